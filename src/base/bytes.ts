@@ -1,0 +1,25 @@
+/** Bytes as everything below and above the store sees them. */
+export type Bytes = Buffer;
+
+export const NO_BYTES: Bytes = Buffer.alloc(0);
+
+/** A body on its way in. It can be taken once. */
+export interface Body {
+  /** How many bytes will come; known before the first of them. */
+  readonly length: number;
+  /**
+   * Hands over each part in order. The next part comes once the promise for the one before has
+   * settled, so a slow taker slows the sender down. Rejects if the sender stops short.
+   */
+  drain(take: (part: Bytes) => void | Promise<void>): Promise<void>;
+}
+
+/** A body whose bytes are all here already. */
+export function wholeBody(bytes: Bytes): Body {
+  return {
+    length: bytes.length,
+    async drain(take) {
+      if (bytes.length > 0) await take(bytes);
+    },
+  };
+}

@@ -1,0 +1,129 @@
+/**
+ * Every refusal, in the service's own words. A front end spells each of them in its protocol; a
+ * new code does not compile until all of them do.
+ */
+export const FAULT_CODES = [
+  "AppendPositionConditionNotMet",
+  "AuthenticationFailed",
+  "AuthorizationFailure",
+  "AuthorizationPermissionMismatch",
+  "AuthorizationProtocolMismatch",
+  "AuthorizationResourceTypeMismatch",
+  "AuthorizationServiceMismatch",
+  "AuthorizationSourceIPMismatch",
+  "BlobAlreadyExists",
+  "BlobArchived",
+  "BlobBeingRehydrated",
+  "BlobNotFound",
+  "BlockCountExceedsLimit",
+  "BlockListTooLong",
+  "BothCrc64AndMd5HeaderPresent",
+  "CannotVerifyCopySource",
+  "ConditionNotMet",
+  "ContainerAlreadyExists",
+  "ContainerNotFound",
+  "CopyIdMismatch",
+  "CorsPreflightFailure",
+  "Crc64Mismatch",
+  "EmptyMetadataKey",
+  "IncompleteBody",
+  "InfiniteLeaseDurationRequired",
+  "InsufficientStorage",
+  "InternalError",
+  "InvalidAuthenticationInfo",
+  "InvalidBearerToken",
+  "InvalidBlobOrBlock",
+  "InvalidBlobTier",
+  "InvalidBlobType",
+  "InvalidBlockId",
+  "InvalidBlockList",
+  "InvalidCrc64",
+  "InvalidHeaderValue",
+  "InvalidHttpVerb",
+  "InvalidInput",
+  "InvalidMd5",
+  "InvalidMetadata",
+  "InvalidOperation",
+  "InvalidPageRange",
+  "InvalidQueryParameterValue",
+  "InvalidRange",
+  "InvalidResourceName",
+  "InvalidSourceBlobType",
+  "InvalidUri",
+  "InvalidXmlDocument",
+  "InvalidXmlNodeValue",
+  "LeaseAlreadyPresent",
+  "LeaseIdMismatchWithBlobOperation",
+  "LeaseIdMismatchWithContainerOperation",
+  "LeaseIdMismatchWithFileOperation",
+  "LeaseIdMismatchWithLeaseOperation",
+  "LeaseIdMissing",
+  "LeaseIsBreakingAndCannotBeAcquired",
+  "LeaseIsBreakingAndCannotBeChanged",
+  "LeaseIsBrokenAndCannotBeRenewed",
+  "LeaseLost",
+  "LeaseNotPresentWithBlobOperation",
+  "LeaseNotPresentWithContainerOperation",
+  "LeaseNotPresentWithFileOperation",
+  "LeaseNotPresentWithLeaseOperation",
+  "MaxBlobSizeConditionNotMet",
+  "Md5Mismatch",
+  "MetadataTooLarge",
+  "MissingContentLengthHeader",
+  "MissingRequiredHeader",
+  "MissingRequiredQueryParameter",
+  "MissingRequiredXmlNode",
+  "MultipleConditionHeadersNotSupported",
+  "NoAuthenticationInformation",
+  "NoPendingCopyOperation",
+  "NotImplemented",
+  "NotModified",
+  "OperationTimedOut",
+  "OutOfRangeInput",
+  "OutOfRangeQueryParameterValue",
+  "PendingCopyOperation",
+  "QueryParameterSasMandatory",
+  "QueryParameterSddInvalid",
+  "RequestBodyTooLarge",
+  "RequestUrlFailedToParse",
+  "ResourceAlreadyExists",
+  "ResourceNotFound",
+  "ResourceTypeMismatch",
+  "SequenceNumberConditionNotMet",
+  "SequenceNumberIncrementTooLarge",
+  "ServerBusy",
+  "SnapshotsPresent",
+  "SourceConditionNotMet",
+  "TargetConditionNotMet",
+  "UnauthorizedBlobOverwrite",
+  "UnsatisfiableCondition",
+  "UnsupportedHeader",
+  "UnsupportedHttpVerb",
+  "UnsupportedQueryParameter",
+  "UnsupportedXmlNode",
+] as const;
+
+export type FaultCode = (typeof FAULT_CODES)[number];
+
+/** What the client should know beyond the code, such as the header that was wrong. */
+export type FaultDetail = Readonly<Record<string, string>>;
+
+const NO_DETAIL: FaultDetail = {};
+
+/** A request was refused. Nothing was written, and the client is told why. */
+export class Fault extends Error {
+  readonly code: FaultCode;
+  readonly detail: FaultDetail;
+
+  constructor(code: FaultCode, detail: FaultDetail = NO_DETAIL) {
+    super(code);
+    this.name = "Fault";
+    this.code = code;
+    this.detail = detail;
+  }
+}
+
+/** Throws what a rule refused; passes if it refused nothing. */
+export function refuse(code: FaultCode | null): void {
+  if (code !== null) throw new Fault(code);
+}

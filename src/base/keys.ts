@@ -1,0 +1,135 @@
+import type { Bytes } from "./bytes.ts";
+
+/**
+ * Keys of the store: tuples in memcmp order. Tuples compare part by part, strings by UTF-8 bytes
+ * (which is code point order), numbers by value. All keys that begin with the same parts lie together.
+ */
+export type KeyPart = string | number | bigint | Bytes;
+
+// A text ends with 00. Bytes 00 and 01 inside it are written 01 01 and 01 02: order is kept, and
+// the end mark is the only 00, whatever part comes next.
+const TEXT_END = 0x00;
+const TEXT_ESCAPE = 0x01;
+
+/** Where each kind of record lives. One byte, first in every key; never used again for another kind. */
+export const SPACE = {
+  engine: 0x01,
+  content: 0x02,
+  contentSegment: 0x03,
+  contentShares: 0x04,
+  contentGarbage: 0x05,
+  extentUse: 0x06,
+  serviceProperties: 0x10,
+  container: 0x20,
+  blob: 0x21,
+  stagedBlob: 0x22,
+  stagedBlock: 0x23,
+  doomedContainer: 0x24,
+} as const;
+
+export type Space = (typeof SPACE)[keyof typeof SPACE];
+
+/** Longest key an engine must take: a blob name of 3,072 UTF-8 bytes and its surroundings. */
+export const KEY_BYTES_MAX = 3_200;
+
+/** Numbers are unsigned and below 2^64. */
+export function key(space: Space, ...parts: KeyPart[]): Bytes {
+  let size = 1;
+  for (const part of parts) size += sizeOf(part);
+  const bytes = Buffer.allocUnsafe(size);
+  bytes[0] = space;
+  let at = 1;
+  for (const part of parts) at = writePart(bytes, at, part);
+  return bytes;
+}
+
+/** The first key behind every key that begins with these bytes. */
+export function keyAfter(prefix: Bytes): Bytes {
+  const bytes = Buffer.from(prefix);
+  for (let at = bytes.length - 1; at >= 0; at--) {
+    const value = bytes[at] ?? 0;
+    if (value < 0xff) {
+      bytes[at] = value + 1;
+      return bytes.subarray(0, at + 1);
+    }
+  }
+  throw new Error("no key lies behind a prefix of ff bytes");
+}
+
+/**
+ * The first part of a key range whose text part merely begins with `text`: `key(…)` without the
+ * end mark of its last text part.
+ */
+export function keyOfTextPrefix(space: Space, parts: KeyPart[], text: string): Bytes {
+  const whole = key(space, ...parts, text);
+  return whole.subarray(0, whole.length - 1);
+}
+
+/** Takes a key apart again, in the order in which it was made. */
+export class KeyReader {
+  readonly #bytes: Bytes;
+  #at = 1;
+
+  constructor(bytes: Bytes) {
+    this.#bytes = bytes;
+  }
+
+  text(): string {
+    const start = this.#at;
+    const end = this.#bytes.indexOf(TEXT_END, start);
+    if (end < 0) throw new Error("a text in a key has no end");
+    this.#at = end + 1;
+    const raw = this.#bytes.subarray(start, end);
+    if (!raw.includes(TEXT_ESCAPE)) return raw.toString("utf8");
+    const plain: number[] = [];
+    for (let at = 0; at < raw.length; at++) {
+      const value = raw[at] as number;
+      plain.push(value === TEXT_ESCAPE ? (raw[++at] as number) - 1 : value);
+    }
+    return Buffer.from(plain).toString("utf8");
+  }
+
+  u64(): bigint {
+    const value = this.#bytes.readBigUInt64BE(this.#at);
+    this.#at += 8;
+    return value;
+  }
+
+  /** A number that is known to stay below 2^53. */
+  number(): number {
+    return Number(this.u64());
+  }
+}
+
+function sizeOf(part: KeyPart): number {
+  if (typeof part === "string") return Buffer.byteLength(part, "utf8") + escapesIn(part) + 1;
+  return typeof part === "object" ? part.length : 8;
+}
+
+function escapesIn(text: string): number {
+  let found = 0;
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) <= TEXT_ESCAPE) found++;
+  return found;
+}
+
+function writePart(bytes: Bytes, at: number, part: KeyPart): number {
+  if (typeof part === "string") return writeText(bytes, at, part);
+  if (typeof part === "object") return at + part.copy(bytes, at);
+  if (typeof part === "bigint") return bytes.writeBigUInt64BE(part, at);
+  bytes.writeUInt32BE(Math.floor(part / 2 ** 32), at);
+  return bytes.writeUInt32BE(part >>> 0, at + 4);
+}
+
+function writeText(bytes: Bytes, start: number, text: string): number {
+  let at = start;
+  if (escapesIn(text) > 0) {
+    for (const value of Buffer.from(text, "utf8")) {
+      if (value <= TEXT_ESCAPE) bytes[at++] = TEXT_ESCAPE;
+      bytes[at++] = value <= TEXT_ESCAPE ? value + 1 : value;
+    }
+  } else {
+    at += bytes.write(text, at, "utf8");
+  }
+  bytes[at] = TEXT_END;
+  return at + 1;
+}

@@ -1,0 +1,39 @@
+import type { Instant } from "./clock.ts";
+
+/**
+ * A stamp counts ticks of 100 ns since 1970 UTC. The store hands each one out once, in rising
+ * order: ETags, entity timestamps, snapshot and version ids are made from stamps.
+ */
+export type Stamp = bigint;
+
+const TICKS_PER_MS = 10_000n;
+/** Ticks between year 1, where the service's own ticks begin, and 1970. */
+const TICKS_TO_1970 = 621_355_968_000_000_000n;
+
+export function stampOf(instant: Instant): Stamp {
+  return BigInt(Math.floor(instant)) * TICKS_PER_MS;
+}
+
+export function instantOf(stamp: Stamp): Instant {
+  return Number(stamp / TICKS_PER_MS);
+}
+
+/** `0x8DB1C2D3E4F5A6B`: the service's spelling of an ETag, without quotes. */
+export function etagOf(stamp: Stamp): string {
+  return `0x${(stamp + TICKS_TO_1970).toString(16).toUpperCase()}`;
+}
+
+/** `2021-01-01T00:00:00.1234567Z` */
+export function isoOfStamp(stamp: Stamp): string {
+  const seconds = stamp / 10_000_000n;
+  const fraction = (stamp % 10_000_000n).toString().padStart(7, "0");
+  return `${new Date(Number(seconds) * 1000).toISOString().slice(0, 19)}.${fraction}Z`;
+}
+
+/** The stamp that `isoOfStamp` would spell like this, or null. */
+export function stampOfIso(iso: string): Stamp | null {
+  const parts = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.(\d{7})Z$/.exec(iso);
+  if (parts === null) return null;
+  const ms = Date.parse(`${parts[1]}Z`);
+  return Number.isNaN(ms) ? null : stampOf(ms) + BigInt(parts[2] as string);
+}

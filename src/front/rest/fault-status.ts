@@ -1,0 +1,518 @@
+import type { FaultCode } from "../../base/fault.ts";
+
+export interface RestFault {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** How REST spells every refusal. docs/reference/errors.md lists the same, and a test compares them. */
+export const REST_FAULTS: Record<FaultCode, RestFault> = {
+  AppendPositionConditionNotMet: {
+    status: 412,
+    code: "AppendPositionConditionNotMet",
+    message: "The append position condition specified was not met.",
+  },
+  AuthenticationFailed: {
+    status: 403,
+    code: "AuthenticationFailed",
+    message:
+      "Server failed to authenticate the request. Make sure the value of the Authorization header is formed correctly including the signature.",
+  },
+  AuthorizationFailure: {
+    status: 403,
+    code: "AuthorizationFailure",
+    message: "This request is not authorized to perform this operation.",
+  },
+  AuthorizationPermissionMismatch: {
+    status: 403,
+    code: "AuthorizationPermissionMismatch",
+    message: "This request is not authorized to perform this operation using this permission.",
+  },
+  AuthorizationProtocolMismatch: {
+    status: 403,
+    code: "AuthorizationProtocolMismatch",
+    message: "This request is not authorized to perform this operation using this protocol.",
+  },
+  AuthorizationResourceTypeMismatch: {
+    status: 403,
+    code: "AuthorizationResourceTypeMismatch",
+    message: "This request is not authorized to perform this operation using this resource type.",
+  },
+  AuthorizationServiceMismatch: {
+    status: 403,
+    code: "AuthorizationServiceMismatch",
+    message: "This request is not authorized to perform this operation using this service.",
+  },
+  AuthorizationSourceIPMismatch: {
+    status: 403,
+    code: "AuthorizationSourceIPMismatch",
+    message: "This request is not authorized to perform this operation using this source IP.",
+  },
+  BlobAlreadyExists: {
+    status: 409,
+    code: "BlobAlreadyExists",
+    message: "The specified blob already exists.",
+  },
+  BlobArchived: {
+    status: 409,
+    code: "BlobArchived",
+    message: "This operation is not permitted on an archived blob.",
+  },
+  BlobBeingRehydrated: {
+    status: 409,
+    code: "BlobBeingRehydrated",
+    message: "This operation is not permitted because the blob is being rehydrated.",
+  },
+  BlobNotFound: {
+    status: 404,
+    code: "BlobNotFound",
+    message: "The specified blob does not exist.",
+  },
+  BlockCountExceedsLimit: {
+    status: 409,
+    code: "BlockCountExceedsLimit",
+    message: "The committed block count cannot exceed the maximum limit of 50,000 blocks.",
+  },
+  BlockListTooLong: {
+    status: 400,
+    code: "BlockListTooLong",
+    message: "The blocklist may not contain more than 50,000 blocks.",
+  },
+  BothCrc64AndMd5HeaderPresent: {
+    status: 400,
+    code: "BothCrc64AndMd5HeaderPresent",
+    message: "Both x-ms-content-crc64 and Content-MD5 are specified in the request.",
+  },
+  CannotVerifyCopySource: {
+    status: 500,
+    code: "CannotVerifyCopySource",
+    message:
+      "Could not verify the copy source within the specified time. Examine the HTTP status code and message for more information about the failure.",
+  },
+  ConditionNotMet: {
+    status: 412,
+    code: "ConditionNotMet",
+    message:
+      "The condition specified in the conditional header(s) was not met for a write operation.",
+  },
+  ContainerAlreadyExists: {
+    status: 409,
+    code: "ContainerAlreadyExists",
+    message: "The specified container already exists.",
+  },
+  ContainerNotFound: {
+    status: 404,
+    code: "ContainerNotFound",
+    message: "The specified container does not exist.",
+  },
+  CopyIdMismatch: {
+    status: 409,
+    code: "CopyIdMismatch",
+    message: "The specified copy ID did not match the copy ID for the pending copy operation.",
+  },
+  CorsPreflightFailure: {
+    status: 403,
+    code: "CorsPreflightFailure",
+    message: "CORS not enabled or no matching rule found for this request.",
+  },
+  Crc64Mismatch: {
+    status: 400,
+    code: "Crc64Mismatch",
+    message:
+      "The CRC64 value specified in the request did not match with the CRC64 value calculated by the server.",
+  },
+  EmptyMetadataKey: {
+    status: 400,
+    code: "EmptyMetadataKey",
+    message: "The key for one of the metadata key-value pairs is empty.",
+  },
+  IncompleteBody: {
+    status: 400,
+    code: "InvalidInput",
+    message: "The request body ended before Content-Length bytes had come.",
+  },
+  InfiniteLeaseDurationRequired: {
+    status: 412,
+    code: "InfiniteLeaseDurationRequired",
+    message: "The lease ID matched, but the specified lease must be an infinite-duration lease.",
+  },
+  InsufficientStorage: {
+    status: 507,
+    code: "InsufficientStorage",
+    message: "The server has no space left to store the request. Free some space, then retry.",
+  },
+  InternalError: {
+    status: 500,
+    code: "InternalError",
+    message: "The server encountered an internal error. Please retry the request.",
+  },
+  InvalidAuthenticationInfo: {
+    status: 400,
+    code: "InvalidAuthenticationInfo",
+    message:
+      "The authentication information was not provided in the correct format. Verify the value of Authorization header.",
+  },
+  InvalidBearerToken: {
+    status: 401,
+    code: "InvalidAuthenticationInfo",
+    message:
+      "Server failed to authenticate the request. Please refer to the information in the www-authenticate header.",
+  },
+  InvalidBlobOrBlock: {
+    status: 400,
+    code: "InvalidBlobOrBlock",
+    message: "The specified blob or block content is invalid.",
+  },
+  InvalidBlobTier: {
+    status: 400,
+    code: "InvalidBlobTier",
+    message: "The specified blob tier is invalid.",
+  },
+  InvalidBlobType: {
+    status: 409,
+    code: "InvalidBlobType",
+    message: "The blob type is invalid for this operation.",
+  },
+  InvalidBlockId: {
+    status: 400,
+    code: "InvalidBlockId",
+    message: "The specified block ID is invalid. The block ID must be Base64-encoded.",
+  },
+  InvalidBlockList: {
+    status: 400,
+    code: "InvalidBlockList",
+    message: "The specified blocklist is invalid.",
+  },
+  InvalidCrc64: {
+    status: 400,
+    code: "InvalidHeaderValue",
+    message:
+      "The CRC64 value specified in the request is invalid. It must be 64 bits and Base64-encoded.",
+  },
+  InvalidHeaderValue: {
+    status: 400,
+    code: "InvalidHeaderValue",
+    message: "The value provided for one of the HTTP headers was not in the correct format.",
+  },
+  InvalidHttpVerb: {
+    status: 400,
+    code: "InvalidHttpVerb",
+    message: "The HTTP verb specified was not recognized by the server.",
+  },
+  InvalidInput: {
+    status: 400,
+    code: "InvalidInput",
+    message: "One of the request inputs is not valid.",
+  },
+  InvalidMd5: {
+    status: 400,
+    code: "InvalidMd5",
+    message:
+      "The MD5 value specified in the request is invalid. The MD5 value must be 128 bits and Base64-encoded.",
+  },
+  InvalidMetadata: {
+    status: 400,
+    code: "InvalidMetadata",
+    message: "The specified metadata is invalid. It includes characters that are not permitted.",
+  },
+  InvalidOperation: {
+    status: 400,
+    code: "InvalidOperation",
+    message: "Invalid operation against a blob snapshot.",
+  },
+  InvalidPageRange: {
+    status: 416,
+    code: "InvalidPageRange",
+    message: "The page range specified is invalid.",
+  },
+  InvalidQueryParameterValue: {
+    status: 400,
+    code: "InvalidQueryParameterValue",
+    message: "An invalid value was specified for one of the query parameters in the request URI.",
+  },
+  InvalidRange: {
+    status: 416,
+    code: "InvalidRange",
+    message: "The range specified is invalid for the current size of the resource.",
+  },
+  InvalidResourceName: {
+    status: 400,
+    code: "InvalidResourceName",
+    message: "The specified resource name contains invalid characters.",
+  },
+  InvalidSourceBlobType: {
+    status: 409,
+    code: "InvalidSourceBlobType",
+    message: "The copy source blob type is invalid for this operation.",
+  },
+  InvalidUri: {
+    status: 400,
+    code: "InvalidUri",
+    message: "The requested URI does not represent any resource on the server.",
+  },
+  InvalidXmlDocument: {
+    status: 400,
+    code: "InvalidXmlDocument",
+    message: "XML is not syntactically valid.",
+  },
+  InvalidXmlNodeValue: {
+    status: 400,
+    code: "InvalidXmlNodeValue",
+    message:
+      "The value provided for one of the XML nodes in the request body was not in the correct format.",
+  },
+  LeaseAlreadyPresent: {
+    status: 409,
+    code: "LeaseAlreadyPresent",
+    message: "There is already a lease present.",
+  },
+  LeaseIdMismatchWithBlobOperation: {
+    status: 412,
+    code: "LeaseIdMismatchWithBlobOperation",
+    message: "The lease ID specified did not match the lease ID for the blob.",
+  },
+  LeaseIdMismatchWithContainerOperation: {
+    status: 412,
+    code: "LeaseIdMismatchWithContainerOperation",
+    message: "The lease ID specified did not match the lease ID for the container.",
+  },
+  LeaseIdMismatchWithFileOperation: {
+    status: 412,
+    code: "LeaseIdMismatchWithFileOperation",
+    message: "The lease ID specified did not match the lease ID for the file.",
+  },
+  LeaseIdMismatchWithLeaseOperation: {
+    status: 409,
+    code: "LeaseIdMismatchWithLeaseOperation",
+    message: "The lease ID specified did not match the lease ID for the blob/container.",
+  },
+  LeaseIdMissing: {
+    status: 412,
+    code: "LeaseIdMissing",
+    message:
+      "There is currently a lease on the blob/container and no lease ID was specified in the request.",
+  },
+  LeaseIsBreakingAndCannotBeAcquired: {
+    status: 409,
+    code: "LeaseIsBreakingAndCannotBeAcquired",
+    message:
+      "The lease ID matched, but the lease is currently in breaking state and cannot be acquired until it is broken.",
+  },
+  LeaseIsBreakingAndCannotBeChanged: {
+    status: 409,
+    code: "LeaseIsBreakingAndCannotBeChanged",
+    message:
+      "The lease ID matched, but the lease is currently in breaking state and cannot be changed.",
+  },
+  LeaseIsBrokenAndCannotBeRenewed: {
+    status: 409,
+    code: "LeaseIsBrokenAndCannotBeRenewed",
+    message:
+      "The lease ID matched, but the lease has been broken explicitly and cannot be renewed.",
+  },
+  LeaseLost: {
+    status: 412,
+    code: "LeaseLost",
+    message: "A lease ID was specified, but the lease for the blob/container has expired.",
+  },
+  LeaseNotPresentWithBlobOperation: {
+    status: 412,
+    code: "LeaseNotPresentWithBlobOperation",
+    message: "There is currently no lease on the blob.",
+  },
+  LeaseNotPresentWithContainerOperation: {
+    status: 412,
+    code: "LeaseNotPresentWithContainerOperation",
+    message: "There is currently no lease on the container.",
+  },
+  LeaseNotPresentWithFileOperation: {
+    status: 412,
+    code: "LeaseNotPresentWithFileOperation",
+    message: "There is currently no lease on the file.",
+  },
+  LeaseNotPresentWithLeaseOperation: {
+    status: 409,
+    code: "LeaseNotPresentWithLeaseOperation",
+    message: "There is currently no lease on the blob/container.",
+  },
+  MaxBlobSizeConditionNotMet: {
+    status: 412,
+    code: "MaxBlobSizeConditionNotMet",
+    message: "The max blob size condition specified was not met.",
+  },
+  Md5Mismatch: {
+    status: 400,
+    code: "Md5Mismatch",
+    message:
+      "The MD5 value specified in the request did not match the MD5 value calculated by the server.",
+  },
+  MetadataTooLarge: {
+    status: 400,
+    code: "MetadataTooLarge",
+    message: "The size of the specified metadata exceeds the maximum size permitted.",
+  },
+  MissingContentLengthHeader: {
+    status: 411,
+    code: "MissingContentLengthHeader",
+    message: "The Content-Length header was not specified.",
+  },
+  MissingRequiredHeader: {
+    status: 400,
+    code: "MissingRequiredHeader",
+    message: "A required HTTP header was not specified.",
+  },
+  MissingRequiredQueryParameter: {
+    status: 400,
+    code: "MissingRequiredQueryParameter",
+    message: "A required query parameter was not specified for this request.",
+  },
+  MissingRequiredXmlNode: {
+    status: 400,
+    code: "MissingRequiredXmlNode",
+    message: "A required XML node was not specified in the request body.",
+  },
+  MultipleConditionHeadersNotSupported: {
+    status: 400,
+    code: "MultipleConditionHeadersNotSupported",
+    message: "Multiple condition headers are not supported.",
+  },
+  NoAuthenticationInformation: {
+    status: 401,
+    code: "NoAuthenticationInformation",
+    message:
+      "Server failed to authenticate the request. Please refer to the information in the www-authenticate header.",
+  },
+  NoPendingCopyOperation: {
+    status: 409,
+    code: "NoPendingCopyOperation",
+    message: "There is currently no pending copy operation.",
+  },
+  NotImplemented: {
+    status: 501,
+    code: "NotImplemented",
+    message: "The requested operation is not implemented on the specified resource.",
+  },
+  NotModified: {
+    status: 304,
+    code: "ConditionNotMet",
+    message:
+      "The condition specified in the conditional header(s) was not met for a read operation.",
+  },
+  OperationTimedOut: {
+    status: 500,
+    code: "OperationTimedOut",
+    message: "The operation could not be completed within the permitted time.",
+  },
+  OutOfRangeInput: {
+    status: 400,
+    code: "OutOfRangeInput",
+    message: "One of the request inputs is out of range.",
+  },
+  OutOfRangeQueryParameterValue: {
+    status: 400,
+    code: "OutOfRangeQueryParameterValue",
+    message: "A query parameter specified in the request URI is outside the permissible range.",
+  },
+  PendingCopyOperation: {
+    status: 409,
+    code: "PendingCopyOperation",
+    message: "There is currently a pending copy operation.",
+  },
+  QueryParameterSasMandatory: {
+    status: 403,
+    code: "QueryParameterSasMandatory",
+    message: "The sdd parameter is mandatory in case of directory SAS. Cannot be empty.",
+  },
+  QueryParameterSddInvalid: {
+    status: 403,
+    code: "QueryParameterSddInvalid",
+    message: "Invalid sdd parameter.",
+  },
+  RequestBodyTooLarge: {
+    status: 413,
+    code: "RequestBodyTooLarge",
+    message: "The size of the request body exceeds the maximum size permitted.",
+  },
+  RequestUrlFailedToParse: {
+    status: 400,
+    code: "RequestUrlFailedToParse",
+    message: "The url in the request could not be parsed.",
+  },
+  ResourceAlreadyExists: {
+    status: 409,
+    code: "ResourceAlreadyExists",
+    message: "The specified resource already exists.",
+  },
+  ResourceNotFound: {
+    status: 404,
+    code: "ResourceNotFound",
+    message: "The specified resource does not exist.",
+  },
+  ResourceTypeMismatch: {
+    status: 409,
+    code: "ResourceTypeMismatch",
+    message: "The specified resource type does not match the type of the existing resource.",
+  },
+  SequenceNumberConditionNotMet: {
+    status: 412,
+    code: "SequenceNumberConditionNotMet",
+    message: "The sequence number condition specified was not met.",
+  },
+  SequenceNumberIncrementTooLarge: {
+    status: 409,
+    code: "SequenceNumberIncrementTooLarge",
+    message:
+      "The sequence number increment cannot be performed because it would result in overflow of the sequence number.",
+  },
+  ServerBusy: {
+    status: 503,
+    code: "ServerBusy",
+    message: "The server is currently unable to receive requests. Please retry your request.",
+  },
+  SnapshotsPresent: {
+    status: 409,
+    code: "SnapshotsPresent",
+    message: "This operation is not permitted while the blob has snapshots.",
+  },
+  SourceConditionNotMet: {
+    status: 412,
+    code: "SourceConditionNotMet",
+    message: "The source condition specified using HTTP conditional header(s) is not met.",
+  },
+  TargetConditionNotMet: {
+    status: 412,
+    code: "TargetConditionNotMet",
+    message: "The target condition specified using HTTP conditional header(s) is not met.",
+  },
+  UnauthorizedBlobOverwrite: {
+    status: 403,
+    code: "UnauthorizedBlobOverwrite",
+    message: "This request is not authorized to perform blob overwrites.",
+  },
+  UnsatisfiableCondition: {
+    status: 400,
+    code: "UnsatisfiableCondition",
+    message: "The request includes an unsatisfiable condition for this operation.",
+  },
+  UnsupportedHeader: {
+    status: 400,
+    code: "UnsupportedHeader",
+    message: "One of the HTTP headers specified in the request is not supported.",
+  },
+  UnsupportedHttpVerb: {
+    status: 405,
+    code: "UnsupportedHttpVerb",
+    message: "The resource doesn't support the specified HTTP verb.",
+  },
+  UnsupportedQueryParameter: {
+    status: 400,
+    code: "UnsupportedQueryParameter",
+    message: "One of the query parameters specified in the request URI is not supported.",
+  },
+  UnsupportedXmlNode: {
+    status: 400,
+    code: "UnsupportedXmlNode",
+    message: "One of the XML nodes specified in the request body is not supported.",
+  },
+};

@@ -1,0 +1,127 @@
+import type { Instant } from "../base/clock.ts";
+import type { FaultCode } from "../base/fault.ts";
+
+/**
+ * Who asks, as far as the credentials alone tell: signature, dates, address and protocol have been
+ * checked by the front end. What that permits is decided here, in the transaction that also reads
+ * the container's policies.
+ */
+export type Access =
+  | { readonly kind: "owner" }
+  /** `hides`: old clients are told that what they may not read does not exist. */
+  | { readonly kind: "anonymous"; readonly hides: boolean }
+  | { readonly kind: "account-sas"; readonly types: string; readonly letters: string }
+  | {
+      readonly kind: "service-sas";
+      /** Null where the stored policy has to say it. */
+      readonly letters: string | null;
+      readonly policy: PolicyUse | null;
+    };
+
+/** A SAS that names a stored policy: each of the three stands in the token or in the policy. */
+export interface PolicyUse {
+  readonly id: string;
+  readonly startMs: Instant | null;
+  readonly expiryMs: Instant | null;
+}
+
+/** A stored access policy of a container, queue, table or share. */
+export interface StoredPolicy {
+  readonly id: string;
+  readonly startMs: Instant | null;
+  readonly expiryMs: Instant | null;
+  readonly letters: string | null;
+}
+
+export type PublicAccess = "none" | "blob" | "container";
+
+/** What stands on the resource itself and decides with. */
+export interface Guard {
+  readonly publicAccess: PublicAccess;
+  readonly policies: readonly StoredPolicy[];
+}
+
+/** What an operation needs. Of several letters one suffices, unless `every` is set. */
+export interface Need {
+  /** What it works on, in the words of an account SAS: service, container or object. */
+  readonly on: "s" | "c" | "o";
+  /** Letters in an account SAS; "" if none opens it. */
+  readonly account: string;
+  /** Letters in a service SAS; "" if none opens it. */
+  readonly service: string;
+  readonly every?: boolean;
+  /** The lowest level of public access that opens it. */
+  readonly anonymous: "never" | "blob" | "container";
+}
+
+export const OWNER: Access = { kind: "owner" };
+
+export function refuseByAccess(
+  access: Access,
+  need: Need,
+  guard: Guard | null,
+  now: Instant,
+): FaultCode | null {
+  switch (access.kind) {
+    case "owner":
+      return null;
+    case "anonymous":
+      if (opens(guard?.publicAccess ?? "none", need)) return null;
+      return access.hides ? "ResourceNotFound" : "NoAuthenticationInformation";
+    case "account-sas":
+      if (need.account === "") return "AuthorizationFailure";
+      if (!access.types.includes(need.on)) return "AuthorizationResourceTypeMismatch";
+      return refuseByLetters(access.letters, need.account, need.every);
+    case "service-sas": {
+      if (need.service === "") return "AuthorizationFailure";
+      const letters = grantedLetters(access, guard, now);
+      if (letters === null) return "AuthenticationFailed";
+      return refuseByLetters(letters, need.service, need.every);
+    }
+  }
+}
+
+/** A SAS that may only create must not replace what is there. */
+export function refuseOverwrite(
+  access: Access,
+  guard: Guard | null,
+  now: Instant,
+): FaultCode | null {
+  if (access.kind === "owner") return null;
+  if (access.kind === "anonymous") return "NoAuthenticationInformation";
+  const letters =
+    access.kind === "account-sas" ? access.letters : grantedLetters(access, guard, now);
+  return letters?.includes("w") ? null : "UnauthorizedBlobOverwrite";
+}
+
+/** The letters that token and policy grant together now; null if they do not fit or not now. */
+function grantedLetters(
+  access: Extract<Access, { kind: "service-sas" }>,
+  guard: Guard | null,
+  now: Instant,
+): string | null {
+  const use = access.policy;
+  if (use === null) return access.letters;
+  const policy = guard?.policies.find((one) => one.id === use.id);
+  if (policy === undefined) return null;
+  const twice =
+    (use.startMs !== null && policy.startMs !== null) ||
+    (use.expiryMs !== null && policy.expiryMs !== null) ||
+    (access.letters !== null && policy.letters !== null);
+  if (twice) return null;
+  const startMs = use.startMs ?? policy.startMs;
+  const expiryMs = use.expiryMs ?? policy.expiryMs;
+  if (expiryMs === null || now >= expiryMs || (startMs !== null && now < startMs)) return null;
+  return access.letters ?? policy.letters;
+}
+
+function refuseByLetters(letters: string, needed: string, every = false): FaultCode | null {
+  const has = (letter: string) => letters.includes(letter);
+  const enough = every ? [...needed].every(has) : [...needed].some(has);
+  return enough ? null : "AuthorizationPermissionMismatch";
+}
+
+function opens(level: PublicAccess, need: Need): boolean {
+  if (need.anonymous === "never" || level === "none") return false;
+  return level === "container" || need.anonymous === "blob";
+}

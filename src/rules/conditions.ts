@@ -1,0 +1,106 @@
+import type { Instant } from "../base/clock.ts";
+import type { FaultCode } from "../base/fault.ts";
+import { etagOf, type Stamp } from "../base/stamp.ts";
+
+/** The four standard headers, as far as a request carries them. ETags stand without quotes. */
+export interface Conditions {
+  readonly ifMatch: readonly string[] | null;
+  readonly ifNoneMatch: readonly string[] | null;
+  readonly ifModifiedSinceMs: Instant | null;
+  readonly ifUnmodifiedSinceMs: Instant | null;
+}
+
+export const NO_CONDITIONS: Conditions = {
+  ifMatch: null,
+  ifNoneMatch: null,
+  ifModifiedSinceMs: null,
+  ifUnmodifiedSinceMs: null,
+};
+
+/** Whatever has an ETag. */
+export interface Versioned {
+  readonly etag: Stamp;
+  readonly modifiedMs: Instant;
+}
+
+/**
+ * A read passes if If-Match and If-Unmodified-Since hold and, of If-None-Match and
+ * If-Modified-Since, one that is present holds. The first two fail with 412, the others with 304.
+ */
+export function refuseReadByConditions(found: Versioned, asked: Conditions): FaultCode | null {
+  const { ifMatch, ifNoneMatch, ifModifiedSinceMs, ifUnmodifiedSinceMs } = asked;
+  if (ifNoneMatch?.includes("*")) return "UnsatisfiableCondition";
+  if (ifMatch !== null && !matches(found, ifMatch)) return "ConditionNotMet";
+  if (ifUnmodifiedSinceMs !== null && modifiedAfter(found, ifUnmodifiedSinceMs)) {
+    return "ConditionNotMet";
+  }
+  if (ifNoneMatch === null && ifModifiedSinceMs === null) return null;
+  if (ifNoneMatch !== null && !matches(found, ifNoneMatch)) return null;
+  if (ifModifiedSinceMs !== null && modifiedAfter(found, ifModifiedSinceMs)) return null;
+  return "NotModified";
+}
+
+/**
+ * A write may carry one header, If-None-Match with If-Modified-Since, or If-Match with
+ * If-Unmodified-Since; of a pair only the ETag decides. On something that is not there yet, a
+ * date says nothing, If-None-Match holds and If-Match does not.
+ */
+export function refuseWriteByConditions(
+  found: Versioned | null,
+  asked: Conditions,
+): FaultCode | null {
+  const { ifMatch, ifNoneMatch, ifModifiedSinceMs, ifUnmodifiedSinceMs } = asked;
+  const malformed = refuseCombination(asked);
+  if (malformed !== null) return malformed;
+  if (ifMatch !== null) return found && matches(found, ifMatch) ? null : "ConditionNotMet";
+  if (found === null) return null;
+  if (ifNoneMatch !== null) {
+    // The service lets `*` pass on updates: it is a condition for creating (see the next function).
+    return ifNoneMatch[0] !== "*" && matches(found, ifNoneMatch) ? "ConditionNotMet" : null;
+  }
+  if (ifModifiedSinceMs !== null && !modifiedAfter(found, ifModifiedSinceMs)) {
+    return "ConditionNotMet";
+  }
+  if (ifUnmodifiedSinceMs !== null && modifiedAfter(found, ifUnmodifiedSinceMs)) {
+    return "ConditionNotMet";
+  }
+  return null;
+}
+
+/** For writes that create: the same, and `If-None-Match: *` means "only if there is none yet". */
+export function refuseCreateByConditions(
+  found: Versioned | null,
+  asked: Conditions,
+): FaultCode | null {
+  const refused = refuseWriteByConditions(found, asked);
+  if (refused === null && found !== null && asked.ifNoneMatch?.[0] === "*") {
+    return "BlobAlreadyExists";
+  }
+  return refused;
+}
+
+function refuseCombination(asked: Conditions): FaultCode | null {
+  const match = asked.ifMatch !== null;
+  const noneMatch = asked.ifNoneMatch !== null;
+  const modified = asked.ifModifiedSinceMs !== null;
+  const unmodified = asked.ifUnmodifiedSinceMs !== null;
+  const pairs = (match && noneMatch) || (modified && unmodified);
+  if (pairs || (match && modified) || (noneMatch && unmodified)) {
+    return "MultipleConditionHeadersNotSupported";
+  }
+  if ((asked.ifMatch?.length ?? 1) > 1 || (asked.ifNoneMatch?.length ?? 1) > 1) {
+    return "MultipleConditionHeadersNotSupported";
+  }
+  return null;
+}
+
+function matches(found: Versioned, etags: readonly string[]): boolean {
+  if (etags[0] === "*") return true;
+  const current = etagOf(found.etag);
+  return etags.some((etag) => etag === current);
+}
+
+/** Dates in headers have whole seconds, so the stored time is judged by its second. */
+function modifiedAfter(found: Versioned, dateMs: Instant): boolean {
+  return Math.floor(found.modifiedMs / 1000) > Math.floor(dateMs / 1000);
+}

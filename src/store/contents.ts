@@ -1,0 +1,68 @@
+import type { Body, Bytes } from "../base/bytes.ts";
+import type { Transaction, View } from "./store.ts";
+
+/** Bodies up to this size live in their record: one durable step instead of two. */
+export const INLINE_BYTES_MAX = 16 * 1024;
+
+/**
+ * Contents: what blobs, blocks and files are made of. A content is immutable and counted: it is
+ * there from `keep` or `compose` until as many `drop`s as there were `share`s, plus one. A content
+ * is a *leaf* (bytes inside its record, or addresses in extents) or a *list* of parts of leaves.
+ */
+export interface Contents {
+  /** Takes a body in one pass. Bytes beyond the inline limit are durable when it resolves. */
+  take(body: Body, digests: Digests): Promise<Taken>;
+  /** Gives taken bytes a name: a new leaf, with one reference. */
+  keep(tx: Transaction, taken: Taken): Content;
+  /** A new list from these parts, in order. It takes over one reference to each part's content. */
+  compose(tx: Transaction, parts: readonly Part[]): Content;
+  /** One more reference. */
+  share(tx: Transaction, content: Content): void;
+  /** One reference less; with the last one the content becomes garbage for the sweeper. */
+  drop(tx: Transaction, content: Content): void;
+  /** The parts of a list, from the `skip`-th on; a leaf has none. */
+  partsOf(view: View, content: Content, skip: number, limit: number): Part[];
+  /**
+   * Opens bytes for reading, inside the body that found the content. What is opened stays readable
+   * until `close`, whatever happens to the content meanwhile.
+   */
+  open(view: View, content: Content, from: number, length: number): Reading;
+  /** One round of freeing and compaction; true while there may be more to do. */
+  sweep(): Promise<boolean>;
+}
+
+/** How a record refers to a content. */
+export interface Content {
+  readonly id: bigint;
+  readonly kind: "inline" | "extent" | "list";
+  readonly length: number;
+}
+
+/** A piece of a list: `length` bytes of a leaf, from `from` on, with the block's name if it has one. */
+export interface Part {
+  readonly content: Content;
+  readonly from: number;
+  readonly length: number;
+  readonly name: string;
+}
+
+export interface Digests {
+  readonly md5: boolean;
+  readonly crc64: boolean;
+}
+
+/** Bytes that have arrived but have no name yet. `release` must be called in the end, named or not. */
+export interface Taken {
+  readonly length: number;
+  readonly md5: Bytes | null;
+  readonly crc64: Bytes | null;
+  release(): void;
+}
+
+export interface Reading {
+  readonly length: number;
+  /** All of the bytes, where they were at hand at once. */
+  readonly whole: Bytes | null;
+  parts(): AsyncIterable<Bytes>;
+  close(): void;
+}

@@ -1,0 +1,75 @@
+import type { Bytes } from "../base/bytes.ts";
+import type { Instant } from "../base/clock.ts";
+import type { Stamp } from "../base/stamp.ts";
+
+/**
+ * One ordered key-value space with synchronous transactions. Everything but bulk bytes lives here.
+ * What an engine promises is written down, and checked, in `store.contract.ts`.
+ */
+export interface Store {
+  /** Runs `body` on one committed state. Never waits for a writer. */
+  read<T>(body: (view: View) => T): Promise<T>;
+  /**
+   * Runs `body` until its writes are committed; resolves once they are durable. Whatever `body`
+   * throws leaves nothing behind and reaches the caller. After a `StoreError` of kind "unknown"
+   * nobody knows whether the writes took place.
+   */
+  transact<T>(body: (tx: Transaction) => T): Promise<T>;
+  /** Waits for what is under way, then lets go of everything. */
+  close(): Promise<void>;
+}
+
+/**
+ * A body is a plain synchronous function: it does not await, has no clock or randomness of its
+ * own, keeps no view beyond its end, and may run more than once.
+ */
+export interface View {
+  /** The value, which must not be changed and lives only as long as the body unless copied. */
+  get(key: Bytes): Bytes | undefined;
+  /** Entries with `from <= key < until`, in key order (or backwards, from the last one). */
+  range(from: Bytes, until: Bytes, options: RangeOptions): Entry[];
+  /** The same instant throughout one body. */
+  now(): Instant;
+}
+
+export interface Transaction extends View {
+  set(key: Bytes, value: Bytes): void;
+  delete(key: Bytes): void;
+  /** Greater than every stamp given before, by any transaction, before and after restarts. */
+  stamp(): Stamp;
+}
+
+export interface RangeOptions {
+  readonly limit: number;
+  readonly reverse?: boolean;
+}
+
+/** Like a value from `get`, an entry lives only as long as the body unless copied. */
+export interface Entry {
+  readonly key: Bytes;
+  readonly value: Bytes;
+}
+
+/**
+ * - broken: the engine failed; nothing was written.
+ * - unknown: it failed at a moment when the writes may or may not have become durable.
+ * - damaged: what is stored is not what was written.
+ * - full: no space is left; nothing was written.
+ */
+export type StoreErrorKind = "broken" | "unknown" | "damaged" | "full";
+
+export class StoreError extends Error {
+  readonly kind: StoreErrorKind;
+
+  constructor(kind: StoreErrorKind, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "StoreError";
+    this.kind = kind;
+  }
+}
+
+/**
+ * Called once, with the first commit or sync that failed. The process must stop serving and exit:
+ * after such an error nobody knows what the disk holds, and only a restart finds out.
+ */
+export type FailStop = (error: StoreError) => void;
