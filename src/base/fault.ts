@@ -28,6 +28,7 @@ export const FAULT_CODES = [
   "EmptyMetadataKey",
   "IncompleteBody",
   "InfiniteLeaseDurationRequired",
+  "InsufficientAccountPermissions",
   "InsufficientStorage",
   "InternalError",
   "InvalidAuthenticationInfo",

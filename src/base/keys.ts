@@ -25,6 +25,7 @@ export const SPACE = {
   stagedBlob: 0x22,
   stagedBlock: 0x23,
   doomedContainer: 0x24,
+  doomedStagedBlob: 0x25,
 } as const;
 
 export type Space = (typeof SPACE)[keyof typeof SPACE];

@@ -14,6 +14,12 @@ export function stampOf(instant: Instant): Stamp {
   return BigInt(Math.floor(instant)) * TICKS_PER_MS;
 }
 
+/** The stamp that follows `last`: that of the clock, unless the clock stands still or went back. */
+export function stampAfter(last: Stamp, now: Instant): Stamp {
+  const wall = stampOf(now);
+  return wall > last ? wall : last + 1n;
+}
+
 export function instantOf(stamp: Stamp): Instant {
   return Number(stamp / TICKS_PER_MS);
 }

@@ -33,6 +33,16 @@ export interface StoredPolicy {
   readonly letters: string | null;
 }
 
+/** What a SAS opens of one table. Null is an open end. */
+export interface KeyRange {
+  /** In lower case: tables do not tell cases apart. */
+  readonly table: string;
+  readonly startPartition: string | null;
+  readonly startRow: string | null;
+  readonly endPartition: string | null;
+  readonly endRow: string | null;
+}
+
 export type PublicAccess = "none" | "blob" | "container";
 
 /** What stands on the resource itself and decides with. */
@@ -92,6 +102,27 @@ export function refuseOverwrite(
   const letters =
     access.kind === "account-sas" ? access.letters : grantedLetters(access, guard, now);
   return letters?.includes("w") ? null : "UnauthorizedBlobOverwrite";
+}
+
+/** Both ends belong to the range. A row bound counts only in its own partition. */
+export function refuseByKeyRange(
+  range: KeyRange | null,
+  table: string,
+  partition: string,
+  row: string,
+): FaultCode | null {
+  if (range === null) return null;
+  const { startPartition, startRow, endPartition, endRow } = range;
+  const inTable = table.toLowerCase() === range.table;
+  const afterStart =
+    startPartition === null ||
+    partition > startPartition ||
+    (partition === startPartition && (startRow === null || row >= startRow));
+  const beforeEnd =
+    endPartition === null ||
+    partition < endPartition ||
+    (partition === endPartition && (endRow === null || row <= endRow));
+  return inTable && afterStart && beforeEnd ? null : "AuthorizationFailure";
 }
 
 /** The letters that token and policy grant together now; null if they do not fit or not now. */

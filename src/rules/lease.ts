@@ -27,10 +27,24 @@ export function leaseState(lease: Lease | null, now: Instant): LeaseState {
   return lease.untilMs === null || now < lease.untilMs ? "leased" : "expired";
 }
 
+/** A lease as clients are told about it. */
+export interface LeaseStatus {
+  readonly state: LeaseState;
+  readonly status: "locked" | "unlocked";
+  /** Only while it is leased. */
+  readonly duration: "infinite" | "fixed" | null;
+}
+
+export function leaseStatus(lease: Lease | null, now: Instant): LeaseStatus {
+  const state = leaseState(lease, now);
+  const status = state === "leased" || state === "breaking" ? "locked" : "unlocked";
+  if (lease === null || state !== "leased") return { state, status, duration: null };
+  return { state, status, duration: lease.durationSeconds === -1 ? "infinite" : "fixed" };
+}
+
 /** Whether writes need the id now. */
 export function leaseIsLocked(lease: Lease | null, now: Instant): boolean {
-  const state = leaseState(lease, now);
-  return state === "leased" || state === "breaking";
+  return leaseStatus(lease, now).status === "locked";
 }
 
 export type LeaseAction =

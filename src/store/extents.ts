@@ -8,33 +8,39 @@ import type { Body, Bytes } from "../base/bytes.ts";
 export interface Extents {
   /**
    * Stores a body in one pass and resolves once its bytes are durable. Each part is also shown to
-   * `see`, in order, for hashing. The extents written to are held until `release` is called.
+   * `see`, in order, for hashing; the next part waits for what `see` returns. The extents written
+   * to are held until `release` is called. If the sender stops short, nothing stays held.
    */
-  write(body: Body, see: (part: Bytes) => void): Promise<Written>;
+  write(body: Body, see: (part: Bytes) => void | Promise<void>): Promise<Written>;
   /**
    * Holds extents so that `parts` finds their bytes until `release`, even if they are removed
-   * meanwhile. Synchronous, so that it can be called where an address is read.
+   * meanwhile. Synchronous, so that it can be called where an address is read. Throws "damaged" if
+   * one of them is not there.
    */
-  hold(extents: readonly number[]): Hold;
+  hold(extents: Iterable<number>): Hold;
   /** Bytes of one held address, checked against their checksums; rejects with "damaged" otherwise. */
   parts(at: Address, from: number, length: number): AsyncIterable<Bytes>;
-  /** Every extent there is, with the bytes it takes on disk, and whether it is still written to. */
+  /** Every extent there is, oldest first, with the bytes it takes on disk. */
   list(): readonly ExtentInfo[];
   /** Stops writing to this extent; later bodies go elsewhere. */
   seal(extent: number): void;
-  /** Gives an extent's space back. The caller knows that nothing alive lies in it. */
+  /** Gives an extent's space back once nobody holds it. Nothing alive lies in it, as the caller knows. */
   remove(extent: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Where some bytes of a body lie. `length` counts the body's bytes, not those on disk. */
+/** Where some bytes of a body lie. */
 export interface Address {
   readonly extent: number;
   readonly offset: number;
+  /** Counts the body's bytes. */
   readonly length: number;
+  /** What they take in the extent, with checksums and all. */
+  readonly bytesOnDisk: number;
 }
 
 export interface Hold {
+  /** Calling it again changes nothing. */
   release(): void;
 }
 
@@ -46,7 +52,17 @@ export interface Written extends Hold {
 export interface ExtentInfo {
   readonly extent: number;
   readonly bytesOnDisk: number;
+  /** Bodies are still written to it. Extents that are not open never grow again. */
   readonly open: boolean;
   /** Held by uploads that are not named yet, or by readers. */
   readonly held: boolean;
+}
+
+/**
+ * The end of what is in use in the last extent in use. An engine that starts on old files may write
+ * over everything behind it, and gives extents it adds higher numbers.
+ */
+export interface EndOfUse {
+  readonly extent: number;
+  readonly offset: number;
 }

@@ -137,6 +137,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "InfiniteLeaseDurationRequired",
     message: "The lease ID matched, but the specified lease must be an infinite-duration lease.",
   },
+  InsufficientAccountPermissions: {
+    status: 403,
+    code: "InsufficientAccountPermissions",
+    message: "Write operations are not allowed.",
+  },
   InsufficientStorage: {
     status: 507,
     code: "InsufficientStorage",

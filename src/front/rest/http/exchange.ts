@@ -1,5 +1,6 @@
 import type { Body, Bytes } from "../../../base/bytes.ts";
 import type { Instant } from "../../../base/clock.ts";
+import type { Fault } from "../../../base/fault.ts";
 
 /** A request as handlers see it: nothing of the listener behind it shows through. */
 export interface RestRequest {
@@ -12,6 +13,12 @@ export interface RestRequest {
   readonly path: string;
   readonly query: Query;
   readonly headers: RequestHeaders;
+  /** The version of the protocol that the client asked for (any date), or the newest that we know. */
+  readonly version: string;
+  /**
+   * Empty if the client sent none. A client that waits for leave to send it (`Expect:
+   * 100-continue`) gets that leave when the body is drained: cheap refusals come before.
+   */
   readonly body: Body;
   readonly secure: boolean;
   readonly remoteAddress: string;
@@ -34,14 +41,17 @@ export interface Query {
 
 export interface RestResponse {
   readonly status: number;
-  /** Names and values in turn. */
+  /**
+   * Names and values in turn. The listener adds what every answer has (request id, version, date…)
+   * and the length of the body; only the answer to a HEAD states its own Content-Length.
+   */
   readonly headers: string[];
   readonly body: ResponseBody;
 }
 
 export type ResponseBody = null | string | Bytes | ResponseStream;
 
-/** A body that is sent in parts. `close` is called in the end, sent or not. */
+/** A body that is sent in parts. `close` is called once in the end, sent or not. */
 export interface ResponseStream {
   readonly length: number;
   parts(): AsyncIterable<Bytes>;
@@ -50,13 +60,10 @@ export interface ResponseStream {
 
 /** One service behind a listener. */
 export interface RestService {
-  /** `blob`, `queue`, …: for logs and the ready line. */
+  /** `blob`, `queue`, …: for logs. */
   readonly name: string;
-  /**
-   * Answers a request, refusals included: only what is broken is thrown. `proceed` tells a client
-   * that waits with its body (`Expect: 100-continue`) to send it; reading the body does so too.
-   */
+  /** Answers a request, or throws: a Fault if it refuses, anything else if something is broken. */
   handle(request: RestRequest): Promise<RestResponse>;
-  /** How this service spells an error. */
-  spell(error: unknown, request: RestRequest): RestResponse;
+  /** How this service spells a refusal. What is broken is a Fault too when it comes here. */
+  spell(fault: Fault, request: RestRequest): RestResponse;
 }

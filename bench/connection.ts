@@ -1,0 +1,127 @@
+import { connect, type Socket } from "node:net";
+
+export interface Response {
+  readonly status: number;
+  /** Of the body as it crossed the wire. */
+  readonly bodyBytes: number;
+  /** Empty unless it was asked for, or the request was refused. */
+  readonly text: string;
+}
+
+const HEAD_END = Buffer.from("\r\n\r\n");
+/** What ends a chunked body. The listings that come in chunks never contain it. */
+const LAST_CHUNK = Buffer.from("0\r\n\r\n");
+
+const NO_BYTES: Buffer = Buffer.alloc(0);
+
+interface Pending {
+  readonly isHead: boolean;
+  readonly keepText: boolean;
+  readonly resolve: (response: Response) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * One connection, one request at a time. It knows just enough HTTP to find the end of an answer: it
+ * shares the machine with the server that it measures, so it has to cost far less.
+ */
+export class Connection {
+  readonly #socket: Socket;
+  #pending: Pending | null = null;
+  #head: Buffer | null = null;
+  #status = 0;
+  /** Body bytes still to come; null for a chunked body. */
+  #bytesLeft: number | null = 0;
+  #bodyBytes = 0;
+  #tail = NO_BYTES;
+  #kept: Buffer[] = [];
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    socket.on("data", (bytes) => this.#take(bytes));
+    socket.on("error", (error) => this.#fail(error));
+    socket.on("close", () => this.#fail(new Error("The server closed the connection.")));
+  }
+
+  static open(port: number): Promise<Connection> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(port, "127.0.0.1", () => {
+        socket.off("error", reject);
+        resolve(new Connection(socket));
+      });
+      socket.once("error", reject);
+    });
+  }
+
+  exchange(request: Buffer, keepText = false): Promise<Response> {
+    return new Promise((resolve, reject) => {
+      const isHead = request[0] === 0x48; // "H"
+      this.#pending = { isHead, keepText, resolve, reject };
+      this.#socket.write(request);
+    });
+  }
+
+  close(): void {
+    this.#socket.removeAllListeners("close");
+    this.#socket.destroy();
+  }
+
+  #take(bytes: Buffer): void {
+    if (this.#status !== 0) {
+      this.#takeBody(bytes);
+      return;
+    }
+    const head = this.#head === null ? bytes : Buffer.concat([this.#head, bytes]);
+    const end = head.indexOf(HEAD_END);
+    if (end < 0) {
+      this.#head = head;
+      return;
+    }
+    this.#head = null;
+    this.#readHead(head.toString("latin1", 0, end + 2));
+    this.#takeBody(head.subarray(end + HEAD_END.length));
+  }
+
+  #readHead(head: string): void {
+    this.#status = Number(head.slice(9, 12));
+    const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+    const isChunked = length === undefined && /\r\ntransfer-encoding: *chunked/i.test(head);
+    const hasNone = this.#pending?.isHead === true || this.#status === 204 || this.#status === 304;
+    this.#bytesLeft = isChunked && !hasNone ? null : hasNone ? 0 : Number(length ?? 0);
+  }
+
+  #takeBody(bytes: Buffer): void {
+    this.#bodyBytes += bytes.length;
+    if (this.#pending?.keepText === true || this.#status >= 300) this.#kept.push(bytes);
+    if (this.#bytesLeft === null) {
+      this.#tail = Buffer.concat([this.#tail, bytes.subarray(-LAST_CHUNK.length)]).subarray(
+        -LAST_CHUNK.length,
+      );
+      if (this.#tail.equals(LAST_CHUNK)) this.#finish();
+    } else {
+      this.#bytesLeft -= bytes.length;
+      if (this.#bytesLeft === 0) this.#finish();
+    }
+  }
+
+  #finish(): void {
+    const response = {
+      status: this.#status,
+      bodyBytes: this.#bodyBytes,
+      text: this.#kept.length === 0 ? "" : Buffer.concat(this.#kept).toString(),
+    };
+    const pending = this.#pending;
+    this.#pending = null;
+    this.#status = 0;
+    this.#bodyBytes = 0;
+    this.#tail = NO_BYTES;
+    this.#kept = [];
+    pending?.resolve(response);
+  }
+
+  #fail(error: Error): void {
+    this.#pending?.reject(error);
+    this.#pending = null;
+  }
+}

@@ -1,0 +1,130 @@
+import { Connection } from "./connection.ts";
+import { cpuMicrosOfGenerator, cpuMicrosOfTree } from "./proc.ts";
+import type { Reading } from "./row.ts";
+import type { Target } from "./server.ts";
+import type { Wrk } from "./wrk.ts";
+
+export interface Run {
+  readonly requests: number;
+  readonly seconds: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+const CONNECTIONS = 32;
+/** Long enough for the compiler of a server in JavaScript to have seen the hot paths. */
+const WARM_UP_SECONDS = 1;
+
+/** Sends requests that were made and signed beforehand, so that the generator has little to do. */
+export class Load {
+  readonly #seconds: number;
+  readonly #wrk: Wrk | null;
+
+  constructor(seconds: number, wrk: Wrk | null) {
+    this.#seconds = seconds;
+    this.#wrk = wrk;
+  }
+
+  /** Many clients at once, each of which waits for its answer. The value is in requests a second. */
+  async many(target: Target, requests: readonly Buffer[]): Promise<Reading> {
+    await expectSuccess(target, requests);
+    // wrk waits for the body that the answer to a HEAD announces and does not have.
+    const isHead = requests[0]?.toString("latin1", 0, 4) === "HEAD";
+    const wrk = isHead ? null : this.#wrk;
+    const run = (seconds: number) =>
+      wrk === null
+        ? replay(target.blobPort, requests, CONNECTIONS, seconds)
+        : wrk.replay(target.blobPort, requests, CONNECTIONS, seconds);
+    await run(WARM_UP_SECONDS);
+    return measured(target, () => run(this.#seconds));
+  }
+
+  /** One client that sends one request after the other. The value is in requests a second. */
+  async single(target: Target, requests: readonly Buffer[]): Promise<Reading> {
+    await expectSuccess(target, requests);
+    return measured(target, () => replay(target.blobPort, requests, 1, this.#seconds));
+  }
+
+  /** Sends each request once, many at a time. */
+  async each(target: Target, requests: Iterable<Buffer>): Promise<void> {
+    const queue = requests[Symbol.iterator]();
+    const client = async () => {
+      const connection = await Connection.open(target.blobPort);
+      for (let next = queue.next(); next.done !== true; next = queue.next()) {
+        await exchangeOrThrow(connection, next.value);
+      }
+      connection.close();
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, client));
+  }
+}
+
+/** The answer to one request, as text. */
+export async function answerTo(target: Target, request: Buffer): Promise<string> {
+  const connection = await Connection.open(target.blobPort);
+  const text = await exchangeOrThrow(connection, request, true);
+  connection.close();
+  return text;
+}
+
+async function expectSuccess(target: Target, requests: readonly Buffer[]): Promise<void> {
+  if (requests[0] !== undefined) await answerTo(target, requests[0]);
+}
+
+async function measured(target: Target, run: () => Promise<Run>): Promise<Reading> {
+  const serverBefore = cpuMicrosOfTree(target.pid);
+  const generatorBefore = cpuMicrosOfGenerator();
+  const { requests, seconds, p50Ms, p99Ms } = await run();
+  const generatorMicros = cpuMicrosOfGenerator() - generatorBefore;
+  return {
+    value: requests / seconds,
+    cpuMicros: (cpuMicrosOfTree(target.pid) - serverBefore) / requests,
+    p50Ms,
+    p99Ms,
+    generatorShare: generatorMicros / 1e6 / seconds,
+  };
+}
+
+/** Our own generator: for what wrk cannot send, and for machines that do not have it. */
+async function replay(
+  port: number,
+  requests: readonly Buffer[],
+  connections: number,
+  seconds: number,
+): Promise<Run> {
+  const latenciesMs: number[] = [];
+  const startedMs = performance.now();
+  const untilMs = startedMs + seconds * 1_000;
+  let sent = 0;
+  const client = async () => {
+    const connection = await Connection.open(port);
+    for (let nowMs = performance.now(); nowMs < untilMs; ) {
+      await exchangeOrThrow(connection, requests[sent++ % requests.length] as Buffer);
+      const doneMs = performance.now();
+      latenciesMs.push(doneMs - nowMs);
+      nowMs = doneMs;
+    }
+    connection.close();
+  };
+  await Promise.all(Array.from({ length: connections }, client));
+  const elapsedMs = performance.now() - startedMs;
+  latenciesMs.sort((a, b) => a - b);
+  const percentile = (share: number) => latenciesMs[Math.floor(latenciesMs.length * share)] ?? 0;
+  return {
+    requests: latenciesMs.length,
+    seconds: elapsedMs / 1_000,
+    p50Ms: percentile(0.5),
+    p99Ms: percentile(0.99),
+  };
+}
+
+async function exchangeOrThrow(
+  connection: Connection,
+  request: Buffer,
+  keepText = false,
+): Promise<string> {
+  const { status, text } = await connection.exchange(request, keepText);
+  if (status < 300) return text;
+  const line = request.toString("latin1", 0, request.indexOf("\r\n"));
+  throw new Error(`${line} was answered with ${status}: ${text}`);
+}

@@ -1,0 +1,97 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { loadavg } from "node:os";
+import { join } from "node:path";
+import { type Azurite, findAzurite, installAzurite } from "./azurite.ts";
+import { killChildren } from "./children.ts";
+import { Load } from "./load.ts";
+import { HELP, type Options, readOptions } from "./options.ts";
+import { asJson, asTables, describeMachine, type Measured } from "./result.ts";
+import { type Bench, type Reading, type Row, rounded } from "./row.ts";
+import { ROWS } from "./rows.ts";
+import { ROOT, type ServerName, Servers } from "./server.ts";
+import { ensureWrk, Wrk } from "./wrk.ts";
+
+/** Measures, prints, and leaves nothing behind. */
+export async function main(args: string[]): Promise<void> {
+  const options = readOptions(args);
+  if (options.help) return void process.stdout.write(HELP);
+  if (!existsSync("/proc/self/stat")) throw new Error("The bench reads /proc: it needs Linux.");
+  const rows = ROWS.filter((row) => row.name.toLowerCase().includes(options.only));
+  if (rows.length === 0) throw new Error(`No row has "${options.only}" in its name.`);
+
+  warnOfOthers();
+  const azurite = azuriteFor(options);
+  const hasWrk = ensureWrk();
+  const scratch = newScratch();
+  const wrk = hasWrk ? new Wrk(scratch) : null;
+  const bench = {
+    servers: new Servers(scratch, azurite),
+    load: new Load(options.seconds, wrk),
+  };
+  const measured = await measureAll(rows, bench);
+  const setting = {
+    date: new Date().toISOString().slice(0, 10),
+    machine: describeMachine(),
+    generator: hasWrk ? "wrk (Head, large bodies, lists: our own)" : "our own (no wrk here)",
+    azurite: azurite === null ? "skipped, not installed" : azurite.version,
+    secondsPerLoad: options.seconds,
+  };
+  console.log((options.json ? asJson : asTables)(setting, measured));
+}
+
+function warnOfOthers(): void {
+  const busy = loadavg()[0] ?? 0;
+  if (busy < 0.5) return;
+  say(`Something else is running here (load ${busy.toFixed(1)}): expect figures that vary.`);
+}
+
+function azuriteFor({ withAzurite }: Options): Azurite | null {
+  const folder = join(ROOT, ".scratch", "azurite");
+  const found = findAzurite(folder);
+  if (found !== null) return found;
+  if (withAzurite || existsSync(folder)) {
+    say(`Installing Azurite in ${folder}…`);
+    return installAzurite(folder);
+  }
+  say("Azurite is skipped: it is not installed. --with-azurite installs it in .scratch/azurite.");
+  return null;
+}
+
+/** In the project's folder, because the usual place for temporary files may be in memory. */
+function newScratch(): string {
+  const parent = join(ROOT, ".scratch");
+  mkdirSync(parent, { recursive: true });
+  const scratch = mkdtempSync(join(parent, "bench-"));
+  process.on("exit", () => {
+    killChildren();
+    rmSync(scratch, { recursive: true, force: true });
+  });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(signal, () => process.exit(1));
+  }
+  return scratch;
+}
+
+async function measureAll(rows: readonly Row[], bench: Bench): Promise<Measured[]> {
+  const measured: Measured[] = [];
+  for (const row of rows) {
+    const readings: Partial<Record<ServerName, Reading>> = {};
+    for (const server of bench.servers.names.filter((name) => row.servers.includes(name))) {
+      try {
+        const reading = await row.measure(server, bench);
+        say(`${row.name}: ${server}: ${rounded(reading.value)} ${row.unit}`);
+        readings[server] = reading;
+      } catch (error) {
+        // The other figures are worth having.
+        say(`${row.name}: ${server}: ${(error as Error).message}`);
+        process.exitCode = 1;
+      }
+    }
+    measured.push({ row, readings });
+  }
+  return measured;
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

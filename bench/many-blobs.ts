@@ -1,0 +1,67 @@
+import { answerTo } from "./load.ts";
+import { type Memory, memoryOfTree } from "./proc.ts";
+import { createContainer, putBlob } from "./requests.ts";
+import type { Bench, Reading } from "./row.ts";
+import type { Target } from "./server.ts";
+
+const MANY = 100_000;
+const FEW = 1_000;
+/** The few are written this often, so that both memories are those of a server that has worked. */
+const ROUNDS_OF_FEW = 30;
+const BLOB_BYTES = 1_024;
+const MIB = 1024 * 1024;
+const STARTS = 3;
+
+interface ManyBlobs {
+  readonly folder: string;
+  readonly withFew: Memory;
+  readonly withMany: Memory;
+}
+
+let filled: Promise<ManyBlobs> | null = null;
+
+export async function startUpWithManyBlobs(bench: Bench): Promise<Reading> {
+  const { folder } = await manyBlobs(bench);
+  const inTheSmall = await startUp(bench, bench.servers.newFolder());
+  return { value: await startUp(bench, folder), inTheSmall, note: "small: an empty folder" };
+}
+
+export async function memoryWithManyBlobs(bench: Bench): Promise<Reading> {
+  const { withFew, withMany } = await manyBlobs(bench);
+  const resident = [withFew, withMany].map((memory) => Math.round(memory.residentBytes / MIB));
+  return {
+    value: withMany.ownBytes / MIB,
+    inTheSmall: withFew.ownBytes / MIB,
+    note: `small: 1,000 blobs; with mapped files ${resident.join(" and ")} MiB`,
+  };
+}
+
+/** Both rows want the same blobs, which take long to write. */
+function manyBlobs(bench: Bench): Promise<ManyBlobs> {
+  filled ??= fill(bench);
+  return filled;
+}
+
+function fill({ servers, load }: Bench): Promise<ManyBlobs> {
+  const folder = servers.newFolder();
+  return servers.withFolder("lazuli", folder, async (target) => {
+    const put = (index: number) => putBlob(target, { index, bytes: BLOB_BYTES });
+    await answerTo(target, createContainer(target));
+    for (let round = 0; round < ROUNDS_OF_FEW; round++) await load.each(target, blobs(0, FEW, put));
+    const withFew = memoryOfTree(target.pid);
+    await load.each(target, blobs(FEW, MANY, put));
+    return { folder, withFew, withMany: memoryOfTree(target.pid) };
+  });
+}
+
+function* blobs(from: number, until: number, put: (index: number) => Buffer): Generator<Buffer> {
+  for (let index = from; index < until; index++) yield put(index);
+}
+
+/** The middle of a few starts. */
+async function startUp({ servers }: Bench, folder: string): Promise<number> {
+  const readyMs: number[] = [];
+  const note = async (target: Target) => readyMs.push(target.readyMs);
+  for (let start = 0; start < STARTS; start++) await servers.withFolder("lazuli", folder, note);
+  return readyMs.sort((a, b) => a - b)[Math.floor(STARTS / 2)] as number;
+}

@@ -1,0 +1,39 @@
+import { parseArgs } from "node:util";
+
+export const HELP = `npm run bench -- [options]
+
+  --only <text>     Only the rows whose name contains the text.
+  --seconds <n>     How long each load lasts (default 5).
+  --json            Print the result as JSON instead of tables.
+  --with-azurite    Install Azurite in .scratch/azurite if it is not there, to compare with it.
+  --help            Print this page.
+`;
+
+const SECONDS_DEFAULT = "5";
+
+export interface Options {
+  readonly only: string;
+  readonly seconds: number;
+  readonly json: boolean;
+  readonly withAzurite: boolean;
+  readonly help: boolean;
+}
+
+export function readOptions(args: string[]): Options {
+  const { values } = parseArgs({
+    args,
+    options: {
+      only: { type: "string", default: "" },
+      seconds: { type: "string", default: SECONDS_DEFAULT },
+      json: { type: "boolean", default: false },
+      "with-azurite": { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  const seconds = Number(values.seconds);
+  if (!Number.isInteger(seconds) || seconds < 1) {
+    throw new Error(`--seconds wants a whole number from 1 on, not ${values.seconds}.`);
+  }
+  const { only, json, help } = values;
+  return { only: only.toLowerCase(), seconds, json, withAzurite: values["with-azurite"], help };
+}

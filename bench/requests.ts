@@ -1,0 +1,57 @@
+import { randomBytes } from "node:crypto";
+import type { Target } from "./server.ts";
+import { signed } from "./shared-key.ts";
+
+const CONTAINER = "/bench";
+
+/** The floor server finds the size of a blob at the end of its name. */
+export interface BlobSize {
+  readonly index: number;
+  readonly bytes: number;
+}
+
+export function createContainer(target: Target): Buffer {
+  return signed(target.blobPort, {
+    method: "PUT",
+    path: CONTAINER,
+    query: { restype: "container" },
+  });
+}
+
+export function putBlob(target: Target, blob: BlobSize): Buffer {
+  return signed(target.blobPort, {
+    method: "PUT",
+    path: pathOf(blob),
+    headers: { "x-ms-blob-type": "BlockBlob" },
+    body: bodyOf(blob.bytes),
+  });
+}
+
+export function getBlob(target: Target, blob: BlobSize): Buffer {
+  return signed(target.blobPort, { method: "GET", path: pathOf(blob) });
+}
+
+export function headBlob(target: Target, blob: BlobSize): Buffer {
+  return signed(target.blobPort, { method: "HEAD", path: pathOf(blob) });
+}
+
+export function listBlobs(target: Target): Buffer {
+  const query = { restype: "container", comp: "list" };
+  return signed(target.blobPort, { method: "GET", path: CONTAINER, query });
+}
+
+function pathOf(blob: BlobSize): string {
+  return `${CONTAINER}/blob-${String(blob.index).padStart(6, "0")}.${blob.bytes}`;
+}
+
+const bodies = new Map<number, Buffer>();
+
+/** Bytes that do not compress, made once for each size. */
+function bodyOf(bytes: number): Buffer {
+  let body = bodies.get(bytes);
+  if (body === undefined) {
+    body = randomBytes(bytes);
+    bodies.set(bytes, body);
+  }
+  return body;
+}

@@ -1,0 +1,112 @@
+import type { Load } from "./load.ts";
+import type { ServerName, Servers } from "./server.ts";
+
+/** What a server reached in one row. */
+export interface Reading {
+  /** In the unit of the row. */
+  readonly value: number;
+  /** Processor time of the server for each request. */
+  readonly cpuMicros?: number;
+  readonly p50Ms?: number;
+  readonly p99Ms?: number;
+  /** Processor time of the load generator, as a share of one core. */
+  readonly generatorShare?: number;
+  /** The same figure in the small, for what should not grow. */
+  readonly inTheSmall?: number;
+  readonly note?: string;
+}
+
+export type Readings = Readonly<Partial<Record<ServerName, Reading>>>;
+
+/** What a measurement may use. */
+export interface Bench {
+  readonly servers: Servers;
+  readonly load: Load;
+}
+
+/** One line of the result. To add one, write it down in rows.ts. */
+export interface Row {
+  readonly name: string;
+  readonly unit: "req/s" | "MiB/s" | "ms" | "MiB";
+  readonly servers: readonly ServerName[];
+  readonly bars: readonly Bar[];
+  measure(server: ServerName, bench: Bench): Promise<Reading>;
+}
+
+export interface Verdict {
+  /** Null when there was nothing to compare with. */
+  readonly passed: boolean | null;
+  readonly found: string;
+}
+
+export interface Bar {
+  readonly text: string;
+  judge(readings: Readings): Verdict;
+}
+
+/** From this share of a core on, the generator and not the server decides the throughput. */
+const GENERATOR_SHARE_FULL = 0.9;
+
+const NOTHING: Verdict = { passed: null, found: "nothing to compare with" };
+
+/** Throughput, or processor time for each request where the generator could not send more. */
+export function timesAzurite(times: number): Bar {
+  return {
+    text: `≥ ${times} × Azurite`,
+    judge: ({ lazuli, azurite }) => {
+      if (lazuli === undefined || azurite === undefined) return NOTHING;
+      const speed = lazuli.value / azurite.value;
+      const isHeldBack = (lazuli.generatorShare ?? 0) >= GENERATOR_SHARE_FULL;
+      const thrift = cpuRatio(azurite, lazuli);
+      if (speed >= times || !isHeldBack || thrift === null) {
+        return { passed: speed >= times, found: `${rounded(speed)} × throughput` };
+      }
+      const found = `${rounded(thrift)} × by CPU (generator full; ${rounded(speed)} × throughput)`;
+      return { passed: thrift >= times, found };
+    },
+  };
+}
+
+export function cpuTimesFloor(times: number): Bar {
+  return {
+    text: `CPU ≤ ${times} × floor`,
+    judge: ({ lazuli, floor }) => {
+      const ratio = cpuRatio(lazuli, floor);
+      return ratio === null
+        ? NOTHING
+        : { passed: ratio <= times, found: `${rounded(ratio)} × floor CPU` };
+    },
+  };
+}
+
+export function below(limit: number, unit: string): Bar {
+  return {
+    text: `< ${limit.toLocaleString("en")} ${unit}`,
+    judge: ({ lazuli }) =>
+      lazuli === undefined
+        ? NOTHING
+        : { passed: lazuli.value < limit, found: `${rounded(lazuli.value)} ${unit}` },
+  };
+}
+
+export function flat(times: number): Bar {
+  return {
+    text: `≤ ${times} × in the small`,
+    judge: ({ lazuli }) => {
+      if (lazuli?.inTheSmall === undefined) return NOTHING;
+      const growth = lazuli.value / lazuli.inTheSmall;
+      return { passed: growth <= times, found: `${rounded(growth)} × in the small` };
+    },
+  };
+}
+
+export function cpuRatio(of: Reading | undefined, to: Reading | undefined): number | null {
+  if (of?.cpuMicros === undefined || to?.cpuMicros === undefined) return null;
+  return of.cpuMicros / to.cpuMicros;
+}
+
+/** Three digits that mean something. */
+export function rounded(value: number): string {
+  const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  return value.toLocaleString("en", { maximumFractionDigits: digits });
+}

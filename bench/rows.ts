@@ -1,0 +1,119 @@
+import { answerTo } from "./load.ts";
+import { memoryWithManyBlobs, startUpWithManyBlobs } from "./many-blobs.ts";
+import { createContainer, getBlob, headBlob, listBlobs, putBlob } from "./requests.ts";
+import {
+  type Bench,
+  below,
+  cpuTimesFloor,
+  flat,
+  type Reading,
+  type Row,
+  timesAzurite,
+} from "./row.ts";
+import { SERVER_NAMES, type Target } from "./server.ts";
+
+const SMALL_BYTES = 4 * 1024;
+const LARGE_MIB = 100;
+const LARGE = { index: 0, bytes: LARGE_MIB * 1024 * 1024 };
+const LISTED_BLOBS = 5_000;
+const LISTED_BYTES = 100;
+/** Different requests that the generator sends in turn: each blob is written and read many times. */
+const VARIANTS = 2_000;
+
+export const ROWS: readonly Row[] = [
+  {
+    name: "Put Blob 4 KiB",
+    unit: "req/s",
+    servers: SERVER_NAMES,
+    bars: [timesAzurite(10), cpuTimesFloor(4)],
+    measure: onFresh((target, { load }) => load.many(target, variants(target, putBlob))),
+  },
+  {
+    name: "Get Blob 4 KiB",
+    unit: "req/s",
+    servers: SERVER_NAMES,
+    bars: [timesAzurite(10), cpuTimesFloor(2.5)],
+    measure: onFresh(async (target, { load }) => {
+      await load.each(target, variants(target, putBlob));
+      return load.many(target, variants(target, getBlob));
+    }),
+  },
+  {
+    name: "Head Blob",
+    unit: "req/s",
+    servers: SERVER_NAMES,
+    bars: [timesAzurite(10), cpuTimesFloor(2.5)],
+    measure: onFresh(async (target, { load }) => {
+      await load.each(target, variants(target, putBlob));
+      return load.many(target, variants(target, headBlob));
+    }),
+  },
+  {
+    name: "Upload 100 MiB",
+    unit: "MiB/s",
+    servers: SERVER_NAMES,
+    bars: [timesAzurite(3)],
+    measure: onFresh(async (target, { load }) =>
+      inMib(await load.single(target, [putBlob(target, LARGE)])),
+    ),
+  },
+  {
+    name: "Download 100 MiB",
+    unit: "MiB/s",
+    servers: SERVER_NAMES,
+    bars: [timesAzurite(3)],
+    measure: onFresh(async (target, { load }) => {
+      await load.each(target, [putBlob(target, LARGE)]);
+      return inMib(await load.single(target, [getBlob(target, LARGE)]));
+    }),
+  },
+  {
+    name: "List 5,000 blobs",
+    unit: "req/s",
+    servers: ["lazuli", "azurite"],
+    bars: [timesAzurite(20)],
+    measure: onFresh(async (target, { load }) => {
+      const puts = range(LISTED_BLOBS, (index) => putBlob(target, { index, bytes: LISTED_BYTES }));
+      await load.each(target, puts);
+      const list = listBlobs(target);
+      const found = (await answerTo(target, list)).match(/<Blob>/g)?.length ?? 0;
+      if (found !== LISTED_BLOBS) throw new Error(`The list has ${found} blobs.`);
+      return load.single(target, [list]);
+    }),
+  },
+  {
+    name: "Start-up with 100,000 blobs",
+    unit: "ms",
+    servers: ["lazuli"],
+    bars: [below(1_000, "ms")],
+    measure: (_, bench) => startUpWithManyBlobs(bench),
+  },
+  {
+    name: "Memory with 100,000 blobs",
+    unit: "MiB",
+    servers: ["lazuli"],
+    bars: [flat(1.5)],
+    measure: (_, bench) => memoryWithManyBlobs(bench),
+  },
+];
+
+/** Measures on a server that has an empty container and nothing else. */
+function onFresh(run: (target: Target, bench: Bench) => Promise<Reading>): Row["measure"] {
+  return (server, bench) =>
+    bench.servers.withFresh(server, async (target) => {
+      await answerTo(target, createContainer(target));
+      return run(target, bench);
+    });
+}
+
+function variants(target: Target, make: typeof putBlob): Buffer[] {
+  return range(VARIANTS, (index) => make(target, { index, bytes: SMALL_BYTES }));
+}
+
+function range<T>(length: number, make: (index: number) => T): T[] {
+  return Array.from({ length }, (_, index) => make(index));
+}
+
+function inMib(reading: Reading): Reading {
+  return { ...reading, value: reading.value * LARGE_MIB };
+}

@@ -1,0 +1,67 @@
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { outputOf } from "./children.ts";
+import type { Run } from "./load.ts";
+import { ROOT } from "./server.ts";
+
+/** The load generator `wrk`: it costs a few microseconds a request. */
+export class Wrk {
+  readonly #requestFile: string;
+
+  constructor(scratch: string) {
+    this.#requestFile = join(scratch, "requests");
+  }
+
+  async replay(
+    port: number,
+    requests: readonly Buffer[],
+    connections: number,
+    seconds: number,
+  ): Promise<Run> {
+    const framed = requests.flatMap((request) => [Buffer.from(`${request.length}\n`), request]);
+    writeFileSync(this.#requestFile, Buffer.concat(framed));
+    const output = await outputOf("wrk", [
+      ...["--threads", "1", "--connections", String(connections), "--duration", `${seconds}s`],
+      ...["--script", join(ROOT, "bench/replay.lua"), `http://127.0.0.1:${port}`],
+      ...["--", this.#requestFile],
+    ]);
+    const summary = JSON.parse(/^SUMMARY (.*)$/m.exec(output)?.[1] ?? "null");
+    if (summary === null) throw new Error(`wrk printed no summary:\n${output}`);
+    if (summary.refused + summary.broken > 0) {
+      const { requests: all, refused, broken } = summary;
+      throw new Error(`Of ${all} requests ${refused} were refused and ${broken} broke off.`);
+    }
+    return {
+      requests: summary.requests,
+      seconds: summary.elapsedMicros / 1e6,
+      p50Ms: summary.p50Micros / 1e3,
+      p99Ms: summary.p99Micros / 1e3,
+    };
+  }
+}
+
+/** True if `wrk` can be started; as root on Debian it is installed for that. */
+export function ensureWrk(): boolean {
+  if (isThere("wrk", ["--version"])) return true;
+  if (process.getuid?.() !== 0 || !isThere("apt-get", ["--version"])) return false;
+  process.stderr.write("Installing the Debian package wrk…\n");
+  try {
+    for (const args of [["update"], ["install", "--yes", "--no-install-recommends", "wrk"]]) {
+      execFileSync("apt-get", args, { stdio: ["ignore", 2, 2] });
+    }
+  } catch {
+    return false;
+  }
+  return isThere("wrk", ["--version"]);
+}
+
+/** wrk answers --version with an exit code of 1: only a program that is absent cannot be run. */
+function isThere(command: string, args: string[]): boolean {
+  try {
+    execFileSync(command, args, { stdio: "ignore" });
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ENOENT";
+  }
+}

@@ -1,0 +1,152 @@
+import type { Bytes } from "../base/bytes.ts";
+import type { Instant } from "../base/clock.ts";
+import { KEY_BYTES_MAX } from "../base/keys.ts";
+import type { Stamp } from "../base/stamp.ts";
+import type { Entry, RangeOptions, Transaction, View } from "../store/store.ts";
+
+/** One committed state, as an engine offers it to the bodies that run on it. */
+export interface State {
+  get(key: Bytes): Bytes | undefined;
+  /** Entries with `from <= key < until`, each found when it is asked for. */
+  scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry>;
+}
+
+/** A write that waits for its body to return; null deletes. */
+export interface Write {
+  readonly key: Bytes;
+  readonly value: Bytes | null;
+}
+
+/** Runs a body on its view, which is of no use to anybody afterwards. */
+export function runBody<V extends BodyView, T>(body: (view: V) => T, view: V): T {
+  try {
+    return body(view);
+  } finally {
+    view.end();
+  }
+}
+
+export class BodyView implements View {
+  readonly #state: State;
+  readonly #nowMs: Instant;
+  #ended = false;
+
+  constructor(state: State, nowMs: Instant) {
+    this.#state = state;
+    this.#nowMs = nowMs;
+  }
+
+  get(key: Bytes): Bytes | undefined {
+    this.check(key);
+    return this.#state.get(key);
+  }
+
+  range(from: Bytes, until: Bytes, options: RangeOptions): Entry[] {
+    return take(this.scan(from, until, options.reverse ?? false), options.limit);
+  }
+
+  now(): Instant {
+    return this.#nowMs;
+  }
+
+  end(): void {
+    this.#ended = true;
+  }
+
+  protected scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry> {
+    this.check(from);
+    this.check(until);
+    return this.#state.scan(from, until, reverse);
+  }
+
+  protected check(key: Bytes): void {
+    if (this.#ended) throw new Error("a view was used after its body had ended");
+    if (key.length === 0 || key.length > KEY_BYTES_MAX) {
+      throw new RangeError(`a key of ${key.length} bytes: it must have 1 to ${KEY_BYTES_MAX}`);
+    }
+  }
+}
+
+/** Keeps what its body writes to itself; the engine applies `writes` once the body has returned. */
+export class BodyTransaction extends BodyView implements Transaction {
+  readonly #writes = new Map<string, Write>();
+  readonly #nextStamp: (nowMs: Instant) => Stamp;
+
+  constructor(state: State, nowMs: Instant, nextStamp: (nowMs: Instant) => Stamp) {
+    super(state, nowMs);
+    this.#nextStamp = nextStamp;
+  }
+
+  get writes(): Iterable<Write> {
+    return this.#writes.values();
+  }
+
+  override get(key: Bytes): Bytes | undefined {
+    if (this.#writes.size > 0) {
+      const write = this.#writes.get(nameOf(key));
+      if (write !== undefined) return write.value ?? undefined;
+    }
+    return super.get(key);
+  }
+
+  set(key: Bytes, value: Bytes): void {
+    this.check(key);
+    this.#writes.set(nameOf(key), { key, value });
+  }
+
+  delete(key: Bytes): void {
+    this.check(key);
+    this.#writes.set(nameOf(key), { key, value: null });
+  }
+
+  stamp(): Stamp {
+    return this.#nextStamp(this.now());
+  }
+
+  protected override scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry> {
+    const below = super.scan(from, until, reverse);
+    if (this.#writes.size === 0) return below;
+    const sign = reverse ? -1 : 1;
+    const above: Write[] = [];
+    for (const write of this.#writes.values()) {
+      if (write.key.compare(from) >= 0 && write.key.compare(until) < 0) above.push(write);
+    }
+    above.sort((a, b) => sign * a.key.compare(b.key));
+    return above.length === 0 ? below : overlay(above, below, sign);
+  }
+}
+
+/** A key as a key of a Map. */
+function nameOf(key: Bytes): string {
+  return key.toString("latin1");
+}
+
+function take(entries: Iterable<Entry>, limit: number): Entry[] {
+  const taken: Entry[] = [];
+  if (limit <= 0) return taken;
+  for (const entry of entries) {
+    taken.push(entry);
+    if (taken.length >= limit) break;
+  }
+  return taken;
+}
+
+/** Lays writes over entries; both come in the same order, which `sign` tells. */
+function* overlay(above: readonly Write[], below: Iterable<Entry>, sign: number): Generator<Entry> {
+  let at = 0;
+  for (const entry of below) {
+    let hidden = false;
+    for (; at < above.length; at++) {
+      const { key, value } = above[at] as Write;
+      const order = sign * key.compare(entry.key);
+      if (order > 0) break;
+      if (order === 0) hidden = true;
+      if (value !== null) yield { key, value };
+    }
+    if (!hidden) yield entry;
+  }
+  for (; at < above.length; at++) {
+    const { key, value } = above[at] as Write;
+    if (value !== null) yield { key, value };
+  }
+}

@@ -1,0 +1,244 @@
+import { mkdir, open, readdir, stat, truncate, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import type { Body, Bytes } from "../../base/bytes.ts";
+import type { Address, EndOfUse, ExtentInfo, Extents, Hold, Written } from "../../store/extents.ts";
+import { type FailStop, StoreError } from "../../store/store.ts";
+import { readPiece } from "./extent-chunks.ts";
+import { ExtentFile, writeError } from "./extent-file.ts";
+import { ExtentUpload, type Room } from "./extent-upload.ts";
+import { syncFolder } from "./sync-folder.ts";
+
+const EXTENT_BYTES_MAX = 256 * 1024 * 1024;
+/** An extent takes at least this many pieces, so that little room is lost at its end. */
+const PIECES_PER_EXTENT = 4;
+/** Files kept open although nobody holds them. */
+const IDLE_FILES_MAX = 64;
+
+const FILE_NAME = /^([0-9a-f]{16})\.extent$/;
+
+export interface EmbeddedExtentsSetup {
+  /** The data folder. */
+  readonly folder: string;
+  readonly endOfUse: EndOfUse | null;
+  readonly failStop: FailStop;
+  readonly extentBytesMax?: number;
+}
+
+/**
+ * Extents as files. One file at a time is written to, by all uploads at once, each at a place of its
+ * own: they share its syncs. Space is not allocated ahead: it gained nothing worth having (see
+ * docs/decisions).
+ */
+export class EmbeddedExtents implements Extents {
+  readonly pieceBytesMax: number;
+  readonly #folder: string;
+  readonly #failStop: FailStop;
+  readonly #extentBytesMax: number;
+  readonly #files = new Map<number, ExtentFile>();
+  /** Gone as soon as nobody holds them. */
+  readonly #doomed = new Set<ExtentFile>();
+  /** Open although nobody holds them; the one idle for longest comes first. */
+  readonly #idle = new Set<ExtentFile>();
+  readonly #cleanUps = new Set<Promise<void>>();
+  #lastExtent: number;
+  #current: ExtentFile | null = null;
+  #adding: Promise<void> | null = null;
+
+  private constructor(setup: EmbeddedExtentsSetup) {
+    this.#folder = join(setup.folder, "extents");
+    this.#failStop = setup.failStop;
+    this.#extentBytesMax = setup.extentBytesMax ?? EXTENT_BYTES_MAX;
+    this.pieceBytesMax = this.#extentBytesMax / PIECES_PER_EXTENT;
+    this.#lastExtent = setup.endOfUse?.extent ?? 0;
+  }
+
+  static async open(setup: EmbeddedExtentsSetup): Promise<EmbeddedExtents> {
+    const extents = new EmbeddedExtents(setup);
+    await mkdir(extents.#folder, { recursive: true });
+    await syncFolder(setup.folder);
+    const sizes = await fileSizes(extents.#folder);
+    for (const [extent, size] of sizes) extents.#add(extent, size, true);
+    const last = sizes.at(-1)?.[0];
+    if (last !== undefined && last >= extents.#lastExtent) {
+      await extents.#goOn(last, setup.endOfUse?.extent === last ? setup.endOfUse.offset : 0);
+    }
+    return extents;
+  }
+
+  async write(body: Body, see: (part: Bytes) => void | Promise<void>): Promise<Written> {
+    const upload = new ExtentUpload(this, body);
+    const take = async (part: Bytes) => {
+      await see(part);
+      await upload.add(part);
+    };
+    let adding: Promise<void> = Promise.resolve();
+    try {
+      await body.drain((part) => {
+        adding = take(part);
+        return adding;
+      });
+      await upload.finish();
+    } catch (error) {
+      // A sender may give up while its last part is still being taken.
+      await adding.catch(() => {});
+      await upload.abandon();
+      throw error;
+    }
+    return { addresses: upload.addresses, release: () => upload.release() };
+  }
+
+  hold(extents: Iterable<number>): Hold {
+    const files = [...new Set(extents)].map((extent) => this.#fileOf(extent));
+    for (const file of files) this.#hold(file);
+    return {
+      release() {
+        for (const file of files.splice(0)) file.release();
+      },
+    };
+  }
+
+  parts(at: Address, from: number, length: number): AsyncIterable<Bytes> {
+    return readPiece(this.#fileOf(at.extent), at, from, length);
+  }
+
+  list(): readonly ExtentInfo[] {
+    const infos: ExtentInfo[] = [];
+    for (const file of this.#files.values()) {
+      if (this.#doomed.has(file)) continue;
+      const { extent, end, sealed, held } = file;
+      infos.push({ extent, bytesOnDisk: end, open: !sealed, held });
+    }
+    return infos;
+  }
+
+  seal(extent: number): void {
+    this.#fileOf(extent).seal();
+  }
+
+  async remove(extent: number): Promise<void> {
+    const file = this.#fileOf(extent);
+    file.seal();
+    this.#doomed.add(file);
+    if (!file.held) await this.#unlink(file);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#cleanUps);
+    await Promise.all([...this.#files.values()].map((file) => file.close()));
+  }
+
+  async reserve(bytesOnDisk: number): Promise<Room> {
+    for (;;) {
+      const file = this.#current;
+      const offset = file?.reserve(bytesOnDisk) ?? null;
+      if (file !== null && offset !== null) {
+        this.#hold(file);
+        return { file, offset };
+      }
+      this.#adding ??= this.#addFile().finally(() => {
+        this.#adding = null;
+      });
+      await this.#adding;
+    }
+  }
+
+  /** Writing goes on in the last file of an earlier run, over what nobody refers to. */
+  async #goOn(extent: number, offset: number): Promise<void> {
+    if (offset >= this.#extentBytesMax) return;
+    const file = this.#add(extent, offset, false);
+    await truncate(file.path, offset);
+    this.#current = file;
+  }
+
+  async #addFile(): Promise<void> {
+    this.#current?.seal();
+    const extent = this.#lastExtent + 1;
+    const path = this.#pathOf(extent);
+    try {
+      await (await open(path, "w")).close();
+    } catch (error) {
+      throw writeError(error, path);
+    }
+    await this.#syncFolder();
+    this.#current = this.#add(extent, 0, false);
+  }
+
+  async #syncFolder(): Promise<void> {
+    try {
+      await syncFolder(this.#folder);
+    } catch (error) {
+      const failure = new StoreError("broken", `cannot sync ${this.#folder}`, { cause: error });
+      this.#failStop(failure);
+      throw failure;
+    }
+  }
+
+  #add(extent: number, end: number, sealed: boolean): ExtentFile {
+    const file = new ExtentFile({
+      extent,
+      path: this.#pathOf(extent),
+      end,
+      bytesMax: this.#extentBytesMax,
+      sealed,
+      failStop: this.#failStop,
+      onIdle: (idle) => this.#retire(idle),
+    });
+    this.#files.set(extent, file);
+    this.#lastExtent = Math.max(this.#lastExtent, extent);
+    return file;
+  }
+
+  #hold(file: ExtentFile): void {
+    this.#idle.delete(file);
+    file.hold();
+  }
+
+  #retire(file: ExtentFile): void {
+    if (this.#doomed.has(file)) {
+      this.#inBackground(this.#unlink(file));
+      return;
+    }
+    this.#idle.add(file);
+    for (const longest of this.#idle) {
+      if (this.#idle.size <= IDLE_FILES_MAX) return;
+      this.#idle.delete(longest);
+      this.#inBackground(longest.close());
+    }
+  }
+
+  async #unlink(file: ExtentFile): Promise<void> {
+    this.#idle.delete(file);
+    this.#doomed.delete(file);
+    this.#files.delete(file.extent);
+    if (this.#current === file) this.#current = null;
+    await file.close();
+    await unlink(file.path);
+  }
+
+  /** What fails here costs space until the next start, when the file is found again; no data. */
+  #inBackground(cleanUp: Promise<void>): void {
+    const done = cleanUp.catch(() => {}).finally(() => this.#cleanUps.delete(done));
+    this.#cleanUps.add(done);
+  }
+
+  #pathOf(extent: number): string {
+    return join(this.#folder, `${extent.toString(16).padStart(16, "0")}.extent`);
+  }
+
+  #fileOf(extent: number): ExtentFile {
+    const file = this.#files.get(extent);
+    if (file !== undefined) return file;
+    throw new StoreError("damaged", `${this.#pathOf(extent)} is missing: restore it from a backup`);
+  }
+}
+
+/** Extents and the size of their files, oldest first. */
+async function fileSizes(folder: string): Promise<[extent: number, size: number][]> {
+  const names = (await readdir(folder)).filter((name) => FILE_NAME.test(name)).sort();
+  return Promise.all(
+    names.map(async (name) => [
+      Number.parseInt(name.slice(0, 16), 16),
+      (await stat(join(folder, name))).size,
+    ]),
+  );
+}

@@ -1,0 +1,55 @@
+import { open, type RootDatabase } from "lmdb";
+import type { Bytes } from "../../base/bytes.ts";
+import { KEY_BYTES_MAX, key, SPACE } from "../../base/keys.ts";
+import { GIB } from "../../base/limits.ts";
+import { syncFolder } from "./sync-folder.ts";
+
+/** The part of lmdb that the store stands on. */
+export type Lmdb = Pick<
+  RootDatabase<Bytes, Bytes>,
+  "getBinaryFast" | "getRange" | "putSync" | "removeSync" | "transaction" | "resetReadTxn" | "close"
+>;
+
+/** Keys of `KEY_BYTES_MAX` need pages of at least this size. It cannot be changed later. */
+const PAGE_BYTES = 8_192;
+/** Address space, not memory or disk. lmdb maps more when the data outgrows it. */
+const MAP_BYTES_AT_FIRST = 16 * GIB;
+const OPENED = key(SPACE.engine, "opened");
+
+/** Opens an environment in which a commit that resolves is on the disk, and proves that it is so. */
+export async function openLmdb(folder: string): Promise<Lmdb> {
+  const lmdb = open<Bytes, Bytes>({
+    path: folder,
+    noSubdir: false,
+    // The default acknowledges before the flush.
+    overlappingSync: false,
+    separateFlushed: true,
+    encoding: "binary",
+    keyEncoding: "binary",
+    cache: false,
+    compression: false,
+    pageSize: PAGE_BYTES,
+    mapSize: MAP_BYTES_AT_FIRST,
+  });
+  try {
+    await proveDurable(lmdb);
+    // lmdb flushes its files, but not the folder that names them.
+    await syncFolder(folder);
+  } catch (error) {
+    await lmdb.close();
+    throw error;
+  }
+  return lmdb;
+}
+
+async function proveDurable(lmdb: RootDatabase<Bytes, Bytes>): Promise<void> {
+  const { pageSize } = lmdb.getStats() as { pageSize: number };
+  if (pageSize !== PAGE_BYTES) {
+    throw new Error(`the store has pages of ${pageSize} bytes, too small for ${KEY_BYTES_MAX}`);
+  }
+  const committed: Promise<boolean> & { flushed?: unknown } = lmdb.put(OPENED, Buffer.alloc(8));
+  if (committed.flushed !== committed) {
+    throw new Error("this version of lmdb acknowledges commits before they are on the disk");
+  }
+  await committed;
+}

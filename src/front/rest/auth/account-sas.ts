@@ -1,0 +1,50 @@
+import { Fault } from "../../../base/fault.ts";
+import type { RestRequest } from "../http/exchange.ts";
+import { NOBODY } from "./account.ts";
+import type { Address } from "./address.ts";
+import { SERVICE_LETTERS, type ServiceName } from "./resource.ts";
+import {
+  refuseBySignature,
+  refuseByTerms,
+  requireSasField,
+  SAS_2015,
+  type SasGrant,
+  sasField,
+  sasVersion,
+  validityOf,
+} from "./sas.ts";
+import { authenticationFailed } from "./signature.ts";
+
+const FIELDS = ["sp", "ss", "srt", "st", "se", "sip", "spr", "sv"];
+const FIELDS_2020 = [...FIELDS, "ses"];
+const ENCRYPTION_SCOPE_FROM = "2020-12-06";
+
+/** A SAS for a whole account: `ss` says which services it opens, `srt` what kinds of things in them. */
+export function verifyAccountSas(
+  request: RestRequest,
+  address: Address,
+  service: ServiceName,
+): SasGrant {
+  const { query } = request;
+  const version = sasVersion(query);
+  if (version < SAS_2015) throw authenticationFailed(`sv must be ${SAS_2015} or later.`);
+  const services = requireSasField(query, "ss");
+  const types = requireSasField(query, "srt");
+  const letters = requireSasField(query, "sp");
+  requireSasField(query, "se");
+  const validity = validityOf(query);
+
+  const scoped = version >= ENCRYPTION_SCOPE_FROM;
+  let text = `${address.accountName}\n`;
+  for (const name of scoped ? FIELDS_2020 : FIELDS) text += `${sasField(query, name)}\n`;
+  refuseBySignature(query, text, (address.account ?? NOBODY).keys);
+  refuseByTerms(request, validity);
+  if (!services.includes(SERVICE_LETTERS[service])) throw new Fault("AuthorizationServiceMismatch");
+
+  return {
+    access: { kind: "account-sas", types, letters },
+    overrides: [],
+    keyRange: null,
+    encryptionScope: (scoped && sasField(query, "ses")) || null,
+  };
+}

@@ -1,0 +1,89 @@
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
+
+/** An account as the credentials of its clients see it. Keys stay in `KeyObject`s: those do not print. */
+export interface Account {
+  readonly name: string;
+  /** One or two; either opens everything. */
+  readonly keys: readonly KeyObject[];
+  /** User delegation keys are derived from it. It follows the first key: replacing that revokes them. */
+  readonly delegationSecret: KeyObject;
+}
+
+/** An account as the configuration states it. */
+export interface AccountSettings {
+  readonly name: string;
+  /** One or two, in Base64. */
+  readonly keys: readonly string[];
+  /** Host names that stand for this account, without a port. */
+  readonly domains?: readonly string[];
+}
+
+/** Every account that this server has. */
+export interface Accounts {
+  readonly byName: ReadonlyMap<string, Account>;
+  readonly byDomain: ReadonlyMap<string, Account>;
+}
+
+export const SECONDARY_SUFFIX = "-secondary";
+const KEYS_MAX = 2;
+/** It has to fit into the first label of a host name. */
+const ACCOUNT_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/** Throws an Error with a sentence for the operator if the settings make no sense. */
+export function accountsOf(settings: readonly AccountSettings[]): Accounts {
+  const byName = new Map<string, Account>();
+  const byDomain = new Map<string, Account>();
+  for (const one of settings) {
+    if (byName.has(one.name)) {
+      throw new Error(`The account "${one.name}" is configured twice. Give each its own name.`);
+    }
+    const account = accountOf(one);
+    byName.set(one.name, account);
+    for (const domain of one.domains ?? []) {
+      const host = domain.toLowerCase();
+      if (byDomain.has(host)) {
+        throw new Error(`The domain "${domain}" is given to two accounts. It can stand for one.`);
+      }
+      byDomain.set(host, account);
+    }
+  }
+  return { byName, byDomain };
+}
+
+function accountOf({ name, keys }: AccountSettings): Account {
+  if (!ACCOUNT_NAME.test(name) || name.endsWith(SECONDARY_SUFFIX)) {
+    throw new Error(
+      `"${name}" cannot be the name of an account: use 1 to 63 lower-case letters, digits and ` +
+        `hyphens, with no hyphen at either end, and not ending in "${SECONDARY_SUFFIX}".`,
+    );
+  }
+  if (keys.length < 1 || keys.length > KEYS_MAX) {
+    throw new Error(`The account "${name}" has ${keys.length} keys. Give it one or two.`);
+  }
+  return keyed(
+    name,
+    keys.map((key) => keyBytes(name, key)),
+  );
+}
+
+function keyBytes(name: string, key: string): Buffer {
+  const bytes = Buffer.from(key, "base64");
+  if (!BASE64.test(key) || bytes.toString("base64") !== key) {
+    throw new Error(`A key of the account "${name}" is not Base64. 64 random bytes are usual.`);
+  }
+  return bytes;
+}
+
+function keyed(name: string, keys: readonly Buffer[]): Account {
+  const first = keys[0] as Buffer;
+  const secret = createHmac("sha256", first).update("user delegation keys").digest();
+  return {
+    name,
+    keys: keys.map((key) => createSecretKey(key)),
+    delegationSecret: createSecretKey(secret),
+  };
+}
+
+/** Stands in for accounts that do not exist, so that they cost as much to refuse as a wrong key. */
+export const NOBODY: Account = keyed("", [randomBytes(64)]);

@@ -1,0 +1,82 @@
+import { Fault } from "../../../base/fault.ts";
+import type { RestRequest } from "../http/exchange.ts";
+import { type Account, type Accounts, SECONDARY_SUFFIX } from "./account.ts";
+
+/** Which account a URL names, and what is left of its path. */
+export interface Address {
+  /** Always the primary name, without `-secondary`. */
+  readonly accountName: string;
+  /** Null if there is no such account. */
+  readonly account: Account | null;
+  readonly isSecondary: boolean;
+  /** Whether the host names the account (`account.blob.localhost/c`) or the path (`localhost/account/c`). */
+  readonly hostStyle: boolean;
+  /** The path behind the account, still percent-encoded; at least `/`. */
+  readonly resourcePath: string;
+}
+
+/**
+ * A host names an account if it is one of the configured domains, or if its first label is a
+ * configured account. Every other host (an address, `localhost`, a service in a cluster) leaves
+ * that to the first segment of the path.
+ */
+export function locate(host: string | undefined, path: string, accounts: Accounts): Address {
+  if (!path.startsWith("/")) throw new Fault("InvalidUri");
+  return byHost(host, path, accounts) ?? byPath(path, accounts);
+}
+
+/** The URL of the account as the client reached it, with a slash at its end. */
+export function endpointOf(request: RestRequest, address: Address): string {
+  const root = `${request.secure ? "https" : "http"}://${request.headers.get("host") ?? ""}/`;
+  if (address.hostStyle) return root;
+  const alias = address.isSecondary ? SECONDARY_SUFFIX : "";
+  return `${root}${address.accountName}${alias}/`;
+}
+
+function byHost(host: string | undefined, path: string, accounts: Accounts): Address | null {
+  if (host === undefined || host.startsWith("[")) return null;
+  const name = hostName(host);
+  const owner = accounts.byDomain.get(name);
+  if (owner !== undefined) return hostStyle(owner, false, path);
+  const dot = name.indexOf(".");
+  if (dot < 0) return null;
+  const { accountName, isSecondary } = primaryName(name.slice(0, dot));
+  const account = accounts.byName.get(accountName);
+  return account === undefined ? null : hostStyle(account, isSecondary, path);
+}
+
+function hostStyle(account: Account, isSecondary: boolean, path: string): Address {
+  return {
+    accountName: account.name,
+    account,
+    isSecondary,
+    hostStyle: true,
+    resourcePath: path,
+  };
+}
+
+function byPath(path: string, accounts: Accounts): Address {
+  const slash = path.indexOf("/", 1);
+  const first = slash < 0 ? path.slice(1) : path.slice(1, slash);
+  if (first === "") throw new Fault("InvalidUri");
+  const { accountName, isSecondary } = primaryName(first);
+  return {
+    accountName,
+    account: accounts.byName.get(accountName) ?? null,
+    isSecondary,
+    hostStyle: false,
+    resourcePath: slash < 0 ? "/" : path.slice(slash),
+  };
+}
+
+function primaryName(name: string): { accountName: string; isSecondary: boolean } {
+  if (!name.endsWith(SECONDARY_SUFFIX)) return { accountName: name, isSecondary: false };
+  return { accountName: name.slice(0, -SECONDARY_SUFFIX.length), isSecondary: true };
+}
+
+/** Without the port, and without the dot that may end a full name. */
+function hostName(host: string): string {
+  const colon = host.indexOf(":");
+  const name = (colon < 0 ? host : host.slice(0, colon)).toLowerCase();
+  return name.endsWith(".") ? name.slice(0, -1) : name;
+}

@@ -1,0 +1,162 @@
+import { Fault } from "../../../base/fault.ts";
+import { type Access, type KeyRange, OWNER } from "../../../rules/access.ts";
+import type { RestRequest } from "../http/exchange.ts";
+import { verifyAccountSas } from "./account-sas.ts";
+import type { Address } from "./address.ts";
+import { type OAuth, verifyBearer } from "./bearer.ts";
+import type { Resource, ServiceName } from "./resource.ts";
+import type { SasGrant } from "./sas.ts";
+import { verifyServiceSas } from "./service-sas.ts";
+import { type SharedKey, verifySharedKey } from "./shared-key.ts";
+import { authenticationFailed } from "./signature.ts";
+import type { Identity } from "./user-delegation-key.ts";
+import { verifyUserDelegationSas } from "./user-delegation-sas.ts";
+
+/** What the credentials of a request have been found to say. */
+export interface Authenticated {
+  readonly access: Access;
+  /** Response headers that a SAS replaces on reads (`rscc`, …): names and values in turn. */
+  readonly overrides: readonly string[];
+  /** What a SAS opens of a table; null if nothing limits it. */
+  readonly keyRange: KeyRange | null;
+  /** The encryption scope that a SAS prescribes for writes. */
+  readonly encryptionScope: string | null;
+  /** Whose bearer token it is. Only they can ask for a user delegation key. */
+  readonly identity: Identity | null;
+}
+
+export interface AuthOptions {
+  /** Null: bearer tokens are refused. */
+  readonly oauth: OAuth | null;
+}
+
+const BEARER_FROM = "2017-11-09";
+/** From which version on those without credentials are asked for some, not told that nothing is there. */
+const CHALLENGES_FROM: Readonly<Record<ServiceName, string>> = {
+  blob: "2019-12-12",
+  dfs: "2017-11-09",
+  file: "2022-11-02",
+  queue: "2019-12-12",
+  table: "2020-12-06",
+};
+
+/**
+ * Finds out who asks. A header outranks a SAS, and having neither is no fault yet: what anonymous
+ * clients may do, the container says. Every date is judged at the time the request came in.
+ */
+export function authenticate(
+  request: RestRequest,
+  address: Address,
+  resource: Resource,
+  options: AuthOptions,
+): Authenticated {
+  const authorization = request.headers.get("authorization");
+  const found =
+    authorization !== undefined
+      ? byHeader(authorization, request, address, resource.service, options)
+      : request.query.get("sig") !== undefined
+        ? bySas(request, address, resource)
+        : byNothing(request, address, resource.service);
+  refuseWriteToSecondary(request, address);
+  return { ...NO_LIMITS, ...found };
+}
+
+type Found = Pick<Authenticated, "access"> & Partial<Authenticated>;
+
+const NO_LIMITS = { overrides: [], keyRange: null, encryptionScope: null, identity: null };
+
+function byHeader(
+  authorization: string,
+  request: RestRequest,
+  address: Address,
+  service: ServiceName,
+  options: AuthOptions,
+): Found {
+  const space = authorization.indexOf(" ");
+  const credentials = authorization.slice(space + 1);
+  switch (authorization.slice(0, Math.max(space, 0)).toLowerCase()) {
+    case "sharedkey":
+    case "sharedkeylite": {
+      const given = sharedKeyOf(space === "SharedKeyLite".length, credentials);
+      verifySharedKey(request, address, service, given);
+      return { access: OWNER };
+    }
+    case "bearer":
+      return byBearer(credentials, request, address, service, options);
+    default:
+      throw new Fault("InvalidAuthenticationInfo", {
+        AuthenticationErrorDetail:
+          "The Authorization header must be 'SharedKey account:signature', " +
+          "'SharedKeyLite account:signature' or 'Bearer token'.",
+      });
+  }
+}
+
+function sharedKeyOf(lite: boolean, credentials: string): SharedKey {
+  const colon = credentials.indexOf(":");
+  const accountName = credentials.slice(0, Math.max(colon, 0)).trim();
+  const signature = credentials.slice(colon + 1).trim();
+  if (accountName === "" || signature === "") {
+    throw new Fault("InvalidAuthenticationInfo", {
+      AuthenticationErrorDetail: "The Authorization header must end in 'account:signature'.",
+    });
+  }
+  return { lite, accountName, signature };
+}
+
+function byBearer(
+  token: string,
+  request: RestRequest,
+  address: Address,
+  service: ServiceName,
+  options: AuthOptions,
+): Found {
+  if (!request.secure) {
+    throw authenticationFailed(
+      "Authentication scheme Bearer is only taken over HTTPS. Start the server with --cert and --key.",
+    );
+  }
+  if (request.version < BEARER_FROM) {
+    throw authenticationFailed(
+      `Authentication scheme Bearer needs x-ms-version ${BEARER_FROM} or later.`,
+    );
+  }
+  const identity = verifyBearer(token.trim(), options.oauth, request.receivedMs);
+  if (address.account === null) throw authenticationFailed("There is no such account.");
+  if (service === "file" && request.headers.get("x-ms-file-request-intent") !== "backup") {
+    throw new Fault("MissingRequiredHeader", { HeaderName: "x-ms-file-request-intent" });
+  }
+  return { access: OWNER, identity };
+}
+
+function bySas(request: RestRequest, address: Address, resource: Resource): SasGrant {
+  const { query } = request;
+  if (query.get("skoid") !== undefined) return verifyUserDelegationSas(request, address, resource);
+  if (query.get("ss") !== undefined || query.get("srt") !== undefined) {
+    return verifyAccountSas(request, address, resource.service);
+  }
+  return verifyServiceSas(request, address, resource);
+}
+
+/**
+ * An account that does not exist answers like one that opens nothing. Who names no version is an
+ * old client here, or a browser.
+ */
+function byNothing(request: RestRequest, address: Address, service: ServiceName): Found {
+  const silent = request.headers.get("x-ms-version") === undefined;
+  const hides = silent || request.version < CHALLENGES_FROM[service];
+  const mayBePublic = service === "blob" || service === "dfs";
+  if (mayBePublic && address.account !== null) return { access: { kind: "anonymous", hides } };
+  if (!hides) throw new Fault("NoAuthenticationInformation");
+  if (mayBePublic) throw new Fault("ResourceNotFound");
+  throw authenticationFailed("The request has neither an Authorization header nor a SAS.");
+}
+
+/** The secondary is the same data, for reading. */
+function refuseWriteToSecondary(request: RestRequest, address: Address): void {
+  if (!address.isSecondary) return;
+  const { method, query } = request;
+  if (method === "GET" || method === "HEAD") return;
+  if (method === "POST" && query.get("comp") === "query") return;
+  throw new Fault("InsufficientAccountPermissions");
+}

@@ -1,0 +1,131 @@
+import type { KeyObject } from "node:crypto";
+import type { Instant } from "../../../base/clock.ts";
+import { Fault } from "../../../base/fault.ts";
+import { isoTime, parseIsoTime } from "../../../base/time-text.ts";
+import type { Access, KeyRange } from "../../../rules/access.ts";
+import type { Query, RestRequest } from "../http/exchange.ts";
+import { isWithinRange, parseIpRange } from "./ip-range.ts";
+import { authenticationFailed, isSigned, parseMac, readable } from "./signature.ts";
+
+/** What a shared access signature grants once it has been found good. */
+export interface SasGrant {
+  readonly access: Access;
+  /** Response headers that it replaces on reads: names and values in turn. */
+  readonly overrides: readonly string[];
+  /** What it opens of a table; null unless it is for one. */
+  readonly keyRange: KeyRange | null;
+  readonly encryptionScope: string | null;
+}
+
+/** From when to when a token is good. Null where it does not say. */
+export interface Validity {
+  readonly startMs: Instant | null;
+  readonly expiryMs: Instant | null;
+}
+
+/** Since then tokens can name addresses and protocols, and can be made for a whole account. */
+export const SAS_2015 = "2015-04-05";
+
+/**
+ * A parameter of the token as it was signed; "" if it is not there. Line ends are refused: they
+ * would let what one field says pass for another.
+ */
+export function sasField(query: Query, name: string): string {
+  const value = query.get(name);
+  if (value === undefined) return "";
+  for (let at = 0; at < value.length; at++) {
+    const code = value.charCodeAt(at);
+    if (code < 0x20 || code === 0x7f) {
+      throw authenticationFailed(`${name} contains a control character.`);
+    }
+  }
+  return value;
+}
+
+export function requireSasField(query: Query, name: string): string {
+  const value = sasField(query, name);
+  if (value === "") throw authenticationFailed(`${name} is mandatory. Cannot be empty.`);
+  return value;
+}
+
+/** `sv`, or "" for tokens from before there was one. */
+export function sasVersion(query: Query): string {
+  const version = sasField(query, "sv");
+  if (version !== "" && (version.length !== 10 || parseIsoTime(version) === null)) {
+    throw authenticationFailed(`sv must be a date such as 2020-12-06, not ${readable(version)}.`);
+  }
+  return version;
+}
+
+export function sasTime(query: Query, name: string): Instant | null {
+  const text = sasField(query, name);
+  if (text === "") return null;
+  const instant = parseIsoTime(text);
+  if (instant === null) {
+    throw authenticationFailed(
+      `${name} must be a time such as 2030-01-02T00:00:00Z, not ${readable(text)}.`,
+    );
+  }
+  return instant;
+}
+
+export function validityOf(query: Query): Validity {
+  return { startMs: sasTime(query, "st"), expiryMs: sasTime(query, "se") };
+}
+
+export function refuseBySignature(query: Query, text: string, keys: readonly KeyObject[]): void {
+  if (isSigned(parseMac(requireSasField(query, "sig")), text, keys)) return;
+  throw authenticationFailed(
+    `Signature did not match. String to sign used was ${readable(text)}. ` +
+      "If the client signed the same string, check its account name and its key.",
+  );
+}
+
+/** What a token says about when, from where and how it may be used. */
+export function refuseByTerms(request: RestRequest, validity: Validity): void {
+  const { query, receivedMs } = request;
+  refuseByTime(validity, receivedMs);
+  const addresses = sasField(query, "sip");
+  if (addresses !== "") {
+    const range = parseIpRange(addresses);
+    if (range === null)
+      throw authenticationFailed(`sip is not an IPv4 address or a range of them.`);
+    if (!isWithinRange(range, request.remoteAddress)) {
+      throw new Fault("AuthorizationSourceIPMismatch");
+    }
+  }
+  const protocols = sasField(query, "spr");
+  if (protocols === "https") {
+    if (!request.secure) throw new Fault("AuthorizationProtocolMismatch");
+  } else if (protocols !== "" && protocols !== "https,http") {
+    throw authenticationFailed(`spr must be https or https,http, not ${readable(protocols)}.`);
+  }
+}
+
+export function refuseByTime({ startMs, expiryMs }: Validity, now: Instant): void {
+  if ((startMs === null || startMs <= now) && (expiryMs === null || now < expiryMs)) return;
+  const start = startMs === null ? "" : isoTime(startMs);
+  const expiry = expiryMs === null ? "" : isoTime(expiryMs);
+  throw authenticationFailed(
+    "Signature not valid in the specified time frame: " +
+      `Start [${start}] - Expiry [${expiry}] - Current [${isoTime(now)}].`,
+  );
+}
+
+const OVERRIDES = [
+  ["rscc", "Cache-Control"],
+  ["rscd", "Content-Disposition"],
+  ["rsce", "Content-Encoding"],
+  ["rscl", "Content-Language"],
+  ["rsct", "Content-Type"],
+] as const;
+
+export function overridesOf(query: Query): string[] {
+  const headers: string[] = [];
+  for (const [parameter, header] of OVERRIDES) {
+    const value = sasField(query, parameter);
+    // A header goes out byte for byte, so UTF-8 has to be spelled out in it.
+    if (value !== "") headers.push(header, Buffer.from(value, "utf8").toString("latin1"));
+  }
+  return headers;
+}

@@ -1,0 +1,217 @@
+import type { Instant } from "../../../base/clock.ts";
+import { Fault } from "../../../base/fault.ts";
+import { DATE_SKEW_MS_MAX } from "../../../base/limits.ts";
+import { parseHttpDate, rfc1123 } from "../../../base/time-text.ts";
+import type { Query, RequestHeaders, RestRequest } from "../http/exchange.ts";
+import { NOBODY, SECONDARY_SUFFIX } from "./account.ts";
+import type { Address } from "./address.ts";
+import { compareHeaderNames, compareOrdinally } from "./header-order.ts";
+import type { ServiceName } from "./resource.ts";
+import { authenticationFailed, isSigned, parseMac, readable } from "./signature.ts";
+
+/** `Authorization: SharedKey account:signature`, or the same with SharedKeyLite. */
+export interface SharedKey {
+  readonly lite: boolean;
+  readonly accountName: string;
+  readonly signature: string;
+}
+
+/** From here on a Content-Length of zero is signed as nothing. */
+const EMPTY_LENGTH_FROM = "2015-02-21";
+/** From here on headers without a value are signed too. */
+const EMPTY_HEADERS_FROM = "2016-05-31";
+
+/**
+ * Clients do not all read the documentation alike. Each flag is a deviation that is known from a
+ * client; it changes nothing unless the request has what it is about.
+ */
+interface Reading {
+  /** Headers in ordinal order, as the documentation has it, not in the order the service uses. */
+  readonly ordinal: boolean;
+  /** Spaces within header values folded into one. */
+  readonly folded: boolean;
+  /** Content-Language before Content-Encoding. */
+  readonly swapped: boolean;
+  /** The path without `-secondary`. */
+  readonly primary: boolean;
+}
+
+/** Every combination; the first is the one that nearly every client uses. */
+const READINGS: readonly Reading[] = Array.from({ length: 16 }, (_, bits) => ({
+  ordinal: (bits & 1) !== 0,
+  folded: (bits & 2) !== 0,
+  swapped: (bits & 4) !== 0,
+  primary: (bits & 8) !== 0,
+}));
+
+/** A request, and what of it is needed for every reading. */
+interface Signing {
+  readonly request: RestRequest;
+  readonly address: Address;
+  /** `x-ms-` headers, their names in lower case, in the order the service uses. */
+  readonly signedHeaders: readonly Header[];
+}
+
+type Header = readonly [name: string, value: string];
+
+/** Throws unless the request was signed with a key of the account it addresses, and just now. */
+export function verifySharedKey(
+  request: RestRequest,
+  address: Address,
+  service: ServiceName,
+  given: SharedKey,
+): void {
+  refuseByDate(dateOf(request.headers), request.receivedMs);
+  const known = given.accountName === address.accountName ? address.account : null;
+  const { keys } = known ?? NOBODY;
+  const mac = parseMac(given.signature);
+  const signedHeaders = signedHeadersOf(request.headers, request.version);
+  const signing: Signing = { request, address, signedHeaders };
+  const tried = new Set<string>();
+  for (const reading of READINGS) {
+    const text = stringToSign(signing, service, given.lite, reading);
+    if (tried.has(text)) continue;
+    if (isSigned(mac, text, keys)) return;
+    tried.add(text);
+  }
+  const [first = ""] = tried;
+  throw authenticationFailed(
+    `The MAC signature found in the HTTP request ${readable(given.signature)} is not the same as ` +
+      `any computed signature. Server used following string to sign: ${readable(first)}. ` +
+      "If the client signed the same string, check its account name and its key.",
+  );
+}
+
+function refuseByDate(text: string | undefined, now: Instant): void {
+  if (text === undefined) {
+    throw authenticationFailed("The request has no date. Send it in x-ms-date or in Date.");
+  }
+  const sent = parseHttpDate(text);
+  if (sent === null) {
+    throw authenticationFailed(
+      `The date in the request, ${readable(text)}, is not an RFC 1123 date such as '${rfc1123(now)}'.`,
+    );
+  }
+  if (Math.abs(sent - now) <= DATE_SKEW_MS_MAX) return;
+  throw authenticationFailed(
+    `Request date header too ${sent < now ? "old" : "far ahead"}: ${readable(text)}. It is ` +
+      `'${rfc1123(now)}' here, and the two may be 15 minutes apart: set the client's clock.`,
+  );
+}
+
+function stringToSign(
+  signing: Signing,
+  service: ServiceName,
+  lite: boolean,
+  reading: Reading,
+): string {
+  const { method, headers } = signing.request;
+  if (service === "table") {
+    const dated = `${dateOf(headers)}\n${liteResource(signing, reading)}`;
+    if (lite) return dated;
+    return `${method}\n${textOf(headers, "content-md5")}\n${textOf(headers, "content-type")}\n${dated}`;
+  }
+  const date = headers.get("x-ms-date") === undefined ? textOf(headers, "date") : "";
+  const about = `${textOf(headers, "content-md5")}\n${textOf(headers, "content-type")}\n${date}\n`;
+  const signedHeaders = canonicalHeaders(signing.signedHeaders, reading);
+  if (lite) return `${method}\n${about}${signedHeaders}${liteResource(signing, reading)}`;
+  return (
+    `${method}\n${contentLines(signing, reading)}${about}${conditionLines(headers)}` +
+    `${signedHeaders}${resourcePath(signing, reading)}${canonicalQuery(signing.request.query)}`
+  );
+}
+
+function contentLines({ request }: Signing, { swapped }: Reading): string {
+  const encoding = textOf(request.headers, "content-encoding");
+  const language = textOf(request.headers, "content-language");
+  const length = textOf(request.headers, "content-length");
+  const signedLength = length === "0" && request.version >= EMPTY_LENGTH_FROM ? "" : length;
+  return swapped
+    ? `${language}\n${encoding}\n${signedLength}\n`
+    : `${encoding}\n${language}\n${signedLength}\n`;
+}
+
+function conditionLines(headers: RequestHeaders): string {
+  return (
+    `${textOf(headers, "if-modified-since")}\n${textOf(headers, "if-match")}\n` +
+    `${textOf(headers, "if-none-match")}\n${textOf(headers, "if-unmodified-since")}\n` +
+    `${textOf(headers, "range")}\n`
+  );
+}
+
+function signedHeadersOf(headers: RequestHeaders, version: string): Header[] {
+  const found: Header[] = [];
+  const { raw } = headers;
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = raw[at] as string;
+    if (name.charCodeAt(1) !== HYPHEN || name.slice(0, 5).toLowerCase() !== "x-ms-") continue;
+    const value = (raw[at + 1] as string).trim();
+    if (value === "" && version < EMPTY_HEADERS_FROM) continue;
+    found.push([name.toLowerCase(), value]);
+  }
+  found.sort((left, right) => compareHeaderNames(left[0], right[0]));
+  for (let at = 1; at < found.length; at++) {
+    const name = (found[at] as Header)[0];
+    if (name === found[at - 1]?.[0]) {
+      throw new Fault("InvalidHeaderValue", {
+        HeaderName: name,
+        Reason: "This header was sent twice: send it once.",
+      });
+    }
+  }
+  return found;
+}
+
+function canonicalHeaders(headers: readonly Header[], { ordinal, folded }: Reading): string {
+  const ordered = ordinal ? headers.toSorted(byNameOrdinally) : headers;
+  let text = "";
+  for (const [name, value] of ordered) {
+    text += `${name}:${folded ? value.replaceAll(/[ \t]+/g, " ") : value}\n`;
+  }
+  return text;
+}
+
+/** `/account` and the path as it was sent. */
+function resourcePath({ request, address }: Signing, { primary }: Reading): string {
+  const { accountName, isSecondary, hostStyle } = address;
+  const { path } = request;
+  if (!primary || !isSecondary || hostStyle) return `/${accountName}${path}`;
+  const rest = path.slice(1 + accountName.length + SECONDARY_SUFFIX.length);
+  return `/${accountName}/${accountName}${rest}`;
+}
+
+/** Of the query, only `comp` takes part. */
+function liteResource(signing: Signing, reading: Reading): string {
+  const comp = signing.request.query.get("comp");
+  const path = resourcePath(signing, reading);
+  return comp === undefined ? path : `${path}?comp=${comp}`;
+}
+
+/** Every parameter on a line of its own, sorted by name; several values of one name joined. */
+function canonicalQuery({ entries }: Query): string {
+  if (entries.length === 0) return "";
+  const sorted = entries.toSorted(
+    (left, right) => byNameOrdinally(left, right) || compareOrdinally(left[1], right[1]),
+  );
+  let text = "";
+  let last: string | null = null;
+  for (const [name, value] of sorted) {
+    text += name === last ? `,${value}` : `\n${name}:${value}`;
+    last = name;
+  }
+  return text;
+}
+
+const HYPHEN = 0x2d;
+
+function byNameOrdinally(left: Header, right: Header): number {
+  return compareOrdinally(left[0], right[0]);
+}
+
+function dateOf(headers: RequestHeaders): string | undefined {
+  return headers.get("x-ms-date") ?? headers.get("date");
+}
+
+function textOf(headers: RequestHeaders, name: string): string {
+  return headers.get(name) ?? "";
+}

@@ -1,0 +1,99 @@
+import { Fault } from "../../../base/fault.ts";
+import type { Query } from "../http/exchange.ts";
+import type { Resource, ServiceName } from "./resource.ts";
+import { requireSasField, sasField } from "./sas.ts";
+import { authenticationFailed } from "./signature.ts";
+
+/** The kinds of resource that `sr` can name, and since which version. */
+const BLOB_KINDS = { c: "", b: "", bs: "2018-11-09", bv: "2018-11-09", d: "2020-02-10" };
+const FILE_KINDS = { s: "2015-02-21", f: "2015-02-21" };
+const NO_KINDS = {};
+const KINDS: Readonly<Record<ServiceName, Readonly<Record<string, string>>>> = {
+  blob: BLOB_KINDS,
+  dfs: BLOB_KINDS,
+  file: FILE_KINDS,
+  queue: NO_KINDS,
+  table: NO_KINDS,
+};
+
+/** From here on the resource is signed with the service in front. */
+const SERVICE_IN_PATH_FROM = "2015-02-21";
+const DEPTH = /^\d{1,4}$/;
+
+/**
+ * The resource that a token of this kind must have been made for, if it is to open the one that is
+ * addressed, as it is spelled in the string to sign.
+ */
+export function signedResource(
+  query: Query,
+  resource: Resource,
+  accountName: string,
+  version: string,
+): string {
+  const service = resource.service === "dfs" ? "blob" : resource.service;
+  const root = version >= SERVICE_IN_PATH_FROM ? `/${service}/${accountName}` : `/${accountName}`;
+  if (service === "queue") return `${root}/${resource.container}`;
+  if (service === "table") return `${root}/${signedTable(query, resource)}`;
+  const container = `${root}/${resource.container}`;
+  switch (signedKind(query, resource.service, version)) {
+    case "c":
+    case "s":
+      return container;
+    case "d":
+      return `${container}${directoryOf(resource.name, depthOf(query))}`;
+    default:
+      // With no name the slash remains, and so a token for an object never opens its container.
+      return `${container}/${resource.name}`;
+  }
+}
+
+/** The snapshot or version that a token is bound to. */
+export function signedTime(query: Query): string {
+  switch (query.get("sr")) {
+    case "bs":
+      return sasField(query, "snapshot");
+    case "bv":
+      return sasField(query, "versionid");
+    default:
+      return "";
+  }
+}
+
+function signedKind(query: Query, service: ServiceName, version: string): string {
+  const kind = requireSasField(query, "sr");
+  const kinds = KINDS[service];
+  const from = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
+  if (from === undefined || version < from) {
+    throw authenticationFailed(
+      `sr=${kind} is not known to the ${service} service in version ${version || "2009-09-19"}. ` +
+        `It knows ${Object.keys(kinds).join(", ")}.`,
+    );
+  }
+  return kind;
+}
+
+/** The table is named in the token, as a batch does not name it in its path. */
+function signedTable(query: Query, resource: Resource): string {
+  const table = requireSasField(query, "tn").toLowerCase();
+  if (resource.container !== "" && resource.container.toLowerCase() !== table) {
+    throw authenticationFailed("tn names another table than the request.");
+  }
+  return table;
+}
+
+function depthOf(query: Query): number {
+  const depth = sasField(query, "sdd");
+  if (depth === "") throw new Fault("QueryParameterSasMandatory");
+  if (!DEPTH.test(depth)) throw new Fault("QueryParameterSddInvalid");
+  return Number(depth);
+}
+
+/** The directory at this depth on the way to `name`, with a slash in front; "" for the root. */
+function directoryOf(name: string, depth: number): string {
+  let end = 0;
+  for (let level = 0; level < depth && end < name.length; level++) {
+    const slash = name.indexOf("/", level === 0 ? 0 : end + 1);
+    end = slash < 0 ? name.length : slash;
+  }
+  return end === 0 ? "" : `/${name.slice(0, end)}`;
+}

@@ -1,0 +1,54 @@
+import type { KeyObject } from "node:crypto";
+import type { Bytes } from "../../../base/bytes.ts";
+import type { Instant } from "../../../base/clock.ts";
+import type { FaultCode } from "../../../base/fault.ts";
+import { USER_DELEGATION_KEY_MS_MAX } from "../../../base/limits.ts";
+import { isoTime } from "../../../base/time-text.ts";
+import { macOf } from "./signature.ts";
+
+/** Who a bearer token speaks for. */
+export interface Identity {
+  readonly objectId: string;
+  readonly tenantId: string;
+}
+
+/** A key with which a user, not the account's owner, may sign. */
+export interface UserDelegationKey extends Identity {
+  readonly startMs: Instant;
+  readonly expiryMs: Instant;
+  /** `b`, `q`, … */
+  readonly service: string;
+  readonly version: string;
+  readonly value: Bytes;
+}
+
+/**
+ * The key is a function of its terms and of the account's secret. So the server keeps none of them,
+ * and finds any of them again from the terms that every token repeats. Times count to the second.
+ */
+export function makeUserDelegationKey(
+  secret: KeyObject,
+  identity: Identity,
+  startMs: Instant,
+  expiryMs: Instant,
+  service: string,
+  version: string,
+): UserDelegationKey {
+  const { objectId, tenantId } = identity;
+  // JSON keeps the terms apart, whatever they contain.
+  const terms = [objectId, tenantId, isoTime(startMs), isoTime(expiryMs), service, version];
+  const value = macOf(secret, JSON.stringify(terms));
+  return { objectId, tenantId, startMs, expiryMs, service, version, value };
+}
+
+/** A key ends after it starts and is not over yet, and both lie within seven days of now. */
+export function refuseUserDelegationKey(
+  startMs: Instant,
+  expiryMs: Instant,
+  now: Instant,
+): FaultCode | null {
+  const ordered = startMs < expiryMs && now < expiryMs;
+  const near =
+    now - startMs <= USER_DELEGATION_KEY_MS_MAX && expiryMs - now <= USER_DELEGATION_KEY_MS_MAX;
+  return ordered && near ? null : "InvalidXmlNodeValue";
+}

@@ -1,0 +1,24 @@
+import type { BlobContext } from "../../../service/blob/context.ts";
+import { createContainer } from "../../../service/blob/create-container.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { metadataOf, refuseHeaders } from "../request-headers.ts";
+import { versionHeaders } from "../response-headers.ts";
+import type { BlobCall } from "./call.ts";
+import { publicAccessOf } from "./public-access.ts";
+
+const UNSUPPORTED = ["x-ms-default-encryption-scope", "x-ms-deny-encryption-scope-override"];
+
+export async function handleCreateContainer(
+  context: BlobContext,
+  call: BlobCall,
+): Promise<RestResponse> {
+  const { headers } = call.request;
+  refuseHeaders(headers, UNSUPPORTED);
+  const version = await createContainer(context, {
+    at: call,
+    access: call.access,
+    publicAccess: publicAccessOf(headers),
+    metadata: metadataOf(headers),
+  });
+  return { status: 201, headers: versionHeaders(version), body: null };
+}

@@ -1,0 +1,21 @@
+import type { BlobContext } from "../../../service/blob/context.ts";
+import { leaseContainer } from "../../../service/blob/lease-container.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { leaseActionOf, leaseResponse } from "../lease-action.ts";
+import { conditionsOf } from "../request-headers.ts";
+import type { BlobCall } from "./call.ts";
+
+export async function handleLeaseContainer(
+  context: BlobContext,
+  call: BlobCall,
+): Promise<RestResponse> {
+  const { headers } = call.request;
+  const lease = leaseActionOf(headers);
+  const done = await leaseContainer(context, {
+    at: call,
+    access: call.access,
+    lease,
+    conditions: conditionsOf(headers),
+  });
+  return leaseResponse(lease, done);
+}

@@ -1,0 +1,58 @@
+import { etagOf } from "../../../base/stamp.ts";
+import { rfc1123 } from "../../../base/time-text.ts";
+import type { BlobContext } from "../../../service/blob/context.ts";
+import { type ListedContainer, listContainers } from "../../../service/blob/list-containers.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { markerOf, writeMarker } from "../marker.ts";
+import { includesOf, nameFromQuery, resultsMaxOf } from "../request-query.ts";
+import { XML_CONTENT } from "../response-headers.ts";
+import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
+import type { BlobCall } from "./call.ts";
+import { echoed, leaseElements, metadataElement } from "./list-elements.ts";
+
+const INCLUDES = ["metadata", "deleted", "system"];
+
+export async function handleListContainers(
+  context: BlobContext,
+  call: BlobCall,
+): Promise<RestResponse> {
+  const { query } = call.request;
+  const includes = includesOf(query, INCLUDES);
+  const { containers, hasMore } = await listContainers(context, {
+    account: call.account,
+    access: call.access,
+    prefix: nameFromQuery(query, "prefix"),
+    after: markerOf(query, ["n"])?.text ?? "",
+    resultsMax: resultsMaxOf(query),
+    system: includes.has("system"),
+  });
+  const last = containers.at(-1);
+  const next = hasMore && last !== undefined ? writeMarker({ kind: "n", text: last.name }) : "";
+  const withMetadata = includes.has("metadata");
+  const body = [
+    `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}>`,
+    echoed(query, "prefix", "Prefix"),
+    echoed(query, "marker", "Marker"),
+    echoed(query, "maxresults", "MaxResults"),
+    "<Containers>",
+    ...containers.map((container) => containerElement(container, withMetadata)),
+    `</Containers>${element("NextMarker", next)}</EnumerationResults>`,
+  ];
+  return { status: 200, headers: [...XML_CONTENT], body: body.join("") };
+}
+
+function containerElement(listed: ListedContainer, withMetadata: boolean): string {
+  const { name, container, lease } = listed;
+  const publicAccess =
+    container.publicAccess === "none" ? "" : element("PublicAccess", container.publicAccess);
+  return (
+    `<Container>${element("Name", name)}<Properties>` +
+    `<Last-Modified>${rfc1123(container.modifiedMs)}</Last-Modified>` +
+    `<Etag>"${etagOf(container.etag)}"</Etag>${leaseElements(lease)}${publicAccess}` +
+    "<DefaultEncryptionScope>$account-encryption-key</DefaultEncryptionScope>" +
+    "<DenyEncryptionScopeOverride>false</DenyEncryptionScopeOverride>" +
+    "<HasImmutabilityPolicy>false</HasImmutabilityPolicy><HasLegalHold>false</HasLegalHold>" +
+    "<ImmutableStorageWithVersioningEnabled>false</ImmutableStorageWithVersioningEnabled>" +
+    `</Properties>${withMetadata ? metadataElement(container.metadata) : ""}</Container>`
+  );
+}

@@ -1,0 +1,28 @@
+import type { LeaseStatus } from "../../../rules/lease.ts";
+import type { Query } from "../http/exchange.ts";
+import { attribute, element, hasInvalidXmlCharacters } from "../xml/write-xml.ts";
+
+/** What lists of containers and of blobs have in common. */
+
+/** A parameter of the request, repeated in the answer if it was sent. */
+export function echoed(query: Query, parameter: string, name: string): string {
+  const value = query.get(parameter);
+  return value === undefined || value === "" ? "" : nameElement(name, value);
+}
+
+/** A name, percent-encoded if XML cannot carry it. */
+export function nameElement(element_: string, name: string): string {
+  if (!hasInvalidXmlCharacters(name)) return element(element_, name);
+  return `<${element_}${attribute("Encoded", "true")}>${encodeURIComponent(name)}</${element_}>`;
+}
+
+export function leaseElements(lease: LeaseStatus): string {
+  const { status, state, duration } = lease;
+  const both = `<LeaseStatus>${status}</LeaseStatus><LeaseState>${state}</LeaseState>`;
+  return duration === null ? both : `${both}<LeaseDuration>${duration}</LeaseDuration>`;
+}
+
+export function metadataElement(metadata: readonly (readonly [string, string])[]): string {
+  if (metadata.length === 0) return "<Metadata />";
+  return `<Metadata>${metadata.map(([name, value]) => element(name, value)).join("")}</Metadata>`;
+}

@@ -1,0 +1,163 @@
+import { Fault } from "../../../base/fault.ts";
+import type { Query, RequestHeaders } from "../http/exchange.ts";
+
+/** What a request asks for, found from its method, path and query alone (and two headers on PUT). */
+export interface BlobRoute {
+  readonly operation: BlobOperationName;
+  /** Decoded; "" where the operation has none. */
+  readonly container: string;
+  readonly blob: string;
+}
+
+type Level = "account" | "container" | "blob";
+
+/**
+ * Every operation of the service, by level, method and `comp` (with `restype` for the account).
+ * The names are those of the files that handle them.
+ */
+const ROUTES = {
+  account: {
+    "GET properties service": "getServiceProperties",
+    "PUT properties service": "setServiceProperties",
+    "GET stats service": "getServiceStats",
+    "GET list": "listContainers",
+    "GET blobs": "findBlobsByTags",
+    "POST batch": "batch",
+    "POST userdelegationkey service": "getUserDelegationKey",
+  },
+  container: {
+    PUT: "createContainer",
+    GET: "getContainerProperties",
+    DELETE: "deleteContainer",
+    "GET metadata": "getContainerMetadata",
+    "PUT metadata": "setContainerMetadata",
+    "GET acl": "getContainerAcl",
+    "PUT acl": "setContainerAcl",
+    "PUT lease": "leaseContainer",
+    "PUT undelete": "undeleteContainer",
+    "PUT rename": "renameContainer",
+    "GET list": "listBlobs",
+    "GET blobs": "findBlobsByTags",
+    "POST batch": "batch",
+  },
+  blob: {
+    PUT: "putBlob",
+    GET: "getBlob",
+    HEAD: "getBlobProperties",
+    DELETE: "deleteBlob",
+    "GET metadata": "getBlobMetadata",
+    "PUT metadata": "setBlobMetadata",
+    "PUT properties": "setBlobProperties",
+    "PUT lease": "leaseBlob",
+    "PUT snapshot": "snapshotBlob",
+    "PUT copy": "abortCopyBlob",
+    "PUT block": "putBlock",
+    "PUT blocklist": "putBlockList",
+    "GET blocklist": "getBlockList",
+    "PUT page": "putPage",
+    "GET pagelist": "getPageRanges",
+    "PUT appendblock": "appendBlock",
+    "PUT seal": "sealBlob",
+    "PUT tier": "setBlobTier",
+    "GET tags": "getBlobTags",
+    "PUT tags": "setBlobTags",
+    "PUT undelete": "undeleteBlob",
+    "PUT expiry": "setBlobExpiry",
+    "PUT immutabilityPolicies": "setImmutabilityPolicy",
+    "DELETE immutabilityPolicies": "deleteImmutabilityPolicy",
+    "PUT legalhold": "setLegalHold",
+    "PUT incrementalcopy": "copyBlobIncrementally",
+    "POST query": "queryBlob",
+  },
+} as const;
+
+type RoutesOf<L extends Level> = (typeof ROUTES)[L][keyof (typeof ROUTES)[L]];
+export type BlobOperationName =
+  | RoutesOf<"account">
+  | RoutesOf<"container">
+  | RoutesOf<"blob">
+  | "getAccountInformation"
+  | "copyBlob"
+  | "copyBlobFromUrl"
+  | "putBlobFromUrl"
+  | "putBlockFromUrl"
+  | "putPageFromUrl"
+  | "appendBlockFromUrl";
+
+/** `path` is what follows the account: `/`, `/container` or `/container/blob…`, percent-encoded. */
+export function routeBlob(
+  method: string,
+  path: string,
+  query: Query,
+  headers: RequestHeaders,
+): BlobRoute {
+  const restype = query.get("restype")?.toLowerCase();
+  const at = addressOf(path, restype);
+  if (restype === "account" && query.get("comp") === "properties") {
+    if (method === "GET" || method === "HEAD") return { ...at, operation: "getAccountInformation" };
+  }
+  const level: Level = at.blob !== "" ? "blob" : at.container !== "" ? "container" : "account";
+  const operation = operationAt(level, method, query, restype);
+  return { ...at, operation: fromUrl(operation, headers) };
+}
+
+function operationAt(
+  level: Level,
+  method: string,
+  query: Query,
+  restype: string | undefined,
+): BlobOperationName {
+  const routes: Readonly<Record<string, BlobOperationName>> = ROUTES[level];
+  const comp = query.get("comp") ?? "";
+  const rest = level === "account" && restype !== undefined ? ` ${restype}` : "";
+  const what = comp === "" ? rest : ` ${comp}${rest}`;
+  const found = routes[method + what] ?? (method === "HEAD" ? routes[`GET${what}`] : undefined);
+  if (found !== undefined) return found;
+  const known = Object.keys(routes).some((route) => route.slice(route.indexOf(" ")) === what);
+  if (known || what === "") throw new Fault("UnsupportedHttpVerb", { Method: method });
+  throw new Fault("InvalidQueryParameterValue", {
+    QueryParameterName: "comp",
+    QueryParameterValue: comp,
+    Reason: `There is no such operation on ${level === "account" ? "an account" : `a ${level}`}.`,
+  });
+}
+
+/** A copy source in the headers turns a write into its from-URL form. */
+function fromUrl(operation: BlobOperationName, headers: RequestHeaders): BlobOperationName {
+  if (headers.get("x-ms-copy-source") === undefined) return operation;
+  switch (operation) {
+    case "putBlob":
+      if (headers.get("x-ms-blob-type") !== undefined) return "putBlobFromUrl";
+      return headers.get("x-ms-requires-sync") === "true" ? "copyBlobFromUrl" : "copyBlob";
+    case "putBlock":
+      return "putBlockFromUrl";
+    case "putPage":
+      return "putPageFromUrl";
+    case "appendBlock":
+      return "appendBlockFromUrl";
+    default:
+      return operation;
+  }
+}
+
+/** The blob's name is everything behind the container, decoded once; a lone name lies in `$root`. */
+function addressOf(path: string, restype: string | undefined): { container: string; blob: string } {
+  const rest = path.startsWith("/") ? path.slice(1) : path;
+  const slash = rest.indexOf("/");
+  if (slash < 0) {
+    const name = decode(rest);
+    if (name === "" || restype === "container" || restype === "account")
+      return { container: name, blob: "" };
+    return { container: "$root", blob: name };
+  }
+  return { container: decode(rest.slice(0, slash)), blob: decode(rest.slice(slash + 1)) };
+}
+
+function decode(encoded: string): string {
+  if (!encoded.includes("%")) return encoded;
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    throw new Fault("InvalidUri");
+  }
+}

@@ -1,0 +1,17 @@
+import { Fault } from "../../../base/fault.ts";
+import { StoreError } from "../../../store/store.ts";
+
+/** What the client is told. Of what is broken it learns nothing but whether to try again. */
+export function faultOfError(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  if (!(error instanceof StoreError)) return new Fault("InternalError");
+  switch (error.kind) {
+    case "full":
+      return new Fault("InsufficientStorage");
+    case "broken":
+      return new Fault("ServerBusy");
+    case "unknown":
+    case "damaged":
+      return new Fault("InternalError");
+  }
+}

@@ -1,0 +1,101 @@
+import type { IncomingMessage } from "node:http";
+import type { Instant } from "../../../base/clock.ts";
+import { Fault } from "../../../base/fault.ts";
+import type { Query, RequestHeaders, RestRequest } from "./exchange.ts";
+import type { IncomingBody } from "./incoming-body.ts";
+import { NEWEST_VERSION, protocolVersion } from "./protocol-version.ts";
+import { parseQuery } from "./query.ts";
+import { nextRequestId } from "./request-id.ts";
+
+/** Every method that some service has an operation for. */
+const METHODS = new Set(["GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS", "MERGE", "PATCH"]);
+const MAPPED_IPV4 = "::ffff:";
+const NO_QUERY = parseQuery("");
+
+export class IncomingRequest implements RestRequest {
+  readonly id = nextRequestId();
+  readonly method: string;
+  readonly target: string;
+  readonly path: string;
+  readonly headers: RequestHeaders;
+  readonly body: IncomingBody;
+  readonly secure: boolean;
+  readonly receivedMs: Instant;
+  readonly #message: IncomingMessage;
+  #query: Query = NO_QUERY;
+  #version = NEWEST_VERSION;
+
+  constructor(
+    message: IncomingMessage,
+    body: IncomingBody,
+    secure: boolean,
+    receivedMs: Instant,
+  ) {
+    this.#message = message;
+    this.method = message.method as string;
+    this.target = originForm(message.url as string);
+    const mark = this.target.indexOf("?");
+    this.path = mark < 0 ? this.target : this.target.slice(0, mark);
+    this.headers = new MessageHeaders(message);
+    this.body = body;
+    this.secure = secure;
+    this.receivedMs = receivedMs;
+  }
+
+  get query(): Query {
+    return this.#query;
+  }
+
+  get version(): string {
+    return this.#version;
+  }
+
+  /** IPv4 looks the same whether or not it came through a socket that also takes IPv6. */
+  get remoteAddress(): string {
+    const address = this.#message.socket.remoteAddress ?? "";
+    return address.startsWith(MAPPED_IPV4) ? address.slice(MAPPED_IPV4.length) : address;
+  }
+
+  /**
+   * Reads what can be wrong, and throws if it is. Until then the request has no query and the
+   * newest version: enough to spell the refusal.
+   */
+  read(): void {
+    if (!METHODS.has(this.method)) throw new Fault("UnsupportedHttpVerb");
+    this.#query = parseQuery(this.target.slice(this.path.length + 1));
+    this.#version = protocolVersion(this.headers, this.#query);
+    // The service wants to know lengths beforehand, and so do we: chunked bodies have none.
+    if (this.headers.get("transfer-encoding") !== undefined) {
+      throw new Fault("MissingContentLengthHeader");
+    }
+  }
+}
+
+class MessageHeaders implements RequestHeaders {
+  readonly #message: IncomingMessage;
+
+  constructor(message: IncomingMessage) {
+    this.#message = message;
+  }
+
+  get(name: string): string | undefined {
+    const value = this.#message.headers[name];
+    // The object has the names of every object, such as `constructor`, too.
+    return typeof value === "string" ? value : undefined;
+  }
+
+  get raw(): readonly string[] {
+    return this.#message.rawHeaders;
+  }
+}
+
+/** Through a proxy the target may be a whole URL. */
+function originForm(target: string): string {
+  if (target.startsWith("/")) return target;
+  const scheme = /^https?:\/\//i.exec(target);
+  if (scheme === null) return target;
+  const authorityEnd = target.slice(scheme[0].length).search(/[/?]/);
+  if (authorityEnd < 0) return "/";
+  const rest = target.slice(scheme[0].length + authorityEnd);
+  return rest.startsWith("/") ? rest : `/${rest}`;
+}

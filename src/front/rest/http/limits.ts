@@ -1,0 +1,52 @@
+import { KIB, MIB } from "../../../base/limits.ts";
+
+/** What one listener grants its clients. Tests make these tiny; nothing waits for real time there. */
+export interface ListenerLimits {
+  readonly connectionsMax: number;
+  /** Request line and headers together. Metadata takes up to 8 KiB, a copy source with a SAS 2 KiB. */
+  readonly headerBytesMax: number;
+  /** For the whole head of a request, and for the TLS handshake. */
+  readonly headersMs: number;
+  readonly headersCheckMs: number;
+  /** How long a connection may idle between two requests. */
+  readonly keepAliveMs: number;
+  /** How often the progress of slow transfers is looked at. */
+  readonly paceCheckMs: number;
+  readonly receive: PaceLimit;
+  readonly send: PaceLimit;
+  /** Up to this much of a refused body is read and forgotten to keep the connection. */
+  readonly unreadBytesMax: number;
+  /** Of a larger one this much is, so that the client has a chance to see the answer. */
+  readonly discardBytesMax: number;
+  readonly discardIdleMs: number;
+  /** Requests on one connection that wait for their turn. */
+  readonly pipelinedMax: number;
+  /** For requests that run when the server stops. */
+  readonly drainMs: number;
+}
+
+/** A transfer is cut if, over so many checks that find us waiting for the peer, less than this moved. */
+export interface PaceLimit {
+  readonly checks: number;
+  readonly bytesMin: number;
+}
+
+/**
+ * A transfer may take for ever as long as it moves: 64 KiB a minute for uploads, and for downloads
+ * 64 KiB in five minutes, as programs that digest what they read may well pause.
+ */
+export const DEFAULT_LIMITS: ListenerLimits = {
+  connectionsMax: 4_096,
+  headerBytesMax: 32 * KIB,
+  headersMs: 10_000,
+  headersCheckMs: 2_000,
+  keepAliveMs: 5 * 60_000,
+  paceCheckMs: 10_000,
+  receive: { checks: 6, bytesMin: 64 * KIB },
+  send: { checks: 30, bytesMin: 64 * KIB },
+  unreadBytesMax: 256 * KIB,
+  discardBytesMax: 256 * MIB,
+  discardIdleMs: 5_000,
+  pipelinedMax: 100,
+  drainMs: 20_000,
+};

@@ -1,0 +1,66 @@
+const REDACTED = "[redacted]";
+
+/** A URL or request target without the signature of its SAS. */
+export function redactTarget(target: string): string {
+  const mark = target.indexOf("?");
+  if (mark < 0) return target;
+  const parts = target
+    .slice(mark + 1)
+    .split("&")
+    .map((part) => {
+      const equals = part.indexOf("=");
+      return equals >= 0 && isSignature(part.slice(0, equals))
+        ? `${part.slice(0, equals)}=${REDACTED}`
+        : part;
+    });
+  return `${target.slice(0, mark)}?${parts.join("&")}`;
+}
+
+/** Names do not tell cases apart, and may be percent-encoded. */
+function isSignature(name: string): boolean {
+  try {
+    return decodeURIComponent(name).toLowerCase() === "sig";
+  } catch {
+    return false;
+  }
+}
+
+/** The value of a header as it may be logged. */
+export function redactHeader(name: string, value: string): string {
+  switch (name.toLowerCase()) {
+    case "authorization":
+    case "x-ms-copy-source-authorization":
+      return redactCredentials(value);
+    case "x-ms-copy-source":
+    case "x-ms-rename-source":
+    case "x-ms-file-rename-source":
+    case "referer":
+    case "location": {
+      const mark = value.indexOf("?");
+      return mark < 0 ? value : `${value.slice(0, mark)}?${REDACTED}`;
+    }
+    case "x-ms-encryption-key":
+    case "x-ms-source-encryption-key":
+    case "cookie":
+      return REDACTED;
+    default:
+      return value;
+  }
+}
+
+/** Names and values in turn, as one line each. */
+export function redactHeaders(headers: readonly string[]): string {
+  let lines = "";
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const name = headers[at] as string;
+    lines += `\n  ${name}: ${redactHeader(name, headers[at + 1] as string)}`;
+  }
+  return lines;
+}
+
+/** `SharedKey account:signature` keeps its account, everything else its scheme at most. */
+function redactCredentials(value: string): string {
+  const sharedKey = /^SharedKey(?:Lite)? [a-z0-9-]{1,63}:/i.exec(value);
+  if (sharedKey !== null) return sharedKey[0] + REDACTED;
+  return value.startsWith("Bearer ") ? `Bearer ${REDACTED}` : REDACTED;
+}

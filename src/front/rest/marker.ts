@@ -1,0 +1,34 @@
+import { isUtf8 } from "node:buffer";
+import { BLOB_NAME_CHARS_MAX } from "../../base/limits.ts";
+import type { Query } from "./http/exchange.ts";
+import { invalidQuery } from "./request-query.ts";
+
+/**
+ * Where a list goes on, as clients send it back. To them it is opaque: a kind (one letter) and a
+ * text, in Base64 for URLs.
+ */
+export interface Marker<Kind extends string> {
+  readonly kind: Kind;
+  readonly text: string;
+}
+
+export function writeMarker(marker: Marker<string>): string {
+  return Buffer.from(marker.kind + marker.text, "utf8").toString("base64url");
+}
+
+/** `kinds` are those that the list could have written; null if no marker is sent. */
+export function markerOf<const Kind extends string>(
+  query: Query,
+  kinds: readonly Kind[],
+): Marker<Kind> | null {
+  const value = query.get("marker");
+  if (value === undefined || value === "") return null;
+  const bytes = Buffer.from(value, "base64url");
+  const text = bytes.toString("utf8");
+  const kind = kinds.find((one) => text.startsWith(one));
+  const isOurs = isUtf8(bytes) && bytes.toString("base64url") === value;
+  if (kind === undefined || !isOurs || text.length > BLOB_NAME_CHARS_MAX + 1) {
+    throw invalidQuery("marker", value, "Send the NextMarker of the list before, unchanged.");
+  }
+  return { kind, text: text.slice(kind.length) };
+}

@@ -1,0 +1,144 @@
+import type { Bytes } from "../../base/bytes.ts";
+import type { Instant } from "../../base/clock.ts";
+import { Fault } from "../../base/fault.ts";
+import { parseGuid } from "../../base/ids.ts";
+import { METADATA_BYTES_MAX } from "../../base/limits.ts";
+import { parseHttpDate } from "../../base/time-text.ts";
+import type { Conditions } from "../../rules/conditions.ts";
+import type { RequestHeaders } from "./http/exchange.ts";
+
+/** Headers that several services share, from text to values. What is malformed is refused by name. */
+
+export function requireHeader(headers: RequestHeaders, name: string): string {
+  const value = headers.get(name);
+  if (value === undefined || value === "") {
+    throw new Fault("MissingRequiredHeader", { HeaderName: name });
+  }
+  return value;
+}
+
+export function invalidHeader(name: string, value: string, reason?: string): Fault {
+  const detail = { HeaderName: name, HeaderValue: value };
+  return new Fault(
+    "InvalidHeaderValue",
+    reason === undefined ? detail : { ...detail, Reason: reason },
+  );
+}
+
+/** The four standard conditions, by these names or by others with a prefix (`x-ms-source-`). */
+export function conditionsOf(headers: RequestHeaders, prefix = ""): Conditions {
+  return {
+    ifMatch: etagsOf(headers, `${prefix}if-match`),
+    ifNoneMatch: etagsOf(headers, `${prefix}if-none-match`),
+    ifModifiedSinceMs: dateOf(headers, `${prefix}if-modified-since`),
+    ifUnmodifiedSinceMs: dateOf(headers, `${prefix}if-unmodified-since`),
+  };
+}
+
+/** ETags without their quotes; clients send them with and without. */
+function etagsOf(headers: RequestHeaders, name: string): readonly string[] | null {
+  const value = headers.get(name);
+  if (value === undefined || value === "") return null;
+  return value.split(",").map((part) => {
+    const etag = part.trim();
+    return etag.length >= 2 && etag.startsWith('"') && etag.endsWith('"')
+      ? etag.slice(1, -1)
+      : etag;
+  });
+}
+
+function dateOf(headers: RequestHeaders, name: string): Instant | null {
+  const value = headers.get(name);
+  if (value === undefined || value === "") return null;
+  const parsed = parseHttpDate(value);
+  if (parsed === null) throw invalidHeader(name, value);
+  return parsed;
+}
+
+export function leaseIdOf(headers: RequestHeaders, name = "x-ms-lease-id"): string | null {
+  const value = headers.get(name);
+  if (value === undefined || value === "") return null;
+  const id = parseGuid(value);
+  if (id === null) throw invalidHeader(name, value);
+  return id;
+}
+
+const METADATA_PREFIX = "x-ms-meta-";
+const METADATA_NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u;
+
+/** Metadata keeps the case of its names; two that differ only in case are one too many. */
+export function metadataOf(headers: RequestHeaders): [string, string][] {
+  const found: [string, string][] = [];
+  const names = new Set<string>();
+  let size = 0;
+  const { raw } = headers;
+  for (let at = 0; at < raw.length; at += 2) {
+    const header = raw[at] as string;
+    if (header.length < METADATA_PREFIX.length) continue;
+    if (header.slice(0, METADATA_PREFIX.length).toLowerCase() !== METADATA_PREFIX) continue;
+    const name = header.slice(METADATA_PREFIX.length);
+    const value = (raw[at + 1] as string).trim();
+    if (name === "") throw new Fault("EmptyMetadataKey");
+    if (!METADATA_NAME.test(name) || names.has(name.toLowerCase())) {
+      throw new Fault("InvalidMetadata", { HeaderName: header });
+    }
+    names.add(name.toLowerCase());
+    size += name.length + value.length;
+    found.push([name, value]);
+  }
+  if (size > METADATA_BYTES_MAX) throw new Fault("MetadataTooLarge");
+  return found;
+}
+
+/** `Content-MD5` and `x-ms-content-crc64` of a body; one of them at most. */
+export function digestsOf(headers: RequestHeaders): { md5: Bytes | null; crc64: Bytes | null } {
+  const md5 = md5Of(headers, "content-md5");
+  const crc64 = base64Of(headers, "x-ms-content-crc64", 8, "InvalidCrc64");
+  if (md5 !== null && crc64 !== null) throw new Fault("BothCrc64AndMd5HeaderPresent");
+  return { md5, crc64 };
+}
+
+export function md5Of(headers: RequestHeaders, name: string): Bytes | null {
+  return base64Of(headers, name, 16, "InvalidMd5");
+}
+
+function base64Of(
+  headers: RequestHeaders,
+  name: string,
+  length: number,
+  code: "InvalidMd5" | "InvalidCrc64",
+): Bytes | null {
+  const value = headers.get(name);
+  if (value === undefined || value === "") return null;
+  const bytes = Buffer.from(value, "base64");
+  if (bytes.length !== length || bytes.toString("base64") !== value) {
+    throw new Fault(code, { HeaderName: name, HeaderValue: value });
+  }
+  return bytes;
+}
+
+/** A header that is a whole number within bounds; null if it is not sent. */
+export function numberOf(
+  headers: RequestHeaders,
+  name: string,
+  min: number,
+  max: number,
+): number | null {
+  const value = headers.get(name);
+  if (value === undefined || value === "") return null;
+  const number = /^-?\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
+  if (!(number >= min && number <= max)) throw invalidHeader(name, value);
+  return number;
+}
+
+/** What we do not do is refused by name, never accepted and ignored. */
+export function refuseHeaders(headers: RequestHeaders, names: readonly string[]): void {
+  for (const name of names) {
+    if (headers.get(name) !== undefined) {
+      throw new Fault("UnsupportedHeader", {
+        HeaderName: name,
+        Reason: "This server does not support this header yet: send the request without it.",
+      });
+    }
+  }
+}

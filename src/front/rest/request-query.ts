@@ -1,0 +1,62 @@
+import { Fault } from "../../base/fault.ts";
+import { BLOB_NAME_CHARS_MAX, LIST_RESULTS_MAX } from "../../base/limits.ts";
+import type { Query } from "./http/exchange.ts";
+
+/** Query parameters that several services share, from text to values. */
+
+export function invalidQuery(name: string, value: string, reason?: string): Fault {
+  const detail = { QueryParameterName: name, QueryParameterValue: value };
+  return new Fault(
+    "InvalidQueryParameterValue",
+    reason === undefined ? detail : { ...detail, Reason: reason },
+  );
+}
+
+/** How many results a list may have: what is asked for, but never more than the service's most. */
+export function resultsMaxOf(query: Query): number {
+  const value = query.get("maxresults");
+  if (value === undefined || value === "") return LIST_RESULTS_MAX;
+  if (!/^[+-]?\d{1,10}$/.test(value)) throw invalidQuery("maxresults", value);
+  const asked = Number(value);
+  if (asked < 1) {
+    throw new Fault("OutOfRangeQueryParameterValue", {
+      QueryParameterName: "maxresults",
+      QueryParameterValue: value,
+      MinimumAllowed: "1",
+      MaximumAllowed: String(LIST_RESULTS_MAX),
+    });
+  }
+  return Math.min(asked, LIST_RESULTS_MAX);
+}
+
+/** The words of `include`, of which each must be known. */
+export function includesOf(query: Query, known: readonly string[]): ReadonlySet<string> {
+  const value = query.get("include");
+  if (value === undefined || value === "") return new Set();
+  const words = value.split(",").map((word) => word.trim().toLowerCase());
+  for (const word of words) {
+    if (!known.includes(word)) {
+      throw invalidQuery("include", value, `It may hold: ${known.join(", ")}.`);
+    }
+  }
+  return new Set(words);
+}
+
+/** A name or the beginning of one; "" if it is not sent. */
+export function nameFromQuery(query: Query, name: string): string {
+  const value = query.get(name) ?? "";
+  if (value.length > BLOB_NAME_CHARS_MAX) {
+    throw invalidQuery(name, value, `No name is longer than ${BLOB_NAME_CHARS_MAX} characters.`);
+  }
+  return value;
+}
+
+const TIMEOUT = /^\d{1,9}$/;
+
+/** Nothing of ours runs long enough to need it, but what is no number of seconds is refused. */
+export function refuseByTimeout(query: Query): void {
+  const value = query.get("timeout");
+  if (value !== undefined && value !== "" && !TIMEOUT.test(value)) {
+    throw invalidQuery("timeout", value, "It is a number of seconds.");
+  }
+}

@@ -1,0 +1,59 @@
+import { Fault } from "../../base/fault.ts";
+import type { XmlElement } from "./xml/parse-xml.ts";
+
+/** Elements of a request's document, from text to values. What is malformed is refused by name. */
+
+export function requireRoot(root: XmlElement | null, name: string): XmlElement {
+  if (root === null) throw new Fault("InvalidXmlDocument", { Reason: "The body is empty." });
+  if (root.name !== name) {
+    throw new Fault("InvalidXmlDocument", { Reason: `The root element must be ${name}.` });
+  }
+  return root;
+}
+
+export function childOf(parent: XmlElement, name: string): XmlElement | null {
+  return parent.children.find((child) => child.name === name) ?? null;
+}
+
+/** The text of a child; null if it is not there or empty. */
+export function textOf(parent: XmlElement, name: string): string | null {
+  const text = childOf(parent, name)?.text.trim() ?? "";
+  return text === "" ? null : text;
+}
+
+export function requireText(parent: XmlElement, name: string): string {
+  const text = textOf(parent, name);
+  if (text === null) throw new Fault("MissingRequiredXmlNode", { XmlNodeName: name });
+  return text;
+}
+
+/** `true` or `false`; null if it is not there. */
+export function flagOf(parent: XmlElement, name: string): boolean | null {
+  const text = textOf(parent, name)?.toLowerCase() ?? null;
+  if (text === null) return null;
+  if (text !== "true" && text !== "false") throw invalidNode(name, text);
+  return text === "true";
+}
+
+export function requireFlag(parent: XmlElement, name: string): boolean {
+  const flag = flagOf(parent, name);
+  if (flag === null) throw new Fault("MissingRequiredXmlNode", { XmlNodeName: name });
+  return flag;
+}
+
+/** Refuses what stands in an element and is not one of these. */
+export function refuseOtherChildren(parent: XmlElement, names: readonly string[]): void {
+  for (const child of parent.children) {
+    if (!names.includes(child.name)) {
+      throw new Fault("UnsupportedXmlNode", { XmlNodeName: child.name });
+    }
+  }
+}
+
+export function invalidNode(name: string, value: string, reason?: string): Fault {
+  const detail = { XmlNodeName: name, XmlNodeValue: value };
+  return new Fault(
+    "InvalidXmlNodeValue",
+    reason === undefined ? detail : { ...detail, Reason: reason },
+  );
+}

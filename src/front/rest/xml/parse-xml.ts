@@ -1,0 +1,333 @@
+import { isUtf8 } from "node:buffer";
+import type { Bytes } from "../../../base/bytes.ts";
+import { Fault } from "../../../base/fault.ts";
+import { hasInvalidXmlCharacters, XML_INVALID } from "./write-xml.ts";
+
+/** An element of a parsed document. Its name has lost its namespace prefix. */
+export interface XmlElement {
+  readonly name: string;
+  /** By their names as sent; declarations of namespaces are left out. */
+  readonly attributes: ReadonlyMap<string, string>;
+  readonly children: readonly XmlElement[];
+  /** The text that stands directly in this element, without that of its children. */
+  readonly text: string;
+}
+
+const DEPTH_MAX = 32;
+/**
+ * Elements, comments, CDATA sections and references together. Twice the longest block list, so that
+ * a list that is too long is still read, and can be refused as such.
+ */
+const PIECES_MAX = 100_002;
+const ATTRIBUTES_MAX = 32;
+const ATTRIBUTE_CHARS_MAX = 4_096;
+const NAME_CHARS_MAX = 1_024;
+/** The longest reference that says anything is `&#x10FFFF;`; leading zeros get some room. */
+const REFERENCE_CHARS_MAX = 16;
+const CODE_POINT_MAX = 0x10ffff;
+
+/**
+ * Reads the body of a request. Takes the XML 1.0 that clients of the service write, in UTF-8, and
+ * nothing that has ever been used against a parser: no document type, no entities but the five of
+ * the language, no processing instructions. Time and memory grow with the length of the input, which
+ * the caller limits, and with nothing else. What is not well-formed is an `InvalidXmlDocument`.
+ */
+export function parseXml(bytes: Bytes): XmlElement {
+  if (!isUtf8(bytes)) throw invalidXml("", 0, "The document is not UTF-8.");
+  const document = bytes.toString("utf8");
+  const invalid = document.search(XML_INVALID);
+  if (invalid >= 0) {
+    throw invalidXml(document, invalid, "XML does not permit this character.");
+  }
+  return new Parser(document).document();
+}
+
+interface OpenElement extends XmlElement {
+  /** With its prefix: what the end tag must repeat. */
+  readonly tag: string;
+  readonly attributes: Map<string, string>;
+  children: XmlElement[];
+  text: string;
+}
+
+// Most elements have no attributes, and most no children: they share these, which stay empty.
+const NO_ATTRIBUTES = new Map<string, string>();
+const NO_CHILDREN: XmlElement[] = [];
+
+const TAB = 0x09;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
+const EXCLAMATION_MARK = 0x21;
+const SLASH = 0x2f;
+const EQUALS = 0x3d;
+const GREATER = 0x3e;
+const QUESTION_MARK = 0x3f;
+
+const BYTE_ORDER_MARK = "\ufeff";
+const CDATA = "<![CDATA[";
+const CDATA_END = "]]>";
+
+class Parser {
+  readonly #source: string;
+  readonly #open: OpenElement[] = [];
+  #at = 0;
+  #pieces = 0;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  document(): XmlElement {
+    if (this.#source.startsWith(BYTE_ORDER_MARK)) this.#at++;
+    this.#declaration();
+    this.#betweenElements();
+    if (this.#at >= this.#source.length) this.#refuse("Root element is missing.");
+    const root = this.#startTag();
+    while (this.#open.length > 0) this.#content();
+    this.#betweenElements();
+    if (this.#at < this.#source.length) this.#refuse("There is more than one root element.");
+    return root;
+  }
+
+  #declaration(): void {
+    if (!this.#source.startsWith("<?xml", this.#at) || !isSpace(this.#code(5))) return;
+    this.#at += "<?xml".length;
+    const attributes = this.#attributes();
+    if (!this.#source.startsWith("?>", this.#at)) this.#refuse("The XML declaration has no end.");
+    if (attributes.get("version") !== "1.0") this.#refuse("The XML version must be 1.0.");
+    const encoding = attributes.get("encoding");
+    if (encoding !== undefined && encoding.toLowerCase() !== "utf-8") {
+      this.#refuse("The encoding must be UTF-8.");
+    }
+    this.#at += "?>".length;
+  }
+
+  /** Before and behind the root there may be white space and comments only. */
+  #betweenElements(): void {
+    for (;;) {
+      this.#skipSpace();
+      if (this.#at >= this.#source.length) return;
+      if (!this.#source.startsWith("<", this.#at)) this.#refuse("Text outside the root element.");
+      if (this.#code(1) !== EXCLAMATION_MARK) return;
+      this.#comment();
+    }
+  }
+
+  /** Text up to the next tag, and then that tag, inside the innermost open element. */
+  #content(): void {
+    const element = this.#open.at(-1) as OpenElement;
+    const start = this.#at;
+    const end = this.#source.indexOf("<", start);
+    if (end < 0) this.#refuse(`The element ${element.tag} has no end tag.`);
+    if (end > start) element.text += this.#textOf(this.#source.slice(start, end));
+    this.#at = end;
+    const next = this.#code(1);
+    if (next === SLASH) this.#endTag(element);
+    else if (next !== EXCLAMATION_MARK) this.#startTag();
+    else if (this.#source.startsWith(CDATA, end)) this.#cdata(element);
+    else this.#comment();
+  }
+
+  #startTag(): OpenElement {
+    if (this.#code(1) === QUESTION_MARK) this.#refuse("Processing instructions are not accepted.");
+    this.#countPiece();
+    if (this.#open.length >= DEPTH_MAX) this.#refuse("Elements are nested too deeply.");
+    this.#at++;
+    const tag = this.#name();
+    const attributes = this.#code(0) === GREATER ? NO_ATTRIBUTES : this.#attributes();
+    const name = tag.slice(tag.indexOf(":") + 1);
+    if (name === "") this.#refuse("A prefix without a name.");
+    const element: OpenElement = { name, tag, attributes, children: NO_CHILDREN, text: "" };
+    const parent = this.#open.at(-1);
+    if (parent !== undefined) {
+      if (parent.children === NO_CHILDREN) parent.children = [];
+      parent.children.push(element);
+    }
+    if (this.#code(0) === SLASH) this.#at++;
+    else this.#open.push(element);
+    if (this.#code(0) !== GREATER) this.#refuse(`The start tag ${tag} has no end.`);
+    this.#at++;
+    return element;
+  }
+
+  #endTag(element: OpenElement): void {
+    this.#at += "</".length;
+    if (!this.#source.startsWith(element.tag, this.#at)) {
+      this.#refuse(`The end tag of ${element.tag} is expected here.`);
+    }
+    this.#at += element.tag.length;
+    this.#skipSpace();
+    if (this.#code(0) !== GREATER) this.#refuse(`The end tag of ${element.tag} is expected here.`);
+    this.#at++;
+    this.#open.pop();
+  }
+
+  /** Stops at the first thing that is neither white space nor an attribute. */
+  #attributes(): Map<string, string> {
+    let found: Map<string, string> | null = null;
+    for (let count = 0; ; count++) {
+      const spaced = this.#skipSpace();
+      const next = this.#code(0);
+      const ends = next === GREATER || next === SLASH || next === QUESTION_MARK;
+      if (ends) return found ?? NO_ATTRIBUTES;
+      if (!spaced) this.#refuse("White space is expected here.");
+      if (count >= ATTRIBUTES_MAX) this.#refuse("The element has too many attributes.");
+      const name = this.#name();
+      const value = this.#attributeValue();
+      if (name === "xmlns" || name.startsWith("xmlns:")) continue;
+      found ??= new Map();
+      if (found.has(name)) this.#refuse(`The attribute ${name} is there twice.`);
+      found.set(name, value);
+    }
+  }
+
+  #attributeValue(): string {
+    this.#skipSpace();
+    if (this.#code(0) !== EQUALS) this.#refuse("An equals sign is expected here.");
+    this.#at++;
+    this.#skipSpace();
+    const quote = this.#source.charAt(this.#at);
+    if (quote !== '"' && quote !== "'") this.#refuse("A quoted value is expected here.");
+    const start = this.#at + 1;
+    // Looked for in a slice: the rest of the document is not searched for a quote that is missing.
+    const length = this.#source.slice(start, start + ATTRIBUTE_CHARS_MAX).indexOf(quote);
+    if (length < 0) this.#refuse("An attribute has no end, or is too long.");
+    const raw = this.#source.slice(start, start + length);
+    if (raw.includes("<")) this.#refuse("An attribute must not contain <.");
+    this.#at = start;
+    const value = this.#expand(raw.replace(/\r\n|[\t\n\r]/g, " "));
+    this.#at = start + length + 1;
+    return value;
+  }
+
+  /** Letters, digits and `-._:` of ASCII, and everything beyond it; no digit, `-` or `.` first. */
+  #name(): string {
+    const start = this.#at;
+    const limit = start + NAME_CHARS_MAX;
+    while (isNameCode(this.#code(0)) && this.#at < limit) this.#at++;
+    if (this.#at === limit) this.#refuse("A name is too long.");
+    if (this.#at === start || !isNameStart(this.#source.charCodeAt(start))) {
+      this.#refuse("A name is expected here.");
+    }
+    return this.#source.slice(start, this.#at);
+  }
+
+  #textOf(raw: string): string {
+    if (raw.includes(CDATA_END)) this.#refuse("Text must not contain ]]>.");
+    return this.#expand(withLineFeeds(raw));
+  }
+
+  #cdata(element: OpenElement): void {
+    this.#countPiece();
+    const start = this.#at + CDATA.length;
+    const end = this.#source.indexOf(CDATA_END, start);
+    if (end < 0) this.#refuse("A CDATA section has no end.");
+    element.text += withLineFeeds(this.#source.slice(start, end));
+    this.#at = end + CDATA_END.length;
+  }
+
+  #comment(): void {
+    if (!this.#source.startsWith("<!--", this.#at)) {
+      this.#refuse("Document types are not accepted, nor anything else that begins with <!.");
+    }
+    this.#countPiece();
+    const end = this.#source.indexOf("--", this.#at + "<!--".length);
+    if (end < 0 || this.#source.charCodeAt(end + 2) !== GREATER) {
+      this.#refuse("A comment has no end, or -- in it.");
+    }
+    this.#at = end + "-->".length;
+  }
+
+  /** Replaces references to characters. */
+  #expand(raw: string): string {
+    let from = raw.indexOf("&");
+    if (from < 0) return raw;
+    const parts: string[] = [];
+    let done = 0;
+    for (; from >= 0; from = raw.indexOf("&", done)) {
+      this.#countPiece();
+      const length = raw.slice(from, from + REFERENCE_CHARS_MAX).indexOf(";");
+      const character = length < 0 ? null : characterOf(raw.slice(from + 1, from + length));
+      if (character === null) this.#refuse("A reference names no character.");
+      parts.push(raw.slice(done, from), character);
+      done = from + length + 1;
+    }
+    parts.push(raw.slice(done));
+    return parts.join("");
+  }
+
+  #countPiece(): void {
+    if (++this.#pieces > PIECES_MAX) this.#refuse("The document has too many parts.");
+  }
+
+  #skipSpace(): boolean {
+    const start = this.#at;
+    while (isSpace(this.#code(0))) this.#at++;
+    return this.#at > start;
+  }
+
+  /** The character this far ahead; NaN behind the end, which equals nothing. */
+  #code(ahead: number): number {
+    return this.#source.charCodeAt(this.#at + ahead);
+  }
+
+  #refuse(reason: string): never {
+    throw invalidXml(this.#source, this.#at, reason);
+  }
+}
+
+const NAMED: ReadonlyMap<string, string> = new Map([
+  ["amp", "&"],
+  ["lt", "<"],
+  ["gt", ">"],
+  ["quot", '"'],
+  ["apos", "'"],
+]);
+
+/** What stands between `&` and `;`. */
+function characterOf(reference: string): string | null {
+  if (!reference.startsWith("#")) return NAMED.get(reference) ?? null;
+  const hexadecimal = reference.startsWith("#x");
+  const digits = reference.slice(hexadecimal ? 2 : 1);
+  if (!(hexadecimal ? /^[\da-fA-F]+$/ : /^\d+$/).test(digits)) return null;
+  const point = Number.parseInt(digits, hexadecimal ? 16 : 10);
+  const surrogate = point >= 0xd800 && point <= 0xdfff;
+  if (surrogate || point > CODE_POINT_MAX) return null;
+  const character = String.fromCodePoint(point);
+  return hasInvalidXmlCharacters(character) ? null : character;
+}
+
+/** XML has one kind of line end, whatever the sender's system uses. */
+function withLineFeeds(raw: string): string {
+  return raw.includes("\r") ? raw.replace(/\r\n?/g, "\n") : raw;
+}
+
+function isSpace(code: number): boolean {
+  return code === SPACE || code === LINE_FEED || code === CARRIAGE_RETURN || code === TAB;
+}
+
+function isNameCode(code: number): boolean {
+  return isNameStart(code) || (code >= 0x30 && code <= 0x39) || code === 0x2d || code === 0x2e;
+}
+
+function isNameStart(code: number): boolean {
+  const lower = code | 0x20;
+  return (lower >= 0x61 && lower <= 0x7a) || code === 0x5f || code === 0x3a || code >= 0x80;
+}
+
+/** Lines and positions count from 1. */
+function invalidXml(document: string, at: number, reason: string): Fault {
+  let line = 1;
+  let lineStart = 0;
+  for (let i = 0; i < at; i++) {
+    if (document.charCodeAt(i) !== LINE_FEED) continue;
+    line++;
+    lineStart = i + 1;
+  }
+  return new Fault("InvalidXmlDocument", {
+    LineNumber: String(line),
+    LinePosition: String(at - lineStart + 1),
+    Reason: reason,
+  });
+}

@@ -1,0 +1,38 @@
+import { type AccountSettings, type Accounts, accountsOf } from "../front/rest/auth/account.ts";
+import { UsageError } from "./start-error.ts";
+
+/** Everybody knows this key: it is what programs use that say `UseDevelopmentStorage=true`. */
+const WELL_KNOWN_KEY =
+  "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+
+export const DEVELOPMENT_ACCOUNT: AccountSettings = {
+  name: "devstoreaccount1",
+  keys: [WELL_KNOWN_KEY],
+};
+
+export function usesWellKnownKey(accounts: readonly AccountSettings[]): boolean {
+  return accounts.some(({ keys }) => keys.includes(WELL_KNOWN_KEY));
+}
+
+/** `name:key1[:key2];name2:key1…`, as AZURITE_ACCOUNTS has it. */
+export function splitAccountList(text: string): AccountSettings[] {
+  return text
+    .split(";")
+    .filter((part) => part.trim() !== "")
+    .map((part) => {
+      const [name = "", ...keys] = part.trim().split(":");
+      return { name, keys };
+    });
+}
+
+/** `source` is where the accounts are written down, for the message if they make no sense. */
+export function checkAccounts(source: string, settings: readonly AccountSettings[]): Accounts {
+  if (settings.length === 0) {
+    throw new UsageError(`${source} names no account. Give at least one, or leave it out.`);
+  }
+  try {
+    return accountsOf(settings);
+  } catch (error) {
+    throw new UsageError(`${source}: ${(error as Error).message}`);
+  }
+}

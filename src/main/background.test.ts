@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Background, BUSY_PAUSE_MS, IDLE_PAUSE_MS, type Schedule } from "./background.ts";
+
+/** Holds the one callback that is due next, until the test lets it run. */
+class HandSchedule {
+  #due: { callback: () => void; afterMs: number } | null = null;
+
+  readonly schedule: Schedule = (callback, afterMs) => {
+    assert.equal(this.#due, null, "one callback at a time");
+    this.#due = { callback, afterMs };
+    return {
+      cancel: () => {
+        this.#due = null;
+      },
+    };
+  };
+
+  get pauseMs(): number | null {
+    return this.#due?.afterMs ?? null;
+  }
+
+  async run(): Promise<void> {
+    const due = this.#due;
+    this.#due = null;
+    due?.callback();
+    for (let turn = 0; turn < 10; turn++) await undefined;
+  }
+}
+
+const unexpected = (what: unknown) => assert.fail(String(what));
+
+test("rounds follow closely while there is more to do, and rarely otherwise", async () => {
+  const hand = new HandSchedule();
+  const left = [true, true, false];
+  const background = new Background([async () => left.shift() ?? false], hand.schedule, unexpected);
+  background.start();
+  const pauses: (number | null)[] = [];
+  for (let round = 0; round < 4; round++) {
+    pauses.push(hand.pauseMs);
+    await hand.run();
+  }
+  assert.deepEqual(pauses, [IDLE_PAUSE_MS, BUSY_PAUSE_MS, BUSY_PAUSE_MS, IDLE_PAUSE_MS]);
+});
+
+test("work that fails is reported, holds nobody else up, and is tried again later", async () => {
+  const hand = new HandSchedule();
+  const errors: unknown[] = [];
+  let others = 0;
+  const fails = async () => {
+    throw new Error("disk");
+  };
+  const counts = async () => {
+    others++;
+    return false;
+  };
+  const background = new Background([fails, counts], hand.schedule, (error) => errors.push(error));
+  background.start();
+  await hand.run();
+  await hand.run();
+  assert.equal(others, 2);
+  assert.deepEqual(errors.map(String), ["Error: disk", "Error: disk"]);
+  assert.equal(hand.pauseMs, IDLE_PAUSE_MS);
+});
+
+test("stop waits for the round under way and starts no other", async () => {
+  const hand = new HandSchedule();
+  let finish: (isMore: boolean) => void = unexpected;
+  let rounds = 0;
+  const round = () => {
+    rounds++;
+    return new Promise<boolean>((resolve) => {
+      finish = resolve;
+    });
+  };
+  const background = new Background([round, round], hand.schedule, unexpected);
+  background.start();
+  await hand.run();
+  let stopped = false;
+  const stopping = background.stop().then(() => {
+    stopped = true;
+  });
+  await undefined;
+  assert.equal(stopped, false);
+  finish(true);
+  await stopping;
+  assert.equal(rounds, 1);
+  assert.equal(hand.pauseMs, null);
+});

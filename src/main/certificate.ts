@@ -1,0 +1,38 @@
+import { createSecureContext } from "node:tls";
+import type { Bytes } from "../base/bytes.ts";
+import type { CertificateFiles } from "./command-line.ts";
+import { StartError } from "./start-error.ts";
+
+/** A certificate with its key, as Node's TLS takes it. */
+export type Certificate =
+  | { readonly pfx: Bytes; readonly passphrase?: string }
+  | { readonly cert: Bytes; readonly key: Bytes; readonly passphrase?: string };
+
+/** Reads a certificate and tries it. `read` gives the bytes of a file. Throws a `StartError`. */
+export function loadCertificate(
+  files: CertificateFiles,
+  read: (file: string) => Bytes,
+): Certificate {
+  const certificate = readCertificate(files, read);
+  try {
+    createSecureContext(certificate);
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw new StartError(
+      `The certificate ${files.cert} cannot be used (${reason}). ` +
+        "Check that --cert, --key and --pwd belong together.",
+    );
+  }
+  return certificate;
+}
+
+function readCertificate(files: CertificateFiles, read: (file: string) => Bytes): Certificate {
+  const bytes = read(files.cert);
+  const passphrase = files.password === null ? {} : { passphrase: files.password };
+  if (!bytes.includes("-----BEGIN ")) return { pfx: bytes, ...passphrase };
+  // A PEM file may hold both.
+  if (files.key === null && !bytes.includes("PRIVATE KEY-----")) {
+    throw new StartError(`${files.cert} is a PEM certificate without its key: add --key <file>.`);
+  }
+  return { cert: bytes, key: files.key === null ? bytes : read(files.key), ...passphrase };
+}

@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Options, readCommandLine } from "./command-line.ts";
+import { StartError } from "./start-error.ts";
+
+function options(line: string, env: Record<string, string> = {}): Options {
+  const asked = readCommandLine(line.split(" ").filter(Boolean), env);
+  assert.equal(asked.kind, "start");
+  return (asked as Extract<typeof asked, { kind: "start" }>).options;
+}
+
+function refusal(line: string, env: Record<string, string> = {}): string {
+  let message = "";
+  assert.throws(
+    () => readCommandLine(line.split(" ").filter(Boolean), env),
+    (error) => {
+      assert.ok(error instanceof StartError);
+      assert.equal(error.exitCode, 2);
+      message = error.message;
+      return true;
+    },
+    line,
+  );
+  assert.ok(!message.includes("\n"), "a refusal is one line");
+  return message;
+}
+
+test("without flags the defaults are Azurite's ports, loopback, and a folder of our own", () => {
+  const { listen, location, silent } = options("");
+  assert.equal(location, "lazuli-data");
+  assert.equal(silent, false);
+  const places = Object.entries(listen).map(([name, { host, port }]) => `${name} ${host}:${port}`);
+  assert.deepEqual(places, [
+    "blob 127.0.0.1:10000",
+    "queue 127.0.0.1:10001",
+    "table 127.0.0.1:10002",
+    "file 127.0.0.1:10003",
+    "dfs 127.0.0.1:10004",
+    "smb 127.0.0.1:10445",
+  ]);
+});
+
+test("every flag of an Azurite command line is understood", () => {
+  const found = options(
+    "-s -l data -d debug.log -L --blobPort 7777 --blobHost 0.0.0.0 --queuePort=8888 " +
+      "--queueHost 0.0.0.0 --tablePort 9999 --tableHost ::1 --blobKeepAliveTimeout 90 " +
+      "--queueKeepAliveTimeout 5 --tableKeepAliveTimeout 0 --skipApiVersionCheck " +
+      "--disableProductStyleUrl --disableTelemetry --cert c.pem --key k.pem --pwd x --oauth basic",
+  );
+  assert.equal(found.location, "data");
+  assert.equal(found.debugFile, "debug.log");
+  assert.deepEqual(found.listen.blob, { host: "0.0.0.0", port: 7777, keepAliveMs: 90_000 });
+  assert.deepEqual(found.listen.queue, { host: "0.0.0.0", port: 8888, keepAliveMs: 5_000 });
+  assert.deepEqual(found.listen.table, { host: "::1", port: 9999, keepAliveMs: 0 });
+  assert.deepEqual(found.certificate, { cert: "c.pem", key: "k.pem", password: "x" });
+  assert.equal(found.silent && found.pathStyleOnly && found.oauthBasic, true);
+});
+
+test("the flags of services still to come are accepted", () => {
+  const { listen } = options("start --filePort 1 --dfsPort 2 --smbPort 3 --smbEncryption required");
+  assert.deepEqual([listen.file.port, listen.dfs.port, listen.smb.port], [1, 2, 3]);
+});
+
+test("--host is for all services, and a service's own flag goes before it", () => {
+  const { listen } = options("--host ::1 --queueHost 127.0.0.2");
+  assert.equal(listen.blob.host, "::1");
+  assert.equal(listen.queue.host, "127.0.0.2");
+});
+
+test("in memory there is no folder, and a limit may be set", () => {
+  const found = options("--inMemoryPersistence --extentMemoryLimit 2");
+  assert.equal(found.location, null);
+  assert.equal(found.memoryBytesMax, 2 * 1024 * 1024);
+});
+
+test("of a flag that is given twice the last one counts", () => {
+  assert.equal(options("--blobPort 1 --blobPort 2").listen.blob.port, 2);
+});
+
+test("--help and --version win over everything behind them", () => {
+  assert.equal(readCommandLine(["--silent", "-h"], {}).kind, "help");
+  assert.equal(readCommandLine(["--version"], { AZURITE_DB: "x" }).kind, "version");
+});
+
+test("a flag without effect is explained only where somebody may rely on it", () => {
+  const asked = readCommandLine(["--loose", "--disableTelemetry", "--skipApiVersionCheck"], {});
+  assert.equal(asked.kind, "start");
+  assert.deepEqual(asked.kind === "start" && asked.notes, [
+    "--loose has no effect: what is not supported is refused by name.",
+  ]);
+});
+
+test("AZURITE_ACCOUNTS is passed on; AZURITE_DB is refused with a way out", () => {
+  assert.equal(options("", { AZURITE_ACCOUNTS: "a:YQ==" }).accounts, "a:YQ==");
+  assert.equal(options("", { AZURITE_ACCOUNTS: "", AZURITE_DB: "" }).accounts, null);
+  assert.match(refusal("", { AZURITE_DB: "mysql://x" }), /Unset AZURITE_DB.*--location/);
+});
+
+test("what is wrong is refused in one line that says what to do", () => {
+  const wrong: [string, RegExp][] = [
+    ["--blobport 1", /no flag --blobport\. Did you mean --blobPort\?/],
+    ["--in-memory", /no flag --in-memory\. Did you mean --inMemoryPersistence\?/],
+    ["--frobnicate", /no flag --frobnicate\. See `lazuli --help`/],
+    ["-x", /no flag -x\./],
+    ["stop", /"stop" is not a command\. Use `lazuli \[start\]/],
+    ["start start", /"start" is not a command/],
+    ["--location", /--location needs a value: --location <folder>/],
+    ["--location --silent", /--location needs a value/],
+    ["--location=", /--location needs a value/],
+    ["-l -s", /-l needs a value: -l <folder>/],
+    ["--silent=yes", /--silent is a switch/],
+    ["--blobPort 65536", /--blobPort needs a port, from 0 to 65535, not "65536"/],
+    ["--blobPort 1e3", /--blobPort needs a port/],
+    ["--blobPort=-1", /--blobPort needs a port/],
+    ["--maxConnections 0", /--maxConnections needs a number of connections, 1 or more/],
+    ["--blobPort 9 --queuePort 9", /--blobPort and --queuePort are both 9/],
+    ["--inMemoryPersistence -l x", /contradict/],
+    ["--extentMemoryLimit 5", /only together with --inMemoryPersistence/],
+    ["--silent --log -", /contradict/],
+    ["--oauth full --cert c", /knows "basic" only/],
+    ["--oauth basic", /needs HTTPS.*--cert/],
+    ["--key k.pem", /give it with --cert/],
+    ["--smbEncryption yes", /off, allowed, required/],
+  ];
+  for (const [line, message] of wrong) assert.match(refusal(line), message, line);
+});
+
+test("two services may both ask for any free port, or share one on different addresses", () => {
+  assert.equal(options("--blobPort 0 --queuePort 0").listen.queue.port, 0);
+  assert.equal(options("--blobPort 9 --queuePort 9 --queueHost ::1").listen.queue.port, 9);
+});

@@ -1,0 +1,248 @@
+import { parseArgs } from "node:util";
+import {
+  DEFAULT_HOST,
+  DEFAULT_LOCATION,
+  FLAGS,
+  type Flag,
+  SERVICE_NAMES,
+  SERVICES,
+  type ServiceName,
+} from "./flags.ts";
+import { UsageError } from "./start-error.ts";
+
+/** What the user asked for, checked as far as that needs no file. */
+export type Asked =
+  | { readonly kind: "help" }
+  | { readonly kind: "version" }
+  | { readonly kind: "start"; readonly options: Options; readonly notes: readonly string[] };
+
+export interface Options {
+  /** Null if everything stays in memory. */
+  readonly location: string | null;
+  readonly memoryBytesMax: number | null;
+  readonly listen: Readonly<Record<ServiceName, ListenAt>>;
+  readonly maxConnections: number | null;
+  readonly pathStyleOnly: boolean;
+  readonly certificate: CertificateFiles | null;
+  readonly oauthBasic: boolean;
+  readonly trustNetwork: boolean;
+  readonly silent: boolean;
+  readonly logFile: string | null;
+  readonly debugFile: string | null;
+  readonly configFile: string | null;
+  /** The value of AZURITE_ACCOUNTS. */
+  readonly accounts: string | null;
+}
+
+export interface ListenAt {
+  readonly host: string;
+  readonly port: number;
+  readonly keepAliveMs: number | null;
+}
+
+export interface CertificateFiles {
+  readonly cert: string;
+  readonly key: string | null;
+  readonly password: string | null;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const PORT_MAX = 65_535;
+const MIB = 1024 * 1024;
+const SMB_ENCRYPTION = ["off", "allowed", "required"];
+
+/** Understands the arguments behind the program's name. Throws a `UsageError`. */
+export function readCommandLine(args: readonly string[], env: Environment): Asked {
+  const given = readFlags(args);
+  if (given.has("help")) return { kind: "help" };
+  if (given.has("version")) return { kind: "version" };
+  refuseEnvironment(env);
+  const options = readOptions(given, env);
+  const notes = FLAGS.filter((flag) => flag.idleMatters && given.has(flag.name)).map(
+    (flag) => `--${flag.name} has no effect: ${flag.idle}.`,
+  );
+  return { kind: "start", options, notes };
+}
+
+/** Values by flag; a switch that is on has an empty one. Of a flag given twice the last counts. */
+class Given {
+  readonly #values = new Map<string, string>();
+
+  set(name: string, value: string): void {
+    this.#values.set(name, value);
+  }
+
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  text(name: string): string | null {
+    return this.#values.get(name) ?? null;
+  }
+
+  number(name: string, what: string, from: number, to = Number.MAX_SAFE_INTEGER): number | null {
+    const text = this.text(name);
+    if (text === null) return null;
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= from && value <= to) return value;
+    const range = to === Number.MAX_SAFE_INTEGER ? `${from} or more` : `from ${from} to ${to}`;
+    throw new UsageError(`--${name} needs ${what}, ${range}, not "${text}".`);
+  }
+}
+
+function readFlags(args: readonly string[]): Given {
+  const options = Object.fromEntries(FLAGS.map((flag) => [flag.name, parsedAs(flag)]));
+  const { tokens } = parseArgs({
+    args: [...args],
+    options,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const given = new Given();
+  let commands = 0;
+  for (const token of tokens) {
+    if (token.kind === "positional" && token.value === "start" && commands++ === 0) continue;
+    if (token.kind === "positional") {
+      throw new UsageError(`"${token.value}" is not a command. Use \`lazuli [start] [flags]\`.`);
+    }
+    if (token.kind === "option") readFlag(given, token.rawName, token.name, token);
+  }
+  return given;
+}
+
+function parsedAs(flag: Flag) {
+  const type = flag.value === null ? ("boolean" as const) : ("string" as const);
+  return flag.short === undefined ? { type } : { type, short: flag.short };
+}
+
+function readFlag(
+  given: Given,
+  spelled: string,
+  name: string,
+  {
+    value,
+    inlineValue,
+  }: { readonly value: string | undefined; readonly inlineValue?: boolean | undefined },
+): void {
+  const flag = FLAGS.find((one) => one.name === name);
+  if (flag === undefined) throw new UsageError(`There is no flag ${spelled}.${meant(name)}`);
+  if (flag.value === null) {
+    if (value !== undefined) throw new UsageError(`${spelled} is a switch and takes no value.`);
+    given.set(name, "");
+    return;
+  }
+  const isNextFlag = !inlineValue && value !== undefined && /^-./.test(value);
+  if (value === undefined || value === "" || isNextFlag) {
+    throw new UsageError(`${spelled} needs a value: ${spelled} <${flag.value}>.`);
+  }
+  given.set(name, value);
+}
+
+/** A wrong flag is most often a right one in another case, or cut short. */
+function meant(name: string): string {
+  const plain = (text: string) => text.toLowerCase().replaceAll("-", "");
+  const near = FLAGS.find((flag) => plain(flag.name) === plain(name));
+  const longer = FLAGS.find((flag) => plain(flag.name).startsWith(plain(name)));
+  const found = near ?? longer;
+  return found === undefined ? " See `lazuli --help`." : ` Did you mean --${found.name}?`;
+}
+
+function refuseEnvironment(env: Environment): void {
+  if (env.AZURITE_DB) {
+    throw new UsageError(
+      "AZURITE_DB is set, but Lazuli does not use an SQL database: it keeps its data in a folder. " +
+        "Unset AZURITE_DB, and choose the folder with --location.",
+    );
+  }
+}
+
+function readOptions(given: Given, env: Environment): Options {
+  refuseContradictions(given);
+  const memoryMib = given.number("extentMemoryLimit", "a number of MiB", 1);
+  return {
+    location: given.has("inMemoryPersistence")
+      ? null
+      : (given.text("location") ?? DEFAULT_LOCATION),
+    memoryBytesMax: memoryMib === null ? null : memoryMib * MIB,
+    listen: readListen(given),
+    maxConnections: given.number("maxConnections", "a number of connections", 1),
+    pathStyleOnly: given.has("disableProductStyleUrl"),
+    certificate: readCertificate(given),
+    oauthBasic: given.has("oauth"),
+    trustNetwork: given.has("trustNetwork"),
+    silent: given.has("silent"),
+    logFile: given.text("log"),
+    debugFile: given.text("debug"),
+    configFile: given.text("config"),
+    accounts: env.AZURITE_ACCOUNTS || null,
+  };
+}
+
+function refuseContradictions(given: Given): void {
+  if (given.has("inMemoryPersistence") && given.has("location")) {
+    throw new UsageError(
+      "--inMemoryPersistence and --location contradict each other: leave one of them out.",
+    );
+  }
+  if (given.has("extentMemoryLimit") && !given.has("inMemoryPersistence")) {
+    throw new UsageError("--extentMemoryLimit works only together with --inMemoryPersistence.");
+  }
+  if (given.has("silent") && given.text("log") === "-") {
+    throw new UsageError("--silent and --log - contradict each other: give --log a file.");
+  }
+  const oauth = given.text("oauth");
+  if (oauth !== null && oauth !== "basic") {
+    throw new UsageError(
+      `--oauth knows "basic" only, not "${oauth}". To check signatures, give the issuer in --config.`,
+    );
+  }
+  if (oauth !== null && !given.has("cert")) {
+    throw new UsageError("--oauth needs HTTPS: give a certificate with --cert and --key.");
+  }
+  const encryption = given.text("smbEncryption");
+  if (encryption !== null && !SMB_ENCRYPTION.includes(encryption)) {
+    throw new UsageError(`--smbEncryption is ${SMB_ENCRYPTION.join(", ")}; not "${encryption}".`);
+  }
+}
+
+function readListen(given: Given): Record<ServiceName, ListenAt> {
+  const host = given.text("host") ?? DEFAULT_HOST;
+  const entries = SERVICE_NAMES.map((service) => {
+    const seconds = given.number(`${service}KeepAliveTimeout`, "a number of seconds", 0);
+    const at: ListenAt = {
+      host: given.text(`${service}Host`) ?? host,
+      port: given.number(`${service}Port`, "a port", 0, PORT_MAX) ?? SERVICES[service].port,
+      keepAliveMs: seconds === null ? null : seconds * 1000,
+    };
+    return [service, at] as const;
+  });
+  refusePortTwice(entries);
+  return Object.fromEntries(entries) as Record<ServiceName, ListenAt>;
+}
+
+function refusePortTwice(entries: readonly (readonly [ServiceName, ListenAt])[]): void {
+  const taken = new Map<string, ServiceName>();
+  for (const [service, { host, port }] of entries) {
+    const place = `${host} ${port}`;
+    const other = taken.get(place);
+    if (other !== undefined && port !== 0) {
+      throw new UsageError(
+        `--${other}Port and --${service}Port are both ${port}: each service needs a port of its own.`,
+      );
+    }
+    taken.set(place, service);
+  }
+}
+
+function readCertificate(given: Given): CertificateFiles | null {
+  const cert = given.text("cert");
+  const key = given.text("key");
+  const password = given.text("pwd");
+  if (cert !== null) return { cert, key, password };
+  if (key !== null || password !== null) {
+    throw new UsageError("--key and --pwd belong to a certificate: give it with --cert.");
+  }
+  return null;
+}

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readConfig } from "./config-file.ts";
+
+const KEY = "c2VjcmV0";
+
+test("a configuration file has accounts and a token issuer, each of them optional", () => {
+  const shop = { name: "shop", keys: [KEY, KEY], domains: ["files.example.org"] };
+  const oauth = { issuer: "https://login.example.org/", keys: [{ kty: "RSA", kid: "1" }] };
+  assert.deepEqual(readConfig("a.json", JSON.stringify({ accounts: [shop], oauth })), {
+    accounts: [shop],
+    oauth,
+  });
+  assert.deepEqual(readConfig("a.json", "{}"), { accounts: null, oauth: null });
+});
+
+test("what is wrong in it is named by file and field, and no key is repeated", () => {
+  const wrong: [unknown, RegExp][] = [
+    [[], /the file must be an object/],
+    [{ account: [] }, /"account" is not known here\. There is: accounts, oauth/],
+    [{ accounts: {} }, /"accounts" must be a list/],
+    [{ accounts: [1] }, /"accounts\[0\]" must be an object/],
+    [{ accounts: [{ keys: [KEY] }] }, /"accounts\[0\]\.name" is missing/],
+    [{ accounts: [{ name: "a", keys: KEY }] }, /"accounts\[0\]\.keys" must be a list/],
+    [{ accounts: [{ name: "a", keys: [1] }] }, /"accounts\[0\]\.keys" must be a list of texts/],
+    [
+      { accounts: [{ name: "a", keys: [KEY], versioning: true }] },
+      /accounts\[0\]\.versioning" is not/,
+    ],
+    [{ accounts: [{ name: "a", keys: [KEY], domains: ["http://x"] }] }, /not a host name/],
+    [{ accounts: [{ name: "a", keys: [KEY], domains: ["x:80"] }] }, /not a host name/],
+    [{ oauth: { keys: [] } }, /"oauth\.issuer" is missing/],
+    [{ oauth: { issuer: "", keys: [] } }, /"oauth\.issuer" must be a text/],
+    [{ oauth: { issuer: "x", keys: [], secret: KEY } }, /"oauth\.secret" is not known/],
+  ];
+  for (const [config, message] of wrong) {
+    const text = JSON.stringify(config);
+    assert.throws(
+      () => readConfig("a.json", text),
+      (error: Error) =>
+        error.message.startsWith("a.json: ") &&
+        message.test(error.message) &&
+        !error.message.includes(KEY),
+      text,
+    );
+  }
+  assert.throws(
+    () => readConfig("a.json", `{"accounts":[{"keys":["${KEY}",]}]}`),
+    (error: Error) => {
+      return /^a\.json is not valid JSON/.test(error.message) && !error.message.includes(KEY);
+    },
+  );
+});

@@ -1,0 +1,138 @@
+import type { AccountSettings } from "../front/rest/auth/account.ts";
+import { UsageError } from "./start-error.ts";
+
+/** What `--config` holds. Null where the file does not speak of it. */
+export interface Config {
+  readonly accounts: readonly AccountSettings[] | null;
+  readonly oauth: OauthConfig | null;
+}
+
+/** Whose bearer tokens are good, and the public keys (as JWK) that their signatures fit. */
+export interface OauthConfig {
+  readonly issuer: string;
+  readonly keys: readonly JsonWebKey[];
+}
+
+export type JsonWebKey = Readonly<Record<string, unknown>>;
+
+const HOST_NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/i;
+
+/** Reads the text of a configuration file. Throws a `UsageError` that names file and field. */
+export function readConfig(file: string, text: string): Config {
+  const top = new Fields(file, "", parse(file, text));
+  const config = {
+    accounts: top.mayHave("accounts") ? readAccounts(file, top) : null,
+    oauth: top.mayHave("oauth") ? readOauth(top.object("oauth")) : null,
+  };
+  top.refuseOthers();
+  return config;
+}
+
+function parse(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message would show a part of the file, which may be a key.
+    throw new UsageError(`${file} is not valid JSON. Check its commas, quotes and brackets.`);
+  }
+}
+
+function readAccounts(file: string, top: Fields): AccountSettings[] {
+  return top.objects("accounts").map((fields) => {
+    const account = {
+      name: fields.text("name"),
+      keys: fields.texts("keys"),
+      domains: fields.mayHave("domains") ? fields.texts("domains") : [],
+    };
+    account.domains.forEach((domain) => {
+      if (!HOST_NAME.test(domain)) {
+        throw new UsageError(`${file}: "${domain}" is not a host name. Leave out scheme and port.`);
+      }
+    });
+    fields.refuseOthers();
+    return account;
+  });
+}
+
+function readOauth(fields: Fields): OauthConfig {
+  const oauth = {
+    issuer: fields.text("issuer"),
+    keys: fields.objects("keys").map((key) => key.all()),
+  };
+  fields.refuseOthers();
+  return oauth;
+}
+
+/** The fields of one object in the file. Each is asked for by name, and no other may be there. */
+class Fields {
+  readonly #file: string;
+  readonly #path: string;
+  readonly #values: JsonWebKey;
+  readonly #known = new Set<string>();
+
+  constructor(file: string, path: string, value: unknown) {
+    this.#file = file;
+    this.#path = path;
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      throw new UsageError(`${file}: ${path === "" ? "the file" : `"${path}"`} must be an object.`);
+    }
+    this.#values = value as JsonWebKey;
+  }
+
+  mayHave(name: string): boolean {
+    this.#known.add(name);
+    return Object.hasOwn(this.#values, name);
+  }
+
+  text(name: string): string {
+    const value = this.#take(name);
+    if (typeof value === "string" && value !== "") return value;
+    throw this.#wrong(name, "must be a text");
+  }
+
+  texts(name: string): string[] {
+    const values = this.#list(name);
+    if (values.every((value) => typeof value === "string")) return values as string[];
+    throw this.#wrong(name, "must be a list of texts");
+  }
+
+  object(name: string): Fields {
+    return new Fields(this.#file, this.#at(name), this.#take(name));
+  }
+
+  objects(name: string): Fields[] {
+    return this.#list(name).map(
+      (value, index) => new Fields(this.#file, `${this.#at(name)}[${index}]`, value),
+    );
+  }
+
+  all(): JsonWebKey {
+    return this.#values;
+  }
+
+  refuseOthers(): void {
+    const other = Object.keys(this.#values).find((name) => !this.#known.has(name));
+    if (other === undefined) return;
+    const known = [...this.#known].join(", ");
+    throw this.#wrong(other, `is not known here. There is: ${known}`);
+  }
+
+  #take(name: string): unknown {
+    if (!this.mayHave(name)) throw this.#wrong(name, "is missing");
+    return this.#values[name];
+  }
+
+  #list(name: string): unknown[] {
+    const value = this.#take(name);
+    if (Array.isArray(value)) return value;
+    throw this.#wrong(name, "must be a list");
+  }
+
+  #at(name: string): string {
+    return this.#path === "" ? name : `${this.#path}.${name}`;
+  }
+
+  #wrong(name: string, what: string): UsageError {
+    return new UsageError(`${this.#file}: "${this.#at(name)}" ${what}.`);
+  }
+}

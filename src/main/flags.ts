@@ -1,0 +1,156 @@
+/** Every flag there is: the command line, the help page and the reference are made of this table. */
+export interface Flag {
+  readonly name: string;
+  readonly short?: string;
+  /** What follows the flag, as the help page shows it; null for a switch. */
+  readonly value: string | null;
+  readonly help: string;
+  /** Set for a flag of Azurite's that changes nothing here: why it does not. */
+  readonly idle?: string;
+  /** Users who set it may expect something that does not happen, and are told so. */
+  readonly idleMatters?: true;
+}
+
+export interface FlagGroup {
+  readonly title: string;
+  readonly flags: readonly Flag[];
+}
+
+/** The services in the order of their ports, with Azurite's ports where it has one. */
+export const SERVICES = {
+  blob: { title: "Blob", port: 10_000 },
+  queue: { title: "Queue", port: 10_001 },
+  table: { title: "Table", port: 10_002 },
+  file: { title: "File", port: 10_003 },
+  dfs: { title: "DFS", port: 10_004 },
+  smb: { title: "SMB", port: 10_445 },
+} as const;
+
+export type ServiceName = keyof typeof SERVICES;
+
+export const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
+
+export const DEFAULT_HOST = "127.0.0.1";
+export const DEFAULT_LOCATION = "lazuli-data";
+
+export const FLAG_GROUPS: readonly FlagGroup[] = [
+  {
+    title: "Data",
+    flags: [
+      {
+        name: "location",
+        short: "l",
+        value: "folder",
+        help: `Where the data lives (default ./${DEFAULT_LOCATION}).`,
+      },
+      {
+        name: "inMemoryPersistence",
+        value: null,
+        help: "Keep everything in memory; it is gone when the server stops.",
+      },
+      {
+        name: "extentMemoryLimit",
+        value: "MiB",
+        help: "Most memory for stored bytes, with --inMemoryPersistence.",
+      },
+    ],
+  },
+  {
+    title: "Addresses",
+    flags: [
+      {
+        name: "host",
+        value: "address",
+        help: `Listen here, all services (default ${DEFAULT_HOST}).`,
+      },
+      ...SERVICE_NAMES.flatMap((service) => [
+        { name: `${service}Host`, value: "address", help: `${titleOf(service)}: listen here.` },
+        {
+          name: `${service}Port`,
+          value: "port",
+          help: `${titleOf(service)}: port, 0 for any free one (default ${SERVICES[service].port}).`,
+        },
+      ]),
+      {
+        name: "disableProductStyleUrl",
+        value: null,
+        help: "Take the account from the path only, never from the host name.",
+      },
+      {
+        name: "maxConnections",
+        value: "number",
+        help: "Most connections at a time, for each service.",
+      },
+      ...(["blob", "queue", "table"] as const).map((service) => ({
+        name: `${service}KeepAliveTimeout`,
+        value: "seconds",
+        help: `${titleOf(service)}: how long an idle connection stays open.`,
+      })),
+    ],
+  },
+  {
+    title: "Security",
+    flags: [
+      { name: "cert", value: "file", help: "Serve HTTPS with this certificate (PEM or PFX)." },
+      { name: "key", value: "file", help: "The key of a PEM certificate." },
+      { name: "pwd", value: "password", help: "The password of a PFX certificate or PEM key." },
+      {
+        name: "oauth",
+        value: "basic",
+        help: "Accept bearer tokens by their claims; signatures are not checked.",
+      },
+      {
+        name: "trustNetwork",
+        value: null,
+        help: "Let others in even with the well-known key or --oauth basic.",
+      },
+      {
+        name: "smbEncryption",
+        value: "mode",
+        help: "SMB: off, allowed (default) or required.",
+      },
+      { name: "config", value: "file", help: "Accounts and token issuer, as JSON." },
+    ],
+  },
+  {
+    title: "Output",
+    flags: [
+      { name: "silent", short: "s", value: null, help: "Print nothing on standard output." },
+      { name: "log", value: "file", help: "Write a line for each request; - is standard output." },
+      { name: "debug", short: "d", value: "file", help: "Write a debug log, without secrets." },
+      { name: "version", short: "v", value: null, help: "Print the version." },
+      { name: "help", short: "h", value: null, help: "Print this page." },
+    ],
+  },
+  {
+    title: "Accepted for scripts written for Azurite, without effect",
+    flags: [
+      {
+        name: "loose",
+        short: "L",
+        value: null,
+        help: "Nothing is ignored.",
+        idle: "what is not supported is refused by name",
+        idleMatters: true,
+      },
+      {
+        name: "skipApiVersionCheck",
+        value: null,
+        help: "Every API version is accepted.",
+        idle: "every well-formed API version is accepted anyway",
+      },
+      {
+        name: "disableTelemetry",
+        value: null,
+        help: "There is no telemetry.",
+        idle: "there is no telemetry",
+      },
+    ],
+  },
+];
+
+export const FLAGS: readonly Flag[] = FLAG_GROUPS.flatMap((group) => group.flags);
+
+function titleOf(service: ServiceName): string {
+  return SERVICES[service].title;
+}

@@ -1,0 +1,32 @@
+import { FLAG_GROUPS, type Flag } from "./flags.ts";
+
+const COLUMN = 34;
+
+/** What `lazuli --help` prints. */
+export function helpPage(): string {
+  const groups = FLAG_GROUPS.map(
+    (group) => `${group.title}:\n${group.flags.map(flagLine).join("\n")}\n`,
+  );
+  return [
+    "Lazuli serves the Azure Storage protocols from this machine.\n",
+    "Usage: lazuli [start] [flags]\n",
+    ...groups,
+    `Environment:
+  AZURITE_ACCOUNTS                Accounts and keys: name:key1[:key2];name2:key1
+                                  (default: devstoreaccount1 with its well-known key)
+
+A first connection string, for a program on this machine:
+  UseDevelopmentStorage=true
+`,
+  ].join("\n");
+}
+
+function flagLine(flag: Flag): string {
+  const short = flag.short === undefined ? "    " : `-${flag.short}, `;
+  const value = flag.value === null ? "" : ` <${flag.value}>`;
+  const left = `  ${short}--${flag.name}${value}`;
+  // A flag that is wider than the column pushes its text to the next line.
+  const gap =
+    left.length + 2 > COLUMN ? `\n${" ".repeat(COLUMN)}` : " ".repeat(COLUMN - left.length);
+  return `${left}${gap}${flag.help}`;
+}

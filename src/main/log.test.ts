@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { HandClock } from "../base/clock.ts";
+import type { Access } from "../front/rest/http/log.ts";
+import { StoreError } from "../store/store.ts";
+import { openLog } from "./log.ts";
+import { StartError } from "./start-error.ts";
+
+const CLOCK = new HandClock(Date.UTC(2024, 0, 2, 3, 4, 5));
+const ACCESS: Access = {
+  atMs: CLOCK.now(),
+  tookMs: 1.26,
+  service: "blob",
+  requestId: "0f-1",
+  remoteAddress: "127.0.0.1",
+  method: "PUT",
+  target: "/a/c/b",
+  status: 201,
+  requestBytes: 5,
+  responseBytes: 0,
+  aborted: false,
+};
+const LINE = '2024-01-02T03:04:05.000Z blob 127.0.0.1 "PUT /a/c/b" 201 5 0 1.3ms 0f-1';
+
+class Lines {
+  readonly outLines: string[] = [];
+  readonly errLines: string[] = [];
+  readonly out = (line: string) => void this.outLines.push(line);
+  readonly err = (line: string) => void this.errLines.push(line);
+}
+
+test("logs are added to the files that were asked for", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "lazuli-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const files = { logFile: join(folder, "access"), debugFile: join(folder, "debug") };
+  for (let run = 0; run < 2; run++) {
+    const log = await openLog(files, new Lines(), CLOCK);
+    log.access?.(ACCESS);
+    log.debug?.("GET /");
+    await log.close();
+  }
+  assert.equal(await readFile(files.logFile, "utf8"), `${LINE}\n${LINE}\n`);
+  const debugLine = "2024-01-02T03:04:05.000Z GET /\n";
+  assert.equal(await readFile(files.debugFile, "utf8"), debugLine + debugLine);
+});
+
+test("a dash is standard output, and what nobody asked for is not made", async () => {
+  const lines = new Lines();
+  const log = await openLog({ logFile: "-", debugFile: null }, lines, CLOCK);
+  log.access?.({ ...ACCESS, aborted: true });
+  assert.deepEqual(lines.outLines, [LINE.replace("1.3ms", "1.3ms aborted")]);
+  assert.equal(log.debug, undefined);
+  const none = await openLog({ logFile: null, debugFile: null }, lines, CLOCK);
+  assert.equal(none.access, undefined);
+});
+
+test("what is broken goes to standard error: the engine's words, or a bug with its place", async () => {
+  const lines = new Lines();
+  const log = await openLog({ logFile: null, debugFile: null }, lines, CLOCK);
+  log.failure("0f-1", new StoreError("damaged", "bad checksum", { cause: new Error("flipped") }));
+  log.warn("sweeping", new TypeError("x is undefined"));
+  assert.match(lines.errLines[0] ?? "", /^\S+ request 0f-1 failed: bad checksum \(Error: flipped/);
+  assert.match(
+    lines.errLines[1] ?? "",
+    /^\S+ sweeping: TypeError: x is undefined\n +at .*log\.test/,
+  );
+});
+
+test("a log that cannot be written is refused at the start", async () => {
+  const files = { logFile: join(tmpdir(), "no", "such", "folder"), debugFile: null };
+  await assert.rejects(openLog(files, new Lines(), CLOCK), (error: StartError) => {
+    assert.ok(error instanceof StartError);
+    return /^The --log file cannot be written \(ENOENT.*\)\. Choose another one\.$/.test(
+      error.message,
+    );
+  });
+});

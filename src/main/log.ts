@@ -1,0 +1,93 @@
+import { once } from "node:events";
+import { createWriteStream, type WriteStream } from "node:fs";
+import type { Clock } from "../base/clock.ts";
+import type { Access, HttpLog } from "../front/rest/http/log.ts";
+import { StoreError } from "../store/store.ts";
+import { StartError } from "./start-error.ts";
+
+/** Where lines for people go. */
+export interface Terminal {
+  out(line: string): void;
+  err(line: string): void;
+}
+
+export interface LogFiles {
+  /** Of the access log; `-` is standard output. */
+  readonly logFile: string | null;
+  readonly debugFile: string | null;
+}
+
+export interface Log extends HttpLog {
+  /** Something that went wrong while no request was waiting for it. */
+  warn(what: string, error: unknown): void;
+  close(): Promise<void>;
+}
+
+/** Opens the logs that were asked for; throws a `StartError` if one of them cannot be written. */
+export async function openLog(files: LogFiles, terminal: Terminal, clock: Clock): Promise<Log> {
+  const now = () => new Date(clock.now()).toISOString();
+  const opened: LineFile[] = [];
+  const open = async (flag: string, path: string) => {
+    const file = await LineFile.open(flag, path, terminal);
+    opened.push(file);
+    return (line: string) => file.write(line);
+  };
+  const { logFile, debugFile } = files;
+  const access = logFile === "-" ? terminal.out : logFile && (await open("--log", logFile));
+  const debug = debugFile && (await open("--debug", debugFile));
+  return {
+    failure: (requestId, error) =>
+      terminal.err(`${now()} request ${requestId} failed: ${describe(error)}`),
+    warn: (what, error) => terminal.err(`${now()} ${what}: ${describe(error)}`),
+    ...(access ? { access: (one) => access(accessLine(one)) } : {}),
+    ...(debug ? { debug: (text) => debug(`${now()} ${text}`) } : {}),
+    close: async () => {
+      for (const file of opened) await file.close();
+    },
+  };
+}
+
+/** Time, service, client, request, status, bytes in and out, duration, request id. */
+export function accessLine(access: Access): string {
+  const { service, remoteAddress, method, target, status, requestId } = access;
+  const time = new Date(access.atMs).toISOString();
+  const bytes = `${access.requestBytes} ${access.responseBytes}`;
+  const took = `${access.tookMs.toFixed(1)}ms${access.aborted ? " aborted" : ""}`;
+  return `${time} ${service} ${remoteAddress} "${method} ${target}" ${status} ${bytes} ${took} ${requestId}`;
+}
+
+/** An engine that broke says what happened; a bug also says where. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const text = error instanceof StoreError ? error.message : (error.stack ?? error.message);
+  return error.cause === undefined ? text : `${text} (${describe(error.cause)})`;
+}
+
+/** A file that lines are added to. If it breaks later, the server goes on without it. */
+class LineFile {
+  readonly #stream: WriteStream;
+
+  private constructor(stream: WriteStream) {
+    this.#stream = stream;
+  }
+
+  static async open(flag: string, path: string, terminal: Terminal): Promise<LineFile> {
+    const stream = createWriteStream(path, { flags: "a" });
+    try {
+      await once(stream, "open");
+    } catch (error) {
+      const reason = (error as Error).message;
+      throw new StartError(`The ${flag} file cannot be written (${reason}). Choose another one.`);
+    }
+    stream.on("error", (error) => terminal.err(`${path} is no longer written: ${error.message}`));
+    return new LineFile(stream);
+  }
+
+  write(line: string): void {
+    if (this.#stream.writable) this.#stream.write(`${line}\n`);
+  }
+
+  async close(): Promise<void> {
+    await new Promise((resolve) => this.#stream.end(resolve));
+  }
+}

@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { DEVELOPMENT_ACCOUNT, splitAccountList } from "./accounts.ts";
+import { isLoopback, refuseExposure } from "./network-guard.ts";
+
+const OWN = splitAccountList("shop:c2VjcmV0");
+/** The well-known key under another name. */
+const RENAMED = [...OWN, { ...DEVELOPMENT_ACCOUNT, name: "other" }];
+const LOCAL = ["127.0.0.1", "127.8.9.10", "::1", "::ffff:127.0.0.1", "localhost"];
+const REMOTE = ["0.0.0.0", "::", "192.168.1.2", "::ffff:10.0.0.1", "storage.example", "128.0.0.1"];
+
+test("loopback is what only this machine reaches", () => {
+  for (const host of LOCAL) assert.equal(isLoopback(host), true, host);
+  for (const host of REMOTE) assert.equal(isLoopback(host), false, host);
+});
+
+test("the well-known key and unchecked tokens stay on this machine unless the flag says so", () => {
+  for (const host of [...LOCAL, ...REMOTE]) {
+    for (const accounts of [[DEVELOPMENT_ACCOUNT], RENAMED, OWN]) {
+      for (const oauthBasic of [false, true]) {
+        for (const trustNetwork of [false, true]) {
+          // One exposed service among several is enough.
+          const exposure = { hosts: ["127.0.0.1", host], accounts, oauthBasic, trustNetwork };
+          const open = accounts !== OWN || oauthBasic;
+          const refused = REMOTE.includes(host) && open && !trustNetwork;
+          const check = () => refuseExposure(exposure);
+          if (refused) assert.throws(check, /--trustNetwork/, JSON.stringify(exposure));
+          else check();
+        }
+      }
+    }
+  }
+});

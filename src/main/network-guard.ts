@@ -1,0 +1,43 @@
+import { BlockList, isIP } from "node:net";
+import type { AccountSettings } from "../front/rest/auth/account.ts";
+import { usesWellKnownKey } from "./accounts.ts";
+import { UsageError } from "./start-error.ts";
+
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8, "ipv4");
+loopback.addAddress("::1", "ipv6");
+
+/** Whether only programs on this machine reach an address. A name other than localhost may move. */
+export function isLoopback(host: string): boolean {
+  const family = isIP(host);
+  if (family === 0) return host === "localhost";
+  return loopback.check(host, family === 4 ? "ipv4" : "ipv6");
+}
+
+export interface Exposure {
+  readonly hosts: readonly string[];
+  readonly accounts: readonly AccountSettings[];
+  readonly oauthBasic: boolean;
+  readonly trustNetwork: boolean;
+}
+
+/**
+ * Whoever reaches the server with the well-known key, or with tokens that nobody checks, owns its
+ * data. That is for this machine only, unless the user says that the network may be trusted.
+ */
+export function refuseExposure({ hosts, accounts, oauthBasic, trustNetwork }: Exposure): void {
+  const host = hosts.find((one) => !isLoopback(one));
+  if (host === undefined || trustNetwork) return;
+  if (usesWellKnownKey(accounts)) {
+    throw new UsageError(
+      `Refusing to listen on ${host} while an account has the well-known development key. ` +
+        "Set accounts of your own in AZURITE_ACCOUNTS or --config, or add --trustNetwork.",
+    );
+  }
+  if (oauthBasic) {
+    throw new UsageError(
+      `Refusing to listen on ${host} with --oauth basic, which accepts any token. ` +
+        "Give the issuer and its keys in --config, or add --trustNetwork.",
+    );
+  }
+}

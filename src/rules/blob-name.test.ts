@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { refuseBlobName } from "./blob-name.ts";
+
+test("a blob name has 1 to 1,024 characters", () => {
+  assert.equal(refuseBlobName(""), "InvalidUri");
+  assert.equal(refuseBlobName("x"), null);
+  assert.equal(refuseBlobName("ü".repeat(1_024)), null);
+  assert.equal(refuseBlobName("ü".repeat(1_025)), "InvalidUri");
+});
+
+test("a blob name has up to 254 segments", () => {
+  assert.equal(refuseBlobName(`${"a/".repeat(253)}a`), null);
+  assert.equal(refuseBlobName(`${"a/".repeat(254)}a`), "InvalidUri");
+});
+
+test("control characters and non-characters are refused", () => {
+  for (const unit of [0x00, 0x0a, 0x1f, 0x7f, 0x80, 0x9f, 0xfffe, 0xffff]) {
+    assert.equal(refuseBlobName(`a${String.fromCharCode(unit)}b`), "InvalidResourceName");
+  }
+});
+
+test("everything else is kept as it is sent", () => {
+  for (const name of ["a//b", "a/", "/", ".", "../x", "a\\b", "a b", "ünï/çø∂é", "😀", "%41"]) {
+    assert.equal(refuseBlobName(name), null, name);
+  }
+});

@@ -1,0 +1,19 @@
+import type { FaultCode } from "../base/fault.ts";
+import { BLOB_NAME_CHARS_MAX, BLOB_NAME_SEGMENTS_MAX } from "../base/limits.ts";
+
+/** Names are kept as they are sent: only what no client could address again is refused. */
+export function refuseBlobName(name: string): FaultCode | null {
+  if (name.length < 1 || name.length > BLOB_NAME_CHARS_MAX) return "InvalidUri";
+  let segments = 1;
+  for (let at = 0; at < name.length; at++) {
+    const unit = name.charCodeAt(at);
+    if (unit === 0x2f) segments++;
+    else if (isForbidden(unit)) return "InvalidResourceName";
+  }
+  return segments > BLOB_NAME_SEGMENTS_MAX ? "InvalidUri" : null;
+}
+
+/** Control characters (C0, DEL, C1) and the two non-characters at the end of the basic plane. */
+function isForbidden(unit: number): boolean {
+  return unit < 0x20 || (unit >= 0x7f && unit <= 0x9f) || unit >= 0xfffe;
+}

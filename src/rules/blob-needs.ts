@@ -1,0 +1,56 @@
+import type { Need } from "./access.ts";
+import { SERVICE_NEEDS } from "./service-needs.ts";
+
+/**
+ * What each Blob operation needs of a SAS or of public access; the owner of a key may do all.
+ * docs/reference/permissions.md shows the same table, and a test compares them.
+ */
+export const BLOB_NEEDS = {
+  ...SERVICE_NEEDS,
+  listContainers: service("l"),
+  getUserDelegationKey: service(""),
+  getAccountInformation: { on: "s", account: "r", service: "r", anonymous: "never" },
+
+  createContainer: container("cw"),
+  getContainerProperties: { ...container("r"), anonymous: "container" },
+  getContainerMetadata: { ...container("r"), anonymous: "container" },
+  setContainerMetadata: container("w"),
+  getContainerAcl: container(""),
+  setContainerAcl: container(""),
+  deleteContainer: container("d"),
+  leaseContainer: container("w"),
+  breakContainerLease: container("wd"),
+  listBlobs: { on: "c", account: "l", service: "l", anonymous: "container" },
+
+  putBlob: object("cw"),
+  getBlob: readable(),
+  getBlobProperties: readable(),
+  getBlobMetadata: readable(),
+  getBlockList: readable(),
+  setBlobProperties: object("w"),
+  setBlobMetadata: object("w"),
+  deleteBlob: object("d"),
+  leaseBlob: object("w"),
+  breakBlobLease: object("wd"),
+  putBlock: object("w"),
+  putBlockList: object("w"),
+} as const satisfies Record<string, Need>;
+
+export type BlobOperation = keyof typeof BLOB_NEEDS;
+
+function service(letters: string): Need {
+  return { on: "s", account: letters, service: "", anonymous: "never" };
+}
+
+/** No service SAS opens the container operations. */
+function container(letters: string): Need {
+  return { on: "c", account: letters, service: "", anonymous: "never" };
+}
+
+function object(letters: string): Need {
+  return { on: "o", account: letters, service: letters, anonymous: "never" };
+}
+
+function readable(): Need {
+  return { on: "o", account: "r", service: "r", anonymous: "blob" };
+}

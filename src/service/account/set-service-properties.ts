@@ -1,0 +1,22 @@
+import { refuse } from "../../base/fault.ts";
+import { refuseByAccess } from "../../rules/access.ts";
+import { refuseCorsRules } from "../../rules/cors-rules.ts";
+import { SERVICE_NEEDS } from "../../rules/service-needs.ts";
+import type { AccountContext, ServiceAsked } from "./context.ts";
+import { readProperties, type ServiceProperties, writeProperties } from "./records.ts";
+
+export interface SetServiceProperties extends ServiceAsked {
+  /** What is left out stays as it is. */
+  readonly changes: Partial<ServiceProperties>;
+}
+
+export async function setServiceProperties(
+  context: AccountContext,
+  asked: SetServiceProperties,
+): Promise<void> {
+  await context.store.transact((tx) => {
+    refuse(refuseByAccess(asked.access, SERVICE_NEEDS.setServiceProperties, null, tx.now()));
+    refuse(refuseCorsRules(asked.changes.cors ?? []));
+    writeProperties(tx, asked.at, { ...readProperties(tx, asked.at), ...asked.changes });
+  });
+}

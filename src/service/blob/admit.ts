@@ -1,0 +1,104 @@
+import { Fault, refuse } from "../../base/fault.ts";
+import { etagOf } from "../../base/stamp.ts";
+import { type Access, type Need, refuseByAccess, refuseOverwrite } from "../../rules/access.ts";
+import { refuseBlobName } from "../../rules/blob-name.ts";
+import {
+  refuseCreateByConditions,
+  refuseReadByConditions,
+  refuseWriteByConditions,
+} from "../../rules/conditions.ts";
+import { refuseContainerName } from "../../rules/container-name.ts";
+import { refuseReadByLease, refuseWriteByLease } from "../../rules/lease.ts";
+import type { View } from "../../store/store.ts";
+import type {
+  BlobAsked,
+  BlobUse,
+  ContainerAddress,
+  ContainerRead,
+  ContainerUpdate,
+} from "./context.ts";
+import { type Blob, type Container, readBlob, readContainer } from "./records.ts";
+
+/** The container, if it is there and the caller may do this to it or to what it holds. */
+export function admitToContainer(
+  view: View,
+  asked: { readonly at: ContainerAddress; readonly access: Access },
+  need: Need,
+): Container {
+  const container = readContainer(view, asked.at);
+  // Permission comes first: who may not look does not learn what exists.
+  refuse(refuseByAccess(asked.access, need, container, view.now()));
+  if (container === null) {
+    // What exists has a proper name, so only a miss has to look at it.
+    refuse(refuseContainerName(asked.at.container));
+    throw new Fault("ContainerNotFound");
+  }
+  return container;
+}
+
+export function admitContainerRead(view: View, asked: ContainerRead, need: Need): Container {
+  const container = admitToContainer(view, asked, need);
+  refuse(refuseReadByLease(container.lease, asked.leaseId, view.now(), "Container"));
+  return container;
+}
+
+/** A container's lease guards its deletion only: other updates need no id, but check one. */
+export function admitContainerUpdate(view: View, asked: ContainerUpdate, need: Need): Container {
+  const container = admitToContainer(view, asked, need);
+  refuse(refuseWriteByConditions(container, asked.conditions));
+  refuse(refuseReadByLease(container.lease, asked.leaseId, view.now(), "Container"));
+  return container;
+}
+
+/** The container that a blob lies in or will lie in, and the blob itself if it is there. */
+export function admitToBlobName(
+  view: View,
+  asked: BlobAsked,
+  need: Need,
+): { container: Container; old: Blob | null } {
+  const container = admitToContainer(view, asked, need);
+  refuse(refuseBlobName(asked.at.blob));
+  return { container, old: readBlob(view, container, asked.at.blob) };
+}
+
+/** A blob that must exist, and its container. */
+export function admitToBlob(view: View, asked: BlobAsked, need: Need): Admitted {
+  const { container, old } = admitToBlobName(view, asked, need);
+  if (old === null) throw new Fault("BlobNotFound");
+  return { container, blob: old };
+}
+
+export function admitBlobRead(view: View, asked: BlobUse, need: Need): Blob {
+  const { blob } = admitToBlob(view, asked, need);
+  const refused = refuseReadByConditions(blob, asked.conditions);
+  // A cache that is up to date is told so with the ETag it has.
+  if (refused === "NotModified") throw new Fault(refused, { ETag: etagOf(blob.etag) });
+  refuse(refused);
+  refuse(refuseReadByLease(blob.lease, asked.leaseId, view.now(), "Blob"));
+  return blob;
+}
+
+export function admitBlobUpdate(view: View, asked: BlobUse, need: Need): Admitted {
+  const admitted = admitToBlob(view, asked, need);
+  refuse(refuseWriteByConditions(admitted.blob, asked.conditions));
+  refuse(refuseWriteByLease(admitted.blob.lease, asked.leaseId, view.now(), "Blob"));
+  return admitted;
+}
+
+/** For writes that create a blob or replace one. */
+export function admitBlobCreation(
+  view: View,
+  asked: BlobUse,
+  need: Need,
+): { container: Container; old: Blob | null } {
+  const { container, old } = admitToBlobName(view, asked, need);
+  if (old !== null) refuse(refuseOverwrite(asked.access, container, view.now()));
+  refuse(refuseCreateByConditions(old, asked.conditions));
+  refuse(refuseWriteByLease(old?.lease ?? null, asked.leaseId, view.now(), "Blob"));
+  return { container, old };
+}
+
+interface Admitted {
+  readonly container: Container;
+  readonly blob: Blob;
+}

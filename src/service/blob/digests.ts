@@ -1,0 +1,24 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { Fault } from "../../base/fault.ts";
+
+/** Digests of some bytes; null where nobody has said or computed them. */
+export interface BodyDigests {
+  readonly md5: Bytes | null;
+  readonly crc64: Bytes | null;
+}
+
+/** Refuses bytes that are not those the client meant to send. */
+export function refuseByDigests(wanted: BodyDigests, taken: BodyDigests): void {
+  if (wanted.md5 !== null && taken.md5 !== null && !wanted.md5.equals(taken.md5)) {
+    throw new Fault("Md5Mismatch", {
+      UserSpecifiedMd5: wanted.md5.toString("base64"),
+      ServerCalculatedMd5: taken.md5.toString("base64"),
+    });
+  }
+  if (wanted.crc64 !== null && taken.crc64 !== null && !wanted.crc64.equals(taken.crc64)) {
+    throw new Fault("Crc64Mismatch", {
+      UserSpecifiedCrc: wanted.crc64.toString("base64"),
+      ServerCalculatedCrc: taken.crc64.toString("base64"),
+    });
+  }
+}

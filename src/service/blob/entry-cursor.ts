@@ -1,0 +1,67 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { keyAfter } from "../../base/keys.ts";
+import type { Entry, View } from "../../store/store.ts";
+
+/** A jump shows that few entries are needed where it lands. */
+const PAGE_ENTRIES_AFTER_JUMP = 8;
+const PAGE_ENTRIES_MAX = 1_024;
+
+/**
+ * The entries of one key range, in order, within one body. They are read in pages that grow as
+ * long as everything is used, so that a walk with jumps reads little more than it returns.
+ */
+export class EntryCursor {
+  readonly #view: View;
+  readonly #until: Bytes;
+  #from: Bytes;
+  #page: readonly Entry[] = [];
+  #at = 0;
+  #limit: number;
+  #ended = false;
+
+  /** `expected` entries come with the first read. */
+  constructor(view: View, from: Bytes, until: Bytes, expected: number) {
+    this.#view = view;
+    this.#from = from;
+    this.#until = until;
+    this.#limit = Math.min(expected, PAGE_ENTRIES_MAX);
+  }
+
+  /** The entry that is next; null at the end. */
+  head(): Entry | null {
+    if (this.#at >= this.#page.length && !this.#ended) this.#readPage();
+    return this.#page[this.#at] ?? null;
+  }
+
+  advance(): void {
+    this.#at++;
+  }
+
+  /** Leaves out everything that begins with `prefix`; the head is among that. */
+  jumpPast(prefix: Bytes): void {
+    const target = keyAfter(prefix);
+    while (this.#at < this.#page.length) {
+      const { key } = this.#page[this.#at] as Entry;
+      if (key.compare(target) >= 0) return;
+      this.#at++;
+    }
+    this.#from = target;
+    this.#limit = PAGE_ENTRIES_AFTER_JUMP;
+  }
+
+  #readPage(): void {
+    if (this.#from.compare(this.#until) >= 0) {
+      this.#ended = true;
+      return;
+    }
+    this.#page = this.#view.range(this.#from, this.#until, { limit: this.#limit });
+    this.#at = 0;
+    this.#ended = this.#page.length < this.#limit;
+    const last = this.#page.at(-1);
+    if (last !== undefined) this.#from = Buffer.concat([last.key, SMALLEST]);
+    this.#limit = Math.min(this.#limit * 2, PAGE_ENTRIES_MAX);
+  }
+}
+
+/** Behind a key, nothing comes before the same key with a zero byte at its end. */
+const SMALLEST = Buffer.from([0]);

@@ -1,0 +1,23 @@
+import { refuse } from "../../base/fault.ts";
+import { refuseByAccess } from "../../rules/access.ts";
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import type { BlobContext, ContainerAsked } from "./context.ts";
+import { readContainer } from "./records.ts";
+
+export interface AccountInformation {
+  readonly sku: string;
+  readonly kind: string;
+  readonly isHierarchical: boolean;
+}
+
+/** It can be asked for anywhere; a container, if one is named, need not exist. */
+export async function getAccountInformation(
+  context: BlobContext,
+  asked: ContainerAsked,
+): Promise<AccountInformation> {
+  return context.store.read((view) => {
+    const guard = readContainer(view, asked.at);
+    refuse(refuseByAccess(asked.access, BLOB_NEEDS.getAccountInformation, guard, view.now()));
+    return { sku: "Standard_RAGRS", kind: "StorageV2", isHierarchical: false };
+  });
+}

@@ -1,0 +1,88 @@
+import { createHash } from "node:crypto";
+import type { Bytes } from "../../base/bytes.ts";
+import { crc64 } from "../../base/crc64.ts";
+import { Fault } from "../../base/fault.ts";
+import { RANGE_DIGEST_BYTES_MAX } from "../../base/limits.ts";
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import { leaseStatus } from "../../rules/lease.ts";
+import type { Digests, Reading } from "../../store/contents.ts";
+import { admitBlobRead } from "./admit.ts";
+import type { BlobContext, BlobUse } from "./context.ts";
+import type { BlobFound } from "./get-blob-properties.ts";
+
+export interface ByteRange {
+  readonly from: number;
+  /** The last byte, or null for all that follow. */
+  readonly to: number | null;
+}
+
+export interface GetBlob extends BlobUse {
+  /** Null for the whole blob. */
+  readonly range: ByteRange | null;
+  /** Wanted of the bytes that are read; null for none, which is cheaper. */
+  readonly digests: Digests | null;
+}
+
+export interface GetBlobDone extends BlobFound {
+  /** Where in the blob the bytes begin. */
+  readonly from: number;
+  /** The version that was current when it was opened, whatever happens meanwhile. To be closed. */
+  readonly reading: Reading;
+  readonly md5: Bytes | null;
+  readonly crc64: Bytes | null;
+}
+
+export async function getBlob(context: BlobContext, asked: GetBlob): Promise<GetBlobDone> {
+  const found = await context.store.read((view) => {
+    const blob = admitBlobRead(view, asked, BLOB_NEEDS.getBlob);
+    const { from, length } = pieceOf(blob.content.length, asked.range);
+    if (asked.digests !== null && length > RANGE_DIGEST_BYTES_MAX) {
+      throw new Fault("OutOfRangeInput", {
+        MaximumAllowed: String(RANGE_DIGEST_BYTES_MAX),
+        Reason:
+          "A checksum of a range can be had for ranges up to this size: ask for less at once.",
+      });
+    }
+    const reading = context.contents.open(view, blob.content, from, length);
+    return { blob, lease: leaseStatus(blob.lease, view.now()), from, reading };
+  });
+  if (asked.digests === null) return { ...found, md5: null, crc64: null };
+  const bytes = await readWhole(found.reading);
+  return {
+    ...found,
+    reading: wholeReading(bytes),
+    md5: asked.digests.md5 ? createHash("md5").update(bytes).digest() : null,
+    crc64: asked.digests.crc64 ? crc64(bytes) : null,
+  };
+}
+
+/** The part of a blob of this size that a range asks for: its end is cut, its start must be there. */
+function pieceOf(size: number, range: ByteRange | null): { from: number; length: number } {
+  if (range === null) return { from: 0, length: size };
+  if (range.from >= size) throw new Fault("InvalidRange", { ActualSize: String(size) });
+  const end = range.to === null ? size : Math.min(range.to + 1, size);
+  return { from: range.from, length: end - range.from };
+}
+
+async function readWhole(reading: Reading): Promise<Bytes> {
+  try {
+    if (reading.whole !== null) return reading.whole;
+    const bytes = Buffer.allocUnsafe(reading.length);
+    let at = 0;
+    for await (const part of reading.parts()) at += part.copy(bytes, at);
+    return bytes;
+  } finally {
+    reading.close();
+  }
+}
+
+function wholeReading(bytes: Bytes): Reading {
+  return {
+    length: bytes.length,
+    whole: bytes,
+    async *parts() {
+      yield bytes;
+    },
+    close() {},
+  };
+}

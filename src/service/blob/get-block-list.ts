@@ -1,0 +1,29 @@
+import { Fault, refuse } from "../../base/fault.ts";
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import { refuseReadByLease } from "../../rules/lease.ts";
+import type { View } from "../../store/store.ts";
+import { admitToBlobName } from "./admit.ts";
+import { type BlockLists, lookAtBlocks, readBlockLists, type Seen } from "./block-lists.ts";
+import type { BlobAsked, BlobContext } from "./context.ts";
+import { readStagedBlob } from "./records.ts";
+
+export interface GetBlockList extends BlobAsked {
+  readonly leaseId: string | null;
+}
+
+export async function getBlockList(context: BlobContext, asked: GetBlockList): Promise<BlockLists> {
+  const look = (view: View) => admit(view, asked);
+  return (
+    (await lookAtBlocks(context, look)) ??
+    (await context.store.read((view) => readBlockLists(view, context.contents, look(view))))
+  );
+}
+
+/** Uncommitted blocks alone are no blob yet, but they can be listed. */
+function admit(view: View, asked: GetBlockList): Seen {
+  const { container, old } = admitToBlobName(view, asked, BLOB_NEEDS.getBlockList);
+  const staged = readStagedBlob(view, container, asked.at.blob);
+  if (old === null && staged === null) throw new Fault("BlobNotFound");
+  refuse(refuseReadByLease(old?.lease ?? null, asked.leaseId, view.now(), "Blob"));
+  return { container, old, staged };
+}

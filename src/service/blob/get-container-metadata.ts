@@ -1,0 +1,13 @@
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import { admitContainerRead } from "./admit.ts";
+import type { BlobContext, ContainerRead } from "./context.ts";
+import type { Container } from "./records.ts";
+
+export async function getContainerMetadata(
+  context: BlobContext,
+  asked: ContainerRead,
+): Promise<Container> {
+  return context.store.read((view) =>
+    admitContainerRead(view, asked, BLOB_NEEDS.getContainerMetadata),
+  );
+}

@@ -1,0 +1,41 @@
+import { Fault, refuse } from "../../base/fault.ts";
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import {
+  type Conditions,
+  refuseWriteByConditions,
+  type Versioned,
+} from "../../rules/conditions.ts";
+import { type LeaseAction, stepLease } from "../../rules/lease.ts";
+import { admitToBlob } from "./admit.ts";
+import type { BlobAsked, BlobContext } from "./context.ts";
+import { writeBlob } from "./records.ts";
+
+export interface LeaseBlob extends BlobAsked {
+  readonly lease: LeaseAction;
+  readonly conditions: Conditions;
+}
+
+export interface LeaseBlobDone {
+  /** Of the blob: leasing does not change it. */
+  readonly version: Versioned;
+  readonly leaseId: string | null;
+  /** Until a lease that was broken stops to count. */
+  readonly secondsLeft: number;
+}
+
+export async function leaseBlob(context: BlobContext, asked: LeaseBlob): Promise<LeaseBlobDone> {
+  const breaks = asked.lease.action === "break";
+  const need = breaks ? BLOB_NEEDS.breakBlobLease : BLOB_NEEDS.leaseBlob;
+  return context.store.transact((tx) => {
+    const { container, blob } = admitToBlob(tx, asked, need);
+    refuse(refuseWriteByConditions(blob, asked.conditions));
+    const outcome = stepLease(blob.lease, asked.lease, tx.now());
+    if (outcome.refused !== null) throw new Fault(outcome.refused);
+    writeBlob(tx, container, asked.at.blob, { ...blob, lease: outcome.lease });
+    return {
+      version: blob,
+      leaseId: outcome.lease?.id ?? null,
+      secondsLeft: outcome.secondsLeft,
+    };
+  });
+}

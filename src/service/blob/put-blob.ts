@@ -1,0 +1,51 @@
+import type { Body, Bytes } from "../../base/bytes.ts";
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import type { Versioned } from "../../rules/conditions.ts";
+import { admitBlobCreation } from "./admit.ts";
+import type { BlobContext, BlobUse } from "./context.ts";
+import { type BodyDigests, refuseByDigests } from "./digests.ts";
+import { type Blob, type BlobProperties, type Metadata, writeBlob } from "./records.ts";
+import { dropStagedBlocks } from "./staged-blocks.ts";
+import { nextBlobVersion } from "./version.ts";
+
+export interface PutBlob extends BlobUse {
+  readonly body: Body;
+  /** What the client says the body's digests are. */
+  readonly digests: BodyDigests;
+  /** Its `contentMd5` must be the body's as well; without one, the body's own is stored. */
+  readonly properties: BlobProperties;
+  readonly metadata: Metadata;
+}
+
+export interface PutBlobDone extends Versioned {
+  readonly md5: Bytes | null;
+  readonly crc64: Bytes | null;
+}
+
+export async function putBlob(context: BlobContext, asked: PutBlob): Promise<PutBlobDone> {
+  // A cheap refusal before the body is taken. It proves nothing: the transaction below decides.
+  await context.store.read((view) => admitBlobCreation(view, asked, BLOB_NEEDS.putBlob));
+
+  const taken = await context.contents.take(asked.body, { md5: true, crc64: true });
+  try {
+    const { md5, crc64 } = taken;
+    refuseByDigests(asked.digests, taken);
+    refuseByDigests({ md5: asked.properties.contentMd5, crc64: null }, taken);
+    return await context.store.transact((tx) => {
+      const { container, old } = admitBlobCreation(tx, asked, BLOB_NEEDS.putBlob);
+      const blob: Blob = {
+        type: "BlockBlob",
+        ...nextBlobVersion(tx, old),
+        content: context.contents.keep(tx, taken),
+        properties: { ...asked.properties, contentMd5: md5 },
+        metadata: asked.metadata,
+      };
+      writeBlob(tx, container, asked.at.blob, blob);
+      dropStagedBlocks(tx, container, asked.at.blob);
+      if (old !== null) context.contents.drop(tx, old.content);
+      return { etag: blob.etag, modifiedMs: blob.modifiedMs, md5, crc64 };
+    });
+  } finally {
+    taken.release();
+  }
+}

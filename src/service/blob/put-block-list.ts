@@ -1,0 +1,82 @@
+import { Fault } from "../../base/fault.ts";
+import { COMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import type { Versioned } from "../../rules/conditions.ts";
+import type { Transaction, View } from "../../store/store.ts";
+import { admitBlobCreation } from "./admit.ts";
+import { hasMoved, lookAtBlocks, readBlockLists, type Seen } from "./block-lists.ts";
+import { type BlockPlan, type BlockReference, planBlocks } from "./block-plan.ts";
+import type { BlobContext, BlobUse } from "./context.ts";
+import {
+  type BlobProperties,
+  deleteStagedBlob,
+  type Metadata,
+  readStagedBlob,
+  writeBlob,
+} from "./records.ts";
+import { nextBlobVersion } from "./version.ts";
+
+export interface PutBlockList extends BlobUse {
+  /** What the blob is to be made of, in this order. */
+  readonly blocks: readonly BlockReference[];
+  /** `contentMd5` is stored as it comes: nobody has seen the bytes in one piece. */
+  readonly properties: BlobProperties;
+  readonly metadata: Metadata;
+}
+
+/** How often the blocks are looked up before the transaction, until they stand still. */
+const TRIES_MAX = 3;
+
+/**
+ * Makes a blob of blocks. They may be many: they are looked up in pages before the transaction,
+ * which then only makes sure that none of them has moved. Where they keep moving, it looks itself.
+ */
+export async function putBlockList(context: BlobContext, asked: PutBlockList): Promise<Versioned> {
+  if (asked.blocks.length > COMMITTED_BLOCKS_MAX) throw new Fault("BlockListTooLong");
+  const look = (view: View) => admit(view, asked);
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const lists = await lookAtBlocks(context, look);
+    if (lists === null) break;
+    const plan = planBlocks(lists, asked.blocks);
+    const done = await context.store.transact((tx) => {
+      const seen = look(tx);
+      return hasMoved(lists.seen, seen) ? null : commit(context, tx, asked, seen, plan);
+    });
+    if (done !== null) return done;
+  }
+  return context.store.transact((tx) => {
+    const lists = readBlockLists(tx, context.contents, look(tx));
+    return commit(context, tx, asked, lists.seen, planBlocks(lists, asked.blocks));
+  });
+}
+
+function admit(view: View, asked: PutBlockList): Seen {
+  const { container, old } = admitBlobCreation(view, asked, BLOB_NEEDS.putBlockList);
+  return { container, old, staged: readStagedBlob(view, container, asked.at.blob) };
+}
+
+function commit(
+  context: BlobContext,
+  tx: Transaction,
+  asked: PutBlockList,
+  { container, old, staged }: Seen,
+  plan: BlockPlan,
+): Versioned {
+  const { contents } = context;
+  const name = asked.at.blob;
+  const version = nextBlobVersion(tx, old);
+  for (const content of plan.shares) contents.share(tx, content);
+  for (const content of plan.drops) contents.drop(tx, content);
+  writeBlob(tx, container, name, {
+    type: "BlockBlob",
+    ...version,
+    content: contents.compose(tx, plan.parts),
+    properties: asked.properties,
+    metadata: asked.metadata,
+  });
+  if (old !== null) contents.drop(tx, old.content);
+  if (staged !== null) {
+    deleteStagedBlob(tx, container, name, staged, { dropContents: plan.dropsStaged });
+  }
+  return version;
+}

@@ -1,0 +1,269 @@
+import type { Bytes } from "../../base/bytes.ts";
+import {
+  bytes,
+  count,
+  type Field,
+  flag,
+  format,
+  listOf,
+  oneOf,
+  orNull,
+  pairs,
+  type RecordOf,
+  struct,
+  text,
+  u64,
+} from "../../base/fields.ts";
+import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
+import { CONTAINER_NAME_CHARS_MAX } from "../../base/limits.ts";
+import type { Content } from "../../store/contents.ts";
+import type { Transaction, View } from "../../store/store.ts";
+import type { ContainerAddress } from "./context.ts";
+
+/** -1 to 2^53 - 1: for durations, where -1 means without end. */
+const seconds: Field<number> = {
+  write: (to, value) => to.count(value + 1),
+  read: (from) => from.count() - 1,
+};
+
+const lease = orNull(
+  struct({
+    id: text,
+    durationSeconds: seconds,
+    untilMs: orNull(count),
+    brokenAtMs: orNull(count),
+  }),
+);
+
+const policy = struct({
+  id: text,
+  startMs: orNull(count),
+  expiryMs: orNull(count),
+  letters: orNull(text),
+});
+
+const containerShape = {
+  /** What the container holds is keyed by this, so that deleting it is one record. */
+  id: u64,
+  etag: u64,
+  modifiedMs: count,
+  lease,
+  publicAccess: oneOf("none", "blob", "container"),
+  policies: listOf(policy),
+  metadata: pairs,
+};
+
+/** Left for the sweeper, which finds by the id in the key what the container held. */
+const doomedContainerShape = {};
+
+const content: Field<Content> = struct({
+  id: u64,
+  kind: oneOf("inline", "extent", "list"),
+  length: count,
+});
+
+/** A copy, so that what is read from a record may leave the body that read it. */
+const digest: Field<Bytes> = {
+  write: bytes.write,
+  read: (from) => Buffer.from(bytes.read(from)),
+};
+
+/** The headers that a client stores with a blob and gets back with it. */
+const properties = struct({
+  contentType: text,
+  contentEncoding: text,
+  contentLanguage: text,
+  contentDisposition: text,
+  cacheControl: text,
+  contentMd5: orNull(digest),
+});
+
+const blobShape = {
+  type: oneOf("BlockBlob"),
+  etag: u64,
+  createdMs: count,
+  modifiedMs: count,
+  content,
+  properties,
+  metadata: pairs,
+  lease,
+};
+
+/** Uncommitted blocks of one blob name. Without a blob record beside it, no blob exists yet. */
+const stagedBlobShape = {
+  /** The blocks are keyed by this, so that dropping them all is one record. */
+  id: u64,
+  /** A new stamp with every block: whoever looked before can tell whether it still holds. */
+  changed: u64,
+  firstMs: count,
+  lastMs: count,
+  blocks: count,
+  /** All of them have ids of this length. */
+  blockIdBytes: count,
+};
+
+/** Left for the sweeper: blocks of a staged blob that has been committed or replaced. */
+const doomedStagedBlobShape = {
+  /** Committed blocks belong to the blob now; others are dropped with their record. */
+  dropContents: flag,
+};
+
+const stagedBlockShape = { content };
+
+export type Container = Readonly<RecordOf<typeof containerShape>>;
+/** All that is known of a container when the sweeper comes across what it held. */
+export type ContainerId = Pick<Container, "id">;
+export type Blob = Readonly<RecordOf<typeof blobShape>>;
+export type BlobProperties = Readonly<Blob["properties"]>;
+export type StagedBlob = Readonly<RecordOf<typeof stagedBlobShape>>;
+export type StagedBlock = Readonly<RecordOf<typeof stagedBlockShape>>;
+export type DoomedStagedBlob = Readonly<RecordOf<typeof doomedStagedBlobShape>>;
+export type Metadata = Container["metadata"];
+
+const containerFormat = format(1, containerShape);
+const doomedContainerFormat = format(1, doomedContainerShape);
+const blobFormat = format(1, blobShape);
+const stagedBlobFormat = format(1, stagedBlobShape);
+const stagedBlockFormat = format(1, stagedBlockShape);
+const doomedStagedBlobFormat = format(1, doomedStagedBlobShape);
+
+/** The current blob sorts behind its snapshots, which are keyed by their stamps. */
+const CURRENT = 0xffff_ffff_ffff_ffffn;
+
+export function containerKey(at: ContainerAddress) {
+  return key(SPACE.container, at.account, at.container);
+}
+
+export function blobKey(container: ContainerId, name: string) {
+  return key(SPACE.blob, container.id, name, CURRENT);
+}
+
+export function stagedBlobKey(container: ContainerId, name: string) {
+  return key(SPACE.stagedBlob, container.id, name);
+}
+
+export function stagedBlockKey(staged: { readonly id: bigint }, blockId: string) {
+  return key(SPACE.stagedBlock, staged.id, blockId);
+}
+
+export function readContainer(view: View, at: ContainerAddress): Container | null {
+  // Nothing has such a name, and the store need not take it as a key.
+  if (at.container.length > CONTAINER_NAME_CHARS_MAX) return null;
+  const found = view.get(containerKey(at));
+  return found === undefined ? null : containerFormat.decode(found);
+}
+
+export function writeContainer(tx: Transaction, at: ContainerAddress, value: Container): void {
+  tx.set(containerKey(at), containerFormat.encode(value));
+}
+
+/** Its name is free with this; what it holds stays, out of reach, for the sweeper. */
+export function deleteContainer(tx: Transaction, at: ContainerAddress, value: Container): void {
+  tx.delete(containerKey(at));
+  tx.set(key(SPACE.doomedContainer, value.id), doomedContainerFormat.encode({}));
+}
+
+export function decodeContainer(found: Bytes): Container {
+  return containerFormat.decode(found);
+}
+
+export function nameOfContainerKey(found: Bytes): string {
+  const parts = new KeyReader(found);
+  parts.text();
+  return parts.text();
+}
+
+export function readBlob(view: View, container: Container, name: string): Blob | null {
+  const found = view.get(blobKey(container, name));
+  return found === undefined ? null : blobFormat.decode(found);
+}
+
+export function decodeBlob(found: Bytes): Blob {
+  return blobFormat.decode(found);
+}
+
+/** Of a blob or a staged blob. */
+export function nameOfBlobKey(found: Bytes): string {
+  const parts = new KeyReader(found);
+  parts.u64();
+  return parts.text();
+}
+
+export function writeBlob(tx: Transaction, container: Container, name: string, value: Blob): void {
+  tx.set(blobKey(container, name), blobFormat.encode(value));
+}
+
+export function deleteBlob(tx: Transaction, container: Container, name: string): void {
+  tx.delete(blobKey(container, name));
+}
+
+export function readStagedBlob(view: View, container: Container, name: string): StagedBlob | null {
+  const found = view.get(stagedBlobKey(container, name));
+  return found === undefined ? null : stagedBlobFormat.decode(found);
+}
+
+export function writeStagedBlob(
+  tx: Transaction,
+  container: Container,
+  name: string,
+  value: StagedBlob,
+): void {
+  tx.set(stagedBlobKey(container, name), stagedBlobFormat.encode(value));
+}
+
+export function deleteStagedBlob(
+  tx: Transaction,
+  container: ContainerId,
+  name: string,
+  staged: StagedBlob,
+  left: DoomedStagedBlob,
+): void {
+  tx.delete(stagedBlobKey(container, name));
+  tx.set(key(SPACE.doomedStagedBlob, staged.id), doomedStagedBlobFormat.encode(left));
+}
+
+export function decodeStagedBlob(found: Bytes): StagedBlob {
+  return stagedBlobFormat.decode(found);
+}
+
+export function decodeDoomedStagedBlob(found: Bytes): DoomedStagedBlob {
+  return doomedStagedBlobFormat.decode(found);
+}
+
+export function decodeStagedBlock(found: Bytes): StagedBlock {
+  return stagedBlockFormat.decode(found);
+}
+
+export function readStagedBlock(
+  view: View,
+  staged: StagedBlob,
+  blockId: string,
+): StagedBlock | null {
+  const found = view.get(stagedBlockKey(staged, blockId));
+  return found === undefined ? null : stagedBlockFormat.decode(found);
+}
+
+export function writeStagedBlock(
+  tx: Transaction,
+  staged: StagedBlob,
+  blockId: string,
+  value: StagedBlock,
+): void {
+  tx.set(stagedBlockKey(staged, blockId), stagedBlockFormat.encode(value));
+}
+
+/** The ids and contents of up to `limit` blocks, in the order of their ids, behind `after`. */
+export function readStagedBlocks(
+  view: View,
+  staged: StagedBlob,
+  after: string | null,
+  limit: number,
+): [id: string, content: Content][] {
+  const all = key(SPACE.stagedBlock, staged.id);
+  const from = after === null ? all : keyAfter(stagedBlockKey(staged, after));
+  return view.range(from, keyAfter(all), { limit }).map((entry) => {
+    const parts = new KeyReader(entry.key);
+    parts.u64();
+    return [parts.text(), stagedBlockFormat.decode(entry.value).content];
+  });
+}

@@ -1,0 +1,29 @@
+import { refuse } from "../../base/fault.ts";
+import type { PublicAccess, StoredPolicy } from "../../rules/access.ts";
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import type { Versioned } from "../../rules/conditions.ts";
+import { CONTAINER_LETTERS, refusePolicies } from "../../rules/stored-policies.ts";
+import { admitContainerUpdate } from "./admit.ts";
+import type { BlobContext, ContainerUpdate } from "./context.ts";
+import { writeContainer } from "./records.ts";
+import { nextVersion } from "./version.ts";
+
+export interface SetContainerAcl extends ContainerUpdate {
+  readonly publicAccess: PublicAccess;
+  readonly policies: readonly StoredPolicy[];
+}
+
+/** Takes effect at once, for requests that are under way too: they are judged when they commit. */
+export async function setContainerAcl(
+  context: BlobContext,
+  asked: SetContainerAcl,
+): Promise<Versioned> {
+  return context.store.transact((tx) => {
+    const old = admitContainerUpdate(tx, asked, BLOB_NEEDS.setContainerAcl);
+    refuse(refusePolicies(asked.policies, CONTAINER_LETTERS));
+    const version = nextVersion(tx, old);
+    const { publicAccess, policies } = asked;
+    writeContainer(tx, asked.at, { ...old, ...version, publicAccess, policies });
+    return version;
+  });
+}

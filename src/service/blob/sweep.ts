@@ -1,0 +1,147 @@
+import type { Bytes } from "../../base/bytes.ts";
+import type { Instant } from "../../base/clock.ts";
+import { KeyReader, key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
+import { UNCOMMITTED_BLOCKS_KEPT_MS } from "../../base/limits.ts";
+import type { Contents } from "../../store/contents.ts";
+import type { Entry, Transaction, View } from "../../store/store.ts";
+import type { BlobContext } from "./context.ts";
+import {
+  decodeBlob,
+  decodeDoomedStagedBlob,
+  decodeStagedBlob,
+  decodeStagedBlock,
+  deleteStagedBlob,
+  nameOfBlobKey,
+} from "./records.ts";
+
+const ROUND_RECORDS_MAX = 256;
+/** Blocks are kept for days: it does not matter if they stay for an hour more. */
+const SEARCH_PAUSE_MS = 3_600_000;
+
+/**
+ * Removes what nobody can reach any more: what deleted containers held, blocks of staged blobs
+ * that are done with, and blocks that nobody came back for. Their bytes are freed by `Contents`.
+ */
+export class BlobSweep {
+  readonly #context: BlobContext;
+  #searchFrom: Bytes = ALL_STAGED;
+  #searchAtMs: Instant = 0;
+
+  constructor(context: BlobContext) {
+    this.#context = context;
+  }
+
+  /** One round, which writes to a bounded number of records; true while there may be more to do. */
+  async sweep(): Promise<boolean> {
+    const { store, contents } = this.#context;
+    if (await store.read(hasDoomed)) {
+      await store.transact((tx) => freeDoomed(tx, contents));
+      return true;
+    }
+    return this.#searchOldBlocks();
+  }
+
+  async #searchOldBlocks(): Promise<boolean> {
+    const { store } = this.#context;
+    const page = await store.read((view) =>
+      view.now() < this.#searchAtMs ? null : oldStagedBlobs(view, this.#searchFrom),
+    );
+    if (page === null) return false;
+    if (page.old.length > 0) await store.transact((tx) => doomOldStagedBlobs(tx, page.old));
+    this.#searchFrom = page.next ?? ALL_STAGED;
+    if (page.next === null) this.#searchAtMs = page.nowMs + SEARCH_PAUSE_MS;
+    return page.next !== null || page.old.length > 0;
+  }
+}
+
+const ALL_STAGED = key(SPACE.stagedBlob);
+
+function hasDoomed(view: View): boolean {
+  return (
+    firstOf(view, SPACE.doomedContainer) !== null || firstOf(view, SPACE.doomedStagedBlob) !== null
+  );
+}
+
+function firstOf(view: View, space: Space): Entry | null {
+  const all = key(space);
+  return view.range(all, keyAfter(all), { limit: 1 })[0] ?? null;
+}
+
+function freeDoomed(tx: Transaction, contents: Contents): void {
+  const container = firstOf(tx, SPACE.doomedContainer);
+  if (container !== null) {
+    freeContainer(tx, contents, container);
+    return;
+  }
+  const staged = firstOf(tx, SPACE.doomedStagedBlob);
+  if (staged !== null) freeStagedBlocks(tx, contents, staged);
+}
+
+function freeContainer(tx: Transaction, contents: Contents, doomed: Entry): void {
+  const id = idOf(doomed);
+  const blobs = entriesOf(tx, SPACE.blob, id, ROUND_RECORDS_MAX);
+  for (const entry of blobs) {
+    contents.drop(tx, decodeBlob(entry.value).content);
+    tx.delete(entry.key);
+  }
+  const room = ROUND_RECORDS_MAX - blobs.length;
+  const staged = entriesOf(tx, SPACE.stagedBlob, id, room);
+  for (const entry of staged) {
+    const name = nameOfBlobKey(entry.key);
+    deleteStagedBlob(tx, { id }, name, decodeStagedBlob(entry.value), { dropContents: true });
+  }
+  if (staged.length < room) tx.delete(doomed.key);
+}
+
+function freeStagedBlocks(tx: Transaction, contents: Contents, doomed: Entry): void {
+  const { dropContents } = decodeDoomedStagedBlob(doomed.value);
+  const blocks = entriesOf(tx, SPACE.stagedBlock, idOf(doomed), ROUND_RECORDS_MAX);
+  for (const entry of blocks) {
+    if (dropContents) contents.drop(tx, decodeStagedBlock(entry.value).content);
+    tx.delete(entry.key);
+  }
+  if (blocks.length < ROUND_RECORDS_MAX) tx.delete(doomed.key);
+}
+
+interface StagedPage {
+  readonly old: readonly Bytes[];
+  /** Null at the end. */
+  readonly next: Bytes | null;
+  readonly nowMs: Instant;
+}
+
+function oldStagedBlobs(view: View, from: Bytes): StagedPage {
+  const nowMs = view.now();
+  const entries = view.range(from, keyAfter(ALL_STAGED), { limit: ROUND_RECORDS_MAX });
+  const old = entries.filter((entry) => isOld(entry.value, nowMs));
+  const last = entries.length < ROUND_RECORDS_MAX ? undefined : entries.at(-1);
+  return {
+    old: old.map((entry) => Buffer.from(entry.key)),
+    next: last === undefined ? null : keyAfter(last.key),
+    nowMs,
+  };
+}
+
+/** They may have changed since they were found: each is looked at again. */
+function doomOldStagedBlobs(tx: Transaction, keys: readonly Bytes[]): void {
+  for (const stagedKey of keys) {
+    const found = tx.get(stagedKey);
+    if (found === undefined || !isOld(found, tx.now())) continue;
+    const staged = decodeStagedBlob(found);
+    const id = new KeyReader(stagedKey).u64();
+    deleteStagedBlob(tx, { id }, nameOfBlobKey(stagedKey), staged, { dropContents: true });
+  }
+}
+
+function isOld(staged: Bytes, now: Instant): boolean {
+  return decodeStagedBlob(staged).lastMs + UNCOMMITTED_BLOCKS_KEPT_MS <= now;
+}
+
+function idOf(entry: Entry): bigint {
+  return new KeyReader(entry.key).u64();
+}
+
+function entriesOf(view: View, space: Space, id: bigint, limit: number): Entry[] {
+  const all = key(space, id);
+  return view.range(all, keyAfter(all), { limit });
+}

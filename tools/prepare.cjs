@@ -1,0 +1,106 @@
+"use strict";
+
+// Installs and builds what is missing. CommonJS and synchronous, so that `start.cjs` can serve in
+// the same process: see bin/lazuli.cjs.
+const { spawnSync } = require("node:child_process");
+const fs = require("node:fs");
+const path = require("node:path");
+
+const root = path.dirname(__dirname);
+const dist = path.join(root, "dist");
+/** What the last build was made from. */
+const stampFile = path.join(dist, ".built-from");
+const sourceFolders = ["src", "test", "bench", "examples", "tools"];
+
+/** Everything a child prints goes to stderr: stdout belongs to the server and the test report. */
+const TO_STDERR = ["ignore", 2, 2];
+
+/** Runs `npm ci` unless the packages of package-lock.json are there. True if all is well. */
+function install() {
+  if (isInstalled()) return true;
+  process.stderr.write("Installing packages…\n");
+  const flags = ["ci", "--include=dev", "--ignore-scripts", "--no-audit", "--no-fund"];
+  const npm = process.env.npm_execpath;
+  const done = npm
+    ? spawnSync(process.execPath, [npm, ...flags], { cwd: root, stdio: TO_STDERR })
+    : spawnSync("npm", flags, { cwd: root, stdio: TO_STDERR, shell: true });
+  return done.status === 0;
+}
+
+/** npm keeps a list of what it installed; packages for other platforms are not in it. */
+function isInstalled() {
+  const wanted = packagesIn(path.join(root, "package-lock.json"));
+  const found = packagesIn(path.join(root, "node_modules", ".package-lock.json"));
+  return Object.entries(wanted).every(
+    ([folder, { version, optional }]) =>
+      folder === "" || optional === true || found[folder]?.version === version,
+  );
+}
+
+function packagesIn(lockFile) {
+  try {
+    return JSON.parse(fs.readFileSync(lockFile, "utf8")).packages;
+  } catch {
+    return {};
+  }
+}
+
+/** Compiles unless the last good build was made from the same files. True if there are no errors. */
+function build() {
+  const sources = sourceFiles();
+  const stamp = stampOf(sources);
+  if (readOrEmpty(stampFile) === stamp) return true;
+  process.stderr.write("Building…\n");
+  removeStale(new Set(sources));
+  const tsc = path.join(root, "node_modules", "typescript", "bin", "tsc");
+  const done = spawnSync(process.execPath, [tsc, "-p", "tsconfig.json"], {
+    cwd: root,
+    stdio: TO_STDERR,
+  });
+  fs.rmSync(stampFile, { force: true });
+  if (done.status === 0) fs.writeFileSync(stampFile, stamp);
+  return done.status === 0;
+}
+
+function sourceFiles() {
+  return sourceFolders.flatMap(filesUnder).filter((file) => /\.(ts|json)$/.test(file));
+}
+
+/** Sizes and times are enough to notice an edit, a checkout or a deleted file. */
+function stampOf(sources) {
+  return [...sources, "tsconfig.json", "package-lock.json"]
+    .map((file) => {
+      const { mtimeMs, size } = fs.statSync(path.join(root, file));
+      return `${file} ${mtimeMs} ${size}`;
+    })
+    .join("\n");
+}
+
+/** A compiled test whose source is gone must not run. */
+function removeStale(sources) {
+  for (const file of filesUnder("dist")) {
+    const source = path.relative("dist", file).replace(/\.js(\.map)?$/, ".ts");
+    if (!sources.has(source)) fs.rmSync(path.join(root, file));
+  }
+}
+
+/** Paths relative to the root, in a stable order. */
+function filesUnder(folder) {
+  const full = path.join(root, folder);
+  if (!fs.existsSync(full)) return [];
+  return fs
+    .readdirSync(full, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+function readOrEmpty(file) {
+  try {
+    return fs.readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+module.exports = { build, filesUnder, install, root };

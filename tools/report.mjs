@@ -1,0 +1,40 @@
+import { relative } from "node:path";
+
+const DOTS_PER_LINE = 80;
+
+/** A reporter for `node --test`: a dot for each test, then all skips, failures, and the count. */
+// biome-ignore lint/style/noDefaultExport: node --test looks for the default export
+export default async function* report(events) {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const failures = [];
+  const skips = [];
+  const printed = [];
+  let dots = 0;
+  for await (const { type, data } of events) {
+    if (type === "test:stderr") printed.push(data.message);
+    if (type !== "test:pass" && type !== "test:fail") continue;
+    if (type === "test:fail") {
+      // A failure inside a suite is reported by itself; the suite only repeats it.
+      if (data.details.error?.failureType === "subtestsFailed") continue;
+      counts.failed++;
+      failures.push(data);
+    } else if (data.details.type === "suite") continue;
+    else if (data.skip !== undefined) {
+      counts.skipped++;
+      skips.push(data);
+    } else counts.passed++;
+    yield type === "test:fail" ? "F" : data.skip === undefined ? "." : "s";
+    if (++dots % DOTS_PER_LINE === 0) yield "\n";
+  }
+  yield "\n";
+  for (const skip of skips) yield `skipped: ${skip.name}: ${skip.skip || "no reason given"}\n`;
+  if (failures.length > 0) yield printed.join("");
+  for (const failure of failures) yield describe(failure);
+  yield `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`;
+}
+
+function describe({ name, file, line, details }) {
+  const cause = details.error?.cause ?? details.error;
+  const where = file === undefined ? "" : `${relative(process.cwd(), file)}:${line}: `;
+  return `\n${where}${name}\n${cause?.stack ?? cause}\n`;
+}

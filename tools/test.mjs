@@ -1,0 +1,81 @@
+// `npm test`: installs and builds what is missing, then runs every check.
+// `npm test -- lint tidy` runs these parts only; `npm test -- put-blob` the test files so named.
+import { spawnSync } from "node:child_process";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+import prepare from "./prepare.cjs";
+
+const { build, filesUnder, install, root } = prepare;
+
+/** Far more than any file needs: it ends a run that hangs. */
+const FILE_MS_MAX = 10 * 60_000;
+
+const CHECKS = {
+  types: () => build(),
+  lint: () => run("node_modules/@biomejs/biome/bin/biome", "check", "--error-on-warnings"),
+  tidy: () => run("dist/tools/tidy/tidy.js"),
+  unused: () => run("node_modules/knip/bin/knip.js"),
+  unit: () => runTests(testFiles("dist/src", "dist/tools")),
+  clients: () => runTests(testFiles("dist/test")),
+};
+
+process.chdir(root);
+process.exitCode = install() && runChecks(process.argv.slice(2)) ? 0 : 1;
+
+function runChecks(asked) {
+  const parts = asked.filter((word) => word in CHECKS);
+  const patterns = asked.filter((word) => !(word in CHECKS));
+  const started = performance.now();
+  const results = [];
+  const note = (name, check) => results.push([name, timed(name, check)]);
+  for (const [name, check] of Object.entries(CHECKS)) {
+    // Everything else runs on what the first part compiles.
+    if (name === "types" || asked.length === 0 || parts.includes(name)) note(name, check);
+  }
+  for (const pattern of patterns) note(pattern, () => runTests(matching(pattern)));
+  const failed = results.filter(([, passed]) => !passed).map(([name]) => name);
+  const summary = failed.length === 0 ? "All checks passed" : `Failed: ${failed.join(", ")}`;
+  console.log(`\n${summary} (${secondsSince(started)}).`);
+  return failed.length === 0;
+}
+
+function timed(name, check) {
+  const started = performance.now();
+  console.log(`\n== ${name}`);
+  const passed = check();
+  console.log(`== ${name}: ${passed ? "passed" : "FAILED"} (${secondsSince(started)})`);
+  return passed;
+}
+
+function secondsSince(started) {
+  return `${((performance.now() - started) / 1000).toFixed(1)} s`;
+}
+
+function testFiles(...folders) {
+  return folders.flatMap(filesUnder).filter((file) => file.endsWith(".test.js"));
+}
+
+function matching(pattern) {
+  return testFiles("dist/src", "dist/tools", "dist/test").filter((file) => file.includes(pattern));
+}
+
+function runTests(files) {
+  if (files.length === 0) {
+    console.error("No test file is named so.");
+    return false;
+  }
+  const reporter = fileURLToPath(new URL("./report.mjs", import.meta.url));
+  return run(
+    "--enable-source-maps",
+    "--test",
+    `--test-concurrency=${availableParallelism()}`,
+    `--test-timeout=${FILE_MS_MAX}`,
+    `--test-reporter=${reporter}`,
+    "--test-reporter-destination=stdout",
+    ...files,
+  );
+}
+
+function run(...args) {
+  return spawnSync(process.execPath, args, { stdio: ["ignore", 1, 2] }).status === 0;
+}

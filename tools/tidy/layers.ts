@@ -1,0 +1,105 @@
+import { posix } from "node:path";
+import { type Finding, isTest, lineAt, type SourceFile } from "./finding.ts";
+
+/** Arrows point down. What is not named here may not be imported. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  base: ["base"],
+  rules: ["base", "rules"],
+  store: ["base", "store"],
+  engine: ["base", "store", "engine"],
+  service: ["base", "rules", "store", "service"],
+  front: ["base", "rules", "store", "service", "front"],
+  main: ["base", "rules", "store", "engine", "service", "front", "main"],
+};
+
+/** A front end speaks the words of these layers (types, constants, errors) and calls none of them. */
+const WORDS_ONLY = ["rules", "store"];
+
+/** Units of these layers (`service/blob`, `front/smb`) know nothing of each other. */
+const APART = ["engine", "service", "front"];
+
+/** The packages that the server needs to run, and the one place that may use each. */
+const PACKAGES: Readonly<Record<string, string>> = { lmdb: "src/engine/embedded/" };
+
+const IMPORTS =
+  /^\s*(?:import|export)\s+(?<what>(?:type\s+)?[\w*{][^;"']*?)\s*from\s*["'](?<from>[^"']+)["']|\bimport\s*\(?\s*["'](?<bare>[^"']+)["']/gm;
+
+interface Import {
+  readonly line: number;
+  readonly what: string;
+  readonly from: string;
+}
+
+/** Who may import what: the map of docs/ARCHITECTURE.md, as a rule. */
+export function checkLayers(file: SourceFile): Finding[] {
+  if (!/^(src|examples)\/.*\.ts$/.test(file.path)) return [];
+  return importsOf(file.text).flatMap((found) => {
+    const message = found.from.startsWith(".")
+      ? refuseFile(file.path, found)
+      : refusePackage(file.path, found.from);
+    return message === null ? [] : [{ path: file.path, line: found.line, rule: "layer", message }];
+  });
+}
+
+function importsOf(text: string): Import[] {
+  return [...text.matchAll(IMPORTS)].map((match) => {
+    const { what = "", from, bare } = match.groups as Record<string, string | undefined>;
+    const blanks = /^\s*/.exec(match[0])?.[0].length ?? 0;
+    return { line: lineAt(text, match.index + blanks), what, from: from ?? bare ?? "" };
+  });
+}
+
+function refuseFile(path: string, { what, from }: Import): string | null {
+  const target = posix.join(posix.dirname(path), from);
+  if (path.startsWith("examples/")) {
+    return target.startsWith("examples/") ? null : "an example uses only what a user has";
+  }
+  if (!target.startsWith("src/")) {
+    return isTest(path) ? null : `${target} is outside src`;
+  }
+  const [layer = "", unit = ""] = unitOf(path);
+  const [targetLayer = "", targetUnit = ""] = unitOf(target);
+  if (!mayImport(layer, targetLayer, isTest(path))) {
+    return `${layer} may not import ${targetLayer}`;
+  }
+  if (layer === targetLayer && APART.includes(layer) && unit !== targetUnit && targetUnit !== "") {
+    return `${layer}/${unit} may not import ${layer}/${targetUnit}`;
+  }
+  if (layer === "front" && WORDS_ONLY.includes(targetLayer) && !isTest(path)) {
+    const called = callablesIn(what);
+    if (called.length > 0) return `front may not call ${targetLayer}: ${called.join(", ")}`;
+  }
+  return null;
+}
+
+function mayImport(layer: string, target: string, byTest: boolean): boolean {
+  // Tests of a layer run it on an engine.
+  if (byTest && layer !== "base" && (target === "engine" || target === "store")) return true;
+  return MAY_IMPORT[layer]?.includes(target) ?? false;
+}
+
+/** `["service", "blob"]`; the unit of a file that stands directly in its layer is "". */
+function unitOf(path: string): string[] {
+  const [, layer = "", ...rest] = path.split("/");
+  return [layer, rest.length > 1 ? (rest[0] ?? "") : ""];
+}
+
+/** Of `{ a, type B, C, D_E }` only `a`: functions begin with a small letter, words do not. */
+function callablesIn(what: string): string[] {
+  if (/^type\s/.test(what)) return [];
+  const names = /\{([^}]*)\}/.exec(what)?.[1] ?? what;
+  return names
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => /^[a-z*]/.test(name) && !name.startsWith("type "));
+}
+
+function refusePackage(path: string, name: string): string | null {
+  if (isTest(path) || path.startsWith("examples/")) return null;
+  if (name.startsWith("node:")) {
+    return path.startsWith("src/rules/") ? "rules are pure: they may not use node:" : null;
+  }
+  const place = PACKAGES[name];
+  if (place === undefined) return `${name} is not a package that the server depends on`;
+  return path.startsWith(place) ? null : `only ${place} may use ${name}`;
+}

@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { tidy } from "./tidy.ts";
+
+function rulesBroken(path: string, ...lines: string[]): string[] {
+  return tidy({ path, text: `${lines.join("\n")}\n` }).map(({ line, rule }) => `${line} ${rule}`);
+}
+
+function importing(path: string, from: string, what = "{ x }"): boolean {
+  return rulesBroken(path, `import ${what} from "${from}";`).length === 0;
+}
+
+test("imports point down only", () => {
+  const layers = ["base", "rules", "store", "engine/memory", "service/blob", "front/rest", "main"];
+  const allowed: Record<string, string> = {
+    base: "base",
+    rules: "base rules",
+    store: "base store",
+    "engine/memory": "base store engine/memory",
+    "service/blob": "base rules store service/blob",
+    "front/rest": "base service/blob front/rest",
+    main: layers.join(" "),
+  };
+  for (const from of layers) {
+    for (const to of layers) {
+      const up = "../".repeat(from.split("/").length);
+      const expected = allowed[from]?.split(" ").includes(to);
+      assert.equal(importing(`src/${from}/a.ts`, `${up}${to}/b.ts`), expected, `${from} -> ${to}`);
+    }
+  }
+});
+
+test("units of service, engine and front know nothing of each other", () => {
+  assert.equal(importing("src/service/blob/a.ts", "../queue/b.ts"), false);
+  assert.equal(importing("src/engine/memory/a.ts", "../embedded/b.ts"), false);
+  assert.equal(importing("src/front/smb/a.ts", "../rest/b.ts"), false);
+  assert.equal(importing("src/front/rest/dfs/a.ts", "../blob/b.ts"), true);
+  assert.equal(importing("src/engine/memory/a.ts", "../shared-by-engines.ts"), true);
+});
+
+test("a front end takes words from rules and store, and calls neither", () => {
+  const path = "src/front/rest/blob/a.ts";
+  const rules = "../../../rules/lease.ts";
+  for (const what of ["type { Lease }", "{ type Lease, type stateOf }", "{ NO_CONDITIONS }"]) {
+    assert.equal(importing(path, rules, what), true, what);
+  }
+  for (const what of ["{ leaseState }", "{ type Lease, leaseState }", "* as lease"]) {
+    assert.equal(importing(path, rules, what), false, what);
+  }
+  assert.equal(importing(path, "../../../store/store.ts", "{ StoreError }"), true);
+  assert.equal(importing("src/front/rest/blob/a.test.ts", rules, "{ leaseState }"), true);
+});
+
+test("tests of a layer may run it on an engine, but still may not look up", () => {
+  assert.equal(importing("src/service/blob/a.test.ts", "../../engine/memory/store.ts"), true);
+  assert.equal(importing("src/service/blob/a.test.ts", "../../front/rest/b.ts"), false);
+  assert.equal(importing("src/base/a.test.ts", "../engine/memory/store.ts"), false);
+});
+
+test("packages are few, and each has its place", () => {
+  assert.equal(importing("src/engine/embedded/a.ts", "lmdb"), true);
+  assert.equal(importing("src/service/blob/a.ts", "lmdb"), false);
+  assert.equal(importing("src/base/a.ts", "left-pad"), false);
+  assert.equal(importing("src/base/a.ts", "node:crypto"), true);
+  assert.equal(importing("src/rules/a.ts", "node:crypto"), false);
+  assert.equal(importing("src/rules/a.test.ts", "fast-check"), true);
+  assert.equal(importing("examples/a.ts", "@azure/storage-blob"), true);
+  assert.equal(importing("examples/a.ts", "../src/main/serve.ts"), false);
+});
+
+test("every form of import is seen, with its line", () => {
+  const path = "src/base/a.ts";
+  assert.deepEqual(rulesBroken(path, "", 'import "../main/b.ts";'), ["2 layer"]);
+  assert.deepEqual(rulesBroken(path, 'const b = await import("../main/b.ts");'), ["1 layer"]);
+  assert.deepEqual(rulesBroken(path, "import {", "  x,", '} from "../main/b.ts";'), ["1 layer"]);
+  assert.deepEqual(rulesBroken(path, 'import type { X } from "../main/b.ts";'), ["1 layer"]);
+});
+
+test("long files are refused, tables excepted", () => {
+  const lines = (count: number) => Array<string>(count).fill("//");
+  assert.deepEqual(rulesBroken("src/base/a.ts", ...lines(500)), []);
+  assert.deepEqual(rulesBroken("src/base/a.ts", ...lines(501)), ["501 size"]);
+  assert.deepEqual(rulesBroken("src/front/rest/fault-status.ts", ...lines(501)), []);
+});
+
+test("names say what a thing is", () => {
+  for (const name of [
+    "putBlob.ts",
+    "Put-blob.ts",
+    "blob-utils.ts",
+    "helpers.test.ts",
+    "index.ts",
+  ]) {
+    assert.deepEqual(rulesBroken(`src/base/${name}`), ["1 name"], name);
+  }
+  for (const name of ["put-blob.ts", "put-blob.test.ts", "crc64.ts", "store.contract.ts"]) {
+    assert.deepEqual(rulesBroken(`src/base/${name}`), [], name);
+  }
+  // tidy-allow name: the rule's own examples
+  for (const line of ["interface IStore {", "class StoreImpl {", "type BlobManager = 1"]) {
+    assert.deepEqual(rulesBroken("src/base/a.ts", line), ["1 name"], line);
+  }
+  for (const line of ["interface Item {", "type IPRange = 1", "class Implied {"]) {
+    assert.deepEqual(rulesBroken("src/base/a.ts", line), [], line);
+  }
+});
+
+test("nothing is exported twice", () => {
+  assert.deepEqual(rulesBroken("src/base/a.ts", 'export * from "./b.ts";'), ["1 barrel"]);
+  assert.deepEqual(rulesBroken("src/base/a.ts", 'export { x } from "./b.ts";'), ["1 barrel"]);
+  assert.deepEqual(rulesBroken("src/base/a.ts", "export { x };"), []);
+});
+
+test("nothing is left unfinished or switched off without a reason", () => {
+  assert.deepEqual(rulesBroken("src/base/a.ts", `// ${"TO"}DO: later`), ["1 unfinished"]);
+  const path = "test/sdk/a.test.ts";
+  // tidy-allow skip: the rule's own examples
+  for (const line of ["test.only(", "it.skip(", "{ skip: true }", "t.skip()", "{ only: true }"]) {
+    assert.deepEqual(rulesBroken(path, line), ["1 skip"], line);
+  }
+  for (const line of ['{ skip: "needs root" }', 't.skip("needs root")', "entries.skip(3)"]) {
+    assert.deepEqual(rulesBroken(path, line), [], line);
+  }
+});
+
+test("tests do not sleep, unless they say why", () => {
+  const sleep = `set${"Timeout"}(done, 100);`;
+  const path = "src/base/a.test.ts";
+  assert.deepEqual(rulesBroken(path, sleep), ["1 sleep"]);
+  assert.deepEqual(rulesBroken("src/main/a.ts", sleep), []);
+  const reason = "tidy-allow sleep: the kernel closes the socket in its own time";
+  assert.deepEqual(rulesBroken(path, `// ${reason}`, sleep), []);
+  assert.deepEqual(rulesBroken(path, "// tidy-allow sleep:", sleep), ["2 sleep"]);
+  assert.deepEqual(rulesBroken(path, `// ${reason.replace("sleep", "skip")}`, sleep), ["2 sleep"]);
+});
+
+test("signatures are not compared as strings", () => {
+  const path = "src/front/rest/auth/a.ts";
+  for (const line of ["if (expected === signature)", "if (sig !== given)", "mac === theirMac"]) {
+    assert.deepEqual(rulesBroken(path, line), ["1 mac"], line);
+  }
+  for (const line of ["signature === null", "a.length !== mac.length", 'sig === ""']) {
+    assert.deepEqual(rulesBroken(path, line), [], line);
+  }
+});
+
+test("no machine's paths and no download addresses", () => {
+  const home = `/${"home"}/somebody/data`;
+  assert.deepEqual(rulesBroken("docs/guides/a.md", `cd ${home}`), ["1 machine"]);
+  assert.deepEqual(rulesBroken("src/base/a.ts", `"http://127.0.0.1${home}"`), []);
+  const resolved = '"resolved": "https://registry.example/x.tgz"';
+  assert.deepEqual(rulesBroken("package-lock.json", resolved), ["1 lock"]);
+});

@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import type { Finding, Rule, SourceFile } from "./finding.ts";
+import { checkLayers } from "./layers.ts";
+import {
+  checkLockFile,
+  checkMacCompare,
+  checkMachinePaths,
+  checkSkips,
+  checkSleeps,
+  checkUnfinished,
+} from "./lines.ts";
+import { checkBarrels, checkDeclaredNames, checkFileName } from "./names.ts";
+import { checkSize } from "./sizes.ts";
+
+const RULES: readonly Rule[] = [
+  checkLayers,
+  checkSize,
+  checkFileName,
+  checkDeclaredNames,
+  checkBarrels,
+  checkUnfinished,
+  checkSkips,
+  checkSleeps,
+  checkMacCompare,
+  checkMachinePaths,
+  checkLockFile,
+];
+
+const FOLDERS = ["bin", "src", "test", "bench", "examples", "tools", "docs", ".ci"];
+const TEXT = /\.(ts|mjs|cjs|json|md|yml|sh)$|^\.ci\/run$/;
+
+/** Where a rule makes the code worse, a comment on the line or above it says why it is broken. */
+const ALLOWED = /tidy-allow (?<rule>[a-z]+): \S.{9,}/;
+
+/** What breaks a rule in one file. */
+export function tidy(file: SourceFile): Finding[] {
+  const lines = file.text.split("\n");
+  const allows = (line: string | undefined, rule: string) =>
+    ALLOWED.exec(line ?? "")?.groups?.rule === rule;
+  return RULES.flatMap((rule) => rule(file)).filter(
+    ({ line, rule }) => !allows(lines[line - 1], rule) && !allows(lines[line - 2], rule),
+  );
+}
+
+function filesOf(root: string): SourceFile[] {
+  const top = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile());
+  const below = FOLDERS.flatMap((folder) => entriesUnder(join(root, folder)));
+  return [...top, ...below]
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll(sep, "/"))
+    .filter((path) => TEXT.test(path))
+    .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
+}
+
+function entriesUnder(folder: string) {
+  try {
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+    return entries.filter((entry) => entry.isFile());
+  } catch {
+    return [];
+  }
+}
+
+if (import.meta.filename === process.argv[1]) {
+  const findings = filesOf(process.cwd()).flatMap(tidy);
+  for (const { path, line, rule, message } of findings) {
+    console.log(`${path}:${line}: ${rule}: ${message}`);
+  }
+  process.exitCode = findings.length === 0 ? 0 : 1;
+}
