@@ -25,7 +25,7 @@ export async function main(args: string[]): Promise<void> {
   const scratch = newScratch();
   const wrk = hasWrk ? new Wrk(scratch) : null;
   const bench = {
-    servers: new Servers(scratch, azurite),
+    servers: new Servers(scratch, azurite, options.profile),
     load: new Load(options.seconds, wrk),
   };
   const measured = await measureAll(rows, bench);

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 export const HELP = `npm run bench -- [options]
@@ -6,6 +7,7 @@ export const HELP = `npm run bench -- [options]
   --seconds <n>     How long each load lasts (default 5).
   --json            Print the result as JSON instead of tables.
   --with-azurite    Install Azurite in .scratch/azurite if it is not there, to compare with it.
+  --profile <dir>   Write CPU profiles of our server there; the figures suffer from it.
   --help            Print this page.
 `;
 
@@ -16,6 +18,7 @@ export interface Options {
   readonly seconds: number;
   readonly json: boolean;
   readonly withAzurite: boolean;
+  readonly profile: string | null;
   readonly help: boolean;
 }
 
@@ -27,6 +30,7 @@ export function readOptions(args: string[]): Options {
       seconds: { type: "string", default: SECONDS_DEFAULT },
       json: { type: "boolean", default: false },
       "with-azurite": { type: "boolean", default: false },
+      profile: { type: "string" },
       help: { type: "boolean", default: false },
     },
   });
@@ -34,6 +38,12 @@ export function readOptions(args: string[]): Options {
   if (!Number.isInteger(seconds) || seconds < 1) {
     throw new Error(`--seconds wants a whole number from 1 on, not ${values.seconds}.`);
   }
-  const { only, json, help } = values;
-  return { only: only.toLowerCase(), seconds, json, withAzurite: values["with-azurite"], help };
+  return {
+    only: values.only.toLowerCase(),
+    seconds,
+    json: values.json,
+    withAzurite: values["with-azurite"],
+    profile: values.profile === undefined ? null : resolve(values.profile),
+    help: values.help,
+  };
 }

@@ -24,10 +24,14 @@ export interface Target {
 export class Servers {
   readonly #azurite: Azurite | null;
   readonly #scratch: string;
+  /** Node's own flags for our server. */
+  readonly #nodeFlags: string[];
 
-  constructor(scratch: string, azurite: Azurite | null) {
+  constructor(scratch: string, azurite: Azurite | null, profileFolder: string | null) {
     this.#scratch = scratch;
     this.#azurite = azurite;
+    this.#nodeFlags =
+      profileFolder === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`];
   }
 
   get names(): ServerName[] {
@@ -72,7 +76,8 @@ export class Servers {
     if (name === "floor") return [process.execPath, [join(ROOT, "dist/bench/floor.js"), `${port}`]];
     if (name === "lazuli") {
       const more = ["--filePort", "0", "--dfsPort", "0", "--smbPort", "0"];
-      return [process.execPath, [join(ROOT, "bin/lazuli.cjs"), ...place, ...others, ...more]];
+      const script = join(ROOT, "bin/lazuli.cjs");
+      return [process.execPath, [...this.#nodeFlags, script, ...place, ...others, ...more]];
     }
     if (this.#azurite === null) throw new Error("Azurite is not installed.");
     const switches = ["--silent", "--skipApiVersionCheck", "--disableTelemetry"];

@@ -12,18 +12,25 @@ const dist = path.join(root, "dist");
 const stampFile = path.join(dist, ".built-from");
 const sourceFolders = ["src", "test", "bench", "examples", "tools"];
 
+/** Changes no file of ours, and runs no package's scripts: none of them is needed. */
+const INSTALL_FLAGS = ["--no-save", "--include=dev", "--ignore-scripts", "--no-audit", "--no-fund"];
+
 /** Everything a child prints goes to stderr: stdout belongs to the server and the test report. */
 const TO_STDERR = ["ignore", 2, 2];
 
-/** Runs `npm ci` unless the packages of package-lock.json are there. True if all is well. */
+/**
+ * Installs the packages of package-lock.json unless they are there. True if all is well. Not by
+ * `npm ci`: it fails if the lock file lacks a package of another platform, and a registry that is a
+ * mirror may not have those.
+ */
 function install() {
   if (isInstalled()) return true;
   process.stderr.write("Installing packages…\n");
-  const flags = ["ci", "--include=dev", "--ignore-scripts", "--no-audit", "--no-fund"];
+  const args = ["install", ...INSTALL_FLAGS];
   const npm = process.env.npm_execpath;
   const done = npm
-    ? spawnSync(process.execPath, [npm, ...flags], { cwd: root, stdio: TO_STDERR })
-    : spawnSync("npm", flags, { cwd: root, stdio: TO_STDERR, shell: true });
+    ? spawnSync(process.execPath, [npm, ...args], { cwd: root, stdio: TO_STDERR })
+    : spawnSync("npm", args, { cwd: root, stdio: TO_STDERR, shell: true });
   return done.status === 0;
 }
 

@@ -231,6 +231,7 @@ export class FieldReader {
 
   text(): string {
     const length = this.count();
+    if (length === 0) return "";
     const end = this.#to(length);
     return this.#bytes.toString("utf8", end - length, end);
   }
@@ -240,6 +241,15 @@ export class FieldReader {
     const length = this.count();
     const end = this.#to(length);
     return this.#bytes.subarray(end - length, end);
+  }
+
+  /** The same bytes, to be kept. */
+  copyOfBytes(): Bytes {
+    const length = this.count();
+    const end = this.#to(length);
+    const copy = Buffer.allocUnsafe(length);
+    for (let at = 0; at < length; at++) copy[at] = this.#bytes[end - length + at] as number;
+    return copy;
   }
 
   #to(length: number): number {

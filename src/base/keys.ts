@@ -80,12 +80,12 @@ export class KeyReader {
     const end = this.#bytes.indexOf(TEXT_END, start);
     if (end < 0) throw new Error("a text in a key has no end");
     this.#at = end + 1;
-    const raw = this.#bytes.subarray(start, end);
-    if (!raw.includes(TEXT_ESCAPE)) return raw.toString("utf8");
+    const escaped = this.#bytes.indexOf(TEXT_ESCAPE, start);
+    if (escaped < 0 || escaped > end) return this.#bytes.toString("utf8", start, end);
     const plain: number[] = [];
-    for (let at = 0; at < raw.length; at++) {
-      const value = raw[at] as number;
-      plain.push(value === TEXT_ESCAPE ? (raw[++at] as number) - 1 : value);
+    for (let at = start; at < end; at++) {
+      const value = this.#bytes[at] as number;
+      plain.push(value === TEXT_ESCAPE ? (this.#bytes[++at] as number) - 1 : value);
     }
     return Buffer.from(plain).toString("utf8");
   }

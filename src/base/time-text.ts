@@ -10,19 +10,32 @@ const LONG_DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Frid
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 const SECOND_MS = 1_000;
-const DAY_MS = 86_400_000;
+const DAY_SECONDS = 86_400;
+const DAY_MS = DAY_SECONDS * SECOND_MS;
 const FRACTION_DIGITS_MAX = 7;
 /** Two-digit years from here on are 19xx, the others 20xx (as in POSIX). */
 const FIRST_YEAR_OF_1900S = 69;
 
+const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, "0"));
+
+let lastDay = Number.NaN;
+let lastDayText = "";
 let lastSecond = Number.NaN;
 let lastText = "";
 
-/** `Mon, 16 Nov 2026 00:17:23 GMT`. Cheapest when asked for the same second again. */
+/** `Mon, 16 Nov 2026 00:17:23 GMT`. Cheap on the day asked for before: lists have many dates. */
 export function rfc1123(instant: Instant): string {
   const second = Math.floor(instant / SECOND_MS);
   if (second !== lastSecond) {
-    lastText = new Date(second * SECOND_MS).toUTCString();
+    const day = Math.floor(second / DAY_SECONDS);
+    if (day !== lastDay) {
+      lastDayText = new Date(day * DAY_MS).toUTCString().slice(0, "Mon, 16 Nov 2026 ".length);
+      lastDay = day;
+    }
+    const rest = second - day * DAY_SECONDS;
+    const hour = TWO_DIGITS[Math.floor(rest / 3_600)];
+    const minute = TWO_DIGITS[Math.floor(rest / 60) % 60];
+    lastText = `${lastDayText}${hour}:${minute}:${TWO_DIGITS[rest % 60]} GMT`;
     lastSecond = second;
   }
   return lastText;

@@ -60,10 +60,14 @@ export class BodyView implements View {
   }
 
   protected check(key: Bytes): void {
-    if (this.#ended) throw new Error("a view was used after its body had ended");
+    this.checkLife();
     if (key.length === 0 || key.length > KEY_BYTES_MAX) {
       throw new RangeError(`a key of ${key.length} bytes: it must have 1 to ${KEY_BYTES_MAX}`);
     }
+  }
+
+  protected checkLife(): void {
+    if (this.#ended) throw new Error("a view was used after its body had ended");
   }
 }
 
@@ -100,6 +104,7 @@ export class BodyTransaction extends BodyView implements Transaction {
   }
 
   stamp(): Stamp {
+    this.checkLife();
     return this.#nextStamp(this.now());
   }
 

@@ -1,18 +1,14 @@
 import { createSecureContext } from "node:tls";
 import type { Bytes } from "../base/bytes.ts";
+import type { TlsOptions } from "../front/rest/http/server.ts";
 import type { CertificateFiles } from "./command-line.ts";
 import { StartError } from "./start-error.ts";
-
-/** A certificate with its key, as Node's TLS takes it. */
-export type Certificate =
-  | { readonly pfx: Bytes; readonly passphrase?: string }
-  | { readonly cert: Bytes; readonly key: Bytes; readonly passphrase?: string };
 
 /** Reads a certificate and tries it. `read` gives the bytes of a file. Throws a `StartError`. */
 export function loadCertificate(
   files: CertificateFiles,
   read: (file: string) => Bytes,
-): Certificate {
+): TlsOptions {
   const certificate = readCertificate(files, read);
   try {
     createSecureContext(certificate);
@@ -26,7 +22,7 @@ export function loadCertificate(
   return certificate;
 }
 
-function readCertificate(files: CertificateFiles, read: (file: string) => Bytes): Certificate {
+function readCertificate(files: CertificateFiles, read: (file: string) => Bytes): TlsOptions {
   const bytes = read(files.cert);
   const passphrase = files.password === null ? {} : { passphrase: files.password };
   if (!bytes.includes("-----BEGIN ")) return { pfx: bytes, ...passphrase };

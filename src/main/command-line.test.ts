@@ -91,8 +91,8 @@ test("a flag without effect is explained only where somebody may rely on it", ()
 });
 
 test("AZURITE_ACCOUNTS is passed on; AZURITE_DB is refused with a way out", () => {
-  assert.equal(options("", { AZURITE_ACCOUNTS: "a:YQ==" }).accounts, "a:YQ==");
-  assert.equal(options("", { AZURITE_ACCOUNTS: "", AZURITE_DB: "" }).accounts, null);
+  assert.equal(options("", { AZURITE_ACCOUNTS: "a:YQ==" }).accountList, "a:YQ==");
+  assert.equal(options("", { AZURITE_ACCOUNTS: "", AZURITE_DB: "" }).accountList, null);
   assert.match(refusal("", { AZURITE_DB: "mysql://x" }), /Unset AZURITE_DB.*--location/);
 });
 

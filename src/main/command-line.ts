@@ -31,7 +31,7 @@ export interface Options {
   readonly debugFile: string | null;
   readonly configFile: string | null;
   /** The value of AZURITE_ACCOUNTS. */
-  readonly accounts: string | null;
+  readonly accountList: string | null;
 }
 
 export interface ListenAt {
@@ -176,7 +176,7 @@ function readOptions(given: Given, env: Environment): Options {
     logFile: given.text("log"),
     debugFile: given.text("debug"),
     configFile: given.text("config"),
-    accounts: env.AZURITE_ACCOUNTS || null,
+    accountList: env.AZURITE_ACCOUNTS || null,
   };
 }
 

@@ -6,12 +6,13 @@ const KEY = "c2VjcmV0";
 
 test("a configuration file has accounts and a token issuer, each of them optional", () => {
   const shop = { name: "shop", keys: [KEY, KEY], domains: ["files.example.org"] };
-  const oauth = { issuer: "https://login.example.org/", keys: [{ kty: "RSA", kid: "1" }] };
+  const issuer = "https://login.example.org/";
+  const oauth = { issuer, audience: "api://shop", keys: [{ kty: "RSA", kid: "1" }] };
   assert.deepEqual(readConfig("a.json", JSON.stringify({ accounts: [shop], oauth })), {
     accounts: [shop],
     oauth,
   });
-  assert.deepEqual(readConfig("a.json", "{}"), { accounts: null, oauth: null });
+  assert.deepEqual(readConfig("a.json", "{}"), {});
 });
 
 test("what is wrong in it is named by file and field, and no key is repeated", () => {

@@ -1,19 +1,12 @@
 import type { AccountSettings } from "../front/rest/auth/account.ts";
+import type { IssuerSettings } from "../front/rest/auth/bearer.ts";
 import { UsageError } from "./start-error.ts";
 
-/** What `--config` holds. Null where the file does not speak of it. */
+/** What `--config` holds. */
 export interface Config {
-  readonly accounts: readonly AccountSettings[] | null;
-  readonly oauth: OauthConfig | null;
+  readonly accounts?: readonly AccountSettings[];
+  readonly oauth?: IssuerSettings;
 }
-
-/** Whose bearer tokens are good, and the public keys (as JWK) that their signatures fit. */
-export interface OauthConfig {
-  readonly issuer: string;
-  readonly keys: readonly JsonWebKey[];
-}
-
-export type JsonWebKey = Readonly<Record<string, unknown>>;
 
 const HOST_NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/i;
 
@@ -21,8 +14,8 @@ const HOST_NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/i;
 export function readConfig(file: string, text: string): Config {
   const top = new Fields(file, "", parse(file, text));
   const config = {
-    accounts: top.mayHave("accounts") ? readAccounts(file, top) : null,
-    oauth: top.mayHave("oauth") ? readOauth(top.object("oauth")) : null,
+    ...(top.mayHave("accounts") ? { accounts: readAccounts(file, top) } : {}),
+    ...(top.mayHave("oauth") ? { oauth: readOauth(top.object("oauth")) } : {}),
   };
   top.refuseOthers();
   return config;
@@ -54,20 +47,23 @@ function readAccounts(file: string, top: Fields): AccountSettings[] {
   });
 }
 
-function readOauth(fields: Fields): OauthConfig {
-  const oauth = {
+function readOauth(fields: Fields): IssuerSettings {
+  const issuer = {
     issuer: fields.text("issuer"),
+    ...(fields.mayHave("audience") ? { audience: fields.text("audience") } : {}),
     keys: fields.objects("keys").map((key) => key.all()),
   };
   fields.refuseOthers();
-  return oauth;
+  return issuer;
 }
+
+type Values = Readonly<Record<string, unknown>>;
 
 /** The fields of one object in the file. Each is asked for by name, and no other may be there. */
 class Fields {
   readonly #file: string;
   readonly #path: string;
-  readonly #values: JsonWebKey;
+  readonly #values: Values;
   readonly #known = new Set<string>();
 
   constructor(file: string, path: string, value: unknown) {
@@ -76,7 +72,7 @@ class Fields {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       throw new UsageError(`${file}: ${path === "" ? "the file" : `"${path}"`} must be an object.`);
     }
-    this.#values = value as JsonWebKey;
+    this.#values = value as Values;
   }
 
   mayHave(name: string): boolean {
@@ -106,7 +102,7 @@ class Fields {
     );
   }
 
-  all(): JsonWebKey {
+  all(): Values {
     return this.#values;
   }
 

@@ -7,11 +7,10 @@ import type { Body, Bytes } from "../base/bytes.ts";
  */
 export interface Extents {
   /**
-   * Stores a body in one pass and resolves once its bytes are durable. Each part is also shown to
-   * `see`, in order, for hashing; the next part waits for what `see` returns. The extents written
-   * to are held until `release` is called. If the sender stops short, nothing stays held.
+   * Stores a body in one pass and resolves once its bytes are durable. The extents written to are
+   * held until `release` is called. If the sender stops short, nothing stays held.
    */
-  write(body: Body, see: (part: Bytes) => void | Promise<void>): Promise<Written>;
+  write(body: Body): Promise<Written>;
   /**
    * Holds extents so that `parts` finds their bytes until `release`, even if they are removed
    * meanwhile. Synchronous, so that it can be called where an address is read. Throws "damaged" if

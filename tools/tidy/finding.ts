@@ -40,7 +40,7 @@ export function isCode(path: string): boolean {
   return /\.(ts|mjs|cjs)$/.test(path);
 }
 
-/** Tests and contract suites, wherever they stand. */
+/** Tests, contract suites and what they share, wherever they stand. */
 export function isTest(path: string): boolean {
-  return path.startsWith("test/") || /\.(test|contract)\.ts$/.test(path);
+  return path.startsWith("test/") || /\.(test|contract|fixture)\.ts$/.test(path);
 }

@@ -3,7 +3,7 @@ import { type Finding, isCode, lineRule, type Rule, type SourceFile } from "./fi
 /** Words that say nothing about what is in a file. */
 const EMPTY_WORDS = ["common", "helper", "helpers", "index", "manager", "misc", "util", "utils"];
 
-const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|contract))?\.[a-z]+$/;
+const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|contract|fixture))?\.[a-z]+$/;
 
 /** Files are kebab-case and named after what they do. (Biome refuses default exports.) */
 export function checkFileName({ path }: SourceFile): Finding[] {

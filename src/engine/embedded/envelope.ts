@@ -26,5 +26,6 @@ export function unseal(key: Bytes, sealed: Bytes): Bytes {
 }
 
 function checksum(key: Bytes, value: Bytes): number {
-  return crc32(value, crc32(key));
+  // In this order: zlib may forget what it was given to go on from if there are no bytes to add.
+  return crc32(key, crc32(value));
 }

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
-import type { Body, Bytes } from "../../base/bytes.ts";
-import type { Address } from "../../store/extents.ts";
+import type { Bytes } from "../../base/bytes.ts";
+import type { Address, Written } from "../../store/extents.ts";
 import { bytesOnDisk, CHECKSUM_BYTES, CHUNK_BYTES } from "./extent-chunks.ts";
 import type { ExtentFile } from "./extent-file.ts";
 
@@ -24,7 +24,7 @@ export interface RoomFinder {
 }
 
 /** One body on its way into extents. The parts themselves are written, not copies of them. */
-export class ExtentUpload {
+export class ExtentUpload implements Written {
   readonly addresses: Address[] = [];
   readonly #rooms: RoomFinder;
   readonly #files: ExtentFile[] = [];
@@ -36,20 +36,18 @@ export class ExtentUpload {
   #writing: Promise<void> = Promise.resolve();
   #unsyncedBytes = 0;
 
-  constructor(rooms: RoomFinder, body: Body) {
+  constructor(rooms: RoomFinder, length: number) {
     this.#rooms = rooms;
-    this.#bytesAhead = body.length;
+    this.#bytesAhead = length;
   }
 
-  async add(part: Bytes): Promise<void> {
-    let rest = part;
-    while (rest.length > 0) {
-      const piece = this.#piece ?? (await this.#beginPiece());
+  /** Waits only where a batch is complete: most parts cost no turn of the event loop. */
+  add(part: Bytes): void | Promise<void> {
+    for (let rest = part; rest.length > 0; ) {
+      const piece = this.#piece;
+      if (piece === null) return this.#beginPiece().then(() => this.add(rest));
       rest = this.#gather(piece, rest);
-      if (piece.bytesLeft === 0) await this.#endPiece(piece);
-      else if (this.#batchBytes >= BATCH_BYTES || this.#batch.length >= BATCH_PARTS_MAX) {
-        await this.#writeBatch(piece);
-      }
+      if (this.#batchComplete(piece)) return this.#writeBatch(piece).then(() => this.add(rest));
     }
   }
 
@@ -70,7 +68,7 @@ export class ExtentUpload {
     for (const file of this.#files.splice(0)) file.release();
   }
 
-  async #beginPiece(): Promise<Piece> {
+  async #beginPiece(): Promise<void> {
     if (this.#bytesAhead === 0) throw new Error("a body is longer than it said");
     const length = Math.min(this.#bytesAhead, this.#rooms.pieceBytesMax);
     const size = bytesOnDisk(length);
@@ -79,7 +77,6 @@ export class ExtentUpload {
     this.#bytesAhead -= length;
     this.addresses.push({ extent: file.extent, offset, length, bytesOnDisk: size });
     this.#piece = { file, position: offset, bytesLeft: length, chunkLeft: CHUNK_BYTES, crc: 0 };
-    return this.#piece;
   }
 
   /** Takes what belongs to the present chunk, and returns the rest. */
@@ -104,9 +101,9 @@ export class ExtentUpload {
     this.#batchBytes += part.length;
   }
 
-  async #endPiece(piece: Piece): Promise<void> {
-    await this.#writeBatch(piece);
-    this.#piece = null;
+  #batchComplete(piece: Piece): boolean {
+    if (piece.bytesLeft === 0) return true;
+    return this.#batchBytes >= BATCH_BYTES || this.#batch.length >= BATCH_PARTS_MAX;
   }
 
   async #writeBatch(piece: Piece): Promise<void> {
@@ -114,6 +111,7 @@ export class ExtentUpload {
     this.#batch = [];
     this.#batchBytes = 0;
     piece.position += bytes;
+    if (piece.bytesLeft === 0) this.#piece = null;
     await this.#writing;
     this.#writing = piece.file.write(batch, position);
     // A failure is met by whoever waits for this write next.

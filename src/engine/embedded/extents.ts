@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, stat, truncate, unlink } from "node:fs/promises";
+import { open, readdir, stat, truncate, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Body, Bytes } from "../../base/bytes.ts";
 import type { Address, EndOfUse, ExtentInfo, Extents, Hold, Written } from "../../store/extents.ts";
@@ -17,7 +17,7 @@ const IDLE_FILES_MAX = 64;
 const FILE_NAME = /^([0-9a-f]{16})\.extent$/;
 
 export interface EmbeddedExtentsSetup {
-  /** The data folder. */
+  /** Holds the extents, and nothing else. */
   readonly folder: string;
   readonly endOfUse: EndOfUse | null;
   readonly failStop: FailStop;
@@ -45,7 +45,7 @@ export class EmbeddedExtents implements Extents {
   #adding: Promise<void> | null = null;
 
   private constructor(setup: EmbeddedExtentsSetup) {
-    this.#folder = join(setup.folder, "extents");
+    this.#folder = setup.folder;
     this.#failStop = setup.failStop;
     this.#extentBytesMax = setup.extentBytesMax ?? EXTENT_BYTES_MAX;
     this.pieceBytesMax = this.#extentBytesMax / PIECES_PER_EXTENT;
@@ -54,8 +54,6 @@ export class EmbeddedExtents implements Extents {
 
   static async open(setup: EmbeddedExtentsSetup): Promise<EmbeddedExtents> {
     const extents = new EmbeddedExtents(setup);
-    await mkdir(extents.#folder, { recursive: true });
-    await syncFolder(setup.folder);
     const sizes = await fileSizes(extents.#folder);
     for (const [extent, size] of sizes) extents.#add(extent, size, true);
     const last = sizes.at(-1)?.[0];
@@ -65,26 +63,16 @@ export class EmbeddedExtents implements Extents {
     return extents;
   }
 
-  async write(body: Body, see: (part: Bytes) => void | Promise<void>): Promise<Written> {
-    const upload = new ExtentUpload(this, body);
-    const take = async (part: Bytes) => {
-      await see(part);
-      await upload.add(part);
-    };
-    let adding: Promise<void> = Promise.resolve();
+  async write(body: Body): Promise<Written> {
+    const upload = new ExtentUpload(this, body.length);
     try {
-      await body.drain((part) => {
-        adding = take(part);
-        return adding;
-      });
+      await body.drain((part) => upload.add(part));
       await upload.finish();
     } catch (error) {
-      // A sender may give up while its last part is still being taken.
-      await adding.catch(() => {});
       await upload.abandon();
       throw error;
     }
-    return { addresses: upload.addresses, release: () => upload.release() };
+    return upload;
   }
 
   hold(extents: Iterable<number>): Hold {

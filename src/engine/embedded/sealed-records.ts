@@ -18,11 +18,8 @@ export class SealedRecords implements State {
   }
 
   get(key: Bytes): Bytes | undefined {
-    const found = this.#lmdb.getBinaryFast(key);
-    if (found === undefined) return undefined;
-    // `found` is lmdb's own buffer, which the next read overwrites. Only its `length` property, not
-    // its true length, is that of the value.
-    return unseal(key, Buffer.from(found.subarray(0, found.length)));
+    const sealed = this.#lmdb.get(key);
+    return sealed === undefined ? undefined : unseal(key, sealed);
   }
 
   *scan(from: Bytes, until: Bytes, reverse: boolean): Generator<Entry> {

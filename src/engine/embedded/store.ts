@@ -10,15 +10,14 @@ import {
   type View,
 } from "../../store/store.ts";
 import { BodyTransaction, BodyView, runBody } from "../body-view.ts";
-import { type Lmdb, openLmdb } from "./lmdb.ts";
+import { isDiskFull } from "./disk-full.ts";
+import { type Lmdb, openLmdb, throwReason } from "./lmdb.ts";
 import { SealedRecords } from "./sealed-records.ts";
 
 const GROUP_BODIES_MAX = 256;
 const GROUP_BYTES_MAX = 8 * MIB;
 /** A commit that takes longer than this is taken for one that never ends. */
 export const COMMIT_MS_MAX = 60_000;
-/** ENOSPC; EDQUOT on Linux and on macOS; MDB_MAP_FULL. */
-const FULL_CODES: readonly unknown[] = [28, 122, 69, -30_792];
 const LAST_STAMP = key(SPACE.engine, "last-stamp");
 
 /** Opens the store in a folder that is there and belongs to this process alone. */
@@ -27,7 +26,7 @@ export async function openEmbeddedStore(
   clock: Clock,
   failStop: FailStop,
 ): Promise<Store> {
-  return new EmbeddedStore(await openLmdb(folder), clock, failStop);
+  return new EmbeddedStore(await openLmdb(folder), folder, clock, failStop);
 }
 
 /**
@@ -36,6 +35,7 @@ export async function openEmbeddedStore(
  */
 export class EmbeddedStore implements Store {
   readonly #lmdb: Lmdb;
+  readonly #folder: string;
   readonly #clock: Clock;
   readonly #failStop: FailStop;
   readonly #records: SealedRecords;
@@ -45,8 +45,9 @@ export class EmbeddedStore implements Store {
   #refusal: StoreError | null = null;
   #failed = false;
 
-  constructor(lmdb: Lmdb, clock: Clock, failStop: FailStop) {
+  constructor(lmdb: Lmdb, folder: string, clock: Clock, failStop: FailStop) {
     this.#lmdb = lmdb;
+    this.#folder = folder;
     this.#clock = clock;
     this.#failStop = failStop;
     this.#records = new SealedRecords(lmdb);
@@ -83,7 +84,7 @@ export class EmbeddedStore implements Store {
     while (this.#waiting.length > 0) {
       const group = new Group();
       try {
-        await inTime(this.#lmdb.transaction(() => this.#runGroup(group)).catch(throwReason));
+        await this.#commit(() => this.#runGroup(group));
         for (const answer of group.answers) answer();
       } catch (error) {
         if (await this.#isMerelyFull(group, error)) group.reject(fullError(error));
@@ -127,23 +128,30 @@ export class EmbeddedStore implements Store {
     }
   }
 
-  /**
-   * Whether a commit failed for want of space and provably wrote nothing. lmdb writes the new root
-   * last, and if just that fails, it begins no transaction any more.
-   */
-  async #isMerelyFull(group: Group, error: unknown): Promise<boolean> {
-    const committedInPart = error === group.applyError;
-    const cause = group.applyError ?? error;
-    if (committedInPart || group.members.length === 0 || !FULL_CODES.includes(codeOf(cause))) {
-      return false;
-    }
-    return inTime(this.#lmdb.transaction(() => undefined)).then(
-      () => true,
-      () => false,
-    );
+  #commit(run: () => void): Promise<void> {
+    const committed = this.#lmdb.transaction(() => {
+      // lmdb makes two promises of one commit. A failure of this one would go unhandled.
+      this.#lmdb.committed.then(ignore, ignore);
+      run();
+    });
+    return inTime(committed.catch(throwReason));
   }
 
-  #fail(group: Group, cause: unknown): void {
+  /** Whether a commit failed for want of space and provably wrote nothing: then life goes on. */
+  async #isMerelyFull(group: Group, error: unknown): Promise<boolean> {
+    if (group.members.length === 0 || group.applyError !== null) return false;
+    try {
+      if (!(await isDiskFull(error, this.#folder))) return false;
+      // lmdb writes the new root last. If just that had failed, it would begin no other transaction.
+      await this.#commit(ignore);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #fail(group: Group, commitError: unknown): void {
+    const cause = group.applyError ?? commitError;
     const reason = cause instanceof Error ? cause.message : String(cause);
     const error = new StoreError("unknown", `a commit failed: ${reason}`, { cause });
     this.#failed = true;
@@ -166,7 +174,7 @@ class Group {
   readonly members: Waiting[] = [];
   readonly answers: (() => void)[] = [];
   bytes = 0;
-  /** Set if lmdb refused a write. Then it refuses to commit, too. */
+  /** Why lmdb refused one of the writes. Then it refuses the commit, too. */
   applyError: unknown = null;
 
   hasRoom(): boolean {
@@ -218,15 +226,7 @@ async function inTime(commit: Promise<unknown>): Promise<void> {
   }
 }
 
-/** lmdb gives the reason for a failed commit in a second promise, which nobody else handles. */
-async function throwReason(error: Error & { commitError?: Promise<never> }): Promise<never> {
-  await error.commitError;
-  throw error;
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : null;
-}
+function ignore(): void {}
 
 function fullError(cause: unknown): StoreError {
   return new StoreError("full", "no space is left for the store", { cause });

@@ -1,3 +1,4 @@
+import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
 import { etagOf, type Stamp } from "../../base/stamp.ts";
 import { rfc1123 } from "../../base/time-text.ts";
@@ -18,5 +19,12 @@ export function metadataHeaders(metadata: readonly (readonly [string, string])[]
 export function leaseHeaders(lease: LeaseStatus): string[] {
   const headers = ["x-ms-lease-status", lease.status, "x-ms-lease-state", lease.state];
   if (lease.duration !== null) headers.push("x-ms-lease-duration", lease.duration);
+  return headers;
+}
+
+export function digestHeaders(digests: { md5: Bytes | null; crc64: Bytes | null }): string[] {
+  const headers: string[] = [];
+  if (digests.md5 !== null) headers.push("Content-MD5", digests.md5.toString("base64"));
+  if (digests.crc64 !== null) headers.push("x-ms-content-crc64", digests.crc64.toString("base64"));
   return headers;
 }

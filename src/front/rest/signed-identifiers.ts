@@ -33,7 +33,8 @@ export function signedIdentifiersXml(policies: readonly StoredPolicy[]): string 
       timeElement("Start", policy.startMs) +
       timeElement("Expiry", policy.expiryMs) +
       (policy.letters === null ? "" : element("Permission", policy.letters));
-    const accessPolicy = terms === "" ? "<AccessPolicy />" : `<AccessPolicy>${terms}</AccessPolicy>`;
+    const accessPolicy =
+      terms === "" ? "<AccessPolicy />" : `<AccessPolicy>${terms}</AccessPolicy>`;
     return `<SignedIdentifier>${element("Id", policy.id)}${accessPolicy}</SignedIdentifier>`;
   });
   if (list.length === 0) return `${XML_DECLARATION}<SignedIdentifiers />`;

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Bytes } from "../../base/bytes.ts";
 import { Fault } from "../../base/fault.ts";
 import type { RestRequest } from "./http/exchange.ts";
+import { readBody } from "./read-body.ts";
 import { md5Of } from "./request-headers.ts";
 import { parseXml, type XmlElement } from "./xml/parse-xml.ts";
 
@@ -11,14 +12,7 @@ export async function readXmlBody(
   bytesMax: number,
 ): Promise<XmlElement | null> {
   const wanted = md5Of(request.headers, "content-md5");
-  if (request.body.length > bytesMax) {
-    throw new Fault("RequestBodyTooLarge", { MaxLimit: String(bytesMax) });
-  }
-  const parts: Bytes[] = [];
-  await request.body.drain((part) => {
-    parts.push(Buffer.from(part));
-  });
-  const bytes = Buffer.concat(parts);
+  const bytes = await readBody(request.body, bytesMax);
   if (wanted !== null) refuseByMd5(wanted, bytes);
   return bytes.length === 0 ? null : parseXml(bytes);
 }

@@ -72,7 +72,7 @@ export function admitBlobRead(view: View, asked: BlobUse, need: Need): Blob {
   const { blob } = admitToBlob(view, asked, need);
   const refused = refuseReadByConditions(blob, asked.conditions);
   // A cache that is up to date is told so with the ETag it has.
-  if (refused === "NotModified") throw new Fault(refused, { ETag: etagOf(blob.etag) });
+  if (refused === "NotModified") throw new Fault(refused, { ETag: `"${etagOf(blob.etag)}"` });
   refuse(refused);
   refuse(refuseReadByLease(blob.lease, asked.leaseId, view.now(), "Blob"));
   return blob;

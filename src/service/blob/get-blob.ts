@@ -59,7 +59,7 @@ export async function getBlob(context: BlobContext, asked: GetBlob): Promise<Get
 /** The part of a blob of this size that a range asks for: its end is cut, its start must be there. */
 function pieceOf(size: number, range: ByteRange | null): { from: number; length: number } {
   if (range === null) return { from: 0, length: size };
-  if (range.from >= size) throw new Fault("InvalidRange", { ActualSize: String(size) });
+  if (range.from >= size) throw new Fault("InvalidRange", { "Content-Range": `bytes */${size}` });
   const end = range.to === null ? size : Math.min(range.to + 1, size);
   return { from: range.from, length: end - range.from };
 }

@@ -28,62 +28,66 @@ export interface ListPosition {
   readonly text: string;
 }
 
-export interface ListBlobsDone {
+/** A part of the answer, in order. */
+export interface ListedPage {
   readonly items: readonly ListedItem[];
-  /** Null if there is no more. */
+  /** Where the list goes on behind these items; null if it does not. */
   readonly next: ListPosition | null;
 }
 
 export interface ListedItem {
   readonly kind: "blob" | "prefix" | "uncommitted";
   readonly name: string;
-  /** Of blobs only. */
-  readonly found: { readonly blob: Blob; readonly lease: LeaseStatus } | null;
+  /** These two are of blobs only. */
+  readonly blob: Blob | null;
+  readonly lease: LeaseStatus | null;
 }
 
 /** A long list is several bodies: each sees one state, and no writer waits for them. */
-const BODY_ITEMS_MAX = 1_000;
+const PAGE_ITEMS_MAX = 1_000;
 
-export async function listBlobs(context: BlobContext, asked: ListBlobs): Promise<ListBlobsDone> {
-  const items: ListedItem[] = [];
+/** Page by page, so that no more than one of them has to be kept. There is always a first. */
+export async function* listBlobs(
+  context: BlobContext,
+  asked: ListBlobs,
+): AsyncGenerator<ListedPage> {
+  let left = asked.resultsMax;
   let after = asked.after;
-  for (;;) {
-    const room = Math.min(asked.resultsMax - items.length, BODY_ITEMS_MAX);
+  do {
+    const room = Math.min(left, PAGE_ITEMS_MAX);
     const page = await context.store.read((view) => listPage(view, asked, after, room));
-    for (const item of page.items) items.push(item);
-    if (page.isLast) return { items, next: null };
-    after = positionOf(page.items);
-    if (items.length >= asked.resultsMax) return { items, next: after };
-  }
+    yield page;
+    left -= page.items.length;
+    after = page.next;
+  } while (left > 0 && after !== null);
 }
 
-interface Page {
-  readonly items: readonly ListedItem[];
-  readonly isLast: boolean;
-}
-
-function listPage(view: View, asked: ListBlobs, after: ListPosition | null, room: number): Page {
+function listPage(
+  view: View,
+  asked: ListBlobs,
+  after: ListPosition | null,
+  room: number,
+): ListedPage {
   const container = admitToContainer(view, asked, BLOB_NEEDS.listBlobs);
   const names = new ListedNames(view, container, asked, after, room);
   const now = view.now();
   const items: ListedItem[] = [];
   while (items.length < room) {
     const head = names.head();
-    if (head === null) return { items, isLast: true };
+    if (head === null) return { items, next: null };
     const prefix = commonPrefix(head.name, asked);
     if (prefix === null) {
       items.push(listedItem(head, now));
       names.advance();
     } else {
-      items.push({ kind: "prefix", name: prefix, found: null });
+      items.push({ kind: "prefix", name: prefix, blob: null, lease: null });
       names.jumpPast(prefix);
     }
   }
-  return { items, isLast: names.head() === null };
+  return { items, next: names.head() === null ? null : positionBehind(items.at(-1)) };
 }
 
-function positionOf(items: readonly ListedItem[]): ListPosition | null {
-  const last = items.at(-1);
+function positionBehind(last: ListedItem | undefined): ListPosition | null {
   if (last === undefined) return null;
   return { behind: last.kind === "prefix" ? "prefix" : "name", text: last.name };
 }
@@ -95,9 +99,9 @@ function commonPrefix(name: string, { prefix, delimiter }: ListBlobs): string | 
 }
 
 function listedItem({ name, record }: ListedName, now: Instant): ListedItem {
-  if (record === null) return { kind: "uncommitted", name, found: null };
+  if (record === null) return { kind: "uncommitted", name, blob: null, lease: null };
   const blob = decodeBlob(record);
-  return { kind: "blob", name, found: { blob, lease: leaseStatus(blob.lease, now) } };
+  return { kind: "blob", name, blob, lease: leaseStatus(blob.lease, now) };
 }
 
 interface ListedName {

@@ -65,7 +65,7 @@ const content: Field<Content> = struct({
 /** A copy, so that what is read from a record may leave the body that read it. */
 const digest: Field<Bytes> = {
   write: bytes.write,
-  read: (from) => Buffer.from(bytes.read(from)),
+  read: (from) => from.copyOfBytes(),
 };
 
 /** The headers that a client stores with a blob and gets back with it. */

@@ -1,11 +1,11 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 
-/** An account as the credentials of its clients see it. Keys stay in `KeyObject`s: those do not print. */
+/** An account as authentication sees it. Keys are `KeyObject`s because those do not print. */
 export interface Account {
   readonly name: string;
   /** One or two; either opens everything. */
   readonly keys: readonly KeyObject[];
-  /** User delegation keys are derived from it. It follows the first key: replacing that revokes them. */
+  /** User delegation keys are made from it. It follows the first key: a new one revokes them. */
   readonly delegationSecret: KeyObject;
 }
 

@@ -9,7 +9,7 @@ export interface Address {
   /** Null if there is no such account. */
   readonly account: Account | null;
   readonly isSecondary: boolean;
-  /** Whether the host names the account (`account.blob.localhost/c`) or the path (`localhost/account/c`). */
+  /** Whether the host names the account (`account.blob.localhost/c`), not the path. */
   readonly hostStyle: boolean;
   /** The path behind the account, still percent-encoded; at least `/`. */
   readonly resourcePath: string;

@@ -31,7 +31,7 @@ export interface AuthOptions {
 }
 
 const BEARER_FROM = "2017-11-09";
-/** From which version on those without credentials are asked for some, not told that nothing is there. */
+/** From here on who has no credentials is asked for some; before, nothing is there for them. */
 const CHALLENGES_FROM: Readonly<Record<ServiceName, string>> = {
   blob: "2019-12-12",
   dfs: "2017-11-09",
@@ -113,7 +113,7 @@ function byBearer(
 ): Found {
   if (!request.secure) {
     throw authenticationFailed(
-      "Authentication scheme Bearer is only taken over HTTPS. Start the server with --cert and --key.",
+      "Authentication scheme Bearer is only taken over HTTPS. Start the server with --cert.",
     );
   }
   if (request.version < BEARER_FROM) {

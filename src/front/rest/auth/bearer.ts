@@ -36,15 +36,19 @@ const SKEW_MS = 5 * 60_000;
 const RSA_BITS_MIN = 2_048;
 
 const STORAGE = "https://storage.azure.com";
-/** Storage itself as an application, and the ways in which its addresses are written as audiences. */
-const AUDIENCES = [
-  /^https:\/\/storage\.azure\.com\/?$/,
-  /^e406a681-f3d4-42a8-90b6-c2b029497af1$/,
-  /^https:\/\/[a-z0-9-]{1,63}\.(?:blob|dfs|file|queue|table)\.(?:storage\.azure\.net|core\.(?:windows\.net|chinacloudapi\.cn|usgovcloudapi\.net|cloudapi\.de))\/?$/,
-];
-const AUTHORITIES = [
-  /^https:\/\/sts\.(?:windows\.net|windows-ppe\.net|chinacloudapi\.cn|microsoftonline\.de)\/[0-9a-f-]{36}\/$/,
-  /^https:\/\/login\.(?:microsoftonline\.(?:com|us)|partner\.microsoftonline\.cn)\/[0-9a-f-]{36}\/v2\.0$/,
+/** Storage as an application. */
+const STORAGE_ID = "e406a681-f3d4-42a8-90b6-c2b029497af1";
+const ACCOUNT_AUDIENCE = /^https:\/\/[a-z0-9-]{1,63}\.(?:blob|dfs|file|queue|table)\.core\.(.+)$/;
+const CLOUDS = ["windows.net", "usgovcloudapi.net", "chinacloudapi.cn", "cloudapi.de"];
+const AUTHORITY = /^https:\/\/([a-z.-]+)\/[0-9a-f-]{36}\/(?:v2\.0)?$/;
+const AUTHORITY_HOSTS = [
+  "sts.windows.net",
+  "sts.windows-ppe.net",
+  "sts.chinacloudapi.cn",
+  "sts.microsoftonline.de",
+  "login.microsoftonline.com",
+  "login.microsoftonline.us",
+  "login.partner.microsoftonline.cn",
 ];
 
 /** Throws an Error with a sentence for the operator if a key cannot be used. */
@@ -110,7 +114,7 @@ function refuseBySigner(jwt: Jwt, keys: readonly SigningKey[]): void {
     throw refused(
       id === null
         ? "The token does not say which key signed it (kid), and the issuer has several."
-        : `The issuer has no single key ${JSON.stringify(id)}. If it has a new one, configure that.`,
+        : `The issuer has no single key ${JSON.stringify(id)}. Configure its new keys.`,
     );
   }
   const [signer] = candidates as [SigningKey];
@@ -143,19 +147,27 @@ function isSignedBy(key: KeyObject, algorithm: string, { signed, signature }: Jw
 
 function refuseByAuthority(claims: Claims, oauth: OAuth): void {
   const issuer = textOf(claims, "iss") ?? "";
-  const trusted =
-    oauth.mode === "issuer"
-      ? issuer === oauth.issuer
-      : AUTHORITIES.some((authority) => authority.test(issuer));
+  const trusted = oauth.mode === "issuer" ? issuer === oauth.issuer : isAuthority(issuer);
   if (!trusted) throw refused(`The token's issuer, ${JSON.stringify(issuer)}, is not trusted.`);
   const wanted = oauth.mode === "issuer" ? oauth.audience : null;
   const audience = claims.get("aud");
   const meant = (Array.isArray(audience) ? audience : [audience]).some(
-    (one) =>
-      typeof one === "string" &&
-      (wanted === null ? AUDIENCES.some((known) => known.test(one)) : one === wanted),
+    (one) => typeof one === "string" && (wanted === null ? isStorage(one) : one === wanted),
   );
   if (!meant) throw refused(`The token is not for ${wanted ?? STORAGE} (aud).`);
+}
+
+function isAuthority(issuer: string): boolean {
+  const host = AUTHORITY.exec(issuer)?.[1];
+  return host !== undefined && AUTHORITY_HOSTS.includes(host);
+}
+
+/** All of storage, or one account's endpoint in one of the clouds; with a last slash or without. */
+function isStorage(audience: string): boolean {
+  const plain = audience.endsWith("/") ? audience.slice(0, -1) : audience;
+  if (plain === STORAGE || plain === STORAGE_ID) return true;
+  const cloud = ACCOUNT_AUDIENCE.exec(plain)?.[1];
+  return cloud !== undefined && CLOUDS.includes(cloud);
 }
 
 function refuseByTime(claims: Claims, now: Instant): void {

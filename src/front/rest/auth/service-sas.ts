@@ -17,7 +17,7 @@ import { authenticationFailed } from "./signature.ts";
 import { type Row, rowFor, words } from "./signed-fields.ts";
 import { signedResource, signedTime } from "./signed-resource.ts";
 
-/** What is signed, line by line. `@resource` and `@time` come from the request, the rest from the token. */
+/** What is signed, line by line. `@resource` and `@time` are taken from what is requested. */
 const HEAD_2012 = "sp st se @resource si";
 const HEAD_2015 = "sp st se @resource si sip spr sv";
 const RANGE = "spk srk epk erk";

@@ -48,7 +48,7 @@ const READINGS: readonly Reading[] = Array.from({ length: 16 }, (_, bits) => ({
 interface Signing {
   readonly request: RestRequest;
   readonly address: Address;
-  /** `x-ms-` headers, their names in lower case, in the order the service uses. */
+  /** `x-ms-` headers, their names in lower case, in the order the service uses; none for tables. */
   readonly signedHeaders: readonly Header[];
 }
 
@@ -65,14 +65,15 @@ export function verifySharedKey(
   const known = given.accountName === address.accountName ? address.account : null;
   const { keys } = known ?? NOBODY;
   const mac = parseMac(given.signature);
-  const signedHeaders = signedHeadersOf(request.headers, request.version);
+  const signedHeaders =
+    service === "table" ? [] : signedHeadersOf(request.headers, request.version);
   const signing: Signing = { request, address, signedHeaders };
-  const tried = new Set<string>();
+  const tried: string[] = [];
   for (const reading of READINGS) {
     const text = stringToSign(signing, service, given.lite, reading);
-    if (tried.has(text)) continue;
+    if (tried.includes(text)) continue;
     if (isSigned(mac, text, keys)) return;
-    tried.add(text);
+    tried.push(text);
   }
   const [first = ""] = tried;
   throw authenticationFailed(
@@ -89,7 +90,7 @@ function refuseByDate(text: string | undefined, now: Instant): void {
   const sent = parseHttpDate(text);
   if (sent === null) {
     throw authenticationFailed(
-      `The date in the request, ${readable(text)}, is not an RFC 1123 date such as '${rfc1123(now)}'.`,
+      `The request's date, ${readable(text)}, is not an RFC 1123 date such as '${rfc1123(now)}'.`,
     );
   }
   if (Math.abs(sent - now) <= DATE_SKEW_MS_MAX) return;
@@ -106,13 +107,13 @@ function stringToSign(
   reading: Reading,
 ): string {
   const { method, headers } = signing.request;
+  const content = `${textOf(headers, "content-md5")}\n${textOf(headers, "content-type")}\n`;
   if (service === "table") {
     const dated = `${dateOf(headers)}\n${liteResource(signing, reading)}`;
-    if (lite) return dated;
-    return `${method}\n${textOf(headers, "content-md5")}\n${textOf(headers, "content-type")}\n${dated}`;
+    return lite ? dated : `${method}\n${content}${dated}`;
   }
   const date = headers.get("x-ms-date") === undefined ? textOf(headers, "date") : "";
-  const about = `${textOf(headers, "content-md5")}\n${textOf(headers, "content-type")}\n${date}\n`;
+  const about = `${content}${date}\n`;
   const signedHeaders = canonicalHeaders(signing.signedHeaders, reading);
   if (lite) return `${method}\n${about}${signedHeaders}${liteResource(signing, reading)}`;
   return (

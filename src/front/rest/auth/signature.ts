@@ -14,7 +14,7 @@ export function parseMac(base64: string): Bytes | null {
   return mac.length === MAC_BYTES && mac.toString("base64") === base64 ? mac : null;
 }
 
-/** Whether one of the keys makes this MAC from the text. Takes as long for a near miss as for a far one. */
+/** Whether one of the keys makes this MAC from the text. A near miss takes as long as a far one. */
 export function isSigned(mac: Bytes | null, text: string, keys: readonly KeyObject[]): boolean {
   if (mac === null) return false;
   for (const key of keys) if (timingSafeEqual(macOf(key, text), mac)) return true;

@@ -4,17 +4,20 @@ import type { Resource, ServiceName } from "./resource.ts";
 import { requireSasField, sasField } from "./sas.ts";
 import { authenticationFailed } from "./signature.ts";
 
+type Kinds = ReadonlyMap<string, string>;
+
 /** The kinds of resource that `sr` can name, and since which version. */
-const BLOB_KINDS = { c: "", b: "", bs: "2018-11-09", bv: "2018-11-09", d: "2020-02-10" };
-const FILE_KINDS = { s: "2015-02-21", f: "2015-02-21" };
-const NO_KINDS = {};
-const KINDS: Readonly<Record<ServiceName, Readonly<Record<string, string>>>> = {
-  blob: BLOB_KINDS,
-  dfs: BLOB_KINDS,
-  file: FILE_KINDS,
-  queue: NO_KINDS,
-  table: NO_KINDS,
-};
+const BLOB_KINDS: Kinds = new Map([
+  ["c", ""],
+  ["b", ""],
+  ["bs", "2018-11-09"],
+  ["bv", "2018-11-09"],
+  ["d", "2020-02-10"],
+]);
+const FILE_KINDS: Kinds = new Map([
+  ["s", "2015-02-21"],
+  ["f", "2015-02-21"],
+]);
 
 /** From here on the resource is signed with the service in front. */
 const SERVICE_IN_PATH_FROM = "2015-02-21";
@@ -61,12 +64,12 @@ export function signedTime(query: Query): string {
 
 function signedKind(query: Query, service: ServiceName, version: string): string {
   const kind = requireSasField(query, "sr");
-  const kinds = KINDS[service];
-  const from = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
+  const kinds = service === "file" ? FILE_KINDS : BLOB_KINDS;
+  const from = kinds.get(kind);
   if (from === undefined || version < from) {
     throw authenticationFailed(
       `sr=${kind} is not known to the ${service} service in version ${version || "2009-09-19"}. ` +
-        `It knows ${Object.keys(kinds).join(", ")}.`,
+        `It knows ${[...kinds.keys()].join(", ")}.`,
     );
   }
   return kind;

@@ -20,7 +20,7 @@ import { type Row, rowFor, words } from "./signed-fields.ts";
 import { signedResource, signedTime } from "./signed-resource.ts";
 import { makeUserDelegationKey, type UserDelegationKey } from "./user-delegation-key.ts";
 
-/** What is signed, line by line. What begins with `@` comes from the request, the rest from the token. */
+/** What is signed, line by line. What begins with `@` is taken from what is requested. */
 const HEAD = "sp st se @resource skoid sktid skt ske sks skv";
 const AGENTS = "saoid suoid scid";
 const DELEGATE = "skdutid sduoid";

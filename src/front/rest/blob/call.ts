@@ -1,5 +1,8 @@
+import type { KeyObject } from "node:crypto";
 import type { Access } from "../../../rules/access.ts";
-import type { BlobContext, ContainerUpdate } from "../../../service/blob/context.ts";
+import type { ServiceAsked } from "../../../service/account/context.ts";
+import type { BlobContext, BlobUse, ContainerUpdate } from "../../../service/blob/context.ts";
+import type { Identity } from "../auth/user-delegation-key.ts";
 import type { RestRequest, RestResponse } from "../http/exchange.ts";
 import { conditionsOf, leaseIdOf } from "../request-headers.ts";
 
@@ -17,6 +20,13 @@ export interface BlobCall {
   readonly endpoint: string;
   /** Response headers that a SAS replaces on reads (`rscc`, `rsct`, …): names and values in turn. */
   readonly overrides: readonly string[];
+  /** With what a user delegation key is made, for who comes with a bearer token. */
+  readonly delegation: Delegation | null;
+}
+
+export interface Delegation {
+  readonly identity: Identity;
+  readonly secret: KeyObject;
 }
 
 export type BlobHandler = (context: BlobContext, call: BlobCall) => Promise<RestResponse>;
@@ -30,4 +40,12 @@ export function containerUpdateOf(call: BlobCall): ContainerUpdate {
     leaseId: leaseIdOf(headers),
     conditions: conditionsOf(headers),
   };
+}
+
+export function blobUseOf(call: BlobCall): BlobUse {
+  return { ...containerUpdateOf(call), at: call };
+}
+
+export function serviceAskedOf({ account, access }: BlobCall): ServiceAsked {
+  return { at: { account, service: "blob" }, access };
 }

@@ -1,7 +1,7 @@
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { leaseContainer } from "../../../service/blob/lease-container.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import { leaseActionOf, leaseResponse } from "../lease-action.ts";
+import { leaseActionOf, leaseResponse } from "../lease-headers.ts";
 import { conditionsOf } from "../request-headers.ts";
 import type { BlobCall } from "./call.ts";
 
@@ -17,5 +17,5 @@ export async function handleLeaseContainer(
     lease,
     conditions: conditionsOf(headers),
   });
-  return leaseResponse(lease, done);
+  return leaseResponse(lease.action, done);
 }

@@ -1,7 +1,9 @@
+import type { Bytes } from "../../../base/bytes.ts";
 import { etagOf } from "../../../base/stamp.ts";
 import { rfc1123 } from "../../../base/time-text.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import {
+  type ListBlobs,
   type ListedItem,
   type ListPosition,
   listBlobs,
@@ -11,6 +13,7 @@ import { markerOf, writeMarker } from "../marker.ts";
 import { includesOf, invalidQuery, nameFromQuery, resultsMaxOf } from "../request-query.ts";
 import { XML_CONTENT } from "../response-headers.ts";
 import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
+import { XmlBytes } from "../xml/xml-bytes.ts";
 import type { BlobCall } from "./call.ts";
 import { echoed, leaseElements, metadataElement, nameElement } from "./list-elements.ts";
 
@@ -36,7 +39,7 @@ export async function handleListBlobs(context: BlobContext, call: BlobCall): Pro
   if (delimiter !== "" && includes.has("snapshots")) {
     throw invalidQuery("include", query.get("include") ?? "", "Snapshots exclude a delimiter.");
   }
-  const { items, next } = await listBlobs(context, {
+  const asked: ListBlobs = {
     at: call,
     access: call.access,
     prefix: nameFromQuery(query, "prefix"),
@@ -45,21 +48,35 @@ export async function handleListBlobs(context: BlobContext, call: BlobCall): Pro
     after: positionOf(query),
     resultsMax: resultsMaxOf(query),
     uncommitted: includes.has("uncommittedblobs"),
-  });
-  const parts = [
-    `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}`,
-    `${attribute("ContainerName", call.container)}>`,
-    echoed(query, "prefix", "Prefix"),
-    echoed(query, "marker", "Marker"),
-    echoed(query, "maxresults", "MaxResults"),
-    echoed(query, "delimiter", "Delimiter"),
-    "<Blobs>",
-  ];
-  const withMetadata = includes.has("metadata");
-  for (const item of items) parts.push(itemElement(item, withMetadata));
+  };
+  const body = await listXml(context, call, asked, includes.has("metadata"));
+  return { status: 200, headers: [...XML_CONTENT], body };
+}
+
+async function listXml(
+  context: BlobContext,
+  call: BlobCall,
+  asked: ListBlobs,
+  withMetadata: boolean,
+): Promise<Bytes> {
+  const { query } = call.request;
+  const xml = new XmlBytes();
+  xml.add(
+    `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}` +
+      `${attribute("ContainerName", call.container)}>` +
+      echoed(query, "prefix", "Prefix") +
+      echoed(query, "marker", "Marker") +
+      echoed(query, "maxresults", "MaxResults") +
+      `${echoed(query, "delimiter", "Delimiter")}<Blobs>`,
+  );
+  let next: ListPosition | null = null;
+  for await (const page of listBlobs(context, asked)) {
+    for (const item of page.items) xml.add(itemElement(item, withMetadata));
+    next = page.next;
+  }
   const marker = next === null ? "" : markerText(next);
-  parts.push(`</Blobs>${element("NextMarker", marker)}</EnumerationResults>`);
-  return { status: 200, headers: [...XML_CONTENT], body: parts.join("") };
+  xml.add(`</Blobs>${element("NextMarker", marker)}</EnumerationResults>`);
+  return xml.done();
 }
 
 function positionOf(query: Query): ListPosition | null {
@@ -75,16 +92,13 @@ function markerText(next: ListPosition): string {
 function itemElement(item: ListedItem, withMetadata: boolean): string {
   const name = nameElement("Name", item.name);
   if (item.kind === "prefix") return `<BlobPrefix>${name}</BlobPrefix>`;
-  if (item.found === null) return `<Blob>${name}${UNCOMMITTED}</Blob>`;
-  const { blob, lease } = item.found;
+  const { blob, lease } = item;
+  if (blob === null || lease === null) return `<Blob>${name}${UNCOMMITTED}</Blob>`;
   const { properties } = blob;
-  const modified = rfc1123(blob.modifiedMs);
-  // Blobs that were never changed, the most of them, have both times in one second.
-  const created = rfc1123(blob.createdMs);
   const metadata = withMetadata ? metadataElement(blob.metadata) : "";
   return (
-    `<Blob>${name}<Properties><Creation-Time>${created}</Creation-Time>` +
-    `<Last-Modified>${modified}</Last-Modified><Etag>${etagOf(blob.etag)}</Etag>` +
+    `<Blob>${name}<Properties><Creation-Time>${rfc1123(blob.createdMs)}</Creation-Time>` +
+    `<Last-Modified>${rfc1123(blob.modifiedMs)}</Last-Modified><Etag>${etagOf(blob.etag)}</Etag>` +
     `<Content-Length>${blob.content.length}</Content-Length>` +
     element("Content-Type", properties.contentType) +
     element("Content-Encoding", properties.contentEncoding) +
@@ -92,12 +106,10 @@ function itemElement(item: ListedItem, withMetadata: boolean): string {
     `<Content-CRC64 />${element("Content-MD5", properties.contentMd5?.toString("base64") ?? "")}` +
     element("Cache-Control", properties.cacheControl) +
     element("Content-Disposition", properties.contentDisposition) +
-    `<BlobType>${blob.type}</BlobType>${TIER}${leaseElements(lease)}` +
+    `<BlobType>${blob.type}</BlobType>${leaseElements(lease)}` +
     `<ServerEncrypted>true</ServerEncrypted></Properties>${metadata}<OrMetadata /></Blob>`
   );
 }
-
-const TIER = "<AccessTier>Hot</AccessTier><AccessTierInferred>true</AccessTierInferred>";
 
 /** Nothing is known of such a blob but that somebody began it. */
 const UNCOMMITTED =

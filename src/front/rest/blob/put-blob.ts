@@ -1,38 +1,26 @@
 import { Fault } from "../../../base/fault.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
-import { type PutBlob, putBlob } from "../../../service/blob/put-blob.ts";
+import { putBlob } from "../../../service/blob/put-blob.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import {
-  conditionsOf,
-  digestsOf,
-  leaseIdOf,
-  metadataOf,
-  requireHeader,
-} from "../request-headers.ts";
-import { versionHeaders } from "../response-headers.ts";
-import { putBlobBytesMax, takeBody } from "./body.ts";
-import type { BlobCall } from "./call.ts";
-import { propertiesOf } from "./properties.ts";
+import { digestsOf, invalidHeader, metadataOf, requireHeader } from "../request-headers.ts";
+import { digestHeaders, versionHeaders } from "../response-headers.ts";
+import { incomingBody, putBlobBytesMax } from "./body.ts";
+import { type BlobCall, blobUseOf } from "./call.ts";
+import { propertiesOfBody } from "./properties.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 
 export async function handlePutBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers } = call.request;
-  const type = requireHeader(headers, "x-ms-blob-type");
-  if (type !== "BlockBlob")
-    throw new Fault("NotImplemented", { HeaderName: "x-ms-blob-type", HeaderValue: type });
-  refuseUnsupportedOnWrite(headers);
-  const taken = takeBody(call.request, putBlobBytesMax(call.version));
-  const asked: PutBlob = {
-    at: call,
-    access: call.access,
-    body: taken.body,
+  refuseType(requireHeader(headers, "x-ms-blob-type"));
+  refuseUnsupportedOnWrite(call.request);
+  const incoming = incomingBody(call.request, putBlobBytesMax(call.version));
+  const done = await putBlob(context, {
+    ...blobUseOf(call),
+    body: incoming.body,
     digests: digestsOf(headers),
-    properties: propertiesOf(headers),
+    properties: propertiesOfBody(headers),
     metadata: metadataOf(headers),
-    conditions: conditionsOf(headers),
-    leaseId: leaseIdOf(headers),
-  };
-  const done = await putBlob(context, asked);
+  });
   return {
     status: 201,
     headers: [
@@ -40,8 +28,19 @@ export async function handlePutBlob(context: BlobContext, call: BlobCall): Promi
       ...digestHeaders(done),
       "x-ms-request-server-encrypted",
       "true",
-      ...taken.echo,
+      ...incoming.echo,
     ],
     body: null,
   };
+}
+
+function refuseType(type: string): void {
+  if (type === "BlockBlob") return;
+  const name = "x-ms-blob-type";
+  if (type !== "PageBlob" && type !== "AppendBlob") throw invalidHeader(name, type);
+  throw new Fault("NotImplemented", {
+    HeaderName: name,
+    HeaderValue: type,
+    Reason: "This server has block blobs only, so far.",
+  });
 }

@@ -4,6 +4,11 @@ import { Fault } from "../../../base/fault.ts";
 import type { ListenerLimits } from "./limits.ts";
 import type { Pace, Transfer } from "./pace.ts";
 
+/** Of a chunked body. The service demands lengths, and so do we: no handler ever sees this one. */
+export const UNKNOWN_LENGTH = Number.POSITIVE_INFINITY;
+
+type Take = (part: Bytes) => void | Promise<void>;
+
 /**
  * The body of a request on its way in. Nothing is read ahead of the taker beyond what the socket
  * has buffered (some 64 KiB), so memory does not grow with slow disks or many uploads.
@@ -19,13 +24,8 @@ export class IncomingBody implements Body, Transfer {
   #stop: (fault: Fault) => void = () => {};
 
   /** `proceed` gives a client that waits for it leave to send the body. */
-  constructor(
-    message: IncomingMessage,
-    length: number,
-    pace: Pace,
-    proceed: (() => void) | null = null,
-  ) {
-    this.length = length;
+  constructor(message: IncomingMessage, pace: Pace, proceed: (() => void) | null) {
+    this.length = lengthOf(message);
     this.#message = message;
     this.#pace = pace;
     this.#proceed = proceed;
@@ -53,7 +53,7 @@ export class IncomingBody implements Body, Transfer {
     this.#stop(new Fault("OperationTimedOut"));
   }
 
-  drain(take: (part: Bytes) => void | Promise<void>): Promise<void> {
+  drain(take: Take): Promise<void> {
     if (this.#asked) return Promise.reject(new Error("a body can be taken only once"));
     this.#asked = true;
     if (this.length === 0) return Promise.resolve();
@@ -63,92 +63,88 @@ export class IncomingBody implements Body, Transfer {
       : this.#takeParts(take);
   }
 
+  /** Reads on and forgets what comes. True if the end was reached within the limits. */
+  async discard(limits: ListenerLimits): Promise<boolean> {
+    const bytesMax = this.#moved + limits.discardBytesMax;
+    const idle = setTimeout(() => this.cut(), limits.discardIdleMs);
+    try {
+      await this.#takeParts(() => {
+        idle.refresh();
+        if (this.#moved > bytesMax) this.cut();
+      });
+      return true;
+    } catch {
+      return false;
+    } finally {
+      clearTimeout(idle);
+    }
+  }
+
   /** A small body has often come together with its head. */
-  async #takeWhole(take: (part: Bytes) => void | Promise<void>): Promise<void> {
+  async #takeWhole(take: Take): Promise<void> {
     this.#moved = this.length;
     await take(this.#message.read());
   }
 
-  #takeParts(take: (part: Bytes) => void | Promise<void>): Promise<void> {
+  #takeParts(take: Take): Promise<void> {
+    const message = this.#message;
+    if (message.destroyed) return Promise.reject(new Fault("IncompleteBody"));
     return new Promise((resolve, reject) => {
-      const message = this.#message;
-      // Set while a part is being taken, and then no event ends the drain: a taker is never left
-      // alone with a part that it still works on.
+      // While a part is being taken nothing else ends the drain: a taker is never left alone with
+      // a part that it still works on.
       let taking = false;
       let refusal: Fault | null = null;
-      const end = (settle: () => void): void => {
+      const end = (): void => {
         this.#waiting = false;
         this.#stop = () => {};
         this.#pace.forget(this);
         message.off("data", onData).off("close", onClose);
-        settle();
       };
       const fail = (error: unknown): void => {
         message.pause();
-        end(() => reject(error));
+        end();
+        reject(error);
       };
-      const stop = (fault: Fault): void => {
-        refusal ??= fault;
-        if (!taking) fail(refusal);
-      };
-      const next = (): void => {
+      const taken = (): void => {
         taking = false;
-        if (refusal !== null) return fail(refusal);
-        if (this.#moved === this.length) return end(resolve);
         this.#waiting = true;
+        if (refusal !== null) {
+          fail(refusal);
+        } else if (this.#moved === this.length) {
+          end();
+          resolve();
+        }
       };
       const onData = (part: Bytes): void => {
         this.#moved += part.length;
         taking = true;
-        let taken: void | Promise<void>;
         try {
-          taken = take(part);
+          const wait = take(part);
+          if (wait === undefined) {
+            taken();
+          } else {
+            this.#waiting = false;
+            message.pause();
+            wait.then(() => message.resume()).then(taken, fail);
+          }
         } catch (error) {
-          return fail(error);
+          fail(error);
         }
-        if (taken === undefined) return next();
-        this.#waiting = false;
-        message.pause();
-        taken.then(() => {
-          message.resume();
-          next();
-        }, fail);
       };
-      const onClose = (): void => stop(new Fault("IncompleteBody"));
+      const onClose = (): void => this.#stop(new Fault("IncompleteBody"));
 
-      if (message.destroyed) return reject(new Fault("IncompleteBody"));
+      this.#stop = (fault) => {
+        refusal ??= fault;
+        if (!taking) fail(refusal);
+      };
       this.#waiting = true;
-      this.#stop = stop;
       this.#pace.watch(this);
       message.on("close", onClose).on("data", onData).resume();
     });
   }
+}
 
-  /** Reads on and forgets what comes. True if the end was reached within the limits. */
-  discard(limits: ListenerLimits): Promise<boolean> {
-    return new Promise((resolve) => {
-      const message = this.#message;
-      const bytesMax = this.#moved + limits.discardBytesMax;
-      const end = (): void => {
-        clearTimeout(idle);
-        this.#waiting = false;
-        this.#pace.forget(this);
-        message.off("data", onData).off("close", end);
-        resolve(this.#moved === this.length);
-      };
-      const onData = (part: Bytes): void => {
-        this.#moved += part.length;
-        idle.refresh();
-        if (this.#moved === this.length || this.#moved > bytesMax) end();
-      };
-
-      const idle = setTimeout(end, limits.discardIdleMs);
-      this.#asked = true;
-      this.#waiting = true;
-      this.#stop = end;
-      this.#pace.watch(this);
-      message.on("close", end).on("data", onData).resume();
-      if (message.destroyed) end();
-    });
-  }
+function lengthOf({ headers }: IncomingMessage): number {
+  if (headers["transfer-encoding"] !== undefined) return UNKNOWN_LENGTH;
+  return Number(headers["content-length"] ?? 0);
 }

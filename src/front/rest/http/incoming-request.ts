@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Instant } from "../../../base/clock.ts";
 import { Fault } from "../../../base/fault.ts";
 import type { Query, RequestHeaders, RestRequest } from "./exchange.ts";
-import type { IncomingBody } from "./incoming-body.ts";
+import { type IncomingBody, UNKNOWN_LENGTH } from "./incoming-body.ts";
 import { NEWEST_VERSION, protocolVersion } from "./protocol-version.ts";
 import { parseQuery } from "./query.ts";
 import { nextRequestId } from "./request-id.ts";
@@ -25,12 +25,7 @@ export class IncomingRequest implements RestRequest {
   #query: Query = NO_QUERY;
   #version = NEWEST_VERSION;
 
-  constructor(
-    message: IncomingMessage,
-    body: IncomingBody,
-    secure: boolean,
-    receivedMs: Instant,
-  ) {
+  constructor(message: IncomingMessage, body: IncomingBody, secure: boolean, receivedMs: Instant) {
     this.#message = message;
     this.method = message.method as string;
     this.target = originForm(message.url as string);
@@ -64,10 +59,7 @@ export class IncomingRequest implements RestRequest {
     if (!METHODS.has(this.method)) throw new Fault("UnsupportedHttpVerb");
     this.#query = parseQuery(this.target.slice(this.path.length + 1));
     this.#version = protocolVersion(this.headers, this.#query);
-    // The service wants to know lengths beforehand, and so do we: chunked bodies have none.
-    if (this.headers.get("transfer-encoding") !== undefined) {
-      throw new Fault("MissingContentLengthHeader");
-    }
+    if (this.body.length === UNKNOWN_LENGTH) throw new Fault("MissingContentLengthHeader");
   }
 }
 

@@ -34,9 +34,7 @@ export async function sendResponse(
     if (output.destroyed) return 0;
     const rest = request.body.rest;
     const close =
-      sender.closing ||
-      rest > sender.limits.unreadBytesMax ||
-      (rest > 0 && request.body.withheld);
+      sender.closing || rest > sender.limits.unreadBytesMax || (rest > 0 && request.body.withheld);
     output.writeHead(response.status, headersOf(sender, request, response, body, close));
     if (rest === 0 && (body === null || isSmall(body))) {
       output.end(body);

@@ -1,32 +1,31 @@
-import type { Instant } from "../../base/clock.ts";
 import { newGuid } from "../../base/ids.ts";
 import {
   LEASE_BREAK_SECONDS_MAX,
   LEASE_SECONDS_MAX,
   LEASE_SECONDS_MIN,
 } from "../../base/limits.ts";
-import type { Stamp } from "../../base/stamp.ts";
+import type { Versioned } from "../../rules/conditions.ts";
 import type { LeaseAction } from "../../rules/lease.ts";
 import type { RequestHeaders, RestResponse } from "./http/exchange.ts";
 import { invalidHeader, leaseIdOf, numberOf, requireHeader } from "./request-headers.ts";
 import { versionHeaders } from "./response-headers.ts";
 
-/** What `comp=lease` asks for. */
+/** What a request for a lease asks for. Every service that has leases spells it like this. */
 export function leaseActionOf(headers: RequestHeaders): LeaseAction {
   const action = requireHeader(headers, "x-ms-lease-action");
   switch (action.toLowerCase()) {
     case "acquire":
       return acquireOf(headers);
     case "renew":
-      return { action: "renew", id: requireLeaseId(headers) };
+      return { action: "renew", id: requireLeaseId(headers, "x-ms-lease-id") };
     case "change":
       return {
         action: "change",
-        id: requireLeaseId(headers),
+        id: requireLeaseId(headers, "x-ms-lease-id"),
         proposedId: requireLeaseId(headers, "x-ms-proposed-lease-id"),
       };
     case "release":
-      return { action: "release", id: requireLeaseId(headers) };
+      return { action: "release", id: requireLeaseId(headers, "x-ms-lease-id") };
     case "break": {
       const period = numberOf(headers, "x-ms-lease-break-period", 0, LEASE_BREAK_SECONDS_MAX);
       return { action: "break", periodSeconds: period };
@@ -36,15 +35,12 @@ export function leaseActionOf(headers: RequestHeaders): LeaseAction {
   }
 }
 
-export interface LeaseDone {
-  readonly version: { readonly etag: Stamp; readonly modifiedMs: Instant };
-  readonly leaseId: string | null;
-  readonly secondsLeft: number;
-}
-
 const STATUS = { acquire: 201, renew: 200, change: 200, release: 200, break: 202 } as const;
 
-export function leaseResponse({ action }: LeaseAction, done: LeaseDone): RestResponse {
+export function leaseResponse(
+  action: LeaseAction["action"],
+  done: { version: Versioned; leaseId: string | null; secondsLeft: number },
+): RestResponse {
   const headers = versionHeaders(done.version);
   if (action === "break") headers.push("x-ms-lease-time", String(done.secondsLeft));
   else if (done.leaseId !== null) headers.push("x-ms-lease-id", done.leaseId);
@@ -66,7 +62,7 @@ function acquireOf(headers: RequestHeaders): LeaseAction {
   };
 }
 
-function requireLeaseId(headers: RequestHeaders, name = "x-ms-lease-id"): string {
+function requireLeaseId(headers: RequestHeaders, name: string): string {
   const value = requireHeader(headers, name);
   const id = leaseIdOf(headers, name);
   if (id === null) throw invalidHeader(name, value);

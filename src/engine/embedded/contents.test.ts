@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, open as openFile, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { HandClock } from "../../base/clock.ts";
+import { inParts, someBytes } from "../../store/bodies.fixture.ts";
+import { findEndOfUse } from "../../store/content-uses.ts";
+import {
+  CONTENTS_EXTENT_BYTES,
+  contentsContract,
+  type OpenContents,
+} from "../../store/contents.contract.ts";
+import { ContentsBench, NO_DIGESTS } from "../../store/contents.fixture.ts";
+import { contentsModelContract } from "../../store/contents-model.contract.ts";
+import { contentsRacesContract } from "../../store/contents-races.contract.ts";
+import type { Extents } from "../../store/extents.ts";
+import type { StoreError } from "../../store/store.ts";
+import { EmbeddedExtents } from "./extents.ts";
+import { openEmbeddedStore } from "./store.ts";
+
+const START_MS = 1_700_000_000_000;
+
+const open: OpenContents = async (t, wrap) => {
+  const bench = await openIn(await newFolder(t), wrap);
+  t.after(() => close(bench));
+  return bench;
+};
+
+contentsContract("embedded", open);
+contentsRacesContract("embedded", open);
+contentsModelContract("embedded", 1, open);
+
+test("after a crash between bytes and commit the bytes are overwritten, nothing else", async (t) => {
+  const folder = await newFolder(t);
+  const before = await openIn(folder);
+  const kept = someBytes(100_000, 1);
+  const leaf = await before.put(kept);
+  // Never named and never released: the process is gone before.
+  await before.contents.take(inParts(someBytes(100_000, 2), 9_999), NO_DIGESTS);
+  await close(before);
+
+  const after = await openIn(folder);
+  t.after(() => close(after));
+  assert.ok(after.bytesOnDisk() < 2 * 100_000);
+  const later = await after.put(someBytes(100_000, 3));
+  await after.sweepAll();
+  assert.deepEqual(await after.read(leaf), kept);
+  assert.deepEqual(await after.read(later), someBytes(100_000, 3));
+  assert.ok(after.bytesOnDisk() < 3 * 100_000);
+});
+
+test("after a crash extents that nobody refers to are found and removed", async (t) => {
+  const folder = await newFolder(t);
+  const before = await openIn(folder);
+  await before.contents.take(inParts(someBytes(2_000_000, 1), 9_999), NO_DIGESTS);
+  const kept = await before.put(someBytes(30_000, 2));
+  await before.contents.take(inParts(someBytes(2_000_000, 3), 9_999), NO_DIGESTS);
+  await close(before);
+
+  const after = await openIn(folder);
+  t.after(() => close(after));
+  await after.sweepAll();
+  assert.deepEqual(await after.read(kept), someBytes(30_000, 2));
+  assert.ok(after.bytesOnDisk() < 2 * 40_000, `${after.bytesOnDisk()} bytes`);
+});
+
+test("garbage outlives a restart", async (t) => {
+  const folder = await newFolder(t);
+  const before = await openIn(folder);
+  const leaf = await before.put(someBytes(100_000, 1));
+  await before.drop(leaf);
+  await close(before);
+
+  const after = await openIn(folder);
+  t.after(() => close(after));
+  await after.sweepAll();
+  await after.assertNothingLeft();
+  assert.deepEqual(await readdir(join(folder, "extents")), []);
+});
+
+test("damaged bytes are told from sound ones, and do not stop the sweeper", async (t) => {
+  const folder = await newFolder(t);
+  const bench = await openIn(folder);
+  t.after(() => close(bench));
+  const damaged = await bench.put(someBytes(30_000, 1));
+  const sound = await bench.put(someBytes(30_000, 2));
+  const garbage = await bench.put(someBytes(130_000, 3));
+  const [file] = await readdir(join(folder, "extents"));
+  await overwrite(join(folder, "extents", file as string), 12_345);
+  await assert.rejects(bench.read(damaged), { kind: "damaged" });
+  assert.deepEqual(await bench.read(sound), someBytes(30_000, 2));
+
+  await bench.drop(garbage);
+  await assert.rejects(bench.sweepAll(), { kind: "damaged" });
+  const other = await bench.put(someBytes(100_000, 4));
+  await bench.drop(other);
+  await bench.sweepAll();
+  assert.deepEqual(await bench.read(sound), someBytes(30_000, 2));
+  await assert.rejects(bench.read(damaged), { kind: "damaged" });
+});
+
+async function newFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "lazuli-contents-"));
+  t.after(() => rm(folder, { recursive: true }));
+  await mkdir(join(folder, "store"));
+  await mkdir(join(folder, "extents"));
+  return folder;
+}
+
+async function openIn(
+  folder: string,
+  wrap: (extents: Extents) => Extents = (extents) => extents,
+): Promise<ContentsBench> {
+  const failStop = (error: StoreError) => assert.fail(error);
+  const store = await openEmbeddedStore(join(folder, "store"), new HandClock(START_MS), failStop);
+  const extents = await EmbeddedExtents.open({
+    folder: join(folder, "extents"),
+    endOfUse: await findEndOfUse(store),
+    failStop,
+    extentBytesMax: CONTENTS_EXTENT_BYTES,
+  });
+  return new ContentsBench(store, wrap(extents));
+}
+
+async function close(bench: ContentsBench): Promise<void> {
+  await bench.store.close();
+  await bench.extents.close();
+}
+
+async function overwrite(path: string, position: number): Promise<void> {
+  const file = await openFile(path, "r+");
+  await file.write("damage", position);
+  await file.close();
+}

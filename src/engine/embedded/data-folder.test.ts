@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { openDataFolder } from "./data-folder.ts";
+
+// This file is also a program that holds a data folder until it is killed.
+const [, , command, folderOfProgram = ""] = process.argv;
+if (command === "hold") await hold(folderOfProgram);
+else registerTests();
+
+async function hold(folder: string): Promise<void> {
+  const answer = await openDataFolder(folder).then(
+    () => "mine",
+    (error) => String(error.message),
+  );
+  writeSync(1, answer);
+  if (answer === "mine") setInterval(() => undefined, 60_000);
+}
+
+/** Starts another process that wants the folder; tells what became of that. */
+async function contend(t: TestContext, folder: string): Promise<[string, ChildProcess]> {
+  const other = spawn(process.execPath, [import.meta.filename, "hold", folder], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  t.after(() => other.kill("SIGKILL"));
+  const [answer] = await once(other.stdout as NodeJS.ReadableStream, "data");
+  return [String(answer), other];
+}
+
+async function newPlace(t: TestContext): Promise<string> {
+  const place = await mkdtemp(join(tmpdir(), "lazuli-folder-"));
+  t.after(() => rm(place, { recursive: true }));
+  return place;
+}
+
+function registerTests(): void {
+  test("a folder that is not there is made, with places for records and bytes", async (t) => {
+    const folder = join(await newPlace(t), "some", "where");
+    const data = await openDataFolder(folder);
+    assert.deepEqual(await readdir(data.storeFolder), []);
+    assert.deepEqual(await readdir(data.extentsFolder), []);
+    await data.release();
+    assert.deepEqual((await readdir(folder)).sort(), ["extents", "lazuli.json", "store"]);
+  });
+
+  test("a folder can be opened again and again, and keeps what is in it", async (t) => {
+    const folder = await newPlace(t);
+    for (const round of ["1", "2", "3"]) {
+      const data = await openDataFolder(folder);
+      const file = join(data.storeFolder, "file");
+      if (round !== "1") assert.equal(await readFile(file, "utf8"), "1");
+      else await writeFile(file, round);
+      await data.release();
+    }
+  });
+
+  test("other people's files beside ours do not matter; a foreign store does", async (t) => {
+    const folder = await newPlace(t);
+    await writeFile(join(folder, "theirs.txt"), "x");
+    await (await openDataFolder(folder)).release();
+    const foreign = await newPlace(t);
+    await mkdir(join(foreign, "store"));
+    await assert.rejects(openDataFolder(foreign), /store is there already.*--location/);
+  });
+
+  test("a folder of a newer version is refused, with what to do", async (t) => {
+    const folder = await newPlace(t);
+    await (await openDataFolder(folder)).release();
+    await writeFile(join(folder, "lazuli.json"), '{"format":7}\n');
+    const newer =
+      "written by a newer Lazuli \\(format 7\\), this one reads up to 1: install a newer";
+    await assert.rejects(openDataFolder(folder), new RegExp(newer));
+    await writeFile(join(folder, "lazuli.json"), "{}");
+    await assert.rejects(openDataFolder(folder), /lazuli\.json is damaged/);
+  });
+
+  test("a file in the folder's place is refused", async (t) => {
+    const file = join(await newPlace(t), "file");
+    await writeFile(file, "x");
+    await assert.rejects(openDataFolder(file), /file is not a folder: choose another/);
+    await assert.rejects(openDataFolder(join(file, "below")), /is not a folder: choose another/);
+  });
+
+  const skip = process.platform === "win32" ? "Windows has no such permissions" : false;
+  test("a folder that cannot be written to is refused", { skip }, async (t) => {
+    const folder = await newPlace(t);
+    await chmod(folder, 0o500);
+    // No permission stops root, but sysfs does.
+    const readOnly = process.getuid?.() === 0 ? "/sys/lazuli" : folder;
+    await assert.rejects(
+      openDataFolder(readOnly),
+      /cannot be written to \(E[A-Z]+\): choose another/,
+    );
+  });
+
+  test("a folder is opened once at a time, in this process", async (t) => {
+    const folder = await newPlace(t);
+    const data = await openDataFolder(folder);
+    await assert.rejects(openDataFolder(folder), /is in use by another Lazuli: stop that one, or/);
+    await data.release();
+    await (await openDataFolder(folder)).release();
+  });
+
+  test("a folder is opened once at a time, by any process, until that one is killed", async (t) => {
+    const folder = await newPlace(t);
+    const [answer, other] = await contend(t, folder);
+    assert.equal(answer, "mine");
+    await assert.rejects(openDataFolder(folder), /is in use by another Lazuli/);
+    other.kill("SIGKILL");
+    await once(other, "close");
+    const data = await openDataFolder(folder);
+    const [late] = await contend(t, folder);
+    assert.match(late, /is in use by another Lazuli/);
+    await data.release();
+  });
+
+  test("of many that want a folder at once, one gets it at most", async (t) => {
+    const folder = await newPlace(t);
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 20 }, () => openDataFolder(folder)),
+    );
+    const winners = outcomes.filter((outcome) => outcome.status === "fulfilled");
+    assert.equal(winners.length, 1);
+    for (const { value } of winners) await value.release();
+  });
+
+  test("a path longer than that of a socket may be is no obstacle", async (t) => {
+    const folder = join(await newPlace(t), "x".repeat(100), "y".repeat(100));
+    const data = await openDataFolder(folder);
+    await assert.rejects(openDataFolder(folder), /is in use by another Lazuli/);
+    await data.release();
+  });
+}

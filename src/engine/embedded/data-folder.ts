@@ -1,0 +1,99 @@
+import { access, constants, mkdir, open, readFile, rename, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { lockFolder } from "./folder-lock.ts";
+import { syncFolder } from "./sync-folder.ts";
+
+/** The way data is laid out in a data folder. It rises when older versions could not read it. */
+const FORMAT = 1;
+const FORMAT_FILE = "lazuli.json";
+const ELSEWHERE = "choose another folder with --location";
+
+/** A folder that belongs to this process until it is released. */
+export interface DataFolder {
+  readonly storeFolder: string;
+  readonly extentsFolder: string;
+  release(): Promise<void>;
+}
+
+/** Opens a data folder, or makes one. What is wrong with it is told in one line. */
+export async function openDataFolder(folder: string): Promise<DataFolder> {
+  await makeWritable(folder);
+  const lock = await lockFolder(folder);
+  if (lock === null) {
+    throw new Error(`${folder} is in use by another Lazuli: stop that one, or ${ELSEWHERE}`);
+  }
+  const parts = { storeFolder: join(folder, "store"), extentsFolder: join(folder, "extents") };
+  try {
+    const format = await readFormat(folder);
+    if (format === null) await claim(folder, Object.values(parts));
+    else refuseNewer(folder, format);
+    for (const part of Object.values(parts)) await mkdir(part, { recursive: true });
+    await syncFolder(folder);
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+  return { ...parts, release: () => lock.release() };
+}
+
+async function makeWritable(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : null;
+    const problem =
+      code === "EEXIST" || code === "ENOTDIR"
+        ? "is not a folder"
+        : `cannot be written to (${code})`;
+    throw new Error(`${folder} ${problem}: ${ELSEWHERE}`, { cause: error });
+  }
+}
+
+/** The format of what is in the folder, or null if Lazuli never wrote to it. */
+async function readFormat(folder: string): Promise<number | null> {
+  const path = join(folder, FORMAT_FILE);
+  const text = await readFile(path, "utf8").catch((error) => {
+    if (error.code === "ENOENT") return null;
+    throw error;
+  });
+  if (text === null) return null;
+  const format = /^\{"format":(\d+)\}\s*$/.exec(text)?.[1];
+  if (format === undefined) {
+    throw new Error(`${path} is damaged: restore it from a copy of the data folder`);
+  }
+  return Number(format);
+}
+
+function refuseNewer(folder: string, format: number): void {
+  if (format <= FORMAT) return;
+  throw new Error(
+    `${folder} was written by a newer Lazuli (format ${format}), ` +
+      `this one reads up to ${FORMAT}: install a newer version`,
+  );
+}
+
+/** Marks a folder as ours before anything else is put into it. */
+async function claim(folder: string, parts: readonly string[]): Promise<void> {
+  for (const part of parts) {
+    if (await isThere(part)) {
+      throw new Error(`${part} is there already, and Lazuli did not make it: ${ELSEWHERE}`);
+    }
+  }
+  const draft = join(folder, `.${FORMAT_FILE}`);
+  const file = await open(draft, "w");
+  try {
+    await file.writeFile(`{"format":${FORMAT}}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(draft, join(folder, FORMAT_FILE));
+}
+
+function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,18 @@
+import { statfs } from "node:fs/promises";
+import { MIB } from "../../base/limits.ts";
+
+const EIO = 5;
+/** ENOSPC; EDQUOT on Linux and on macOS; ERROR_DISK_FULL on Windows. */
+const FULL_CODES = [28, 122, 69, 112];
+/** With less than this to spare, a write that came out short did so for want of space. */
+const SPARE_BYTES_MIN = 16 * MIB;
+
+/** Whether lmdb could not write because no space is left in the file system of this folder. */
+export async function isDiskFull(error: unknown, folder: string): Promise<boolean> {
+  const code = error instanceof Error && "code" in error ? Number(error.code) : Number.NaN;
+  if (FULL_CODES.includes(code)) return true;
+  // lmdb reports a short write, the usual sign of a full disk, as an input/output error.
+  if (code !== EIO) return false;
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize < SPARE_BYTES_MIN;
+}

@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import { mkdtemp, open, readdir, rm, stat, symlink, truncate, unlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { wholeBody } from "../../base/bytes.ts";
+import { gather, someBytes } from "../../store/bodies.fixture.ts";
+import { CONTRACT_EXTENT_BYTES, extentsContract } from "../../store/extents.contract.ts";
+import type { Address, EndOfUse } from "../../store/extents.ts";
+import type { StoreError } from "../../store/store.ts";
+import { EmbeddedExtents } from "./extents.ts";
+
+extentsContract("embedded", async (t) => openIn(t, await newFolder(t)));
+
+test("after a restart writing goes on behind the last bytes in use", async (t) => {
+  const folder = await newFolder(t);
+  const before = await openIn(t, folder);
+  const [kept, lost] = [someBytes(100_000, 1), someBytes(100_000, 2)];
+  const at = await place(before, kept);
+  await place(before, lost);
+  await before.close();
+
+  const endOfUse = { extent: at.extent, offset: at.offset + at.bytesOnDisk };
+  const after = await openIn(t, folder, endOfUse);
+  assert.equal((await stat(fileOf(folder, at.extent))).size, endOfUse.offset);
+  const fresh = someBytes(100_000, 3);
+  const next = await place(after, fresh);
+  assert.deepEqual([next.extent, next.offset], [endOfUse.extent, endOfUse.offset]);
+  assert.deepEqual(await gather(after.parts(at, 0, at.length)), kept);
+  assert.deepEqual(await gather(after.parts(next, 0, next.length)), fresh);
+});
+
+test("after a restart a last extent that nobody uses is written from its beginning", async (t) => {
+  const folder = await newFolder(t);
+  const before = await openIn(t, folder);
+  const used = await place(before, someBytes(100_000, 1));
+  before.seal(used.extent);
+  const unused = await place(before, someBytes(100_000, 2));
+  await before.close();
+
+  const after = await openIn(t, folder, { extent: used.extent, offset: used.bytesOnDisk });
+  const next = await place(after, someBytes(100_000, 3));
+  assert.deepEqual([next.extent, next.offset], [unused.extent, 0]);
+});
+
+test("the number of an extent that is in use but lost is not given to another one", async (t) => {
+  const folder = await newFolder(t);
+  const before = await openIn(t, folder);
+  const lost = await place(before, someBytes(100_000, 1));
+  await before.close();
+  await unlink(fileOf(folder, lost.extent));
+
+  const after = await openIn(t, folder, { extent: lost.extent, offset: lost.bytesOnDisk });
+  assert.throws(() => after.hold([lost.extent]), { kind: "damaged", message: /is missing/ });
+  assert.ok((await place(after, someBytes(100_000, 2))).extent > lost.extent);
+});
+
+test("a flipped bit is found, in the bytes and in their checksum", async (t) => {
+  const folder = await newFolder(t);
+  const extents = await openIn(t, folder);
+  const at = await place(extents, someBytes(200_000, 1));
+  for (const position of [
+    0,
+    65_535,
+    65_536,
+    65_539,
+    65_540,
+    200_000 + 3 * 4,
+    200_000 + 4 * 4 - 1,
+  ]) {
+    await flipBit(fileOf(folder, at.extent), at.offset + position);
+    const read = gather(extents.parts(at, 0, at.length));
+    await assert.rejects(read, { kind: "damaged", message: /not those written/ }, `${position}`);
+    await flipBit(fileOf(folder, at.extent), at.offset + position);
+  }
+  assert.equal((await gather(extents.parts(at, 0, at.length))).length, 200_000);
+});
+
+test("damage is no obstacle to reading the chunks that are sound", async (t) => {
+  const folder = await newFolder(t);
+  const extents = await openIn(t, folder);
+  const bytes = someBytes(200_000, 1);
+  const at = await place(extents, bytes);
+  await flipBit(fileOf(folder, at.extent), at.offset);
+  const sound = await gather(extents.parts(at, 65_536, 100_000));
+  assert.deepEqual(sound, bytes.subarray(65_536, 165_536));
+});
+
+test("a file that ends too early is found", async (t) => {
+  const folder = await newFolder(t);
+  const extents = await openIn(t, folder);
+  const at = await place(extents, someBytes(200_000, 1));
+  await truncate(fileOf(folder, at.extent), 150_000);
+  await assert.rejects(gather(extents.parts(at, 0, at.length)), { kind: "damaged" });
+});
+
+test("a reader that stops in the middle is no trouble", async (t) => {
+  const extents = await openIn(t, await newFolder(t), null, 64 * 1024 * 1024);
+  const bytes = someBytes(5_000_000, 1);
+  const at = await place(extents, bytes);
+  for await (const part of extents.parts(at, 0, at.length)) {
+    assert.deepEqual(part, bytes.subarray(0, part.length));
+    break;
+  }
+});
+
+const linuxOnly = { skip: process.platform !== "linux" && "needs the devices of Linux" };
+
+test("a full disk refuses the body, and the next one is tried again", linuxOnly, async (t) => {
+  const folder = await newFolder(t);
+  const extents = await openIn(t, folder);
+  await symlink("/dev/full", fileOf(folder, 1));
+  await assert.rejects(place(extents, someBytes(50_000, 1)), {
+    kind: "full",
+    message: /free some/,
+  });
+  assert.ok(extents.list().every(({ held }) => !held));
+  extents.seal(1);
+  assert.equal((await place(extents, someBytes(50_000, 2))).length, 50_000);
+});
+
+test("the first failed sync stops everything, and no later one succeeds", linuxOnly, async (t) => {
+  const folder = await newFolder(t);
+  const failures: StoreError[] = [];
+  const extents = await openIn(t, folder, null, CONTRACT_EXTENT_BYTES, failures);
+  // Takes every byte, but cannot be synced.
+  await symlink("/dev/null", fileOf(folder, 1));
+  await assert.rejects(place(extents, someBytes(50_000, 1)), { kind: "broken" });
+  assert.deepEqual(
+    failures.map(({ kind }) => kind),
+    ["broken"],
+  );
+  await assert.rejects(place(extents, someBytes(50_000, 2)), { kind: "broken" });
+});
+
+test("reading many extents leaves few files open", linuxOnly, async (t) => {
+  const extents = await openIn(t, await newFolder(t), null, 16 * 1024);
+  const bodies = Array.from({ length: 500 }, (_, at) => someBytes(4_000, at));
+  const addresses = await Promise.all(bodies.map((bytes) => place(extents, bytes)));
+  assert.ok(extents.list().length > 100);
+  const filesBefore = (await readdir("/proc/self/fd")).length;
+  for (const at of addresses) {
+    const hold = extents.hold([at.extent]);
+    await gather(extents.parts(at, 0, at.length));
+    hold.release();
+  }
+  const filesAfter = (await readdir("/proc/self/fd")).length;
+  assert.ok(filesAfter <= Math.max(filesBefore, 64) + 16, `${filesBefore} then ${filesAfter}`);
+});
+
+async function newFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "lazuli-extents-"));
+  t.after(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+async function openIn(
+  t: TestContext,
+  folder: string,
+  endOfUse: EndOfUse | null = null,
+  extentBytesMax = CONTRACT_EXTENT_BYTES,
+  failures: StoreError[] = [],
+): Promise<EmbeddedExtents> {
+  const failStop = (error: StoreError) => failures.push(error);
+  const extents = await EmbeddedExtents.open({ folder, endOfUse, failStop, extentBytesMax });
+  t.after(() => extents.close());
+  return extents;
+}
+
+async function place(extents: EmbeddedExtents, bytes: Buffer): Promise<Address> {
+  const written = await extents.write(wholeBody(bytes));
+  written.release();
+  return written.addresses[0] as Address;
+}
+
+function fileOf(folder: string, extent: number): string {
+  return join(folder, `${extent.toString(16).padStart(16, "0")}.extent`);
+}
+
+async function flipBit(path: string, position: number): Promise<void> {
+  const file = await open(path, "r+");
+  const byte = Buffer.alloc(1);
+  await file.read(byte, 0, 1, position);
+  byte[0] = (byte[0] as number) ^ 0x10;
+  await file.write(byte, 0, 1, position);
+  await file.close();
+}

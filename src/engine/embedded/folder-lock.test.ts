@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { lockFolder } from "./folder-lock.ts";
+
+// This file is also a program that says whether it gets the lock, and ends without a release.
+const [, , command, folderOfProgram = ""] = process.argv;
+if (command === "try") {
+  process.stdout.write((await lockFolder(folderOfProgram)) === null ? "taken" : "mine");
+  process.kill(process.pid, "SIGKILL");
+} else registerTests();
+
+/** Runs the program in a network of its own, as a container has one. */
+function tryElsewhere(folder: string): string {
+  const program = [process.execPath, import.meta.filename, "try", folder];
+  return spawnSync("unshare", ["--net", ...program], { encoding: "utf8" }).stdout;
+}
+
+function registerTests(): void {
+  const isolates = spawnSync("unshare", ["--net", "true"]).status === 0;
+  const skip = isolates ? false : "needs Linux and the right to make a network namespace";
+  test("containers that share nothing but the folder exclude each other", { skip }, async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), "lazuli-lock-"));
+    t.after(() => rm(folder, { recursive: true }));
+    assert.equal(tryElsewhere(folder), "mine");
+    assert.equal(tryElsewhere(folder), "mine", "the first one was killed");
+    const lock = await lockFolder(folder);
+    assert.equal(tryElsewhere(folder), "taken");
+    await lock?.release();
+    assert.deepEqual(await readdir(folder), [], "dead beacons are cleared away");
+  });
+}

@@ -1,0 +1,129 @@
+import { randomBytes } from "node:crypto";
+import { closeSync, constants, openSync } from "node:fs";
+import { readdir, rename, stat, unlink } from "node:fs/promises";
+import { connect, createServer, type Server } from "node:net";
+import { join } from "node:path";
+
+/**
+ * Sees to it that one process at a time uses a folder. Node has no flock, and a file with a process
+ * number in it outlives `kill -9` and means nothing in another container. So the lock is a thing
+ * that the kernel takes back when the process ends, in whatever way:
+ *
+ * - On macOS and Windows, a file that is open for this process alone.
+ * - On Linux, a socket whose abstract name is the folder's device and inode; it can be bound once.
+ *   Such names count within one network namespace. For containers that share nothing but the folder
+ *   there is a beacon, too: a socket in the folder that answers as long as its owner lives. Only
+ *   file systems without sockets (some mounts of a host's folder into a virtual machine) lack it.
+ */
+export interface FolderLock {
+  release(): Promise<void>;
+}
+
+/** Takes the lock, or returns null if somebody else has it. */
+export function lockFolder(folder: string): Promise<FolderLock | null> {
+  return process.platform === "linux" ? lockBySockets(folder) : lockByOpening(folder);
+}
+
+/** UV_FS_O_EXLOCK of libuv on Windows; O_EXLOCK of macOS. */
+const EXCLUSIVE = process.platform === "win32" ? 0x1000_0000 : 0x20;
+
+async function lockByOpening(folder: string): Promise<FolderLock | null> {
+  const { O_RDWR, O_CREAT, O_NONBLOCK = 0 } = constants;
+  try {
+    const flags = O_RDWR | O_CREAT | O_NONBLOCK | EXCLUSIVE;
+    const file = openSync(join(folder, "lock"), flags, 0o600);
+    return { release: async () => closeSync(file) };
+  } catch (error) {
+    if (isOneOf(error, "EAGAIN", "EBUSY")) return null;
+    throw error;
+  }
+}
+
+async function lockBySockets(folder: string): Promise<FolderLock | null> {
+  const { dev, ino } = await stat(folder, { bigint: true });
+  const name = await listen(`\0lazuli-${dev}-${ino}`).catch((error) => {
+    if (isOneOf(error, "EADDRINUSE")) return null;
+    throw error;
+  });
+  if (name === null) return null;
+  const beacon = await Beacon.light(folder);
+  const release = async () => {
+    await beacon.putOut();
+    await stop(name);
+  };
+  if (await beacon.isAlone()) return { release };
+  await release();
+  return null;
+}
+
+/**
+ * Everybody lights his own beacon first and looks for others then. So of two that start at once, one
+ * sees the other at least. A beacon that does not answer has gone out for good.
+ */
+class Beacon {
+  /** A socket's path must be short, and this one is, wherever the folder may be. */
+  readonly #folder: number;
+  readonly #name = `lock-${randomBytes(8).toString("hex")}`;
+  #server: Server | null = null;
+
+  private constructor(folder: string) {
+    this.#folder = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+  }
+
+  static async light(folder: string): Promise<Beacon> {
+    const beacon = new Beacon(folder);
+    const unlit = beacon.#path(`.${beacon.#name}`);
+    beacon.#server = await listen(unlit).catch(() => null);
+    // Nobody sees it before it answers.
+    if (beacon.#server !== null) await rename(unlit, beacon.#path(beacon.#name));
+    return beacon;
+  }
+
+  async isAlone(): Promise<boolean> {
+    for (const name of await readdir(this.#path(""))) {
+      if (!/^lock-[0-9a-f]{16}$/.test(name) || name === this.#name) continue;
+      if (await answers(this.#path(name))) return false;
+      await unlink(this.#path(name)).catch(() => undefined);
+    }
+    return true;
+  }
+
+  async putOut(): Promise<void> {
+    if (this.#server !== null) {
+      await unlink(this.#path(this.#name)).catch(() => undefined);
+      await stop(this.#server);
+    }
+    closeSync(this.#folder);
+  }
+
+  #path(name: string): string {
+    return `/proc/self/fd/${this.#folder}/${name}`;
+  }
+}
+
+function listen(path: string): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((socket) => socket.destroy());
+    server.once("error", reject);
+    server.listen(path, () => resolve(server.unref()));
+  });
+}
+
+function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()));
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once("error", (error) => resolve(!isOneOf(error, "ECONNREFUSED", "ENOENT")));
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
+}
+
+function isOneOf(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && "code" in error && codes.includes(String(error.code));
+}

@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import type { Bytes } from "../../base/bytes.ts";
+import { systemClock } from "../../base/clock.ts";
+import { key, SPACE } from "../../base/keys.ts";
+import type { Store } from "../../store/store.ts";
+import { openEmbeddedStore } from "./store.ts";
+
+const ROUNDS = 10;
+const WRITERS = 8;
+const PROGRAM = import.meta.filename;
+
+// This file is also the program that is killed: `node store-crash.test.js write FOLDER FROM`.
+const [, , command, folderOfProgram = "", from = "0"] = process.argv;
+if (command === "write") await writeForEver(folderOfProgram, Number(from));
+else registerTests();
+
+/** Writes pairs of records and says the number of each pair that was acknowledged. */
+async function writeForEver(folder: string, first: number): Promise<void> {
+  const say = (line: string) => writeSync(1, `${line}\n`);
+  process.on("unhandledRejection", (reason) => say(`unhandled ${reason}`));
+  const store = await openEmbeddedStore(folder, systemClock, (error) => {
+    say(`stopped ${error.kind}`);
+    setImmediate(() => process.exit(3));
+  });
+  let next = first;
+  const write = async () => {
+    for (;;) {
+      const id = next++;
+      const stamp = await store.transact((tx) => {
+        tx.set(key(SPACE.content, id), contentOf(id));
+        tx.set(key(SPACE.blob, id), Buffer.from("x"));
+        return tx.stamp();
+      });
+      say(`${id} ${stamp}`);
+    }
+  };
+  await Promise.all(Array.from({ length: WRITERS }, () => write().catch(() => undefined)));
+}
+
+function contentOf(id: number): Bytes {
+  return Buffer.alloc((id % 40) * 500, id);
+}
+
+interface Acknowledged {
+  readonly ids: number[];
+  lastStamp: bigint;
+}
+
+/** Takes down what the program says, until `enough` pairs are acknowledged or it ends. */
+async function follow(program: ChildProcess, told: Acknowledged, enough: number) {
+  const others: string[] = [];
+  const lines = createInterface({ input: program.stdout as NodeJS.ReadableStream });
+  const ended = once(program, "close");
+  for await (const line of lines) {
+    const pair = /^(\d+) (\d+)$/.exec(line);
+    if (pair === null) others.push(line);
+    else {
+      told.ids.push(Number(pair[1]));
+      const stamp = BigInt(pair[2] as string);
+      if (stamp > told.lastStamp) told.lastStamp = stamp;
+    }
+    if (told.ids.length === enough) program.kill("SIGKILL");
+  }
+  await ended;
+  return others;
+}
+
+/** Everything acknowledged is there, no pair is there by half, and stamps go on rising. */
+async function assertNothingLost(store: Store, told: Acknowledged): Promise<void> {
+  const top = Math.max(...told.ids) + 2 * WRITERS;
+  await store.read((view) => {
+    for (const id of told.ids) {
+      assert.ok(view.get(key(SPACE.content, id))?.equals(contentOf(id)), `${id} is lost`);
+    }
+    for (let id = 0; id <= top; id++) {
+      const halves = [view.get(key(SPACE.content, id)), view.get(key(SPACE.blob, id))];
+      assert.equal(halves[0] === undefined, halves[1] === undefined, `half of ${id} is there`);
+    }
+  });
+  assert.ok((await store.transact((tx) => tx.stamp())) > told.lastStamp, "a stamp came twice");
+}
+
+async function inNewFolder(use: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "lazuli-crash-"));
+  try {
+    await use(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function check(folder: string, told: Acknowledged): Promise<void> {
+  const store = await openEmbeddedStore(folder, systemClock, assert.fail);
+  await assertNothingLost(store, told);
+  await store.close();
+}
+
+function registerTests(): void {
+  test("whatever was acknowledged survives kill -9, again and again", () =>
+    inNewFolder(async (folder) => {
+      const told: Acknowledged = { ids: [], lastStamp: 0n };
+      for (let round = 0; round < ROUNDS; round++) {
+        const first = told.ids.length === 0 ? 0 : Math.max(...told.ids) + 2 * WRITERS;
+        const program = spawn(process.execPath, [PROGRAM, "write", folder, `${first}`], {
+          stdio: ["ignore", "pipe", "inherit"],
+        });
+        const more = 1 + Math.floor(Math.random() * 300);
+        const others = await follow(program, told, told.ids.length + more);
+        assert.deepEqual(others, []);
+        await check(folder, told);
+      }
+    }));
+
+  // A limit on the size of files makes the disk fail for real.
+  const skip = process.platform === "win32" ? "Windows has no ulimit" : false;
+  test("a disk that fails stops the store once; nothing acknowledged is lost", { skip }, () =>
+    inNewFolder(async (folder) => {
+      const told: Acknowledged = { ids: [], lastStamp: 0n };
+      const limited = `trap '' XFSZ; ulimit -f 4000; exec "$0" "$1" write "$2"`;
+      const program = spawn("sh", ["-c", limited, process.execPath, PROGRAM, folder], {
+        stdio: ["ignore", "pipe", "ignore"],
+      });
+      const others = await follow(program, told, Number.POSITIVE_INFINITY);
+      assert.equal(program.exitCode, 3);
+      assert.deepEqual(others, ["stopped unknown"]);
+      assert.ok(told.ids.length > 0);
+      await check(folder, told);
+    }),
+  );
+}

@@ -1,0 +1,23 @@
+import { HandClock } from "../../base/clock.ts";
+import {
+  CONTENTS_EXTENT_BYTES,
+  contentsContract,
+  type OpenContents,
+} from "../../store/contents.contract.ts";
+import { ContentsBench } from "../../store/contents.fixture.ts";
+import { contentsModelContract } from "../../store/contents-model.contract.ts";
+import { contentsRacesContract } from "../../store/contents-races.contract.ts";
+import { MemoryExtents } from "./extents.ts";
+import { MemoryStore } from "./store.ts";
+
+const START_MS = 1_700_000_000_000;
+
+const open: OpenContents = async (_t, wrap = (extents) => extents) =>
+  new ContentsBench(
+    new MemoryStore(new HandClock(START_MS)),
+    wrap(new MemoryExtents(CONTENTS_EXTENT_BYTES)),
+  );
+
+contentsContract("memory", open);
+contentsRacesContract("memory", open);
+contentsModelContract("memory", 10, open);

@@ -1,0 +1,164 @@
+import type { Body, Bytes } from "../../base/bytes.ts";
+import type { Address, ExtentInfo, Extents, Hold, Written } from "../../store/extents.ts";
+import { StoreError } from "../../store/store.ts";
+
+const EXTENT_BYTES_MAX = 64 * 1024 * 1024;
+const PIECES_PER_EXTENT = 4;
+
+/** Extents that live and die with their process. Each piece is one buffer. */
+export class MemoryExtents implements Extents {
+  readonly #extentBytesMax: number;
+  readonly #extents = new Map<number, MemoryExtent>();
+  #lastExtent = 0;
+
+  constructor(extentBytesMax = EXTENT_BYTES_MAX) {
+    this.#extentBytesMax = extentBytesMax;
+  }
+
+  async write(body: Body): Promise<Written> {
+    const pieceBytesMax = this.#extentBytesMax / PIECES_PER_EXTENT;
+    const upload = new MemoryUpload(body.length, pieceBytesMax, (bytes) => this.#reserve(bytes));
+    try {
+      await body.drain((part) => upload.add(part));
+      upload.finish();
+    } catch (error) {
+      upload.release();
+      throw error;
+    }
+    return upload;
+  }
+
+  hold(extents: Iterable<number>): Hold {
+    const held = [...new Set(extents)].map((extent) => this.#extentOf(extent));
+    for (const extent of held) extent.holders++;
+    return {
+      release: () => {
+        for (const extent of held.splice(0)) this.#release(extent);
+      },
+    };
+  }
+
+  async *parts(at: Address, from: number, length: number): AsyncIterable<Bytes> {
+    const piece = this.#extentOf(at.extent).pieces.get(at.offset);
+    if (piece === undefined) throw new StoreError("damaged", `no piece at ${at.offset}`);
+    if (length > 0) yield piece.subarray(from, from + length);
+  }
+
+  list(): readonly ExtentInfo[] {
+    const infos: ExtentInfo[] = [];
+    for (const { number, end, open, holders, doomed } of this.#extents.values()) {
+      if (!doomed) infos.push({ extent: number, bytesOnDisk: end, open, held: holders > 0 });
+    }
+    return infos;
+  }
+
+  seal(extent: number): void {
+    this.#extentOf(extent).open = false;
+  }
+
+  async remove(extent: number): Promise<void> {
+    const removed = this.#extentOf(extent);
+    removed.open = false;
+    removed.doomed = true;
+    if (removed.holders === 0) this.#extents.delete(extent);
+  }
+
+  async close(): Promise<void> {
+    this.#extents.clear();
+  }
+
+  #reserve(bytes: number): [Bytes, Address, Hold] {
+    const extent = this.#extentFor(bytes);
+    const offset = extent.end;
+    const piece = Buffer.alloc(bytes);
+    extent.pieces.set(offset, piece);
+    extent.end += bytes;
+    const at = { extent: extent.number, offset, length: bytes, bytesOnDisk: bytes };
+    return [piece, at, this.hold([extent.number])];
+  }
+
+  #extentFor(bytes: number): MemoryExtent {
+    const last = this.#extents.get(this.#lastExtent);
+    if (last?.open) {
+      if (last.end + bytes <= this.#extentBytesMax) return last;
+      last.open = false;
+    }
+    const extent = {
+      number: ++this.#lastExtent,
+      pieces: new Map<number, Bytes>(),
+      end: 0,
+      open: true,
+      holders: 0,
+      doomed: false,
+    };
+    this.#extents.set(extent.number, extent);
+    return extent;
+  }
+
+  #release(extent: MemoryExtent): void {
+    extent.holders--;
+    if (extent.doomed && extent.holders === 0) this.#extents.delete(extent.number);
+  }
+
+  #extentOf(extent: number): MemoryExtent {
+    const found = this.#extents.get(extent);
+    if (found === undefined) throw new StoreError("damaged", `extent ${extent} is missing`);
+    return found;
+  }
+}
+
+interface MemoryExtent {
+  readonly number: number;
+  readonly pieces: Map<number, Bytes>;
+  end: number;
+  open: boolean;
+  holders: number;
+  doomed: boolean;
+}
+
+class MemoryUpload implements Written {
+  readonly addresses: Address[] = [];
+  readonly #pieceBytesMax: number;
+  readonly #reserve: (bytes: number) => [Bytes, Address, Hold];
+  readonly #holds: Hold[] = [];
+  #bytesAhead: number;
+  /** What is still to be filled of the last piece. */
+  #room: Bytes = Buffer.alloc(0);
+
+  constructor(
+    length: number,
+    pieceBytesMax: number,
+    reserve: (bytes: number) => [Bytes, Address, Hold],
+  ) {
+    this.#bytesAhead = length;
+    this.#pieceBytesMax = pieceBytesMax;
+    this.#reserve = reserve;
+  }
+
+  add(part: Bytes): void {
+    for (let at = 0; at < part.length; ) {
+      if (this.#room.length === 0) this.#beginPiece();
+      const bytes = part.copy(this.#room, 0, at);
+      this.#room = this.#room.subarray(bytes);
+      at += bytes;
+    }
+  }
+
+  finish(): void {
+    if (this.#room.length > 0 || this.#bytesAhead > 0) throw new Error("a body ended too early");
+  }
+
+  release(): void {
+    for (const hold of this.#holds.splice(0)) hold.release();
+  }
+
+  #beginPiece(): void {
+    if (this.#bytesAhead === 0) throw new Error("a body is longer than it said");
+    const length = Math.min(this.#bytesAhead, this.#pieceBytesMax);
+    const [piece, address, hold] = this.#reserve(length);
+    this.#bytesAhead -= length;
+    this.#room = piece;
+    this.addresses.push(address);
+    this.#holds.push(hold);
+  }
+}

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  ACCOUNT_NAME,
+  type Asked,
+  assertRefused,
+  authenticated,
+  NOON,
+  sign,
+} from "./request.fixture.ts";
+
+/** An account token made by hand, so that it can say what no client would sign. */
+function asking(fields: Readonly<Record<string, string>>, more: Partial<Asked> = {}) {
+  const all: Record<string, string> = {
+    sv: "2018-11-09",
+    ss: "b",
+    srt: "sco",
+    sp: "r",
+    se: "2030-01-02T00:00:00Z",
+    ...fields,
+  };
+  const lines = ["sp", "ss", "srt", "st", "se", "sip", "spr", "sv"].map((name) => all[name] ?? "");
+  const sig = sign(`${ACCOUNT_NAME}\n${lines.join("\n")}\n`);
+  const query = new URLSearchParams({ ...all, sig }).toString().replaceAll("+", "%20");
+  const url = `${more.url ?? `http://127.0.0.1/${ACCOUNT_NAME}/c/b`}?${query}`;
+  return () => authenticated("blob", { ...more, url });
+}
+
+test("the token that the others are made from is good", () => {
+  assert.equal(asking({})().access.kind, "account-sas");
+});
+
+test("a token begins at its start and is over at its expiry", () => {
+  const fields = { st: "2030-01-01T12:00:00Z", se: "2030-01-01T12:00:10Z" };
+  const at = (ms: number) => asking(fields, { receivedMs: NOON + ms });
+  at(0)();
+  at(9_999)();
+  assert.match(assertRefused("AuthenticationFailed", at(-1)), /Start \[2030-01-01T12:00:00Z\]/);
+  assert.match(
+    assertRefused("AuthenticationFailed", at(10_000)),
+    /Expiry \[2030-01-01T12:00:10Z\]/,
+  );
+});
+
+test("every documented form of time is read, and no other", () => {
+  for (const se of ["2030-01-02", "2030-01-02T00:00Z", "2030-01-02T00:00:00.1234567Z"]) {
+    asking({ se })();
+  }
+  for (const se of ["2030-1-2", "2030-01-02T00:00", "tomorrow", "2030-02-30", "1893542400"]) {
+    assertRefused("AuthenticationFailed", asking({ se }), se);
+  }
+});
+
+test("a token with addresses opens to these alone", () => {
+  const from = (sip: string, remoteAddress: string) => asking({ sip }, { remoteAddress });
+  from("10.0.0.5", "10.0.0.5")();
+  from("10.0.0.1-10.0.0.9", "10.0.0.1")();
+  from("10.0.0.1-10.0.0.9", "10.0.0.9")();
+  from("10.0.0.1-10.0.0.9", "::ffff:10.0.0.3")();
+  from("10.0.0.1-10.0.0.9", "::FFFF:10.0.0.3")();
+  for (const address of ["10.0.0.0", "10.0.0.10", "10.0.1.5", "::1", "fe80::1%eth0", ""]) {
+    assertRefused("AuthorizationSourceIPMismatch", from("10.0.0.1-10.0.0.9", address), address);
+  }
+  for (const sip of ["10.0.0", "10.0.0.256", "10.0.0.01", "a-b", "10.0.0.1-", "::1", "1.2.3.4/8"]) {
+    assertRefused("AuthenticationFailed", from(sip, "10.0.0.1"), sip);
+  }
+});
+
+test("a token for https alone does not open over http", () => {
+  const over = (scheme: string, spr: string) =>
+    asking({ spr }, { url: `${scheme}://127.0.0.1/${ACCOUNT_NAME}/c/b` });
+  over("https", "https")();
+  over("https", "https,http")();
+  over("http", "https,http")();
+  assertRefused("AuthorizationProtocolMismatch", over("http", "https"));
+  assertRefused("AuthenticationFailed", over("http", "http"));
+});
+
+test("a wrong signature outweighs everything else that is wrong", () => {
+  const fields = { se: "2029-01-01", sip: "1.1.1.1", spr: "https", ss: "q" };
+  const attempt = asking({ ...fields, sv: "2020-12-06" });
+  assert.match(assertRefused("AuthenticationFailed", attempt), /did not match/);
+});
+
+test("every mandatory field is asked for by name", () => {
+  for (const name of ["sp", "se", "ss", "srt"]) {
+    assert.match(assertRefused("AuthenticationFailed", asking({ [name]: "" })), new RegExp(name));
+  }
+  for (const sv of ["x", "2018-11-9", "2018-13-01", "2018-11-09T00:00Z"]) {
+    assertRefused("AuthenticationFailed", asking({ sv }), sv);
+  }
+});
+
+test("no field can carry the end of a line", () => {
+  for (const fields of [{ sp: "r\n" }, { st: "\n" }, { sip: "\r\n" }, { srt: "sco\x00" }]) {
+    assert.match(assertRefused("AuthenticationFailed", asking(fields)), /control character/);
+  }
+});

@@ -1,0 +1,350 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { BlobServiceClient, StorageSharedKeyCredential } from "@azure/storage-blob";
+import { rfc1123 } from "../../../base/time-text.ts";
+import {
+  ACCOUNT_NAME,
+  type Asked,
+  assertRefused,
+  authenticated,
+  KEY,
+  NOON,
+  SECOND_KEY,
+  sign,
+} from "./request.fixture.ts";
+
+const URL = `http://127.0.0.1:10000/${ACCOUNT_NAME}/c/b`;
+const PATH = `/${ACCOUNT_NAME}/${ACCOUNT_NAME}/c/b`;
+const DATE = rfc1123(NOON);
+const VERSION = "2026-04-06";
+
+/** The string to sign, from its parts; `lines` are the eleven below the verb. */
+function full(verb: string, lines: string, headers: string, resource: string): string {
+  return `${verb}\n${lines}${headers}${resource}`;
+}
+
+function withKey(text: string, scheme = "SharedKey", key = KEY): string {
+  return `${scheme} ${ACCOUNT_NAME}:${sign(text, key)}`;
+}
+
+function assertOwner(asked: Asked, service: "blob" | "table" = "blob"): void {
+  assert.equal(authenticated(service, asked).access.kind, "owner");
+}
+
+const NO_LINES = "\n".repeat(11);
+const USUAL_HEADERS = { "x-ms-date": DATE, "x-ms-version": VERSION };
+const USUAL = full("GET", NO_LINES, `x-ms-date:${DATE}\nx-ms-version:${VERSION}\n`, PATH);
+
+test("either of the two keys opens the account, a third does not", () => {
+  for (const key of [KEY, SECOND_KEY]) {
+    assertOwner({
+      url: URL,
+      headers: { ...USUAL_HEADERS, authorization: withKey(USUAL, "SharedKey", key) },
+    });
+  }
+  const third = Buffer.alloc(64, "third").toString("base64");
+  const authorization = withKey(USUAL, "SharedKey", third);
+  assertRefused("AuthenticationFailed", () =>
+    authenticated("blob", { url: URL, headers: { ...USUAL_HEADERS, authorization } }),
+  );
+});
+
+test("a request is good for 15 minutes around its date and no longer", () => {
+  const authorization = withKey(USUAL);
+  const at = (minutes: number) => () =>
+    authenticated("blob", {
+      url: URL,
+      headers: { ...USUAL_HEADERS, authorization },
+      receivedMs: NOON + minutes * 60_000,
+    });
+  for (const minutes of [-15, -14, 14, 15]) assert.equal(at(minutes)().access.kind, "owner");
+  assert.match(assertRefused("AuthenticationFailed", at(16)), /too old/);
+  assert.match(assertRefused("AuthenticationFailed", at(-16)), /too far ahead/);
+});
+
+test("a request needs a date that can be read", () => {
+  const headers = { "x-ms-version": VERSION, authorization: withKey(USUAL) };
+  const attempt = (more: object) => () =>
+    authenticated("blob", { url: URL, headers: { ...headers, ...more } });
+  assert.match(assertRefused("AuthenticationFailed", attempt({})), /no date/);
+  assert.match(
+    assertRefused("AuthenticationFailed", attempt({ "x-ms-date": "2030-01-01T12:00:00Z" })),
+    /RFC 1123/,
+  );
+});
+
+test("Date is signed on its own line, and as nothing where x-ms-date is sent", () => {
+  const headers = `x-ms-version:${VERSION}\n`;
+  const plain = full("GET", `\n\n\n\n\n${DATE}\n\n\n\n\n\n`, headers, PATH);
+  assertOwner({
+    url: URL,
+    headers: { Date: DATE, "x-ms-version": VERSION, authorization: withKey(plain) },
+  });
+  assertOwner({
+    url: URL,
+    headers: {
+      ...USUAL_HEADERS,
+      Date: "Tue, 01 Jan 2002 00:00:00 GMT",
+      authorization: withKey(USUAL),
+    },
+  });
+});
+
+test("every plain header stands on its line", () => {
+  const headers = {
+    "Content-Encoding": "gzip",
+    "Content-Language": "en",
+    "Content-Length": "7",
+    "Content-MD5": "md5",
+    "Content-Type": "text/plain",
+    "If-Modified-Since": "a",
+    "If-Match": "b",
+    "If-None-Match": "c",
+    "If-Unmodified-Since": "d",
+    Range: "bytes=0-1",
+  };
+  const lines = "gzip\nen\n7\nmd5\ntext/plain\n\na\nb\nc\nd\nbytes=0-1\n";
+  const text = full("PUT", lines, `x-ms-date:${DATE}\nx-ms-version:${VERSION}\n`, PATH);
+  assertOwner({
+    method: "PUT",
+    url: URL,
+    headers: { ...headers, ...USUAL_HEADERS, authorization: withKey(text) },
+  });
+});
+
+test("a length of zero is signed as nothing since 2015-02-21, as 0 before", () => {
+  for (const [version, length] of [
+    ["2015-02-21", ""],
+    ["2014-02-14", "0"],
+  ] as const) {
+    const headers = `x-ms-date:${DATE}\nx-ms-version:${version}\n`;
+    const text = full("PUT", `\n\n${length}\n\n\n\n\n\n\n\n\n`, headers, PATH);
+    assertOwner({
+      method: "PUT",
+      url: URL,
+      headers: {
+        "Content-Length": "0",
+        "x-ms-date": DATE,
+        "x-ms-version": version,
+        authorization: withKey(text),
+      },
+    });
+  }
+});
+
+test("headers without a value are signed since 2016-05-31, left out before", () => {
+  for (const [version, empty] of [
+    ["2016-05-31", "x-ms-meta-a:\n"],
+    ["2015-12-11", ""],
+  ] as const) {
+    const headers = `x-ms-date:${DATE}\n${empty}x-ms-version:${version}\n`;
+    const text = full("GET", NO_LINES, headers, PATH);
+    assertOwner({
+      url: URL,
+      headers: {
+        "x-ms-meta-a": "",
+        "x-ms-date": DATE,
+        "x-ms-version": version,
+        authorization: withKey(text),
+      },
+    });
+  }
+});
+
+test("headers are signed in the service's order or in plain order, names in lower case", () => {
+  const [first, second] = ["x-ms-meta-a-b:1\n", "x-ms-meta-ab:2\n"];
+  for (const meta of [`${second}${first}`, `${first}${second}`]) {
+    const signed = `x-ms-date:${DATE}\n${meta}x-ms-version:${VERSION}\n`;
+    const authorization = withKey(full("GET", NO_LINES, signed, PATH));
+    const headers = { "X-MS-Meta-A-B": "1", "x-ms-meta-ab": "2", ...USUAL_HEADERS, authorization };
+    assertOwner({ url: URL, headers });
+  }
+});
+
+test("spaces around a header's value do not count, those within may be folded", () => {
+  for (const value of ["a  b", "a b"]) {
+    const signed = `x-ms-date:${DATE}\nx-ms-meta-a:${value}\nx-ms-version:${VERSION}\n`;
+    const authorization = withKey(full("GET", NO_LINES, signed, PATH));
+    const headers = { "x-ms-meta-a": "  a  b ", ...USUAL_HEADERS, authorization };
+    assertOwner({ url: URL, headers });
+  }
+});
+
+test("an x-ms header that comes twice is refused", () => {
+  const headers: [string, string][] = [
+    ["x-ms-meta-a", "1"],
+    ["X-MS-Meta-A", "1"],
+    ...Object.entries({ ...USUAL_HEADERS, authorization: withKey(USUAL) }),
+  ];
+  assertRefused("InvalidHeaderValue", () => authenticated("blob", { url: URL, headers }));
+});
+
+test("query parameters are signed decoded, sorted, and joined where a name comes twice", () => {
+  const url = `${URL}?Restype=container&prefix=a%2Fb+c&comp=list&INCLUDE=b&include=a&empty`;
+  const query = "\ncomp:list\nempty:\ninclude:a,b\nprefix:a/b+c\nrestype:container";
+  const authorization = withKey(`${USUAL}${query}`);
+  assertOwner({ url, headers: { ...USUAL_HEADERS, authorization } });
+});
+
+test("on the secondary the path is signed with its suffix or without", () => {
+  const url = `http://127.0.0.1:10000/${ACCOUNT_NAME}-secondary/c/b`;
+  for (const path of [PATH, `/${ACCOUNT_NAME}/${ACCOUNT_NAME}-secondary/c/b`]) {
+    const headers = `x-ms-date:${DATE}\nx-ms-version:${VERSION}\n`;
+    const authorization = withKey(full("GET", NO_LINES, headers, path));
+    assertOwner({ url, headers: { ...USUAL_HEADERS, authorization } });
+  }
+});
+
+test("SharedKeyLite signs few headers, and of the query only comp", () => {
+  const headers = `x-ms-date:${DATE}\nx-ms-version:${VERSION}\n`;
+  const text = `PUT\nmd5\ntext/plain\n\n${headers}${PATH}?comp=metadata`;
+  assertOwner({
+    method: "PUT",
+    url: `${URL}?timeout=3&comp=metadata`,
+    headers: {
+      "Content-MD5": "md5",
+      "Content-Type": "text/plain",
+      "Content-Length": "3",
+      ...USUAL_HEADERS,
+      authorization: withKey(text, "SharedKeyLite"),
+    },
+  });
+});
+
+test("a table's SharedKey has no headers, and its date is never empty", () => {
+  const text = `POST\nmd5\napplication/json\n${DATE}\n${PATH}?comp=acl`;
+  assertOwner(
+    {
+      method: "POST",
+      url: `${URL}?comp=acl&timeout=3`,
+      headers: {
+        "Content-MD5": "md5",
+        "Content-Type": "application/json",
+        ...USUAL_HEADERS,
+        authorization: withKey(text),
+      },
+    },
+    "table",
+  );
+});
+
+test("an unknown account and a wrong key are told the same", () => {
+  const told = (url: string, authorization: string) =>
+    assertRefused("AuthenticationFailed", () =>
+      authenticated("blob", { url, headers: { ...USUAL_HEADERS, authorization } }),
+    ).replaceAll(/devstoreaccount1|nosuchaccount/g, "NAME");
+  const wrong = sign(`${USUAL} `);
+  assert.equal(
+    told("http://127.0.0.1:10000/nosuchaccount/c/b", `SharedKey nosuchaccount:${wrong}`),
+    told(URL, `SharedKey ${ACCOUNT_NAME}:${wrong}`),
+  );
+});
+
+test("a signature of one account does not open another", () => {
+  const url = "http://127.0.0.1:10000/otheraccount/c/b";
+  const text = USUAL.replace(PATH, `/${ACCOUNT_NAME}/otheraccount/c/b`);
+  const authorization = withKey(text);
+  assertRefused("AuthenticationFailed", () =>
+    authenticated("blob", { url, headers: { ...USUAL_HEADERS, authorization } }),
+  );
+});
+
+test("the header must name the account that the URL names", () => {
+  const authorization = `SharedKey someoneelse:${sign(USUAL)}`;
+  assertRefused("AuthenticationFailed", () =>
+    authenticated("blob", { url: URL, headers: { ...USUAL_HEADERS, authorization } }),
+  );
+});
+
+test("a signature must be spelled exactly as Base64 spells it", () => {
+  const signature = sign(USUAL);
+  const last = signature.charAt(42);
+  // The last character before the padding has two bits that no byte uses.
+  const twin = String.fromCharCode(last.charCodeAt(0) + 1);
+  for (const spelled of [
+    `${signature.slice(0, 42)}${twin}=`,
+    signature.slice(0, -1),
+    `${signature}=`,
+    `${signature}AAAA`,
+    signature.replaceAll("+", "-").replaceAll("/", "_").slice(0, -1),
+    "====",
+  ]) {
+    const authorization = `SharedKey ${ACCOUNT_NAME}:${spelled}`;
+    assertRefused(
+      "AuthenticationFailed",
+      () => authenticated("blob", { url: URL, headers: { ...USUAL_HEADERS, authorization } }),
+      spelled,
+    );
+  }
+});
+
+test("what does not print in the signed string is spelled out", () => {
+  const url = `${URL}?prefix=%00%1B%7F`;
+  const headers = { ...USUAL_HEADERS, authorization: withKey("wrong") };
+  const detail = assertRefused("AuthenticationFailed", () =>
+    authenticated("blob", { url, headers }),
+  );
+  assert.ok(detail.includes("\\nprefix:\\u0000\\u001b\\u007f'"), detail);
+});
+
+/** What the official client really sends, caught on its way out. */
+async function sentBy(use: (client: BlobServiceClient) => Promise<unknown>): Promise<Asked> {
+  let sent: Asked = { url: "" };
+  const client = new BlobServiceClient(
+    `http://127.0.0.1:10000/${ACCOUNT_NAME}`,
+    new StorageSharedKeyCredential(ACCOUNT_NAME, KEY),
+    {
+      httpClient: {
+        sendRequest(request) {
+          const { method, url } = request;
+          sent = { method, url, headers: request.headers.rawHeaders(), receivedMs: Date.now() };
+          return Promise.reject(new Error("caught"));
+        },
+      },
+      retryOptions: { maxTries: 1 },
+    },
+  );
+  await assert.rejects(use(client), /caught/);
+  return sent;
+}
+
+test("what the official client signs is accepted, its order of headers included", async () => {
+  const blob = (client: BlobServiceClient) =>
+    client.getContainerClient("c").getBlockBlobClient("dir/ü #%?+ 100%.txt");
+  const requests = [
+    await sentBy((client) => client.createContainer("c")),
+    await sentBy((client) => client.getContainerClient("c").listBlobsFlat().next()),
+    await sentBy((client) =>
+      client.getContainerClient("c").listBlobsByHierarchy("/", { prefix: "a b+c/ü&=%" }).next(),
+    ),
+    await sentBy((client) => blob(client).upload("", 0)),
+    await sentBy((client) =>
+      blob(client).upload("text", 4, {
+        metadata: { a_b: "1", ab: "2", a1: "two  spaces", a: " " },
+        blobHTTPHeaders: { blobContentLanguage: "en", blobContentEncoding: "gzip" },
+        conditions: { ifMatch: '"0x1"', ifUnmodifiedSince: new Date(NOON) },
+      }),
+    ),
+    await sentBy((client) => blob(client).download(5, 10, { conditions: { ifNoneMatch: "*" } })),
+    await sentBy((client) => blob(client).stageBlock("AAAA", "text", 4)),
+    await sentBy((client) =>
+      blob(client).setMetadata({ x: "1" }, { conditions: { leaseId: "l" } }),
+    ),
+  ];
+  for (const request of requests) assertOwner(request);
+});
+
+test("Content-Language may be signed before Content-Encoding, as one client does", () => {
+  const lines = "en\ngzip\n\n\n\n\n\n\n\n\n\n";
+  const text = full("PUT", lines, `x-ms-date:${DATE}\nx-ms-version:${VERSION}\n`, PATH);
+  assertOwner({
+    method: "PUT",
+    url: URL,
+    headers: {
+      "Content-Encoding": "gzip",
+      "Content-Language": "en",
+      ...USUAL_HEADERS,
+      authorization: withKey(text),
+    },
+  });
+});

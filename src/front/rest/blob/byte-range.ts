@@ -1,0 +1,52 @@
+import type { ByteRange } from "../../../service/blob/get-blob.ts";
+import type { Digests } from "../../../store/contents.ts";
+import type { RequestHeaders } from "../http/exchange.ts";
+import { invalidHeader } from "../request-headers.ts";
+
+const RANGE = /^bytes=(\d{1,15})-(\d{1,15})?$/i;
+
+/**
+ * The part of a blob that a request asks for; `x-ms-range` wins. What HTTP lets a server not
+ * understand in `Range` (suffixes, several ranges) is ignored, as HTTP wants it.
+ */
+export function rangeOf(headers: RequestHeaders): ByteRange | null {
+  const own = headers.get("x-ms-range");
+  if (own !== undefined && own !== "") {
+    const range = parseRange(own);
+    if (range === null) {
+      throw invalidHeader("x-ms-range", own, "It must look like bytes=0-499 or bytes=500-.");
+    }
+    return range;
+  }
+  const standard = headers.get("range");
+  return standard === undefined ? null : parseRange(standard.trim());
+}
+
+function parseRange(text: string): ByteRange | null {
+  const found = RANGE.exec(text);
+  if (found === null) return null;
+  const from = Number(found[1]);
+  const to = found[2] === undefined ? null : Number(found[2]);
+  return to !== null && to < from ? null : { from, to };
+}
+
+const MD5 = "x-ms-range-get-content-md5";
+const CRC64 = "x-ms-range-get-content-crc64";
+
+/** Which checksum of the range is wanted with it; null if none is. */
+export function rangeDigestsOf(headers: RequestHeaders, range: ByteRange | null): Digests | null {
+  const md5 = isSet(headers, MD5);
+  const crc64 = isSet(headers, CRC64);
+  if (!md5 && !crc64) return null;
+  if (md5 && crc64) throw invalidHeader(CRC64, "true", `Ask for this or for ${MD5}, not for both.`);
+  if (range === null) throw invalidHeader(md5 ? MD5 : CRC64, "true", "It needs a range.");
+  return { md5, crc64 };
+}
+
+function isSet(headers: RequestHeaders, name: string): boolean {
+  const value = headers.get(name);
+  if (value === undefined || value === "") return false;
+  const lower = value.toLowerCase();
+  if (lower !== "true" && lower !== "false") throw invalidHeader(name, value);
+  return lower === "true";
+}

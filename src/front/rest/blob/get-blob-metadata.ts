@@ -1,0 +1,19 @@
+import type { BlobContext } from "../../../service/blob/context.ts";
+import { getBlobMetadata } from "../../../service/blob/get-blob-metadata.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { metadataHeaders, versionHeaders } from "../response-headers.ts";
+import { type BlobCall, blobUseOf } from "./call.ts";
+import { refuseUnsupportedOnRead } from "./unsupported.ts";
+
+export async function handleGetBlobMetadata(
+  context: BlobContext,
+  call: BlobCall,
+): Promise<RestResponse> {
+  refuseUnsupportedOnRead(call.request);
+  const blob = await getBlobMetadata(context, blobUseOf(call));
+  return {
+    status: 200,
+    headers: [...versionHeaders(blob), ...metadataHeaders(blob.metadata)],
+    body: null,
+  };
+}

@@ -1,0 +1,23 @@
+import type { BlobContext } from "../../../service/blob/context.ts";
+import { getBlobProperties } from "../../../service/blob/get-blob-properties.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { digestHeaders } from "../response-headers.ts";
+import { blobHeaders, withOverrides } from "./blob-headers.ts";
+import { type BlobCall, blobUseOf } from "./call.ts";
+import { refuseUnsupportedOnRead } from "./unsupported.ts";
+
+export async function handleGetBlobProperties(
+  context: BlobContext,
+  call: BlobCall,
+): Promise<RestResponse> {
+  refuseUnsupportedOnRead(call.request);
+  const found = await getBlobProperties(context, blobUseOf(call));
+  const { content, properties } = found.blob;
+  const answer = [
+    ...blobHeaders(found),
+    ...digestHeaders({ md5: properties.contentMd5, crc64: null }),
+    "Content-Length",
+    String(content.length),
+  ];
+  return { status: 200, headers: withOverrides(answer, call.overrides), body: null };
+}

@@ -1,0 +1,55 @@
+import type { BlobContext } from "../../../service/blob/context.ts";
+import { type GetBlobDone, getBlob } from "../../../service/blob/get-blob.ts";
+import type { ResponseBody, RestResponse } from "../http/exchange.ts";
+import { digestHeaders } from "../response-headers.ts";
+import { blobHeaders, withOverrides } from "./blob-headers.ts";
+import { unknownForm } from "./body.ts";
+import { rangeDigestsOf, rangeOf } from "./byte-range.ts";
+import { type BlobCall, blobUseOf } from "./call.ts";
+import { encodeStructured, STRUCTURED_BODY } from "./structured-body.ts";
+import { refuseUnsupportedOnRead } from "./unsupported.ts";
+
+export async function handleGetBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
+  const { headers } = call.request;
+  refuseUnsupportedOnRead(call.request);
+  const range = rangeOf(headers);
+  const form = headers.get("x-ms-structured-body");
+  if (form !== undefined && form !== STRUCTURED_BODY) throw unknownForm(form);
+  const done = await getBlob(context, {
+    ...blobUseOf(call),
+    range,
+    digests: rangeDigestsOf(headers, range),
+  });
+  const found = blobHeaders(done);
+  found.push(...(range === null ? wholeHeaders(done) : rangeHeaders(done)));
+  if (form !== undefined) {
+    found.push("x-ms-structured-body", form);
+    found.push("x-ms-structured-content-length", String(done.reading.length));
+  }
+  return {
+    status: range === null ? 200 : 206,
+    headers: withOverrides(found, call.overrides),
+    body: form === undefined ? plainBody(done) : encodeStructured(done.reading),
+  };
+}
+
+/** What is at hand goes out in one piece. */
+function plainBody({ reading }: GetBlobDone): ResponseBody {
+  if (reading.whole === null) return reading;
+  reading.close();
+  return reading.whole;
+}
+
+function wholeHeaders({ blob }: GetBlobDone): string[] {
+  return digestHeaders({ md5: blob.properties.contentMd5, crc64: null });
+}
+
+/** Content-MD5 is that of the bytes in the answer, so the blob's own has another name here. */
+function rangeHeaders({ blob, from, reading, md5, crc64 }: GetBlobDone): string[] {
+  const to = from + reading.length - 1;
+  const headers = ["Content-Range", `bytes ${from}-${to}/${blob.content.length}`];
+  headers.push(...digestHeaders({ md5, crc64 }));
+  const whole = blob.properties.contentMd5;
+  if (whole !== null) headers.push("x-ms-blob-content-md5", whole.toString("base64"));
+  return headers;
+}

@@ -1,0 +1,55 @@
+import type { BlobContext } from "../../../service/blob/context.ts";
+import { getBlockList } from "../../../service/blob/get-block-list.ts";
+import type { Query, RestResponse } from "../http/exchange.ts";
+import { leaseIdOf } from "../request-headers.ts";
+import { invalidQuery } from "../request-query.ts";
+import { versionHeaders, XML_CONTENT } from "../response-headers.ts";
+import { element, XML_DECLARATION } from "../xml/write-xml.ts";
+import type { BlobCall } from "./call.ts";
+import { refuseUnsupportedOnRead } from "./unsupported.ts";
+
+export async function handleGetBlockList(
+  context: BlobContext,
+  call: BlobCall,
+): Promise<RestResponse> {
+  const { headers, query } = call.request;
+  refuseUnsupportedOnRead(call.request);
+  const type = typeOf(query);
+  const lists = await getBlockList(context, {
+    at: call,
+    access: call.access,
+    leaseId: leaseIdOf(headers),
+  });
+  const { old } = lists.seen;
+  let xml = `${XML_DECLARATION}<BlockList><CommittedBlocks>`;
+  if (type !== "uncommitted") {
+    for (const { name, length } of lists.committed) xml += block(name, length);
+  }
+  xml += "</CommittedBlocks><UncommittedBlocks>";
+  if (type !== "committed") {
+    for (const [name, { length }] of lists.uncommitted) xml += block(name, length);
+  }
+  xml += "</UncommittedBlocks></BlockList>";
+  return {
+    status: 200,
+    headers: [
+      ...XML_CONTENT,
+      // Without a blob, there is no version.
+      ...(old === null ? [] : versionHeaders(old)),
+      "x-ms-blob-content-length",
+      String(old?.content.length ?? 0),
+    ],
+    body: xml,
+  };
+}
+
+function block(name: string, length: number): string {
+  return `<Block>${element("Name", name)}${element("Size", String(length))}</Block>`;
+}
+
+function typeOf(query: Query): "committed" | "uncommitted" | "all" {
+  const value = query.get("blocklisttype") ?? "committed";
+  const type = value.toLowerCase();
+  if (type === "committed" || type === "uncommitted" || type === "all") return type;
+  throw invalidQuery("blocklisttype", value, "It must be committed, uncommitted or all.");
+}

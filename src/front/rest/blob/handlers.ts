@@ -1,0 +1,63 @@
+import type { BlobHandler } from "./call.ts";
+import { handleCreateContainer } from "./create-container.ts";
+import { handleDeleteBlob } from "./delete-blob.ts";
+import { handleDeleteContainer } from "./delete-container.ts";
+import { handleGetAccountInformation } from "./get-account-information.ts";
+import { handleGetBlob } from "./get-blob.ts";
+import { handleGetBlobMetadata } from "./get-blob-metadata.ts";
+import { handleGetBlobProperties } from "./get-blob-properties.ts";
+import { handleGetBlockList } from "./get-block-list.ts";
+import { handleGetContainerAcl } from "./get-container-acl.ts";
+import { handleGetContainerMetadata } from "./get-container-metadata.ts";
+import { handleGetContainerProperties } from "./get-container-properties.ts";
+import { handleGetServiceProperties } from "./get-service-properties.ts";
+import { handleGetServiceStats } from "./get-service-stats.ts";
+import { handleGetUserDelegationKey } from "./get-user-delegation-key.ts";
+import { handleLeaseBlob } from "./lease-blob.ts";
+import { handleLeaseContainer } from "./lease-container.ts";
+import { handleListBlobs } from "./list-blobs.ts";
+import { handleListContainers } from "./list-containers.ts";
+import { handlePutBlob } from "./put-blob.ts";
+import { handlePutBlock } from "./put-block.ts";
+import { handlePutBlockList } from "./put-block-list.ts";
+import type { BlobOperationName } from "./route.ts";
+import { handleSetBlobMetadata } from "./set-blob-metadata.ts";
+import { handleSetBlobProperties } from "./set-blob-properties.ts";
+import { handleSetContainerAcl } from "./set-container-acl.ts";
+import { handleSetContainerMetadata } from "./set-container-metadata.ts";
+import { handleSetServiceProperties } from "./set-service-properties.ts";
+
+/**
+ * Who handles what. Operations of the service that are not here are refused by name;
+ * docs/reference/blob-operations.md lists both kinds, and a test compares them.
+ */
+export const BLOB_HANDLERS: Readonly<Partial<Record<BlobOperationName, BlobHandler>>> = {
+  getServiceProperties: handleGetServiceProperties,
+  setServiceProperties: handleSetServiceProperties,
+  getServiceStats: handleGetServiceStats,
+  getAccountInformation: handleGetAccountInformation,
+  getUserDelegationKey: handleGetUserDelegationKey,
+  listContainers: handleListContainers,
+
+  createContainer: handleCreateContainer,
+  getContainerProperties: handleGetContainerProperties,
+  getContainerMetadata: handleGetContainerMetadata,
+  setContainerMetadata: handleSetContainerMetadata,
+  getContainerAcl: handleGetContainerAcl,
+  setContainerAcl: handleSetContainerAcl,
+  deleteContainer: handleDeleteContainer,
+  leaseContainer: handleLeaseContainer,
+  listBlobs: handleListBlobs,
+
+  putBlob: handlePutBlob,
+  getBlob: handleGetBlob,
+  getBlobProperties: handleGetBlobProperties,
+  getBlobMetadata: handleGetBlobMetadata,
+  setBlobProperties: handleSetBlobProperties,
+  setBlobMetadata: handleSetBlobMetadata,
+  deleteBlob: handleDeleteBlob,
+  leaseBlob: handleLeaseBlob,
+  putBlock: handlePutBlock,
+  putBlockList: handlePutBlockList,
+  getBlockList: handleGetBlockList,
+};

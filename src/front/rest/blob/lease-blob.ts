@@ -1,0 +1,20 @@
+import type { BlobContext } from "../../../service/blob/context.ts";
+import { leaseBlob } from "../../../service/blob/lease-blob.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { leaseActionOf, leaseResponse } from "../lease-headers.ts";
+import { conditionsOf } from "../request-headers.ts";
+import type { BlobCall } from "./call.ts";
+import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+
+export async function handleLeaseBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
+  const { headers } = call.request;
+  refuseUnsupportedOnWrite(call.request);
+  const lease = leaseActionOf(headers);
+  const done = await leaseBlob(context, {
+    at: call,
+    access: call.access,
+    lease,
+    conditions: conditionsOf(headers),
+  });
+  return leaseResponse(lease.action, done);
+}

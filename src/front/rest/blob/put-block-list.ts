@@ -1,0 +1,70 @@
+import { createHash } from "node:crypto";
+import type { Bytes } from "../../../base/bytes.ts";
+import { crc64 } from "../../../base/crc64.ts";
+import { Fault } from "../../../base/fault.ts";
+import { MIB } from "../../../base/limits.ts";
+import type { BlockReference } from "../../../service/blob/block-plan.ts";
+import type { BlobContext } from "../../../service/blob/context.ts";
+import { type BodyDigests, refuseByDigests } from "../../../service/blob/digests.ts";
+import { putBlockList } from "../../../service/blob/put-block-list.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { readBody } from "../read-body.ts";
+import { digestsOf, metadataOf } from "../request-headers.ts";
+import { digestHeaders, versionHeaders } from "../response-headers.ts";
+import { parseXml, type XmlElement } from "../xml/parse-xml.ts";
+import { requireRoot } from "../xml-nodes.ts";
+import { type BlobCall, blobUseOf } from "./call.ts";
+import { DEFAULT_CONTENT_TYPE, propertiesOf } from "./properties.ts";
+import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+
+/** Enough for 50,000 of the longest ids, each on a line of its own. */
+const BODY_BYTES_MAX = 8 * MIB;
+
+export async function handlePutBlockList(
+  context: BlobContext,
+  call: BlobCall,
+): Promise<RestResponse> {
+  const { headers } = call.request;
+  refuseUnsupportedOnWrite(call.request);
+  const asked = { ...blobUseOf(call), metadata: metadataOf(headers) };
+  const properties = propertiesOf(headers);
+  const wanted = digestsOf(headers);
+  const body = await readBody(call.request.body, BODY_BYTES_MAX);
+  const digests = digestsOfList(body, wanted);
+  refuseByDigests(wanted, digests);
+  const version = await putBlockList(context, {
+    ...asked,
+    blocks: blocksOf(parseXml(body)),
+    properties: { ...properties, contentType: properties.contentType || DEFAULT_CONTENT_TYPE },
+  });
+  return {
+    status: 201,
+    headers: [
+      ...versionHeaders(version),
+      ...digestHeaders(digests),
+      "x-ms-request-server-encrypted",
+      "true",
+    ],
+    body: null,
+  };
+}
+
+/** Of the XML, not of the blob: the one that the client sent, or else a CRC-64. */
+function digestsOfList(body: Bytes, wanted: BodyDigests): BodyDigests {
+  if (wanted.md5 === null) return { md5: null, crc64: crc64(body) };
+  return { md5: createHash("md5").update(body).digest(), crc64: null };
+}
+
+const LISTS: ReadonlyMap<string, BlockReference["from"]> = new Map([
+  ["Committed", "committed"],
+  ["Uncommitted", "uncommitted"],
+  ["Latest", "latest"],
+]);
+
+function blocksOf(root: XmlElement): BlockReference[] {
+  return requireRoot(root, "BlockList").children.map((child) => {
+    const from = LISTS.get(child.name);
+    if (from === undefined) throw new Fault("UnsupportedXmlNode", { XmlNodeName: child.name });
+    return { id: child.text.trim(), from };
+  });
+}

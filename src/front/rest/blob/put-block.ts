@@ -1,0 +1,35 @@
+import { Fault } from "../../../base/fault.ts";
+import type { BlobContext } from "../../../service/blob/context.ts";
+import { putBlock } from "../../../service/blob/put-block.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { digestsOf, invalidHeader, leaseIdOf } from "../request-headers.ts";
+import { digestHeaders } from "../response-headers.ts";
+import { incomingBody, putBlockBytesMax } from "./body.ts";
+import type { BlobCall } from "./call.ts";
+import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+
+export async function handlePutBlock(context: BlobContext, call: BlobCall): Promise<RestResponse> {
+  const { headers, query } = call.request;
+  refuseUnsupportedOnWrite(call.request);
+  const blockId = query.get("blockid");
+  if (blockId === undefined) {
+    throw new Fault("MissingRequiredQueryParameter", { QueryParameterName: "blockid" });
+  }
+  const incoming = incomingBody(call.request, putBlockBytesMax(call.version));
+  if (incoming.body.length === 0) {
+    throw invalidHeader("Content-Length", "0", "A block has at least one byte.");
+  }
+  const done = await putBlock(context, {
+    at: call,
+    access: call.access,
+    blockId,
+    body: incoming.body,
+    digests: digestsOf(headers),
+    leaseId: leaseIdOf(headers),
+  });
+  return {
+    status: 201,
+    headers: [...digestHeaders(done), "x-ms-request-server-encrypted", "true", ...incoming.echo],
+    body: null,
+  };
+}

@@ -1,0 +1,24 @@
+import type { BlobContext } from "../../../service/blob/context.ts";
+import { setBlobMetadata } from "../../../service/blob/set-blob-metadata.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { metadataOf } from "../request-headers.ts";
+import { versionHeaders } from "../response-headers.ts";
+import { type BlobCall, blobUseOf } from "./call.ts";
+import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+
+export async function handleSetBlobMetadata(
+  context: BlobContext,
+  call: BlobCall,
+): Promise<RestResponse> {
+  const { headers } = call.request;
+  refuseUnsupportedOnWrite(call.request);
+  const version = await setBlobMetadata(context, {
+    ...blobUseOf(call),
+    metadata: metadataOf(headers),
+  });
+  return {
+    status: 200,
+    headers: [...versionHeaders(version), "x-ms-request-server-encrypted", "true"],
+    body: null,
+  };
+}

@@ -1,0 +1,215 @@
+import type { Body, Bytes } from "../../../base/bytes.ts";
+import { Crc64 } from "../../../base/crc64.ts";
+import { Fault } from "../../../base/fault.ts";
+import { MIB } from "../../../base/limits.ts";
+import type { ResponseStream } from "../http/exchange.ts";
+
+/**
+ * Bodies in frames with checksums, so that what the network spoils is noticed. Little-endian:
+ * header (version u8, length of all u64, flags u16, number of segments u16), segments (number u16
+ * from 1, length u64, bytes, their CRC-64), CRC-64 of all bytes.
+ */
+export const STRUCTURED_BODY = "XSM/1.0; properties=crc64";
+
+const VERSION = 1;
+const FLAG_CRC64 = 1;
+const HEADER_BYTES = 13;
+const SEGMENT_HEADER_BYTES = 10;
+const CRC64_BYTES = 8;
+const SEGMENT_BYTES = 4 * MIB;
+const SEGMENTS_MAX = 0xffff;
+
+/** The content of a framed body, checked on its way. `length` is what the client says it has. */
+export function decodeStructured(framed: Body, length: number): Body {
+  return {
+    length,
+    async drain(take) {
+      const decoder = new Decoder(framed.length, length);
+      await framed.drain((part) => decoder.push(part, take));
+      decoder.end();
+    },
+  };
+}
+
+type Field = "header" | "segment header" | "segment checksum" | "checksum";
+
+class Decoder {
+  readonly #framedLength: number;
+  /** Bytes of content that are still to come, in this segment and in all. */
+  #leftInSegment = 0;
+  #left: number;
+  #segment = 0;
+  #segments = 0;
+  #segmentCrc = new Crc64();
+  readonly #crc = new Crc64();
+  /** The field that is being filled; null among the bytes of a segment, and behind the end. */
+  #field: Field | null = "header";
+  #fieldBytes: Bytes = Buffer.alloc(HEADER_BYTES);
+  #filled = 0;
+
+  constructor(framedLength: number, length: number) {
+    this.#framedLength = framedLength;
+    this.#left = length;
+  }
+
+  async push(part: Bytes, take: (part: Bytes) => void | Promise<void>): Promise<void> {
+    for (let at = 0; at < part.length; ) {
+      if (this.#field !== null) {
+        at += this.#fill(part, at);
+        continue;
+      }
+      if (this.#leftInSegment === 0) throw badFrames("There are bytes behind the last checksum.");
+      const content = part.subarray(at, at + this.#leftInSegment);
+      at += content.length;
+      this.#leftInSegment -= content.length;
+      this.#left -= content.length;
+      this.#segmentCrc.update(content);
+      this.#crc.update(content);
+      if (this.#leftInSegment === 0) this.#expect("segment checksum", CRC64_BYTES);
+      await take(content);
+    }
+  }
+
+  end(): void {
+    if (this.#field !== null || this.#leftInSegment > 0)
+      throw badFrames("The last ones are missing.");
+  }
+
+  #expect(field: Field, bytes: number): void {
+    this.#field = field;
+    this.#fieldBytes = Buffer.alloc(bytes);
+    this.#filled = 0;
+  }
+
+  /** Copies what belongs to the current field, and reads the field once it is whole. */
+  #fill(part: Bytes, at: number): number {
+    const copied = part.copy(this.#fieldBytes, this.#filled, at);
+    this.#filled += copied;
+    if (this.#filled === this.#fieldBytes.length)
+      this.#read(this.#field as Field, this.#fieldBytes);
+    return copied;
+  }
+
+  #read(field: Field, bytes: Bytes): void {
+    switch (field) {
+      case "header":
+        this.#readHeader(bytes);
+        break;
+      case "segment header":
+        this.#readSegmentHeader(bytes);
+        break;
+      case "segment checksum":
+        refuseChecksum(bytes, this.#segmentCrc);
+        this.#segmentCrc = new Crc64();
+        this.#nextSegment();
+        break;
+      case "checksum":
+        if (this.#left > 0) throw badFrames("They hold less than x-ms-structured-content-length.");
+        refuseChecksum(bytes, this.#crc);
+        this.#field = null;
+    }
+  }
+
+  #readHeader(bytes: Bytes): void {
+    if (bytes.readUInt8(0) !== VERSION) throw badFrames(`Their version must be ${VERSION}.`);
+    if (bytes.readBigUInt64LE(1) !== BigInt(this.#framedLength)) {
+      throw badFrames("Their length must be the Content-Length.");
+    }
+    if (bytes.readUInt16LE(9) !== FLAG_CRC64) throw badFrames("Their flags must say CRC-64.");
+    this.#segments = bytes.readUInt16LE(11);
+    this.#nextSegment();
+  }
+
+  #readSegmentHeader(bytes: Bytes): void {
+    this.#segment++;
+    if (bytes.readUInt16LE(0) !== this.#segment) throw badFrames("A segment is out of order.");
+    const length = bytes.readBigUInt64LE(2);
+    if (length > BigInt(this.#left)) {
+      throw badFrames("They hold more than x-ms-structured-content-length.");
+    }
+    this.#leftInSegment = Number(length);
+    if (length === 0n) this.#expect("segment checksum", CRC64_BYTES);
+    else this.#field = null;
+  }
+
+  #nextSegment(): void {
+    if (this.#segment < this.#segments) this.#expect("segment header", SEGMENT_HEADER_BYTES);
+    else this.#expect("checksum", CRC64_BYTES);
+  }
+}
+
+function refuseChecksum(sent: Bytes, computed: Crc64): void {
+  const crc64 = computed.digest();
+  if (crc64.equals(sent)) return;
+  throw new Fault("Crc64Mismatch", {
+    UserSpecifiedCrc: sent.toString("base64"),
+    ServerCalculatedCrc: crc64.toString("base64"),
+  });
+}
+
+function badFrames(reason: string): Fault {
+  return new Fault("InvalidInput", { Reason: `The frames of the structured body: ${reason}` });
+}
+
+/** A response in frames. Closing it closes the content. */
+export function encodeStructured(content: ResponseStream): ResponseStream {
+  // Clients expect at least one segment, if only an empty one, and count them in 16 bits.
+  const segmentBytes = Math.max(SEGMENT_BYTES, Math.ceil(content.length / SEGMENTS_MAX));
+  const segments = Math.max(1, Math.ceil(content.length / segmentBytes));
+  const overhead = HEADER_BYTES + segments * (SEGMENT_HEADER_BYTES + CRC64_BYTES) + CRC64_BYTES;
+  const length = content.length + overhead;
+  return {
+    length,
+    parts: () => frames(content, length, segments, segmentBytes),
+    close: () => content.close(),
+  };
+}
+
+async function* frames(
+  content: ResponseStream,
+  length: number,
+  segments: number,
+  segmentBytes: number,
+): AsyncIterable<Bytes> {
+  const crc = new Crc64();
+  let segmentCrc = new Crc64();
+  let segment = 1;
+  let left = content.length;
+  let leftInSegment = Math.min(segmentBytes, left);
+  yield headerOf(length, segments);
+  yield segmentHeaderOf(segment, leftInSegment);
+  for await (const part of content.parts()) {
+    for (let at = 0; at < part.length; ) {
+      if (leftInSegment === 0) {
+        yield segmentCrc.digest();
+        segmentCrc = new Crc64();
+        leftInSegment = Math.min(segmentBytes, left);
+        yield segmentHeaderOf(++segment, leftInSegment);
+      }
+      const bytes = part.subarray(at, at + leftInSegment);
+      at += bytes.length;
+      leftInSegment -= bytes.length;
+      left -= bytes.length;
+      segmentCrc.update(bytes);
+      crc.update(bytes);
+      yield bytes;
+    }
+  }
+  yield Buffer.concat([segmentCrc.digest(), crc.digest()]);
+}
+
+function headerOf(length: number, segments: number): Bytes {
+  const bytes = Buffer.alloc(HEADER_BYTES);
+  bytes.writeUInt8(VERSION, 0);
+  bytes.writeBigUInt64LE(BigInt(length), 1);
+  bytes.writeUInt16LE(FLAG_CRC64, 9);
+  bytes.writeUInt16LE(segments, 11);
+  return bytes;
+}
+
+function segmentHeaderOf(segment: number, length: number): Bytes {
+  const bytes = Buffer.alloc(SEGMENT_HEADER_BYTES);
+  bytes.writeUInt16LE(segment, 0);
+  bytes.writeBigUInt64LE(BigInt(length), 2);
+  return bytes;
+}

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Fault } from "../../../base/fault.ts";
+import { parseQuery } from "../http/query.ts";
+import {
+  refuseUnsupportedOnDelete,
+  refuseUnsupportedOnRead,
+  refuseUnsupportedOnWrite,
+} from "./unsupported.ts";
+
+function sent(headers: Record<string, string>, query = "") {
+  return {
+    headers: { get: (name: string) => headers[name], raw: Object.entries(headers).flat() },
+    query: parseQuery(query),
+  };
+}
+
+function refused(code: string): (error: unknown) => boolean {
+  return (error) => error instanceof Fault && error.code === code;
+}
+
+test("headers that would have no effect are refused by name", () => {
+  const onAll = ["x-ms-if-tags", "x-ms-encryption-key", "x-ms-encryption-algorithm"];
+  const onWrites = [
+    "x-ms-tags",
+    "x-ms-access-tier",
+    "x-ms-encryption-scope",
+    "x-ms-immutability-policy-until-date",
+    "x-ms-legal-hold",
+    "x-ms-expiry-option",
+    "x-ms-blob-content-length",
+  ];
+  for (const name of [...onAll, ...onWrites]) {
+    assert.throws(
+      () => refuseUnsupportedOnWrite(sent({ [name]: "x" })),
+      (error) =>
+        error instanceof Fault &&
+        error.code === "UnsupportedHeader" &&
+        error.detail.HeaderName === name,
+    );
+  }
+  for (const name of onAll) {
+    const request = sent({ [name]: "x" });
+    assert.throws(() => refuseUnsupportedOnRead(request), refused("UnsupportedHeader"));
+    assert.throws(() => refuseUnsupportedOnDelete(request), refused("UnsupportedHeader"));
+  }
+});
+
+const SNAPSHOT = "2026-11-16T00:17:23.1234567Z";
+
+test("a snapshot or version is never found, as there are none yet", () => {
+  for (const name of ["snapshot", "versionid"]) {
+    const request = sent({}, `${name}=${SNAPSHOT}`);
+    assert.throws(() => refuseUnsupportedOnRead(request), refused("BlobNotFound"));
+    assert.throws(() => refuseUnsupportedOnDelete(request), refused("BlobNotFound"));
+    assert.throws(() => refuseUnsupportedOnWrite(request), refused("InvalidQueryParameterValue"));
+    assert.throws(
+      () => refuseUnsupportedOnRead(sent({}, `${name}=yesterday`)),
+      refused("InvalidQueryParameterValue"),
+    );
+  }
+});
+
+test("a permanent deletion is refused, as every deletion is permanent", () => {
+  assert.throws(
+    () => refuseUnsupportedOnDelete(sent({}, "deletetype=permanent")),
+    refused("UnsupportedQueryParameter"),
+  );
+});
+
+test("what is supported passes", () => {
+  const request = sent({ "x-ms-lease-id": "x", "x-ms-blob-content-type": "text/plain" });
+  refuseUnsupportedOnRead(request);
+  refuseUnsupportedOnWrite(request);
+  refuseUnsupportedOnDelete(request);
+});

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { STATUS_CODES } from "node:http";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { FAULT_CODES } from "../../base/fault.ts";
+import { REST_FAULTS } from "./fault-status.ts";
+
+/** This file runs from `dist`. */
+const REFERENCE = fileURLToPath(new URL("../../../../docs/reference/errors.md", import.meta.url));
+
+test("docs/reference/errors.md lists every error as it is sent", () => {
+  const expected = reference();
+  if (process.env.LAZULI_WRITE_REFERENCE !== undefined) writeFileSync(REFERENCE, expected);
+  assert.equal(
+    readFileSync(REFERENCE, "utf8"),
+    expected,
+    "The reference is out of date. Write it anew: LAZULI_WRITE_REFERENCE=1 npm test",
+  );
+});
+
+test("every refusal has a status that HTTP knows, a code, and a sentence", () => {
+  for (const [name, { status, code, message }] of Object.entries(REST_FAULTS)) {
+    assert.ok(STATUS_CODES[status] !== undefined && status >= 300, name);
+    assert.match(code, /^[A-Z][A-Za-z0-9]+$/, name);
+    assert.match(message, /^[A-Z].*\.$/, name);
+  }
+});
+
+test("codes are listed once and in order", () => {
+  assert.deepEqual([...FAULT_CODES], [...new Set(FAULT_CODES)].sort());
+  assert.deepEqual(Object.keys(REST_FAULTS), [...FAULT_CODES]);
+});
+
+function reference(): string {
+  const rows = Object.values(REST_FAULTS)
+    .map(({ status, code, message }) => `| ${code} | ${status} | ${message} |`)
+    .sort();
+  return `# Errors of the REST services
+
+Every error is sent with its code in the header \`x-ms-error-code\` and, except for a HEAD or a 304,
+in a body: XML for Blob, Queue and File, JSON for Table and Data Lake. Clients should go by status
+and code; the text may change. SDKs repeat requests that got a 500 or 503.
+
+| code | status | message |
+|---|---|---|
+${[...new Set(rows)].join("\n")}
+`;
+}

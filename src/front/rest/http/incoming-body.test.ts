@@ -1,0 +1,266 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Fault } from "../../../base/fault.ts";
+import { KIB } from "../../../base/limits.ts";
+import type { RestRequest, RestResponse } from "./exchange.ts";
+import { DONE, GET, LARGE_BYTES, listen, put } from "./listener.fixture.ts";
+
+/** A promise with its ends in hand. */
+function gate(): { opened: Promise<void>; open: () => void } {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+/** What became of a drain, in words. */
+function outcome(drained: Promise<void>): Promise<string> {
+  return drained.then(
+    () => "whole",
+    (error) => (error instanceof Fault ? error.code : String(error)),
+  );
+}
+
+async function collect({ body }: RestRequest): Promise<RestResponse> {
+  const parts: Buffer[] = [];
+  await body.drain((part) => {
+    parts.push(part);
+  });
+  return { status: 200, headers: [], body: Buffer.concat(parts) };
+}
+
+test("a body comes whole and in order, together with its head or byte by byte", async (t) => {
+  const running = await listen(t, collect);
+  const client = running.connect();
+  assert.equal((await client.send(`${put(5)}hello`).answer()).body, "hello");
+  client.send(put(5));
+  for (const byte of "world") client.send(byte);
+  assert.equal((await client.answer()).body, "world");
+  assert.equal((await client.send(put(0)).answer()).body, "");
+});
+
+test("a taker has one part at a time, and a slow one slows the sender down", async (t) => {
+  const first = gate();
+  const release = gate();
+  let working = 0;
+  let bytes = 0;
+  const running = await listen(t, async ({ body }) => {
+    await body.drain(async (part) => {
+      assert.equal(++working, 1, "the next part comes once this one is taken");
+      bytes += part.length;
+      first.open();
+      await release.opened;
+      working--;
+    });
+    return DONE;
+  });
+  const client = running.connect().send(put(LARGE_BYTES));
+  const allSent = new Promise<void>((resolve) => {
+    client.socket.write(Buffer.alloc(LARGE_BYTES), () => resolve());
+  });
+  await first.opened;
+  assert.ok(bytes <= 64 * KIB, "no more than one part of the socket's was taken");
+  assert.equal(await Promise.race([allSent.then(() => "sent"), immediately()]), "not yet");
+  release.open();
+  assert.equal((await client.answer()).status, 201);
+  assert.equal(bytes, LARGE_BYTES);
+});
+
+function immediately(): Promise<string> {
+  return new Promise((resolve) => setImmediate(resolve, "not yet"));
+}
+
+test("a body can be taken once", async (t) => {
+  const running = await listen(t, async ({ body }) => {
+    await body.drain(() => {});
+    await assert.rejects(
+      body.drain(() => {}),
+      /only once/,
+    );
+    return DONE;
+  });
+  assert.equal(
+    (
+      await running
+        .connect()
+        .send(`${put(1)}x`)
+        .answer()
+    ).status,
+    201,
+  );
+});
+
+test("what a taker throws ends the drain, and is answered", async (t) => {
+  for (const wait of [false, true]) {
+    const running = await listen(t, async ({ body }) => {
+      await body.drain((): void | Promise<void> => {
+        const fault = new Fault("Md5Mismatch");
+        if (wait) return Promise.reject(fault);
+        throw fault;
+      });
+      return DONE;
+    });
+    const client = running.connect().send(`${put(100)}half`);
+    const { status, headers } = await client.answer();
+    assert.equal(status, 400);
+    assert.equal(headers.get("x-ms-error-code"), "Md5Mismatch");
+    // The rest of the body is not taken for the next request.
+    assert.equal((await client.send("x".repeat(96)).send(GET).answer()).status, 201);
+  }
+});
+
+test("a sender that stops short leaves no whole body behind", async (t) => {
+  const outcomes: Promise<string>[] = [];
+  const started = [gate(), gate()];
+  const running = await listen(t, async ({ body }) => {
+    const drained = body.drain(() => started[outcomes.length - 1]?.open());
+    outcomes.push(outcome(drained));
+    await drained;
+    return DONE;
+  });
+  const resets = running.connect().send(`${put(100)}some`);
+  await started[0]?.opened;
+  resets.socket.resetAndDestroy();
+  assert.equal(await outcomes[0], "IncompleteBody");
+  const halfCloses = running.connect().send(`${put(100)}some`);
+  await started[1]?.opened;
+  halfCloses.socket.end();
+  assert.equal(await outcomes[1], "IncompleteBody");
+  assert.deepEqual(running.failures, [], "clients that go away are no failure of ours");
+});
+
+test("when the sender goes away while a part is worked on, the drain ends after that work", async (t) => {
+  const taking = gate();
+  const finish = gate();
+  const gone = gate();
+  const events: string[] = [];
+  const ended = gate();
+  const running = await listen(t, async ({ body }) => {
+    const drained = body.drain(async () => {
+      taking.open();
+      await finish.opened;
+      events.push("taken");
+    });
+    events.push(await outcome(drained));
+    ended.open();
+    return DONE;
+  });
+  const client = running.connect().send(`${put(100)}some`);
+  await taking.opened;
+  client.socket.on("close", gone.open).resetAndDestroy();
+  await gone.opened;
+  await immediately();
+  assert.deepEqual(events, []);
+  finish.open();
+  await ended.opened;
+  assert.deepEqual(events, ["taken", "IncompleteBody"]);
+});
+
+test("a body that nobody sends any more is cut, and the client told", async (t) => {
+  const running = await listen(t, collect, {
+    limits: { paceCheckMs: 1, receive: { checks: 3, bytesMin: 1 }, discardIdleMs: 1 },
+  });
+  const client = running.connect().send(`${put(100)}some`);
+  const { status, headers } = await client.answer();
+  assert.equal(status, 500);
+  assert.equal(headers.get("x-ms-error-code"), "OperationTimedOut");
+  await client.closed;
+});
+
+test("leave to send a body is given when it is taken, not before", async (t) => {
+  const asked = gate();
+  const go = gate();
+  const running = await listen(t, async (request) => {
+    asked.open();
+    await go.opened;
+    return collect(request);
+  });
+  const client = running.connect().send(put(5, "Expect: 100-continue"));
+  await asked.opened;
+  await immediately();
+  assert.equal(client.received, "");
+  go.open();
+  assert.match(await client.until(/\r\n\r\n/), /^HTTP\/1\.1 100 /);
+  const { status, body, headers } = await client.send("hello").answer();
+  assert.equal(status, 200);
+  assert.equal(body, "hello");
+  assert.equal(headers.get("connection"), "keep-alive");
+});
+
+test("a refusal before the body comes without that leave, and closes the connection", async (t) => {
+  const running = await listen(
+    t,
+    () => {
+      throw new Fault("ConditionNotMet");
+    },
+    { limits: { discardIdleMs: 1 } },
+  );
+  const client = running.connect().send(put(5, "Expect: 100-continue"));
+  const { status, headers } = await client.answer();
+  assert.equal(status, 412);
+  assert.equal(headers.get("connection"), "close");
+  await client.closed;
+});
+
+test("a small rest of a refused body is read, and the connection goes on", async (t) => {
+  const running = await listen(t, () => {
+    throw new Fault("ConditionNotMet");
+  });
+  const client = running.connect().send(`${put(10)}12345`);
+  const { status, headers } = await client.answer();
+  assert.equal(status, 412);
+  assert.equal(headers.get("connection"), "keep-alive");
+  assert.equal((await client.send("67890").send(GET).answer()).status, 412);
+});
+
+test("a client that sends a large refused body to its end still sees the answer", async (t) => {
+  const running = await listen(t, () => {
+    throw new Fault("ConditionNotMet");
+  });
+  const client = running.connect().send(put(LARGE_BYTES));
+  client.socket.pause();
+  await new Promise<void>((resolve) => {
+    client.socket.write(Buffer.alloc(LARGE_BYTES), () => resolve());
+  });
+  client.socket.resume();
+  const { status, headers } = await client.answer();
+  assert.equal(status, 412);
+  assert.equal(headers.get("connection"), "close");
+  await client.closed;
+});
+
+test("a refused body beyond all bounds is not read to its end", async (t) => {
+  const running = await listen(
+    t,
+    () => {
+      throw new Fault("ConditionNotMet");
+    },
+    { limits: { unreadBytesMax: 10, discardBytesMax: 100 } },
+  );
+  const client = running.connect().send(`${put(2 ** 40)}${"x".repeat(1_000)}`);
+  await client.closed;
+});
+
+test("bodies without a length are refused", async (t) => {
+  const running = await listen(t, () => assert.fail("was asked"), {
+    limits: { discardIdleMs: 1 },
+  });
+  const head = "PUT /a/c/b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const client = running.connect().send(`${head}5\r\nhello\r\n`);
+  const { status, headers } = await client.answer();
+  assert.equal(status, 411);
+  assert.equal(headers.get("x-ms-error-code"), "MissingContentLengthHeader");
+  assert.equal(headers.get("connection"), "close");
+  await client.closed;
+});
+
+test("a GET or DELETE with a body is answered, and the body skipped", async (t) => {
+  const running = await listen(t, () => DONE);
+  const client = running.connect();
+  for (const method of ["GET", "DELETE"]) {
+    client.send(put(10).replace("PUT", method));
+    assert.equal((await client.answer()).status, 201);
+    client.send("GET / HTTP");
+  }
+});

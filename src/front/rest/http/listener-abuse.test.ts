@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { test } from "node:test";
+import fc from "fast-check";
+import { KIB } from "../../../base/limits.ts";
+import { DONE, GET, listen } from "./listener.fixture.ts";
+
+test("malformed HTTP is refused, its connection closed, and no service asked", async (t) => {
+  const running = await listen(t, () => assert.fail("was asked"));
+  const lines = (...rest: string[]) => `PUT / HTTP/1.1\r\nHost: x\r\n${rest.join("\r\n")}\r\n\r\n`;
+  const wrong: [string, number][] = [
+    ["FROBNICATE / HTTP/1.1\r\nHost: x\r\n\r\n", 400],
+    ["\x16\x03\x01 not http", 400],
+    ["GET / HTTP/1.1\r\n\r\n", 400],
+    [lines("Content-Length: 1", "Transfer-Encoding: chunked"), 400],
+    [lines("Content-Length: 1", "Content-Length: 2"), 400],
+    [lines("Content-Length: 1", "Content-Length: 1"), 400],
+    [lines("Content-Length: -1"), 400],
+    [lines("Content-Length: 1x"), 400],
+    [lines("Content-Length: 99999999999999999999"), 400],
+    [lines("Transfer-Encoding: xchunked"), 400],
+    [lines("Transfer-Encoding : chunked"), 400],
+    [lines("x-ms-meta-a: 1", " folded"), 400],
+    [lines("x-ms-meta-a: a\0b"), 400],
+    [lines("x-ms-meta-a: 1\nx: 2"), 400],
+    [lines(`x-ms-meta-a: ${"x".repeat(40 * KIB)}`), 431],
+    [`GET /${"x".repeat(40 * KIB)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
+    [lines(...Array.from({ length: 10_000 }, (_, at) => `x-${at}: 1`)), 431],
+    [lines("Expect: 200-maybe"), 417],
+  ];
+  for (const [text, status] of wrong) {
+    const client = running.connect().send(text);
+    assert.match(await client.until(/\r\n\r\n/), new RegExp(`^HTTP/1\\.1 ${status} `), text);
+    if (status !== 417) await client.closed;
+  }
+  assert.deepEqual(running.failures, []);
+});
+
+test("headers that Azure allows fit: 8 KiB of metadata, and a copy source", async (t) => {
+  const running = await listen(t, (asked) => {
+    assert.equal(asked.headers.raw.length, 2 * 1_102);
+    return DONE;
+  });
+  const metadata = Array.from({ length: 1_000 }, (_, at) => `x-ms-meta-${at}: 1234\r\n`).join("");
+  const others = Array.from({ length: 100 }, (_, at) => `x-other-${at}: 1\r\n`).join("");
+  const source = `x-ms-copy-source: ${"s".repeat(2 * KIB)}\r\n`;
+  const head = `GET / HTTP/1.1\r\nHost: x\r\n${metadata}${others}${source}\r\n`;
+  assert.equal((await running.connect().send(head).answer()).status, 201);
+});
+
+test("a head that does not come to its end is cut, and so is a silent connection", async (t) => {
+  const running = await listen(t, () => assert.fail("was asked"), {
+    limits: { headersMs: 1, headersCheckMs: 1 },
+  });
+  await running.connect().closed;
+  assert.match(await running.connect().send("GET / HTTP/1.1\r\nHost:").closed, /^HTTP\/1\.1 408 /);
+});
+
+test("an idle connection is closed in the end, and answers say when", async (t) => {
+  const running = await listen(t, () => DONE);
+  const { headers } = await running.connect().send(GET).answer();
+  assert.equal(headers.get("keep-alive"), "timeout=300");
+  const hasty = await listen(t, () => DONE, { limits: { keepAliveMs: 1 } });
+  const client = hasty.connect();
+  await client.send(GET).answer();
+  await client.closed;
+});
+
+test("connections beyond the limit are refused, and those within go on", async (t) => {
+  const running = await listen(t, () => DONE, { limits: { connectionsMax: 2 } });
+  const [first, second] = [running.connect(), running.connect()];
+  await first.send(GET).answer();
+  await second.send(GET).answer();
+  assert.equal(await running.connect().send(GET).closed, "");
+  assert.equal((await first.send(GET).answer()).status, 201);
+  first.socket.destroy();
+  await once(first.socket, "close");
+});
+
+test("whatever bytes come, the next client is served", async (t) => {
+  const running = await listen(t, () => DONE, { limits: { headersMs: 1, headersCheckMs: 1 } });
+  const piece = fc.oneof(
+    fc.constantFrom(
+      ...["GET ", "PUT ", "/", "/a?b=%", " HTTP/1.1", " HTTP/1.0", "\r\n", "\r\n\r\n", "\n", ": "],
+      ...["Host: x\r\n", "Content-Length: 3\r\n", "Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n"],
+      ...["Expect: 100-continue\r\n", "Connection: upgrade\r\nUpgrade: x\r\n", "CONNECT ", "*"],
+    ),
+    fc.string({ unit: "binary", maxLength: 5 }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { maxLength: 15 }), async (pieces) => {
+      const client = running.connect().send(pieces.join(""));
+      client.socket.end();
+      await client.closed;
+    }),
+    { numRuns: 200 },
+  );
+  const patient = await listen(t, () => DONE);
+  assert.equal((await patient.connect().send(GET).answer()).status, 201);
+  assert.deepEqual(running.failures, []);
+});

@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { test } from "node:test";
+import { Fault } from "../../../base/fault.ts";
+import { DONE, GET, LARGE_BYTES, listen, put } from "./listener.fixture.ts";
+
+test("a drain finishes what runs, closes what idles, and takes nothing new", async (t) => {
+  let finish = () => {};
+  const asked = new Promise<void>((started) => {
+    finish = started;
+  });
+  let release = () => {};
+  const running = await listen(t, async (request) => {
+    if (request.path !== "/slow") return DONE;
+    finish();
+    await new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    return DONE;
+  });
+  const idle = running.connect();
+  await idle.send(GET).answer();
+  const busy = running.connect().send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+  await asked;
+
+  const drained = running.listener.drain();
+  await idle.closed;
+  assert.equal(await running.connect().closed, "", "nobody listens");
+  release();
+  const { status, headers } = await busy.answer();
+  assert.equal(status, 201);
+  assert.equal(headers.get("connection"), "close");
+  await busy.closed;
+  await drained;
+  await running.listener.drain();
+});
+
+test("a download that runs is finished, and its connection closed", async (t) => {
+  const running = await listen(t, () => ({
+    status: 200,
+    headers: [],
+    body: Buffer.alloc(LARGE_BYTES),
+  }));
+  const client = running.connect().send(GET);
+  const head = await client.until(/\r\n\r\n/);
+  assert.match(head, /Connection: keep-alive/);
+  const drained = running.listener.drain();
+  assert.equal((await client.closed).length, LARGE_BYTES);
+  await drained;
+});
+
+test("a health check behind a download that runs says that the server stops", async (t) => {
+  const running = await listen(t, () => ({
+    status: 200,
+    headers: [],
+    body: Buffer.alloc(LARGE_BYTES),
+  }));
+  const client = running.connect().send(`${GET}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await client.until(/\r\n\r\n/);
+  const drained = running.listener.drain();
+  assert.match(await client.closed, /HTTP\/1\.1 503 /);
+  await drained;
+});
+
+test("connections that have not asked for anything do not hold a drain up", async (t) => {
+  const running = await listen(t, () => assert.fail("was asked"));
+  const [silent, halfway] = [running.connect(), running.connect()];
+  await once(silent.socket, "connect");
+  await new Promise((resolve) => halfway.socket.write("GET / HTTP/1.1\r\nHo", resolve));
+  await running.listener.drain();
+  assert.equal(await silent.closed, "");
+  assert.equal(await halfway.closed, "");
+});
+
+test("what does not end in time is cut", async (t) => {
+  let cut: Promise<unknown> = Promise.resolve();
+  let started = () => {};
+  const taking = new Promise<void>((resolve) => {
+    started = resolve;
+  });
+  const running = await listen(
+    t,
+    async ({ body }) => {
+      cut = body.drain(() => started());
+      await cut;
+      return DONE;
+    },
+    { limits: { drainMs: 1 } },
+  );
+  const client = running.connect().send(`${put(10)}some`);
+  await taking;
+  await running.listener.drain();
+  assert.equal(await client.closed, "");
+  await assert.rejects(cut, Fault);
+});

@@ -1,0 +1,163 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import type { TestContext } from "node:test";
+import { HandClock } from "../../../base/clock.ts";
+import { KIB } from "../../../base/limits.ts";
+import { spellXmlError } from "../spell-error.ts";
+import type { RestRequest, RestResponse } from "./exchange.ts";
+import { DEFAULT_LIMITS, type ListenerLimits } from "./limits.ts";
+import type { Access } from "./log.ts";
+import { type Listener, type ListenerOptions, openListener } from "./server.ts";
+
+export type Handle = (request: RestRequest) => RestResponse | Promise<RestResponse>;
+
+export interface Running {
+  readonly listener: Listener;
+  readonly clock: HandClock;
+  /** Request ids with what was logged as broken. */
+  readonly failures: [string, unknown][];
+  readonly accesses: Access[];
+  readonly debug: string[];
+  /** Once the next answer is logged. */
+  answered(): Promise<void>;
+  connect(): RawClient;
+}
+
+export const NOON = Date.UTC(2030, 0, 1, 12);
+
+export interface Settings {
+  readonly limits?: Partial<ListenerLimits>;
+  readonly options?: Partial<ListenerOptions>;
+}
+
+/** A listener on a free port, closed with the test. */
+export async function listen(t: TestContext, handle: Handle, set: Settings = {}): Promise<Running> {
+  const clock = new HandClock(NOON);
+  const failures: [string, unknown][] = [];
+  const accesses: Access[] = [];
+  const debug: string[] = [];
+  const clients: RawClient[] = [];
+  let answered = () => {};
+  const listener = await openListener({
+    service: { name: "blob", handle: async (request) => handle(request), spell: spellXmlError },
+    host: "127.0.0.1",
+    port: 0,
+    tls: null,
+    clock,
+    limits: { ...DEFAULT_LIMITS, ...set.limits },
+    log: {
+      failure: (id, error) => failures.push([id, error]),
+      access(access) {
+        accesses.push(access);
+        answered();
+      },
+      debug: (text) => debug.push(text),
+    },
+    software: "Lazuli/1.2.3",
+    healthy: () => true,
+    ...set.options,
+  });
+  t.after(async () => {
+    for (const client of clients) client.socket.destroy();
+    await listener.drain();
+  });
+  return {
+    listener,
+    clock,
+    failures,
+    accesses,
+    debug,
+    answered: () =>
+      new Promise((resolve) => {
+        answered = resolve;
+      }),
+    connect() {
+      const client = new RawClient(listener.port);
+      clients.push(client);
+      return client;
+    },
+  };
+}
+
+/** Speaks HTTP byte by byte. */
+export class RawClient {
+  readonly socket: Socket;
+  /** Everything that came when the connection was closed, by whom ever. */
+  readonly closed: Promise<string>;
+  received = "";
+
+  constructor(port: number) {
+    this.socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    this.socket.setNoDelay(true).setEncoding("latin1");
+    this.socket.on("data", (text: string) => {
+      this.received += text;
+    });
+    this.socket.on("error", () => {});
+    this.closed = new Promise((resolve) => {
+      this.socket.on("end", () => this.socket.end()).on("close", () => resolve(this.received));
+    });
+  }
+
+  /** A request without the blank line that ends its head, or anything else. */
+  send(text: string | Buffer): this {
+    this.socket.write(text);
+    return this;
+  }
+
+  /** Whatever has come once it matches; what had matched before is cut off. */
+  async until(pattern: RegExp): Promise<string> {
+    for (;;) {
+      const match = pattern.exec(this.received);
+      if (match !== null) {
+        const end = match.index + match[0].length;
+        const found = this.received.slice(0, end);
+        this.received = this.received.slice(end);
+        return found;
+      }
+      await this.#more();
+    }
+  }
+
+  async #more(): Promise<void> {
+    if (this.socket.closed) throw new Error(`closed after ${JSON.stringify(this.received)}`);
+    await Promise.race([once(this.socket, "data"), once(this.socket, "close")]);
+  }
+
+  /** The next answer: its head and a body of the length that it states. */
+  async answer(): Promise<Answer> {
+    const head = await this.until(/\r\n\r\n/);
+    const [statusLine = "", ...lines] = head.trimEnd().split("\r\n");
+    const headers = new Map(
+      lines.map((line) => {
+        const colon = line.indexOf(":");
+        return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+      }),
+    );
+    const status = Number(statusLine.split(" ")[1]);
+    const length = Number(headers.get("content-length") ?? 0);
+    while (this.received.length < length) await this.#more();
+    const body = this.received.slice(0, length);
+    this.received = this.received.slice(length);
+    return { status, headers, body, head };
+  }
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+  readonly head: string;
+}
+
+export const GET = "GET /a/c/b HTTP/1.1\r\nHost: x\r\n\r\n";
+
+/** The head of a PUT with these lines added. */
+export function put(length: number, ...lines: string[]): string {
+  const head = ["PUT /a/c/b HTTP/1.1", "Host: x", `Content-Length: ${length}`, ...lines];
+  return `${head.join("\r\n")}\r\n\r\n`;
+}
+
+export const DONE: RestResponse = { status: 201, headers: [], body: null };
+
+/** More than the systems on both ends keep in their buffers. */
+export const LARGE_BYTES = 32 * 1024 * KIB;

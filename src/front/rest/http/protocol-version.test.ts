@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Fault } from "../../../base/fault.ts";
+import { NEWEST_VERSION, protocolVersion } from "./protocol-version.ts";
+import { parseQuery } from "./query.ts";
+
+function version(header: string | undefined, query = ""): string {
+  return protocolVersion({ get: () => header, raw: [] }, parseQuery(query));
+}
+
+test("the header names the version; without it the newest counts", () => {
+  assert.equal(version("2019-12-12"), "2019-12-12");
+  assert.equal(version("2099-01-01"), "2099-01-01");
+  assert.equal(version(undefined), NEWEST_VERSION);
+});
+
+test("a SAS may name it in the URL: api-version, else the header, else sv", () => {
+  assert.equal(version("2019-12-12", "sig=x&api-version=2018-03-28&sv=2017-04-17"), "2018-03-28");
+  assert.equal(version("2019-12-12", "sig=x&sv=2017-04-17"), "2019-12-12");
+  assert.equal(version(undefined, "sig=x&sv=2017-04-17"), "2017-04-17");
+  assert.equal(version(undefined, "sig=x&sv=junk"), NEWEST_VERSION, "the signature is refused");
+  assert.equal(version(undefined, "api-version=2018-03-28&sv=2017-04-17"), NEWEST_VERSION);
+});
+
+test("what is no date is refused by name", () => {
+  assert.throws(
+    () => version("newest"),
+    (error) => error instanceof Fault && error.detail.HeaderName === "x-ms-version",
+  );
+  assert.throws(
+    () => version(undefined, "sig=x&api-version=newest"),
+    (error) => error instanceof Fault && error.detail.QueryParameterName === "api-version",
+  );
+});

@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Bytes } from "../../../base/bytes.ts";
+import { KIB } from "../../../base/limits.ts";
+import type { ResponseStream } from "./exchange.ts";
+import { GET, LARGE_BYTES, listen, put } from "./listener.fixture.ts";
+
+const PART_BYTES = 64 * KIB;
+const PARTS = LARGE_BYTES / PART_BYTES;
+
+/** A stream that counts what is done to it. */
+class Counted implements ResponseStream {
+  readonly length: number;
+  pulled = 0;
+  ended = false;
+  closed = 0;
+  readonly isClosed: Promise<void>;
+  #close = () => {};
+  readonly #bytesOf: (part: number) => Bytes;
+
+  constructor(length: number, bytesOf: (part: number) => Bytes) {
+    this.length = length;
+    this.#bytesOf = bytesOf;
+    this.isClosed = new Promise((resolve) => {
+      this.#close = resolve;
+    });
+  }
+
+  async *parts(): AsyncIterable<Bytes> {
+    try {
+      for (let part = 0; part < this.length / PART_BYTES; part++) {
+        this.pulled++;
+        yield this.#bytesOf(part);
+      }
+    } finally {
+      this.ended = true;
+    }
+  }
+
+  close(): void {
+    this.closed++;
+    this.#close();
+  }
+}
+
+function large(): Counted {
+  return new Counted(LARGE_BYTES, (part) => Buffer.alloc(PART_BYTES, part));
+}
+
+test("a stream is sent whole, and closed once", async (t) => {
+  const stream = large();
+  const running = await listen(t, () => ({ status: 200, headers: [], body: stream }));
+  const client = running.connect().send(GET);
+  const { headers, body } = await client.answer();
+  assert.equal(headers.get("content-length"), String(LARGE_BYTES));
+  const bytes = Buffer.from(body, "latin1");
+  for (let part = 0; part < PARTS; part++) {
+    const sent = bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES);
+    assert.ok(sent.equals(Buffer.alloc(PART_BYTES, part)), `part ${part}`);
+  }
+  assert.equal(stream.closed, 1);
+  // The connection goes on.
+  client.send(GET);
+  await client.until(/HTTP\/1\.1 200/);
+});
+
+test("a large body in one piece is sent whole", async (t) => {
+  const whole = Buffer.alloc(LARGE_BYTES, "0123456789");
+  const running = await listen(t, () => ({ status: 200, headers: [], body: whole }));
+  assert.ok((await running.connect().send(GET).answer()).body === whole.toString("latin1"));
+});
+
+test("no more parts are pulled than a slow reader takes", async (t) => {
+  const stream = large();
+  const running = await listen(t, () => ({ status: 200, headers: [], body: stream }));
+  const client = running.connect().send(GET);
+  await client.until(/\r\n\r\n/);
+  client.socket.pause();
+  // The system's buffers fill up, and then nothing moves any more.
+  let before = -1;
+  while (stream.pulled !== before) {
+    before = stream.pulled;
+    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.ok(before < PARTS, `${before} of ${PARTS} parts were pulled`);
+  client.socket.resume();
+  await stream.isClosed;
+  assert.equal(stream.pulled, PARTS);
+});
+
+test("when the client goes away the stream is ended and closed", async (t) => {
+  const stream = large();
+  const running = await listen(t, () => ({ status: 200, headers: [], body: stream }));
+  const client = running.connect().send(GET);
+  await client.until(/\r\n\r\n/);
+  client.socket.destroy();
+  await stream.isClosed;
+  assert.equal(stream.ended, true);
+  assert.ok(stream.pulled < PARTS);
+  assert.deepEqual(running.failures, []);
+});
+
+test("a reader that has stopped is cut", async (t) => {
+  for (const body of [large(), Buffer.alloc(LARGE_BYTES)]) {
+    const running = await listen(t, () => ({ status: 200, headers: [], body }), {
+      limits: { paceCheckMs: 1, send: { checks: 50, bytesMin: 1 } },
+    });
+    const answered = running.answered();
+    const client = running.connect().send(GET);
+    await client.until(/\r\n\r\n/);
+    client.socket.pause();
+    await answered;
+    assert.equal(running.accesses[0]?.aborted, true);
+    client.socket.resume();
+    assert.ok((await client.closed).length < LARGE_BYTES);
+  }
+});
+
+test("a stream that breaks, or does not keep its length, cuts the connection", async (t) => {
+  const part = Buffer.alloc(PART_BYTES);
+  const streams = [
+    new Counted(2 * PART_BYTES, (at) => {
+      if (at === 1) throw new Error("damaged");
+      return part;
+    }),
+    new Counted(2 * PART_BYTES, (at) => (at === 0 ? part : part.subarray(1))),
+    new Counted(2 * PART_BYTES, (at) => (at === 0 ? part : Buffer.concat([part, part]))),
+  ];
+  for (const stream of streams) {
+    const running = await listen(t, () => ({ status: 200, headers: [], body: stream }));
+    const received = await running.connect().send(GET).closed;
+    assert.ok(received.length < received.indexOf("\r\n\r\n") + 4 + stream.length);
+    assert.equal(running.failures.length, 1);
+    assert.equal(stream.closed, 1);
+    assert.equal(stream.ended, true);
+  }
+});
+
+test("a stream is closed unread where its answer has no body", async (t) => {
+  const streams: Counted[] = [];
+  const running = await listen(t, (asked) => {
+    const stream = large();
+    streams.push(stream);
+    return { status: asked.method === "HEAD" ? 200 : 304, headers: [], body: stream };
+  });
+  const client = running.connect();
+  await client.send(GET.replace("GET", "HEAD")).until(/\r\n\r\n/);
+  await client.send(GET).until(/\r\n\r\n/);
+  assert.deepEqual(
+    streams.map(({ closed, pulled }) => [closed, pulled]),
+    [
+      [1, 0],
+      [1, 0],
+    ],
+  );
+});
+
+test("requests that come at once are answered one after the other, in their order", async (t) => {
+  const events: string[] = [];
+  const running = await listen(t, async (asked) => {
+    const name = asked.path.slice(1);
+    events.push(`${name} begins`);
+    await asked.body.drain(() => {});
+    await new Promise((resolve) => setImmediate(resolve));
+    events.push(`${name} ends`);
+    return { status: 200, headers: [], body: name };
+  });
+  const client = running.connect();
+  const request = (name: string) => put(2).replace("/a/c/b", `/${name}`);
+  client.send(`${request("1")}xx${request("2")}xx${request("3")}x`);
+  client.send("x");
+  for (const name of ["1", "2", "3"]) assert.equal((await client.answer()).body, name);
+  assert.deepEqual(
+    events,
+    ["1", "2", "3"].flatMap((name) => [`${name} begins`, `${name} ends`]),
+  );
+});
+
+test("a client that asks on and on without an answer is cut", async (t) => {
+  let asked = 0;
+  const running = await listen(
+    t,
+    () => {
+      asked++;
+      return new Promise(() => {});
+    },
+    { limits: { pipelinedMax: 10, drainMs: 1 } },
+  );
+  await running.connect().send(GET.repeat(12)).closed;
+  assert.equal(asked, 1);
+});

@@ -1,0 +1,28 @@
+import { type Body, type Bytes, NO_BYTES } from "../../../base/bytes.ts";
+import { Fault } from "../../../base/fault.ts";
+import { MIB } from "../../../base/limits.ts";
+
+/** All bodies together that are collected in memory at a time, in this process. */
+const COLLECTED_BYTES_MAX = 256 * MIB;
+
+let collectedBytes = 0;
+
+/** A body that has to be seen as a whole, such as a document. */
+export async function readWholeBody(body: Body, bytesMax: number): Promise<Bytes> {
+  if (body.length > bytesMax) {
+    throw new Fault("RequestBodyTooLarge", { MaxLimit: String(bytesMax) });
+  }
+  if (body.length === 0) return NO_BYTES;
+  if (collectedBytes + body.length > COLLECTED_BYTES_MAX) throw new Fault("ServerBusy");
+  collectedBytes += body.length;
+  try {
+    const whole = Buffer.allocUnsafe(body.length);
+    let at = 0;
+    await body.drain((part) => {
+      at += part.copy(whole, at);
+    });
+    return whole;
+  } finally {
+    collectedBytes -= body.length;
+  }
+}

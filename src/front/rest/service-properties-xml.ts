@@ -1,0 +1,142 @@
+import { KIB } from "../../base/limits.ts";
+import { parseIsoTime } from "../../base/time-text.ts";
+import type { CorsRule } from "../../rules/cors-rules.ts";
+import type { Logging, Metrics, ServiceProperties } from "../../service/account/records.ts";
+import type { XmlElement } from "./xml/parse-xml.ts";
+import { element } from "./xml/write-xml.ts";
+import {
+  childOf,
+  flagOf,
+  invalidNode,
+  refuseOtherChildren,
+  requireFlag,
+  requireText,
+  textOf,
+} from "./xml-nodes.ts";
+
+/** The properties that every service has, as `StorageServiceProperties` spells them. */
+
+export const SERVICE_PROPERTIES_BYTES_MAX = 64 * KIB;
+const RETENTION_DAYS_MAX = 365;
+const MAX_AGE_SECONDS_MAX = 2 ** 31 - 1;
+const VERSION_CHARS_MAX = 10;
+
+/** What a client wants changed: only the elements that are there. */
+export function servicePropertiesOf(root: XmlElement): Partial<ServiceProperties> {
+  const logging = childOf(root, "Logging");
+  const hourMetrics = childOf(root, "HourMetrics");
+  const minuteMetrics = childOf(root, "MinuteMetrics");
+  const cors = childOf(root, "Cors");
+  const version = textOf(root, "DefaultServiceVersion");
+  return {
+    ...(logging !== null && { logging: loggingOf(logging) }),
+    ...(hourMetrics !== null && { hourMetrics: metricsOf(hourMetrics) }),
+    ...(minuteMetrics !== null && { minuteMetrics: metricsOf(minuteMetrics) }),
+    ...(cors !== null && { cors: corsOf(cors) }),
+    ...(version !== null && { defaultServiceVersion: serviceVersionOf(version) }),
+  };
+}
+
+export function servicePropertiesXml(properties: ServiceProperties): string {
+  const { logging, hourMetrics, minuteMetrics, cors, defaultServiceVersion } = properties;
+  return (
+    `<Logging>${element("Version", logging.version)}${element("Read", String(logging.read))}` +
+    element("Write", String(logging.write)) +
+    `${element("Delete", String(logging.delete))}${retentionXml(logging.retentionDays)}</Logging>` +
+    `<HourMetrics>${metricsXml(hourMetrics)}</HourMetrics>` +
+    `<MinuteMetrics>${metricsXml(minuteMetrics)}</MinuteMetrics>` +
+    (cors.length === 0 ? "<Cors />" : `<Cors>${cors.map(corsRuleXml).join("")}</Cors>`) +
+    (defaultServiceVersion === null ? "" : element("DefaultServiceVersion", defaultServiceVersion))
+  );
+}
+
+function loggingOf(found: XmlElement): Logging {
+  refuseOtherChildren(found, ["Version", "Read", "Write", "Delete", "RetentionPolicy"]);
+  return {
+    version: versionOf(found),
+    read: requireFlag(found, "Read"),
+    write: requireFlag(found, "Write"),
+    delete: requireFlag(found, "Delete"),
+    retentionDays: retentionDaysOf(found),
+  };
+}
+
+function metricsOf(found: XmlElement): Metrics {
+  refuseOtherChildren(found, ["Version", "Enabled", "IncludeAPIs", "RetentionPolicy"]);
+  return {
+    version: versionOf(found),
+    enabled: requireFlag(found, "Enabled"),
+    includeApis: flagOf(found, "IncludeAPIs"),
+    retentionDays: retentionDaysOf(found),
+  };
+}
+
+/** Of the analytics; there has never been another than 1.0 and 2.0. */
+function versionOf(parent: XmlElement): string {
+  const version = textOf(parent, "Version") ?? "1.0";
+  if (version.length > VERSION_CHARS_MAX) throw invalidNode("Version", version);
+  return version;
+}
+
+function retentionDaysOf(parent: XmlElement): number | null {
+  const policy = childOf(parent, "RetentionPolicy");
+  if (policy === null) return null;
+  refuseOtherChildren(policy, ["Enabled", "Days"]);
+  if (!requireFlag(policy, "Enabled")) return null;
+  return numberIn(policy, "Days", 1, RETENTION_DAYS_MAX);
+}
+
+function corsOf(found: XmlElement): CorsRule[] {
+  refuseOtherChildren(found, ["CorsRule"]);
+  return found.children.map((rule) => ({
+    allowedOrigins: wordsOf(requireText(rule, "AllowedOrigins")),
+    allowedMethods: wordsOf(requireText(rule, "AllowedMethods")),
+    allowedHeaders: wordsOf(textOf(rule, "AllowedHeaders")),
+    exposedHeaders: wordsOf(textOf(rule, "ExposedHeaders")),
+    maxAgeSeconds: numberIn(rule, "MaxAgeInSeconds", 0, MAX_AGE_SECONDS_MAX),
+  }));
+}
+
+function wordsOf(list: string | null): string[] {
+  return list === null ? [] : list.split(",").map((word) => word.trim());
+}
+
+function numberIn(parent: XmlElement, name: string, min: number, max: number): number {
+  const text = requireText(parent, name);
+  const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(number >= min && number <= max)) throw invalidNode(name, text);
+  return number;
+}
+
+function serviceVersionOf(text: string): string {
+  if (text.length !== VERSION_CHARS_MAX || parseIsoTime(text) === null) {
+    throw invalidNode("DefaultServiceVersion", text, "A version is a date such as 2026-04-06.");
+  }
+  return text;
+}
+
+function metricsXml(metrics: Metrics): string {
+  const apis =
+    metrics.includeApis === null ? "" : element("IncludeAPIs", String(metrics.includeApis));
+  return (
+    element("Version", metrics.version) +
+    element("Enabled", String(metrics.enabled)) +
+    apis +
+    retentionXml(metrics.retentionDays)
+  );
+}
+
+function retentionXml(days: number | null): string {
+  const terms = days === null ? "" : element("Days", String(days));
+  return `<RetentionPolicy>${element("Enabled", String(days !== null))}${terms}</RetentionPolicy>`;
+}
+
+function corsRuleXml(rule: CorsRule): string {
+  return (
+    `<CorsRule>${element("AllowedMethods", rule.allowedMethods.join(","))}` +
+    element("AllowedOrigins", rule.allowedOrigins.join(",")) +
+    element("AllowedHeaders", rule.allowedHeaders.join(",")) +
+    element("ExposedHeaders", rule.exposedHeaders.join(",")) +
+    `${element("MaxAgeInSeconds", String(rule.maxAgeSeconds))}</CorsRule>`
+  );
+}

@@ -1,0 +1,78 @@
+import type { Fault } from "../../base/fault.ts";
+import { isoOfStamp, stampOf } from "../../base/stamp.ts";
+import { REST_FAULTS } from "./fault-status.ts";
+import type { RestRequest, RestResponse } from "./http/exchange.ts";
+import { element, XML_DECLARATION } from "./xml/write-xml.ts";
+
+export interface ErrorOptions {
+  /** `WWW-Authenticate` of every 401: how to get a token. */
+  readonly challenge?: string;
+}
+
+/** Blob, Queue and File. */
+export function spellXmlError(
+  fault: Fault,
+  request: RestRequest,
+  options: ErrorOptions = {},
+): RestResponse {
+  return answer(fault, request, options, "application/xml", (code, message, details) => {
+    const extra = details.map(([name, value]) => element(name, value)).join("");
+    const error = element("Code", code) + element("Message", message) + extra;
+    return `${XML_DECLARATION}<Error>${error}</Error>`;
+  });
+}
+
+/** Table. */
+export function spellTableError(
+  fault: Fault,
+  request: RestRequest,
+  options: ErrorOptions = {},
+): RestResponse {
+  const type = "application/json;odata=minimalmetadata;streaming=true;charset=utf-8";
+  return answer(fault, request, options, type, (code, message, details) => {
+    const value = withDetails(message, details);
+    return JSON.stringify({ "odata.error": { code, message: { lang: "en-US", value } } });
+  });
+}
+
+/** The Data Lake endpoint. */
+export function spellDfsError(
+  fault: Fault,
+  request: RestRequest,
+  options: ErrorOptions = {},
+): RestResponse {
+  const type = "application/json;charset=utf-8";
+  return answer(fault, request, options, type, (code, message, details) =>
+    JSON.stringify({ error: { code, message: withDetails(message, details) } }),
+  );
+}
+
+type Details = readonly (readonly [name: string, value: string])[];
+
+/** Details that are headers: a 304 repeats the ETag, a 416 says how much there is. */
+const HEADER_DETAILS = new Set(["ETag", "Last-Modified", "Content-Range"]);
+
+function answer(
+  fault: Fault,
+  request: RestRequest,
+  { challenge }: ErrorOptions,
+  contentType: string,
+  spell: (code: string, message: string, details: Details) => string,
+): RestResponse {
+  const { status, code, message } = REST_FAULTS[fault.code];
+  const entries = Object.entries(fault.detail);
+  const headers = entries.filter(([name]) => HEADER_DETAILS.has(name)).flat();
+  headers.push("x-ms-error-code", code);
+  if (status === 401 && challenge !== undefined) headers.push("WWW-Authenticate", challenge);
+  if (request.method === "HEAD" || status === 304) return { status, headers, body: null };
+  headers.push("Content-Type", contentType);
+  const time = isoOfStamp(stampOf(request.receivedMs));
+  const text = `${message}\nRequestId:${request.id}\nTime:${time}`;
+  const details = entries.filter(([name]) => !HEADER_DETAILS.has(name));
+  return { status, headers, body: spell(code, text, details) };
+}
+
+/** JSON errors have no fields of their own for what XML errors put into elements. */
+function withDetails(message: string, details: Details): string {
+  return message + details.map(([name, value]) => `\n${name}:${value}`).join("");
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs";
+import { systemClock } from "../base/clock.ts";
+import type { StoreError } from "../store/store.ts";
+import { systemSchedule } from "./background.ts";
+import { readCommandLine } from "./command-line.ts";
+import { SERVICES, type ServiceName } from "./flags.ts";
+import { helpPage } from "./help-page.ts";
+import { type Surroundings, serve } from "./serve.ts";
+import { readSettings } from "./settings.ts";
+import { StartError } from "./start-error.ts";
+import { stopOnSignal } from "./stop-on-signal.ts";
+
+/** The exit code after the engine failed: an internal error, in the words of sysexits.h. */
+const FAILED_EXIT_CODE = 70;
+
+/** The `lazuli` command: everything that touches this process is here. */
+export async function main(): Promise<void> {
+  // Nobody may be listening any more; that is no reason to stop.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  try {
+    await run();
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    around.err(error.message);
+    process.exit(error.exitCode);
+  }
+}
+
+async function run(): Promise<void> {
+  const asked = readCommandLine(process.argv.slice(2), process.env);
+  if (asked.kind === "help") return around.out(helpPage().trimEnd());
+  if (asked.kind === "version") return around.out(version());
+  for (const note of asked.notes) around.err(note);
+  const { silent } = asked.options;
+  const serving = await serve(readSettings(asked.options), around);
+  stopOnSignal(process, () => serving.stop(), process.exit);
+  if (silent) return;
+  for (const [service, origin] of serving.origins) around.out(readyLine(service, origin));
+}
+
+/** Scripts written for Azurite wait for these words. */
+function readyLine(service: ServiceName, origin: string): string {
+  return `${SERVICES[service].title} service is successfully listening at ${origin}`;
+}
+
+const around: Surroundings = {
+  clock: systemClock,
+  schedule: systemSchedule,
+  software: `Lazuli/${version()}`,
+  out: (line) => process.stdout.write(`${line}\n`),
+  err: (line) => process.stderr.write(`${line}\n`),
+  failStop,
+};
+
+function failStop(error: StoreError): void {
+  around.err(
+    `Lazuli stops, because it cannot be sure of its data any more: ${error.message}. ` +
+      "What was acknowledged is safe. Check the disk, then start again.",
+  );
+  process.exit(FAILED_EXIT_CODE);
+}
+
+function version(): string {
+  const text = readFileSync(new URL("../../../package.json", import.meta.url), "utf8");
+  return JSON.parse(text).version;
+}

@@ -1,0 +1,65 @@
+import { resolve } from "node:path";
+import type { Clock } from "../base/clock.ts";
+import { openDataFolder } from "../engine/embedded/data-folder.ts";
+import { EmbeddedExtents } from "../engine/embedded/extents.ts";
+import { openEmbeddedStore } from "../engine/embedded/store.ts";
+import { MemoryExtents } from "../engine/memory/extents.ts";
+import { MemoryStore } from "../engine/memory/store.ts";
+import { findEndOfUse } from "../store/content-uses.ts";
+import type { Contents } from "../store/contents.ts";
+import type { FailStop, Store } from "../store/store.ts";
+import { StoredContents } from "../store/stored-contents.ts";
+import { LimitedExtents } from "./limited-extents.ts";
+import { StartError } from "./start-error.ts";
+import { Undo } from "./undo.ts";
+
+export interface DataPlace {
+  /** Null: in memory. */
+  readonly location: string | null;
+  readonly memoryBytesMax: number | null;
+}
+
+/** What the services work on. */
+export interface Data {
+  readonly store: Store;
+  readonly contents: Contents;
+  close(): Promise<void>;
+}
+
+/** Opens the data, and makes the folder if there is none yet. Throws a `StartError`. */
+export async function openData(
+  { location, memoryBytesMax }: DataPlace,
+  clock: Clock,
+  failStop: FailStop,
+): Promise<Data> {
+  if (location === null) return openMemory(memoryBytesMax, clock);
+  try {
+    return await openFolder(resolve(location), clock, failStop);
+  } catch (error) {
+    throw new StartError(`The data cannot be opened: ${(error as Error).message}.`);
+  }
+}
+
+function openMemory(bytesMax: number | null, clock: Clock): Data {
+  const store = new MemoryStore(clock);
+  const unlimited = new MemoryExtents();
+  const extents = bytesMax === null ? unlimited : new LimitedExtents(unlimited, bytesMax);
+  return { store, contents: new StoredContents(store, extents), close: () => store.close() };
+}
+
+async function openFolder(path: string, clock: Clock, failStop: FailStop): Promise<Data> {
+  const undo = new Undo();
+  try {
+    const folder = await openDataFolder(path);
+    undo.add(() => folder.release());
+    const store = await openEmbeddedStore(folder.storeFolder, clock, failStop);
+    undo.add(() => store.close());
+    const endOfUse = await findEndOfUse(store);
+    const extents = await EmbeddedExtents.open({ folder: path, endOfUse, failStop });
+    undo.add(() => extents.close());
+    return { store, contents: new StoredContents(store, extents), close: () => undo.run() };
+  } catch (error) {
+    await undo.run();
+    throw error;
+  }
+}

@@ -1,0 +1,128 @@
+import type { Clock } from "../base/clock.ts";
+import { BlobRestService } from "../front/rest/blob/blob-rest-service.ts";
+import type { RestService } from "../front/rest/http/exchange.ts";
+import { DEFAULT_LIMITS } from "../front/rest/http/limits.ts";
+import { type Listener, openListener } from "../front/rest/http/server.ts";
+import { BlobSweep } from "../service/blob/sweep.ts";
+import type { FailStop } from "../store/store.ts";
+import { Background, type Schedule } from "./background.ts";
+import { SERVICES, type ServiceName } from "./flags.ts";
+import { type Log, openLog, type Terminal } from "./log.ts";
+import { type Data, openData } from "./open-data.ts";
+import type { Settings } from "./settings.ts";
+import { StartError } from "./start-error.ts";
+import { Undo } from "./undo.ts";
+
+/** What the server needs from the process around it; tests bring their own. */
+export interface Surroundings extends Terminal {
+  readonly clock: Clock;
+  readonly schedule: Schedule;
+  /** What the `Server` header says. */
+  readonly software: string;
+  /** The engine failed, and nothing is served any more: the process must end. */
+  readonly failStop: FailStop;
+}
+
+/** A server that runs. */
+export interface Serving {
+  /** `http://127.0.0.1:10000`, by service. */
+  readonly origins: ReadonlyMap<ServiceName, string>;
+  /** Answers what is under way, then lets go of everything. */
+  stop(): Promise<void>;
+}
+
+/** Opens the data and the listeners; throws a `StartError`, with nothing left open, if it cannot. */
+export async function serve(settings: Settings, around: Surroundings): Promise<Serving> {
+  const undo = new Undo();
+  try {
+    const origins = await open(settings, around, undo);
+    return { origins, stop: () => undo.run() };
+  } catch (error) {
+    await undo.run();
+    throw error;
+  }
+}
+
+/** Each step that succeeds adds to `undo` what takes it back. */
+async function open(
+  settings: Settings,
+  around: Surroundings,
+  undo: Undo,
+): Promise<Map<ServiceName, string>> {
+  let isHealthy = true;
+  const failStop: FailStop = (error) => {
+    isHealthy = false;
+    around.failStop(error);
+  };
+  const log = await openLog(settings, around, around.clock);
+  undo.add(() => log.close());
+  const data = await openData(settings, around.clock, failStop);
+  undo.add(() => data.close());
+  const background = sweeping(data, around, log);
+  undo.add(() => background.stop());
+
+  const origins = new Map<ServiceName, string>();
+  for (const [name, service] of servicesOn(data, settings)) {
+    const listener = await listen(name, service, settings, around, log, () => isHealthy);
+    undo.add(() => listener.drain());
+    origins.set(name, listener.origin);
+  }
+  background.start();
+  return origins;
+}
+
+function servicesOn(data: Data, settings: Settings): [ServiceName, RestService][] {
+  const { accounts, oauth } = settings;
+  return [["blob", new BlobRestService(data, accounts, { oauth })]];
+}
+
+function sweeping(data: Data, { schedule }: Surroundings, log: Log): Background {
+  const blobs = new BlobSweep(data);
+  const rounds = [() => blobs.sweep(), () => data.contents.sweep()];
+  return new Background(rounds, schedule, (error) => log.warn("sweeping failed", error));
+}
+
+async function listen(
+  name: ServiceName,
+  service: RestService,
+  settings: Settings,
+  { clock, software }: Surroundings,
+  log: Log,
+  healthy: () => boolean,
+): Promise<Listener> {
+  const { host, port, keepAliveMs } = settings.listen[name];
+  const limits = {
+    ...DEFAULT_LIMITS,
+    keepAliveMs: keepAliveMs ?? DEFAULT_LIMITS.keepAliveMs,
+    connectionsMax: settings.maxConnections ?? DEFAULT_LIMITS.connectionsMax,
+  };
+  const { tls } = settings;
+  try {
+    return await openListener({ service, host, port, tls, clock, limits, log, software, healthy });
+  } catch (error) {
+    throw listenError(name, host, port, error as NodeJS.ErrnoException);
+  }
+}
+
+function listenError(
+  name: ServiceName,
+  host: string,
+  port: number,
+  error: NodeJS.ErrnoException,
+): StartError {
+  const what = `The ${SERVICES[name].title} service cannot listen on ${host}, port ${port}`;
+  switch (error.code) {
+    case "EADDRINUSE":
+      return new StartError(
+        `${what}: the port is in use. Stop the other program, or choose a port with --${name}Port.`,
+      );
+    case "EACCES":
+      return new StartError(
+        `${what}: the system does not permit it. Choose a port above 1023 with --${name}Port.`,
+      );
+    default:
+      return new StartError(
+        `${what} (${error.message}). Give an address of this machine with --${name}Host.`,
+      );
+  }
+}

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { readCommandLine } from "./command-line.ts";
+import { readSettings } from "./settings.ts";
+import { StartError } from "./start-error.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "lazuli-"));
+after(() => rmSync(folder, { recursive: true }));
+
+const CERT = ["--cert", join(folder, "none.pem")];
+const ISSUER = { issuer: "https://login.example.org", keys: [{ kty: "RSA" }] };
+
+function settings(args: string[], accounts = "", config?: unknown) {
+  const file = join(folder, "lazuli.json");
+  if (config !== undefined) writeFileSync(file, JSON.stringify(config));
+  const all = config === undefined ? args : [...args, "--config", file];
+  const asked = readCommandLine(all, { AZURITE_ACCOUNTS: accounts });
+  assert.equal(asked.kind, "start");
+  return readSettings((asked as Extract<typeof asked, { kind: "start" }>).options);
+}
+
+function names(...from: Parameters<typeof settings>): string[] {
+  return [...settings(...from).accounts.byName.keys()];
+}
+
+test("accounts come from the file, or from the environment, or are the development account", () => {
+  assert.deepEqual(names([]), ["devstoreaccount1"]);
+  assert.deepEqual(names([], "shop:YQ=="), ["shop"]);
+  assert.deepEqual(names([], "", { accounts: [{ name: "store", keys: ["YQ=="] }] }), ["store"]);
+  assert.deepEqual(names([], "", {}), ["devstoreaccount1"]);
+});
+
+test("what does not fit together is refused in one line that says what to do", () => {
+  const accounts = [{ name: "store", keys: ["YQ=="] }];
+  const wrong: [RegExp, number, ...Parameters<typeof settings>][] = [
+    [/given twice.*keep one/, 2, [], "shop:YQ==", { accounts }],
+    [/lazuli\.json names no account/, 2, [], "", { accounts: [] }],
+    [/lazuli\.json: A key of the account/, 2, [], "", { accounts: [{ name: "a", keys: ["?"] }] }],
+    [/^AZURITE_ACCOUNTS: /, 2, [], "a:b:c:d"],
+    [/Refusing to listen on 0\.0\.0\.0.*well-known/, 2, ["--host", "0.0.0.0"]],
+    [
+      /Refusing to listen on ::.*basic/,
+      2,
+      ["--smbHost", "::", "--oauth", "basic", ...CERT],
+      "a:YQ==",
+    ],
+    [/--oauth basic contradicts/, 2, ["--oauth", "basic", ...CERT], "", { oauth: ISSUER }],
+    [/needs HTTPS/, 2, [], "", { oauth: ISSUER }],
+    [/lazuli\.json: The signing key/, 2, CERT, "", { oauth: ISSUER }],
+    [/none\.pem cannot be read.*Check the path/, 1, CERT],
+    [/no\.json cannot be read/, 1, ["--config", join(folder, "no.json")]],
+  ];
+  for (const [message, exitCode, ...from] of wrong) {
+    assert.throws(
+      () => settings(...from),
+      (error) => {
+        assert.ok(error instanceof StartError);
+        assert.match(error.message, message);
+        assert.ok(!error.message.includes("\n"));
+        assert.equal(error.exitCode, exitCode);
+        return true;
+      },
+    );
+  }
+});
+
+test("with accounts of one's own, or on a trusted network, any address will do", () => {
+  assert.deepEqual(names(["--host", "0.0.0.0"], "shop:YQ=="), ["shop"]);
+  assert.deepEqual(names(["--host", "0.0.0.0", "--trustNetwork"]), ["devstoreaccount1"]);
+});

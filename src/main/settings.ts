@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+import type { Bytes } from "../base/bytes.ts";
+import type { AccountSettings, Accounts } from "../front/rest/auth/account.ts";
+import { issuerOf, type OAuth } from "../front/rest/auth/bearer.ts";
+import type { TlsOptions } from "../front/rest/http/server.ts";
+import { checkAccounts, DEVELOPMENT_ACCOUNT, splitAccountList } from "./accounts.ts";
+import { loadCertificate } from "./certificate.ts";
+import type { Options } from "./command-line.ts";
+import { type Config, readConfig } from "./config-file.ts";
+import { refuseExposure } from "./network-guard.ts";
+import { StartError, UsageError } from "./start-error.ts";
+
+/** The options together with what stands in the files that they name. */
+export interface Settings extends Options {
+  readonly accounts: Accounts;
+  /** Null: bearer tokens are refused. */
+  readonly oauth: OAuth | null;
+  /** Null for plain HTTP. */
+  readonly tls: TlsOptions | null;
+}
+
+/** Reads the files and checks that everything fits together. Throws a `StartError`. */
+export function readSettings(options: Options): Settings {
+  const { configFile, certificate } = options;
+  const config =
+    configFile === null ? {} : readConfig(configFile, readFile(configFile).toString("utf8"));
+  const [source, stated] = chooseAccounts(options, config);
+  const accounts = checkAccounts(source, stated);
+  const oauth = chooseOauth(options, config);
+  const hosts = Object.values(options.listen).map(({ host }) => host);
+  refuseExposure({ ...options, hosts, accounts: stated });
+  const tls = certificate === null ? null : loadCertificate(certificate, readFile);
+  return { ...options, accounts, oauth, tls };
+}
+
+function chooseAccounts(
+  { accountList, configFile }: Options,
+  config: Config,
+): [source: string, accounts: readonly AccountSettings[]] {
+  if (config.accounts === undefined) {
+    if (accountList === null) return ["The default account", [DEVELOPMENT_ACCOUNT]];
+    return ["AZURITE_ACCOUNTS", splitAccountList(accountList)];
+  }
+  if (accountList !== null) {
+    throw new UsageError(
+      `Accounts are given twice, in AZURITE_ACCOUNTS and in ${configFile}: keep one of them.`,
+    );
+  }
+  return [configFile ?? "", config.accounts];
+}
+
+function chooseOauth(
+  { oauthBasic, certificate, configFile }: Options,
+  config: Config,
+): OAuth | null {
+  if (config.oauth === undefined) return oauthBasic ? { mode: "basic" } : null;
+  if (oauthBasic) {
+    throw new UsageError(
+      `--oauth basic contradicts the issuer in ${configFile}: keep one of them.`,
+    );
+  }
+  if (certificate === null) {
+    throw new UsageError(
+      `The issuer in ${configFile} needs HTTPS: give a certificate with --cert and --key.`,
+    );
+  }
+  try {
+    return issuerOf(config.oauth);
+  } catch (error) {
+    throw new UsageError(`${configFile}: ${(error as Error).message}`);
+  }
+}
+
+function readFile(file: string): Bytes {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new StartError(`${file} cannot be read (${(error as Error).message}). Check the path.`);
+  }
+}

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { EventEmitter } from "node:events";
+import { test } from "node:test";
+import { stopOnSignal } from "./stop-on-signal.ts";
+
+/** Lets promises that are settled reach who waits for them. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await undefined;
+}
+
+function stopping(outcome: Promise<void>) {
+  const source = new EventEmitter();
+  const exits: number[] = [];
+  let stops = 0;
+  const stop = () => {
+    stops++;
+    return outcome;
+  };
+  stopOnSignal(source, stop, (code) => exits.push(code));
+  return { source, exits, stops: () => stops };
+}
+
+test("a signal stops the server, and the process exits with 0 once it has stopped", async () => {
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    let stopped = () => {};
+    const { source, exits } = stopping(
+      new Promise((resolve) => {
+        stopped = resolve;
+      }),
+    );
+    source.emit(signal);
+    await settle();
+    assert.deepEqual(exits, []);
+    stopped();
+    await settle();
+    assert.deepEqual(exits, [0]);
+  }
+});
+
+test("a second signal exits at once", async () => {
+  const { source, exits, stops } = stopping(new Promise(() => {}));
+  source.emit("SIGTERM");
+  source.emit("SIGINT");
+  assert.deepEqual(exits, [1]);
+  assert.equal(stops(), 1);
+});
+
+test("a server that fails to stop exits with 1", async () => {
+  const { source, exits } = stopping(Promise.reject(new Error("disk")));
+  source.emit("SIGTERM");
+  await settle();
+  assert.deepEqual(exits, [1]);
+});

@@ -1,0 +1,171 @@
+import assert from "node:assert/strict";
+import { type Body, type Bytes, wholeBody } from "../../base/bytes.ts";
+import { HandClock } from "../../base/clock.ts";
+import { Fault, type FaultCode } from "../../base/fault.ts";
+import { key, keyAfter, SPACE } from "../../base/keys.ts";
+import { MemoryExtents } from "../../engine/memory/extents.ts";
+import { MemoryStore } from "../../engine/memory/store.ts";
+import { OWNER } from "../../rules/access.ts";
+import { NO_CONDITIONS } from "../../rules/conditions.ts";
+import type { Store } from "../../store/store.ts";
+import { StoredContents } from "../../store/stored-contents.ts";
+import type { BlobContext, BlobUse } from "./context.ts";
+import { createContainer } from "./create-container.ts";
+import { type GetBlobDone, getBlob } from "./get-blob.ts";
+import { type PutBlob, putBlob } from "./put-blob.ts";
+import { type PutBlock, putBlock } from "./put-block.ts";
+import { putBlockList } from "./put-block-list.ts";
+import type { BlobProperties } from "./records.ts";
+import { BlobSweep } from "./sweep.ts";
+
+export const NO_PROPERTIES: BlobProperties = {
+  contentType: "",
+  contentEncoding: "",
+  contentLanguage: "",
+  contentDisposition: "",
+  cacheControl: "",
+  contentMd5: null,
+};
+
+export const LEASE_ID = "aaaaaaaa-0000-4000-8000-000000000001";
+
+/** A container in a store of its own, and short words for what tests do with the blobs in it. */
+export class Blobs {
+  readonly clock = new HandClock(1_700_000_000_000);
+  readonly store: Store = new MemoryStore(this.clock);
+  readonly extents = new MemoryExtents();
+  readonly context: BlobContext = {
+    store: this.store,
+    contents: new StoredContents(this.store, this.extents),
+  };
+
+  static async open(): Promise<Blobs> {
+    const blobs = new Blobs();
+    await createContainer(blobs.context, {
+      at: { account: "account", container: "container" },
+      access: OWNER,
+      publicAccess: "none",
+      metadata: [],
+    });
+    return blobs;
+  }
+
+  use(blob: string): BlobUse {
+    return {
+      at: { account: "account", container: "container", blob },
+      access: OWNER,
+      conditions: NO_CONDITIONS,
+      leaseId: null,
+    };
+  }
+
+  put(blob: string, body: string | Bytes | Body, more: Partial<PutBlob> = {}) {
+    return putBlob(this.context, {
+      ...this.use(blob),
+      body: bodyOf(body),
+      digests: { md5: null, crc64: null },
+      properties: NO_PROPERTIES,
+      metadata: [],
+      ...more,
+    });
+  }
+
+  stage(blob: string, blockId: string, body: string | Bytes | Body, more: Partial<PutBlock> = {}) {
+    return putBlock(this.context, {
+      ...this.use(blob),
+      blockId,
+      body: bodyOf(body),
+      digests: { md5: null, crc64: null },
+      ...more,
+    });
+  }
+
+  commit(blob: string, ids: readonly string[], context: BlobContext = this.context) {
+    return putBlockList(context, {
+      ...this.use(blob),
+      blocks: ids.map((id) => ({ id, from: "latest" })),
+      properties: NO_PROPERTIES,
+      metadata: [],
+    });
+  }
+
+  open(blob: string): Promise<GetBlobDone> {
+    return getBlob(this.context, { ...this.use(blob), range: null, digests: null });
+  }
+
+  async text(blob: string): Promise<string> {
+    return (await bytesOf(await this.open(blob))).toString();
+  }
+
+  /** Sweeps until nothing is left to do. */
+  async sweep(): Promise<void> {
+    const sweep = new BlobSweep(this.context);
+    while (await sweep.sweep());
+    while (await this.context.contents.sweep());
+  }
+
+  /** Whatever the store still holds of bytes, blocks and the references to them. */
+  async recordsOfContents(): Promise<number> {
+    const spaces = [
+      SPACE.content,
+      SPACE.contentSegment,
+      SPACE.contentShares,
+      SPACE.contentGarbage,
+      SPACE.extentUse,
+      SPACE.stagedBlob,
+      SPACE.stagedBlock,
+      SPACE.doomedStagedBlob,
+    ];
+    return this.store.read((view) =>
+      spaces.reduce((sum, space) => {
+        const all = key(space);
+        return sum + view.range(all, keyAfter(all), { limit: 1_000 }).length;
+      }, 0),
+    );
+  }
+
+  bytesInExtents(): number {
+    return this.extents.list().reduce((sum, { bytesOnDisk }) => sum + bytesOnDisk, 0);
+  }
+}
+
+function bodyOf(body: string | Bytes | Body): Body {
+  if (typeof body === "string") return wholeBody(Buffer.from(body));
+  return Buffer.isBuffer(body) ? wholeBody(body) : body;
+}
+
+export async function bytesOf({ reading }: GetBlobDone): Promise<Bytes> {
+  const parts: Bytes[] = [];
+  try {
+    for await (const part of reading.parts()) parts.push(Buffer.from(part));
+  } finally {
+    reading.close();
+  }
+  return Buffer.concat(parts);
+}
+
+/** A body in two halves, between which something else happens. */
+export function bodyWith(bytes: Bytes, between: () => Promise<unknown>): Body {
+  const half = bytes.length >> 1;
+  return {
+    length: bytes.length,
+    async drain(take) {
+      await take(bytes.subarray(0, half));
+      await between();
+      await take(bytes.subarray(half));
+    },
+  };
+}
+
+/** A body that nobody may ask for. */
+export function untouchable(length = 1): Body {
+  return { length, drain: () => assert.fail("the body was taken") };
+}
+
+export function refused(code: FaultCode): (error: unknown) => boolean {
+  return (error) => {
+    assert.ok(error instanceof Fault, String(error));
+    assert.equal(error.code, code);
+    return true;
+  };
+}

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Blobs, refused } from "./blobs.fixture.ts";
+import { deleteBlob } from "./delete-blob.ts";
+import { getBlockList } from "./get-block-list.ts";
+
+const LARGE = Buffer.alloc(100_000, "lazuli");
+
+test("a deleted blob takes its uncommitted blocks with it, and all of its space", async () => {
+  const blobs = await Blobs.open();
+  await blobs.put("blob", LARGE);
+  await blobs.stage("blob", "AAAA", LARGE);
+  await deleteBlob(blobs.context, { ...blobs.use("blob"), snapshots: "include" });
+  await assert.rejects(blobs.text("blob"), refused("BlobNotFound"));
+  await assert.rejects(getBlockList(blobs.context, blobs.use("blob")), refused("BlobNotFound"));
+  await blobs.sweep();
+  assert.equal(blobs.bytesInExtents(), 0);
+});
+
+test("uncommitted blocks alone are no blob that could be deleted", async () => {
+  const blobs = await Blobs.open();
+  await blobs.stage("blob", "AAAA", "block");
+  await assert.rejects(
+    deleteBlob(blobs.context, { ...blobs.use("blob"), snapshots: null }),
+    refused("BlobNotFound"),
+  );
+});
+
+test("deleting only snapshots leaves a blob without any alone", async () => {
+  const blobs = await Blobs.open();
+  await blobs.put("blob", "text");
+  await deleteBlob(blobs.context, { ...blobs.use("blob"), snapshots: "only" });
+  assert.equal(await blobs.text("blob"), "text");
+});

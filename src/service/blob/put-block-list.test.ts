@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { COMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
+import type { Store } from "../../store/store.ts";
+import { Blobs, refused } from "./blobs.fixture.ts";
+import type { BlobContext } from "./context.ts";
+import { deleteBlob } from "./delete-blob.ts";
+import { getBlockList } from "./get-block-list.ts";
+
+/** The store as a client sees it when somebody else is always faster before its transaction. */
+function racing(blobs: Blobs, faster: () => Promise<unknown>): BlobContext {
+  const store: Store = {
+    read: (body) => blobs.store.read(body),
+    async transact(body) {
+      await faster();
+      return blobs.store.transact(body);
+    },
+    close: () => blobs.store.close(),
+  };
+  return { store, contents: blobs.context.contents };
+}
+
+function idOf(at: number): string {
+  const bytes = Buffer.alloc(3);
+  bytes.writeUIntBE(at, 0, 3);
+  return bytes.toString("base64");
+}
+
+test("a block that is replaced between the look and the commit is committed as it is then", async () => {
+  const blobs = await Blobs.open();
+  await blobs.stage("blob", idOf(1), "old");
+  let races = 0;
+  const once = racing(blobs, async () => {
+    if (races++ === 0) await blobs.stage("blob", idOf(1), "new");
+  });
+  await blobs.commit("blob", [idOf(1)], once);
+  assert.equal(races, 2);
+  assert.equal(await blobs.text("blob"), "new");
+});
+
+test("blocks that never stand still are committed all the same", async () => {
+  const blobs = await Blobs.open();
+  await blobs.stage("blob", idOf(1), "first");
+  let races = 0;
+  const always = racing(blobs, () => blobs.stage("blob", idOf(1), `version ${++races}`));
+  await blobs.commit("blob", [idOf(1)], always);
+  assert.equal(await blobs.text("blob"), `version ${races}`);
+  assert.equal(races, 4);
+});
+
+test("a blob that is replaced between the look and the commit loses its blocks", async () => {
+  const blobs = await Blobs.open();
+  await blobs.stage("blob", idOf(1), "kept");
+  await blobs.commit("blob", [idOf(1)]);
+  const replaced = racing(blobs, () => blobs.put("blob", "replaced"));
+  await assert.rejects(blobs.commit("blob", [idOf(1)], replaced), refused("InvalidBlockList"));
+  assert.equal(await blobs.text("blob"), "replaced");
+});
+
+test("a list has up to 50,000 blocks", async () => {
+  const blobs = await Blobs.open();
+  await blobs.stage("blob", idOf(1), "x");
+  const ids = Array.from({ length: COMMITTED_BLOCKS_MAX }, () => idOf(1));
+  await assert.rejects(blobs.commit("blob", [...ids, idOf(1)]), refused("BlockListTooLong"));
+  await blobs.commit("blob", ids);
+  assert.equal((await blobs.open("blob")).reading.length, COMMITTED_BLOCKS_MAX);
+});
+
+test("lists of several pages are read whole and in order", async () => {
+  const blobs = await Blobs.open();
+  const ids = Array.from({ length: 4_500 }, (_, at) => idOf(at));
+  for (const id of ids) await blobs.stage("blob", id, id);
+  const before = await getBlockList(blobs.context, blobs.use("blob"));
+  assert.deepEqual(
+    before.uncommitted.map(([id]) => id),
+    [...ids].sort(),
+  );
+  await blobs.commit("blob", ids);
+  for (const id of ids.slice(0, 2_100)) await blobs.stage("blob", id, "again");
+  const lists = await getBlockList(blobs.context, blobs.use("blob"));
+  assert.deepEqual(
+    lists.committed.map(({ name }) => name),
+    ids,
+  );
+  assert.equal(lists.uncommitted.length, 2_100);
+  assert.equal(await blobs.text("blob"), ids.join(""));
+});
+
+test("a commit gives back the space of what it does not use, now and later", async () => {
+  const blobs = await Blobs.open();
+  const block = Buffer.alloc(20_000, "block");
+  for (const at of [1, 2, 3, 4, 5]) await blobs.stage("blob", idOf(at), block);
+  await blobs.commit("blob", [idOf(1), idOf(2), idOf(1)]);
+  await blobs.sweep();
+  assert.equal(blobs.bytesInExtents(), 2 * block.length);
+  await blobs.commit("blob", [idOf(2)]);
+  await blobs.stage("blob", idOf(3), block);
+  await blobs.stage("blob", idOf(4), block);
+  await blobs.commit("blob", [idOf(2)]);
+  await blobs.sweep();
+  assert.equal(blobs.bytesInExtents(), block.length);
+  await deleteBlob(blobs.context, { ...blobs.use("blob"), snapshots: null });
+  await blobs.sweep();
+  assert.equal(blobs.bytesInExtents(), 0);
+});
+
+const steps = fc.array(
+  fc.oneof(
+    fc.record({
+      step: fc.constant("stage" as const),
+      id: fc.integer({ min: 0, max: 5 }),
+      large: fc.boolean(),
+    }),
+    fc.record({
+      step: fc.constant("commit" as const),
+      list: fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 8 }),
+    }),
+    fc.record({ step: fc.constantFrom("put" as const, "delete" as const, "sweep" as const) }),
+  ),
+  { maxLength: 30 },
+);
+
+test("whatever happens to blocks, the blob reads as a model says and nothing is left over", async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (history) => {
+      const blobs = await Blobs.open();
+      let committed = new Map<string, string>();
+      const staged = new Map<string, string>();
+      let text: string | null = null;
+      let writes = 0;
+      for (const step of history) {
+        if (step.step === "stage") {
+          const body = `${writes++} `.repeat(step.large ? 6_000 : 1);
+          await blobs.stage("blob", idOf(step.id), body);
+          staged.set(idOf(step.id), body);
+        } else if (step.step === "commit") {
+          const known = (id: string) => staged.get(id) ?? committed.get(id);
+          const ids = step.list.map(idOf).filter((id) => known(id) !== undefined);
+          await blobs.commit("blob", ids);
+          committed = new Map(ids.map((id) => [id, known(id) as string]));
+          text = ids.map((id) => committed.get(id)).join("");
+          staged.clear();
+        } else if (step.step === "put") {
+          text = `whole ${writes++}`;
+          await blobs.put("blob", text);
+          committed.clear();
+          staged.clear();
+        } else if (step.step === "delete" && text !== null) {
+          await deleteBlob(blobs.context, { ...blobs.use("blob"), snapshots: null });
+          text = null;
+          committed.clear();
+          staged.clear();
+        } else if (step.step === "sweep") {
+          await blobs.sweep();
+        }
+        if (text !== null) assert.equal(await blobs.text("blob"), text);
+      }
+      await blobs.put("blob", "");
+      await deleteBlob(blobs.context, { ...blobs.use("blob"), snapshots: null });
+      await blobs.sweep();
+      assert.equal(blobs.bytesInExtents(), 0);
+      assert.equal(await blobs.recordsOfContents(), 0);
+    }),
+    { numRuns: 150 },
+  );
+});

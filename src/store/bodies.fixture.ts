@@ -1,0 +1,30 @@
+import type { Body, Bytes } from "../base/bytes.ts";
+
+/** Bytes that differ at every place and from seed to seed. */
+export function someBytes(length: number, seed: number): Bytes {
+  const bytes = Buffer.allocUnsafe(length);
+  let state = (seed * 2_654_435_761 + 1) >>> 0;
+  for (let at = 0; at < length; at++) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    bytes[at] = state >>> 24;
+  }
+  return bytes;
+}
+
+/** A body that comes in parts of this size. */
+export function inParts(bytes: Bytes, partBytes: number): Body {
+  return {
+    length: bytes.length,
+    async drain(take) {
+      for (let at = 0; at < bytes.length; at += partBytes) {
+        await take(bytes.subarray(at, at + partBytes));
+      }
+    },
+  };
+}
+
+export async function gather(parts: AsyncIterable<Bytes>): Promise<Bytes> {
+  const all: Bytes[] = [];
+  for await (const part of parts) all.push(part);
+  return Buffer.concat(all);
+}

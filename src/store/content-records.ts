@@ -1,0 +1,145 @@
+import type { Bytes } from "../base/bytes.ts";
+import { bytes, count, format, listOf, oneOf, struct, text, u64 } from "../base/fields.ts";
+import { KeyReader, key, keyAfter, SPACE } from "../base/keys.ts";
+import type { Content, Part } from "./contents.ts";
+import type { Address } from "./extents.ts";
+import { StoreError, type Transaction, type View } from "./store.ts";
+
+/** A list keeps its parts in segments of this many: nobody ever has to read all of them at once. */
+export const SEGMENT_PARTS_MAX = 256;
+
+const inlineFormat = format(1, { bytes });
+const extentFormat = format(2, {
+  addresses: listOf(struct({ extent: count, offset: count, length: count, bytesOnDisk: count })),
+});
+/** `starts`: at which offset of the list each segment begins. */
+const listFormat = format(3, { starts: listOf(count) });
+const segmentFormat = format(1, {
+  parts: listOf(
+    struct({
+      content: struct({ id: u64, kind: oneOf("inline", "extent"), length: count }),
+      from: count,
+      length: count,
+      name: text,
+    }),
+  ),
+});
+const sharesFormat = format(1, { extra: count });
+const garbageFormat = format(1, { kind: oneOf("extent", "list") });
+
+const contentKey = (id: bigint) => key(SPACE.content, id);
+const segmentKey = (id: bigint, index: number) => key(SPACE.contentSegment, id, index);
+const sharesKey = (id: bigint) => key(SPACE.contentShares, id);
+const garbageKey = (id: bigint) => key(SPACE.contentGarbage, id);
+
+export function writeInline(tx: Transaction, id: bigint, value: Bytes): void {
+  tx.set(contentKey(id), inlineFormat.encode({ bytes: value }));
+}
+
+/** The bytes live as long as the view's body. */
+export function readInline(view: View, id: bigint): Bytes {
+  return inlineFormat.decode(recordOf(view, id)).bytes;
+}
+
+export function writeAddresses(tx: Transaction, id: bigint, addresses: readonly Address[]): void {
+  tx.set(contentKey(id), extentFormat.encode({ addresses }));
+}
+
+export function readAddresses(view: View, id: bigint): readonly Address[] {
+  return extentFormat.decode(recordOf(view, id)).addresses;
+}
+
+export function writeList(tx: Transaction, id: bigint, parts: readonly Part[]): number {
+  const starts: number[] = [];
+  let length = 0;
+  for (let at = 0; at < parts.length; at += SEGMENT_PARTS_MAX) {
+    const inSegment = parts.slice(at, at + SEGMENT_PARTS_MAX).map(ofLeaf);
+    tx.set(segmentKey(id, starts.length), segmentFormat.encode({ parts: inSegment }));
+    starts.push(length);
+    for (const part of inSegment) length += part.length;
+  }
+  tx.set(contentKey(id), listFormat.encode({ starts }));
+  return length;
+}
+
+/** At which offset of a list each of its segments begins. */
+export function readStarts(view: View, id: bigint): readonly number[] {
+  return listFormat.decode(recordOf(view, id)).starts;
+}
+
+export function readSegment(view: View, id: bigint, index: number): readonly Part[] {
+  const record = view.get(segmentKey(id, index));
+  if (record === undefined) throw missing(`segment ${index} of content ${id}`);
+  return segmentFormat.decode(record).parts;
+}
+
+/** Deletes some segments of a list, and returns their parts. None are left if there are too few. */
+export function takeSegments(tx: Transaction, id: bigint, limit: number): (readonly Part[])[] {
+  const prefix = key(SPACE.contentSegment, id);
+  const entries = tx.range(prefix, keyAfter(prefix), { limit });
+  return entries.map((entry) => {
+    tx.delete(entry.key);
+    return segmentFormat.decode(entry.value).parts;
+  });
+}
+
+export function deleteContent(tx: Transaction, id: bigint): void {
+  tx.delete(contentKey(id));
+}
+
+export function addReference(tx: Transaction, id: bigint): void {
+  tx.set(sharesKey(id), sharesFormat.encode({ extra: extraReferences(tx, id) + 1 }));
+}
+
+/** True if it was the last one. */
+export function dropReference(tx: Transaction, id: bigint): boolean {
+  const extra = extraReferences(tx, id);
+  if (extra === 0) return true;
+  if (extra === 1) tx.delete(sharesKey(id));
+  else tx.set(sharesKey(id), sharesFormat.encode({ extra: extra - 1 }));
+  return false;
+}
+
+/** A content that nobody refers to any more, but that the sweeper has not freed yet. */
+export interface Garbage {
+  readonly id: bigint;
+  readonly kind: "extent" | "list";
+}
+
+export function writeGarbage(tx: Transaction, { id, kind }: Garbage): void {
+  tx.set(garbageKey(id), garbageFormat.encode({ kind }));
+}
+
+export function deleteGarbage(tx: Transaction, id: bigint): void {
+  tx.delete(garbageKey(id));
+}
+
+export function listGarbage(view: View, from: bigint, limit: number): Garbage[] {
+  const until = keyAfter(key(SPACE.contentGarbage));
+  return view.range(garbageKey(from), until, { limit }).map((entry) => ({
+    id: new KeyReader(entry.key).u64(),
+    kind: garbageFormat.decode(entry.value).kind,
+  }));
+}
+
+function extraReferences(view: View, id: bigint): number {
+  const record = view.get(sharesKey(id));
+  return record === undefined ? 0 : sharesFormat.decode(record).extra;
+}
+
+function recordOf(view: View, id: bigint): Bytes {
+  const record = view.get(contentKey(id));
+  if (record === undefined) throw missing(`content ${id}`);
+  return record;
+}
+
+function missing(what: string): StoreError {
+  return new StoreError("damaged", `${what} is missing in the store`);
+}
+
+/** A list holds parts of leaves only. */
+function ofLeaf(part: Part): Part & { content: Content & { kind: "inline" | "extent" } } {
+  const { id, kind, length } = part.content;
+  if (kind === "list") throw new Error("a list cannot be part of a list");
+  return { ...part, content: { id, kind, length } };
+}

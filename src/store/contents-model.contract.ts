@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { Bytes } from "../base/bytes.ts";
+import { inParts, someBytes } from "./bodies.fixture.ts";
+import type { OpenContents } from "./contents.contract.ts";
+import { type ContentsBench, NO_DIGESTS, partOf } from "./contents.fixture.ts";
+import type { Content, Part, Reading } from "./contents.ts";
+
+const kinds = [
+  ...["put", "put", "put", "abandon", "compose", "share", "drop", "drop", "drop"],
+  ...["read", "open", "step", "step", "close", "sweep", "sweep"],
+] as const;
+
+const operation = fc.record({
+  kind: fc.constantFrom(...kinds),
+  /** Chooses among whatever there is to choose from. */
+  pick: fc.nat(10_000),
+  length: fc.oneof(fc.nat(3_000), fc.integer({ min: 16_000, max: 120_000 })),
+});
+
+type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
+
+/** Random operations against a model that is nothing but maps of bytes, with sweeps in between. */
+export function contentsModelContract(engine: string, runs: number, open: OpenContents): void {
+  test(`contents on ${engine}: 1,000 random operations a run do what a model does`, async (t) => {
+    const operations = fc.array(operation, { minLength: 1_000, maxLength: 1_000 });
+    await fc.assert(
+      fc.asyncProperty(operations, async (list) => {
+        const world = new World(await open(t));
+        for (const [at, each] of list.entries()) await world.run(each, at);
+        await world.finish();
+      }),
+      { numRuns: runs },
+    );
+  });
+}
+
+interface Kept {
+  readonly content: Content;
+  readonly bytes: Bytes;
+  references: number;
+}
+
+interface Open {
+  readonly reading: Reading;
+  readonly parts: AsyncIterator<Bytes>;
+  rest: Bytes;
+}
+
+class World {
+  readonly #bench: ContentsBench;
+  readonly #kept: Kept[] = [];
+  readonly #open: Open[] = [];
+  #sweeps: Promise<unknown> = Promise.resolve();
+
+  constructor(bench: ContentsBench) {
+    this.#bench = bench;
+  }
+
+  async run(operation: Operation, seed: number): Promise<void> {
+    const { kind, pick, length } = operation;
+    if (kind === "put") await this.#put(someBytes(length, seed));
+    if (kind === "abandon") await this.#abandon(someBytes(length, seed));
+    if (kind === "compose") await this.#compose(pick);
+    // Not waited for: what comes next happens while it runs.
+    if (kind === "sweep") this.#sweeps = Promise.all([this.#sweeps, this.#bench.contents.sweep()]);
+    const kept = this.#kept[pick % this.#kept.length];
+    if (kept !== undefined) await this.#useKept(kind, kept, pick);
+    const open = this.#open[pick % this.#open.length];
+    if (open !== undefined) await this.#useOpen(kind, open);
+  }
+
+  /** In the end nothing must be left behind anywhere. */
+  async finish(): Promise<void> {
+    await this.#sweeps;
+    for (const open of [...this.#open]) {
+      while (open.rest.length > 0) await this.#step(open);
+      this.#close(open);
+    }
+    for (const kept of this.#kept) {
+      assert.ok((await this.#bench.read(kept.content)).equals(kept.bytes));
+    }
+    for (const kept of [...this.#kept]) {
+      while (kept.references > 0) await this.#drop(kept);
+    }
+    await this.#bench.sweepAll();
+    await this.#bench.assertNothingLeft();
+  }
+
+  async #useKept(kind: Operation["kind"], kept: Kept, pick: number): Promise<void> {
+    const from = pick % (kept.bytes.length + 1);
+    if (kind === "drop") await this.#drop(kept);
+    if (kind === "share") {
+      await this.#bench.share(kept.content);
+      kept.references++;
+    }
+    if (kind === "read") {
+      const read = await this.#bench.read(kept.content, from);
+      assert.ok(read.equals(kept.bytes.subarray(from)));
+    }
+    if (kind === "open") {
+      const reading = await this.#bench.open(kept.content, from);
+      const parts = reading.parts()[Symbol.asyncIterator]();
+      this.#open.push({ reading, parts, rest: kept.bytes.subarray(from) });
+    }
+  }
+
+  async #useOpen(kind: Operation["kind"], open: Open): Promise<void> {
+    if (kind === "step") await this.#step(open);
+    if (kind === "close") this.#close(open);
+  }
+
+  async #put(bytes: Bytes): Promise<void> {
+    const content = await this.#bench.put(bytes);
+    this.#kept.push({ content, bytes, references: 1 });
+  }
+
+  async #abandon(bytes: Bytes): Promise<void> {
+    (await this.#bench.contents.take(inParts(bytes, 20_000), NO_DIGESTS)).release();
+  }
+
+  /** The parts are ranges of leaves, whose references the list takes over or shares. */
+  async #compose(pick: number): Promise<void> {
+    const leaves = this.#kept.filter(({ content }) => content.kind !== "list");
+    const chosen = leaves.filter((_, at) => (at + pick) % 5 < 2);
+    const parts: Part[] = [];
+    const bytes: Bytes[] = [];
+    for (const leaf of chosen) {
+      const from = pick % (leaf.bytes.length + 1);
+      const length = Math.floor((leaf.bytes.length - from) / 2);
+      parts.push(partOf(leaf.content, from, length));
+      bytes.push(leaf.bytes.subarray(from, from + length));
+      if (pick % 2 === 0) await this.#bench.share(leaf.content);
+      else this.#forget(leaf);
+    }
+    const content = await this.#bench.compose(parts);
+    this.#kept.push({ content, bytes: Buffer.concat(bytes), references: 1 });
+  }
+
+  async #drop(kept: Kept): Promise<void> {
+    await this.#bench.drop(kept.content);
+    this.#forget(kept);
+  }
+
+  #forget(kept: Kept): void {
+    kept.references--;
+    if (kept.references === 0) this.#kept.splice(this.#kept.indexOf(kept), 1);
+  }
+
+  async #step(open: Open): Promise<void> {
+    const { done, value } = await open.parts.next();
+    if (done) return assert.equal(open.rest.length, 0);
+    assert.ok(value.equals(open.rest.subarray(0, value.length)));
+    open.rest = open.rest.subarray(value.length);
+  }
+
+  #close(open: Open): void {
+    open.reading.close();
+    this.#open.splice(this.#open.indexOf(open), 1);
+  }
+}

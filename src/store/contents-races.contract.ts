@@ -1,0 +1,252 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Body, Bytes } from "../base/bytes.ts";
+import { gather, inParts, someBytes } from "./bodies.fixture.ts";
+import { CONTENTS_EXTENT_BYTES, type OpenContents } from "./contents.contract.ts";
+import { ContentsBench, NO_DIGESTS, partOf } from "./contents.fixture.ts";
+import type { Content, Reading } from "./contents.ts";
+import type { Extents } from "./extents.ts";
+
+/** What contents promise while several things go on at once: reads, writes, and the sweeper. */
+export function contentsRacesContract(engine: string, open: OpenContents): void {
+  const promise = (name: string, check: (bench: ContentsBench) => Promise<void>) =>
+    test(`contents on ${engine}: ${name}`, async (t) => check(await open(t)));
+
+  promise("a leaf dropped during a slow read is read to its end, then freed", async (bench) => {
+    const bytes = someBytes(900_000, 1);
+    const leaf = await bench.put(bytes);
+    const reading = await bench.open(leaf);
+    await readSlowly(reading, bytes, async () => {
+      await bench.drop(leaf);
+      await bench.sweepAll();
+      assert.ok(bench.bytesOnDisk() >= bytes.length, "its space is not free yet");
+    });
+    reading.close();
+    await bench.sweepAll();
+    await bench.assertNothingLeft();
+  });
+
+  promise("a list dropped during a slow read is read to its end, then freed", async (bench) => {
+    const { list, bytes, neighbours } = await largeList(bench, 300);
+    const reading = await bench.open(list);
+    const other = await bench.open(list, 1_000, 10);
+    await readSlowly(reading, bytes, async () => {
+      await bench.drop(list);
+      await Promise.all(neighbours.map((neighbour) => bench.drop(neighbour)));
+      await bench.sweepAll();
+    });
+    reading.close();
+    reading.close();
+    await bench.sweepAll();
+    assert.deepEqual(await gather(other.parts()), bytes.subarray(1_000, 1_010));
+    other.close();
+    await bench.sweepAll();
+    await bench.assertNothingLeft();
+  });
+
+  promise("what is being read does not keep the sweeper from other garbage", async (bench) => {
+    const newList = async (seed: number) =>
+      bench.compose([partOf(await bench.put(someBytes(10, seed)))]);
+    const lists = await Promise.all(Array.from({ length: 140 }, (_, at) => newList(at)));
+    lists.sort((a, b) => Number(a.id - b.id));
+    const readings = await Promise.all(lists.slice(0, 130).map((list) => bench.open(list)));
+    await Promise.all(lists.map((list) => bench.drop(list)));
+    await bench.sweepAll();
+    for (const list of lists.slice(130))
+      await assert.rejects(bench.read(list), { kind: "damaged" });
+    for (const reading of readings) reading.close();
+    await bench.sweepAll();
+    await bench.assertNothingLeft();
+  });
+
+  promise("a leaf that moves during a slow read is read to its end", async (bench) => {
+    const bytes = someBytes(100_000, 1);
+    const { leaf, neighbours } = await mostlyDeadExtent(bench, bytes);
+    const reading = await bench.open(leaf);
+    await readSlowly(reading, bytes, async () => {
+      for (const neighbour of neighbours) await bench.drop(neighbour);
+      await bench.sweepAll();
+    });
+    reading.close();
+    await bench.sweepAll();
+    assert.deepEqual(await bench.read(leaf), bytes);
+    assert.ok(bench.bytesOnDisk() < 2 * bytes.length, "the dead space around it is gone");
+  });
+
+  promise("parts of a list may move between two steps of reading it", async (bench) => {
+    const { list, bytes, neighbours } = await largeList(bench, 300);
+    const reading = await bench.open(list);
+    await readSlowly(reading, bytes, async () => {
+      await Promise.all(neighbours.map((neighbour) => bench.drop(neighbour)));
+      await bench.sweepAll();
+    });
+    reading.close();
+    assert.deepEqual(await bench.read(list), bytes);
+  });
+
+  test(`contents on ${engine}: a leaf dropped while it moves is gone, and so is its copy`, async (t) => {
+    let onCopied = async () => {};
+    const bench = await open(t, (extents) => {
+      const write: Extents["write"] = async (body) => {
+        const written = await extents.write(body);
+        await onCopied();
+        return written;
+      };
+      return withWrite(extents, write);
+    });
+    const { leaf, neighbours } = await mostlyDeadExtent(bench, someBytes(100_000, 1));
+    for (const neighbour of neighbours) await bench.drop(neighbour);
+    const elsewhere = new ContentsBench(bench.store, bench.extents);
+    let copies = 0;
+    onCopied = async () => {
+      copies++;
+      await bench.drop(leaf);
+      await elsewhere.sweepAll();
+    };
+    await bench.sweepAll();
+    assert.equal(copies, 1, "it was on the move");
+    await bench.assertNothingLeft();
+  });
+
+  promise("bytes taken but not named yet survive every sweep", async (bench) => {
+    const bytes = someBytes(100_000, 1);
+    const taken = await bench.contents.take(inParts(bytes, 9_999), NO_DIGESTS);
+    await bench.sweepAll();
+    const leaf = await bench.store.transact((tx) => bench.contents.keep(tx, taken));
+    await bench.sweepAll();
+    taken.release();
+    await bench.sweepAll();
+    assert.deepEqual(await bench.read(leaf), bytes);
+  });
+
+  promise("bytes that never got a name are freed once they are released", async (bench) => {
+    const taken = await bench.contents.take(inParts(someBytes(900_000, 1), 9_999), NO_DIGESTS);
+    taken.release();
+    taken.release();
+    await bench.sweepAll();
+    await bench.assertNothingLeft();
+  });
+
+  promise("bytes whose transaction was refused are freed", async (bench) => {
+    const taken = await bench.contents.take(inParts(someBytes(100_000, 1), 9_999), NO_DIGESTS);
+    const refused = bench.store.transact((tx) => {
+      bench.contents.keep(tx, taken);
+      throw new Error("refused");
+    });
+    await assert.rejects(refused, /refused/);
+    taken.release();
+    await bench.sweepAll();
+    await bench.assertNothingLeft();
+  });
+
+  promise("what came of an upload that broke off is freed", async (bench) => {
+    for (const length of [100_000, 2_000_000, 8_000_000]) {
+      const md5 = bench.contents.take(brokenOff(someBytes(length, 1)), { md5: true, crc64: true });
+      await assert.rejects(md5, /hung up/);
+    }
+    await bench.sweepAll();
+    await bench.assertNothingLeft();
+  });
+
+  promise("an upload in progress is not disturbed by the sweeper", async (bench) => {
+    const bytes = someBytes(2_000_000, 1);
+    const slow: Body = {
+      length: bytes.length,
+      async drain(take) {
+        for (let at = 0; at < bytes.length; at += 200_000) {
+          await take(bytes.subarray(at, at + 200_000));
+          const passing = await bench.put(someBytes(60_000, at));
+          await bench.drop(passing);
+          await bench.sweepAll();
+        }
+      },
+    };
+    const taken = await bench.contents.take(slow, NO_DIGESTS);
+    const leaf = await bench.store.transact((tx) => bench.contents.keep(tx, taken));
+    taken.release();
+    assert.deepEqual(await bench.read(leaf), bytes);
+    await bench.sweepAll();
+    assert.deepEqual(await bench.read(leaf), bytes);
+  });
+
+  promise("space on disk follows the data stored", async (bench) => {
+    const kept: [Content, Bytes][] = [];
+    const dropped: Content[] = [];
+    for (let at = 0; at < 60; at++) {
+      const bytes = someBytes(40_000, at);
+      const leaf = await bench.put(bytes);
+      if (at % 10 === 0) kept.push([leaf, bytes]);
+      else dropped.push(leaf);
+    }
+    for (const leaf of dropped) await bench.drop(leaf);
+    await bench.sweepAll();
+    assert.ok(bench.bytesOnDisk() <= 2 * kept.length * 45_056, `${bench.bytesOnDisk()} bytes`);
+    for (const [leaf, bytes] of kept) assert.deepEqual(await bench.read(leaf), bytes);
+    for (const [leaf] of kept) await bench.drop(leaf);
+    await bench.sweepAll();
+    await bench.assertNothingLeft();
+  });
+}
+
+/** Reads everything and compares it; does something else after the first bytes have come. */
+async function readSlowly(
+  reading: Reading,
+  expected: Bytes,
+  meanwhile: () => Promise<void>,
+): Promise<void> {
+  const parts: Bytes[] = [];
+  for await (const part of reading.parts()) {
+    parts.push(Buffer.from(part));
+    if (parts.length === 1) await meanwhile();
+  }
+  assert.ok(Buffer.concat(parts).equals(expected), "the bytes are those of the time of opening");
+}
+
+/** A leaf, and around it others of which dropping all leaves its extent mostly dead. */
+async function mostlyDeadExtent(
+  bench: ContentsBench,
+  bytes: Bytes,
+): Promise<{ leaf: Content; neighbours: Content[] }> {
+  const neighbours = [await bench.put(someBytes(100_000, 11))];
+  const leaf = await bench.put(bytes);
+  for (let used = 200_000; used < CONTENTS_EXTENT_BYTES; used += 100_000) {
+    neighbours.push(await bench.put(someBytes(100_000, used)));
+  }
+  return { leaf, neighbours };
+}
+
+/** A list of many parts, with larger leaves between them that do not belong to it. */
+async function largeList(
+  bench: ContentsBench,
+  count: number,
+): Promise<{ list: Content; bytes: Bytes; neighbours: Content[] }> {
+  const all = Array.from({ length: count }, (_, at) => someBytes(at % 3 === 0 ? 17_000 : 700, at));
+  const [leaves, neighbours] = await Promise.all([
+    Promise.all(all.map((bytes) => bench.put(bytes))),
+    Promise.all(all.slice(0, count / 3).map((_, at) => bench.put(someBytes(60_000, at)))),
+  ]);
+  const list = await bench.compose(leaves.map((leaf) => partOf(leaf)));
+  return { list, bytes: Buffer.concat(all), neighbours };
+}
+
+function brokenOff(bytes: Bytes): Body {
+  return {
+    length: bytes.length,
+    async drain(take) {
+      await take(bytes.subarray(0, bytes.length / 2));
+      throw new Error("hung up");
+    },
+  };
+}
+
+function withWrite(extents: Extents, write: Extents["write"]): Extents {
+  return {
+    write,
+    hold: (numbers) => extents.hold(numbers),
+    parts: (at, from, length) => extents.parts(at, from, length),
+    list: () => extents.list(),
+    seal: (extent) => extents.seal(extent),
+    remove: (extent) => extents.remove(extent),
+    close: () => extents.close(),
+  };
+}

@@ -1,0 +1,206 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { type TestContext, test } from "node:test";
+import { crc64 } from "../base/crc64.ts";
+import { inParts, someBytes } from "./bodies.fixture.ts";
+import { type ContentsBench, NO_DIGESTS, partOf } from "./contents.fixture.ts";
+import { INLINE_BYTES_MAX, type Part } from "./contents.ts";
+import type { Extents } from "./extents.ts";
+
+/** The size of extents in these tests, so that a few bodies fill one. */
+export const CONTENTS_EXTENT_BYTES = 512 * 1024;
+
+/** Makes new contents; `wrap` puts something between them and the engine's extents. */
+export type OpenContents = (
+  t: TestContext,
+  wrap?: (extents: Extents) => Extents,
+) => Promise<ContentsBench>;
+
+/** What contents promise on every engine. */
+export function contentsContract(engine: string, open: OpenContents): void {
+  const promise = (name: string, check: (bench: ContentsBench) => Promise<void>) =>
+    test(`contents on ${engine}: ${name}`, async (t) => check(await open(t)));
+
+  promise("a body comes back as it was, with the digests asked for", async (bench) => {
+    for (const length of [0, 1, INLINE_BYTES_MAX, INLINE_BYTES_MAX + 1, 700_000, 9_000_001]) {
+      const bytes = someBytes(length, length);
+      const taken = await bench.contents.take(inParts(bytes, 65_000), { md5: true, crc64: true });
+      assert.deepEqual(taken.md5, createHash("md5").update(bytes).digest());
+      assert.deepEqual(taken.crc64, crc64(bytes));
+      const content = await bench.store.transact((tx) => bench.contents.keep(tx, taken));
+      taken.release();
+      assert.deepEqual(await bench.read(content), bytes);
+    }
+  });
+
+  promise("digests that nobody asked for are not computed", async (bench) => {
+    for (const length of [100, 100_000]) {
+      const taken = await bench.contents.take(inParts(someBytes(length, 1), 9_999), NO_DIGESTS);
+      assert.deepEqual([taken.md5, taken.crc64], [null, null]);
+      taken.release();
+    }
+  });
+
+  promise(
+    "more large bodies at once than the thread for MD5 takes get theirs, too",
+    async (bench) => {
+      const all = Array.from({ length: 7 }, (_, at) => someBytes(4_300_000 + at, at));
+      const digests = { md5: true, crc64: false };
+      const taken = await Promise.all(
+        all.map((bytes) => bench.contents.take(inParts(bytes, 70_001), digests)),
+      );
+      for (const [at, bytes] of all.entries()) {
+        assert.deepEqual(taken[at]?.md5, createHash("md5").update(bytes).digest());
+        taken[at]?.release();
+      }
+    },
+  );
+
+  promise("a small body stays out of the extents, a larger one goes there", async (bench) => {
+    const small = await bench.put(someBytes(INLINE_BYTES_MAX, 1));
+    assert.equal(small.kind, "inline");
+    assert.equal(bench.bytesOnDisk(), 0);
+    const large = await bench.put(someBytes(INLINE_BYTES_MAX + 1, 1));
+    assert.equal(large.kind, "extent");
+    assert.ok(bench.bytesOnDisk() > INLINE_BYTES_MAX);
+  });
+
+  promise("any range of a leaf can be read", async (bench) => {
+    for (const bytes of [someBytes(5_000, 1), someBytes(700_000, 2)]) {
+      const leaf = await bench.put(bytes);
+      const edges = [0, 1, 4_999, 5_000, 131_072, 400_000, 699_999, 700_000];
+      for (const from of edges.filter((edge) => edge <= bytes.length)) {
+        for (const until of edges.filter((edge) => edge >= from && edge <= bytes.length)) {
+          const read = await bench.read(leaf, from, until - from);
+          assert.ok(read.equals(bytes.subarray(from, until)), `${from} to ${until}`);
+        }
+      }
+    }
+  });
+
+  promise("a range beyond the end is refused", async (bench) => {
+    const leaf = await bench.put(someBytes(100, 1));
+    await assert.rejects(bench.open(leaf, 50, 51), RangeError);
+    await assert.rejects(bench.open(leaf, -1, 1), RangeError);
+  });
+
+  promise("a list reads like its parts one after another, from any offset", async (bench) => {
+    const { parts, bytes } = await manyParts(bench, 600);
+    const list = await bench.compose(parts);
+    assert.deepEqual([list.kind, list.length], ["list", bytes.length]);
+    assert.ok((await bench.read(list)).equals(bytes));
+    for (const from of [0, 1, 40_000, bytes.length >> 1, bytes.length - 1, bytes.length]) {
+      for (const length of [0, 1, 30_000, bytes.length]) {
+        const until = Math.min(from + length, bytes.length);
+        const read = await bench.read(list, from, until - from);
+        assert.ok(read.equals(bytes.subarray(from, until)), `${from} to ${until}`);
+      }
+    }
+  });
+
+  promise("the parts of a list can be listed from any of them on", async (bench) => {
+    const { parts } = await manyParts(bench, 600);
+    const list = await bench.compose(parts);
+    for (const [skip, limit] of [
+      [0, 1_000],
+      [0, 5],
+      [250, 10],
+      [256, 256],
+      [599, 9],
+      [600, 1],
+    ]) {
+      const from = skip as number;
+      const listed = await bench.store.read((view) =>
+        bench.contents.partsOf(view, list, from, limit as number),
+      );
+      assert.deepEqual(listed, parts.slice(from, from + (limit as number)));
+    }
+    const leaf = await bench.put(someBytes(9, 1));
+    assert.deepEqual(
+      await bench.store.read((view) => bench.contents.partsOf(view, leaf, 0, 9)),
+      [],
+    );
+  });
+
+  promise("a list without parts is empty", async (bench) => {
+    const list = await bench.compose([]);
+    assert.equal(list.length, 0);
+    assert.equal((await bench.read(list)).length, 0);
+    await bench.drop(list);
+    await bench.sweepAll();
+    await bench.assertNothingLeft();
+  });
+
+  promise("bytes that are in memory at once are handed over whole", async (bench) => {
+    const leaf = await bench.put(someBytes(3_000, 1));
+    const list = await bench.compose([partOf(leaf, 1_000, 500), partOf(leaf, 0, 10)]);
+    const reading = await bench.open(list);
+    const expected = Buffer.concat([
+      someBytes(3_000, 1).subarray(1_000, 1_500),
+      someBytes(3_000, 1).subarray(0, 10),
+    ]);
+    assert.deepEqual(reading.whole, expected);
+    reading.close();
+  });
+
+  promise("a content stays until it was dropped once more than it was shared", async (bench) => {
+    for (const length of [1_000, 100_000]) {
+      const bytes = someBytes(length, 1);
+      const content = await bench.put(bytes);
+      await bench.share(content);
+      await bench.share(content);
+      for (let drops = 0; drops < 2; drops++) {
+        await bench.drop(content);
+        await bench.sweepAll();
+        assert.deepEqual(await bench.read(content), bytes);
+      }
+      await bench.drop(content);
+      await bench.sweepAll();
+      await bench.assertNothingLeft();
+    }
+  });
+
+  promise("a list lets go of its parts, and shared ones live on", async (bench) => {
+    const { parts } = await manyParts(bench, 300);
+    const survivor = (parts[7] as Part).content;
+    const bytes = await bench.read(survivor);
+    await bench.share(survivor);
+    const list = await bench.compose(parts);
+    await bench.drop(list);
+    await bench.sweepAll();
+    assert.deepEqual(await bench.read(survivor), bytes);
+    await bench.drop(survivor);
+    await bench.sweepAll();
+    await bench.assertNothingLeft();
+  });
+
+  promise("bytes can be kept once, and not after they were released", async (bench) => {
+    const taken = await bench.contents.take(inParts(someBytes(50_000, 1), 9_000), NO_DIGESTS);
+    const keep = () => bench.store.transact((tx) => bench.contents.keep(tx, taken));
+    await keep();
+    await assert.rejects(keep(), /only once/);
+    taken.release();
+    await assert.rejects(keep(), /released/);
+  });
+}
+
+/** Small and large parts in turn, some of them ranges of the same leaf. */
+async function manyParts(
+  bench: ContentsBench,
+  count: number,
+): Promise<{ parts: Part[]; bytes: Buffer }> {
+  const large = await bench.put(someBytes(90_000, 999));
+  for (let at = 15; at < count; at += 10) await bench.share(large);
+  const make = async (at: number): Promise<[Part, Buffer]> => {
+    if (at % 10 === 5) {
+      return [partOf(large, at, 2_000), someBytes(90_000, 999).subarray(at, at + 2_000)];
+    }
+    const bytes = someBytes(at % 25 === 3 ? 20_000 : 1 + (at % 7) * 40, at);
+    return [partOf(await bench.put(bytes)), bytes];
+  };
+  const made = await Promise.all(Array.from({ length: count }, (_, at) => make(at)));
+  return {
+    parts: made.map(([part]) => part),
+    bytes: Buffer.concat(made.map(([, bytes]) => bytes)),
+  };
+}

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { type Body, type Bytes, wholeBody } from "../base/bytes.ts";
+import { gather, inParts, someBytes } from "./bodies.fixture.ts";
+import type { Address, Extents, Written } from "./extents.ts";
+
+/** The size of extents in these tests: bodies of a few hundred KiB fill several of them. */
+export const CONTRACT_EXTENT_BYTES = 1024 * 1024;
+
+/** What every engine's extents promise. `open` makes new, empty ones of CONTRACT_EXTENT_BYTES. */
+export function extentsContract(engine: string, open: (t: TestContext) => Promise<Extents>): void {
+  const promise = (name: string, check: (extents: Extents) => Promise<void>) =>
+    test(`${engine} extents: ${name}`, async (t) => check(await open(t)));
+
+  promise("a body comes back as it was, whatever its length and its parts", async (extents) => {
+    for (const length of [1, 65_535, 65_536, 65_537, 200_000, 3_000_000]) {
+      for (const partBytes of [1_000, 65_536, 5_000_000]) {
+        const bytes = someBytes(length, partBytes);
+        const written = await extents.write(inParts(bytes, partBytes));
+        assert.deepEqual(await readAll(extents, written.addresses), bytes);
+        written.release();
+      }
+    }
+  });
+
+  promise("any range of an address can be read", async (extents) => {
+    const bytes = someBytes(200_000, 1);
+    const [at] = (await extents.write(wholeBody(bytes))).addresses as [Address];
+    const edges = [0, 1, 65_535, 65_536, 65_537, 131_072, 199_999, 200_000];
+    for (const from of edges) {
+      for (const until of edges.filter((edge) => edge >= from)) {
+        const read = await gather(extents.parts(at, from, until - from));
+        assert.deepEqual(read, bytes.subarray(from, until), `${from} to ${until}`);
+      }
+    }
+  });
+
+  promise("bodies written at the same time do not mix", async (extents) => {
+    const bodies = Array.from({ length: 20 }, (_, at) => someBytes(50_000 + at * 9_999, at));
+    const all = await Promise.all(bodies.map((bytes) => extents.write(inParts(bytes, 7_777))));
+    for (const [at, written] of all.entries()) {
+      assert.deepEqual(await readAll(extents, written.addresses), bodies[at]);
+    }
+    assertApart(all.flatMap((written) => written.addresses));
+  });
+
+  promise(
+    "an extent does not grow far beyond its size; another one follows it",
+    async (extents) => {
+      for (let at = 0; at < 10; at++)
+        (await extents.write(wholeBody(someBytes(300_000, at)))).release();
+      const infos = extents.list();
+      assert.ok(infos.length >= 3);
+      for (const { bytesOnDisk } of infos) assert.ok(bytesOnDisk <= CONTRACT_EXTENT_BYTES);
+      assert.deepEqual(
+        infos.map(({ open }) => open),
+        infos.map((_, at) => at === infos.length - 1),
+      );
+    },
+  );
+
+  promise("what is written is held until it is released", async (extents) => {
+    const written = await extents.write(wholeBody(someBytes(50_000, 1)));
+    const isHeld = () => extents.list().some(({ held }) => held);
+    assert.ok(isHeld());
+    const hold = extents.hold(written.addresses.map((at) => at.extent));
+    written.release();
+    written.release();
+    assert.ok(isHeld(), "the second holder still holds it");
+    hold.release();
+    assert.ok(!isHeld());
+  });
+
+  promise("a sender that stops short leaves nothing held", async (extents) => {
+    const stops: Body = {
+      length: 900_000,
+      async drain(take) {
+        await take(someBytes(400_000, 1));
+        throw new Error("hung up");
+      },
+    };
+    await assert.rejects(extents.write(stops), /hung up/);
+    assert.ok(extents.list().every(({ held }) => !held));
+  });
+
+  promise("a body that is shorter or longer than it said is refused", async (extents) => {
+    const lies = (said: number, sent: number): Body => ({
+      length: said,
+      drain: async (take) => take(someBytes(sent, 1)),
+    });
+    await assert.rejects(extents.write(lies(70_000, 60_000)), /too early/);
+    await assert.rejects(extents.write(lies(60_000, 70_000)), /longer/);
+    assert.ok(extents.list().every(({ held }) => !held));
+  });
+
+  promise("a sealed extent takes no more bodies", async (extents) => {
+    const first = await extents.write(wholeBody(someBytes(20_000, 1)));
+    const sealed = (first.addresses[0] as Address).extent;
+    extents.seal(sealed);
+    const second = await extents.write(wholeBody(someBytes(20_000, 2)));
+    assert.notEqual((second.addresses[0] as Address).extent, sealed);
+    const info = extents.list().find(({ extent }) => extent === sealed);
+    assert.equal(info?.open, false);
+  });
+
+  promise("a removed extent can be read until nobody holds it any more", async (extents) => {
+    const bytes = someBytes(150_000, 3);
+    const { written, extent } = await writtenInOne(extents, bytes);
+    const hold = extents.hold([extent]);
+    written.release();
+    const parts = extents.parts(written.addresses[0] as Address, 0, bytes.length);
+    await extents.remove(extent);
+    assert.ok(!extents.list().some((info) => info.extent === extent));
+    assert.deepEqual(await gather(parts), bytes);
+    hold.release();
+    assert.throws(() => extents.hold([extent]), { name: "StoreError", kind: "damaged" });
+  });
+
+  promise("an extent that is removed while it is written to is not used again", async (extents) => {
+    const { written, extent } = await writtenInOne(extents, someBytes(20_000, 1));
+    written.release();
+    await extents.remove(extent);
+    const next = await writtenInOne(extents, someBytes(20_000, 2));
+    assert.ok(next.extent > extent);
+  });
+
+  promise("holding what is not there holds nothing else either", async (extents) => {
+    const { written, extent } = await writtenInOne(extents, someBytes(20_000, 1));
+    written.release();
+    assert.throws(() => extents.hold([extent, extent + 1]), { kind: "damaged" });
+    assert.ok(extents.list().every(({ held }) => !held));
+  });
+}
+
+async function readAll(extents: Extents, addresses: readonly Address[]): Promise<Bytes> {
+  const all = addresses.map((at) => gather(extents.parts(at, 0, at.length)));
+  return Buffer.concat(await Promise.all(all));
+}
+
+async function writtenInOne(
+  extents: Extents,
+  bytes: Bytes,
+): Promise<{ written: Written; extent: number }> {
+  const written = await extents.write(wholeBody(bytes));
+  assert.equal(written.addresses.length, 1);
+  return { written, extent: (written.addresses[0] as Address).extent };
+}
+
+function assertApart(addresses: readonly Address[]): void {
+  const sorted = [...addresses].sort((a, b) => a.extent - b.extent || a.offset - b.offset);
+  for (const [index, at] of sorted.entries()) {
+    const next = sorted[index + 1];
+    if (next?.extent === at.extent) assert.ok(at.offset + at.bytesOnDisk <= next.offset);
+  }
+}

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Clock } from "../base/clock.ts";
+import {
+  assertRising,
+  k,
+  type LastingStore,
+  list,
+  opened,
+  put,
+  read,
+  v,
+} from "./opened-store.contract.ts";
+import type { Store } from "./store.ts";
+
+/** Registers tests of what a store promises beyond the end of its process. */
+export function lastingStoreContract(
+  engine: string,
+  open: (clock: Clock) => Promise<LastingStore>,
+): void {
+  describe(`${engine} store, closed and opened again`, () => {
+    test("what was committed is there after a restart", async (t) => {
+      const { store, reopen } = await opened(t, open);
+      await put(store, k(1), v("first"));
+      await put(store, k(2), Buffer.alloc(100_000, 3));
+      await store.transact((tx) => tx.delete(k(1)));
+      const again = await reopen();
+      assert.equal(await read(again, k(1)), undefined);
+      assert.deepEqual(await read(again, k(2)), Buffer.alloc(100_000, 3));
+    });
+
+    test("what was under way when the store was closed is there", async (t) => {
+      const { store, reopen } = await opened(t, open);
+      const underWay = Array.from({ length: 20 }, (_, at) => put(store, k(at), v("x")));
+      const again = await reopen();
+      await Promise.all(underWay);
+      assert.equal(await again.read((view) => list(view).length), 20);
+    });
+
+    test("stamps rise across a restart, even if the clock went back meanwhile", async (t) => {
+      const { store, clock, reopen } = await opened(t, open);
+      const given = [await oneStamp(store), await oneStamp(store)];
+      clock.turn(-3_600_000);
+      const again = await reopen();
+      given.push(await oneStamp(again), await oneStamp(again));
+      assertRising(given);
+    });
+  });
+}
+
+function oneStamp(store: Store) {
+  return store.transact((tx) => tx.stamp());
+}

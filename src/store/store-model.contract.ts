@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { Bytes } from "../base/bytes.ts";
+import { Fault } from "../base/fault.ts";
+import type { Store, Transaction, View } from "./store.ts";
+
+/** One thing that a body does. */
+type Step =
+  | { readonly do: "set"; readonly key: Bytes; readonly value: Bytes }
+  | { readonly do: "delete" | "get"; readonly key: Bytes }
+  | Range;
+
+interface Range {
+  readonly do: "range";
+  readonly from: Bytes;
+  readonly until: Bytes;
+  readonly limit: number;
+  readonly reverse: boolean;
+}
+
+interface Body {
+  readonly steps: readonly Step[];
+  readonly refused: boolean;
+}
+
+const RUNS = 100;
+
+// Few different keys, so that steps meet; bytes at the edges, so that order matters.
+const keys = fc
+  .array(fc.constantFrom(0x00, 0x01, 0x7f, 0x80, 0xff), { maxLength: 3 })
+  .map((bytes) => Buffer.from(bytes));
+const values = fc
+  .tuple(fc.constantFrom(0, 1, 5, 5_000), fc.nat(255))
+  .map(([length, byte]) => Buffer.alloc(length, byte));
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant("set" as const), key: keys, value: values }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("delete" as const), key: keys }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("get" as const), key: keys }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("range" as const),
+      from: keys,
+      until: keys,
+      limit: fc.nat(8),
+      reverse: fc.boolean(),
+    }),
+  },
+);
+const bodies: fc.Arbitrary<Body> = fc.record({
+  steps: fc.array(steps, { maxLength: 12 }),
+  refused: fc.boolean(),
+});
+
+/** Runs random bodies on a store and on a plain sorted map, and compares all that they see. */
+export async function storeAgreesWithModel(store: Store): Promise<void> {
+  let run = 0;
+  const property = fc.asyncProperty(fc.array(bodies, { maxLength: 8 }), async (history) => {
+    // Each run has a part of the store to itself.
+    const prefix = Buffer.from([0x20, run >> 8, run & 0xff]);
+    run++;
+    const model = new Map<string, Bytes>();
+    for (const body of history) await agree(store, model, body, prefix);
+    const all: Range = { do: "range", from: NO_BYTES, until: BEHIND, limit: 999, reverse: false };
+    const kept = await store.read((view) => take(view, all, prefix));
+    assert.deepEqual(kept, rangeOf(model, all));
+  });
+  await fc.assert(property, { numRuns: RUNS });
+}
+
+const NO_BYTES = Buffer.alloc(0);
+const BEHIND = Buffer.from([0xff, 0xff, 0xff, 0xff]);
+
+async function agree(
+  store: Store,
+  model: Map<string, Bytes>,
+  body: Body,
+  prefix: Bytes,
+): Promise<void> {
+  const draft = new Map(model);
+  const expected = body.steps.map((step) => foresee(draft, step));
+  let seen: unknown[] = [];
+  const done = store.transact((tx) => {
+    seen = body.steps.map((step) => take(tx, step, prefix));
+    if (body.refused) throw new Fault("ConditionNotMet");
+  });
+  if (body.refused) await assert.rejects(done, Fault);
+  else await done;
+  assert.deepEqual(seen, expected);
+  if (body.refused) return;
+  model.clear();
+  for (const [name, value] of draft) model.set(name, value);
+}
+
+/** Takes a step on the store; what it sees is spelled as text. */
+function take(view: View | Transaction, step: Step, prefix: Bytes): unknown {
+  const at = (key: Bytes) => Buffer.concat([prefix, key]);
+  if (step.do === "range") {
+    const entries = view.range(at(step.from), at(step.until), step);
+    return entries.map(({ key, value }) => [hex(key.subarray(prefix.length)), hex(value)]);
+  }
+  if (step.do === "get") return hex(view.get(at(step.key)));
+  const tx = view as Transaction;
+  if (step.do === "set") tx.set(at(step.key), step.value);
+  else tx.delete(at(step.key));
+  return null;
+}
+
+/** Takes the same step on the model. */
+function foresee(model: Map<string, Bytes>, step: Step): unknown {
+  if (step.do === "range") return rangeOf(model, step);
+  const name = hex(step.key);
+  if (step.do === "get") return hex(model.get(name ?? ""));
+  if (step.do === "set") model.set(name ?? "", step.value);
+  else model.delete(name ?? "");
+  return null;
+}
+
+function rangeOf(model: Map<string, Bytes>, { from, until, limit, reverse }: Range): unknown {
+  const inRange = [...model.entries()]
+    .map(([name, value]) => ({ key: Buffer.from(name, "hex"), value }))
+    .filter(({ key }) => key.compare(from) >= 0 && key.compare(until) < 0)
+    .sort((a, b) => a.key.compare(b.key));
+  const ordered = reverse ? inRange.reverse() : inRange;
+  return ordered.slice(0, limit).map(({ key, value }) => [hex(key), hex(value)]);
+}
+
+function hex(value: Bytes | undefined): string | null {
+  return value === undefined ? null : value.toString("hex");
+}

@@ -1,0 +1,280 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { Fault } from "../base/fault.ts";
+import { MIB } from "../base/limits.ts";
+import { type Stamp, stampOf } from "../base/stamp.ts";
+import {
+  assertRising,
+  k,
+  list,
+  type OpenStore,
+  opened,
+  put,
+  read,
+  START_MS,
+  spell,
+  v,
+} from "./opened-store.contract.ts";
+import { type Store, StoreError, type Transaction, type View } from "./store.ts";
+import { storeAgreesWithModel } from "./store-model.contract.ts";
+import { ranges, values } from "./store-values.contract.ts";
+
+/** Registers tests of everything that `store.ts` promises. */
+export function storeContract(engine: string, open: OpenStore): void {
+  describe(`${engine} store`, () => {
+    values(open);
+    ranges(open);
+    transactions(open);
+    isolation(open);
+    time(open);
+    stamps(open);
+    closing(open);
+    test("agrees with a sorted map on whatever is done to it", async (t) => {
+      const { store } = await opened(t, open);
+      await storeAgreesWithModel(store);
+    });
+  });
+}
+
+function isStoreError(kind: string): (error: unknown) => boolean {
+  return (error) => error instanceof StoreError && error.kind === kind;
+}
+
+function transactions(open: OpenStore): void {
+  test("transact hands over what its body returned, once it is committed", async (t) => {
+    const { store } = await opened(t, open);
+    const answer = await store.transact((tx) => {
+      tx.set(k(1), v("x"));
+      return { some: "answer" };
+    });
+    assert.deepEqual(answer, { some: "answer" });
+  });
+
+  test("a body that throws leaves nothing behind, and what it threw reaches the caller", async (t) => {
+    const { store } = await opened(t, open);
+    await put(store, k(1), v("kept"));
+    const fault = new Fault("ConditionNotMet");
+    const refused = store.transact((tx) => {
+      tx.set(k(1), v("lost"));
+      tx.delete(k(1));
+      tx.set(k(2), v("lost"));
+      tx.stamp();
+      throw fault;
+    });
+    await assert.rejects(refused, (error) => error === fault);
+    assert.deepEqual(await store.read((view) => list(view)), ["01=kept"]);
+    await assert.rejects(
+      store.read(() => {
+        throw fault;
+      }),
+      (error) => error === fault,
+    );
+  });
+
+  test("a body that throws does not touch those that are committed beside it", async (t) => {
+    const { store } = await opened(t, open);
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 30 }, (_, at) =>
+        store.transact((tx) => {
+          tx.set(k(at), v(`${at}`));
+          if (at % 3 === 0) throw new Fault("BlobNotFound");
+        }),
+      ),
+    );
+    outcomes.forEach(({ status }, at) => {
+      assert.equal(status, at % 3 === 0 ? "rejected" : "fulfilled");
+    });
+    const kept = await store.read((view) => list(view).map((entry) => entry.split("=")[1]));
+    assert.deepEqual(
+      kept.map(Number),
+      Array.from({ length: 30 }, (_, at) => at).filter((at) => at % 3 !== 0),
+    );
+  });
+
+  test("a body gets what it has written itself", async (t) => {
+    const { store } = await opened(t, open);
+    await put(store, k(1), v("old"));
+    await store.transact((tx) => {
+      tx.set(k(1), v("new"));
+      assert.deepEqual(tx.get(k(1)), v("new"));
+      tx.delete(k(1));
+      assert.equal(tx.get(k(1)), undefined);
+      tx.set(k(1), v("newest"));
+      tx.set(k(2), Buffer.alloc(0));
+      assert.deepEqual(tx.get(k(1)), v("newest"));
+      assert.deepEqual(tx.get(k(2)), Buffer.alloc(0));
+    });
+    assert.deepEqual(await store.read((view) => list(view)), ["01=newest", "02="]);
+  });
+
+  test("a body's ranges have what it has written itself, in place and within the limit", async (t) => {
+    const { store } = await opened(t, open);
+    await store.transact((tx) => {
+      for (const at of [2, 4, 6, 8]) tx.set(k(at), v("old"));
+    });
+    await store.transact((tx) => {
+      tx.set(k(1), v("new"));
+      tx.delete(k(2));
+      tx.set(k(3), v("new"));
+      tx.set(k(4), v("new"));
+      tx.delete(k(5));
+      tx.delete(k(8));
+      tx.set(k(9), v("new"));
+      tx.set(Buffer.from([0x21]), v("beyond"));
+      const all = ["01=new", "03=new", "04=new", "06=old", "09=new"];
+      for (let limit = 0; limit <= 6; limit++) {
+        assert.deepEqual(list(tx, limit), all.slice(0, limit));
+        assert.deepEqual(list(tx, limit, true), all.toReversed().slice(0, limit));
+      }
+      assert.deepEqual(spell(tx.range(k(3), k(9), { limit: 9 })), ["03=new", "04=new", "06=old"]);
+    });
+  });
+
+  test("later bodies see what earlier ones wrote: no increment is lost", async (t) => {
+    const { store } = await opened(t, open);
+    const increment = (tx: Transaction) => {
+      const next = Number(tx.get(k(1)) ?? 0) + 1;
+      tx.set(k(1), v(`${next}`));
+      return next;
+    };
+    const results = await Promise.all(Array.from({ length: 500 }, () => store.transact(increment)));
+    assert.deepEqual(new Set(results).size, 500);
+    assert.deepEqual(await read(store, k(1)), v("500"));
+  });
+
+  test("many large transactions at once all arrive", async (t) => {
+    const { store } = await opened(t, open);
+    const value = (at: number) => Buffer.alloc(MIB, at);
+    await Promise.all(Array.from({ length: 24 }, (_, at) => put(store, k(at), value(at))));
+    for (let at = 0; at < 24; at++) {
+      assert.ok(value(at).equals((await read(store, k(at))) ?? v("nothing")));
+    }
+  });
+}
+
+function isolation(open: OpenStore): void {
+  test("a write that was acknowledged is seen by every later read", async (t) => {
+    const { store } = await opened(t, open);
+    const writeAndRead = async (at: number) => {
+      for (let round = 0; round < 20; round++) {
+        await put(store, k(at), v(`${round}`));
+        assert.deepEqual(await read(store, k(at)), v(`${round}`));
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, (_, at) => writeAndRead(at)));
+  });
+
+  test("a reader sees all writes of a body or none of them, and never goes back", async (t) => {
+    const { store } = await opened(t, open);
+    let writing = true;
+    const write = async () => {
+      for (let round = 1; round <= 100; round++) {
+        await store.transact((tx) => {
+          for (const at of [1, 2, 3]) tx.set(k(at), v(`${round}`));
+        });
+      }
+      writing = false;
+    };
+    const watch = async () => {
+      let last = 0;
+      while (writing) {
+        const seen = await store.read((view) =>
+          [1, 2, 3].map((at) => Number(view.get(k(at)) ?? 0)),
+        );
+        assert.deepEqual(new Set(seen).size, 1, `half of a transaction: ${seen}`);
+        assert.ok((seen[0] as number) >= last, "an older state after a newer one");
+        last = seen[0] as number;
+        await new Promise(setImmediate);
+      }
+    };
+    await Promise.all([write(), watch(), watch()]);
+  });
+
+  test("a read that is asked for inside a body does not see what that body has written", async (t) => {
+    const { store } = await opened(t, open);
+    const peeks: Promise<string[]>[] = [];
+    const body = (at: number) => (tx: Transaction) => {
+      tx.set(k(at), v("x"));
+      peeks.push(store.read((view) => list(view)));
+      throw new Fault("ConditionNotMet");
+    };
+    await Promise.allSettled([store.transact(body(1)), store.transact(body(2))]);
+    for (const peek of peeks) assert.deepEqual(await peek, []);
+  });
+
+  test("a view is of no use once its body has ended", async (t) => {
+    const { store } = await opened(t, open);
+    const view = await store.read((it) => it);
+    const tx = await store.transact((it) => it);
+    const uses = [
+      () => view.get(k(1)),
+      () => view.range(k(1), k(2), { limit: 1 }),
+      () => tx.get(k(1)),
+      () => tx.set(k(1), v("x")),
+      () => tx.delete(k(1)),
+      () => tx.stamp(),
+    ];
+    for (const use of uses) assert.throws(use, /after its body/);
+  });
+}
+
+function time(open: OpenStore): void {
+  test("now() is the clock's time, and stands still while a body runs", async (t) => {
+    const { store, clock } = await opened(t, open);
+    const twice = (view: View) => {
+      const first = view.now();
+      clock.turn(1_000);
+      return [first, view.now()];
+    };
+    assert.deepEqual(await store.read(twice), [START_MS, START_MS]);
+    assert.deepEqual(await store.transact(twice), [START_MS + 1_000, START_MS + 1_000]);
+    assert.equal(await store.read((view) => view.now()), START_MS + 2_000);
+  });
+}
+
+function stamps(open: OpenStore): void {
+  const oneStamp = (store: Store) => store.transact((tx) => tx.stamp());
+
+  test("a stamp is the clock's time in ticks of 100 ns, when the clock has moved on", async (t) => {
+    const { store, clock } = await opened(t, open);
+    assert.equal(await oneStamp(store), stampOf(START_MS));
+    clock.turn(1);
+    assert.equal(await oneStamp(store), stampOf(START_MS + 1));
+  });
+
+  test("stamps rise within a body, from body to body, and when the clock goes back", async (t) => {
+    const { store, clock } = await opened(t, open);
+    const given: Stamp[] = [];
+    const takeThree = () =>
+      store.transact((tx) => {
+        for (let count = 0; count < 3; count++) given.push(tx.stamp());
+      });
+    await Promise.all([takeThree(), takeThree(), takeThree()]);
+    clock.turn(-3_600_000);
+    await takeThree();
+    await assert.rejects(
+      store.transact((tx) => {
+        given.push(tx.stamp());
+        throw new Fault("BlobNotFound");
+      }),
+    );
+    await takeThree();
+    assertRising(given);
+  });
+}
+
+function closing(open: OpenStore): void {
+  test("close waits for what is under way, and refuses what comes later", async (t) => {
+    const { store } = await opened(t, open);
+    const underWay = Array.from({ length: 20 }, (_, at) => put(store, k(at), v("x")));
+    const reading = store.read((view) => view.now());
+    let settled = 0;
+    for (const work of underWay) work.then(() => settled++);
+    const closed = store.close();
+    await assert.rejects(put(store, k(99), v("x")), isStoreError("broken"));
+    await assert.rejects(read(store, k(1)), isStoreError("broken"));
+    await closed;
+    assert.equal(settled, 20);
+    assert.equal(await reading, START_MS);
+  });
+}

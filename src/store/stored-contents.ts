@@ -1,0 +1,188 @@
+import type { Body, Bytes } from "../base/bytes.ts";
+import { type Computed, DigestedBody, digestsOf } from "./content-digests.ts";
+import { ContentReading } from "./content-reading.ts";
+import {
+  addReference,
+  deleteContent,
+  dropReference,
+  readSegment,
+  readStarts,
+  SEGMENT_PARTS_MAX,
+  writeAddresses,
+  writeGarbage,
+  writeInline,
+  writeList,
+} from "./content-records.ts";
+import { writeUse } from "./content-uses.ts";
+import {
+  type Content,
+  type Contents,
+  type Digests,
+  INLINE_BYTES_MAX,
+  type Part,
+  type Reading,
+  type Taken,
+} from "./contents.ts";
+import type { Address, Extents } from "./extents.ts";
+import { Md5Thread } from "./md5-thread.ts";
+import type { Store, Transaction, View } from "./store.ts";
+import { Sweeper } from "./sweeper.ts";
+
+/** Contents whose records lie in a store, and their bytes in extents. */
+export class StoredContents implements Contents {
+  readonly #store: Store;
+  readonly #extents: Extents;
+  readonly #sweeper: Sweeper;
+  readonly #md5Thread = new Md5Thread();
+  /** Lists that are being read, and how often. */
+  readonly #pins = new Map<bigint, number>();
+
+  constructor(store: Store, extents: Extents) {
+    this.#store = store;
+    this.#extents = extents;
+    this.#sweeper = new Sweeper(store, extents, (id) => this.#pins.has(id));
+  }
+
+  async take(body: Body, digests: Digests): Promise<Taken> {
+    return body.length <= INLINE_BYTES_MAX
+      ? this.#takeInline(body, digests)
+      : this.#takeToExtents(new DigestedBody(body, digests, this.#md5Thread));
+  }
+
+  keep(tx: Transaction, taken: Taken): Content {
+    if (!(taken instanceof TakenBytes)) throw new Error("only what `take` returned can be kept");
+    const id = tx.stamp();
+    const { inline, addresses } = taken.stored();
+    if (inline !== null) {
+      writeInline(tx, id, inline);
+      return { id, kind: "inline", length: taken.length };
+    }
+    writeAddresses(tx, id, addresses);
+    for (const at of addresses) writeUse(tx, at, id);
+    return { id, kind: "extent", length: taken.length };
+  }
+
+  compose(tx: Transaction, parts: readonly Part[]): Content {
+    const id = tx.stamp();
+    return { id, kind: "list", length: writeList(tx, id, parts) };
+  }
+
+  share(tx: Transaction, content: Content): void {
+    addReference(tx, content.id);
+  }
+
+  drop(tx: Transaction, { id, kind }: Content): void {
+    if (!dropReference(tx, id)) return;
+    if (kind === "inline") deleteContent(tx, id);
+    else writeGarbage(tx, { id, kind });
+  }
+
+  partsOf(view: View, content: Content, skip: number, limit: number): Part[] {
+    if (content.kind !== "list") return [];
+    const segments = readStarts(view, content.id).length;
+    const parts: Part[] = [];
+    let index = Math.floor(skip / SEGMENT_PARTS_MAX);
+    let behind = skip % SEGMENT_PARTS_MAX;
+    for (; index < segments && parts.length < limit; index++) {
+      const found = readSegment(view, content.id, index);
+      parts.push(...found.slice(behind, behind + limit - parts.length));
+      behind = 0;
+    }
+    return parts;
+  }
+
+  open(view: View, content: Content, from: number, length: number): Reading {
+    if (from < 0 || length < 0 || from + length > content.length) {
+      throw new RangeError(`bytes ${from} to ${from + length} of ${content.length}`);
+    }
+    const reading = new ContentReading(view, {
+      store: this.#store,
+      extents: this.#extents,
+      content,
+      from,
+      length,
+      onClose: () => this.#unpin(content),
+    });
+    this.#pin(content);
+    return reading;
+  }
+
+  sweep(): Promise<boolean> {
+    return this.#sweeper.sweep();
+  }
+
+  async #takeInline(body: Body, digests: Digests): Promise<Taken> {
+    const parts: Bytes[] = [];
+    await body.drain((part) => {
+      parts.push(part);
+    });
+    const bytes = parts.length === 1 ? (parts[0] as Bytes) : Buffer.concat(parts);
+    if (bytes.length !== body.length) throw new Error("a body is not as long as it said");
+    return new TakenBytes(bytes.length, digestsOf(bytes, digests), bytes, [], () => {});
+  }
+
+  async #takeToExtents(body: DigestedBody): Promise<Taken> {
+    const before = this.#extents.list().at(-1)?.extent ?? 0;
+    const written = await this.#extents.write(body).catch((error: unknown) => {
+      this.#sweeper.lookAtAllFrom(before);
+      throw error;
+    });
+    // Nobody knows here whether the bytes got a name: the sweeper finds out.
+    const release = () => {
+      written.release();
+      this.#sweeper.lookAt(written.addresses.map((at) => at.extent));
+    };
+    const computed = await body.computed().catch((error: unknown) => {
+      release();
+      throw error;
+    });
+    return new TakenBytes(body.length, computed, null, written.addresses, release);
+  }
+
+  #pin({ id, kind }: Content): void {
+    if (kind === "list") this.#pins.set(id, (this.#pins.get(id) ?? 0) + 1);
+  }
+
+  #unpin({ id }: Content): void {
+    const pins = (this.#pins.get(id) ?? 0) - 1;
+    if (pins > 0) this.#pins.set(id, pins);
+    else this.#pins.delete(id);
+  }
+}
+
+class TakenBytes implements Taken {
+  readonly length: number;
+  readonly md5: Bytes | null;
+  readonly crc64: Bytes | null;
+  readonly #inline: Bytes | null;
+  readonly #addresses: readonly Address[];
+  readonly #release: () => void;
+  #released = false;
+
+  constructor(
+    length: number,
+    { md5, crc64 }: Computed,
+    inline: Bytes | null,
+    addresses: readonly Address[],
+    release: () => void,
+  ) {
+    this.length = length;
+    this.md5 = md5;
+    this.crc64 = crc64;
+    this.#inline = inline;
+    this.#addresses = addresses;
+    this.#release = release;
+  }
+
+  /** Once released, bytes may be gone at any time: too late to give them a name. */
+  stored(): { inline: Bytes | null; addresses: readonly Address[] } {
+    if (this.#released) throw new Error("taken bytes were released before they were kept");
+    return { inline: this.#inline, addresses: this.#addresses };
+  }
+
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#release();
+  }
+}

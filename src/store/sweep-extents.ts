@@ -1,0 +1,184 @@
+import type { Body } from "../base/bytes.ts";
+import { readAddresses, writeAddresses } from "./content-records.ts";
+import { deleteUse, listUses, userOf, writeUse } from "./content-uses.ts";
+import type { Address, ExtentInfo, Extents, Written } from "./extents.ts";
+import { type Store, StoreError, type Transaction, type View } from "./store.ts";
+
+const EXTENTS_PER_ROUND = 8;
+const USES_PER_READ = 1_000;
+const MOVED_BYTES_PER_ROUND = 64 * 1024 * 1024;
+/** Pieces that are copied at the same time, and then given their new place in one transaction. */
+const MOVED_PIECES_MAX = 32;
+const MOVED_BYTES_MAX = 8 * 1024 * 1024;
+
+/** Removes extents that nobody uses any more, and moves the living out of mostly dead ones. */
+export class ExtentSweep {
+  readonly #store: Store;
+  readonly #extents: Extents;
+  /** Extents in which something may have died since they were last looked at. */
+  readonly #suspects = new Set<number>();
+
+  constructor(store: Store, extents: Extents) {
+    this.#store = store;
+    this.#extents = extents;
+  }
+
+  lookAt(extents: Iterable<number>): void {
+    for (const extent of extents) this.#suspects.add(extent);
+  }
+
+  lookAtAllFrom(first: number): void {
+    for (const { extent } of this.#extents.list()) {
+      if (extent >= first) this.#suspects.add(extent);
+    }
+  }
+
+  /** Extents in use by an upload or a reader are passed over; they stay suspects. */
+  async round(): Promise<boolean> {
+    let looks = 0;
+    for (const extent of [...this.#suspects]) {
+      const info = this.#infoOf(extent);
+      if (info?.held) continue;
+      if (looks++ === EXTENTS_PER_ROUND) return true;
+      this.#suspects.delete(extent);
+      if (info !== undefined && !(await this.#isDone(info))) return true;
+    }
+    return false;
+  }
+
+  async #isDone(info: ExtentInfo): Promise<boolean> {
+    try {
+      if (await this.#look(info)) return true;
+      this.#suspects.add(info.extent);
+      return false;
+    } catch (error) {
+      // What is damaged stays as it is. Anything else may go better next time.
+      const damaged = error instanceof StoreError && error.kind === "damaged";
+      if (!damaged) this.#suspects.add(info.extent);
+      throw error;
+    }
+  }
+
+  /** False if it must be looked at again. */
+  async #look({ extent, bytesOnDisk }: ExtentInfo): Promise<boolean> {
+    if (await this.#isMostlyAlive(extent, bytesOnDisk)) return true;
+    this.#extents.seal(extent);
+    // From here on nothing new comes to life in it: nobody writes to it any more, and bytes that
+    // were not named yet would be held.
+    if (this.#infoOf(extent)?.held) return false;
+    if (!(await this.#evacuate(extent))) return false;
+    await this.#extents.remove(extent);
+    return true;
+  }
+
+  async #isMostlyAlive(extent: number, bytesOnDisk: number): Promise<boolean> {
+    let alive = 0;
+    for (let from = 0; alive * 2 < bytesOnDisk; ) {
+      const uses = await this.#store.read((view) => listUses(view, extent, from, USES_PER_READ));
+      for (const use of uses) alive += use.bytesOnDisk;
+      if (uses.length < USES_PER_READ) break;
+      from = (uses.at(-1)?.offset ?? 0) + 1;
+    }
+    return alive * 2 >= bytesOnDisk;
+  }
+
+  #infoOf(extent: number): ExtentInfo | undefined {
+    return this.#extents.list().find((info) => info.extent === extent);
+  }
+
+  /** True once nothing alive is left in the extent. */
+  async #evacuate(extent: number): Promise<boolean> {
+    const hold = this.#extents.hold([extent]);
+    try {
+      for (let moved = 0; moved < MOVED_BYTES_PER_ROUND; ) {
+        const pieces = await this.#store.read((view) => firstPieces(view, extent));
+        if (pieces.length === 0) return true;
+        await this.#move(pieces);
+        for (const { at } of pieces) moved += at.bytesOnDisk;
+      }
+      return false;
+    } finally {
+      hold.release();
+    }
+  }
+
+  async #move(pieces: readonly Piece[]): Promise<void> {
+    const copies = await Promise.allSettled(pieces.map((piece) => this.#copy(piece)));
+    try {
+      const made = copies.map(fulfilled);
+      await this.#store.transact((tx) => {
+        for (const { piece, written } of made) readdress(tx, piece, written.addresses);
+      });
+    } finally {
+      for (const copy of copies) {
+        if (copy.status === "fulfilled") this.#letGo(copy.value.written);
+      }
+    }
+  }
+
+  async #copy(piece: Piece): Promise<Copy> {
+    return { piece, written: await this.#extents.write(this.#bodyOf(piece.at)) };
+  }
+
+  /** A copy whose content was dropped meanwhile is dead from the start. */
+  #letGo(written: Written): void {
+    written.release();
+    this.lookAt(written.addresses.map((at) => at.extent));
+  }
+
+  #bodyOf(at: Address): Body {
+    const parts = this.#extents.parts(at, 0, at.length);
+    return {
+      length: at.length,
+      async drain(take) {
+        for await (const part of parts) await take(part);
+      },
+    };
+  }
+}
+
+/** Some bytes that are alive, and the content they belong to. */
+interface Piece {
+  readonly content: bigint;
+  readonly at: Address;
+}
+
+interface Copy {
+  readonly piece: Piece;
+  readonly written: Written;
+}
+
+/** The next pieces to move out of an extent: one at least, if there is any. */
+function firstPieces(view: View, extent: number): Piece[] {
+  const pieces: Piece[] = [];
+  let bytes = 0;
+  for (const { content, offset, bytesOnDisk } of listUses(view, extent, 0, MOVED_PIECES_MAX)) {
+    if (pieces.length > 0 && bytes + bytesOnDisk > MOVED_BYTES_MAX) break;
+    bytes += bytesOnDisk;
+    const at = readAddresses(view, content).find((at) => isAt(at, extent, offset));
+    if (at === undefined) {
+      throw new StoreError("damaged", `content ${content} does not lie where its bytes are`);
+    }
+    pieces.push({ content, at });
+  }
+  return pieces;
+}
+
+/** Makes a content refer to the copy of a piece, unless the piece has been freed meanwhile. */
+function readdress(tx: Transaction, { content, at }: Piece, copy: readonly Address[]): void {
+  if (userOf(tx, at) !== content) return;
+  const addresses = readAddresses(tx, content);
+  const moved = addresses.flatMap((old) => (isAt(old, at.extent, at.offset) ? copy : [old]));
+  writeAddresses(tx, content, moved);
+  deleteUse(tx, at);
+  for (const to of copy) writeUse(tx, to, content);
+}
+
+function isAt(at: Address, extent: number, offset: number): boolean {
+  return at.extent === extent && at.offset === offset;
+}
+
+function fulfilled<T>(result: PromiseSettledResult<T>): T {
+  if (result.status === "rejected") throw result.reason;
+  return result.value;
+}

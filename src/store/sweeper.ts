@@ -1,0 +1,41 @@
+import type { Extents } from "./extents.ts";
+import type { Store } from "./store.ts";
+import { ExtentSweep } from "./sweep-extents.ts";
+import { GarbageSweep } from "./sweep-garbage.ts";
+
+/** Gives space back, a bounded piece of work at a time. */
+export class Sweeper {
+  readonly #garbage: GarbageSweep;
+  readonly #extents: ExtentSweep;
+  #round: Promise<boolean> | null = null;
+
+  constructor(store: Store, extents: Extents, isPinned: (id: bigint) => boolean) {
+    this.#extents = new ExtentSweep(store, extents);
+    this.#garbage = new GarbageSweep(store, isPinned, (freed) => this.lookAt(freed));
+    this.lookAtAllFrom(0);
+  }
+
+  /** Bytes in these extents may have died. */
+  lookAt(extents: Iterable<number>): void {
+    this.#extents.lookAt(extents);
+  }
+
+  /** Bytes may have died in this extent or in any that was added after it. */
+  lookAtAllFrom(extent: number): void {
+    this.#extents.lookAtAllFrom(extent);
+  }
+
+  /** True while there may be more to do. Who calls while a round is under way joins it. */
+  sweep(): Promise<boolean> {
+    this.#round ??= this.#sweep().finally(() => {
+      this.#round = null;
+    });
+    return this.#round;
+  }
+
+  async #sweep(): Promise<boolean> {
+    const moreGarbage = await this.#garbage.round();
+    const moreExtents = await this.#extents.round();
+    return moreGarbage || moreExtents;
+  }
+}

@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+const BIN = fileURLToPath(new URL("../../../bin/lazuli.cjs", import.meta.url));
+
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** The `lazuli` command as its own process, as a user runs it. */
+export class LazuliProcess {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<Ended>;
+  #out = "";
+  #err = "";
+  #onOut = () => {};
+
+  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    this.#child = spawn(process.execPath, [BIN, ...args], {
+      env: { ...process.env, AZURITE_ACCOUNTS: "", ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      this.#out += text;
+      this.#onOut();
+    });
+    this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      this.#err += text;
+    });
+    this.#ended = once(this.#child, "close").then(([code]) => {
+      this.#onOut();
+      return { code, out: this.#out, err: this.#err };
+    });
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  ended(): Promise<Ended> {
+    return this.#ended;
+  }
+
+  /** The first line on standard output. */
+  firstLine(): Promise<string> {
+    return new Promise((resolve, reject) => {
+      this.#onOut = () => {
+        const end = this.#out.indexOf("\n");
+        if (end >= 0) resolve(this.#out.slice(0, end));
+        else if (!this.isRunning) reject(new Error(this.#err));
+      };
+      this.#onOut();
+    });
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** For the end of a test: does nothing to a process that has ended. */
+  async kill(): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.#ended;
+  }
+}

@@ -1,0 +1,212 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import type { BlockBlobClient, ContainerClient } from "@azure/storage-blob";
+import { askFor, BLOB_OPERATIONS } from "./blob-operations.ts";
+import { testLeaseMachine } from "./lease-machine.ts";
+import { refused } from "./refused.ts";
+import { startServer, type TestServer } from "./server.ts";
+
+type State = "available" | "leased" | "breaking" | "broken" | "expired";
+type Cell = "ok" | "ok->available" | { status: number; code: string };
+
+const USES: Record<string, Record<State, Cell>> = JSON.parse(
+  readFileSync(new URL("../../../test/vectors/lease-machine.json", import.meta.url), "utf8"),
+).useOnBlob;
+
+const A = "aaaaaaaa-0000-4000-8000-000000000001";
+const B = "bbbbbbbb-0000-4000-8000-000000000002";
+
+let server: TestServer;
+let container: ContainerClient;
+let blobs = 0;
+
+before(async () => {
+  server = await startServer();
+  container = server.client().getContainerClient("leases");
+  await container.create();
+});
+
+after(async () => {
+  await server.close();
+  assert.deepEqual(server.failures, []);
+});
+
+async function newBlob(): Promise<BlockBlobClient> {
+  const blob = container.getBlockBlobClient(`blob-${blobs++}`);
+  await blob.upload("old", 3);
+  return blob;
+}
+
+async function leasedBlob(seconds = 60): Promise<BlockBlobClient> {
+  const blob = await newBlob();
+  await blob.getBlobLeaseClient(A).acquireLease(seconds);
+  return blob;
+}
+
+/** A blob on which A's lease is in this state. */
+async function blobIn(state: State): Promise<BlockBlobClient> {
+  if (state === "available") return newBlob();
+  const blob = await leasedBlob(state === "expired" ? 15 : 60);
+  if (state === "breaking") await blob.getBlobLeaseClient(A).breakLease(30);
+  if (state === "broken") await blob.getBlobLeaseClient(A).breakLease(0);
+  if (state === "expired") server.clock.turn(15_000);
+  return blob;
+}
+
+testLeaseMachine("a blob", async () => {
+  const client = await newBlob();
+  return { server, client, path: `/${container.containerName}/${client.name}?comp=lease` };
+});
+
+for (const operation of BLOB_OPERATIONS) {
+  const use = operation.kind === "reads" ? "read" : "write";
+  for (const state of ["available", "leased", "breaking", "broken", "expired"] as const) {
+    test(`${operation.name} of a blob whose lease is ${state} checks the lease id`, async () => {
+      for (const [letter, id] of [
+        ["A", A],
+        ["B", B],
+        ["", ""],
+      ] as const) {
+        const cell = USES[`${use}(${letter})`]?.[state] as Cell;
+        const blob = await blobIn(state);
+        const path = `/${container.containerName}/${blob.name}`;
+        const headers: Record<string, string> = id === "" ? {} : { "x-ms-lease-id": id };
+        const answer = await askFor(server, operation, path, headers);
+        const expected = typeof cell === "string" ? { status: 0, code: "" } : cell;
+        assert.equal(answer.code, expected.code, `with ${letter || "no id"}`);
+        if (expected.code !== "") assert.equal(answer.status, 412);
+        else assert.ok(answer.status < 300, answer.text);
+        if (operation.kind === "deletes" && expected.code === "") continue;
+        // Staging a block does not write the blob, so it does not end the memory of a lease.
+        const forgets = cell === "ok->available" && operation.kind !== "stages";
+        const { leaseState } = await blob.getProperties();
+        assert.equal(leaseState, forgets ? "available" : state);
+      }
+    });
+  }
+}
+
+test("leasing changes neither ETag nor Last-Modified", async () => {
+  const blob = await newBlob();
+  const { etag, lastModified } = await blob.getProperties();
+  server.clock.turn(5_000);
+  const lease = blob.getBlobLeaseClient(A);
+  for (const act of [
+    () => lease.acquireLease(60),
+    () => lease.renewLease(),
+    () => lease.changeLease(B),
+    () => lease.breakLease(10),
+    () => lease.releaseLease(),
+  ]) {
+    const done = await act();
+    assert.deepEqual([done.etag, done.lastModified], [etag, lastModified]);
+    const found = await blob.getProperties();
+    assert.deepEqual([found.etag, found.lastModified], [etag, lastModified]);
+  }
+});
+
+test("a finite lease releases itself when its time is over", async () => {
+  const blob = await leasedBlob(15);
+  await refused(blob.getBlobLeaseClient(B).acquireLease(15), 409, "LeaseAlreadyPresent");
+  server.clock.turn(14_999);
+  await refused(blob.getBlobLeaseClient(B).acquireLease(15), 409, "LeaseAlreadyPresent");
+  await refused(blob.upload("new", 3), 412, "LeaseIdMissing");
+  server.clock.turn(1);
+  await blob.getBlobLeaseClient(B).acquireLease(15);
+});
+
+test("a lease without end lasts until it is released", async () => {
+  const blob = await leasedBlob(-1);
+  server.clock.turn(365 * 24 * 3_600_000);
+  const { leaseState, leaseDuration } = await blob.getProperties();
+  assert.deepEqual([leaseState, leaseDuration], ["leased", "infinite"]);
+  await refused(blob.upload("new", 3), 412, "LeaseIdMissing");
+  await blob.getBlobLeaseClient(A).releaseLease();
+  await blob.upload("new", 3);
+});
+
+test("a lease that is being broken holds until its period is over", async () => {
+  const blob = await leasedBlob(-1);
+  const done = await blob.getBlobLeaseClient(A).breakLease(20);
+  assert.equal(done.leaseTime, 20);
+  server.clock.turn(19_999);
+  await refused(blob.upload("new", 3), 412, "LeaseIdMissing");
+  await blob.upload("new", 3, { conditions: { leaseId: A } });
+  server.clock.turn(1);
+  await blob.upload("new", 3);
+});
+
+test("an expired lease can be renewed as long as nobody wrote to the blob meanwhile", async () => {
+  const untouched = await blobIn("expired");
+  await untouched.getBlobLeaseClient(A).renewLease();
+  const written = await blobIn("expired");
+  await written.setMetadata({ by: "somebody else" });
+  await refused(
+    written.getBlobLeaseClient(A).renewLease(),
+    409,
+    "LeaseIdMismatchWithLeaseOperation",
+  );
+});
+
+test("an overwrite with the id keeps the lease, a deletion ends it", async () => {
+  const blob = await leasedBlob();
+  const conditions = { leaseId: A };
+  await blob.upload("new", 3, { conditions });
+  assert.equal((await blob.getProperties()).leaseState, "leased");
+  await blob.commitBlockList([], { conditions });
+  assert.equal((await blob.getProperties()).leaseState, "leased");
+  await blob.delete({ conditions });
+  await blob.upload("new", 3);
+  assert.equal((await blob.getProperties()).leaseState, "available");
+});
+
+test("a lease id on a blob that is not there yet is refused", async () => {
+  const blob = container.getBlockBlobClient("not-yet");
+  const conditions = { leaseId: A };
+  const code = "LeaseNotPresentWithBlobOperation";
+  await refused(blob.upload("new", 3, { conditions }), 412, code);
+  await refused(blob.commitBlockList([], { conditions }), 412, code);
+  await refused(blob.stageBlock("AAAA", "x", 1, { conditions }), 412, code);
+  await refused(blob.getBlobLeaseClient(A).acquireLease(15), 404, "BlobNotFound");
+  await blob.stageBlock("AAAA", "x", 1);
+  await refused(blob.getBlobLeaseClient(A).acquireLease(15), 404, "BlobNotFound");
+});
+
+test("ids are GUIDs however they are spelled", async () => {
+  const blob = await leasedBlob();
+  for (const leaseId of [A.toUpperCase(), `{${A}}`, A.replaceAll("-", "")]) {
+    await blob.setMetadata({}, { conditions: { leaseId } });
+  }
+  await refused(blob.setMetadata({}, { conditions: { leaseId: "me" } }), 400, "InvalidHeaderValue");
+});
+
+test("exclusive write, shared read: writers use the id, readers do not", async () => {
+  const blob = await leasedBlob();
+  await blob.upload("by the holder", 13, { conditions: { leaseId: A } });
+  await refused(blob.upload("by another", 10), 412, "LeaseIdMissing");
+  assert.equal((await blob.downloadToBuffer()).toString(), "by the holder");
+});
+
+test("exclusive write, exclusive read: readers send the id as well", async () => {
+  const blob = await leasedBlob();
+  const mine = { conditions: { leaseId: A } };
+  const theirs = { conditions: { leaseId: B } };
+  const mismatch = "LeaseIdMismatchWithBlobOperation";
+  await blob.upload("by the holder", 13, mine);
+  await refused(blob.upload("by another", 10, theirs), 412, mismatch);
+  await refused(blob.download(0, undefined, theirs), 412, mismatch);
+  assert.equal((await blob.download(0, undefined, mine)).contentLength, 13);
+});
+
+test("shared write, exclusive read: writers share the id, readers that must be alone check theirs", async () => {
+  const blob = await leasedBlob();
+  const shared = { conditions: { leaseId: A } };
+  await Promise.all(["one", "two"].map((text) => blob.upload(text, 3, shared)));
+  const reader = { conditions: { leaseId: B } };
+  await refused(blob.getProperties(reader), 412, "LeaseIdMismatchWithBlobOperation");
+  // The reader takes the lease over: now the writers find that theirs is gone.
+  await blob.getBlobLeaseClient(A).changeLease(B);
+  assert.equal((await blob.getProperties(reader)).contentLength, 3);
+  await refused(blob.upload("late", 4, shared), 412, "LeaseIdMismatchWithBlobOperation");
+});

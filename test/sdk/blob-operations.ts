@@ -1,0 +1,122 @@
+import { type RawAnswer, rawRequest } from "./raw-request.ts";
+import type { TestServer } from "./server.ts";
+
+/** A row of the table of blob operations: what each returns and what it accepts. */
+export interface BlobOperation {
+  readonly name: string;
+  readonly kind: "creates" | "updates" | "deletes" | "reads" | "stages";
+  readonly returnsEtag: boolean;
+  readonly acceptsConditions: boolean;
+  readonly method: string;
+  readonly query: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+const BLOCK_ID = Buffer.from("block").toString("base64");
+
+/** Leasing is not among them: it is about leases in a way of its own. */
+export const BLOB_OPERATIONS: readonly BlobOperation[] = [
+  {
+    name: "Put Blob",
+    kind: "creates",
+    returnsEtag: true,
+    acceptsConditions: true,
+    method: "PUT",
+    query: "",
+    headers: { "x-ms-blob-type": "BlockBlob", "content-type": "text/plain" },
+    body: "text",
+  },
+  {
+    name: "Get Blob",
+    kind: "reads",
+    returnsEtag: true,
+    acceptsConditions: true,
+    method: "GET",
+    query: "",
+  },
+  {
+    name: "Get Blob Properties",
+    kind: "reads",
+    returnsEtag: true,
+    acceptsConditions: true,
+    method: "HEAD",
+    query: "",
+  },
+  {
+    name: "Set Blob Properties",
+    kind: "updates",
+    returnsEtag: true,
+    acceptsConditions: true,
+    method: "PUT",
+    query: "comp=properties",
+    headers: { "x-ms-blob-content-type": "text/plain" },
+  },
+  {
+    name: "Get Blob Metadata",
+    kind: "reads",
+    returnsEtag: true,
+    acceptsConditions: true,
+    method: "GET",
+    query: "comp=metadata",
+  },
+  {
+    name: "Set Blob Metadata",
+    kind: "updates",
+    returnsEtag: true,
+    acceptsConditions: true,
+    method: "PUT",
+    query: "comp=metadata",
+    headers: { "x-ms-meta-colour": "blue" },
+  },
+  {
+    name: "Delete Blob",
+    kind: "deletes",
+    returnsEtag: false,
+    acceptsConditions: true,
+    method: "DELETE",
+    query: "",
+  },
+  {
+    name: "Put Block",
+    kind: "stages",
+    returnsEtag: false,
+    acceptsConditions: false,
+    method: "PUT",
+    query: `comp=block&blockid=${encodeURIComponent(BLOCK_ID)}`,
+    headers: { "content-type": "text/plain" },
+    body: "block",
+  },
+  {
+    name: "Put Block List",
+    kind: "creates",
+    returnsEtag: true,
+    acceptsConditions: true,
+    method: "PUT",
+    query: "comp=blocklist",
+    body: "<BlockList></BlockList>",
+  },
+  {
+    name: "Get Block List",
+    kind: "reads",
+    returnsEtag: true,
+    acceptsConditions: false,
+    method: "GET",
+    query: "comp=blocklist&blocklisttype=all",
+  },
+];
+
+/** Asks for an operation on `/container/blob`, with these headers on top. */
+export function askFor(
+  server: TestServer,
+  operation: BlobOperation,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<RawAnswer> {
+  return rawRequest(server, {
+    method: operation.method,
+    path: operation.query === "" ? path : `${path}?${operation.query}`,
+    headers: { ...operation.headers, ...headers },
+    ...(operation.body !== undefined && { body: operation.body }),
+  });
+}

@@ -1,0 +1,283 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import {
+  AccountSASPermissions,
+  type AccountSASSignatureValues,
+  type BlobSASSignatureValues,
+  type ContainerClient,
+  ContainerSASPermissions,
+  generateAccountSASQueryParameters,
+  generateBlobSASQueryParameters,
+} from "@azure/storage-blob";
+import { type RawAnswer, rawRequest } from "./raw-request.ts";
+import { CREDENTIAL, startServer, type TestServer } from "./server.ts";
+
+let server: TestServer;
+let count = 0;
+
+before(async () => {
+  server = await startServer();
+});
+
+after(async () => {
+  await server.close();
+  assert.deepEqual(server.failures, []);
+});
+
+async function makeContainer(): Promise<ContainerClient> {
+  const container = server.client().getContainerClient(`container-${++count}`);
+  await container.create();
+  await container.getBlockBlobClient("blob").upload("text", 4);
+  return container;
+}
+
+const HOUR_MS = 3_600_000;
+
+function putAcl(container: ContainerClient, body: string): Promise<RawAnswer> {
+  const path = `/${container.containerName}?restype=container&comp=acl`;
+  return rawRequest(server, { method: "PUT", path, body });
+}
+
+function identifiers(...list: string[]): string {
+  return `<SignedIdentifiers>${list.join("")}</SignedIdentifiers>`;
+}
+
+function identifier(id: string, terms = ""): string {
+  const policy = `<AccessPolicy>${terms}</AccessPolicy>`;
+  return `<SignedIdentifier><Id>${id}</Id>${policy}</SignedIdentifier>`;
+}
+
+test("an ACL comes back as it was set, and is replaced as a whole", async () => {
+  const container = await makeContainer();
+  const startsOn = new Date(Date.UTC(2026, 0, 2, 3, 4, 5, 678));
+  const expiresOn = new Date(Date.UTC(2030, 0, 2));
+  const full = { startsOn, expiresOn, permissions: "racwdl" };
+  await container.setAccessPolicy("blob", [
+    { id: "all & <more>", accessPolicy: full },
+    { id: "bare", accessPolicy: {} },
+  ] as never);
+  const found = await container.getAccessPolicy();
+  assert.equal(found.blobPublicAccess, "blob");
+  assert.deepEqual(found.signedIdentifiers, [
+    { id: "all & <more>", accessPolicy: full },
+    { id: "bare", accessPolicy: { permissions: undefined } },
+  ]);
+  await container.setAccessPolicy();
+  const cleared = await container.getAccessPolicy();
+  assert.deepEqual([cleared.blobPublicAccess, cleared.signedIdentifiers], [undefined, []]);
+});
+
+test("an empty body or an empty element removes all policies", async () => {
+  const container = await makeContainer();
+  for (const body of ["", identifiers(), "<SignedIdentifiers />"]) {
+    assert.equal((await putAcl(container, identifiers(identifier("one")))).status, 200);
+    assert.equal((await container.getAccessPolicy()).signedIdentifiers.length, 1);
+    assert.equal((await putAcl(container, body)).status, 200);
+    assert.deepEqual((await container.getAccessPolicy()).signedIdentifiers, []);
+  }
+});
+
+test("an ACL that makes no sense is refused, and the old one stays", async () => {
+  const container = await makeContainer();
+  await putAcl(container, identifiers(identifier("kept")));
+  const six = ["1", "2", "3", "4", "5", "6"].map((id) => identifier(id));
+  for (const [body, code] of [
+    ["<SignedIdentifiers>", "InvalidXmlDocument"],
+    ["no xml", "InvalidXmlDocument"],
+    ["<Other />", "InvalidXmlDocument"],
+    ["<!DOCTYPE a [<!ENTITY b 'c'>]><SignedIdentifiers />", "InvalidXmlDocument"],
+    [identifiers(...six), "InvalidXmlDocument"],
+    [identifiers("<Other />"), "UnsupportedXmlNode"],
+    [identifiers("<SignedIdentifier />"), "MissingRequiredXmlNode"],
+    [identifiers(identifier("x".repeat(65))), "InvalidXmlNodeValue"],
+    [identifiers(identifier("x"), identifier("x")), "InvalidXmlNodeValue"],
+    [identifiers(identifier("x", "<Start>soon</Start>")), "InvalidXmlNodeValue"],
+    [identifiers(identifier("x", "<Expiry>2026-02-30</Expiry>")), "InvalidXmlNodeValue"],
+    [identifiers(identifier("x", "<Permission>rZ</Permission>")), "InvalidXmlNodeValue"],
+  ] as const) {
+    const answer = await putAcl(container, body);
+    assert.deepEqual([answer.status, answer.code], [400, code], body);
+  }
+  const big = await putAcl(container, `<!--${"x".repeat(70_000)}--><SignedIdentifiers />`);
+  assert.deepEqual([big.status, big.code], [413, "RequestBodyTooLarge"]);
+  const level = await rawRequest(server, {
+    method: "PUT",
+    path: `/${container.containerName}?restype=container&comp=acl`,
+    headers: { "x-ms-blob-public-access": "everything" },
+  });
+  assert.deepEqual([level.status, level.code], [400, "InvalidHeaderValue"]);
+  const kept = await container.getAccessPolicy();
+  assert.deepEqual(kept.signedIdentifiers.map(({ id }) => id), ["kept"]);
+});
+
+function serviceSas(container: ContainerClient, terms: Partial<BlobSASSignatureValues>): string {
+  const { containerName } = container;
+  return generateBlobSASQueryParameters({ containerName, ...terms }, CREDENTIAL).toString();
+}
+
+function read(container: ContainerClient, sas: string): Promise<RawAnswer> {
+  const path = `/${container.containerName}/blob?${sas}`;
+  return rawRequest(server, { path, signed: false });
+}
+
+test("a stored policy grants what its SAS does not say, and its removal revokes at once", async () => {
+  const container = await makeContainer();
+  const policy = (permissions: string, expiresInMs: number) =>
+    container.setAccessPolicy(undefined, [
+      {
+        id: "readers",
+        accessPolicy: {
+          startsOn: new Date(Date.now() - HOUR_MS),
+          expiresOn: new Date(Date.now() + expiresInMs),
+          permissions,
+        },
+      },
+    ]);
+  const sas = serviceSas(container, { identifier: "readers" });
+  assert.deepEqual((await read(container, sas)).code, "AuthenticationFailed");
+  await policy("r", HOUR_MS);
+  assert.equal((await read(container, sas)).text, "text");
+  await policy("w", HOUR_MS);
+  assert.equal((await read(container, sas)).code, "AuthorizationPermissionMismatch");
+  await policy("r", -1_000);
+  assert.equal((await read(container, sas)).code, "AuthenticationFailed");
+  await policy("r", HOUR_MS);
+  assert.equal((await read(container, sas)).status, 200);
+  await container.setAccessPolicy();
+  const revoked = await read(container, sas);
+  assert.deepEqual([revoked.status, revoked.code], [403, "AuthenticationFailed"]);
+});
+
+test("what a stored policy says cannot be said in the SAS as well", async () => {
+  const container = await makeContainer();
+  const expiresOn = new Date(Date.now() + HOUR_MS);
+  await container.setAccessPolicy(undefined, [
+    { id: "until", accessPolicy: { expiresOn, permissions: undefined } },
+  ] as never);
+  const permissions = ContainerSASPermissions.parse("r");
+  const good = serviceSas(container, { identifier: "until", permissions });
+  assert.equal((await read(container, good)).status, 200);
+  const twice = serviceSas(container, { identifier: "until", permissions, expiresOn });
+  assert.equal((await read(container, twice)).code, "AuthenticationFailed");
+});
+
+test("a service SAS for a container opens its blobs and its list, and nothing else of it", async () => {
+  const container = await makeContainer();
+  const sas = serviceSas(container, {
+    permissions: ContainerSASPermissions.parse("racwdxltmei"),
+    expiresOn: new Date(Date.now() + HOUR_MS),
+  });
+  const ask = async (method: string, query: string, headers = {}) => {
+    const path = `/${container.containerName}?restype=container${query}&${sas}`;
+    const answer = await rawRequest(server, { method, path, headers, signed: false });
+    return answer.code || answer.status;
+  };
+  assert.equal(await ask("GET", "&comp=list"), 200);
+  assert.equal((await read(container, sas)).status, 200);
+  const lease = { "x-ms-lease-action": "acquire", "x-ms-lease-duration": "15" };
+  for (const [method, query, headers] of [
+    ["PUT", ""],
+    ["GET", ""],
+    ["DELETE", ""],
+    ["GET", "&comp=metadata"],
+    ["PUT", "&comp=metadata"],
+    ["GET", "&comp=acl"],
+    ["PUT", "&comp=acl"],
+    ["PUT", "&comp=lease", lease],
+  ] as const) {
+    assert.equal(await ask(method, query, headers), "AuthorizationFailure", `${method} ${query}`);
+  }
+});
+
+/** Which letters of an account SAS open which container operation. */
+const ACCOUNT_LETTERS: readonly [method: string, query: string, letters: string][] = [
+  ["GET", "", "r"],
+  ["GET", "&comp=metadata", "r"],
+  ["PUT", "&comp=metadata", "w"],
+  ["GET", "&comp=acl", ""],
+  ["PUT", "&comp=acl", ""],
+  ["GET", "&comp=list", "l"],
+  ["PUT", "&comp=lease", "w"],
+  ["DELETE", "", "d"],
+];
+
+test("an account SAS opens what its letters say, on the resource types it names", async () => {
+  const account = (terms: Partial<AccountSASSignatureValues>) =>
+    generateAccountSASQueryParameters(
+      {
+        services: "b",
+        resourceTypes: "c",
+        permissions: AccountSASPermissions.parse("rwdlac"),
+        expiresOn: new Date(Date.now() + HOUR_MS),
+        ...terms,
+      },
+      CREDENTIAL,
+    ).toString();
+  const headers = { "x-ms-lease-action": "acquire", "x-ms-lease-duration": "-1" };
+  for (const [method, query, letters] of ACCOUNT_LETTERS) {
+    const container = await makeContainer();
+    const ask = async (sas: string) => {
+      const path = `/${container.containerName}?restype=container${query}&${sas}`;
+      return (await rawRequest(server, { method, path, headers, signed: false })).code;
+    };
+    const what = `${method} ${query}`;
+    const without = [..."rwdlac"].filter((letter) => !letters.includes(letter)).join("");
+    const denied = letters === "" ? "AuthorizationFailure" : "AuthorizationPermissionMismatch";
+    const permissions = AccountSASPermissions.parse(without);
+    assert.equal(await ask(account({ permissions })), denied, what);
+    if (letters === "") continue;
+    const elsewhere = await ask(account({ resourceTypes: "so" }));
+    assert.equal(elsewhere, "AuthorizationResourceTypeMismatch", what);
+    const enough = AccountSASPermissions.parse(letters.slice(0, 1));
+    assert.equal(await ask(account({ permissions: enough })), "", what);
+  }
+});
+
+test("anonymous readers see what the level of public access says, and never write", async () => {
+  const ask = async (container: ContainerClient, method: string, path: string) => {
+    const whole = `/${container.containerName}${path}`;
+    return (await rawRequest(server, { method, path: whole, signed: false })).code;
+  };
+  const NO = "NoAuthenticationInformation";
+  for (const [level, blob, rest] of [
+    [undefined, NO, NO],
+    ["blob", "", NO],
+    ["container", "", ""],
+  ] as const) {
+    const container = await makeContainer();
+    await container.setAccessPolicy(level);
+    assert.equal(await ask(container, "GET", "/blob"), blob);
+    assert.equal(await ask(container, "HEAD", "/blob"), blob);
+    assert.equal(await ask(container, "GET", "?restype=container"), rest);
+    assert.equal(await ask(container, "GET", "?restype=container&comp=metadata"), rest);
+    assert.equal(await ask(container, "GET", "?restype=container&comp=list"), rest);
+    assert.equal(await ask(container, "GET", "?restype=container&comp=acl"), NO);
+    assert.equal(await ask(container, "PUT", "?restype=container&comp=metadata"), NO);
+    assert.equal(await ask(container, "DELETE", "?restype=container"), NO);
+    assert.equal(await ask(container, "DELETE", "/blob"), NO);
+  }
+});
+
+test("who may not look does not learn what exists", async () => {
+  const { containerName } = await makeContainer();
+  for (const name of [containerName, "not-there"]) {
+    const path = `/${name}?restype=container`;
+    const now = await rawRequest(server, { path, signed: false });
+    assert.deepEqual([now.status, now.code], [401, "NoAuthenticationInformation"]);
+    assert.match(now.headers.get("www-authenticate") ?? "", /^Bearer authorization_uri=/);
+    const old = await rawRequest(server, {
+      path,
+      signed: false,
+      headers: { "x-ms-version": "2018-11-09" },
+    });
+    assert.deepEqual([old.status, old.code], [404, "ResourceNotFound"]);
+  }
+});
+
+test("public access given when a container is created counts", async () => {
+  const container = server.client().getContainerClient(`container-${++count}`);
+  await container.create({ access: "container" });
+  assert.equal((await container.getProperties()).blobPublicAccess, "container");
+  const path = `/${container.containerName}?restype=container&comp=list`;
+  assert.equal((await rawRequest(server, { path, signed: false })).status, 200);
+});

@@ -1,0 +1,80 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { BlobServiceClient, StorageSharedKeyCredential } from "@azure/storage-blob";
+import { HandClock, systemClock } from "../../src/base/clock.ts";
+import { accountsOf } from "../../src/front/rest/auth/account.ts";
+import type { OAuth } from "../../src/front/rest/auth/bearer.ts";
+import { BlobRestService } from "../../src/front/rest/blob/blob-rest-service.ts";
+import { DEFAULT_LIMITS } from "../../src/front/rest/http/limits.ts";
+import { openListener, type TlsOptions } from "../../src/front/rest/http/server.ts";
+import { openData } from "../../src/main/open-data.ts";
+import type { BlobContext } from "../../src/service/blob/context.ts";
+
+/** A server of its own for a test, with a clock that the test turns. */
+export interface TestServer {
+  /** `http://127.0.0.1:port/account` */
+  readonly url: string;
+  readonly connectionString: string;
+  readonly account: string;
+  readonly key: string;
+  /** What leases and block lists go by. The dates of requests are judged by the system's clock. */
+  readonly clock: HandClock;
+  readonly context: BlobContext;
+  /** What went wrong inside; a test that causes failures empties it. */
+  readonly failures: unknown[];
+  /** A client that tries once, so that a test sees the first answer. */
+  client(): BlobServiceClient;
+  close(): Promise<void>;
+}
+
+export interface TestServerOptions {
+  /** In memory, if nothing is said. */
+  readonly engine?: "memory" | "embedded";
+  readonly tls?: TlsOptions;
+  readonly oauth?: OAuth;
+}
+
+const ACCOUNT = "devstoreaccount1";
+const KEY =
+  "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+
+export const CREDENTIAL = new StorageSharedKeyCredential(ACCOUNT, KEY);
+
+export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const clock = new HandClock(Date.now());
+  const failures: unknown[] = [];
+  const folder =
+    options.engine === "embedded" ? await mkdtemp(join(tmpdir(), "lazuli-test-")) : null;
+  const place = { location: folder, memoryBytesMax: null };
+  const data = await openData(place, clock, (error) => failures.push(error));
+  const accounts = accountsOf([{ name: ACCOUNT, keys: [KEY] }]);
+  const listener = await openListener({
+    service: new BlobRestService(data, accounts, { oauth: options.oauth ?? null }),
+    host: "127.0.0.1",
+    port: 0,
+    tls: options.tls ?? null,
+    clock: systemClock,
+    limits: DEFAULT_LIMITS,
+    log: { failure: (_id, error) => failures.push(error) },
+    software: "Lazuli/test",
+    healthy: () => true,
+  });
+  const url = `${listener.origin}/${ACCOUNT}`;
+  const account = `AccountName=${ACCOUNT};AccountKey=${KEY}`;
+  return {
+    url,
+    connectionString: `${account};BlobEndpoint=${url};`,
+    account: ACCOUNT,
+    key: KEY,
+    clock,
+    context: data,
+    failures,
+    client: () => new BlobServiceClient(url, CREDENTIAL, { retryOptions: { maxTries: 1 } }),
+    async close() {
+      await listener.drain();
+      await data.close();
+      if (folder !== null) await rm(folder, { recursive: true });
+    },
+  };
+}
