@@ -134,7 +134,9 @@ export const pairs: Field<readonly (readonly [string, string])[]> = {
 export function oneOf<const W extends string>(...words: W[]): Field<W> {
   return {
     write(to, value) {
-      to.u8(words.indexOf(value));
+      const number = words.indexOf(value);
+      if (number < 0) throw new RangeError(`${value} is not one of ${words}`);
+      to.u8(number);
     },
     read(from) {
       const word = words[from.u8()];
@@ -156,6 +158,7 @@ export class FieldWriter {
   }
 
   count(value: number): void {
+    if (value < 0 || !Number.isSafeInteger(value)) throw new RangeError(`${value} is no count`);
     this.#need(8);
     let rest = value;
     while (rest >= 0x80) {

@@ -41,5 +41,8 @@ export function stampOfIso(iso: string): Stamp | null {
   const parts = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.(\d{7})Z$/.exec(iso);
   if (parts === null) return null;
   const ms = Date.parse(`${parts[1]}Z`);
-  return Number.isNaN(ms) ? null : stampOf(ms) + BigInt(parts[2] as string);
+  if (Number.isNaN(ms)) return null;
+  const stamp = stampOf(ms) + BigInt(parts[2] as string);
+  // Date.parse takes the 30th of February for the 2nd of March.
+  return isoOfStamp(stamp) === iso ? stamp : null;
 }

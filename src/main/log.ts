@@ -36,8 +36,10 @@ export async function openLog(files: LogFiles, terminal: Terminal, clock: Clock)
   const access = logFile === "-" ? terminal.out : logFile && (await open("--log", logFile));
   const debug = debugFile && (await open("--debug", debugFile));
   return {
-    failure: (requestId, error) =>
-      terminal.err(`${now()} request ${requestId} failed: ${describe(error)}`),
+    failure(requestId, error) {
+      const what = requestId === "" ? "a connection" : `request ${requestId}`;
+      terminal.err(`${now()} ${what} failed: ${describe(error)}`);
+    },
     warn: (what, error) => terminal.err(`${now()} ${what}: ${describe(error)}`),
     ...(access ? { access: (one) => access(accessLine(one)) } : {}),
     ...(debug ? { debug: (text) => debug(`${now()} ${text}`) } : {}),

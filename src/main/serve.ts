@@ -72,7 +72,8 @@ async function open(
 }
 
 function servicesOn(data: Data, settings: Settings): [ServiceName, RestService][] {
-  const { accounts, oauth } = settings;
+  const { oauth, pathStyleOnly } = settings;
+  const accounts = { ...settings.accounts, pathStyleOnly };
   return [["blob", new BlobRestService(data, accounts, { oauth })]];
 }
 

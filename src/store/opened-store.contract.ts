@@ -53,7 +53,7 @@ export function read(store: Store, key: Bytes): Promise<Bytes | undefined> {
   return store.read((view) => copy(view.get(key)));
 }
 
-export function copy(value: Bytes | undefined): Bytes | undefined {
+function copy(value: Bytes | undefined): Bytes | undefined {
   return value === undefined ? undefined : Buffer.from(value);
 }
 

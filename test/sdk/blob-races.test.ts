@@ -1,231 +1,249 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
-import { after, before, test } from "node:test";
-import type { BlockBlobClient, ContainerClient, RestError } from "@azure/storage-blob";
+import { after, before, describe, test } from "node:test";
+import {
+  BlobSASPermissions,
+  type BlockBlobClient,
+  type ContainerClient,
+  type RestError,
+} from "@azure/storage-blob";
+import { key, keyAfter, SPACE } from "../../src/base/keys.ts";
+import { MIB } from "../../src/base/limits.ts";
+import { BlobSweep } from "../../src/service/blob/sweep.ts";
 import { refused } from "./refused.ts";
 import { startServer, type TestServer } from "./server.ts";
 
 const WRITERS = 20;
 const A = "aaaaaaaa-0000-4000-8000-000000000001";
 
-let server: TestServer;
-let container: ContainerClient;
-let blobs = 0;
+for (const engine of ["memory", "embedded"] as const) {
+  describe(`races on the ${engine} engine`, () => {
+    let server: TestServer;
+    let container: ContainerClient;
+    let blobs = 0;
 
-before(async () => {
-  server = await startServer();
-  container = server.client().getContainerClient("races");
-  await container.create();
-});
+    before(async () => {
+      server = await startServer({ engine });
+      container = server.client().getContainerClient("races");
+      await container.create();
+    });
 
-after(async () => {
-  await server.close();
-  assert.deepEqual(server.failures, []);
-});
+    after(async () => {
+      await server.close();
+      assert.deepEqual(server.failures, []);
+    });
 
-function newBlob(): BlockBlobClient {
-  return container.getBlockBlobClient(`blob-${blobs++}`);
-}
-
-/** Lets all begin at once; the codes of those that were refused, and what the others returned. */
-async function race<T>(count: number, run: (at: number) => Promise<T>) {
-  const outcomes = await Promise.allSettled(Array.from({ length: count }, (_, at) => run(at)));
-  const won: { at: number; value: T }[] = [];
-  const lost: string[] = [];
-  for (const [at, outcome] of outcomes.entries()) {
-    if (outcome.status === "fulfilled") won.push({ at, value: outcome.value });
-    else lost.push((outcome.reason as RestError).code ?? String(outcome.reason));
-  }
-  return { won, lost };
-}
-
-function all(code: string, count: number): string[] {
-  return Array.from({ length: count }, () => code);
-}
-
-test("of 20 writers with one ETag, exactly one wins", async () => {
-  const blob = newBlob();
-  const { etag } = await blob.upload("old", 3);
-  const conditions = { ifMatch: etag as string };
-  const { won, lost } = await race(WRITERS, (at) =>
-    blob.upload(`writer ${at}`, `writer ${at}`.length, { conditions }),
-  );
-  assert.equal(won.length, 1);
-  assert.deepEqual(lost, all("ConditionNotMet", WRITERS - 1));
-  assert.equal((await blob.downloadToBuffer()).toString(), `writer ${won[0]?.at}`);
-  assert.equal((await blob.getProperties()).etag, won[0]?.value.etag);
-});
-
-test("of 20 writers of different kinds with one ETag, exactly one wins", async () => {
-  const blob = newBlob();
-  const { etag } = await blob.upload("old", 3);
-  const conditions = { ifMatch: etag as string };
-  const kinds = [
-    () => blob.upload("new", 3, { conditions }),
-    () => blob.setMetadata({ a: "b" }, { conditions }),
-    () => blob.setHTTPHeaders({ blobContentType: "text/plain" }, { conditions }),
-    () => blob.commitBlockList([], { conditions }),
-    () => blob.delete({ conditions }),
-  ];
-  const { won, lost } = await race(WRITERS, (at) => (kinds[at % kinds.length] ?? assert.fail)());
-  assert.equal(won.length, 1);
-  for (const code of lost) assert.ok(code === "ConditionNotMet" || code === "BlobNotFound", code);
-});
-
-test("of 20 that create a blob if it is not there, exactly one does", async () => {
-  const blob = newBlob();
-  const conditions = { ifNoneMatch: "*" };
-  const { won, lost } = await race(WRITERS, () => blob.upload("x", 1, { conditions }));
-  assert.equal(won.length, 1);
-  assert.deepEqual(lost, all("BlobAlreadyExists", WRITERS - 1));
-});
-
-test("of 20 that want a lease, exactly one gets it", async () => {
-  const blob = newBlob();
-  await blob.upload("x", 1);
-  const { won, lost } = await race(WRITERS, () => blob.getBlobLeaseClient().acquireLease(60));
-  assert.equal(won.length, 1);
-  assert.deepEqual(lost, all("LeaseAlreadyPresent", WRITERS - 1));
-});
-
-test("a lease taken during an upload refuses it in the end", async () => {
-  const blob = newBlob();
-  await blob.upload("old", 3);
-  const slow = await slowUpload(blob, Buffer.alloc(1_000_000, 1));
-  await blob.getBlobLeaseClient(A).acquireLease(60);
-  assert.match(await slow.finish(), /^HTTP\/1\.1 412 [\s\S]*LeaseIdMissing/);
-  assert.equal((await blob.downloadToBuffer()).toString(), "old");
-});
-
-test("with no condition the last writer wins, and what is read is one writer's whole work", async () => {
-  const blob = newBlob();
-  const bodies = Array.from({ length: WRITERS }, (_, at) => Buffer.alloc(100_000, at + 1));
-  const { won } = await race(WRITERS, (at) => blob.upload(bodies[at] as Buffer, 100_000));
-  assert.equal(won.length, WRITERS);
-  const found = await blob.downloadToBuffer();
-  assert.ok(bodies.some((body) => body.equals(found)));
-  const last = await blob.getProperties();
-  const writer = won.find(({ value }) => value.etag === last.etag);
-  assert.ok(writer !== undefined && (bodies[writer.at] as Buffer).equals(found));
-});
-
-test("whoever reads while others write gets one version, and its ETag names that version", async () => {
-  const blob = newBlob();
-  const lengthOf = (at: number) => 50_000 + at * 1_000;
-  const versions = new Map<string, number>();
-  const write = async (at: number) => {
-    const { etag } = await blob.upload(Buffer.alloc(lengthOf(at), at), lengthOf(at));
-    versions.set(etag as string, at);
-  };
-  await write(0);
-  const seen: { etag: string; bytes: Buffer }[] = [];
-  const read = async () => {
-    const got = await blob.download();
-    const parts: Buffer[] = [];
-    for await (const part of got.readableStreamBody as AsyncIterable<Buffer>) parts.push(part);
-    seen.push({ etag: got.etag as string, bytes: Buffer.concat(parts) });
-  };
-  await Promise.all(
-    Array.from({ length: 60 }, (_, at) => (at % 3 === 0 ? write(at / 3 + 1) : read())),
-  );
-  assert.equal(seen.length, 40);
-  for (const { etag, bytes } of seen) {
-    const at = versions.get(etag);
-    assert.ok(at !== undefined);
-    assert.ok(bytes.equals(Buffer.alloc(lengthOf(at), at)));
-  }
-});
-
-test("ETags never repeat, even if the clock stands still", async () => {
-  const names = Array.from({ length: 5 }, () => newBlob());
-  const etags = new Set<string>();
-  let writes = 0;
-  const note = ({ etag }: { etag?: string }) => {
-    etags.add(etag as string);
-    writes++;
-  };
-  for (const blob of names) note(await blob.upload("x", 1));
-  for (let round = 0; round < 30; round++) {
-    await Promise.all(
-      names.flatMap((blob) => [
-        ...Array.from({ length: 5 }, () => blob.upload("x", 1).then(note)),
-        ...Array.from({ length: 5 }, () => blob.setMetadata({ round: String(round) }).then(note)),
-        ...Array.from({ length: 2 }, () => blob.setHTTPHeaders({}).then(note)),
-        ...Array.from({ length: 2 }, () => blob.commitBlockList([]).then(note)),
-      ]),
-    );
-  }
-  assert.equal(writes, 2_105);
-  assert.equal(etags.size, writes);
-});
-
-test("a slow download of a blob that is overwritten and deleted meanwhile gets the old version", async () => {
-  const blob = newBlob();
-  const bytes = Buffer.alloc(64 * 1024 * 1024);
-  for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32LE(at, at);
-  await blob.upload(bytes, bytes.length);
-  const got = await blob.download();
-  const stream = got.readableStreamBody as NodeJS.ReadableStream;
-  let at = 0;
-  for await (const part of stream as AsyncIterable<Buffer>) {
-    if (at === 0) {
-      // Nothing more is taken from the socket until this is done.
-      await blob.upload("new", 3);
-      await blob.delete();
-      await sweep(server);
+    function newBlob(): BlockBlobClient {
+      return container.getBlockBlobClient(`blob-${blobs++}`);
     }
-    assert.ok(part.equals(bytes.subarray(at, at + part.length)), `from ${at} on`);
-    at += part.length;
-  }
-  assert.equal(at, bytes.length);
-  await sweep(server);
-});
 
-/** Sweeps until nothing is left to do. */
-async function sweep({ context }: TestServer): Promise<void> {
-  while (await context.contents.sweep());
-}
-
-test("an upload that is cut off leaves nothing behind", async () => {
-  const blob = newBlob();
-  await (await slowUpload(blob, Buffer.alloc(1_000_000))).cutOff();
-  await refused(blob.download(), 404, "BlobNotFound");
-  await blob.upload("old", 3);
-  const { etag } = await blob.getProperties();
-  await (await slowUpload(blob, Buffer.alloc(1_000_000))).cutOff();
-  const block = `comp=block&blockid=${encodeURIComponent("AAAA")}`;
-  await (await slowUpload(blob, Buffer.alloc(1_000_000), block)).cutOff();
-  assert.equal((await blob.getProperties()).etag, etag);
-  assert.equal((await blob.downloadToBuffer()).toString(), "old");
-  assert.deepEqual((await blob.getBlockList("all")).uncommittedBlocks ?? [], []);
-});
-
-test("blocks staged while others commit are never lost half way", async () => {
-  const blob = newBlob();
-  const ids = Array.from({ length: 40 }, (_, at) => Buffer.from([at + 1]).toString("base64"));
-  const committed: string[][] = [];
-  await Promise.all(
-    ids.map(async (id, at) => {
-      await blob.stageBlock(id, String.fromCharCode(65 + at), 1);
-      const list = await blob.getBlockList("all");
-      const known = [...(list.committedBlocks ?? []), ...(list.uncommittedBlocks ?? [])];
-      const names = known.map(({ name }) => name);
-      await blob.commitBlockList(names).then(
-        () => committed.push(names),
-        (error: RestError) => assert.equal(error.code, "InvalidBlockList"),
+    test("of 20 writers with one ETag, exactly one wins", async () => {
+      const blob = newBlob();
+      const { etag } = await blob.upload("old", 3);
+      const conditions = { ifMatch: etag as string };
+      const { won, lost } = await race(WRITERS, (at) =>
+        blob.upload(`writer ${at}`, `writer ${at}`.length, { conditions }),
       );
-    }),
-  );
-  assert.ok(committed.length > 0);
-  const { committedBlocks = [] } = await blob.getBlockList("committed");
-  const text = (await blob.downloadToBuffer()).toString();
-  const expected = committedBlocks.map(({ name }) => String.fromCharCode(65 + ids.indexOf(name)));
-  assert.equal(text, expected.join(""));
-  assert.ok(
-    committed.some((names) => names.join() === committedBlocks.map((one) => one.name).join()),
-  );
-});
+      assert.equal(won.length, 1);
+      assert.deepEqual(lost, all("ConditionNotMet", WRITERS - 1));
+      assert.equal((await blob.downloadToBuffer()).toString(), `writer ${won[0]?.at}`);
+      assert.equal((await blob.getProperties()).etag, won[0]?.value.etag);
+    });
+
+    test("of 20 writers of different kinds with one ETag, exactly one wins", async () => {
+      const blob = newBlob();
+      const { etag } = await blob.upload("old", 3);
+      const conditions = { ifMatch: etag as string };
+      const kinds = [
+        () => blob.upload("new", 3, { conditions }),
+        () => blob.setMetadata({ a: "b" }, { conditions }),
+        () => blob.setHTTPHeaders({ blobContentType: "text/plain" }, { conditions }),
+        () => blob.commitBlockList([], { conditions }),
+        () => blob.delete({ conditions }),
+      ];
+      const { won, lost } = await race(WRITERS, (at) =>
+        (kinds[at % kinds.length] ?? assert.fail)(),
+      );
+      assert.equal(won.length, 1);
+      for (const code of lost)
+        assert.ok(code === "ConditionNotMet" || code === "BlobNotFound", code);
+    });
+
+    test("of 20 that create a blob if it is not there, exactly one does", async () => {
+      const blob = newBlob();
+      const conditions = { ifNoneMatch: "*" };
+      const { won, lost } = await race(WRITERS, () => blob.upload("x", 1, { conditions }));
+      assert.equal(won.length, 1);
+      assert.deepEqual(lost, all("BlobAlreadyExists", WRITERS - 1));
+    });
+
+    test("of 20 that want a lease, exactly one gets it", async () => {
+      const blob = newBlob();
+      await blob.upload("x", 1);
+      const { won, lost } = await race(WRITERS, () => blob.getBlobLeaseClient().acquireLease(60));
+      assert.equal(won.length, 1);
+      assert.deepEqual(lost, all("LeaseAlreadyPresent", WRITERS - 1));
+    });
+
+    test("a lease taken during an upload refuses it in the end", async () => {
+      const blob = newBlob();
+      await blob.upload("old", 3);
+      const slow = await slowUpload(blob, Buffer.alloc(1_000_000, 1));
+      await blob.getBlobLeaseClient(A).acquireLease(60);
+      assert.match(await slow.finish(), /^HTTP\/1\.1 412 [\s\S]*LeaseIdMissing/);
+      assert.equal((await blob.downloadToBuffer()).toString(), "old");
+    });
+
+    test("with no condition the last writer wins, and what is read is one writer's whole work", async () => {
+      const blob = newBlob();
+      const bodies = Array.from({ length: WRITERS }, (_, at) => Buffer.alloc(100_000, at + 1));
+      const { won } = await race(WRITERS, (at) => blob.upload(bodies[at] as Buffer, 100_000));
+      assert.equal(won.length, WRITERS);
+      const found = await blob.downloadToBuffer();
+      assert.ok(bodies.some((body) => body.equals(found)));
+      const last = await blob.getProperties();
+      const writer = won.find(({ value }) => value.etag === last.etag);
+      assert.ok(writer !== undefined && (bodies[writer.at] as Buffer).equals(found));
+    });
+
+    test("whoever reads while others write gets one version, and its ETag names that version", async () => {
+      const blob = newBlob();
+      const lengthOf = (at: number) => 50_000 + at * 1_000;
+      const versions = new Map<string, number>();
+      const write = async (at: number) => {
+        const { etag } = await blob.upload(Buffer.alloc(lengthOf(at), at), lengthOf(at));
+        versions.set(etag as string, at);
+      };
+      await write(0);
+      const seen: { etag: string; bytes: Buffer }[] = [];
+      const read = async () => {
+        const got = await blob.download();
+        const parts: Buffer[] = [];
+        for await (const part of got.readableStreamBody as AsyncIterable<Buffer>) parts.push(part);
+        seen.push({ etag: got.etag as string, bytes: Buffer.concat(parts) });
+      };
+      await Promise.all(
+        Array.from({ length: 60 }, (_, at) => (at % 3 === 0 ? write(at / 3 + 1) : read())),
+      );
+      assert.equal(seen.length, 40);
+      for (const { etag, bytes } of seen) {
+        const at = versions.get(etag);
+        assert.ok(at !== undefined);
+        assert.ok(bytes.equals(Buffer.alloc(lengthOf(at), at)));
+      }
+    });
+
+    test("ETags never repeat, even if the clock stands still", async () => {
+      const names = Array.from({ length: 5 }, () => newBlob());
+      const etags = new Set<string>();
+      let writes = 0;
+      const note = ({ etag }: { etag?: string }) => {
+        etags.add(etag as string);
+        writes++;
+      };
+      for (const blob of names) note(await blob.upload("x", 1));
+      for (let round = 0; round < 5; round++) {
+        await Promise.all(
+          names.flatMap((blob) => [
+            ...Array.from({ length: 5 }, () => blob.upload("x", 1).then(note)),
+            ...Array.from({ length: 5 }, () =>
+              blob.setMetadata({ round: String(round) }).then(note),
+            ),
+            ...Array.from({ length: 2 }, () => blob.setHTTPHeaders({}).then(note)),
+            ...Array.from({ length: 2 }, () => blob.commitBlockList([]).then(note)),
+          ]),
+        );
+      }
+      assert.equal(writes, 355);
+      assert.equal(etags.size, writes);
+    });
+
+    test("a slow download of a blob that is overwritten and deleted meanwhile gets the old version", async () => {
+      const records = await recordsOfBytes(server);
+      const blob = newBlob();
+      const bytes = countedBytes(32 * MIB);
+      await blob.upload(bytes, bytes.length);
+      const got = await blob.download();
+      let at = 0;
+      for await (const part of got.readableStreamBody as AsyncIterable<Buffer>) {
+        if (at === 0) {
+          // Nothing more is taken from the socket until this is done.
+          await blob.upload("new", 3);
+          await blob.delete();
+          await sweep(server);
+          assert.ok((await recordsOfBytes(server)) <= records);
+        }
+        assert.ok(part.equals(bytes.subarray(at, at + part.length)), `from ${at} on`);
+        at += part.length;
+      }
+      assert.equal(at, bytes.length);
+    });
+
+    test("a slow download of a list of blocks gets the old version, and then its space is free", async () => {
+      const records = await recordsOfBytes(server);
+      const blob = newBlob();
+      const bytes = countedBytes(32 * MIB);
+      await blob.uploadData(bytes, { blockSize: MIB, maxSingleShotSize: 1 });
+      const got = await blob.download();
+      let at = 0;
+      for await (const part of got.readableStreamBody as AsyncIterable<Buffer>) {
+        if (at === 0) {
+          await blob.delete();
+          await sweep(server);
+          assert.ok((await recordsOfBytes(server)) > records, "a list that is read is kept");
+        }
+        assert.ok(part.equals(bytes.subarray(at, at + part.length)), `from ${at} on`);
+        at += part.length;
+      }
+      assert.equal(at, bytes.length);
+      await sweep(server);
+      assert.equal(await recordsOfBytes(server), records);
+    });
+
+    test("an upload that is cut off leaves nothing behind", async () => {
+      const blob = newBlob();
+      await (await slowUpload(blob, Buffer.alloc(1_000_000))).cutOff();
+      await refused(blob.download(), 404, "BlobNotFound");
+      await blob.upload("old", 3);
+      const { etag } = await blob.getProperties();
+      await (await slowUpload(blob, Buffer.alloc(1_000_000))).cutOff();
+      const block = `comp=block&blockid=${encodeURIComponent("AAAA")}`;
+      await (await slowUpload(blob, Buffer.alloc(1_000_000), block)).cutOff();
+      assert.equal((await blob.getProperties()).etag, etag);
+      assert.equal((await blob.downloadToBuffer()).toString(), "old");
+      assert.deepEqual((await blob.getBlockList("all")).uncommittedBlocks ?? [], []);
+    });
+
+    test("blocks staged while others commit are never lost half way", async () => {
+      const blob = newBlob();
+      const ids = Array.from({ length: 40 }, (_, at) => Buffer.from([at + 1]).toString("base64"));
+      const committed: string[][] = [];
+      await Promise.all(
+        ids.map(async (id, at) => {
+          await blob.stageBlock(id, String.fromCharCode(65 + at), 1);
+          const list = await blob.getBlockList("all");
+          const known = [...(list.committedBlocks ?? []), ...(list.uncommittedBlocks ?? [])];
+          const names = known.map(({ name }) => name);
+          await blob.commitBlockList(names).then(
+            () => committed.push(names),
+            (error: RestError) => assert.equal(error.code, "InvalidBlockList"),
+          );
+        }),
+      );
+      assert.ok(committed.length > 0);
+      const { committedBlocks = [] } = await blob.getBlockList("committed");
+      const text = (await blob.downloadToBuffer()).toString();
+      const expected = committedBlocks.map(({ name }) =>
+        String.fromCharCode(65 + ids.indexOf(name)),
+      );
+      assert.equal(text, expected.join(""));
+      assert.ok(
+        committed.some((names) => names.join() === committedBlocks.map((one) => one.name).join()),
+      );
+    });
+  });
+}
 
 interface SlowUpload {
   /** Sends the rest; the whole answer. */
@@ -239,7 +257,7 @@ async function slowUpload(blob: BlockBlobClient, bytes: Buffer, query = ""): Pro
   const url = new URL(blob.url);
   const sas = new URL(
     await blob.generateSasUrl({
-      permissions: (await import("@azure/storage-blob")).BlobSASPermissions.parse("rcw"),
+      permissions: BlobSASPermissions.parse("rcw"),
       expiresOn: new Date(Date.now() + 3_600_000),
     }),
   ).search.slice(1);
@@ -272,4 +290,44 @@ async function slowUpload(blob: BlockBlobClient, bytes: Buffer, query = ""): Pro
       await closed;
     },
   };
+}
+
+/** Lets all begin at once; the codes of those that were refused, and what the others returned. */
+async function race<T>(count: number, run: (at: number) => Promise<T>) {
+  const outcomes = await Promise.allSettled(Array.from({ length: count }, (_, at) => run(at)));
+  const won: { at: number; value: T }[] = [];
+  const lost: string[] = [];
+  for (const [at, outcome] of outcomes.entries()) {
+    if (outcome.status === "fulfilled") won.push({ at, value: outcome.value });
+    else lost.push((outcome.reason as RestError).code ?? String(outcome.reason));
+  }
+  return { won, lost };
+}
+
+function all(code: string, count: number): string[] {
+  return Array.from({ length: count }, () => code);
+}
+
+/** Sweeps until nothing is left to do. */
+async function sweep({ context }: TestServer): Promise<void> {
+  const blobs = new BlobSweep(context);
+  while (await blobs.sweep());
+  while (await context.contents.sweep());
+}
+
+/** How many records stand for bytes that are stored. */
+function recordsOfBytes({ context }: TestServer): Promise<number> {
+  const spaces = [SPACE.content, SPACE.contentSegment, SPACE.contentGarbage, SPACE.extentUse];
+  return context.store.read((view) =>
+    spaces.reduce((sum, space) => {
+      const all = key(space);
+      return sum + view.range(all, keyAfter(all), { limit: 10_000 }).length;
+    }, 0),
+  );
+}
+
+/** Bytes of which no two places look alike. */
+function countedBytes(length: number): Buffer {
+  const numbers = Uint32Array.from({ length: length / 4 }, (_, at) => at);
+  return Buffer.from(numbers.buffer);
 }

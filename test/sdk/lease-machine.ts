@@ -64,8 +64,7 @@ async function bring({ client, server }: Leased, state: string): Promise<void> {
 }
 
 async function attempt(leased: Leased, action: string): Promise<{ status: number; code: string }> {
-  const [, verb = "", id = "", proposed = ""] =
-    /^(\w+)\((\w*)(?:->(\w+))?\)$/.exec(action) ?? [];
+  const [, verb = "", id = "", proposed = ""] = /^(\w+)\((\w*)(?:->(\w+))?\)$/.exec(action) ?? [];
   if (action === "acquire()") return acquireWithoutId(leased);
   const lease = leased.client.getBlobLeaseClient(IDS[id] ?? (IDS.A as string));
   const periods: Record<string, number> = { N: 10, "0": 0 };

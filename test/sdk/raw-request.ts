@@ -7,6 +7,8 @@ export interface RawAsked {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Null to name none. */
+  readonly version?: string | null;
   /** With the account's key, unless told otherwise. */
   readonly signed?: boolean;
 }
@@ -24,7 +26,7 @@ export async function rawRequest(server: TestServer, asked: RawAsked): Promise<R
   const method = asked.method ?? "GET";
   const headers: Record<string, string> = {
     "x-ms-date": new Date().toUTCString(),
-    "x-ms-version": "2026-04-06",
+    ...(asked.version !== null && { "x-ms-version": asked.version ?? "2026-04-06" }),
     ...lowerCased(asked.headers ?? {}),
   };
   if (asked.body !== undefined) headers["content-type"] ??= "application/xml";

@@ -29,7 +29,7 @@ export interface TestServer {
 }
 
 export interface TestServerOptions {
-  /** In memory, if nothing is said. */
+  /** In memory, unless `LAZULI_TEST_ENGINE=embedded` is set. */
   readonly engine?: "memory" | "embedded";
   readonly tls?: TlsOptions;
   readonly oauth?: OAuth;
@@ -44,8 +44,8 @@ export const CREDENTIAL = new StorageSharedKeyCredential(ACCOUNT, KEY);
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
   const clock = new HandClock(Date.now());
   const failures: unknown[] = [];
-  const folder =
-    options.engine === "embedded" ? await mkdtemp(join(tmpdir(), "lazuli-test-")) : null;
+  const engine = options.engine ?? process.env.LAZULI_TEST_ENGINE;
+  const folder = engine === "embedded" ? await mkdtemp(join(tmpdir(), "lazuli-test-")) : null;
   const place = { location: folder, memoryBytesMax: null };
   const data = await openData(place, clock, (error) => failures.push(error));
   const accounts = accountsOf([{ name: ACCOUNT, keys: [KEY] }]);

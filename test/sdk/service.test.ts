@@ -75,9 +75,7 @@ test("properties come back as they were set, and those left out stay as they are
   assert.equal(done._response.status, 202);
   const pick = async () => {
     const { blobAnalyticsLogging, hourMetrics, minuteMetrics, cors } = await client.getProperties();
-    return JSON.parse(
-      JSON.stringify({ blobAnalyticsLogging, hourMetrics, minuteMetrics, cors }),
-    );
+    return JSON.parse(JSON.stringify({ blobAnalyticsLogging, hourMetrics, minuteMetrics, cors }));
   };
   assert.deepEqual(await pick(), wanted);
   await client.setProperties({ cors: [] });
@@ -175,7 +173,8 @@ function accountSas(letters: string, resourceTypes = "sco"): string {
 test("an account SAS opens what its letters say of the service", async () => {
   const code = async (method: string, path: string, sas: string) => {
     const body = method === "PUT" ? { body: "<StorageServiceProperties />" } : {};
-    return (await rawRequest(server, { method, path: `${path}&${sas}`, signed: false, ...body })).code;
+    return (await rawRequest(server, { method, path: `${path}&${sas}`, signed: false, ...body }))
+      .code;
   };
   for (const [method, path, letter] of [
     ["GET", PROPERTIES, "r"],
@@ -214,7 +213,10 @@ test("containers are listed in order, by prefix, page by page", async () => {
   for (const name of ["other", ...names]) await client.createContainer(name);
   assert.deepEqual(await containersFrom({}), [[...names, "other"]]);
   const pages = await containersFrom({ prefix: "list-" }, 10);
-  assert.deepEqual(pages.map((page) => page.length), [10, 10, 5]);
+  assert.deepEqual(
+    pages.map((page) => page.length),
+    [10, 10, 5],
+  );
   assert.deepEqual(pages.flat(), names);
   assert.deepEqual(await containersFrom({ prefix: "list-1" }), [names.slice(10, 20)]);
   assert.deepEqual(await containersFrom({ prefix: "none" }), [[]]);
@@ -316,7 +318,12 @@ test("answers and refusals carry the headers that let a page see them", async ()
   const exposed = "etag,x-ms-meta-a";
   assert.deepEqual(await ask({}), [page, exposed, "true", "Origin"]);
   assert.deepEqual(await ask({}, "https://other.example"), [null, null, null, "Origin"]);
-  assert.deepEqual(await ask({ path: "/missing?restype=container" }), [page, "etag", "true", "Origin"]);
+  assert.deepEqual(await ask({ path: "/missing?restype=container" }), [
+    page,
+    "etag",
+    "true",
+    "Origin",
+  ]);
   assert.deepEqual(await ask({ signed: false }), [page, "etag", "true", "Origin"]);
   const put = { method: "PUT", path: "/pages?restype=container&comp=metadata" };
   assert.deepEqual(await ask(put), [page, "etag", "true", null]);
@@ -325,10 +332,19 @@ test("answers and refusals carry the headers that let a page see them", async ()
   assert.deepEqual(await ask({}), [null, null, null, null]);
 });
 
-test("a version that nobody asked for is the one that the account has set", async () => {
-  // What no operation of ours shows in its answer yet: that it is kept must do.
-  await client.setProperties({ defaultServiceVersion: "2020-10-02" });
-  assert.equal((await client.getProperties()).defaultServiceVersion, "2020-10-02");
+test("who names no version gets the one that the account has set", async () => {
+  await client.createContainer("container");
+  const putBlock = async (version: string | null) => {
+    const path = "/container/blob?comp=block&blockid=YQ%3D%3D";
+    const body = "x".repeat(5 * 1024 * 1024);
+    return (await rawRequest(server, { method: "PUT", path, body, version })).code;
+  };
+  assert.equal(await putBlock(null), "");
+  await client.setProperties({ defaultServiceVersion: "2015-04-05" });
+  assert.equal((await client.getProperties()).defaultServiceVersion, "2015-04-05");
+  // Blocks had up to 4 MiB then.
+  assert.equal(await putBlock(null), "RequestBodyTooLarge");
+  assert.equal(await putBlock("2026-04-06"), "");
 });
 
 test("operations on the account that do not exist are refused", async () => {

@@ -19,13 +19,13 @@ async function hold(folder: string): Promise<void> {
     (error) => String(error.message),
   );
   writeSync(1, answer);
-  if (answer === "mine") setInterval(() => undefined, 60_000);
+  if (answer === "mine") process.stdin.resume();
 }
 
 /** Starts another process that wants the folder; tells what became of that. */
 async function contend(t: TestContext, folder: string): Promise<[string, ChildProcess]> {
   const other = spawn(process.execPath, [import.meta.filename, "hold", folder], {
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", "inherit"],
   });
   t.after(() => other.kill("SIGKILL"));
   const [answer] = await once(other.stdout as NodeJS.ReadableStream, "data");

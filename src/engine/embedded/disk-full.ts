@@ -12,7 +12,10 @@ export async function isDiskFull(error: unknown, folder: string): Promise<boolea
   const code = error instanceof Error && "code" in error ? Number(error.code) : Number.NaN;
   if (FULL_CODES.includes(code)) return true;
   // lmdb reports a short write, the usual sign of a full disk, as an input/output error.
-  if (code !== EIO) return false;
+  return code === EIO && (await freeBytes(folder)) < SPARE_BYTES_MIN;
+}
+
+export async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize < SPARE_BYTES_MIN;
+  return bavail * bsize;
 }

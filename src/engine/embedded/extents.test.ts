@@ -55,6 +55,13 @@ test("the number of an extent that is in use but lost is not given to another on
   assert.ok((await place(after, someBytes(100_000, 2))).extent > lost.extent);
 });
 
+test("no two pieces share a sector of the disk", async (t) => {
+  const extents = await openIn(t, await newFolder(t));
+  for (let at = 0; at < 20; at++) {
+    assert.equal((await place(extents, someBytes(20_000 + at * 777, at))).offset % 4096, 0);
+  }
+});
+
 test("a flipped bit is found, in the bytes and in their checksum", async (t) => {
   const folder = await newFolder(t);
   const extents = await openIn(t, folder);

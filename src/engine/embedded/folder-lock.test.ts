@@ -13,14 +13,17 @@ if (command === "try") {
   process.kill(process.pid, "SIGKILL");
 } else registerTests();
 
-/** Runs the program in a network of its own, as a container has one. */
+/** Runs a command in a network of its own, as a container has one. */
+function runElsewhere(...command: string[]) {
+  return spawnSync("/usr/bin/unshare", ["--net", ...command], { encoding: "utf8" });
+}
+
 function tryElsewhere(folder: string): string {
-  const program = [process.execPath, import.meta.filename, "try", folder];
-  return spawnSync("unshare", ["--net", ...program], { encoding: "utf8" }).stdout;
+  return runElsewhere(process.execPath, import.meta.filename, "try", folder).stdout;
 }
 
 function registerTests(): void {
-  const isolates = spawnSync("unshare", ["--net", "true"]).status === 0;
+  const isolates = runElsewhere("true").status === 0;
   const skip = isolates ? false : "needs Linux and the right to make a network namespace";
   test("containers that share nothing but the folder exclude each other", { skip }, async (t) => {
     const folder = await mkdtemp(join(tmpdir(), "lazuli-lock-"));

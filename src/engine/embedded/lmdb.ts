@@ -1,7 +1,10 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
 import type { Bytes } from "../../base/bytes.ts";
 import { KEY_BYTES_MAX, key, SPACE } from "../../base/keys.ts";
-import { GIB } from "../../base/limits.ts";
+import { GIB, MIB } from "../../base/limits.ts";
+import { freeBytes } from "./disk-full.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 /** The part of lmdb that the store stands on. */
@@ -21,11 +24,13 @@ export type Lmdb = Pick<
 const PAGE_BYTES = 8_192;
 /** Address space, not memory or disk. lmdb maps more when the data outgrows it. */
 const MAP_BYTES_AT_FIRST = 16 * GIB;
+const FIRST_BYTES = MIB;
 /** Nothing is ever stored under this key. */
 const NOTHING = key(SPACE.engine, "nothing");
 
 /** Opens an environment in which a commit that resolves is on the disk, and proves that it is so. */
 export async function openLmdb(folder: string): Promise<RootDatabase<Bytes, Bytes>> {
+  await checkRoom(folder);
   const lmdb = open<Bytes, Bytes>({
     path: folder,
     noSubdir: false,
@@ -49,6 +54,12 @@ export async function openLmdb(folder: string): Promise<RootDatabase<Bytes, Byte
     throw error;
   }
   return lmdb;
+}
+
+/** Without room for its first files lmdb would not fail: it would take the process down. */
+async function checkRoom(folder: string): Promise<void> {
+  if (existsSync(join(folder, "data.mdb")) || (await freeBytes(folder)) >= FIRST_BYTES) return;
+  throw new Error(`no space is left for ${folder}`);
 }
 
 /**

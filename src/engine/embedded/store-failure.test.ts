@@ -87,6 +87,17 @@ test("after a failed commit its writes are unknown, and nothing is taken any mor
   await assertStopped(store, stops, /error 5/);
 });
 
+test("a read that is asked for inside a body sees nothing that may still fail", async (t) => {
+  const { store } = await faulty(t, failFirst(EIO));
+  let seen: Promise<boolean> | null = null;
+  const written = write(store, 1);
+  const peeked = store.transact(() => {
+    seen = isThere(store, 1);
+  });
+  await kindsOf([written, peeked]);
+  assert.equal(await seen, false);
+});
+
 test("what waited behind a failed commit was certainly not written", async (t) => {
   const { store, stops } = await faulty(t, failFirst(EIO));
   const behind: Promise<void>[] = [];

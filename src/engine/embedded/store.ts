@@ -55,7 +55,7 @@ export class EmbeddedStore implements Store {
 
   async read<T>(body: (view: View) => T): Promise<T> {
     if (this.#refusal !== null) throw this.#refusal;
-    // A call from inside a transaction's body must not see half a group.
+    // Never inside the body of a transaction, where half a group would be seen.
     await undefined;
     this.#lmdb.resetReadTxn();
     return runBody(body, new BodyView(this.#records, this.#clock.now()));
@@ -96,7 +96,6 @@ export class EmbeddedStore implements Store {
 
   /** Runs in lmdb's write transaction, which is committed when this returns. */
   #runGroup(group: Group): void {
-    if (this.#failed) return;
     const stamps = new Stamps(this.#records);
     try {
       while (group.hasRoom()) {
@@ -155,7 +154,7 @@ export class EmbeddedStore implements Store {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const error = new StoreError("unknown", `a commit failed: ${reason}`, { cause });
     this.#failed = true;
-    this.#refusal = new StoreError("broken", `the store has stopped, for ${error.message}`);
+    this.#refusal = new StoreError("broken", `the store has stopped: ${error.message}`);
     group.reject(error);
     for (const member of this.#waiting.splice(0)) member.reject(this.#refusal);
     this.#failStop(error);
@@ -216,8 +215,9 @@ class Stamps {
 async function inTime(commit: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const error = new Error(`the disk has not answered for ${COMMIT_MS_MAX / 1_000} s`);
-    timer = setTimeout(() => reject(error), COMMIT_MS_MAX);
+    const seconds = COMMIT_MS_MAX / 1_000;
+    const giveUp = () => reject(new Error(`the disk has not answered for ${seconds} s`));
+    timer = setTimeout(giveUp, COMMIT_MS_MAX);
   });
   try {
     await Promise.race([commit, late]);
@@ -229,5 +229,5 @@ async function inTime(commit: Promise<unknown>): Promise<void> {
 function ignore(): void {}
 
 function fullError(cause: unknown): StoreError {
-  return new StoreError("full", "no space is left for the store", { cause });
+  return new StoreError("full", "no space is left where the data folder is", { cause });
 }

@@ -19,21 +19,27 @@ export interface BlockPlan {
   readonly dropsStaged: boolean;
 }
 
+/** An uncommitted block, and how often the list uses it. */
+interface Staged {
+  readonly content: Content;
+  uses: number;
+}
+
 export function planBlocks(lists: BlockLists, wanted: readonly BlockReference[]): BlockPlan {
   const committed = new Map<string, Part>();
   for (const part of lists.committed) {
     if (!committed.has(part.name)) committed.set(part.name, part);
   }
-  const uncommitted = new Map(lists.uncommitted);
+  const uncommitted = new Map<string, Staged>();
+  for (const [id, content] of lists.uncommitted) uncommitted.set(id, { content, uses: 0 });
   const parts: Part[] = [];
   const kept: Content[] = [];
-  const staged: Content[] = [];
   for (const { id, from } of wanted) {
     const block = from === "committed" ? undefined : uncommitted.get(id);
     const part = from === "uncommitted" ? undefined : committed.get(id);
     if (block !== undefined) {
-      parts.push({ content: block, from: 0, length: block.length, name: id });
-      staged.push(block);
+      block.uses++;
+      parts.push({ content: block.content, from: 0, length: block.content.length, name: id });
     } else if (part !== undefined) {
       parts.push(part);
       kept.push(part.content);
@@ -44,7 +50,7 @@ export function planBlocks(lists: BlockLists, wanted: readonly BlockReference[])
       });
     }
   }
-  return { parts, ...planReferences(lists, kept, staged) };
+  return { parts, ...planReferences(kept, [...uncommitted.values()]) };
 }
 
 /**
@@ -53,21 +59,15 @@ export function planBlocks(lists: BlockLists, wanted: readonly BlockReference[])
  * use takes a reference of its own, and the sweeper drops what the blocks themselves hold.
  */
 function planReferences(
-  lists: BlockLists,
-  kept: Content[],
-  staged: Content[],
+  kept: readonly Content[],
+  blocks: readonly Staged[],
 ): Omit<BlockPlan, "parts"> {
-  const used = new Set<bigint>();
-  const again: Content[] = [];
-  for (const content of staged) {
-    if (used.has(content.id)) again.push(content);
-    used.add(content.id);
+  const used = blocks.filter(({ uses }) => uses > 0);
+  const dropsStaged = used.length * 2 < blocks.length;
+  const shares = [...kept];
+  for (const { content, uses } of used) {
+    for (let more = dropsStaged ? 0 : 1; more < uses; more++) shares.push(content);
   }
-  const unused = lists.uncommitted.length - used.size;
-  if (unused > used.size) return { shares: [...kept, ...staged], drops: [], dropsStaged: true };
-  const drops: Content[] = [];
-  if (unused > 0) {
-    for (const [, content] of lists.uncommitted) if (!used.has(content.id)) drops.push(content);
-  }
-  return { shares: [...kept, ...again], drops, dropsStaged: false };
+  const unused = dropsStaged ? [] : blocks.filter(({ uses }) => uses === 0);
+  return { shares, drops: unused.map(({ content }) => content), dropsStaged };
 }

@@ -2,8 +2,8 @@ import type { Bytes } from "../../base/bytes.ts";
 import { keyAfter } from "../../base/keys.ts";
 import type { Entry, View } from "../../store/store.ts";
 
-/** A jump shows that few entries are needed where it lands. */
-const PAGE_ENTRIES_AFTER_JUMP = 8;
+/** To read where nobody knows how many will be needed, as behind a jump. */
+export const FEW_ENTRIES = 8;
 const PAGE_ENTRIES_MAX = 1_024;
 
 /**
@@ -46,7 +46,7 @@ export class EntryCursor {
       this.#at++;
     }
     this.#from = target;
-    this.#limit = PAGE_ENTRIES_AFTER_JUMP;
+    this.#limit = FEW_ENTRIES;
   }
 
   #readPage(): void {

@@ -6,7 +6,7 @@ import { type LeaseStatus, leaseStatus } from "../../rules/lease.ts";
 import type { View } from "../../store/store.ts";
 import { admitToContainer } from "./admit.ts";
 import type { BlobContext, ContainerAsked } from "./context.ts";
-import { EntryCursor } from "./entry-cursor.ts";
+import { EntryCursor, FEW_ENTRIES } from "./entry-cursor.ts";
 import { type Blob, type Container, decodeBlob, nameOfBlobKey } from "./records.ts";
 
 export interface ListBlobs extends ContainerAsked {
@@ -128,7 +128,8 @@ class ListedNames {
     const cursor = (space: Space) => {
       const from = startOf(space, container, asked, after);
       const until = keyAfter(keyOfTextPrefix(space, [container.id], asked.prefix));
-      return new EntryCursor(view, from, until, room + 1);
+      // With a delimiter the first name may already stand for many.
+      return new EntryCursor(view, from, until, asked.delimiter === "" ? room + 1 : FEW_ENTRIES);
     };
     this.#blobs = cursor(SPACE.blob);
     this.#staged = asked.uncommitted ? cursor(SPACE.stagedBlob) : null;

@@ -22,6 +22,8 @@ export interface AccountSettings {
 export interface Accounts {
   readonly byName: ReadonlyMap<string, Account>;
   readonly byDomain: ReadonlyMap<string, Account>;
+  /** Host names mean nothing: the account always stands in the path. */
+  readonly pathStyleOnly: boolean;
 }
 
 export const SECONDARY_SUFFIX = "-secondary";
@@ -48,7 +50,7 @@ export function accountsOf(settings: readonly AccountSettings[]): Accounts {
       byDomain.set(host, account);
     }
   }
-  return { byName, byDomain };
+  return { byName, byDomain, pathStyleOnly: false };
 }
 
 function accountOf({ name, keys }: AccountSettings): Account {

@@ -31,6 +31,14 @@ test("a configured domain names its account", () => {
   assert.deepEqual(found("Files.Example.Org.:8443", "/c"), [ACCOUNT_NAME, false, "host", "/c"]);
 });
 
+test("in path style only, no host names an account", () => {
+  const accounts = { ...ACCOUNTS, pathStyleOnly: true };
+  for (const host of [`${ACCOUNT_NAME}.blob.localhost`, "files.example.org"]) {
+    const { hostStyle, resourcePath } = locate(host, `/${ACCOUNT_NAME}/c`, accounts);
+    assert.deepEqual([hostStyle, resourcePath], [false, "/c"]);
+  }
+});
+
 test("with every other host the first segment of the path names the account", () => {
   for (const host of [
     undefined,

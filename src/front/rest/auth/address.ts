@@ -34,7 +34,7 @@ export function endpointOf(request: RestRequest, address: Address): string {
 }
 
 function byHost(host: string | undefined, path: string, accounts: Accounts): Address | null {
-  if (host === undefined || host.startsWith("[")) return null;
+  if (accounts.pathStyleOnly || host === undefined || host.startsWith("[")) return null;
   const name = hostName(host);
   const owner = accounts.byDomain.get(name);
   if (owner !== undefined) return hostStyle(owner, false, path);

@@ -15,7 +15,7 @@ type Level = "account" | "container" | "blob";
  * Every operation of the service, by level, method and `comp` (with `restype` for the account).
  * The names are those of the files that handle them.
  */
-const ROUTES = {
+export const BLOB_ROUTES = {
   account: {
     "GET properties service": "getServiceProperties",
     "PUT properties service": "setServiceProperties",
@@ -71,7 +71,7 @@ const ROUTES = {
   },
 } as const;
 
-type RoutesOf<L extends Level> = (typeof ROUTES)[L][keyof (typeof ROUTES)[L]];
+type RoutesOf<L extends Level> = (typeof BLOB_ROUTES)[L][keyof (typeof BLOB_ROUTES)[L]];
 export type BlobOperationName =
   | RoutesOf<"account">
   | RoutesOf<"container">
@@ -107,7 +107,7 @@ function operationAt(
   query: Query,
   restype: string | undefined,
 ): BlobOperationName {
-  const routes: Readonly<Record<string, BlobOperationName>> = ROUTES[level];
+  const routes: Readonly<Record<string, BlobOperationName>> = BLOB_ROUTES[level];
   const comp = query.get("comp") ?? "";
   const rest = level === "account" && restype !== undefined ? ` ${restype}` : "";
   const what = comp === "" ? rest : ` ${comp}${rest}`;

@@ -36,11 +36,6 @@ export class IncomingBody implements Body, Transfer {
     return this.#message.complete ? 0 : this.length - this.#moved;
   }
 
-  /** Whether the client still waits for leave to send the body. */
-  get withheld(): boolean {
-    return this.#proceed !== null && !this.#asked;
-  }
-
   get moved(): number {
     return this.#moved;
   }
@@ -131,7 +126,10 @@ export class IncomingBody implements Body, Transfer {
           fail(error);
         }
       };
-      const onClose = (): void => this.#stop(new Fault("IncompleteBody"));
+      // Node closes a message as soon as its last part is handed out, taken or not.
+      const onClose = (): void => {
+        if (this.#moved < this.length) this.#stop(new Fault("IncompleteBody"));
+      };
 
       this.#stop = (fault) => {
         refusal ??= fault;

@@ -33,8 +33,7 @@ export async function sendResponse(
   try {
     if (output.destroyed) return 0;
     const rest = request.body.rest;
-    const close =
-      sender.closing || rest > sender.limits.unreadBytesMax || (rest > 0 && request.body.withheld);
+    const close = sender.closing || rest > sender.limits.unreadBytesMax;
     output.writeHead(response.status, headersOf(sender, request, response, body, close));
     if (rest === 0 && (body === null || isSmall(body))) {
       output.end(body);

@@ -68,7 +68,7 @@ class HttpListener implements Listener, Sender {
   #commonSecond = Number.NaN;
 
   constructor(options: ListenerOptions) {
-    const { limits, log } = options;
+    const { limits } = options;
     this.#options = options;
     this.limits = limits;
     this.pace = new Pace(limits.send);
@@ -81,16 +81,16 @@ class HttpListener implements Listener, Sender {
       .on(options.tls === null ? "connection" : "secureConnection", (socket: Socket) => {
         this.#turns.set(socket, new Turns());
         socket.once("close", () => this.#turns.delete(socket));
-      })
-      // Connections that could not be accepted, for want of descriptors: the others go on.
-      .on("error", (error) => log.failure("", error));
+      });
   }
 
   async open(): Promise<void> {
-    const { host, port } = this.#options;
+    const { host, port, log } = this.#options;
     await new Promise<void>((resolve, reject) => {
       this.#server.once("error", reject).listen({ host, port }, () => {
         this.#server.off("error", reject);
+        // Connections that could not be accepted, for want of descriptors: the others go on.
+        this.#server.on("error", (error) => log.failure("", error));
         this.#bound = this.#server.address() as AddressInfo;
         resolve();
       });

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { BLOB_HANDLERS } from "./handlers.ts";
+import { BLOB_ROUTES, type BlobOperationName } from "./route.ts";
+
+/** This file runs from `dist`. */
+const REFERENCE = fileURLToPath(
+  new URL("../../../../../docs/reference/blob-operations.md", import.meta.url),
+);
+
+test("docs/reference/blob-operations.md says of every operation whether it is supported", () => {
+  const expected = reference();
+  if (process.env.LAZULI_WRITE_REFERENCE !== undefined) writeFileSync(REFERENCE, expected);
+  assert.equal(
+    readFileSync(REFERENCE, "utf8"),
+    expected,
+    "The reference is out of date. Write it anew: LAZULI_WRITE_REFERENCE=1 npm test",
+  );
+});
+
+test("whatever has a handler can be asked for", () => {
+  const names = new Set(rows().map(({ operation }) => operation));
+  for (const operation of Object.keys(BLOB_HANDLERS)) {
+    assert.ok(names.has(operation as BlobOperationName), operation);
+  }
+});
+
+interface Row {
+  readonly operation: BlobOperationName;
+  readonly request: string;
+}
+
+/** Those that take more than method and query to tell. */
+const BY_HEADERS: readonly Row[] = [
+  { operation: "copyBlob", request: "PUT blob with `x-ms-copy-source`" },
+  {
+    operation: "copyBlobFromUrl",
+    request: "PUT blob with `x-ms-copy-source` and `x-ms-requires-sync: true`",
+  },
+  { operation: "putBlobFromUrl", request: "PUT blob with `x-ms-copy-source` and `x-ms-blob-type`" },
+  { operation: "putBlockFromUrl", request: "PUT blob `comp=block` with `x-ms-copy-source`" },
+  { operation: "putPageFromUrl", request: "PUT blob `comp=page` with `x-ms-copy-source`" },
+  {
+    operation: "appendBlockFromUrl",
+    request: "PUT blob `comp=appendblock` with `x-ms-copy-source`",
+  },
+];
+
+function rows(): Row[] {
+  const routed = Object.entries(BLOB_ROUTES).flatMap(([level, routes]) =>
+    Object.entries(routes).map(([route, operation]) => {
+      const [method, comp, restype] = route.split(" ");
+      const query = [comp && `\`comp=${comp}\``, restype && `\`restype=${restype}\``];
+      const words = [method, level, ...query.filter((word) => word !== undefined)];
+      return { operation, request: words.join(" ") };
+    }),
+  );
+  const information = "GET anything `comp=properties` `restype=account`";
+  return [...routed, { operation: "getAccountInformation", request: information }, ...BY_HEADERS];
+}
+
+function reference(): string {
+  const lines = rows().map(({ operation, request }) => {
+    const isSupported = BLOB_HANDLERS[operation] !== undefined;
+    return `| ${operation} | ${request} | ${isSupported ? "yes" : "not yet"} |`;
+  });
+  return `# Operations of the Blob service
+
+Operations on a container carry \`restype=container\`. What is not supported yet is refused with
+501 \`NotImplemented\`, and the answer names the operation.
+
+| operation | request | supported |
+|---|---|---|
+${lines.join("\n")}
+`;
+}

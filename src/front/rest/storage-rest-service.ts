@@ -1,0 +1,153 @@
+import type { KeyObject } from "node:crypto";
+import { Fault } from "../../base/fault.ts";
+import type { Access, KeyRange } from "../../rules/access.ts";
+import type { AccountContext, ServiceAddress } from "../../service/account/context.ts";
+import { knownServiceProperties } from "../../service/account/get-service-properties.ts";
+import type { ServiceProperties } from "../../service/account/records.ts";
+import type { Account, Accounts } from "./auth/account.ts";
+import { type Address, endpointOf, locate } from "./auth/address.ts";
+import { type Authenticated, type AuthOptions, authenticate } from "./auth/authenticate.ts";
+import { challenge } from "./auth/bearer.ts";
+import { corsHeaders, preflight } from "./auth/cors.ts";
+import type { Resource } from "./auth/resource.ts";
+import type { Identity } from "./auth/user-delegation-key.ts";
+import type { RestRequest, RestResponse, RestService } from "./http/exchange.ts";
+import { refuseByTimeout } from "./request-query.ts";
+import type { ErrorOptions } from "./spell-error.ts";
+
+/** A request, and what address, authentication and version made of it. */
+export interface StorageCall {
+  readonly request: RestRequest;
+  readonly account: string;
+  readonly access: Access;
+  /** `x-ms-version` of the request, or the newest we know. */
+  readonly version: string;
+  /** The URL of the account as the client reached it, with a slash at its end. */
+  readonly endpoint: string;
+  /** Response headers that a SAS replaces on reads (`rscc`, `rsct`, …): names and values in turn. */
+  readonly overrides: readonly string[];
+  /** What a SAS opens of a table; null if nothing limits it. */
+  readonly keyRange: KeyRange | null;
+  /** With what a user delegation key is made, for who comes with a bearer token. */
+  readonly delegation: Delegation | null;
+}
+
+export interface Delegation {
+  readonly identity: Identity;
+  readonly secret: KeyObject;
+}
+
+/** What tells one service from another: how it reads URLs, who handles what, how it spells errors. */
+export interface StorageProtocol<Route> {
+  readonly name: ServiceAddress["service"];
+  /** `path` is what follows the account, percent-encoded. */
+  route(request: RestRequest, path: string): Route;
+  /** What is addressed, for whoever checks a SAS. */
+  resourceOf(route: Route): Resource;
+  handle(route: Route, call: StorageCall): Promise<RestResponse>;
+  spell(fault: Fault, request: RestRequest, options: ErrorOptions): RestResponse;
+}
+
+/** A service behind a listener: finds out what is asked and by whom, and has it handled. */
+export class StorageRestService<Route> implements RestService {
+  readonly name: string;
+  readonly #protocol: StorageProtocol<Route>;
+  readonly #context: AccountContext;
+  readonly #accounts: Accounts;
+  readonly #auth: AuthOptions;
+  readonly #errors: ErrorOptions;
+
+  constructor(
+    protocol: StorageProtocol<Route>,
+    context: AccountContext,
+    accounts: Accounts,
+    auth: AuthOptions,
+  ) {
+    this.name = protocol.name;
+    this.#protocol = protocol;
+    this.#context = context;
+    this.#accounts = accounts;
+    this.#auth = auth;
+    this.#errors = { challenge: challenge(auth.oauth) };
+  }
+
+  async handle(request: RestRequest): Promise<RestResponse> {
+    const address = locate(request.headers.get("host"), request.path, this.#accounts);
+    if (request.method === "OPTIONS") return this.#preflight(request, address.account);
+    if (address.account === null || !mayNeedCors(request)) return this.#answer(request, address);
+    return this.#answerToPage(request, address, address.account);
+  }
+
+  spell(fault: Fault, request: RestRequest): RestResponse {
+    return this.#protocol.spell(fault, request, this.#errors);
+  }
+
+  async #answer(request: RestRequest, address: Address): Promise<RestResponse> {
+    const route = this.#protocol.route(request, address.resourcePath);
+    const found = authenticate(request, address, this.#protocol.resourceOf(route), this.#auth);
+    refuseByTimeout(request.query);
+    refuseScope(found, request.method);
+    const { account } = address;
+    return this.#protocol.handle(route, {
+      request,
+      account: address.accountName,
+      access: found.access,
+      version: await this.#versionOf(request, address.accountName),
+      endpoint: endpointOf(request, address),
+      overrides: found.overrides,
+      keyRange: found.keyRange,
+      delegation:
+        found.identity === null || account === null
+          ? null
+          : { identity: found.identity, secret: account.delegationSecret },
+    });
+  }
+
+  /** Pages see refusals too, so those are spelled here and get the same headers as any answer. */
+  async #answerToPage(
+    request: RestRequest,
+    address: Address,
+    account: Account,
+  ): Promise<RestResponse> {
+    const [response, { cors }] = await Promise.all([
+      this.#answer(request, address).catch((error: unknown) => {
+        if (error instanceof Fault) return this.spell(error, request);
+        throw error;
+      }),
+      this.#properties(account.name),
+    ]);
+    const { method, headers } = request;
+    const added = corsHeaders(cors, method, headers.get("origin"), response.headers);
+    response.headers.push(...added);
+    return response;
+  }
+
+  async #preflight(request: RestRequest, account: Account | null): Promise<RestResponse> {
+    const cors = account === null ? [] : (await this.#properties(account.name)).cors;
+    return { status: 200, headers: preflight(cors, request.headers), body: null };
+  }
+
+  /** Who names no version gets the one that the account has set, or else the newest. */
+  async #versionOf(request: RestRequest, account: string): Promise<string> {
+    if (request.headers.get("x-ms-version") !== undefined) return request.version;
+    if (request.query.get("sig") !== undefined) return request.version;
+    return (await this.#properties(account)).defaultServiceVersion ?? request.version;
+  }
+
+  #properties(account: string): Promise<ServiceProperties> {
+    return knownServiceProperties(this.#context, { account, service: this.#protocol.name });
+  }
+}
+
+/** Rules for any origin show on every read; the others concern requests that name their page. */
+function mayNeedCors({ method, headers }: RestRequest): boolean {
+  return method === "GET" || method === "HEAD" || headers.get("origin") !== undefined;
+}
+
+function refuseScope({ encryptionScope }: Authenticated, method: string): void {
+  if (encryptionScope === null || method === "GET" || method === "HEAD") return;
+  throw new Fault("UnsupportedQueryParameter", {
+    QueryParameterName: "ses",
+    Reason: "This server does not support encryption scopes yet: sign without one.",
+  });
+}

@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { OWNER } from "../../rules/access.ts";
+import type { Store } from "../../store/store.ts";
+import { Blobs, refused } from "./blobs.fixture.ts";
+import { deleteContainer } from "./delete-container.ts";
+import { type ListBlobs, type ListPosition, listBlobs } from "./list-blobs.ts";
+
+const AT = { account: "account", container: "container" };
+
+function asked(changes: Partial<ListBlobs>): ListBlobs {
+  return {
+    at: AT,
+    access: OWNER,
+    prefix: "",
+    delimiter: "",
+    startFrom: "",
+    after: null,
+    resultsMax: 5_000,
+    uncommitted: false,
+    ...changes,
+  };
+}
+
+/** One answer: blobs by name, prefixes with a colon before them. */
+async function once(blobs: Blobs, changes: Partial<ListBlobs> = {}) {
+  const names: string[] = [];
+  let next: ListPosition | null = null;
+  for await (const page of listBlobs(blobs.context, asked(changes))) {
+    for (const { kind, name } of page.items) names.push(kind === "prefix" ? `:${name}` : name);
+    next = page.next;
+  }
+  return { names, next };
+}
+
+/** All answers, each going on where the one before ended. */
+async function all(blobs: Blobs, changes: Partial<ListBlobs>): Promise<string[]> {
+  const names: string[] = [];
+  let after: ListPosition | null = null;
+  do {
+    const found = await once(blobs, { ...changes, after });
+    assert.ok(found.names.length <= (changes.resultsMax ?? 5_000));
+    names.push(...found.names);
+    after = found.next;
+  } while (after !== null);
+  return names;
+}
+
+/** What a list must be, by looking at every name. */
+function expected(names: readonly string[], prefix: string, delimiter: string): string[] {
+  const found = new Set<string>();
+  const bytewise = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+  for (const name of [...names].sort(bytewise)) {
+    if (!name.startsWith(prefix)) continue;
+    const at = delimiter === "" ? -1 : name.indexOf(delimiter, prefix.length);
+    found.add(at < 0 ? name : `:${name.slice(0, at + delimiter.length)}`);
+  }
+  return [...found];
+}
+
+const name = fc
+  .array(fc.constantFrom("a", "b", "/", "//", "é", "日", "\u{1f600}", "\u{ff5e}"), {
+    minLength: 1,
+    maxLength: 5,
+  })
+  .map((parts) => parts.join(""));
+
+test("any names, prefix, delimiter and page size give the list that looking at all would give", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(name, { maxLength: 25 }),
+      fc.uniqueArray(name, { maxLength: 10 }),
+      fc.constantFrom("", "a", "a/", "/", "日"),
+      fc.constantFrom("", "/", "//", "b", "\u{1f600}"),
+      fc.integer({ min: 1, max: 7 }),
+      async (committed, staged, prefix, delimiter, resultsMax) => {
+        const blobs = await Blobs.open();
+        for (const one of committed) await blobs.put(one, "");
+        for (const one of staged) await blobs.stage(one, "YQ==", "");
+        const list = (uncommitted: boolean) =>
+          all(blobs, { prefix, delimiter, resultsMax, uncommitted });
+        assert.deepEqual(await list(false), expected(committed, prefix, delimiter));
+        const both = [...new Set([...committed, ...staged])];
+        assert.deepEqual(await list(true), expected(both, prefix, delimiter));
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
+
+/** The entries that reads are given from now on. */
+function countEntries(blobs: Blobs): { context: Blobs["context"]; entries(): number } {
+  let entries = 0;
+  const { store, contents } = blobs.context;
+  const counting: Store = {
+    read: (body) =>
+      store.read((view) =>
+        body({
+          get: (key) => view.get(key),
+          now: () => view.now(),
+          range(from, until, options) {
+            const found = view.range(from, until, options);
+            entries += found.length;
+            return found;
+          },
+        }),
+      ),
+    transact: (body) => store.transact(body),
+    close: () => store.close(),
+  };
+  return { context: { store: counting, contents }, entries: () => entries };
+}
+
+async function cost(blobs: Blobs, changes: Partial<ListBlobs>) {
+  const { context, entries } = countEntries(blobs);
+  let results = 0;
+  for await (const page of listBlobs(context, asked(changes))) results += page.items.length;
+  return { results, entries: entries() };
+}
+
+test("a list costs what it returns: common prefixes are passed over, not read through", async () => {
+  const blobs = await Blobs.open();
+  for (const folder of ["a", "b", "c"]) {
+    for (let at = 0; at < 2_000; at++) await blobs.put(`${folder}/${at}`, "");
+  }
+  await blobs.put("d", "");
+  const top = await cost(blobs, { delimiter: "/" });
+  assert.equal(top.results, 4);
+  assert.ok(top.entries < 60, `${top.entries} entries were read for 4 results`);
+  const page = await cost(blobs, { resultsMax: 10 });
+  assert.deepEqual(page, { results: 10, entries: 11 });
+  const folder = await cost(blobs, { prefix: "b/", delimiter: "/" });
+  assert.equal(folder.results, 2_000);
+  assert.ok(folder.entries < 2_100, `${folder.entries} entries were read for 2,000 results`);
+});
+
+test("folders of one blob each cost little more than the blobs themselves", async () => {
+  const blobs = await Blobs.open();
+  for (let at = 0; at < 1_500; at++) await blobs.put(`folder${at}/blob`, "");
+  const { results, entries } = await cost(blobs, { delimiter: "/" });
+  assert.equal(results, 1_500);
+  assert.ok(entries < 3_000, `${entries} entries were read for 1,500 results`);
+});
+
+test("a list sees a container that is deleted meanwhile as not there", async () => {
+  const blobs = await Blobs.open();
+  for (let at = 0; at < 1_001; at++) await blobs.put(String(at), "");
+  const pages = listBlobs(blobs.context, asked({}));
+  assert.equal((await pages.next()).value.items.length, 1_000);
+  await deleteContainer(blobs.context, { ...blobs.use(""), leaseId: null });
+  await assert.rejects(pages.next(), refused("ContainerNotFound"));
+});
+
+test("who may not list is refused before anything is read", async () => {
+  const blobs = await Blobs.open();
+  const access = { kind: "account-sas", types: "co", letters: "rwd" } as const;
+  await assert.rejects(once(blobs, { access }), refused("AuthorizationPermissionMismatch"));
+});

@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Blobs, NO_PROPERTIES } from "./blobs.fixture.ts";
+import { setBlobMetadata } from "./set-blob-metadata.ts";
+import { setBlobProperties } from "./set-blob-properties.ts";
+
+test("ETags never repeat and always grow, while the clock stands still or is turned back", async () => {
+  const blobs = await Blobs.open();
+  const names = ["a", "b", "c", "d"];
+  const etags: bigint[] = [];
+  const writes = [
+    (name: string) => blobs.put(name, name),
+    (name: string) => blobs.commit(name, []),
+    (name: string) => setBlobMetadata(blobs.context, { ...blobs.use(name), metadata: [] }),
+    (name: string) =>
+      setBlobProperties(blobs.context, { ...blobs.use(name), properties: NO_PROPERTIES }),
+  ];
+  for (let round = 0; round < 300; round++) {
+    if (round === 200) blobs.clock.turn(-60_000);
+    for (const write of writes) {
+      const done = await Promise.all(names.map(write));
+      etags.push(...done.map(({ etag }) => etag));
+    }
+  }
+  assert.equal(etags.length, 4_800);
+  assert.equal(new Set(etags).size, etags.length);
+  assert.deepEqual(
+    etags,
+    etags.toSorted((one, other) => (one < other ? -1 : 1)),
+  );
+});
