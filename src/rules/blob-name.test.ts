@@ -14,14 +14,26 @@ test("a blob name has up to 254 segments", () => {
   assert.equal(refuseBlobName(`${"a/".repeat(254)}a`), "InvalidUri");
 });
 
-test("control characters and non-characters are refused", () => {
-  for (const unit of [0x00, 0x0a, 0x1f, 0x7f, 0x80, 0x9f, 0xfffe, 0xffff]) {
+test("control characters are refused", () => {
+  for (const unit of [0x00, 0x0a, 0x1f, 0x7f, 0x80, 0x9f]) {
     assert.equal(refuseBlobName(`a${String.fromCharCode(unit)}b`), "InvalidResourceName");
   }
 });
 
 test("everything else is kept as it is sent", () => {
-  for (const name of ["a//b", "a/", "/", ".", "../x", "a\\b", "a b", "ünï/çø∂é", "😀", "%41"]) {
+  for (const name of [
+    "a//b",
+    "a/",
+    "/",
+    ".",
+    "../x",
+    "a\\b",
+    "a b",
+    "ünï/çø∂é",
+    "😀",
+    "%41",
+    "\uffff",
+  ]) {
     assert.equal(refuseBlobName(name), null, name);
   }
 });

@@ -13,7 +13,7 @@ export function refuseBlobName(name: string): FaultCode | null {
   return segments > BLOB_NAME_SEGMENTS_MAX ? "InvalidUri" : null;
 }
 
-/** Control characters (C0, DEL, C1) and the two non-characters at the end of the basic plane. */
+/** Control characters (C0, DEL, C1). Non-characters are taken: the service lists them encoded. */
 function isForbidden(unit: number): boolean {
-  return unit < 0x20 || (unit >= 0x7f && unit <= 0x9f) || unit >= 0xfffe;
+  return unit < 0x20 || (unit >= 0x7f && unit <= 0x9f);
 }

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { get } from "node:https";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { BlobServiceClient } from "@azure/storage-blob";
+import { CERTIFICATE, CERTIFICATE_KEY } from "../sdk/certificate.ts";
 import { LazuliProcess } from "./process.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "lazuli-"));
@@ -12,7 +15,7 @@ after(() => rmSync(scratch, { recursive: true }));
 
 const KEY =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
-const READY = /^Blob service is successfully listening at (http:\/\/\S+:(\d+))$/;
+const READY = /^Blob service is successfully listening at (https?:\/\/\S+:\d+)$/;
 
 function start(t: TestContext, ...args: string[]): LazuliProcess {
   const lazuli = new LazuliProcess(args);
@@ -87,6 +90,27 @@ test("--silent prints nothing; --log and --debug write files without secrets", a
   assert.doesNotMatch(text, /SharedKey devstoreaccount1:[A-Za-z0-9+/]{20}/i);
 });
 
+test("--cert serves HTTPS, with the key in a file of its own or in the same one", async (t) => {
+  const cert = join(scratch, "cert.pem");
+  const key = join(scratch, "key.pem");
+  const both = join(scratch, "both.pem");
+  writeFileSync(cert, CERTIFICATE);
+  writeFileSync(key, CERTIFICATE_KEY);
+  writeFileSync(both, Buffer.concat([CERTIFICATE_KEY, CERTIFICATE]));
+  for (const files of [
+    ["--cert", cert, "--key", key],
+    ["--cert", both],
+  ]) {
+    const lazuli = start(t, "--inMemoryPersistence", "--blobPort", "0", ...files);
+    const { hostname, port, protocol } = new URL(await originOf(lazuli));
+    assert.equal(protocol, "https:");
+    const request = get({ hostname, port, path: "/healthz", ca: CERTIFICATE });
+    const [answer] = await once(request, "response");
+    assert.equal(answer.statusCode, 200);
+    answer.resume();
+  }
+});
+
 test("what keeps it from starting is one line on standard error that says what to do", async (t) => {
   const file = join(scratch, "a-file");
   writeFileSync(file, "");
@@ -110,7 +134,14 @@ test("what keeps it from starting is one line on standard error that says what t
       "localhost.invalid",
       "--trustNetwork",
     ],
-    [1, /Choose another .*--location/, "--location", join(file, "below"), "--blobPort", "0"],
+    [
+      1,
+      /choose another folder with --location/,
+      "--location",
+      join(file, "below"),
+      "--blobPort",
+      "0",
+    ],
     [1, /none\.pem cannot be read/, "--cert", join(scratch, "none.pem")],
   ];
   for (const [code, message, ...args] of wrong) {

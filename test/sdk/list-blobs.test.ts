@@ -170,6 +170,21 @@ test("a delimiter gathers names into prefixes, at every level and page size", as
   }
 });
 
+test("names that XML cannot carry are listed percent-encoded, and read back as they are", async () => {
+  const names = ["a\u{fffe}", "b\u{ffff}/c d&e", "plain"];
+  const container = await makeContainer(...names);
+  assert.deepEqual((await list(container, { pageSize: 1 })).blobs, names);
+  const tree = await list(container, { delimiter: "/" });
+  assert.deepEqual([tree.blobs, tree.prefixes], [["a\u{fffe}", "plain"], ["b\u{ffff}/"]]);
+  const { text } = await rawRequest(server, { path: listPath(container) });
+  const found = [...text.matchAll(/<Name.*?<\/Name>/g)].map(([name]) => name);
+  assert.deepEqual(found, [
+    '<Name Encoded="true">a%EF%BF%BE</Name>',
+    '<Name Encoded="true">b%EF%BF%BF%2Fc%20d%26e</Name>',
+    "<Name>plain</Name>",
+  ]);
+});
+
 test("a delimiter may be any string", async () => {
   const container = await makeContainer("a--b--c", "a--d", "a-e", "x\u{1f600}y", "x\u{1f600}z");
   const dashes = await list(container, { delimiter: "--" });

@@ -2,8 +2,8 @@ import type { Bytes } from "../../base/bytes.ts";
 import { keyAfter } from "../../base/keys.ts";
 import type { Entry, View } from "../../store/store.ts";
 
-/** To read where nobody knows how many will be needed, as behind a jump. */
-export const FEW_ENTRIES = 8;
+/** To read where nobody knows how many will be used, as behind a jump. */
+const FEW_ENTRIES = 8;
 const PAGE_ENTRIES_MAX = 1_024;
 
 /**
@@ -19,17 +19,16 @@ export class EntryCursor {
   #limit: number;
   #ended = false;
 
-  /** `expected` entries come with the first read. */
-  constructor(view: View, from: Bytes, until: Bytes, expected: number) {
+  constructor(view: View, from: Bytes, until: Bytes, mayJump: boolean) {
     this.#view = view;
     this.#from = from;
     this.#until = until;
-    this.#limit = Math.min(expected, PAGE_ENTRIES_MAX);
+    this.#limit = mayJump ? FEW_ENTRIES : PAGE_ENTRIES_MAX;
   }
 
-  /** The entry that is next; null at the end. */
-  head(): Entry | null {
-    if (this.#at >= this.#page.length && !this.#ended) this.#readPage();
+  /** The entry that is next; null at the end. No more than `most` will be used, this one included. */
+  head(most: number): Entry | null {
+    if (this.#at >= this.#page.length && !this.#ended) this.#readPage(most);
     return this.#page[this.#at] ?? null;
   }
 
@@ -49,14 +48,15 @@ export class EntryCursor {
     this.#limit = FEW_ENTRIES;
   }
 
-  #readPage(): void {
+  #readPage(most: number): void {
     if (this.#from.compare(this.#until) >= 0) {
       this.#ended = true;
       return;
     }
-    this.#page = this.#view.range(this.#from, this.#until, { limit: this.#limit });
+    const limit = Math.min(this.#limit, most);
+    this.#page = this.#view.range(this.#from, this.#until, { limit });
     this.#at = 0;
-    this.#ended = this.#page.length < this.#limit;
+    this.#ended = this.#page.length < limit;
     const last = this.#page.at(-1);
     if (last !== undefined) this.#from = Buffer.concat([last.key, SMALLEST]);
     this.#limit = Math.min(this.#limit * 2, PAGE_ENTRIES_MAX);

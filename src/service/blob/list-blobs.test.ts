@@ -119,7 +119,7 @@ async function cost(blobs: Blobs, changes: Partial<ListBlobs>) {
   return { results, entries: entries() };
 }
 
-test("a list costs what it returns: common prefixes are passed over, not read through", async () => {
+test("common prefixes are passed over, not read through: a list costs what it returns", async () => {
   const blobs = await Blobs.open();
   for (const folder of ["a", "b", "c"]) {
     for (let at = 0; at < 2_000; at++) await blobs.put(`${folder}/${at}`, "");
@@ -145,9 +145,9 @@ test("folders of one blob each cost little more than the blobs themselves", asyn
 
 test("a list sees a container that is deleted meanwhile as not there", async () => {
   const blobs = await Blobs.open();
-  for (let at = 0; at < 1_001; at++) await blobs.put(String(at), "");
+  for (let at = 0; at < 300; at++) await blobs.put(String(at), "");
   const pages = listBlobs(blobs.context, asked({}));
-  assert.equal((await pages.next()).value.items.length, 1_000);
+  assert.ok((await pages.next()).value.items.length < 300);
   await deleteContainer(blobs.context, { ...blobs.use(""), leaseId: null });
   await assert.rejects(pages.next(), refused("ContainerNotFound"));
 });

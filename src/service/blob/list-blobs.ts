@@ -6,7 +6,7 @@ import { type LeaseStatus, leaseStatus } from "../../rules/lease.ts";
 import type { View } from "../../store/store.ts";
 import { admitToContainer } from "./admit.ts";
 import type { BlobContext, ContainerAsked } from "./context.ts";
-import { EntryCursor, FEW_ENTRIES } from "./entry-cursor.ts";
+import { EntryCursor } from "./entry-cursor.ts";
 import { type Blob, type Container, decodeBlob, nameOfBlobKey } from "./records.ts";
 
 export interface ListBlobs extends ContainerAsked {
@@ -43,8 +43,11 @@ export interface ListedItem {
   readonly lease: LeaseStatus | null;
 }
 
-/** A long list is several bodies: each sees one state, and no writer waits for them. */
-const PAGE_ITEMS_MAX = 1_000;
+/**
+ * A long list is several bodies: each sees one state. Few items at a time are soon forgotten again,
+ * which spares the garbage collector more than the bodies cost.
+ */
+const PAGE_ITEMS_MAX = 250;
 
 /** Page by page, so that no more than one of them has to be kept. There is always a first. */
 export async function* listBlobs(
@@ -69,11 +72,11 @@ function listPage(
   room: number,
 ): ListedPage {
   const container = admitToContainer(view, asked, BLOB_NEEDS.listBlobs);
-  const names = new ListedNames(view, container, asked, after, room);
+  const names = new ListedNames(view, container, asked, after);
   const now = view.now();
   const items: ListedItem[] = [];
   while (items.length < room) {
-    const head = names.head();
+    const head = names.head(room - items.length + 1);
     if (head === null) return { items, next: null };
     const prefix = commonPrefix(head.name, asked);
     if (prefix === null) {
@@ -84,7 +87,7 @@ function listPage(
       names.jumpPast(prefix);
     }
   }
-  return { items, next: names.head() === null ? null : positionBehind(items.at(-1)) };
+  return { items, next: names.head(1) === null ? null : positionBehind(items.at(-1)) };
 }
 
 function positionBehind(last: ListedItem | undefined): ListPosition | null {
@@ -117,28 +120,22 @@ class ListedNames {
   readonly #staged: EntryCursor | null;
   #headIsStaged = false;
 
-  constructor(
-    view: View,
-    container: Container,
-    asked: ListBlobs,
-    after: ListPosition | null,
-    room: number,
-  ) {
+  constructor(view: View, container: Container, asked: ListBlobs, after: ListPosition | null) {
     this.#container = container;
     const cursor = (space: Space) => {
       const from = startOf(space, container, asked, after);
       const until = keyAfter(keyOfTextPrefix(space, [container.id], asked.prefix));
-      // With a delimiter the first name may already stand for many.
-      return new EntryCursor(view, from, until, asked.delimiter === "" ? room + 1 : FEW_ENTRIES);
+      return new EntryCursor(view, from, until, asked.delimiter !== "");
     };
     this.#blobs = cursor(SPACE.blob);
     this.#staged = asked.uncommitted ? cursor(SPACE.stagedBlob) : null;
   }
 
-  head(): ListedName | null {
-    const blob = this.#blobs.head();
+  /** No more than `most` will be used, this one included. */
+  head(most: number): ListedName | null {
+    const blob = this.#blobs.head(most);
     const name = blob === null ? null : nameOfBlobKey(blob.key);
-    const staged = this.#stagedBefore(blob?.key ?? null, name);
+    const staged = this.#stagedBefore(blob?.key ?? null, name, most);
     this.#headIsStaged = staged !== null;
     if (staged !== null) return { name: staged, record: null };
     return blob === null || name === null ? null : { name, record: blob.value };
@@ -155,9 +152,9 @@ class ListedNames {
   }
 
   /** The next staged name, if it comes before the blob. Blocks beside a blob are not listed. */
-  #stagedBefore(blobKey: Bytes | null, blobName: string | null): string | null {
+  #stagedBefore(blobKey: Bytes | null, blobName: string | null, most: number): string | null {
     for (;;) {
-      const staged = this.#staged?.head() ?? null;
+      const staged = this.#staged?.head(most) ?? null;
       if (staged === null) return null;
       // Behind their first byte, which tells the kinds apart, both are ordered by the same parts.
       if (blobKey !== null && staged.key.subarray(1).compare(blobKey.subarray(1)) > 0) return null;

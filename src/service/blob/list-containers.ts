@@ -61,9 +61,11 @@ function listPage(
   refuse(refuseByAccess(asked.access, BLOB_NEEDS.listContainers, null, view.now()));
   const prefix = keyOfTextPrefix(SPACE.container, [asked.account], asked.prefix);
   const from = after === "" ? prefix : later(prefix, keyAfter(containerKey(at(asked, after))));
-  const cursor = new EntryCursor(view, from, keyAfter(prefix), room + 1);
+  const cursor = new EntryCursor(view, from, keyAfter(prefix), false);
   const containers: ListedContainer[] = [];
-  for (let entry = cursor.head(); entry !== null; entry = cursor.head()) {
+  for (;;) {
+    const entry = cursor.head(room - containers.length + 1);
+    if (entry === null) return { containers, hasMore: false };
     const name = nameOfContainerKey(entry.key);
     const isListed = asked.system || !isSystemContainer(name);
     if (isListed && containers.length >= room) return { containers, hasMore: true };
@@ -72,7 +74,6 @@ function listPage(
     const container = decodeContainer(entry.value);
     containers.push({ name, container, lease: leaseStatus(container.lease, view.now()) });
   }
-  return { containers, hasMore: false };
 }
 
 function at({ account }: ListContainers, container: string) {

@@ -1,0 +1,210 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import {
+  AccountSASPermissions,
+  AccountSASResourceTypes,
+  AccountSASServices,
+  BlobSASPermissions,
+  ContainerSASPermissions,
+  generateAccountSASQueryParameters,
+  generateBlobSASQueryParameters,
+} from "@azure/storage-blob";
+import { type RawAsked, rawRequest } from "./raw-request.ts";
+import { CREDENTIAL, startServer, type TestServer } from "./server.ts";
+
+const ACCOUNT_LETTERS = "rwdxylacuptfi";
+const CONTAINER_LETTERS = "racwdxyltmeif";
+const BLOB_LETTERS = "racwdxytmei";
+const LEASE = "00000000-0000-0000-0000-00000000000a";
+
+interface Operation {
+  readonly name: string;
+  readonly asked: RawAsked;
+  /** In `srt` of an account SAS. */
+  readonly type: "s" | "c" | "o";
+  /** Letters of which each alone opens it. */
+  readonly account: string;
+  /** For a service SAS of the container; "" if none opens it. */
+  readonly service: string;
+}
+
+const BLOCK_LIST = "<BlockList></BlockList>";
+const NO_POLICIES = "<SignedIdentifiers></SignedIdentifiers>";
+const PROPERTIES = "<StorageServiceProperties></StorageServiceProperties>";
+const lease = (action: string, more: Record<string, string> = {}) => ({
+  "x-ms-lease-action": action,
+  ...more,
+});
+const acquire = lease("acquire", { "x-ms-lease-duration": "15" });
+
+/** As the service documents them; on a container `box` with a blob `there` and none called `new`. */
+const OPERATIONS: readonly Operation[] = [
+  op("GET", "/?comp=list", "s", "l", ""),
+  op("GET", "/?restype=service&comp=properties", "s", "r", ""),
+  op("PUT", "/?restype=service&comp=properties", "s", "w", "", {}, PROPERTIES),
+  op("GET", "/?restype=service&comp=stats", "s", "r", ""),
+  op("PUT", "/other?restype=container", "c", "cw", ""),
+  op("GET", "/box?restype=container", "c", "r", ""),
+  op("GET", "/box?restype=container&comp=metadata", "c", "r", ""),
+  op("PUT", "/box?restype=container&comp=metadata", "c", "w", ""),
+  op("GET", "/box?restype=container&comp=acl", "c", "", ""),
+  op("PUT", "/box?restype=container&comp=acl", "c", "", "", {}, NO_POLICIES),
+  op("PUT", "/box?restype=container&comp=lease", "c", "w", "", acquire),
+  op("PUT", "/leased?restype=container&comp=lease", "c", "wd", "", lease("break")),
+  op("DELETE", "/box?restype=container", "c", "d", ""),
+  op("GET", "/box?restype=container&comp=list", "c", "l", "l"),
+  op("PUT", "/box/new", "o", "cw", "cw", { "x-ms-blob-type": "BlockBlob" }, "text"),
+  op("PUT", "/box/there", "o", "w", "w", { "x-ms-blob-type": "BlockBlob" }, "text"),
+  op("GET", "/box/there", "o", "r", "r"),
+  op("HEAD", "/box/there", "o", "r", "r"),
+  op("GET", "/box/there?comp=metadata", "o", "r", "r"),
+  op("GET", "/box/there?comp=blocklist", "o", "r", "r"),
+  op("PUT", "/box/there?comp=metadata", "o", "w", "w"),
+  op("PUT", "/box/there?comp=properties", "o", "w", "w"),
+  op("PUT", "/box/there?comp=block&blockid=AAAA", "o", "w", "w", {}, "text"),
+  op("PUT", "/box/there?comp=blocklist", "o", "w", "w", {}, BLOCK_LIST),
+  op("PUT", "/box/there?comp=lease", "o", "w", "w", acquire),
+  op("PUT", "/box/leased?comp=lease", "o", "wd", "wd", lease("break")),
+  op("DELETE", "/box/there", "o", "d", "d"),
+];
+
+function op(
+  method: string,
+  path: string,
+  type: Operation["type"],
+  account: string,
+  service: string,
+  headers: Record<string, string> = {},
+  body?: string,
+): Operation {
+  const asked = { method, path, headers, signed: false, ...(body !== undefined && { body }) };
+  return { name: `${method} ${path} ${Object.values(headers)}`, asked, type, account, service };
+}
+
+let server: TestServer;
+
+before(async () => {
+  server = await startServer();
+});
+
+after(() => server.close());
+
+/** Every try finds the same: what the one before may have done is undone. */
+async function prepare(): Promise<void> {
+  const client = server.client();
+  for await (const { name } of client.listContainers()) {
+    const container = client.getContainerClient(name);
+    await container
+      .getBlobLeaseClient(LEASE)
+      .breakLease(0)
+      .catch(() => {});
+    await container.delete();
+  }
+  for (const name of ["box", "leased"]) await client.createContainer(name);
+  await client.getContainerClient("leased").getBlobLeaseClient(LEASE).acquireLease(-1);
+  const box = client.getContainerClient("box");
+  for (const name of ["there", "leased"]) await box.getBlockBlobClient(name).upload("old", 3);
+  await box.getBlobClient("leased").getBlobLeaseClient(LEASE).acquireLease(-1);
+}
+
+beforeEach(prepare);
+
+const until = () => new Date(Date.now() + 3_600_000);
+
+for (const { name, asked, type, account } of OPERATIONS) {
+  test(`account SAS: ${name} takes ${account === "" ? "no letter" : `one of ${account}`}`, async () => {
+    const opened = await lettersThatOpen(ACCOUNT_LETTERS, asked, (letter) =>
+      accountSas(letter, type),
+    );
+    assert.equal(opened, inOrder(account, ACCOUNT_LETTERS));
+  });
+
+  test(`account SAS: ${name} needs the resource type ${type}`, async () => {
+    for (const other of "sco") {
+      if (other === type || account === "") continue;
+      const { status, code } = await ask(asked, accountSas(ACCOUNT_LETTERS, other));
+      const expected = asked.method === "HEAD" ? 403 : "AuthorizationResourceTypeMismatch";
+      assert.equal(asked.method === "HEAD" ? status : code, expected, `srt=${other}`);
+    }
+  });
+}
+
+for (const { name, asked, service } of OPERATIONS) {
+  if (!asked.path.startsWith("/box")) continue;
+  test(`container SAS: ${name} takes ${service === "" ? "no letter" : `one of ${service}`}`, async () => {
+    const opened = await lettersThatOpen(CONTAINER_LETTERS, asked, (letter) =>
+      containerSas(letter),
+    );
+    assert.equal(opened, inOrder(service, CONTAINER_LETTERS));
+  });
+}
+
+for (const { name, asked, service } of OPERATIONS.filter((one) => one.type === "o")) {
+  test(`blob SAS: ${name} takes one of ${service}, and only on its own blob`, async () => {
+    const blob = (asked.path.split("?")[0] ?? "").split("/").at(-1) ?? "";
+    const opened = await lettersThatOpen(BLOB_LETTERS, asked, (letter) => blobSas(letter, blob));
+    assert.equal(opened, inOrder(service, BLOB_LETTERS));
+    const foreign = await ask(asked, blobSas(BLOB_LETTERS, "elsewhere"));
+    assert.equal(foreign.status, 403);
+  });
+}
+
+async function lettersThatOpen(
+  letters: string,
+  asked: RawAsked,
+  sasOf: (letter: string) => string,
+): Promise<string> {
+  let opened = "";
+  for (const letter of letters) {
+    const { status, text } = await ask(asked, sasOf(letter));
+    if (status === 403) continue;
+    assert.ok(status < 300, `${letter}: ${status} ${text}`);
+    opened += letter;
+    await prepare();
+  }
+  return opened;
+}
+
+function ask(asked: RawAsked, sas: string) {
+  const path = `${asked.path}${asked.path.includes("?") ? "&" : "?"}${sas}`;
+  return rawRequest(server, { ...asked, path });
+}
+
+function inOrder(letters: string, all: string): string {
+  return [...all].filter((letter) => letters.includes(letter)).join("");
+}
+
+function accountSas(letters: string, types: string): string {
+  return generateAccountSASQueryParameters(
+    {
+      expiresOn: until(),
+      permissions: AccountSASPermissions.parse(letters),
+      resourceTypes: AccountSASResourceTypes.parse(types).toString(),
+      services: AccountSASServices.parse("b").toString(),
+    },
+    CREDENTIAL,
+  ).toString();
+}
+
+function containerSas(letters: string): string {
+  return generateBlobSASQueryParameters(
+    {
+      containerName: "box",
+      permissions: ContainerSASPermissions.parse(letters),
+      expiresOn: until(),
+    },
+    CREDENTIAL,
+  ).toString();
+}
+
+function blobSas(letters: string, blobName: string): string {
+  return generateBlobSASQueryParameters(
+    {
+      containerName: "box",
+      blobName,
+      permissions: BlobSASPermissions.parse(letters),
+      expiresOn: until(),
+    },
+    CREDENTIAL,
+  ).toString();
+}
