@@ -26,6 +26,15 @@ export const SPACE = {
   stagedBlock: 0x23,
   doomedContainer: 0x24,
   doomedStagedBlob: 0x25,
+  queue: 0x30,
+  message: 0x31,
+  messageTurn: 0x32,
+  messageCount: 0x33,
+  expiringQueue: 0x34,
+  doomedQueue: 0x35,
+  table: 0x40,
+  entity: 0x41,
+  doomedTable: 0x42,
 } as const;
 
 export type Space = (typeof SPACE)[keyof typeof SPACE];

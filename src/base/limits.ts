@@ -23,6 +23,28 @@ export const LEASE_SECONDS_MIN = 15;
 export const LEASE_SECONDS_MAX = 60;
 export const LEASE_BREAK_SECONDS_MAX = 60;
 
+export const QUEUE_NAME_CHARS_MIN = 3;
+export const QUEUE_NAME_CHARS_MAX = 63;
+export const MESSAGE_TEXT_BYTES_MAX = 64 * KIB;
+export const MESSAGES_PER_CALL_MAX = 32;
+export const VISIBILITY_SECONDS_MAX = 7 * 24 * 3_600;
+
 export const DATE_SKEW_MS_MAX = 15 * 60_000;
 export const USER_DELEGATION_KEY_MS_MAX = 7 * 24 * 3_600_000;
 export const CORS_RULES_MAX = 5;
+
+export const TABLE_NAME_CHARS_MIN = 3;
+export const TABLE_NAME_CHARS_MAX = 63;
+/** Of PartitionKey and of RowKey. */
+export const ENTITY_KEY_CHARS_MAX = 1_024;
+/** Without PartitionKey, RowKey and Timestamp. */
+export const ENTITY_PROPERTIES_MAX = 252;
+export const PROPERTY_NAME_CHARS_MAX = 255;
+/** Of a text in UTF-16, or of a binary value. */
+export const PROPERTY_BYTES_MAX = 64 * KIB;
+export const ENTITY_BYTES_MAX = MIB;
+export const TABLE_RESULTS_MAX = 1_000;
+export const BATCH_OPERATIONS_MAX = 100;
+export const BATCH_BYTES_MAX = 4 * MIB;
+export const FILTER_DEPTH_MAX = 32;
+export const FILTER_COMPARISONS_MAX = 250;

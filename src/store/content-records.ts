@@ -73,14 +73,13 @@ export function readSegment(view: View, id: bigint, index: number): readonly Par
   return segmentFormat.decode(record).parts;
 }
 
-/** Deletes some segments of a list, and returns their parts. None are left if there are too few. */
-export function takeSegments(tx: Transaction, id: bigint, limit: number): (readonly Part[])[] {
+/** Deletes the first segment that a list still has, and returns its parts. */
+export function takeSegment(tx: Transaction, id: bigint): readonly Part[] | null {
   const prefix = key(SPACE.contentSegment, id);
-  const entries = tx.range(prefix, keyAfter(prefix), { limit });
-  return entries.map((entry) => {
-    tx.delete(entry.key);
-    return segmentFormat.decode(entry.value).parts;
-  });
+  const [entry] = tx.range(prefix, keyAfter(prefix), { limit: 1 });
+  if (entry === undefined) return null;
+  tx.delete(entry.key);
+  return segmentFormat.decode(entry.value).parts;
 }
 
 export function deleteContent(tx: Transaction, id: bigint): void {
@@ -141,5 +140,6 @@ function missing(what: string): StoreError {
 function ofLeaf(part: Part): Part & { content: Content & { kind: "inline" | "extent" } } {
   const { id, kind, length } = part.content;
   if (kind === "list") throw new Error("a list cannot be part of a list");
+  if (part.from + part.length > length) throw new RangeError("a part goes beyond its leaf");
   return { ...part, content: { id, kind, length } };
 }

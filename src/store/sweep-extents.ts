@@ -2,6 +2,7 @@ import type { Body } from "../base/bytes.ts";
 import { readAddresses, writeAddresses } from "./content-records.ts";
 import { deleteUse, listUses, userOf, writeUse } from "./content-uses.ts";
 import type { Address, ExtentInfo, Extents, Written } from "./extents.ts";
+import { fulfilled } from "./settled.ts";
 import { type Store, StoreError, type Transaction, type View } from "./store.ts";
 
 const EXTENTS_PER_ROUND = 8;
@@ -176,9 +177,4 @@ function readdress(tx: Transaction, { content, at }: Piece, copy: readonly Addre
 
 function isAt(at: Address, extent: number, offset: number): boolean {
   return at.extent === extent && at.offset === offset;
-}
-
-function fulfilled<T>(result: PromiseSettledResult<T>): T {
-  if (result.status === "rejected") throw result.reason;
-  return result.value;
 }

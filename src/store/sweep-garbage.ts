@@ -5,10 +5,11 @@ import {
   type Garbage,
   listGarbage,
   readAddresses,
-  takeSegments,
+  takeSegment,
 } from "./content-records.ts";
 import { deleteUse } from "./content-uses.ts";
 import type { Part } from "./contents.ts";
+import { fulfilled } from "./settled.ts";
 import type { Store, Transaction } from "./store.ts";
 
 /** Contents that are freed at the same time; the engine commits them together. */
@@ -42,11 +43,11 @@ export class GarbageSweep {
     const found = await this.#store.read((view) =>
       listGarbage(view, this.#next, CONTENTS_PER_ROUND),
     );
-    const finished = await Promise.all(found.map((garbage) => this.#free(garbage)));
-    if (finished.includes(false)) return true;
+    const freed = await Promise.allSettled(found.map((garbage) => this.#free(garbage)));
     const last = found.length < CONTENTS_PER_ROUND ? undefined : found.at(-1);
     this.#next = last === undefined ? 0n : last.id + 1n;
-    return last !== undefined;
+    const finished = freed.map(fulfilled);
+    return last !== undefined || finished.includes(false);
   }
 
   /** False if there is more to do at once. */
@@ -74,12 +75,14 @@ function freeLeaf(tx: Transaction, id: bigint, extents: Set<number>): boolean {
 
 /** Frees a list piece by piece; true when all of it is gone. */
 function freeSegment(tx: Transaction, id: bigint, extents: Set<number>): boolean {
-  const [parts] = takeSegments(tx, id, 1);
-  for (const part of parts ?? []) dropPart(tx, part, extents);
-  if (parts !== undefined) return false;
-  deleteContent(tx, id);
-  deleteGarbage(tx, id);
-  return true;
+  const parts = takeSegment(tx, id);
+  if (parts === null) {
+    deleteContent(tx, id);
+    deleteGarbage(tx, id);
+    return true;
+  }
+  for (const part of parts) dropPart(tx, part, extents);
+  return false;
 }
 
 function dropPart(tx: Transaction, { content }: Part, extents: Set<number>): void {

@@ -1,4 +1,5 @@
 import type { Extents } from "./extents.ts";
+import { fulfilled } from "./settled.ts";
 import type { Store } from "./store.ts";
 import { ExtentSweep } from "./sweep-extents.ts";
 import { GarbageSweep } from "./sweep-garbage.ts";
@@ -33,9 +34,10 @@ export class Sweeper {
     return this.#round;
   }
 
+  /** What is wrong with one content or extent is told in the end: it keeps nobody from the others. */
   async #sweep(): Promise<boolean> {
-    const moreGarbage = await this.#garbage.round();
-    const moreExtents = await this.#extents.round();
-    return moreGarbage || moreExtents;
+    const garbage = await Promise.allSettled([this.#garbage.round()]);
+    const extents = await Promise.allSettled([this.#extents.round()]);
+    return [...garbage, ...extents].map(fulfilled).includes(true);
   }
 }

@@ -33,10 +33,6 @@ for (const engine of ["memory", "embedded"] as const) {
       return blob;
     }
 
-    function md5(text: string): Buffer {
-      return createHash("md5").update(text).digest();
-    }
-
     test("what is uploaded comes back, with everything that was stored with it", async () => {
       const blob = newBlob();
       const put = await blob.upload("hello", 5, {
@@ -75,10 +71,6 @@ for (const engine of ["memory", "embedded"] as const) {
       }
       assert.equal(await bodyOf(blob), "hello");
     });
-
-    async function bodyOf(blob: BlockBlobClient): Promise<string> {
-      return (await blob.downloadToBuffer()).toString();
-    }
 
     test("a blob has a type even if nobody said one", async () => {
       const blob = await newBlobOf("x");
@@ -134,12 +126,6 @@ for (const engine of ["memory", "embedded"] as const) {
       await large.download(0, bytes - 1, { rangeGetContentMD5: true });
       await refused(large.download(0, bytes, { rangeGetContentMD5: true }), 400, "OutOfRangeInput");
     });
-
-    /** The client sends these digests, though its types do not say so. */
-    type WithDigests = BlockBlobUploadOptions & {
-      transactionalContentMD5?: Uint8Array;
-      transactionalContentCrc64?: Uint8Array;
-    };
 
     test("wrong digests are refused and leave nothing behind", async () => {
       const blob = newBlob();
@@ -302,3 +288,17 @@ for (const engine of ["memory", "embedded"] as const) {
     });
   });
 }
+
+function md5(text: string): Buffer {
+  return createHash("md5").update(text).digest();
+}
+
+async function bodyOf(blob: BlockBlobClient): Promise<string> {
+  return (await blob.downloadToBuffer()).toString();
+}
+
+/** The client sends these digests, though its types do not say so. */
+type WithDigests = BlockBlobUploadOptions & {
+  transactionalContentMD5?: Uint8Array;
+  transactionalContentCrc64?: Uint8Array;
+};

@@ -28,28 +28,6 @@ for (const engine of ["memory", "embedded"] as const) {
       return container.getBlockBlobClient(`blob-${blobs++}`);
     }
 
-    function idOf(name: string): string {
-      return Buffer.from(name).toString("base64");
-    }
-
-    async function stage(blob: BlockBlobClient, name: string, text: string): Promise<void> {
-      await blob.stageBlock(idOf(name), text, Buffer.byteLength(text));
-    }
-
-    async function textOf(blob: BlockBlobClient): Promise<string> {
-      return (await blob.downloadToBuffer()).toString();
-    }
-
-    /** Names and sizes of the blocks, as `a:1 b:2`. */
-    async function listOf(
-      blob: BlockBlobClient,
-    ): Promise<{ committed: string; uncommitted: string }> {
-      const { committedBlocks = [], uncommittedBlocks = [] } = await blob.getBlockList("all");
-      const spell = (blocks: { name: string; size: number }[]) =>
-        blocks.map(({ name, size }) => `${Buffer.from(name, "base64")}:${size}`).join(" ");
-      return { committed: spell(committedBlocks), uncommitted: spell(uncommittedBlocks) };
-    }
-
     /** Puts a list as it stands here, for what the SDK does not say. */
     function putList(blob: BlockBlobClient, body: string, headers: Record<string, string> = {}) {
       const path = `/${container.containerName}/${blob.name}?comp=blocklist`;
@@ -290,4 +268,24 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal(committedBlocks?.length, 20);
     });
   });
+}
+
+function idOf(name: string): string {
+  return Buffer.from(name).toString("base64");
+}
+
+async function stage(blob: BlockBlobClient, name: string, text: string): Promise<void> {
+  await blob.stageBlock(idOf(name), text, Buffer.byteLength(text));
+}
+
+async function textOf(blob: BlockBlobClient): Promise<string> {
+  return (await blob.downloadToBuffer()).toString();
+}
+
+/** Names and sizes of the blocks, as `a:1 b:2`. */
+async function listOf(blob: BlockBlobClient): Promise<{ committed: string; uncommitted: string }> {
+  const { committedBlocks = [], uncommittedBlocks = [] } = await blob.getBlockList("all");
+  const spell = (blocks: { name: string; size: number }[]) =>
+    blocks.map(({ name, size }) => `${Buffer.from(name, "base64")}:${size}`).join(" ");
+  return { committed: spell(committedBlocks), uncommitted: spell(uncommittedBlocks) };
 }

@@ -1,5 +1,15 @@
 import assert from "node:assert/strict";
-import { mkdtemp, open, readdir, rm, stat, symlink, truncate, unlink } from "node:fs/promises";
+import {
+  type FileHandle,
+  mkdtemp,
+  open,
+  readdir,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  unlink,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -126,18 +136,35 @@ test("a full disk refuses the body, and the next one is tried again", linuxOnly,
   assert.equal((await place(extents, someBytes(50_000, 2))).length, 50_000);
 });
 
-test("the first failed sync stops everything, and no later one succeeds", linuxOnly, async (t) => {
+test("the first failed sync stops everything, and no later one succeeds", async (t) => {
   const folder = await newFolder(t);
   const failures: StoreError[] = [];
   const extents = await openIn(t, folder, null, CONTRACT_EXTENT_BYTES, failures);
-  // Takes every byte, but cannot be synced.
-  await symlink("/dev/null", fileOf(folder, 1));
+  await failOnce(t, "datasync");
   await assert.rejects(place(extents, someBytes(50_000, 1)), { kind: "broken" });
   assert.deepEqual(
     failures.map(({ kind }) => kind),
     ["broken"],
   );
   await assert.rejects(place(extents, someBytes(50_000, 2)), { kind: "broken" });
+});
+
+test("a folder that cannot be synced stops everything, too", async (t) => {
+  const folder = await newFolder(t);
+  const failures: StoreError[] = [];
+  const extents = await openIn(t, folder, null, CONTRACT_EXTENT_BYTES, failures);
+  await failOnce(t, "sync");
+  await assert.rejects(place(extents, someBytes(50_000, 1)), { kind: "broken" });
+  assert.equal(failures.length, 1);
+});
+
+test("a write that the disk refuses fails alone", async (t) => {
+  const failures: StoreError[] = [];
+  const extents = await openIn(t, await newFolder(t), null, CONTRACT_EXTENT_BYTES, failures);
+  await failOnce(t, "writev");
+  await assert.rejects(place(extents, someBytes(50_000, 1)), { kind: "broken" });
+  assert.equal((await place(extents, someBytes(50_000, 2))).length, 50_000);
+  assert.deepEqual(failures, []);
 });
 
 test("reading many extents leaves few files open", linuxOnly, async (t) => {
@@ -182,6 +209,17 @@ async function place(extents: EmbeddedExtents, bytes: Buffer): Promise<Address> 
 
 function fileOf(folder: string, extent: number): string {
   return join(folder, `${extent.toString(16).padStart(16, "0")}.extent`);
+}
+
+/** Makes the next call of a method fail, on whatever file. */
+async function failOnce(t: TestContext, method: "datasync" | "sync" | "writev"): Promise<void> {
+  const file = await open(process.execPath);
+  const files = Object.getPrototypeOf(file) as FileHandle;
+  await file.close();
+  const fail = async () => {
+    throw new Error("input/output error");
+  };
+  t.mock.method(files, method, fail as never, { times: 1 });
 }
 
 async function flipBit(path: string, position: number): Promise<void> {

@@ -13,6 +13,12 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "AppendPositionConditionNotMet",
     message: "The append position condition specified was not met.",
   },
+  AtomFormatNotSupported: {
+    status: 415,
+    code: "AtomFormatNotSupported",
+    message:
+      "Atom format is not supported. Ask for JSON, such as application/json;odata=minimalmetadata.",
+  },
   AuthenticationFailed: {
     status: 403,
     code: "AuthenticationFailed",
@@ -90,6 +96,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     message:
       "Could not verify the copy source within the specified time. Examine the HTTP status code and message for more information about the failure.",
   },
+  CommandsInBatchActOnDifferentPartitions: {
+    status: 400,
+    code: "CommandsInBatchActOnDifferentPartitions",
+    message: "All commands in a batch must operate on same entity group.",
+  },
   ConditionNotMet: {
     status: 412,
     code: "ConditionNotMet",
@@ -122,10 +133,25 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     message:
       "The CRC64 value specified in the request did not match with the CRC64 value calculated by the server.",
   },
+  DuplicatePropertiesSpecified: {
+    status: 400,
+    code: "DuplicatePropertiesSpecified",
+    message: "A property is specified more than one time.",
+  },
   EmptyMetadataKey: {
     status: 400,
     code: "EmptyMetadataKey",
     message: "The key for one of the metadata key-value pairs is empty.",
+  },
+  EntityAlreadyExists: {
+    status: 409,
+    code: "EntityAlreadyExists",
+    message: "The specified entity already exists.",
+  },
+  EntityTooLarge: {
+    status: 400,
+    code: "EntityTooLarge",
+    message: "The entity is larger than the maximum size permitted.",
   },
   IncompleteBody: {
     status: 400,
@@ -195,6 +221,12 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     message:
       "The CRC64 value specified in the request is invalid. It must be 64 bits and Base64-encoded.",
   },
+  InvalidDuplicateRow: {
+    status: 400,
+    code: "InvalidDuplicateRow",
+    message:
+      "The batch request contains multiple changes with same row key. An entity can appear only once in a batch request.",
+  },
   InvalidHeaderValue: {
     status: 400,
     code: "InvalidHeaderValue",
@@ -209,6 +241,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 400,
     code: "InvalidInput",
     message: "One of the request inputs is not valid.",
+  },
+  InvalidMarker: {
+    status: 400,
+    code: "InvalidMarker",
+    message: "The specified marker is invalid.",
   },
   InvalidMd5: {
     status: 400,
@@ -256,6 +293,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "InvalidUri",
     message: "The requested URI does not represent any resource on the server.",
   },
+  InvalidValueType: {
+    status: 400,
+    code: "InvalidValueType",
+    message: "The value specified is invalid.",
+  },
   InvalidXmlDocument: {
     status: 400,
     code: "InvalidXmlDocument",
@@ -266,6 +308,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "InvalidXmlNodeValue",
     message:
       "The value provided for one of the XML nodes in the request body was not in the correct format.",
+  },
+  KeyValueTooLarge: {
+    status: 400,
+    code: "KeyValueTooLarge",
+    message: "A key property is larger than the maximum size permitted.",
   },
   LeaseAlreadyPresent: {
     status: 409,
@@ -352,10 +399,30 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     message:
       "The MD5 value specified in the request did not match the MD5 value calculated by the server.",
   },
+  MediaTypeNotSupported: {
+    status: 415,
+    code: "MediaTypeNotSupported",
+    message: "None of the provided media types are supported.",
+  },
+  MessageNotFound: {
+    status: 404,
+    code: "MessageNotFound",
+    message: "The specified message does not exist.",
+  },
+  MessageTooLarge: {
+    status: 400,
+    code: "MessageTooLarge",
+    message: "The message exceeds the maximum allowed size.",
+  },
   MetadataTooLarge: {
     status: 400,
     code: "MetadataTooLarge",
     message: "The size of the specified metadata exceeds the maximum size permitted.",
+  },
+  MethodNotAllowed: {
+    status: 405,
+    code: "MethodNotAllowed",
+    message: "The requested method is not allowed on the specified resource.",
   },
   MissingContentLengthHeader: {
     status: 411,
@@ -424,6 +491,31 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "PendingCopyOperation",
     message: "There is currently a pending copy operation.",
   },
+  PopReceiptMismatch: {
+    status: 400,
+    code: "PopReceiptMismatch",
+    message: "The specified pop receipt did not match the pop receipt for a dequeued message.",
+  },
+  PropertiesNeedValue: {
+    status: 400,
+    code: "PropertiesNeedValue",
+    message: "Values have not been specified for all properties in the entity.",
+  },
+  PropertyNameInvalid: {
+    status: 400,
+    code: "PropertyNameInvalid",
+    message: "The property name is invalid.",
+  },
+  PropertyNameTooLong: {
+    status: 400,
+    code: "PropertyNameTooLong",
+    message: "The property name exceeds the maximum allowed length.",
+  },
+  PropertyValueTooLarge: {
+    status: 400,
+    code: "PropertyValueTooLarge",
+    message: "The property value is larger than the maximum size permitted.",
+  },
   QueryParameterSasMandatory: {
     status: 403,
     code: "QueryParameterSasMandatory",
@@ -433,6 +525,16 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 403,
     code: "QueryParameterSddInvalid",
     message: "Invalid sdd parameter.",
+  },
+  QueueAlreadyExists: {
+    status: 409,
+    code: "QueueAlreadyExists",
+    message: "The specified queue already exists.",
+  },
+  QueueNotFound: {
+    status: 404,
+    code: "QueueNotFound",
+    message: "The specified queue does not exist.",
   },
   RequestBodyTooLarge: {
     status: 413,
@@ -485,10 +587,25 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "SourceConditionNotMet",
     message: "The source condition specified using HTTP conditional header(s) is not met.",
   },
+  TableAlreadyExists: {
+    status: 409,
+    code: "TableAlreadyExists",
+    message: "The table specified already exists.",
+  },
+  TableNotFound: {
+    status: 404,
+    code: "TableNotFound",
+    message: "The table specified does not exist.",
+  },
   TargetConditionNotMet: {
     status: 412,
     code: "TargetConditionNotMet",
     message: "The target condition specified using HTTP conditional header(s) is not met.",
+  },
+  TooManyProperties: {
+    status: 400,
+    code: "TooManyProperties",
+    message: "The entity contains more properties than allowed.",
   },
   UnauthorizedBlobOverwrite: {
     status: 403,
@@ -519,5 +636,25 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 400,
     code: "UnsupportedXmlNode",
     message: "One of the XML nodes specified in the request body is not supported.",
+  },
+  UpdateConditionNotSatisfied: {
+    status: 412,
+    code: "UpdateConditionNotSatisfied",
+    message: "The update condition specified in the request was not satisfied.",
+  },
+  XMethodIncorrectCount: {
+    status: 400,
+    code: "XMethodIncorrectCount",
+    message: "More than one X-HTTP-Method is specified.",
+  },
+  XMethodIncorrectValue: {
+    status: 400,
+    code: "XMethodIncorrectValue",
+    message: "X-HTTP-Method is invalid.",
+  },
+  XMethodNotUsingPost: {
+    status: 400,
+    code: "XMethodNotUsingPost",
+    message: "The request uses X-HTTP-Method with an HTTP verb other than POST.",
   },
 };

@@ -85,8 +85,9 @@ export class StorageRestService<Route> implements RestService {
   async #answer(request: RestRequest, address: Address): Promise<RestResponse> {
     const route = this.#protocol.route(request, address.resourcePath);
     const found = authenticate(request, address, this.#protocol.resourceOf(route), this.#auth);
-    refuseByTimeout(request.query);
+    refuseAnonymousWrite(found, request.method);
     refuseScope(found, request.method);
+    refuseByTimeout(request.query);
     const { account } = address;
     return this.#protocol.handle(route, {
       request,
@@ -142,6 +143,12 @@ export class StorageRestService<Route> implements RestService {
 /** Rules for any origin show on every read; the others concern requests that name their page. */
 function mayNeedCors({ method, headers }: RestRequest): boolean {
   return method === "GET" || method === "HEAD" || headers.get("origin") !== undefined;
+}
+
+/** Nobody writes without credentials, so nothing more of such a request needs to be read. */
+function refuseAnonymousWrite({ access }: Authenticated, method: string): void {
+  if (access.kind !== "anonymous" || method === "GET" || method === "HEAD") return;
+  throw new Fault(access.hides ? "ResourceNotFound" : "NoAuthenticationInformation");
 }
 
 function refuseScope({ encryptionScope }: Authenticated, method: string): void {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Bytes } from "../../base/bytes.ts";
 import { Fault } from "../../base/fault.ts";
 import type { RestRequest } from "./http/exchange.ts";
-import { readBody } from "./read-body.ts";
+import { readWholeBody } from "./http/whole-body.ts";
 import { md5Of } from "./request-headers.ts";
 import { parseXml, type XmlElement } from "./xml/parse-xml.ts";
 
@@ -12,7 +12,7 @@ export async function readXmlBody(
   bytesMax: number,
 ): Promise<XmlElement | null> {
   const wanted = md5Of(request.headers, "content-md5");
-  const bytes = await readBody(request.body, bytesMax);
+  const bytes = await readWholeBody(request.body, bytesMax);
   if (wanted !== null) refuseByMd5(wanted, bytes);
   return bytes.length === 0 ? null : parseXml(bytes);
 }

@@ -2,8 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Content, Contents, Part } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 import type { BlobContext } from "./context.ts";
-import type { Blob, Container, StagedBlob } from "./records.ts";
-import { readStagedBlocks } from "./records.ts";
+import { type Blob, type Container, readStagedBlocks, type StagedBlob } from "./records.ts";
 
 /** A name and what stands under it: a blob, or uncommitted blocks, or both. */
 export interface Seen {
@@ -22,7 +21,7 @@ export interface BlockLists {
 }
 
 /** Blocks that are read in one body: what takes longer would hold up everybody else. */
-const PAGE_BLOCKS = 2_000;
+export const PAGE_BLOCKS = 2_000;
 /** A writer that is always faster must not keep a reader going round for ever. */
 const LOOKS_MAX = 3;
 

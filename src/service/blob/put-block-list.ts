@@ -1,10 +1,11 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Fault } from "../../base/fault.ts";
 import { COMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Versioned } from "../../rules/conditions.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { admitBlobCreation } from "./admit.ts";
-import { hasMoved, lookAtBlocks, readBlockLists, type Seen } from "./block-lists.ts";
+import { hasMoved, lookAtBlocks, PAGE_BLOCKS, readBlockLists, type Seen } from "./block-lists.ts";
 import { type BlockPlan, type BlockReference, planBlocks } from "./block-plan.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
 import {
@@ -38,6 +39,8 @@ export async function putBlockList(context: BlobContext, asked: PutBlockList): P
     const lists = await lookAtBlocks(context, look);
     if (lists === null) break;
     const plan = planBlocks(lists, asked.blocks);
+    // Planning and committing many blocks each take a while: others get a turn in between.
+    if (asked.blocks.length > PAGE_BLOCKS) await nextTurn();
     const done = await context.store.transact((tx) => {
       const seen = look(tx);
       return hasMoved(lists.seen, seen) ? null : commit(context, tx, asked, seen, plan);

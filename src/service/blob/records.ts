@@ -17,6 +17,7 @@ import {
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import { CONTAINER_NAME_CHARS_MAX } from "../../base/limits.ts";
 import type { Content } from "../../store/contents.ts";
+import { storedPolicy } from "../../store/policy-field.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import type { ContainerAddress } from "./context.ts";
 
@@ -35,13 +36,6 @@ const lease = orNull(
   }),
 );
 
-const policy = struct({
-  id: text,
-  startMs: orNull(count),
-  expiryMs: orNull(count),
-  letters: orNull(text),
-});
-
 const containerShape = {
   /** What the container holds is keyed by this, so that deleting it is one record. */
   id: u64,
@@ -49,7 +43,7 @@ const containerShape = {
   modifiedMs: count,
   lease,
   publicAccess: oneOf("none", "blob", "container"),
-  policies: listOf(policy),
+  policies: listOf(storedPolicy),
   metadata: pairs,
 };
 

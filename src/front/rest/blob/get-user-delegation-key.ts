@@ -1,68 +1,12 @@
-import type { Instant } from "../../../base/clock.ts";
-import { Fault, refuse } from "../../../base/fault.ts";
-import { KIB } from "../../../base/limits.ts";
-import { isoTime, parseIsoTime } from "../../../base/time-text.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
-import {
-  makeUserDelegationKey,
-  refuseUserDelegationKey,
-  type UserDelegationKey,
-} from "../auth/user-delegation-key.ts";
-import type { RestRequest, RestResponse } from "../http/exchange.ts";
-import { XML_CONTENT } from "../response-headers.ts";
-import type { XmlElement } from "../xml/parse-xml.ts";
-import { element, XML_DECLARATION } from "../xml/write-xml.ts";
-import { readXmlBody } from "../xml-body.ts";
-import { invalidNode, refuseOtherChildren, requireRoot, requireText } from "../xml-nodes.ts";
+import { SERVICE_LETTERS } from "../auth/resource.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { answerUserDelegationKey } from "../user-delegation-key-answer.ts";
 import type { BlobCall } from "./call.ts";
 
-const BODY_BYTES_MAX = 4 * KIB;
-
-/** The key is not stored: it is a function of its terms, so nothing below the front takes part. */
-export async function handleGetUserDelegationKey(
+export function handleGetUserDelegationKey(
   _context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
-  const { delegation, request } = call;
-  if (delegation === null) throw refusal(call);
-  const { startMs, expiryMs } = await readTerms(request);
-  const { identity, secret } = delegation;
-  const key = makeUserDelegationKey(secret, identity, startMs, expiryMs, "b", call.version);
-  return { status: 200, headers: [...XML_CONTENT], body: keyXml(key) };
-}
-
-function refusal({ access }: BlobCall): Fault {
-  if (access.kind === "anonymous") return new Fault("NoAuthenticationInformation");
-  return new Fault("AuthenticationFailed", {
-    AuthenticationErrorDetail: "Only authentication scheme Bearer is supported.",
-  });
-}
-
-async function readTerms(request: RestRequest): Promise<{ startMs: Instant; expiryMs: Instant }> {
-  const root = requireRoot(await readXmlBody(request, BODY_BYTES_MAX), "KeyInfo");
-  refuseOtherChildren(root, ["Start", "Expiry"]);
-  const startMs = timeOf(root, "Start");
-  const expiryMs = timeOf(root, "Expiry");
-  refuse(refuseUserDelegationKey(startMs, expiryMs, request.receivedMs));
-  return { startMs, expiryMs };
-}
-
-function timeOf(parent: XmlElement, name: string): Instant {
-  const text = requireText(parent, name);
-  const time = parseIsoTime(text);
-  if (time === null) throw invalidNode(name, text);
-  return time;
-}
-
-function keyXml(key: UserDelegationKey): string {
-  const terms = [
-    element("SignedOid", key.objectId),
-    element("SignedTid", key.tenantId),
-    element("SignedStart", isoTime(key.startMs)),
-    element("SignedExpiry", isoTime(key.expiryMs)),
-    element("SignedService", key.service),
-    element("SignedVersion", key.version),
-    element("Value", key.value.toString("base64")),
-  ];
-  return `${XML_DECLARATION}<UserDelegationKey>${terms.join("")}</UserDelegationKey>`;
+  return answerUserDelegationKey(call, SERVICE_LETTERS.blob);
 }

@@ -9,13 +9,13 @@ import {
   listBlobs,
 } from "../../../service/blob/list-blobs.ts";
 import type { Query, RestResponse } from "../http/exchange.ts";
+import { echoed, leaseElements, metadataElement, nameElement } from "../list-elements.ts";
 import { markerOf, writeMarker } from "../marker.ts";
 import { includesOf, invalidQuery, nameFromQuery, resultsMaxOf } from "../request-query.ts";
 import { XML_CONTENT } from "../response-headers.ts";
 import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
 import { XmlBytes } from "../xml/xml-bytes.ts";
 import type { BlobCall } from "./call.ts";
-import { echoed, leaseElements, metadataElement, nameElement } from "./list-elements.ts";
 
 /** Those that ask for what no blob of ours has yet (tags, versions, …) find nothing to add. */
 const INCLUDES = [

@@ -3,12 +3,12 @@ import { rfc1123 } from "../../../base/time-text.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { type ListedContainer, listContainers } from "../../../service/blob/list-containers.ts";
 import type { RestResponse } from "../http/exchange.ts";
+import { echoed, leaseElements, metadataElement } from "../list-elements.ts";
 import { markerOf, writeMarker } from "../marker.ts";
 import { includesOf, nameFromQuery, resultsMaxOf } from "../request-query.ts";
 import { XML_CONTENT } from "../response-headers.ts";
 import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
 import type { BlobCall } from "./call.ts";
-import { echoed, leaseElements, metadataElement } from "./list-elements.ts";
 
 const INCLUDES = ["metadata", "deleted", "system"];
 

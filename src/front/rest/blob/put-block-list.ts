@@ -8,7 +8,7 @@ import type { BlobContext } from "../../../service/blob/context.ts";
 import { type BodyDigests, refuseByDigests } from "../../../service/blob/digests.ts";
 import { putBlockList } from "../../../service/blob/put-block-list.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import { readBody } from "../read-body.ts";
+import { readWholeBody } from "../http/whole-body.ts";
 import { digestsOf, metadataOf } from "../request-headers.ts";
 import { digestHeaders, versionHeaders } from "../response-headers.ts";
 import { parseXml, type XmlElement } from "../xml/parse-xml.ts";
@@ -29,7 +29,7 @@ export async function handlePutBlockList(
   const asked = { ...blobUseOf(call), metadata: metadataOf(headers) };
   const properties = propertiesOf(headers);
   const wanted = digestsOf(headers);
-  const body = await readBody(call.request.body, BODY_BYTES_MAX);
+  const body = await readWholeBody(call.request.body, BODY_BYTES_MAX);
   const digests = digestsOfList(body, wanted);
   refuseByDigests(wanted, digests);
   const version = await putBlockList(context, {

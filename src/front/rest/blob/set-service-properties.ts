@@ -1,37 +1,24 @@
 import { Fault } from "../../../base/fault.ts";
-import { setServiceProperties } from "../../../service/account/set-service-properties.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import { SERVICE_PROPERTIES_BYTES_MAX, servicePropertiesOf } from "../service-properties-xml.ts";
+import { type OwnElements, takeServiceProperties } from "../service-properties.ts";
 import type { XmlElement } from "../xml/parse-xml.ts";
-import { readXmlBody } from "../xml-body.ts";
-import { childOf, refuseOtherChildren, requireFlag, requireRoot } from "../xml-nodes.ts";
+import { childOf, requireFlag } from "../xml-nodes.ts";
 import { type BlobCall, serviceAskedOf } from "./call.ts";
 
-const ELEMENTS = [
-  "Logging",
-  "HourMetrics",
-  "MinuteMetrics",
-  "Cors",
-  "DefaultServiceVersion",
-  "DeleteRetentionPolicy",
-  "StaticWebsite",
-];
+const OWN_ELEMENTS: OwnElements = {
+  names: ["DefaultServiceVersion", "DeleteRetentionPolicy", "StaticWebsite"],
+  check(root) {
+    refuseSwitchedOn(root, "DeleteRetentionPolicy");
+    refuseSwitchedOn(root, "StaticWebsite");
+  },
+};
 
-export async function handleSetServiceProperties(
+export function handleSetServiceProperties(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
-  const body = await readXmlBody(call.request, SERVICE_PROPERTIES_BYTES_MAX);
-  const root = requireRoot(body, "StorageServiceProperties");
-  refuseOtherChildren(root, ELEMENTS);
-  refuseSwitchedOn(root, "DeleteRetentionPolicy");
-  refuseSwitchedOn(root, "StaticWebsite");
-  await setServiceProperties(context, {
-    ...serviceAskedOf(call),
-    changes: servicePropertiesOf(root),
-  });
-  return { status: 202, headers: [], body: null };
+  return takeServiceProperties(context, serviceAskedOf(call), call.request, OWN_ELEMENTS);
 }
 
 /** What we do not do yet can be switched off, which it is, but not on. */

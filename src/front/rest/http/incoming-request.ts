@@ -21,12 +21,12 @@ export class IncomingRequest implements RestRequest {
   readonly body: IncomingBody;
   readonly secure: boolean;
   readonly receivedMs: Instant;
-  readonly #message: IncomingMessage;
+  /** IPv4 looks the same whether or not it came through a socket that also takes IPv6. */
+  readonly remoteAddress: string;
   #query: Query = NO_QUERY;
   #version = NEWEST_VERSION;
 
   constructor(message: IncomingMessage, body: IncomingBody, secure: boolean, receivedMs: Instant) {
-    this.#message = message;
     this.method = message.method as string;
     this.target = originForm(message.url as string);
     const mark = this.target.indexOf("?");
@@ -35,6 +35,10 @@ export class IncomingRequest implements RestRequest {
     this.body = body;
     this.secure = secure;
     this.receivedMs = receivedMs;
+    const address = message.socket.remoteAddress ?? "";
+    this.remoteAddress = address.startsWith(MAPPED_IPV4)
+      ? address.slice(MAPPED_IPV4.length)
+      : address;
   }
 
   get query(): Query {
@@ -43,12 +47,6 @@ export class IncomingRequest implements RestRequest {
 
   get version(): string {
     return this.#version;
-  }
-
-  /** IPv4 looks the same whether or not it came through a socket that also takes IPv6. */
-  get remoteAddress(): string {
-    const address = this.#message.socket.remoteAddress ?? "";
-    return address.startsWith(MAPPED_IPV4) ? address.slice(MAPPED_IPV4.length) : address;
   }
 
   /**

@@ -193,7 +193,7 @@ class HttpListener implements Listener, Sender {
   }
 
   async #respond(request: IncomingRequest): Promise<RestResponse> {
-    if (request.target === "/healthz") return this.#health();
+    if (request.method === "GET" && request.target === "/healthz") return this.#health();
     request.read();
     return await this.#options.service.handle(request);
   }

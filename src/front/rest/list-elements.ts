@@ -1,8 +1,8 @@
-import type { LeaseStatus } from "../../../rules/lease.ts";
-import type { Query } from "../http/exchange.ts";
-import { attribute, element, hasInvalidXmlCharacters } from "../xml/write-xml.ts";
+import type { LeaseStatus } from "../../rules/lease.ts";
+import type { Query } from "./http/exchange.ts";
+import { attribute, element, hasInvalidXmlCharacters } from "./xml/write-xml.ts";
 
-/** What lists of containers and of blobs have in common. */
+/** What lists have in common. */
 
 /** A parameter of the request, repeated in the answer if it was sent. */
 export function echoed(query: Query, parameter: string, name: string): string {

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { Fault } from "../../base/fault.ts";
+import { parseQuery } from "./http/query.ts";
+import { markerOf, writeMarker } from "./marker.ts";
+
+function sent(marker: string) {
+  return markerOf(parseQuery(`marker=${encodeURIComponent(marker)}`), ["n", "p"]);
+}
+
+function refused(marker: string): void {
+  assert.throws(
+    () => sent(marker),
+    (error) => error instanceof Fault && error.code === "InvalidQueryParameterValue",
+    marker,
+  );
+}
+
+test("a marker comes back as it was written, whatever name it stands for", () => {
+  const kind = fc.constantFrom("n", "p");
+  const text = fc.string({ unit: "binary", maxLength: 300 });
+  fc.assert(
+    fc.property(kind, text, (kind, text) => {
+      assert.deepEqual(sent(writeMarker({ kind, text })), { kind, text });
+    }),
+  );
+});
+
+test("a marker needs no encoding in a URL", () => {
+  const text = fc.string({ unit: "binary", maxLength: 50 });
+  fc.assert(
+    fc.property(text, (text) => {
+      assert.match(writeMarker({ kind: "n", text }), /^[A-Za-z0-9_-]+$/);
+    }),
+  );
+});
+
+test("no marker, or an empty one, begins with the first", () => {
+  assert.equal(markerOf(parseQuery(""), ["n"]), null);
+  assert.equal(sent(""), null);
+});
+
+test("what no list of this kind has written is refused", () => {
+  for (const marker of [
+    "n",
+    "name",
+    "!",
+    "bm Fi",
+    "bmFi=",
+    writeMarker({ kind: "q", text: "a" }),
+  ]) {
+    refused(marker);
+  }
+  refused(Buffer.from([0x6e, 0xff]).toString("base64url"));
+  refused(writeMarker({ kind: "n", text: "x".repeat(1_025) }));
+  fc.assert(
+    fc.property(fc.string({ maxLength: 40 }), (text) => {
+      try {
+        sent(text);
+      } catch (error) {
+        assert.ok(error instanceof Fault);
+      }
+    }),
+  );
+});

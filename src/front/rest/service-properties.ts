@@ -1,0 +1,71 @@
+import { rfc1123 } from "../../base/time-text.ts";
+import type { AccountContext, ServiceAsked } from "../../service/account/context.ts";
+import { getServiceProperties } from "../../service/account/get-service-properties.ts";
+import { getServiceStats } from "../../service/account/get-service-stats.ts";
+import { setServiceProperties } from "../../service/account/set-service-properties.ts";
+import type { RestRequest, RestResponse } from "./http/exchange.ts";
+import { XML_CONTENT } from "./response-headers.ts";
+import {
+  SERVICE_PROPERTIES_BYTES_MAX,
+  servicePropertiesOf,
+  servicePropertiesXml,
+} from "./service-properties-xml.ts";
+import type { XmlElement } from "./xml/parse-xml.ts";
+import { XML_DECLARATION } from "./xml/write-xml.ts";
+import { readXmlBody } from "./xml-body.ts";
+import { refuseOtherChildren, requireRoot } from "./xml-nodes.ts";
+
+/** What is asked of a service as a whole: every service has it, and answers alike. */
+
+const SHARED_ELEMENTS = ["Logging", "HourMetrics", "MinuteMetrics", "Cors"];
+
+/** Elements that one service has beside the shared ones. */
+export interface OwnElements {
+  readonly names: readonly string[];
+  /** Throws for what it does not take. */
+  check(root: XmlElement): void;
+}
+
+export const NO_OWN_ELEMENTS: OwnElements = { names: [], check() {} };
+
+/** `ownXml` are the service's own elements. */
+export async function answerServiceProperties(
+  context: AccountContext,
+  asked: ServiceAsked,
+  ownXml = "",
+): Promise<RestResponse> {
+  const body = servicePropertiesXml(await getServiceProperties(context, asked)) + ownXml;
+  return {
+    status: 200,
+    headers: [...XML_CONTENT],
+    body: `${XML_DECLARATION}<StorageServiceProperties>${body}</StorageServiceProperties>`,
+  };
+}
+
+export async function takeServiceProperties(
+  context: AccountContext,
+  asked: ServiceAsked,
+  request: RestRequest,
+  own: OwnElements,
+): Promise<RestResponse> {
+  const body = await readXmlBody(request, SERVICE_PROPERTIES_BYTES_MAX);
+  const root = requireRoot(body, "StorageServiceProperties");
+  refuseOtherChildren(root, [...SHARED_ELEMENTS, ...own.names]);
+  own.check(root);
+  await setServiceProperties(context, { ...asked, changes: servicePropertiesOf(root) });
+  return { status: 202, headers: [], body: null };
+}
+
+export async function answerServiceStats(
+  context: AccountContext,
+  asked: ServiceAsked,
+): Promise<RestResponse> {
+  const { lastSyncMs } = await getServiceStats(context, asked);
+  const sync = `<LastSyncTime>${rfc1123(lastSyncMs)}</LastSyncTime>`;
+  const replication = `<GeoReplication><Status>live</Status>${sync}</GeoReplication>`;
+  return {
+    status: 200,
+    headers: [...XML_CONTENT],
+    body: `${XML_DECLARATION}<StorageServiceStats>${replication}</StorageServiceStats>`,
+  };
+}

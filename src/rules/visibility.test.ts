@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isExpired, refuseByReceipt, refuseFirstTurn, refuseLaterTurn } from "./visibility.ts";
+
+const NOW = 1_700_000_000_000;
+const LIVING = [{ expiresMs: null }, { expiresMs: NOW + 1 }, { expiresMs: NOW + 604_800_000 }];
+const GONE = [{ expiresMs: NOW }, { expiresMs: NOW - 1 }, { expiresMs: 0 }];
+
+test("a message is gone from the very moment at which it expires, unless it never does", () => {
+  for (const message of LIVING) assert.equal(isExpired(message, NOW), false);
+  for (const message of GONE) assert.equal(isExpired(message, NOW), true);
+});
+
+test("only the latest receipt of a message that is there opens it", () => {
+  for (const message of LIVING) {
+    assert.equal(refuseByReceipt(message, true, NOW), null);
+    assert.equal(refuseByReceipt(message, false, NOW), "PopReceiptMismatch");
+  }
+  for (const message of [null, ...GONE]) {
+    assert.equal(refuseByReceipt(message, true, NOW), "MessageNotFound");
+    assert.equal(refuseByReceipt(message, false, NOW), "MessageNotFound");
+  }
+});
+
+test("a new message becomes visible before it expires, an updated one not after it has", () => {
+  const expiring = { expiresMs: NOW };
+  const refused = "InvalidQueryParameterValue";
+  for (const [visibleAtMs, first, later] of [
+    [NOW - 1, null, null],
+    [NOW, refused, null],
+    [NOW + 1, refused, refused],
+  ] as const) {
+    assert.equal(refuseFirstTurn(visibleAtMs, expiring), first);
+    assert.equal(refuseLaterTurn(visibleAtMs, expiring), later);
+    assert.equal(refuseFirstTurn(visibleAtMs, { expiresMs: null }), null);
+    assert.equal(refuseLaterTurn(visibleAtMs, { expiresMs: null }), null);
+  }
+});
