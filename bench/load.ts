@@ -12,8 +12,8 @@ export interface Run {
 }
 
 const CONNECTIONS = 32;
-/** Long enough for the compiler of a server in JavaScript to have seen the hot paths. */
-const WARM_UP_SECONDS = 1;
+/** Long enough for the compiler of a server in JavaScript to be done with the hot paths. */
+const WARM_UP_SECONDS = 3;
 
 /** Sends requests that were made and signed beforehand, so that the generator has little to do. */
 export class Load {
@@ -33,8 +33,8 @@ export class Load {
     const wrk = isHead ? null : this.#wrk;
     const run = (seconds: number) =>
       wrk === null
-        ? replay(target.blobPort, requests, CONNECTIONS, seconds)
-        : wrk.replay(target.blobPort, requests, CONNECTIONS, seconds);
+        ? replay(target.port, requests, CONNECTIONS, seconds)
+        : wrk.replay(target.port, requests, CONNECTIONS, seconds);
     await run(WARM_UP_SECONDS);
     return measured(target, () => run(this.#seconds));
   }
@@ -42,14 +42,14 @@ export class Load {
   /** One client that sends one request after the other. The value is in requests a second. */
   async single(target: Target, requests: readonly Buffer[]): Promise<Reading> {
     await expectSuccess(target, requests);
-    return measured(target, () => replay(target.blobPort, requests, 1, this.#seconds));
+    return measured(target, () => replay(target.port, requests, 1, this.#seconds));
   }
 
   /** Sends each request once, many at a time. */
   async each(target: Target, requests: Iterable<Buffer>): Promise<void> {
     const queue = requests[Symbol.iterator]();
     const client = async () => {
-      const connection = await Connection.open(target.blobPort);
+      const connection = await Connection.open(target.port);
       for (let next = queue.next(); next.done !== true; next = queue.next()) {
         await exchangeOrThrow(connection, next.value);
       }
@@ -61,7 +61,7 @@ export class Load {
 
 /** The answer to one request, as text. */
 export async function answerTo(target: Target, request: Buffer): Promise<string> {
-  const connection = await Connection.open(target.blobPort);
+  const connection = await Connection.open(target.port);
   const text = await exchangeOrThrow(connection, request, true);
   connection.close();
   return text;

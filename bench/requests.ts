@@ -11,7 +11,7 @@ export interface BlobSize {
 }
 
 export function createContainer(target: Target): Buffer {
-  return signed(target.blobPort, {
+  return signed(target.port, {
     method: "PUT",
     path: CONTAINER,
     query: { restype: "container" },
@@ -19,7 +19,7 @@ export function createContainer(target: Target): Buffer {
 }
 
 export function putBlob(target: Target, blob: BlobSize): Buffer {
-  return signed(target.blobPort, {
+  return signed(target.port, {
     method: "PUT",
     path: pathOf(blob),
     headers: { "x-ms-blob-type": "BlockBlob" },
@@ -28,16 +28,16 @@ export function putBlob(target: Target, blob: BlobSize): Buffer {
 }
 
 export function getBlob(target: Target, blob: BlobSize): Buffer {
-  return signed(target.blobPort, { method: "GET", path: pathOf(blob) });
+  return signed(target.port, { method: "GET", path: pathOf(blob) });
 }
 
 export function headBlob(target: Target, blob: BlobSize): Buffer {
-  return signed(target.blobPort, { method: "HEAD", path: pathOf(blob) });
+  return signed(target.port, { method: "HEAD", path: pathOf(blob) });
 }
 
 export function listBlobs(target: Target): Buffer {
   const query = { restype: "container", comp: "list" };
-  return signed(target.blobPort, { method: "GET", path: CONTAINER, query });
+  return signed(target.port, { method: "GET", path: CONTAINER, query });
 }
 
 function pathOf(blob: BlobSize): string {

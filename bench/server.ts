@@ -15,7 +15,10 @@ const START_MS_MAX = 60_000;
 /** A server that runs, alone, until the measurement is over. */
 export interface Target {
   readonly pid: number;
-  readonly blobPort: number;
+  /** Of the service that is measured: Blob, unless a row turns to another. */
+  readonly port: number;
+  readonly queuePort: number;
+  readonly tablePort: number;
   /** From the start of the process until it said that it is ready. */
   readonly readyMs: number;
 }
@@ -53,14 +56,15 @@ export class Servers {
     folder: string,
     body: (target: Target) => Promise<T>,
   ): Promise<T> {
-    const blobPort = await freePort();
-    const [command, args] = this.#commandOf(name, folder, blobPort);
+    const [port, queuePort, tablePort] = await freePorts();
+    const ports = { port, queuePort, tablePort };
+    const [command, args] = this.#commandOf(name, folder, ports);
     const startedMs = performance.now();
     const child = startChild(command, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
     try {
-      await untilReady(child, `http://127.0.0.1:${blobPort}`);
+      await untilReady(child, `http://127.0.0.1:${port}`);
       const readyMs = performance.now() - startedMs;
-      return await body({ pid: child.pid as number, blobPort, readyMs });
+      return await body({ pid: child.pid as number, ...ports, readyMs });
     } finally {
       await stopChild(child);
     }
@@ -70,9 +74,13 @@ export class Servers {
     return mkdtempSync(join(this.#scratch, "data-"));
   }
 
-  #commandOf(name: ServerName, folder: string, port: number): [string, string[]] {
+  #commandOf(
+    name: ServerName,
+    folder: string,
+    { port, queuePort, tablePort }: Pick<Target, "port" | "queuePort" | "tablePort">,
+  ): [string, string[]] {
     const place = ["--location", folder, "--blobPort", String(port)];
-    const others = ["--queuePort", "0", "--tablePort", "0"];
+    const others = ["--queuePort", `${queuePort}`, "--tablePort", `${tablePort}`];
     if (name === "floor") return [process.execPath, [join(ROOT, "dist/bench/floor.js"), `${port}`]];
     if (name === "lazuli") {
       const more = ["--filePort", "0", "--dfsPort", "0", "--smbPort", "0"];
@@ -109,6 +117,10 @@ function untilReady(child: ChildProcess, address: string): Promise<void> {
     child.on("error", (error) => fail(`could not be started (${error.message})`));
     child.on("exit", (code) => fail(`ended with code ${code}`));
   });
+}
+
+async function freePorts(): Promise<[number, number, number]> {
+  return Promise.all([freePort(), freePort(), freePort()]);
 }
 
 function freePort(): Promise<number> {

@@ -19,6 +19,10 @@ export const SPACE = {
   contentShares: 0x04,
   contentGarbage: 0x05,
   extentUse: 0x06,
+  rangeEntry: 0x07,
+  rangeLayer: 0x08,
+  crowdedRegion: 0x09,
+  doomedRangeLayer: 0x0a,
   serviceProperties: 0x10,
   container: 0x20,
   blob: 0x21,
@@ -75,6 +79,26 @@ export function keyOfTextPrefix(space: Space, parts: KeyPart[], text: string): B
   return whole.subarray(0, whole.length - 1);
 }
 
+const SURROGATE = /[\ud800-\udfff]/;
+
+/**
+ * A text as a part that sorts by its UTF-16 units, as JavaScript compares texts, and keeps even half
+ * of a surrogate pair. UTF-8 does the same for all that lies within the first 65,536 characters.
+ */
+export function ordinalPart(text: string): KeyPart {
+  if (!SURROGATE.test(text)) return text;
+  const bytes: number[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit <= TEXT_ESCAPE) bytes.push(TEXT_ESCAPE, unit + 1);
+    else if (unit < 0x80) bytes.push(unit);
+    else if (unit < 0x800) bytes.push(0xc0 | (unit >> 6), 0x80 | (unit & 0x3f));
+    else bytes.push(0xe0 | (unit >> 12), 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f));
+  }
+  bytes.push(TEXT_END);
+  return Buffer.from(bytes);
+}
+
 /** Takes a key apart again, in the order in which it was made. */
 export class KeyReader {
   readonly #bytes: Bytes;
@@ -99,6 +123,15 @@ export class KeyReader {
     return Buffer.from(plain).toString("utf8");
   }
 
+  /** What `ordinalPart` made. */
+  ordinal(): string {
+    const start = this.#at;
+    const text = this.text();
+    const surrogate = this.#bytes.indexOf(SURROGATE_LEAD, start);
+    if (surrogate < 0 || surrogate >= this.#at) return text;
+    return textOfUnits(this.#bytes.subarray(start, this.#at - 1));
+  }
+
   u64(): bigint {
     const value = this.#bytes.readBigUInt64BE(this.#at);
     this.#at += 8;
@@ -109,6 +142,25 @@ export class KeyReader {
   number(): number {
     return Number(this.u64());
   }
+}
+
+/** With this byte the three bytes of every surrogate begin, and those of some Korean letters. */
+const SURROGATE_LEAD = 0xed;
+
+function textOfUnits(bytes: Bytes): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; ) {
+    const lead = bytes[at++] as number;
+    const next = () => bytes[at++] as number;
+    if (lead === TEXT_ESCAPE) text += String.fromCharCode(next() - 1);
+    else if (lead < 0x80) text += String.fromCharCode(lead);
+    else if (lead < 0xe0) text += String.fromCharCode(((lead & 0x1f) << 6) | (next() & 0x3f));
+    else {
+      const unit = ((lead & 0x0f) << 12) | ((next() & 0x3f) << 6) | (next() & 0x3f);
+      text += String.fromCharCode(unit);
+    }
+  }
+  return text;
 }
 
 function sizeOf(part: KeyPart): number {

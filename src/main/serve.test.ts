@@ -29,7 +29,8 @@ class Around implements Surroundings {
 }
 
 function settings(...args: string[]) {
-  const asked = readCommandLine(["--blobPort", "0", ...args], {});
+  const ports = ["--blobPort", "0", "--queuePort", "0", "--tablePort", "0"];
+  const asked = readCommandLine([...ports, ...args], {});
   assert.equal(asked.kind, "start");
   return readSettings((asked as Extract<typeof asked, { kind: "start" }>).options);
 }
@@ -68,7 +69,7 @@ test("a start that fails leaves nothing open", async (t) => {
 
 test("services still to come take no port", async (t) => {
   const { origins } = await started(t, new Around(), "--inMemoryPersistence");
-  assert.deepEqual([...origins.keys()], ["blob"]);
+  assert.deepEqual([...origins.keys()], ["blob", "table"]);
 });
 
 test("IPv6 addresses work, and are bracketed in the origin", async (t) => {

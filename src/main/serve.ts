@@ -3,7 +3,9 @@ import { BlobRestService } from "../front/rest/blob/blob-rest-service.ts";
 import type { RestService } from "../front/rest/http/exchange.ts";
 import { DEFAULT_LIMITS } from "../front/rest/http/limits.ts";
 import { type Listener, openListener } from "../front/rest/http/server.ts";
+import { TableRestService } from "../front/rest/table/table-rest-service.ts";
 import { BlobSweep } from "../service/blob/sweep.ts";
+import { TableSweep } from "../service/table/sweep.ts";
 import type { FailStop } from "../store/store.ts";
 import { Background, type Schedule } from "./background.ts";
 import { SERVICES, type ServiceName } from "./flags.ts";
@@ -74,12 +76,16 @@ async function open(
 function servicesOn(data: Data, settings: Settings): [ServiceName, RestService][] {
   const { oauth, pathStyleOnly } = settings;
   const accounts = { ...settings.accounts, pathStyleOnly };
-  return [["blob", new BlobRestService(data, accounts, { oauth })]];
+  return [
+    ["blob", new BlobRestService(data, accounts, { oauth })],
+    ["table", new TableRestService(data, accounts, { oauth })],
+  ];
 }
 
 function sweeping(data: Data, { schedule }: Surroundings, log: Log): Background {
   const blobs = new BlobSweep(data);
-  const rounds = [() => blobs.sweep(), () => data.contents.sweep()];
+  const tables = new TableSweep(data);
+  const rounds = [() => blobs.sweep(), () => tables.sweep(), () => data.contents.sweep()];
   return new Background(rounds, schedule, (error) => log.warn("sweeping failed", error));
 }
 

@@ -4,6 +4,8 @@ import type { StoredPolicy } from "./access.ts";
 
 /** The letters that a stored policy of a container may grant. */
 export const CONTAINER_LETTERS = "racwdxyltfmeopi";
+/** Those of a queue. */
+export const QUEUE_LETTERS = "raup";
 
 /** What a set of stored policies may be; `letters` are those that mean something on the resource. */
 export function refusePolicies(

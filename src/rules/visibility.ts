@@ -26,17 +26,11 @@ export function refuseByReceipt(
 }
 
 /** A new message must become visible before it expires. */
-export function refuseFirstTurn(
-  visibleAtMs: Instant,
-  { expiresMs }: Lifetime,
-): FaultCode | null {
+export function refuseFirstTurn(visibleAtMs: Instant, { expiresMs }: Lifetime): FaultCode | null {
   return expiresMs !== null && visibleAtMs >= expiresMs ? "InvalidQueryParameterValue" : null;
 }
 
 /** A message cannot be hidden for longer than it lives. */
-export function refuseLaterTurn(
-  visibleAtMs: Instant,
-  { expiresMs }: Lifetime,
-): FaultCode | null {
+export function refuseLaterTurn(visibleAtMs: Instant, { expiresMs }: Lifetime): FaultCode | null {
   return expiresMs !== null && visibleAtMs > expiresMs ? "InvalidQueryParameterValue" : null;
 }

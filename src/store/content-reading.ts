@@ -8,7 +8,7 @@ import { type Store, StoreError, type View } from "./store.ts";
 const PARTS_PER_LOOKUP = 64;
 
 /** Bytes to read one after another: at hand, or behind an address. */
-type Stretch = Bytes | { readonly at: Address; readonly from: number; readonly length: number };
+export type Stretch = Bytes | { readonly at: Address; readonly from: number; readonly length: number };
 
 /** Where the bytes from some offset up to `until` are, with the extents they lie in held. */
 interface Found extends Hold {
@@ -33,6 +33,7 @@ export interface ReadingSetup {
 export class ContentReading implements Reading {
   readonly length: number;
   readonly whole: Bytes | null;
+  readonly isSettled = true;
   readonly #setup: ReadingSetup;
   readonly #until: number;
   #found: Found;
@@ -78,16 +79,21 @@ export class ContentReading implements Reading {
       content.kind === "list"
         ? stretchesOfList(view, content, from, this.#until)
         : { stretches: stretchesOfLeaf(view, content, from, this.#until), until: this.#until };
-    const held = new Set<number>();
-    for (const stretch of found.stretches) {
-      if (!Buffer.isBuffer(stretch)) held.add(stretch.at.extent);
-    }
-    const hold = extents.hold(held);
+    const hold = holdAll(extents, found.stretches);
     return { ...found, release: () => hold.release() };
   }
 }
 
-function stretchesOfLeaf(view: View, leaf: Content, from: number, until: number): Stretch[] {
+/** Keeps the extents of these stretches where they are. */
+export function holdAll(extents: Extents, stretches: readonly Stretch[]): Hold {
+  const held = new Set<number>();
+  for (const stretch of stretches) {
+    if (!Buffer.isBuffer(stretch)) held.add(stretch.at.extent);
+  }
+  return extents.hold(held);
+}
+
+export function stretchesOfLeaf(view: View, leaf: Content, from: number, until: number): Stretch[] {
   if (leaf.kind === "inline") {
     // Records die with the view: their bytes have to be copied.
     return from < until ? [Buffer.from(readInline(view, leaf.id).subarray(from, until))] : [];
@@ -147,7 +153,7 @@ function* partsFrom(
   }
 }
 
-function bytesAtHand(stretches: readonly Stretch[]): Bytes | null {
+export function bytesAtHand(stretches: readonly Stretch[]): Bytes | null {
   if (!stretches.every((stretch) => Buffer.isBuffer(stretch))) return null;
   return stretches.length === 1 ? (stretches[0] as Bytes) : Buffer.concat(stretches as Bytes[]);
 }

@@ -1,4 +1,5 @@
 import type { Body, Bytes } from "../base/bytes.ts";
+import type { RangeMaps } from "./range-map.ts";
 import type { Transaction, View } from "./store.ts";
 
 /** Bodies up to this size live in their record: one durable step instead of two. */
@@ -7,9 +8,11 @@ export const INLINE_BYTES_MAX = 16 * 1024;
 /**
  * Contents: what blobs, blocks and files are made of. A content is immutable and counted: it is
  * there from `keep` or `compose` until as many `drop`s as there were `share`s, plus one. A content
- * is a *leaf* (bytes inside its record, or addresses in extents) or a *list* of parts of leaves.
+ * is a *leaf* (bytes inside its record, or addresses in extents), a *list* of parts of leaves, or a
+ * *map* (see `range-map.ts`), which is the only one that can be changed.
  */
 export interface Contents {
+  readonly maps: RangeMaps;
   /** Takes a body in one pass. Bytes beyond the inline limit are durable when it resolves. */
   take(body: Body, digests: Digests): Promise<Taken>;
   /** Gives taken bytes a name: a new leaf, with one reference. */
@@ -24,7 +27,8 @@ export interface Contents {
   partsOf(view: View, content: Content, skip: number, limit: number): Part[];
   /**
    * Opens bytes for reading, inside the body that found the content. What is opened stays readable
-   * until `close`, whatever happens to the content meanwhile.
+   * until `close`, whatever happens to the content meanwhile; but of a map whose reading is not
+   * settled, what others write meanwhile shows.
    */
   open(view: View, content: Content, from: number, length: number): Reading;
   /** One round of freeing and compaction; true while there may be more to do. */
@@ -34,7 +38,7 @@ export interface Contents {
 /** How a record refers to a content. */
 export interface Content {
   readonly id: bigint;
-  readonly kind: "inline" | "extent" | "list";
+  readonly kind: "inline" | "extent" | "list" | "map";
   readonly length: number;
 }
 
@@ -56,6 +60,8 @@ export interface Taken {
   readonly length: number;
   readonly md5: Bytes | null;
   readonly crc64: Bytes | null;
+  /** The bytes themselves, if they are few enough to live in a record. */
+  readonly inline: Bytes | null;
   release(): void;
 }
 
@@ -63,6 +69,9 @@ export interface Reading {
   readonly length: number;
   /** All of the bytes, where they were at hand at once. */
   readonly whole: Bytes | null;
+  /** Whether the bytes stay what they were when it was opened, even if a map is written meanwhile. */
+  readonly isSettled: boolean;
+  /** The bytes in their order. They can be taken once. */
   parts(): AsyncIterable<Bytes>;
   close(): void;
 }

@@ -1,5 +1,4 @@
-import type { TestServer } from "./server.ts";
-import { CREDENTIAL } from "./server.ts";
+import { CREDENTIAL, type TestService } from "./server.ts";
 
 export interface RawAsked {
   readonly method?: string;
@@ -22,7 +21,7 @@ export interface RawAnswer {
 }
 
 /** Says exactly what it is told to, for what the SDK hides or refuses to send. */
-export async function rawRequest(server: TestServer, asked: RawAsked): Promise<RawAnswer> {
+export async function rawRequest(server: TestService, asked: RawAsked): Promise<RawAnswer> {
   const method = asked.method ?? "GET";
   const headers: Record<string, string> = {
     "x-ms-date": new Date().toUTCString(),
@@ -64,7 +63,7 @@ const SIGNED_HEADERS = [
 ];
 
 function authorizationOf(
-  server: TestServer,
+  server: TestService,
   method: string,
   { path, body }: RawAsked,
   headers: Readonly<Record<string, string>>,

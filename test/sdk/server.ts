@@ -3,29 +3,33 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BlobServiceClient, StorageSharedKeyCredential } from "@azure/storage-blob";
 import { HandClock, systemClock } from "../../src/base/clock.ts";
-import { accountsOf } from "../../src/front/rest/auth/account.ts";
+import { type Accounts, accountsOf } from "../../src/front/rest/auth/account.ts";
+import type { AuthOptions } from "../../src/front/rest/auth/authenticate.ts";
 import type { OAuth } from "../../src/front/rest/auth/bearer.ts";
 import { BlobRestService } from "../../src/front/rest/blob/blob-rest-service.ts";
+import type { RestService } from "../../src/front/rest/http/exchange.ts";
 import { DEFAULT_LIMITS } from "../../src/front/rest/http/limits.ts";
 import { openListener, type TlsOptions } from "../../src/front/rest/http/server.ts";
-import { openData } from "../../src/main/open-data.ts";
-import type { BlobContext } from "../../src/service/blob/context.ts";
+import { type Data, openData } from "../../src/main/open-data.ts";
 
-/** A server of its own for a test, with a clock that the test turns. */
-export interface TestServer {
+/** One service of its own for a test, with a clock that the test turns. */
+export interface TestService {
   /** `http://127.0.0.1:port/account` */
   readonly url: string;
-  readonly connectionString: string;
   readonly account: string;
   readonly key: string;
-  /** What leases and block lists go by. The dates of requests are judged by the system's clock. */
+  /** What leases, lists and queues go by. The dates of requests are judged by the system's clock. */
   readonly clock: HandClock;
-  readonly context: BlobContext;
+  readonly context: Data;
   /** What went wrong inside; a test that causes failures empties it. */
   readonly failures: unknown[];
+  close(): Promise<void>;
+}
+
+export interface TestServer extends TestService {
+  readonly connectionString: string;
   /** A client that tries once, so that a test sees the first answer. */
   client(): BlobServiceClient;
-  close(): Promise<void>;
 }
 
 export interface TestServerOptions {
@@ -42,6 +46,21 @@ const KEY =
 export const CREDENTIAL = new StorageSharedKeyCredential(ACCOUNT, KEY);
 
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const service = await startService(BlobRestService, options);
+  const { url } = service;
+  return {
+    ...service,
+    connectionString: `AccountName=${ACCOUNT};AccountKey=${KEY};BlobEndpoint=${url};`,
+    client: () => new BlobServiceClient(url, CREDENTIAL, { retryOptions: { maxTries: 1 } }),
+  };
+}
+
+type ServiceClass = new (context: Data, accounts: Accounts, auth: AuthOptions) => RestService;
+
+export async function startService(
+  Service: ServiceClass,
+  options: TestServerOptions = {},
+): Promise<TestService> {
   const clock = new HandClock(Date.now());
   const failures: unknown[] = [];
   const engine = options.engine ?? process.env.LAZULI_TEST_ENGINE;
@@ -50,7 +69,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const data = await openData(place, clock, (error) => failures.push(error));
   const accounts = accountsOf([{ name: ACCOUNT, keys: [KEY] }]);
   const listener = await openListener({
-    service: new BlobRestService(data, accounts, { oauth: options.oauth ?? null }),
+    service: new Service(data, accounts, { oauth: options.oauth ?? null }),
     host: "127.0.0.1",
     port: 0,
     tls: options.tls ?? null,
@@ -61,16 +80,13 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     healthy: () => true,
   });
   const url = `${listener.origin}/${ACCOUNT}`;
-  const account = `AccountName=${ACCOUNT};AccountKey=${KEY}`;
   return {
     url,
-    connectionString: `${account};BlobEndpoint=${url};`,
     account: ACCOUNT,
     key: KEY,
     clock,
     context: data,
     failures,
-    client: () => new BlobServiceClient(url, CREDENTIAL, { retryOptions: { maxTries: 1 } }),
     async close() {
       await listener.drain();
       await data.close();

@@ -86,6 +86,11 @@ function registerTests(): void {
     await assert.rejects(openDataFolder(join(file, "below")), /is not a folder: choose another/);
   });
 
+  const noProc = process.platform === "linux" ? false : "only Linux has /proc";
+  test("a place that takes no folders is refused, and at once", { skip: noProc }, async () => {
+    await assert.rejects(openDataFolder("/proc/lazuli/data"), /cannot be written to \(ENOENT\)/);
+  });
+
   const skip = process.platform === "win32" ? "Windows has no such permissions" : false;
   test("a folder that cannot be written to is refused", { skip }, async (t) => {
     const folder = await newPlace(t);

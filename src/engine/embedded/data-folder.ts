@@ -1,5 +1,5 @@
 import { access, constants, mkdir, open, readFile, rename, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { lockFolder } from "./folder-lock.ts";
 import { syncFolder } from "./sync-folder.ts";
 
@@ -38,7 +38,7 @@ export async function openDataFolder(folder: string): Promise<DataFolder> {
 
 async function makeWritable(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder);
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : null;
@@ -47,6 +47,21 @@ async function makeWritable(folder: string): Promise<void> {
         ? "is not a folder"
         : `cannot be written to (${code})`;
     throw new Error(`${folder} ${problem}: ${ELSEWHERE}`, { cause: error });
+  }
+}
+
+/** With its parents. Not by Node's own way: that never ends below /proc, which says ENOENT for ever. */
+async function makeFolder(folder: string): Promise<void> {
+  const make = () => mkdir(folder, { mode: 0o700 });
+  try {
+    await make();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : null;
+    if (code === "EEXIST" && (await stat(folder)).isDirectory()) return;
+    const parent = dirname(folder);
+    if (code !== "ENOENT" || parent === folder) throw error;
+    await makeFolder(parent);
+    await make();
   }
 }
 

@@ -11,8 +11,8 @@ import { type ExtentFile, PIECE_ALIGNMENT_BYTES } from "./extent-file.ts";
 export const CHUNK_BYTES = 64 * 1024;
 export const CHECKSUM_BYTES = 4;
 
-/** Read, and checked, at one go. */
-const READ_CHUNKS = 16;
+/** Read, and checked, at one go. A slow reader keeps two such parts in memory. */
+const READ_CHUNKS = 4;
 
 /** What a piece takes in its file, the gap up to the next piece included. */
 export function bytesOnDisk(length: number): number {

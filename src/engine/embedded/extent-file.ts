@@ -94,17 +94,19 @@ export class ExtentFile {
 
   /** Fills all the buffers; false if the file ends before. */
   async read(into: readonly Bytes[], position: number): Promise<boolean> {
-    const handle = await this.#open().catch((error: unknown) => {
-      throw new StoreError("damaged", `cannot open ${this.path}`, { cause: error });
-    });
-    let rest = into;
-    for (let at = position; rest.length > 0; ) {
-      const { bytesRead } = await handle.readv(rest, at);
-      if (bytesRead === 0) return false;
-      at += bytesRead;
-      rest = behind(rest, bytesRead);
+    try {
+      const handle = await this.#open();
+      let rest = into;
+      for (let at = position; rest.length > 0; ) {
+        const { bytesRead } = await handle.readv(rest, at);
+        if (bytesRead === 0) return false;
+        at += bytesRead;
+        rest = behind(rest, bytesRead);
+      }
+      return true;
+    } catch (error) {
+      throw readError(error, this.path);
     }
-    return true;
   }
 
   /**
@@ -161,11 +163,21 @@ function behind(parts: readonly Bytes[], bytes: number): readonly Bytes[] {
   return [];
 }
 
+function readError(error: unknown, path: string): StoreError {
+  const code = codeOf(error);
+  const kind = code === "ENOENT" || code === "EIO" ? "damaged" : "broken";
+  return new StoreError(kind, `cannot read ${path} (${code})`, { cause: error });
+}
+
 export function writeError(error: unknown, path: string): StoreError {
-  const code = (error as NodeJS.ErrnoException).code;
+  const code = codeOf(error);
   if (code === "ENOSPC" || code === "EDQUOT") {
     const message = `no space is left for ${path}: free some, then try again`;
     return new StoreError("full", message, { cause: error });
   }
-  return new StoreError("broken", `cannot write ${path}`, { cause: error });
+  return new StoreError("broken", `cannot write ${path} (${code})`, { cause: error });
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error);
 }

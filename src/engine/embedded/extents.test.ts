@@ -111,6 +111,14 @@ test("a file that ends too early is found", async (t) => {
   await assert.rejects(gather(extents.parts(at, 0, at.length)), { kind: "damaged" });
 });
 
+test("bytes that the disk cannot read are damaged, not gone", async (t) => {
+  const extents = await openIn(t, await newFolder(t));
+  const at = await place(extents, someBytes(50_000, 1));
+  await failOnce(t, "readv");
+  await assert.rejects(gather(extents.parts(at, 0, at.length)), { kind: "damaged" });
+  assert.deepEqual(await gather(extents.parts(at, 0, at.length)), someBytes(50_000, 1));
+});
+
 test("a reader that stops in the middle is no trouble", async (t) => {
   const extents = await openIn(t, await newFolder(t), null, 64 * 1024 * 1024);
   const bytes = someBytes(5_000_000, 1);
@@ -212,12 +220,15 @@ function fileOf(folder: string, extent: number): string {
 }
 
 /** Makes the next call of a method fail, on whatever file. */
-async function failOnce(t: TestContext, method: "datasync" | "sync" | "writev"): Promise<void> {
+async function failOnce(
+  t: TestContext,
+  method: "datasync" | "sync" | "writev" | "readv",
+): Promise<void> {
   const file = await open(process.execPath);
   const files = Object.getPrototypeOf(file) as FileHandle;
   await file.close();
   const fail = async () => {
-    throw new Error("input/output error");
+    throw Object.assign(new Error("input/output error"), { code: "EIO" });
   };
   t.mock.method(files, method, fail as never, { times: 1 });
 }

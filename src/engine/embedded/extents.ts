@@ -9,12 +9,12 @@ import { ExtentUpload, type Room } from "./extent-upload.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 const EXTENT_BYTES_MAX = 256 * 1024 * 1024;
-/** An extent takes at least this many pieces, so that little room is lost at its end. */
-const PIECES_PER_EXTENT = 4;
+/** A piece takes at most one part in four of an extent, so that little room is lost at its end. */
+const PIECE_PART = 4;
 /** Files kept open although nobody holds them. */
 const IDLE_FILES_MAX = 64;
 
-const FILE_NAME = /^([0-9a-f]{16})\.extent$/;
+const FILE_NAME = /^[0-9a-f]{16}\.extent$/;
 
 export interface EmbeddedExtentsSetup {
   /** Holds the extents, and nothing else. */
@@ -48,7 +48,7 @@ export class EmbeddedExtents implements Extents {
     this.#folder = setup.folder;
     this.#failStop = setup.failStop;
     this.#extentBytesMax = setup.extentBytesMax ?? EXTENT_BYTES_MAX;
-    this.pieceBytesMax = this.#extentBytesMax / PIECES_PER_EXTENT;
+    this.pieceBytesMax = this.#extentBytesMax / PIECE_PART;
     this.#lastExtent = setup.endOfUse?.extent ?? 0;
   }
 

@@ -3,7 +3,7 @@ import type { Address, ExtentInfo, Extents, Hold, Written } from "../../store/ex
 import { StoreError } from "../../store/store.ts";
 
 const EXTENT_BYTES_MAX = 64 * 1024 * 1024;
-const PIECES_PER_EXTENT = 4;
+const PIECE_PART = 4;
 
 /** Extents that live and die with their process. Each piece is one buffer. */
 export class MemoryExtents implements Extents {
@@ -16,7 +16,7 @@ export class MemoryExtents implements Extents {
   }
 
   async write(body: Body): Promise<Written> {
-    const pieceBytesMax = this.#extentBytesMax / PIECES_PER_EXTENT;
+    const pieceBytesMax = this.#extentBytesMax / PIECE_PART;
     const upload = new MemoryUpload(body.length, pieceBytesMax, (bytes) => this.#reserve(bytes));
     try {
       await body.drain((part) => upload.add(part));

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
+import { Fault } from "../../base/fault.ts";
 import { BLOB_NAME_CHARS_MAX } from "../../base/limits.ts";
 import type { Query } from "./http/exchange.ts";
-import { invalidQuery } from "./request-query.ts";
 
 /**
  * Where a list goes on, as clients send it back. To them it is opaque: a kind (one letter) and a
@@ -16,10 +16,14 @@ export function writeMarker(marker: Marker<string>): string {
   return Buffer.from(marker.kind + marker.text, "utf8").toString("base64url");
 }
 
-/** `kinds` are those that the list could have written; null if no marker is sent. */
+/**
+ * `kinds` are those that the list could have written; null if no marker is sent. `code` is what the
+ * service calls a marker that is none of its own.
+ */
 export function markerOf<const Kind extends string>(
   query: Query,
   kinds: readonly Kind[],
+  code: "InvalidMarker" | "InvalidQueryParameterValue" = "InvalidQueryParameterValue",
 ): Marker<Kind> | null {
   const value = query.get("marker");
   if (value === undefined || value === "") return null;
@@ -28,7 +32,11 @@ export function markerOf<const Kind extends string>(
   const kind = kinds.find((one) => text.startsWith(one));
   const isOurs = isUtf8(bytes) && bytes.toString("base64url") === value;
   if (kind === undefined || !isOurs || text.length > BLOB_NAME_CHARS_MAX + 1) {
-    throw invalidQuery("marker", value, "Send the NextMarker of the list before, unchanged.");
+    throw new Fault(code, {
+      QueryParameterName: "marker",
+      QueryParameterValue: value,
+      Reason: "Send the NextMarker of the list before, unchanged.",
+    });
   }
   return { kind, text: text.slice(kind.length) };
 }

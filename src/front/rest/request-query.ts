@@ -12,21 +12,46 @@ export function invalidQuery(name: string, value: string, reason?: string): Faul
   );
 }
 
+function outOfRange(name: string, value: string, min: number, max: number): Fault {
+  return new Fault("OutOfRangeQueryParameterValue", {
+    QueryParameterName: name,
+    QueryParameterValue: value,
+    MinimumAllowed: String(min),
+    MaximumAllowed: String(max),
+  });
+}
+
 /** How many results a list may have: what is asked for, but never more than the service's most. */
 export function resultsMaxOf(query: Query): number {
   const value = query.get("maxresults");
   if (value === undefined || value === "") return LIST_RESULTS_MAX;
   if (!/^[+-]?\d{1,10}$/.test(value)) throw invalidQuery("maxresults", value);
   const asked = Number(value);
-  if (asked < 1) {
-    throw new Fault("OutOfRangeQueryParameterValue", {
-      QueryParameterName: "maxresults",
-      QueryParameterValue: value,
-      MinimumAllowed: "1",
-      MaximumAllowed: String(LIST_RESULTS_MAX),
-    });
-  }
+  if (asked < 1) throw outOfRange("maxresults", value, 1, LIST_RESULTS_MAX);
   return Math.min(asked, LIST_RESULTS_MAX);
+}
+
+/** A whole number within bounds; null if it is not sent. */
+export function numberFromQuery(
+  query: Query,
+  name: string,
+  min: number,
+  max: number,
+): number | null {
+  const value = query.get(name);
+  if (value === undefined || value === "") return null;
+  if (!/^[+-]?\d{1,15}$/.test(value)) throw invalidQuery(name, value, "It is a whole number.");
+  const number = Number(value);
+  if (number < min || number > max) throw outOfRange(name, value, min, max);
+  return number;
+}
+
+export function requireFromQuery(query: Query, name: string): string {
+  const value = query.get(name);
+  if (value === undefined || value === "") {
+    throw new Fault("MissingRequiredQueryParameter", { QueryParameterName: name });
+  }
+  return value;
 }
 
 /** The words of `include`, of which each must be known. */

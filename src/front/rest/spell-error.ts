@@ -7,6 +7,8 @@ import { element, XML_DECLARATION } from "./xml/write-xml.ts";
 export interface ErrorOptions {
   /** `WWW-Authenticate` of every 401: how to get a token. */
   readonly challenge?: string;
+  /** Which of the operations of a batch was refused; the message begins with it. */
+  readonly index?: number;
 }
 
 /** Blob, Queue and File. */
@@ -55,7 +57,7 @@ const HEADER_DETAILS = new Set(["ETag", "Last-Modified", "Content-Range"]);
 function answer(
   fault: Fault,
   request: RestRequest,
-  { challenge }: ErrorOptions,
+  { challenge, index }: ErrorOptions,
   contentType: string,
   spell: (code: string, message: string, details: Details) => string,
 ): RestResponse {
@@ -67,7 +69,8 @@ function answer(
   if (request.method === "HEAD" || status === 304) return { status, headers, body: null };
   headers.push("Content-Type", contentType);
   const time = isoOfStamp(stampOf(request.receivedMs));
-  const text = `${message}\nRequestId:${request.id}\nTime:${time}`;
+  const prefix = index === undefined ? "" : `${index}:`;
+  const text = `${prefix}${message}\nRequestId:${request.id}\nTime:${time}`;
   const details = entries.filter(([name]) => !HEADER_DETAILS.has(name));
   return { status, headers, body: spell(code, text, details) };
 }

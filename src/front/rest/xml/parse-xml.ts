@@ -13,6 +13,11 @@ export interface XmlElement {
   readonly text: string;
 }
 
+export interface ParseOptions {
+  /** XML turns every line end into a line feed; this keeps the carriage returns of texts. */
+  readonly keepLineEnds?: boolean;
+}
+
 const DEPTH_MAX = 32;
 /**
  * Elements, comments, CDATA sections and references together. Twice the longest block list, so that
@@ -32,14 +37,14 @@ const CODE_POINT_MAX = 0x10ffff;
  * the language, no processing instructions. Time and memory grow with the length of the input, which
  * the caller limits, and with nothing else. What is not well-formed is an `InvalidXmlDocument`.
  */
-export function parseXml(bytes: Bytes): XmlElement {
+export function parseXml(bytes: Bytes, options: ParseOptions = {}): XmlElement {
   if (!isUtf8(bytes)) throw invalidXml("", 0, "The document is not UTF-8.");
   const document = bytes.toString("utf8");
   const invalid = document.search(XML_INVALID);
   if (invalid >= 0) {
     throw invalidXml(document, invalid, "XML does not permit this character.");
   }
-  return new Parser(document).document();
+  return new Parser(document, options.keepLineEnds ?? false).document();
 }
 
 interface OpenElement extends XmlElement {
@@ -70,12 +75,14 @@ const CDATA_END = "]]>";
 
 class Parser {
   readonly #source: string;
+  readonly #keepLineEnds: boolean;
   readonly #open: OpenElement[] = [];
   #at = 0;
   #pieces = 0;
 
-  constructor(source: string) {
+  constructor(source: string, keepLineEnds: boolean) {
     this.#source = source;
+    this.#keepLineEnds = keepLineEnds;
   }
 
   document(): XmlElement {
@@ -215,7 +222,7 @@ class Parser {
 
   #textOf(raw: string): string {
     if (raw.includes(CDATA_END)) this.#refuse("Text must not contain ]]>.");
-    return this.#expand(withLineFeeds(raw));
+    return this.#expand(this.#withLineFeeds(raw));
   }
 
   #cdata(element: OpenElement): void {
@@ -223,7 +230,7 @@ class Parser {
     const start = this.#at + CDATA.length;
     const end = this.#source.indexOf(CDATA_END, start);
     if (end < 0) this.#refuse("A CDATA section has no end.");
-    element.text += withLineFeeds(this.#source.slice(start, end));
+    element.text += this.#withLineFeeds(this.#source.slice(start, end));
     this.#at = end + CDATA_END.length;
   }
 
@@ -255,6 +262,12 @@ class Parser {
     }
     parts.push(raw.slice(done));
     return parts.join("");
+  }
+
+  /** XML has one kind of line end, whatever the sender's system uses. */
+  #withLineFeeds(raw: string): string {
+    if (this.#keepLineEnds || !raw.includes("\r")) return raw;
+    return raw.replace(/\r\n?/g, "\n");
   }
 
   #countPiece(): void {
@@ -296,11 +309,6 @@ function characterOf(reference: string): string | null {
   if (surrogate || point > CODE_POINT_MAX) return null;
   const character = String.fromCodePoint(point);
   return hasInvalidXmlCharacters(character) ? null : character;
-}
-
-/** XML has one kind of line end, whatever the sender's system uses. */
-function withLineFeeds(raw: string): string {
-  return raw.includes("\r") ? raw.replace(/\r\n?/g, "\n") : raw;
 }
 
 function isSpace(code: number): boolean {

@@ -1,0 +1,127 @@
+/**
+ * Properties of entities, as the Table service types and spells them. An entity keeps its properties
+ * as text: the very JSON that most clients ask for, so that what is read need not be made anew.
+ */
+
+export const EDM_TYPES = [
+  "Edm.Binary",
+  "Edm.Boolean",
+  "Edm.DateTime",
+  "Edm.Double",
+  "Edm.Guid",
+  "Edm.Int32",
+  "Edm.Int64",
+  "Edm.String",
+] as const;
+
+export type EdmType = (typeof EDM_TYPES)[number];
+
+export interface Property {
+  /** An identifier: nothing in it needs to be escaped. */
+  readonly name: string;
+  readonly type: EdmType;
+  /** Its value as JSON, in the one spelling that each value has. */
+  readonly json: string;
+}
+
+const ANNOTATION = "@odata.type";
+const TYPE_CHARS_MAX = "Edm.DateTime".length;
+
+/** Whether the type does not show in the JSON by itself. */
+export function isAnnotated({ type, json }: Property): boolean {
+  switch (type) {
+    case "Edm.Boolean":
+    case "Edm.Int32":
+    case "Edm.String":
+      return false;
+    case "Edm.Double":
+      // NaN and the infinities are texts in JSON.
+      return json.startsWith('"');
+    default:
+      return true;
+  }
+}
+
+/** `,"name":value`, with the annotation in front that tells the type where JSON does not. */
+export function spellProperty(property: Property): string {
+  const { name, type, json } = property;
+  const plain = `,"${name}":${json}`;
+  return isAnnotated(property) ? `,"${name}${ANNOTATION}":"${type}"${plain}` : plain;
+}
+
+export function spellProperties(properties: Iterable<Property>): string {
+  let text = "";
+  for (const property of properties) text += spellProperty(property);
+  return text;
+}
+
+/** What `spellProperties` made, in its order. */
+export function readProperties(text: string): Property[] {
+  const found: Property[] = [];
+  let annotated: EdmType | null = null;
+  for (let at = 0; at < text.length; ) {
+    const nameEnd = text.indexOf('"', at + 2);
+    const name = text.slice(at + 2, nameEnd);
+    const valueEnd = endOfValue(text, nameEnd + 2);
+    const json = text.slice(nameEnd + 2, valueEnd);
+    at = valueEnd;
+    if (name.endsWith(ANNOTATION)) {
+      annotated = json.slice(1, -1) as EdmType;
+    } else {
+      found.push({ name, type: annotated ?? typeOf(json), json });
+      annotated = null;
+    }
+  }
+  return found;
+}
+
+/**
+ * One property of what `spellProperties` made, without reading the others. A plain search will do:
+ * inside a text every quote has a backslash in front, so this cannot be found there.
+ */
+export function findProperty(text: string, name: string): Property | null {
+  const start = text.indexOf(`,"${name}":`);
+  if (start < 0) return null;
+  const valueStart = start + name.length + 4;
+  const json = text.slice(valueStart, endOfValue(text, valueStart));
+  return { name, type: annotationBefore(text, start, name) ?? typeOf(json), json };
+}
+
+function annotationBefore(text: string, end: number, name: string): EdmType | null {
+  const annotation = `,"${name}${ANNOTATION}":"`;
+  const before = text.slice(Math.max(0, end - annotation.length - TYPE_CHARS_MAX - 1), end);
+  const at = before.indexOf(annotation);
+  return at < 0 ? null : (before.slice(at + annotation.length, -1) as EdmType);
+}
+
+/** The type of a value that has no annotation. */
+function typeOf(json: string): EdmType {
+  switch (json.charCodeAt(0)) {
+    case QUOTE:
+      return "Edm.String";
+    case SMALL_F:
+    case SMALL_T:
+      return "Edm.Boolean";
+    default:
+      return /[.e]/.test(json) ? "Edm.Double" : "Edm.Int32";
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const SMALL_F = 0x66;
+const SMALL_T = 0x74;
+
+function endOfValue(text: string, start: number): number {
+  if (text.charCodeAt(start) !== QUOTE) {
+    const comma = text.indexOf(",", start);
+    return comma < 0 ? text.length : comma;
+  }
+  for (let at = start; ; ) {
+    at = text.indexOf('"', at + 1);
+    if (at < 0) throw new RangeError("a text in a record has no end");
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return at + 1;
+  }
+}

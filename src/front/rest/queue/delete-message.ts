@@ -1,0 +1,18 @@
+import type { QueueContext } from "../../../service/queue/context.ts";
+import { deleteMessage } from "../../../service/queue/delete-message.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import type { QueueCall } from "./call.ts";
+import { receiptFromQuery } from "./message-query.ts";
+
+export async function handleDeleteMessage(
+  context: QueueContext,
+  call: QueueCall,
+): Promise<RestResponse> {
+  await deleteMessage(context, {
+    at: call,
+    access: call.access,
+    messageId: call.messageId,
+    receipt: receiptFromQuery(call.request.query),
+  });
+  return { status: 204, headers: [], body: null };
+}

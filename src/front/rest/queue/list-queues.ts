@@ -1,0 +1,41 @@
+import type { QueueContext } from "../../../service/queue/context.ts";
+import { type ListedQueue, listQueues } from "../../../service/queue/list-queues.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { echoed, metadataElement } from "../list-elements.ts";
+import { markerOf, writeMarker } from "../marker.ts";
+import { includesOf, nameFromQuery, resultsMaxOf } from "../request-query.ts";
+import { XML_CONTENT } from "../response-headers.ts";
+import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
+import type { QueueCall } from "./call.ts";
+
+export async function handleListQueues(
+  context: QueueContext,
+  call: QueueCall,
+): Promise<RestResponse> {
+  const { query } = call.request;
+  const withMetadata = includesOf(query, ["metadata"]).has("metadata");
+  const { queues, hasMore } = await listQueues(context, {
+    account: call.account,
+    access: call.access,
+    prefix: nameFromQuery(query, "prefix"),
+    after: markerOf(query, ["n"], "InvalidMarker")?.text ?? "",
+    resultsMax: resultsMaxOf(query),
+  });
+  const last = queues.at(-1);
+  const next = hasMore && last !== undefined ? writeMarker({ kind: "n", text: last.name }) : "";
+  const body = [
+    `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}>`,
+    echoed(query, "prefix", "Prefix"),
+    echoed(query, "marker", "Marker"),
+    echoed(query, "maxresults", "MaxResults"),
+    "<Queues>",
+    ...queues.map((queue) => queueElement(queue, withMetadata)),
+    `</Queues>${element("NextMarker", next)}</EnumerationResults>`,
+  ];
+  return { status: 200, headers: [...XML_CONTENT], body: body.join("") };
+}
+
+function queueElement({ name, queue }: ListedQueue, withMetadata: boolean): string {
+  const metadata = withMetadata ? metadataElement(queue.metadata) : "";
+  return `<Queue>${element("Name", name)}${metadata}</Queue>`;
+}

@@ -1,0 +1,25 @@
+import type { QueueContext } from "../../../service/queue/context.ts";
+import type { Accounts } from "../auth/account.ts";
+import type { AuthOptions } from "../auth/authenticate.ts";
+import { spellXmlError } from "../spell-error.ts";
+import { type StorageProtocol, StorageRestService } from "../storage-rest-service.ts";
+import { QUEUE_HANDLERS } from "./handlers.ts";
+import { type QueueRoute, routeQueue } from "./route.ts";
+
+export class QueueRestService extends StorageRestService<QueueRoute> {
+  constructor(context: QueueContext, accounts: Accounts, auth: AuthOptions) {
+    super(protocolOn(context), context, accounts, auth);
+  }
+}
+
+function protocolOn(context: QueueContext): StorageProtocol<QueueRoute> {
+  return {
+    name: "queue",
+    route: ({ method, query }, path) => routeQueue(method, path, query),
+    resourceOf: ({ queue }) => ({ service: "queue", container: queue, name: "" }),
+    handle({ operation, queue, messageId }, call) {
+      return QUEUE_HANDLERS[operation](context, { ...call, queue, messageId });
+    },
+    spell: spellXmlError,
+  };
+}

@@ -1,0 +1,94 @@
+import { Fault } from "../../../base/fault.ts";
+import type { Query } from "../http/exchange.ts";
+
+/** What a request asks for, found from its method, path and query alone. */
+export interface QueueRoute {
+  readonly operation: QueueOperationName;
+  /** Decoded; "" where the operation has none. */
+  readonly queue: string;
+  readonly messageId: string;
+}
+
+/**
+ * Every operation of the service, by what the path names, method and `comp` (with `restype` for
+ * the account). The names are those of the files that handle them.
+ */
+export const QUEUE_ROUTES = {
+  account: {
+    "GET properties service": "getServiceProperties",
+    "PUT properties service": "setServiceProperties",
+    "GET stats service": "getServiceStats",
+    "POST userdelegationkey service": "getUserDelegationKey",
+    "GET list": "listQueues",
+  },
+  queue: {
+    PUT: "createQueue",
+    DELETE: "deleteQueue",
+    "GET metadata": "getQueueMetadata",
+    "HEAD metadata": "getQueueMetadata",
+    "PUT metadata": "setQueueMetadata",
+    "GET acl": "getQueueAcl",
+    "HEAD acl": "getQueueAcl",
+    "PUT acl": "setQueueAcl",
+  },
+  messages: {
+    POST: "putMessage",
+    GET: "getMessages",
+    DELETE: "clearMessages",
+  },
+  message: {
+    PUT: "updateMessage",
+    DELETE: "deleteMessage",
+  },
+} as const;
+
+type Level = keyof typeof QUEUE_ROUTES;
+type RoutesOf<L extends Level> = (typeof QUEUE_ROUTES)[L][keyof (typeof QUEUE_ROUTES)[L]];
+export type QueueOperationName = { [L in Level]: RoutesOf<L> }[Level] | "peekMessages";
+
+/** `path` is what follows the account: `/`, `/queue`, `/queue/messages` or `/queue/messages/id`. */
+export function routeQueue(method: string, path: string, query: Query): QueueRoute {
+  const { level, queue, messageId } = addressOf(path);
+  const operation = operationAt(level, method, query);
+  const isPeek = operation === "getMessages" && query.get("peekonly")?.toLowerCase() === "true";
+  return { operation: isPeek ? "peekMessages" : operation, queue, messageId };
+}
+
+function operationAt(level: Level, method: string, query: Query): QueueOperationName {
+  const routes: Readonly<Record<string, QueueOperationName>> = QUEUE_ROUTES[level];
+  const comp = query.get("comp") ?? "";
+  const restype = level === "account" ? (query.get("restype")?.toLowerCase() ?? "") : "";
+  const what = [comp, restype].filter((word) => word !== "").join(" ");
+  const found = routes[what === "" ? method : `${method} ${what}`];
+  if (found !== undefined) return found;
+  const known = Object.keys(routes).some((route) => route.slice(route.indexOf(" ") + 1) === what);
+  if (known || what === "") throw new Fault("UnsupportedHttpVerb", { Method: method });
+  throw new Fault("InvalidQueryParameterValue", {
+    QueryParameterName: "comp",
+    QueryParameterValue: comp,
+    Reason: "There is no such operation on what the path names.",
+  });
+}
+
+function addressOf(path: string): { level: Level; queue: string; messageId: string } {
+  const [queue = "", messages = "", messageId = "", ...more] = path
+    .replace(/^\//, "")
+    .replace(/\/$/, "")
+    .split("/")
+    .map(decode);
+  if (queue === "" && path.length <= 1) return { level: "account", queue, messageId };
+  if (messages === "" && messageId === "") return { level: "queue", queue, messageId };
+  if (messages !== "messages" || more.length > 0) throw new Fault("InvalidUri");
+  const level = messageId === "" ? "messages" : "message";
+  // Ids are GUIDs, which have no case.
+  return { level, queue, messageId: messageId.toLowerCase() };
+}
+
+function decode(encoded: string): string {
+  if (!encoded.includes("%")) return encoded;
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    throw new Fault("InvalidUri");
+  }
+}

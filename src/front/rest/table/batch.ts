@@ -1,0 +1,95 @@
+import { isUtf8 } from "node:buffer";
+import { Fault } from "../../../base/fault.ts";
+import { BATCH_BYTES_MAX } from "../../../base/limits.ts";
+import type { EntityWrite } from "../../../service/table/apply-write.ts";
+import type { TableContext } from "../../../service/table/context.ts";
+import { writeBatch } from "../../../service/table/write-batch.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { readWholeBody } from "../http/whole-body.ts";
+import { spellTableError } from "../spell-error.ts";
+import { answerWithChanges, answerWithQuery, spellPart } from "./batch-answer.ts";
+import { type InnerRequest, readBatch } from "./batch-request.ts";
+import { entitiesAskedOf, type TableCall } from "./call.ts";
+import { handleGetEntity } from "./get-entity.ts";
+import { brokenBatch } from "./multipart.ts";
+import { handleQueryEntities } from "./query-entities.ts";
+import { routeTable, type TableRoute } from "./route.ts";
+import { answerEntityWrite, readEntityWrite } from "./write-entity.ts";
+
+/** An entity group transaction, or one query. */
+export async function handleBatch(context: TableContext, call: TableCall): Promise<RestResponse> {
+  const bytes = await readWholeBody(call.request.body, BATCH_BYTES_MAX);
+  if (!isUtf8(bytes)) throw brokenBatch("It is not UTF-8.");
+  const { isChangeSet, inner } = readBatch(call.request, bytes.toString("utf8"), call.endpoint);
+  if (isChangeSet) return changeSet(context, call, inner);
+  const [query] = inner as [InnerRequest];
+  const answer = await answerQuery(context, call, query).catch((error: unknown) => {
+    if (error instanceof Fault) return spellTableError(error, query.request);
+    throw error;
+  });
+  return answerWithQuery(spellPart(answer, query.contentId));
+}
+
+function answerQuery(
+  context: TableContext,
+  call: TableCall,
+  { request, path }: InnerRequest,
+): Promise<RestResponse> {
+  const route = routeTable(request.method, path, request.query, request.headers);
+  const inner = { ...call, request, route };
+  if (route.operation === "queryEntities") return handleQueryEntities(context, inner);
+  if (route.operation === "getEntity") return handleGetEntity(context, inner);
+  throw brokenBatch("Outside of a change set there can only be a query.");
+}
+
+interface Change {
+  readonly route: TableRoute;
+  readonly write: EntityWrite;
+}
+
+async function changeSet(
+  context: TableContext,
+  call: TableCall,
+  inner: readonly InnerRequest[],
+): Promise<RestResponse> {
+  const changes: Change[] = [];
+  for (const [index, one] of inner.entries()) {
+    try {
+      changes.push(await readChange(one, changes[0]));
+    } catch (error) {
+      if (error instanceof Fault) return refusal(call, index, error);
+      throw error;
+    }
+  }
+  const { route } = changes[0] as Change;
+  const writes = changes.map(({ write }) => write);
+  const done = await writeBatch(context, { ...entitiesAskedOf({ ...call, route }), writes });
+  if (done.kind === "refused") return refusal(call, done.index, done.fault);
+  const parts = changes.map((change, at) => {
+    const { request, contentId } = inner[at] as InnerRequest;
+    const answer = answerEntityWrite(
+      { ...call, request, route: change.route },
+      change.write,
+      done.results[at] ?? null,
+    );
+    return spellPart(answer, contentId);
+  });
+  return answerWithChanges(parts);
+}
+
+async function readChange({ request, path }: InnerRequest, first?: Change): Promise<Change> {
+  const route = routeTable(request.method, path, request.query, request.headers);
+  const table = first?.route.table ?? route.table;
+  if (route.table.toLowerCase() !== table.toLowerCase()) {
+    throw new Fault("CommandsInBatchActOnDifferentPartitions");
+  }
+  return { route, write: await readEntityWrite(route, request) };
+}
+
+/** The change set answers with the one operation that was refused; who may not at all is told so. */
+function refusal({ request }: TableCall, index: number, fault: Fault): RestResponse {
+  if (AUTHORIZATION.test(fault.code)) throw fault;
+  return answerWithChanges([spellPart(spellTableError(fault, request, { index }), null)]);
+}
+
+const AUTHORIZATION = /^Auth/;

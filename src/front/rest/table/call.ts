@@ -1,0 +1,30 @@
+import type { ServiceAsked } from "../../../service/account/context.ts";
+import type { EntitiesAsked, TableContext } from "../../../service/table/context.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import type { StorageCall } from "../storage-rest-service.ts";
+import type { TableRoute } from "./route.ts";
+
+/** One call of a Table operation: the request, and what routing and authentication made of it. */
+export interface TableCall extends StorageCall {
+  readonly route: TableRoute;
+}
+
+export type TableHandler = (context: TableContext, call: TableCall) => Promise<RestResponse>;
+
+export function entitiesAskedOf({ account, access, keyRange, route }: TableCall): EntitiesAsked {
+  return { at: { account, table: route.table }, access, keyRange };
+}
+
+export function serviceAskedOf({ account, access }: TableCall): ServiceAsked {
+  return { at: { account, service: "table" }, access };
+}
+
+/** What every answer about tables and entities has. */
+export const DATA_HEADERS: readonly string[] = [
+  "Cache-Control",
+  "no-cache",
+  "X-Content-Type-Options",
+  "nosniff",
+  "DataServiceVersion",
+  "3.0;",
+];

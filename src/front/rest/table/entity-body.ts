@@ -1,0 +1,74 @@
+import type { Property } from "../../../base/edm.ts";
+import { Fault } from "../../../base/fault.ts";
+import { MIB } from "../../../base/limits.ts";
+import type { EntityPlace } from "../../../rules/entity-plan.ts";
+import type { RestRequest } from "../http/exchange.ts";
+import { readWholeBody } from "../http/whole-body.ts";
+import { propertyOf } from "./edm-values.ts";
+import { type FlatObject, readFlatObject } from "./flat-json.ts";
+import { refuseContentType } from "./metadata-level.ts";
+
+/** An entity of 1 MiB, as the service counts, can be longer than that in JSON. */
+const BODY_BYTES_MAX = 4 * MIB;
+const ANNOTATION = "@odata.type";
+
+export interface EntityBody {
+  /** Null where the body does not have it. */
+  readonly partition: string | null;
+  readonly row: string | null;
+  /** Without keys, timestamp, nulls and what clients repeat of an answer. */
+  readonly properties: readonly Property[];
+}
+
+export async function readJsonBody(request: RestRequest): Promise<FlatObject> {
+  refuseContentType(request.headers);
+  return readFlatObject(await readWholeBody(request.body, BODY_BYTES_MAX));
+}
+
+export async function readEntityBody(request: RestRequest): Promise<EntityBody> {
+  const members = await readJsonBody(request);
+  const properties: Property[] = [];
+  for (const [name, value] of members) {
+    if (isOfTheProtocol(name)) continue;
+    const annotation = textOf(members, name + ANNOTATION);
+    const property = propertyOf(name, value, annotation);
+    if (property !== null) properties.push(property);
+  }
+  return {
+    partition: textOf(members, "PartitionKey"),
+    row: textOf(members, "RowKey"),
+    properties,
+  };
+}
+
+/** The keys of an entity whose URL names none. */
+export function requirePlace({ partition, row }: EntityBody): EntityPlace {
+  if (partition === null || row === null) throw new Fault("PropertiesNeedValue");
+  return { partition, row };
+}
+
+/** A body may repeat the keys of the URL, but not name others. */
+export function refuseOtherPlace({ partition, row }: EntityBody, place: EntityPlace): void {
+  if ((partition ?? place.partition) === place.partition && (row ?? place.row) === place.row)
+    return;
+  throw new Fault("InvalidInput", { Reason: "The keys in the body are not those in the URL." });
+}
+
+function isOfTheProtocol(name: string): boolean {
+  switch (name) {
+    case "PartitionKey":
+    case "RowKey":
+    case "Timestamp":
+      return true;
+    default:
+      return name.startsWith("odata.") || name.includes("@odata.");
+  }
+}
+
+/** Null if it is not there or null; what is no text is refused. */
+function textOf(members: FlatObject, name: string): string | null {
+  const value = members.get(name);
+  if (value === undefined || value.kind === "null") return null;
+  if (value.kind !== "text") throw new Fault("InvalidValueType", { Property: name });
+  return value.text;
+}

@@ -1,0 +1,53 @@
+import { Fault } from "../../../base/fault.ts";
+import type { RequestHeaders, RestRequest } from "../http/exchange.ts";
+
+/** How much an answer tells beside the values. */
+export type MetadataLevel = "none" | "minimal" | "full";
+
+const LEVELS: Readonly<Record<string, MetadataLevel>> = {
+  nometadata: "none",
+  minimalmetadata: "minimal",
+  fullmetadata: "full",
+};
+
+const JSON_TYPES = ["application/json", "application/*", "*/*", "json"];
+
+/** `$format`, or else `Accept`: the first of what is asked for that we can write. */
+export function metadataLevelOf({ query, headers }: RestRequest): MetadataLevel {
+  const asked = query.get("$format") ?? headers.get("accept") ?? "";
+  if (asked === "") return "minimal";
+  const types = asked.toLowerCase().split(",");
+  for (const type of types) {
+    const level = levelOfType(type);
+    if (level !== null) return level;
+  }
+  throw unsupported(types);
+}
+
+/** Bodies of requests are JSON. */
+export function refuseContentType(headers: RequestHeaders): void {
+  const sent = headers.get("content-type")?.toLowerCase() ?? "application/json";
+  if (mediaType(sent) !== "application/json") throw unsupported([sent]);
+}
+
+export function jsonContent(level: MetadataLevel): string[] {
+  return [
+    "Content-Type",
+    `application/json;odata=${level === "none" ? "no" : level}metadata;streaming=true;charset=utf-8`,
+  ];
+}
+
+function levelOfType(type: string): MetadataLevel | null {
+  if (!JSON_TYPES.includes(mediaType(type))) return null;
+  const odata = /;\s*odata\s*=\s*"?(\w+)"?/.exec(type)?.[1];
+  return odata === undefined ? "minimal" : (LEVELS[odata] ?? null);
+}
+
+function mediaType(type: string): string {
+  return (type.split(";")[0] ?? "").trim();
+}
+
+function unsupported(types: readonly string[]): Fault {
+  const isAtom = types.some((type) => mediaType(type) === "application/atom+xml");
+  return new Fault(isAtom ? "AtomFormatNotSupported" : "MediaTypeNotSupported");
+}

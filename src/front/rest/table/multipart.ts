@@ -1,0 +1,66 @@
+import { Fault } from "../../../base/fault.ts";
+
+/** One part of a multipart body, or a request inside one: its headers by name in lower case. */
+export interface Part {
+  readonly headers: ReadonlyMap<string, string>;
+  readonly content: string;
+}
+
+const BOUNDARY =
+  /^multipart\/mixed\s*;(?:.*;)?\s*boundary\s*=\s*(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i;
+const HEADERS_MAX = 50;
+
+/** The boundary that a `Content-Type` of `multipart/mixed` names; null if it is something else. */
+export function boundaryOf(contentType: string | undefined): string | null {
+  const found = BOUNDARY.exec(contentType ?? "");
+  return found === null ? null : (found[1] ?? found[2] ?? null);
+}
+
+/** Lines may end with CR LF, as they must, or with LF alone, as some clients write them. */
+export function readParts(text: string, boundary: string, partsMax: number): Part[] {
+  const parts: Part[] = [];
+  const delimiter = `--${boundary}`;
+  let start = -1;
+  for (let at = 0; at <= text.length; ) {
+    const end = endOfLine(text, at);
+    const line = text.slice(at, end).trimEnd();
+    if (line === delimiter || line === `${delimiter}--`) {
+      if (start >= 0) parts.push(readPart(text.slice(start, contentEnd(text, at))));
+      if (line !== delimiter) return parts;
+      if (parts.length >= partsMax) throw brokenBatch(`It has more than ${partsMax} operations.`);
+      start = end + 1;
+    }
+    at = end + 1;
+  }
+  throw brokenBatch(`It has no line ${delimiter}-- at its end.`);
+}
+
+/** Headers, an empty line, and what follows. */
+export function readPart(text: string): Part {
+  const headers = new Map<string, string>();
+  for (let at = 0; at < text.length; ) {
+    const end = endOfLine(text, at);
+    const line = text.slice(at, end).trimEnd();
+    at = end + 1;
+    if (line === "") return { headers, content: text.slice(at) };
+    const colon = line.indexOf(":");
+    if (colon < 1 || headers.size >= HEADERS_MAX) throw brokenBatch(`'${line}' is no header.`);
+    headers.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim());
+  }
+  return { headers, content: "" };
+}
+
+export function brokenBatch(reason: string): Fault {
+  return new Fault("InvalidInput", { Reason: `The batch cannot be read. ${reason}` });
+}
+
+function endOfLine(text: string, at: number): number {
+  const end = text.indexOf("\n", at);
+  return end < 0 ? text.length : end;
+}
+
+/** The end of the line before a delimiter belongs to the delimiter. */
+function contentEnd(text: string, at: number): number {
+  const withoutLf = text[at - 1] === "\n" ? at - 1 : at;
+  return text[withoutLf - 1] === "\r" ? withoutLf - 1 : withoutLf;
+}

@@ -1,0 +1,16 @@
+import type { RequestHeaders } from "../http/exchange.ts";
+
+/** Whether what was created is sent back; null if the client does not mind. */
+export type Preference = "return-content" | "return-no-content" | null;
+
+export function preferenceOf(headers: RequestHeaders): Preference {
+  const words = headers.get("prefer")?.toLowerCase().split(",") ?? [];
+  for (const word of words.map((one) => one.trim())) {
+    if (word === "return-content" || word === "return-no-content") return word;
+  }
+  return null;
+}
+
+export function preferenceHeaders(preference: Preference): string[] {
+  return preference === null ? [] : ["Preference-Applied", preference];
+}

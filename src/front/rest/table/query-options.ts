@@ -1,0 +1,58 @@
+import { Fault } from "../../../base/fault.ts";
+import { ENTITY_KEY_CHARS_MAX, TABLE_RESULTS_MAX } from "../../../base/limits.ts";
+import type { Query } from "../http/exchange.ts";
+
+/** Options of OData that the service does not have. */
+const UNSUPPORTED = ["$orderby", "$skip", "$skiptoken", "$count", "$inlinecount", "$expand"];
+
+export function refuseOtherOptions(query: Query): void {
+  for (const name of UNSUPPORTED) {
+    if (query.get(name) !== undefined) {
+      throw new Fault("NotImplemented", { QueryParameterName: name });
+    }
+  }
+}
+
+export function resultsMaxOf(query: Query): number {
+  const sent = query.get("$top");
+  if (sent === undefined) return TABLE_RESULTS_MAX;
+  const number = /^\d{1,9}$/.test(sent) ? Number(sent) : 0;
+  if (number >= 1 && number <= TABLE_RESULTS_MAX) return number;
+  throw new Fault("InvalidInput", {
+    QueryParameterName: "$top",
+    Reason: `It is a number from 1 to ${TABLE_RESULTS_MAX}.`,
+  });
+}
+
+/** The names that are asked for; null for all. */
+export function selectOf(query: Query): ReadonlySet<string> | null {
+  const sent = query.get("$select");
+  if (sent === undefined || sent.trim() === "") return null;
+  const names = new Set(sent.split(",").map((name) => name.trim()));
+  return names.has("*") ? null : names;
+}
+
+/**
+ * A key in a continuation token. To clients it is opaque; it has two bytes for each unit of the key,
+ * so that any key can be carried.
+ */
+export function writeToken(key: string): string {
+  const text = Buffer.from(key, "utf16le").toString("base64url");
+  return `1!${text.length}!${text}`;
+}
+
+/** Null if it is not sent. */
+export function tokenOf(query: Query, name: string): string | null {
+  const sent = query.get(name);
+  if (sent === undefined || sent === "") return null;
+  const text = /^1!\d{1,5}!([\w-]*)$/.exec(sent)?.[1];
+  const bytes = Buffer.from(text ?? "", "base64url");
+  const key = bytes.toString("utf16le");
+  if (text !== undefined && writeToken(key) === sent && key.length <= ENTITY_KEY_CHARS_MAX) {
+    return key;
+  }
+  throw new Fault("InvalidInput", {
+    QueryParameterName: name,
+    Reason: "Send the continuation token of the page before, unchanged.",
+  });
+}

@@ -1,0 +1,23 @@
+import type { TableContext } from "../../../service/table/context.ts";
+import type { Accounts } from "../auth/account.ts";
+import type { AuthOptions } from "../auth/authenticate.ts";
+import { spellTableError } from "../spell-error.ts";
+import { type StorageProtocol, StorageRestService } from "../storage-rest-service.ts";
+import { TABLE_HANDLERS } from "./handlers.ts";
+import { routeTable, type TableRoute } from "./route.ts";
+
+export class TableRestService extends StorageRestService<TableRoute> {
+  constructor(context: TableContext, accounts: Accounts, auth: AuthOptions) {
+    super(protocolOn(context), context, accounts, auth);
+  }
+}
+
+function protocolOn(context: TableContext): StorageProtocol<TableRoute> {
+  return {
+    name: "table",
+    route: ({ method, query, headers }, path) => routeTable(method, path, query, headers),
+    resourceOf: ({ table }) => ({ service: "table", container: table, name: "" }),
+    handle: (route, call) => TABLE_HANDLERS[route.operation](context, { ...call, route }),
+    spell: spellTableError,
+  };
+}

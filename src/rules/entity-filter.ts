@@ -1,0 +1,129 @@
+import { findProperty, type Property } from "../base/edm.ts";
+import { isoOfStamp, type Stamp } from "../base/stamp.ts";
+
+/** A query's condition on entities or tables, as a tree. */
+export type Filter =
+  | { readonly kind: "all" | "any"; readonly terms: readonly Filter[] }
+  | { readonly kind: "not"; readonly term: Filter }
+  | { readonly kind: "constant"; readonly value: boolean }
+  | Comparison;
+
+export interface Comparison {
+  readonly kind: "compare";
+  readonly name: string;
+  readonly operator: Operator;
+  readonly value: Comparable;
+}
+
+export type Operator = "eq" | "ne" | "gt" | "ge" | "lt" | "le";
+
+/**
+ * A value as it is compared, by JavaScript's own operators. Numbers of all types compare by value;
+ * values of different kinds do not compare at all.
+ */
+export type Comparable =
+  | { readonly kind: "number"; readonly value: number | bigint }
+  | { readonly kind: "boolean"; readonly value: boolean }
+  /**
+   * Strings compare by UTF-16 units. A datetime is in UTC and without its Z, a GUID in lower case,
+   * binary is in hexadecimal: so spelled, each has the order of its values.
+   */
+  | { readonly kind: "string" | "datetime" | "guid" | "binary"; readonly value: string };
+
+/** The entity or table that a filter is asked about. */
+export interface Filtered {
+  /** Null if it has no such property. */
+  find(name: string): Comparable | null;
+}
+
+/** What is not there compares to nothing: then every comparison is false, `ne` too. */
+export function matches(filter: Filter, found: Filtered): boolean {
+  switch (filter.kind) {
+    case "all":
+      return filter.terms.every((term) => matches(term, found));
+    case "any":
+      return filter.terms.some((term) => matches(term, found));
+    case "not":
+      return !matches(filter.term, found);
+    case "constant":
+      return filter.value;
+    case "compare": {
+      const value = found.find(filter.name);
+      if (value === null || value.kind !== filter.value.kind) return false;
+      return compares(value.value, filter.operator, filter.value.value);
+    }
+  }
+}
+
+function compares(left: Comparable["value"], operator: Operator, right: Comparable["value"]) {
+  switch (operator) {
+    case "eq":
+      // biome-ignore lint/suspicious/noDoubleEquals: 1 and 1n are equal numbers of different types.
+      return left == right;
+    case "ne":
+      // biome-ignore lint/suspicious/noDoubleEquals: as above.
+      return left != right;
+    case "gt":
+      return left > right;
+    case "ge":
+      return left >= right;
+    case "lt":
+      return left < right;
+    case "le":
+      return left <= right;
+  }
+}
+
+/** An entity as it is stored. */
+export interface EntityParts {
+  readonly partition: string;
+  readonly row: string;
+  readonly stamp: Stamp;
+  /** As `spellProperties` made it. */
+  readonly properties: string;
+}
+
+export class FilteredEntity implements Filtered {
+  readonly #entity: EntityParts;
+
+  constructor(entity: EntityParts) {
+    this.#entity = entity;
+  }
+
+  find(name: string): Comparable | null {
+    const { partition, row, stamp, properties } = this.#entity;
+    switch (name) {
+      case "PartitionKey":
+        return { kind: "string", value: partition };
+      case "RowKey":
+        return { kind: "string", value: row };
+      case "Timestamp":
+        return { kind: "datetime", value: isoOfStamp(stamp).replace(/\.?0*Z$/, "") };
+      default: {
+        const property = findProperty(properties, name);
+        return property === null ? null : comparableOf(property);
+      }
+    }
+  }
+}
+
+export function comparableOf({ type, json }: Property): Comparable {
+  const text = json.startsWith('"') ? json.slice(1, -1) : json;
+  switch (type) {
+    case "Edm.String":
+      return { kind: "string", value: text.includes("\\") ? JSON.parse(json) : text };
+    case "Edm.Boolean":
+      return { kind: "boolean", value: text === "true" };
+    case "Edm.Int32":
+    case "Edm.Double":
+      return { kind: "number", value: Number(text) };
+    case "Edm.Int64":
+      return { kind: "number", value: BigInt(text) };
+    case "Edm.DateTime":
+      return { kind: "datetime", value: text.slice(0, -1) };
+    case "Edm.Guid":
+      return { kind: "guid", value: text };
+    case "Edm.Binary":
+      return { kind: "binary", value: Buffer.from(text, "base64").toString("hex") };
+  }
+}

@@ -1,0 +1,14 @@
+import type { FaultCode } from "../base/fault.ts";
+import { TABLE_NAME_CHARS_MAX, TABLE_NAME_CHARS_MIN } from "../base/limits.ts";
+
+const TABLE_NAME = /^[A-Za-z][A-Za-z0-9]*$/;
+/** The name under which the service keeps the list of tables. */
+const RESERVED = "tables";
+
+export function refuseTableName(name: string): FaultCode | null {
+  if (name.length < TABLE_NAME_CHARS_MIN || name.length > TABLE_NAME_CHARS_MAX) {
+    return "OutOfRangeInput";
+  }
+  if (!TABLE_NAME.test(name) || name.toLowerCase() === RESERVED) return "InvalidResourceName";
+  return null;
+}

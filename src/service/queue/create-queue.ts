@@ -1,0 +1,32 @@
+import { Fault, refuse } from "../../base/fault.ts";
+import { refuseByAccess } from "../../rules/access.ts";
+import { refuseQueueName } from "../../rules/queue-name.ts";
+import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
+import type { QueueAsked, QueueContext } from "./context.ts";
+import { type Metadata, readQueue, writeQueue } from "./records.ts";
+
+export interface CreateQueue extends QueueAsked {
+  readonly metadata: Metadata;
+}
+
+/** Resolves to false if the very same queue is there already. */
+export async function createQueue(context: QueueContext, asked: CreateQueue): Promise<boolean> {
+  return context.store.transact((tx) => {
+    refuse(refuseByAccess(asked.access, QUEUE_NEEDS.createQueue, null, tx.now()));
+    refuse(refuseQueueName(asked.at.queue));
+    const old = readQueue(tx, asked.at);
+    if (old !== null) {
+      if (!isSame(old.metadata, asked.metadata)) throw new Fault("QueueAlreadyExists");
+      return false;
+    }
+    writeQueue(tx, asked.at, { id: tx.stamp(), metadata: asked.metadata, policies: [] });
+    return true;
+  });
+}
+
+/** In any order; the case of a name does not matter. */
+function isSame(one: Metadata, other: Metadata): boolean {
+  if (one.length !== other.length) return false;
+  const values = new Map(one.map(([name, value]) => [name.toLowerCase(), value]));
+  return other.every(([name, value]) => values.get(name.toLowerCase()) === value);
+}

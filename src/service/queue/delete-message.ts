@@ -1,0 +1,11 @@
+import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
+import { admitToMessage } from "./admit.ts";
+import type { MessageAsked, QueueContext } from "./context.ts";
+import { removeMessage } from "./records.ts";
+
+export async function deleteMessage(context: QueueContext, asked: MessageAsked): Promise<void> {
+  await context.store.transact((tx) => {
+    const { queue, turn } = admitToMessage(tx, asked, QUEUE_NEEDS.deleteMessage);
+    removeMessage(tx, queue.id, turn);
+  });
+}

@@ -1,0 +1,11 @@
+import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
+import { admitToQueue } from "./admit.ts";
+import type { QueueAsked, QueueContext } from "./context.ts";
+import { deleteQueue as deleteRecord } from "./records.ts";
+
+/** The name is free at once, whatever the queue held: the sweeper removes that. */
+export async function deleteQueue(context: QueueContext, asked: QueueAsked): Promise<void> {
+  await context.store.transact((tx) => {
+    deleteRecord(tx, asked.at, admitToQueue(tx, asked, QUEUE_NEEDS.deleteQueue));
+  });
+}

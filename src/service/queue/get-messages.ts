@@ -1,0 +1,57 @@
+import type { Bytes } from "../../base/bytes.ts";
+import type { Instant } from "../../base/clock.ts";
+import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
+import type { Transaction } from "../../store/store.ts";
+import { admitToQueue } from "./admit.ts";
+import type { QueueAsked, QueueContext } from "./context.ts";
+import type { PeekedMessage } from "./peek-messages.ts";
+import {
+  deleteTurn,
+  messageOfTurn,
+  receiptOf,
+  removeMessage,
+  type Turn,
+  writeTurn,
+} from "./records.ts";
+import { visibleTurns } from "./visible-turns.ts";
+
+export interface GetMessages extends QueueAsked {
+  readonly messagesMax: number;
+  /** For how long nobody else sees them. */
+  readonly hiddenMs: number;
+}
+
+export interface GotMessage extends PeekedMessage {
+  readonly receipt: Bytes;
+  readonly visibleAtMs: Instant;
+}
+
+/** All of them are taken in one step: nobody else gets one of them meanwhile. */
+export async function getMessages(
+  context: QueueContext,
+  asked: GetMessages,
+): Promise<readonly GotMessage[]> {
+  for (;;) {
+    const got = await context.store.transact((tx) => take(tx, asked));
+    if (got !== null) return got;
+  }
+}
+
+/** Null if there was so much to clear away that nothing has been taken yet. */
+function take(tx: Transaction, asked: GetMessages): GotMessage[] | null {
+  const { id } = admitToQueue(tx, asked, QUEUE_NEEDS.getMessages);
+  const { turns, expired, isAll } = visibleTurns(tx, id, asked.messagesMax);
+  for (const turn of expired) removeMessage(tx, id, turn);
+  if (!isAll) return null;
+  const visibleAtMs = tx.now() + asked.hiddenMs;
+  return turns.map((old) => {
+    const turn: Turn = {
+      ...old,
+      dequeueCount: old.dequeueCount + 1,
+      receipt: receiptOf(visibleAtMs, tx.stamp()),
+    };
+    deleteTurn(tx, id, old);
+    writeTurn(tx, id, turn);
+    return { ...messageOfTurn(tx, id, turn), ...turn, visibleAtMs };
+  });
+}

@@ -1,0 +1,61 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { refuse } from "../../base/fault.ts";
+import { keyAfter, keyOfTextPrefix, SPACE } from "../../base/keys.ts";
+import { type Access, refuseByAccess } from "../../rules/access.ts";
+import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
+import type { View } from "../../store/store.ts";
+import type { QueueContext } from "./context.ts";
+import { type Queue, queueKey, queueOfEntry } from "./records.ts";
+
+export interface ListQueues {
+  readonly account: string;
+  readonly access: Access;
+  readonly prefix: string;
+  /** The last name of the list before; "" to begin with the first. */
+  readonly after: string;
+  readonly resultsMax: number;
+}
+
+export interface ListQueuesDone {
+  readonly queues: readonly ListedQueue[];
+  /** Whether more follow behind the last of them. */
+  readonly hasMore: boolean;
+}
+
+export interface ListedQueue {
+  readonly name: string;
+  readonly queue: Queue;
+}
+
+/** A long list is several bodies: each sees one state, and no writer waits for them. */
+const BODY_ITEMS_MAX = 1_000;
+
+export async function listQueues(
+  context: QueueContext,
+  asked: ListQueues,
+): Promise<ListQueuesDone> {
+  const queues: ListedQueue[] = [];
+  for (;;) {
+    const after = queues.at(-1)?.name ?? asked.after;
+    const room = Math.min(asked.resultsMax - queues.length, BODY_ITEMS_MAX);
+    const page = await context.store.read((view) => listPage(view, asked, after, room));
+    queues.push(...page.queues);
+    if (!page.hasMore || queues.length >= asked.resultsMax) {
+      return { queues, hasMore: page.hasMore };
+    }
+  }
+}
+
+function listPage(view: View, asked: ListQueues, after: string, room: number): ListQueuesDone {
+  refuse(refuseByAccess(asked.access, QUEUE_NEEDS.listQueues, null, view.now()));
+  const prefix = keyOfTextPrefix(SPACE.queue, [asked.account], asked.prefix);
+  const behind = keyAfter(queueKey({ account: asked.account, queue: after }));
+  const from = after === "" ? prefix : later(prefix, behind);
+  const until = keyAfter(prefix);
+  const entries = from.compare(until) < 0 ? view.range(from, until, { limit: room + 1 }) : [];
+  return { queues: entries.slice(0, room).map(queueOfEntry), hasMore: entries.length > room };
+}
+
+function later(one: Bytes, other: Bytes): Bytes {
+  return one.compare(other) > 0 ? one : other;
+}

@@ -1,0 +1,49 @@
+import type { Bytes } from "../../base/bytes.ts";
+import type { Instant } from "../../base/clock.ts";
+import { Fault, refuse } from "../../base/fault.ts";
+import { newGuid } from "../../base/ids.ts";
+import { refuseMessageText } from "../../rules/message-text.ts";
+import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
+import { refuseFirstTurn } from "../../rules/visibility.ts";
+import { admitToQueue } from "./admit.ts";
+import type { QueueAsked, QueueContext } from "./context.ts";
+import { addMessage, receiptOf } from "./records.ts";
+
+export interface PutMessage extends QueueAsked {
+  readonly text: string;
+  /** For how long nobody sees it. */
+  readonly hiddenMs: number;
+  /** Null: it never expires. */
+  readonly lifeMs: number | null;
+}
+
+export interface PutMessageDone {
+  readonly messageId: string;
+  readonly insertedMs: Instant;
+  readonly expiresMs: Instant | null;
+  readonly visibleAtMs: Instant;
+  /** Who put a message may update and delete it as if he had got it. */
+  readonly receipt: Bytes;
+}
+
+export async function putMessage(
+  context: QueueContext,
+  asked: PutMessage,
+): Promise<PutMessageDone> {
+  const messageId = newGuid();
+  return context.store.transact((tx) => {
+    const queue = admitToQueue(tx, asked, QUEUE_NEEDS.putMessage);
+    refuse(refuseMessageText(asked.text));
+    const insertedMs = tx.now();
+    const expiresMs = asked.lifeMs === null ? null : insertedMs + asked.lifeMs;
+    const visibleAtMs = insertedMs + asked.hiddenMs;
+    const refused = refuseFirstTurn(visibleAtMs, { expiresMs });
+    if (refused !== null) {
+      throw new Fault(refused, { Reason: "A message must become visible before it expires." });
+    }
+    const receipt = receiptOf(visibleAtMs, tx.stamp());
+    const turn = { messageId, expiresMs, dequeueCount: 0, receipt };
+    addMessage(tx, queue.id, turn, { text: asked.text, insertedMs, expiresMs });
+    return { messageId, insertedMs, expiresMs, visibleAtMs, receipt };
+  });
+}

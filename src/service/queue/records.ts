@@ -1,0 +1,212 @@
+import type { Bytes } from "../../base/bytes.ts";
+import type { Instant } from "../../base/clock.ts";
+import {
+  count,
+  format,
+  listOf,
+  orNull,
+  pairs,
+  type RecordOf,
+  text,
+  u64,
+} from "../../base/fields.ts";
+import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
+import { QUEUE_NAME_CHARS_MAX } from "../../base/limits.ts";
+import type { Stamp } from "../../base/stamp.ts";
+import { storedPolicy } from "../../store/policy-field.ts";
+import type { Entry, Transaction, View } from "../../store/store.ts";
+import type { QueueAddress } from "./context.ts";
+
+const queueShape = {
+  /** Messages are keyed by this, so that deleting or clearing a queue is one record. */
+  id: u64,
+  metadata: pairs,
+  policies: listOf(storedPolicy),
+};
+
+/** What stays the same while a message is handed out, hidden and shown again. */
+const messageShape = {
+  text,
+  insertedMs: count,
+  expiresMs: orNull(count),
+};
+
+/** What a message is until its next turn. Each get and each update ends one turn and begins one. */
+const turnShape = {
+  messageId: text,
+  expiresMs: orNull(count),
+  dequeueCount: count,
+};
+
+const countShape = { messages: count };
+
+/** For records that say everything with their keys. */
+const nothing = format(1, {}).encode({});
+
+export type Queue = Readonly<RecordOf<typeof queueShape>>;
+export type Metadata = Queue["metadata"];
+export type Message = Readonly<RecordOf<typeof messageShape>>;
+export type TurnTerms = Readonly<RecordOf<typeof turnShape>>;
+
+/** Where a message stands in its queue. */
+export interface Turn extends TurnTerms {
+  /** Names this turn and never another one, of any message: clients show it as the pop receipt. */
+  readonly receipt: Bytes;
+}
+
+const queueFormat = format(1, queueShape);
+const messageFormat = format(1, messageShape);
+const turnFormat = format(1, turnShape);
+const countFormat = format(1, countShape);
+
+const MESSAGE_ID_CHARS = 36;
+const RECEIPT_BYTES = 16;
+/** Messages are counted in several records, so that not every put and delete meets in one. */
+const COUNT_STRIPES = 16;
+/** Queues are noted for the sweeper by the hour in which something in them expires. */
+const EXPIRY_UNIT_MS = 3_600_000;
+
+export function queueKey(at: QueueAddress): Bytes {
+  return key(SPACE.queue, at.account, at.queue);
+}
+
+export function readQueue(view: View, at: QueueAddress): Queue | null {
+  // Nothing has such a name, and the store need not take it as a key.
+  if (at.queue.length > QUEUE_NAME_CHARS_MAX) return null;
+  const found = view.get(queueKey(at));
+  return found === undefined ? null : queueFormat.decode(found);
+}
+
+export function writeQueue(tx: Transaction, at: QueueAddress, value: Queue): void {
+  tx.set(queueKey(at), queueFormat.encode(value));
+}
+
+/** Its name is free with this. */
+export function deleteQueue(tx: Transaction, at: QueueAddress, queue: Queue): void {
+  tx.delete(queueKey(at));
+  abandonMessages(tx, queue.id);
+}
+
+/** Messages under an id that no queue has any more stay, out of reach, for the sweeper. */
+export function abandonMessages(tx: Transaction, id: bigint): void {
+  tx.set(key(SPACE.doomedQueue, id), nothing);
+}
+
+export function queueOfEntry(entry: Entry): { name: string; queue: Queue } {
+  const parts = new KeyReader(entry.key);
+  parts.text();
+  return { name: parts.text(), queue: queueFormat.decode(entry.value) };
+}
+
+function messageKey(id: bigint, messageId: string): Bytes {
+  return key(SPACE.message, id, messageId);
+}
+
+export function readMessage(view: View, id: bigint, messageId: string): Message | null {
+  // Nothing has such an id, and the store need not take it as a key.
+  if (messageId.length > MESSAGE_ID_CHARS) return null;
+  const found = view.get(messageKey(id, messageId));
+  return found === undefined ? null : messageFormat.decode(found);
+}
+
+export function writeMessage(tx: Transaction, id: bigint, messageId: string, value: Message): void {
+  tx.set(messageKey(id, messageId), messageFormat.encode(value));
+}
+
+/** Whatever has a turn has a message. */
+export function messageOfTurn(view: View, id: bigint, { messageId }: TurnTerms): Message {
+  const message = readMessage(view, id, messageId);
+  if (message === null) throw new Error(`message ${messageId} has a turn and no text`);
+  return message;
+}
+
+/** A message that is new, with its first turn. */
+export function addMessage(tx: Transaction, id: bigint, turn: Turn, message: Message): void {
+  writeMessage(tx, id, turn.messageId, message);
+  writeTurn(tx, id, turn);
+  addToCount(tx, id, turn.messageId, 1);
+  if (message.expiresMs !== null) noteExpiry(tx, id, message.expiresMs);
+}
+
+/** A message as a whole, of which this is the present turn. */
+export function removeMessage(tx: Transaction, id: bigint, turn: Turn): void {
+  tx.delete(messageKey(id, turn.messageId));
+  deleteTurn(tx, id, turn);
+  addToCount(tx, id, turn.messageId, -1);
+}
+
+/** Turns lie in the order in which messages become visible, and then in the order of the stamps. */
+export function receiptOf(visibleAtMs: Instant, stamp: Stamp): Bytes {
+  const receipt = Buffer.allocUnsafe(RECEIPT_BYTES);
+  receipt.writeBigUInt64BE(BigInt(visibleAtMs), 0);
+  receipt.writeBigUInt64BE(stamp, 8);
+  return receipt;
+}
+
+/** Where the turns begin that become visible at this time. */
+export function firstTurnKey(id: bigint, visibleAtMs: Instant): Bytes {
+  return key(SPACE.messageTurn, id, visibleAtMs);
+}
+
+function turnKey(id: bigint, receipt: Bytes): Bytes {
+  return key(SPACE.messageTurn, id, receipt);
+}
+
+/** The turn that has this receipt, which may be anything. */
+export function readTurn(view: View, id: bigint, receipt: Bytes): Turn | null {
+  if (receipt.length !== RECEIPT_BYTES) return null;
+  const found = view.get(turnKey(id, receipt));
+  return found === undefined ? null : { ...turnFormat.decode(found), receipt };
+}
+
+export function turnOfEntry(entry: Entry): Turn {
+  const receipt = Buffer.from(entry.key.subarray(entry.key.length - RECEIPT_BYTES));
+  return { ...turnFormat.decode(entry.value), receipt };
+}
+
+export function writeTurn(tx: Transaction, id: bigint, turn: Turn): void {
+  tx.set(turnKey(id, turn.receipt), turnFormat.encode(turn));
+}
+
+export function deleteTurn(tx: Transaction, id: bigint, turn: Turn): void {
+  tx.delete(turnKey(id, turn.receipt));
+}
+
+/** Expired messages count until they are swept. */
+export function countMessages(view: View, id: bigint): number {
+  const all = key(SPACE.messageCount, id);
+  const stripes = view.range(all, keyAfter(all), { limit: COUNT_STRIPES });
+  return stripes.reduce((sum, { value }) => sum + countFormat.decode(value).messages, 0);
+}
+
+function addToCount(tx: Transaction, id: bigint, messageId: string, change: 1 | -1): void {
+  const stripe = Number.parseInt(messageId.charAt(0), COUNT_STRIPES);
+  const stripeKey = key(SPACE.messageCount, id, stripe);
+  const found = tx.get(stripeKey);
+  const messages = found === undefined ? 0 : countFormat.decode(found).messages;
+  tx.set(stripeKey, countFormat.encode({ messages: messages + change }));
+}
+
+/** One note for many messages: it is mostly there already. */
+function noteExpiry(tx: Transaction, id: bigint, expiresMs: Instant): void {
+  const unitEndMs = (Math.floor(expiresMs / EXPIRY_UNIT_MS) + 1) * EXPIRY_UNIT_MS;
+  const noteKey = key(SPACE.expiringQueue, unitEndMs, id);
+  if (tx.get(noteKey) === undefined) tx.set(noteKey, nothing);
+}
+
+/** A queue in which something has expired. */
+export interface ExpiryNote {
+  readonly key: Bytes;
+  readonly id: bigint;
+}
+
+/** The first note of something that has expired by now. */
+export function readExpiryNote(view: View): ExpiryNote | null {
+  const from = key(SPACE.expiringQueue);
+  const until = key(SPACE.expiringQueue, view.now() + 1);
+  const entry = view.range(from, until, { limit: 1 })[0];
+  if (entry === undefined) return null;
+  const parts = new KeyReader(entry.key);
+  parts.u64();
+  return { key: Buffer.from(entry.key), id: parts.u64() };
+}

@@ -1,0 +1,118 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { KeyReader, key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
+import { isExpired } from "../../rules/visibility.ts";
+import type { Entry, Transaction, View } from "../../store/store.ts";
+import type { QueueContext } from "./context.ts";
+import {
+  type ExpiryNote,
+  firstTurnKey,
+  readExpiryNote,
+  readTurn,
+  removeMessage,
+  type Turn,
+  turnOfEntry,
+} from "./records.ts";
+
+const ROUND_RECORDS_MAX = 256;
+/** Reading is cheaper than writing. */
+const ROUND_TURNS_MAX = 1_024;
+
+/** Where the search of one queue has come to. */
+interface Search {
+  readonly note: ExpiryNote;
+  readonly from: Bytes;
+}
+
+/**
+ * Removes what nobody can reach any more: what deleted and cleared queues held, and messages that
+ * have expired and that nobody has come across since.
+ */
+export class QueueSweep {
+  readonly #context: QueueContext;
+  #search: Search | null = null;
+
+  constructor(context: QueueContext) {
+    this.#context = context;
+  }
+
+  /** One round, which writes to a bounded number of records; true while there may be more to do. */
+  async sweep(): Promise<boolean> {
+    const { store } = this.#context;
+    if (await store.read((view) => firstDoomed(view) !== null)) {
+      await store.transact(freeDoomed);
+      return true;
+    }
+    return this.#searchExpired();
+  }
+
+  async #searchExpired(): Promise<boolean> {
+    const { store } = this.#context;
+    this.#search ??= await store.read(beginSearch);
+    const search = this.#search;
+    if (search === null) return false;
+    const page = await store.read((view) => searchPage(view, search));
+    const { id } = search.note;
+    const isEnd = page.next === null;
+    if (isEnd || page.expired.length > 0) {
+      await store.transact((tx) => {
+        removeExpired(tx, id, page.expired);
+        if (isEnd) tx.delete(search.note.key);
+      });
+    }
+    this.#search = page.next === null ? null : { note: search.note, from: page.next };
+    return true;
+  }
+}
+
+function firstDoomed(view: View): Entry | null {
+  const all = key(SPACE.doomedQueue);
+  return view.range(all, keyAfter(all), { limit: 1 })[0] ?? null;
+}
+
+const HELD: readonly Space[] = [SPACE.message, SPACE.messageTurn, SPACE.messageCount];
+
+function freeDoomed(tx: Transaction): void {
+  const doomed = firstDoomed(tx);
+  if (doomed === null) return;
+  const id = new KeyReader(doomed.key).u64();
+  let room = ROUND_RECORDS_MAX;
+  for (const space of HELD) {
+    const all = key(space, id);
+    const entries = tx.range(all, keyAfter(all), { limit: room });
+    for (const entry of entries) tx.delete(entry.key);
+    room -= entries.length;
+  }
+  if (room > 0) tx.delete(doomed.key);
+}
+
+function beginSearch(view: View): Search | null {
+  const note = readExpiryNote(view);
+  return note === null ? null : { note, from: firstTurnKey(note.id, 0) };
+}
+
+interface Page {
+  readonly expired: readonly Turn[];
+  /** Null at the end. */
+  readonly next: Bytes | null;
+}
+
+function searchPage(view: View, { note, from }: Search): Page {
+  const until = keyAfter(key(SPACE.messageTurn, note.id));
+  const entries = view.range(from, until, { limit: ROUND_TURNS_MAX });
+  const expired: Turn[] = [];
+  for (const entry of entries) {
+    const turn = turnOfEntry(entry);
+    if (!isExpired(turn, view.now())) continue;
+    expired.push(turn);
+    if (expired.length >= ROUND_RECORDS_MAX) return { expired, next: keyAfter(entry.key) };
+  }
+  const last = entries.length < ROUND_TURNS_MAX ? undefined : entries.at(-1);
+  return { expired, next: last === undefined ? null : keyAfter(last.key) };
+}
+
+/** Some may have been removed, or the queue deleted, since they were found. */
+function removeExpired(tx: Transaction, id: bigint, expired: readonly Turn[]): void {
+  for (const turn of expired) {
+    if (readTurn(tx, id, turn.receipt) !== null) removeMessage(tx, id, turn);
+  }
+}

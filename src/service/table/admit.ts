@@ -1,0 +1,23 @@
+import { Fault, refuse } from "../../base/fault.ts";
+import { type Need, refuseByAccess } from "../../rules/access.ts";
+import { refuseTableName } from "../../rules/table-name.ts";
+import type { View } from "../../store/store.ts";
+import type { TableAsked } from "./context.ts";
+import { readTable, type Table } from "./records.ts";
+
+/** The table, if it is there and the caller may do this to it or to what it holds. */
+export function admitToTable(view: View, asked: TableAsked, need: Need): Table {
+  const table = readTable(view, asked.at);
+  // Permission comes first: who may not look does not learn what exists.
+  refuse(refuseByAccess(asked.access, need, guardOf(table), view.now()));
+  if (table === null) {
+    // What exists has a proper name, so only a miss has to look at it.
+    refuse(refuseTableName(asked.at.table));
+    throw new Fault("TableNotFound");
+  }
+  return table;
+}
+
+export function guardOf(table: Table | null) {
+  return table === null ? null : { publicAccess: "none" as const, policies: table.policies };
+}

@@ -1,0 +1,75 @@
+import { type Property, readProperties, spellProperties } from "../../base/edm.ts";
+import { Fault, refuse } from "../../base/fault.ts";
+import { refuseByAccess, refuseByKeyRange } from "../../rules/access.ts";
+import { type IfMatch, refuseByEtag } from "../../rules/entity-etag.ts";
+import { refuseEntityKeys, refuseProperties } from "../../rules/entity-limits.ts";
+import type { EntityPlace } from "../../rules/entity-plan.ts";
+import { TABLE_NEEDS } from "../../rules/table-needs.ts";
+import type { Transaction } from "../../store/store.ts";
+import { guardOf } from "./admit.ts";
+import type { EntitiesAsked } from "./context.ts";
+import { deleteEntity, readEntity, type StoredEntity, type Table, writeEntity } from "./records.ts";
+
+/** What is to be written to one entity. */
+export type EntityWrite = { readonly place: EntityPlace } & (
+  | {
+      readonly kind: "insertEntity" | "insertOrReplaceEntity" | "insertOrMergeEntity";
+      readonly properties: readonly Property[];
+    }
+  | {
+      readonly kind: "updateEntity" | "mergeEntity";
+      readonly properties: readonly Property[];
+      readonly ifMatch: IfMatch;
+    }
+  | { readonly kind: "deleteEntity"; readonly ifMatch: IfMatch }
+);
+
+/** What has been written; null for what is gone. */
+export type EntityWritten = StoredEntity | null;
+
+/** The order of these lines is the order of the answers a client can see. */
+export function applyWrite(
+  tx: Transaction,
+  asked: EntitiesAsked,
+  table: Table,
+  write: EntityWrite,
+): EntityWritten {
+  const { place } = write;
+  const { partition, row } = place;
+  refuse(refuseByAccess(asked.access, TABLE_NEEDS[write.kind], guardOf(table), tx.now()));
+  refuse(refuseByKeyRange(asked.keyRange, asked.at.table, partition, row));
+  if ("properties" in write) {
+    refuse(refuseEntityKeys(partition, row));
+    refuse(refuseProperties(partition, row, write.properties));
+  }
+  const old = readEntity(tx, table, place);
+  refuseByOld(write, old);
+  if (write.kind === "deleteEntity") {
+    deleteEntity(tx, table, place);
+    return null;
+  }
+  const properties = nextProperties(write, old);
+  const written = { stamp: tx.stamp(), properties };
+  writeEntity(tx, table, place, written);
+  return written;
+}
+
+function refuseByOld(write: EntityWrite, old: StoredEntity | null): void {
+  if (write.kind === "insertEntity" && old !== null) throw new Fault("EntityAlreadyExists");
+  if (!("ifMatch" in write)) return;
+  if (old === null) throw new Fault("ResourceNotFound");
+  refuse(refuseByEtag(old.stamp, write.ifMatch));
+}
+
+function nextProperties(
+  { kind, place, properties }: Exclude<EntityWrite, { kind: "deleteEntity" }>,
+  old: StoredEntity | null,
+): string {
+  const isMerge = kind === "mergeEntity" || kind === "insertOrMergeEntity";
+  if (!isMerge || old === null) return spellProperties(properties);
+  const merged = new Map(readProperties(old.properties).map((one) => [one.name, one]));
+  for (const property of properties) merged.set(property.name, property);
+  const all = [...merged.values()];
+  refuse(refuseProperties(place.partition, place.row, all));
+  return spellProperties(all);
+}

@@ -1,0 +1,109 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { format, listOf, type RecordOf, text, u64 } from "../../base/fields.ts";
+import { KEY_BYTES_MAX, KeyReader, key, keyAfter, ordinalPart, SPACE } from "../../base/keys.ts";
+import { TABLE_NAME_CHARS_MAX } from "../../base/limits.ts";
+import type { EntityParts } from "../../rules/entity-filter.ts";
+import type { EntityPlace } from "../../rules/entity-plan.ts";
+import { storedPolicy } from "../../store/policy-field.ts";
+import type { Entry, Transaction, View } from "../../store/store.ts";
+import type { TableAddress } from "./context.ts";
+
+const tableShape = {
+  /** What the table holds is keyed by this, so that deleting it is one record. */
+  id: u64,
+  /** In the case in which it was created; the key has it in lower case. */
+  name: text,
+  policies: listOf(storedPolicy),
+};
+
+/** Left for the sweeper, which finds by the id in the key what the table held. */
+const doomedTableShape = {};
+
+const entityShape = {
+  /** Of the last write: timestamp and ETag. */
+  stamp: u64,
+  /** As `spellProperties` made it. */
+  properties: text,
+};
+
+export type Table = Readonly<RecordOf<typeof tableShape>>;
+export type StoredEntity = Readonly<RecordOf<typeof entityShape>>;
+
+const tableFormat = format(1, tableShape);
+const doomedTableFormat = format(1, doomedTableShape);
+const entityFormat = format(1, entityShape);
+
+export function tableKey({ account, table }: TableAddress): Bytes {
+  return key(SPACE.table, account, table.toLowerCase());
+}
+
+export function readTable(view: View, at: TableAddress): Table | null {
+  // Nothing has such a name, and the store need not take it as a key.
+  if (at.table.length > TABLE_NAME_CHARS_MAX) return null;
+  const found = view.get(tableKey(at));
+  return found === undefined ? null : tableFormat.decode(found);
+}
+
+export function decodeTable(found: Bytes): Table {
+  return tableFormat.decode(found);
+}
+
+export function writeTable(tx: Transaction, at: TableAddress, value: Table): void {
+  tx.set(tableKey(at), tableFormat.encode(value));
+}
+
+/** Its name is free with this; what it holds stays, out of reach, for the sweeper. */
+export function deleteTable(tx: Transaction, at: TableAddress, { id }: Table): void {
+  tx.delete(tableKey(at));
+  tx.set(key(SPACE.doomedTable, id), doomedTableFormat.encode({}));
+}
+
+function entityKey({ id }: Table, { partition, row }: EntityPlace): Bytes {
+  return key(SPACE.entity, id, ordinalPart(partition), ordinalPart(row));
+}
+
+/**
+ * The key of a place where no entity need be. No key in the store is as long as some that are asked
+ * for: whatever lies behind such a place lies behind its first part, too.
+ */
+export function boundKey(table: Table, place: EntityPlace): Bytes {
+  const bound = entityKey(table, place);
+  return bound.length <= KEY_BYTES_MAX ? bound : keyAfter(bound.subarray(0, KEY_BYTES_MAX));
+}
+
+/** Behind all entities of the table. */
+export function endKey({ id }: Table): Bytes {
+  return keyAfter(key(SPACE.entity, id));
+}
+
+export function placeOfKey(found: Bytes): EntityPlace {
+  const parts = new KeyReader(found);
+  parts.u64();
+  return { partition: parts.ordinal(), row: parts.ordinal() };
+}
+
+export function readEntity(view: View, table: Table, place: EntityPlace): StoredEntity | null {
+  const at = entityKey(table, place);
+  if (at.length > KEY_BYTES_MAX) return null;
+  const found = view.get(at);
+  return found === undefined ? null : entityFormat.decode(found);
+}
+
+export function decodeEntity({ key: at, value }: Entry): EntityParts {
+  const { partition, row } = placeOfKey(at);
+  const { stamp, properties } = entityFormat.decode(value);
+  return { partition, row, stamp, properties };
+}
+
+export function writeEntity(
+  tx: Transaction,
+  table: Table,
+  place: EntityPlace,
+  value: StoredEntity,
+): void {
+  tx.set(entityKey(table, place), entityFormat.encode(value));
+}
+
+export function deleteEntity(tx: Transaction, table: Table, place: EntityPlace): void {
+  tx.delete(entityKey(table, place));
+}

@@ -1,0 +1,40 @@
+import { Fault, refuse } from "../../base/fault.ts";
+import { BATCH_OPERATIONS_MAX } from "../../base/limits.ts";
+import { refuseBatch } from "../../rules/entity-batch.ts";
+import { TABLE_NEEDS } from "../../rules/table-needs.ts";
+import { admitToTable } from "./admit.ts";
+import { applyWrite, type EntityWrite, type EntityWritten } from "./apply-write.ts";
+import type { EntitiesAsked, TableContext } from "./context.ts";
+
+/** Several writes to entities of one partition: all of them happen, or none. */
+export interface WriteBatch extends EntitiesAsked {
+  readonly writes: readonly EntityWrite[];
+}
+
+export type WriteBatchDone =
+  | { readonly kind: "written"; readonly results: readonly EntityWritten[] }
+  /** Nothing was written, on account of this one. */
+  | { readonly kind: "refused"; readonly index: number; readonly fault: Fault };
+
+export async function writeBatch(
+  context: TableContext,
+  asked: WriteBatch,
+): Promise<WriteBatchDone> {
+  if (asked.writes.length > BATCH_OPERATIONS_MAX) throw new Fault("InvalidInput");
+  let index = 0;
+  try {
+    const results = await context.store.transact((tx) => {
+      index = 0;
+      return asked.writes.map((write, at) => {
+        index = at;
+        const table = admitToTable(tx, asked, TABLE_NEEDS[write.kind]);
+        refuse(refuseBatch(asked.writes, at));
+        return applyWrite(tx, asked, table, write);
+      });
+    });
+    return { kind: "written", results };
+  } catch (error) {
+    if (error instanceof Fault) return { kind: "refused", index, fault: error };
+    throw error;
+  }
+}

@@ -1,0 +1,78 @@
+import type { Range, Ranges } from "./range-map.ts";
+import { cut, endOf, entriesBetween, lastEntryBefore, type RangeEntry, readLayer } from "./range-records.ts";
+import type { View } from "./store.ts";
+
+const ENTRIES_PER_LOOKUP = 64;
+/** What one body looks at, at most, to list ranges. */
+const PIECES_PER_LISTING = 10_000;
+
+/** A layer and those below it, from the top; down to `bottom`, which is not among them. */
+export function layersOf(view: View, top: bigint, bottom: bigint | null = null): bigint[] | null {
+  const layers: bigint[] = [];
+  for (let layer: bigint | null = top; layer !== bottom; layer = readLayer(view, layer).parent) {
+    if (layer === null) return null;
+    layers.push(layer);
+  }
+  return layers;
+}
+
+/** What shows between two offsets: of each byte the entry in the topmost layer that has one. */
+export function* piecesOf(
+  view: View,
+  layers: readonly bigint[],
+  from: number,
+  until: number,
+  depth = 0,
+): Generator<RangeEntry> {
+  const layer = layers[depth];
+  if (layer === undefined) return;
+  let at = from;
+  for (const entry of entriesOver(view, layer, from, until)) {
+    if (at < entry.start) yield* piecesOf(view, layers, at, entry.start, depth + 1);
+    yield entry;
+    at = endOf(entry);
+  }
+  if (at < until) yield* piecesOf(view, layers, at, until, depth + 1);
+}
+
+/** Entries of one layer between two offsets, cut there. Costs no more than what it finds. */
+export function* entriesOver(
+  view: View,
+  layer: bigint,
+  from: number,
+  until: number,
+): Generator<RangeEntry> {
+  const before = lastEntryBefore(view, layer, from);
+  if (before !== null && endOf(before) > from) {
+    yield cut(before, from, Math.min(endOf(before), until));
+  }
+  for (let at = from; at < until; ) {
+    const entries = entriesBetween(view, layer, at, until, ENTRIES_PER_LOOKUP);
+    for (const entry of entries) yield cut(entry, entry.start, Math.min(endOf(entry), until));
+    const last = entries.length < ENTRIES_PER_LOOKUP ? undefined : entries.at(-1);
+    at = last === undefined ? until : endOf(last);
+  }
+}
+
+/** Pieces as a client is told of them: where there is something, not what it is made of. */
+export function rangesOf(
+  pieces: Iterable<RangeEntry>,
+  withCleared: boolean,
+  limit: number,
+): Ranges {
+  const found: Range[] = [];
+  let looks = 0;
+  for (const { start, length, source } of pieces) {
+    if (looks++ === PIECES_PER_LISTING) return { found, next: start };
+    const isCleared = source.kind === "zero";
+    if (isCleared && !withCleared) continue;
+    const last = found.at(-1);
+    if (last !== undefined && last.end === start && last.isCleared === isCleared) {
+      found[found.length - 1] = { ...last, end: start + length };
+    } else {
+      if (found.length === limit) return { found, next: start };
+      found.push({ start, end: start + length, isCleared });
+    }
+  }
+  return { found, next: null };
+}

@@ -1,0 +1,211 @@
+import type { Bytes } from "../base/bytes.ts";
+import { bytes, count, format, oneOf, orNull, struct, u64 } from "../base/fields.ts";
+import { KeyReader, key, keyAfter, SPACE } from "../base/keys.ts";
+import type { Content } from "./contents.ts";
+import { type Entry, StoreError, type Transaction, type View } from "./store.ts";
+
+/** A stretch of one layer of a map. Entries of a layer never overlap. */
+export interface RangeEntry {
+  readonly start: number;
+  readonly length: number;
+  readonly source: RangeSource;
+}
+
+/** Bytes of their own, bytes of a leaf, or zeroes that hide what lies in the layers below. */
+export type RangeSource =
+  | { readonly kind: "inline"; readonly bytes: Bytes }
+  | { readonly kind: "leaf"; readonly content: Content; readonly from: number }
+  | { readonly kind: "zero" };
+
+const INLINE = 1;
+const LEAF = 2;
+const ZERO = 3;
+
+const inlineFormat = format(INLINE, { bytes });
+const leafFormat = format(LEAF, {
+  content: struct({ id: u64, kind: oneOf("extent"), length: count }),
+  from: count,
+  length: count,
+});
+const zeroFormat = format(ZERO, { length: count });
+
+/** Only layers that lie on another one, or that several refer to, have a record. */
+const layerFormat = format(1, { parent: orNull(u64), extraReferences: count });
+const crowdedFormat = format(1, {});
+const doomedFormat = format(1, {});
+
+const entryKey = (layer: bigint, start: number) => key(SPACE.rangeEntry, layer, start);
+const layerKey = (layer: bigint) => key(SPACE.rangeLayer, layer);
+const doomedKey = (layer: bigint) => key(SPACE.doomedRangeLayer, layer);
+const regionKey = ({ layer, region }: Region) => key(SPACE.crowdedRegion, layer, region);
+
+export function endOf(entry: RangeEntry): number {
+  return entry.start + entry.length;
+}
+
+/** What an entry says about the bytes from `from` to `until`, which lie within it. */
+export function cut(entry: RangeEntry, from: number, until: number): RangeEntry {
+  const skip = from - entry.start;
+  return { start: from, length: until - from, source: cutSource(entry.source, skip, until - from) };
+}
+
+function cutSource(source: RangeSource, skip: number, length: number): RangeSource {
+  switch (source.kind) {
+    case "inline":
+      return { kind: "inline", bytes: source.bytes.subarray(skip, skip + length) };
+    case "leaf":
+      return { ...source, from: source.from + skip };
+    case "zero":
+      return source;
+  }
+}
+
+export function writeEntry(tx: Transaction, layer: bigint, entry: RangeEntry): void {
+  tx.set(entryKey(layer, entry.start), encodeEntry(entry));
+}
+
+export function encodeEntry({ length, source }: RangeEntry): Bytes {
+  switch (source.kind) {
+    case "inline":
+      return inlineFormat.encode({ bytes: source.bytes });
+    case "leaf": {
+      const { id, kind } = source.content;
+      if (kind !== "extent") throw new Error("small bytes stand in the entry itself");
+      const content = { id, kind, length: source.content.length } as const;
+      return leafFormat.encode({ content, from: source.from, length });
+    }
+    case "zero":
+      return zeroFormat.encode({ length });
+  }
+}
+
+export function deleteEntry(tx: Transaction, layer: bigint, start: number): void {
+  tx.delete(entryKey(layer, start));
+}
+
+/** Entries that start within the bounds, in their order. */
+export function entriesBetween(
+  view: View,
+  layer: bigint,
+  from: number,
+  until: number,
+  limit: number,
+): RangeEntry[] {
+  if (from >= until) return [];
+  return view.range(entryKey(layer, from), entryKey(layer, until), { limit }).map(decodeEntry);
+}
+
+/** The last entry that starts before `until`. */
+export function lastEntryBefore(view: View, layer: bigint, until: number): RangeEntry | null {
+  const first = entryKey(layer, 0);
+  const [found] = view.range(first, entryKey(layer, until), { limit: 1, reverse: true });
+  return found === undefined ? null : decodeEntry(found);
+}
+
+export function firstEntries(view: View, layer: bigint, limit: number): RangeEntry[] {
+  const all = key(SPACE.rangeEntry, layer);
+  return view.range(all, keyAfter(all), { limit }).map(decodeEntry);
+}
+
+function decodeEntry({ key: found, value }: Entry): RangeEntry {
+  const parts = new KeyReader(found);
+  parts.u64();
+  const start = parts.number();
+  switch (value[0]) {
+    case INLINE: {
+      const source = { kind: "inline", ...inlineFormat.decode(value) } as const;
+      return { start, length: source.bytes.length, source };
+    }
+    case LEAF: {
+      const { content, from, length } = leafFormat.decode(value);
+      return { start, length, source: { kind: "leaf", content, from } };
+    }
+    case ZERO:
+      return { start, length: zeroFormat.decode(value).length, source: { kind: "zero" } };
+    default:
+      throw new StoreError("damaged", `a range of layer ${start} is of no known kind`);
+  }
+}
+
+export interface Layer {
+  /** The layer that shows where this one has no entries. */
+  readonly parent: bigint | null;
+  /** Beyond the first. */
+  readonly extraReferences: number;
+}
+
+const ALONE: Layer = { parent: null, extraReferences: 0 };
+
+export function readLayer(view: View, layer: bigint): Layer {
+  const found = view.get(layerKey(layer));
+  return found === undefined ? ALONE : layerFormat.decode(found);
+}
+
+export function writeLayer(tx: Transaction, layer: bigint, value: Layer): void {
+  if (value.parent === null && value.extraReferences === 0) tx.delete(layerKey(layer));
+  else tx.set(layerKey(layer), layerFormat.encode(value));
+}
+
+/** Layers that have a record, from this one on. */
+export function listLayers(view: View, from: bigint, limit: number): (Layer & { id: bigint })[] {
+  return view
+    .range(layerKey(from), keyAfter(key(SPACE.rangeLayer)), { limit })
+    .map((entry) => ({ id: new KeyReader(entry.key).u64(), ...layerFormat.decode(entry.value) }));
+}
+
+/** One reference less; with the last one the layer is left to the sweeper. */
+export function dropLayer(tx: Transaction, id: bigint): void {
+  const layer = readLayer(tx, id);
+  if (layer.extraReferences === 0) tx.set(doomedKey(id), doomedFormat.encode({}));
+  else writeLayer(tx, id, { ...layer, extraReferences: layer.extraReferences - 1 });
+}
+
+export function listDoomed(view: View, from: bigint, limit: number): bigint[] {
+  return view
+    .range(doomedKey(from), keyAfter(key(SPACE.doomedRangeLayer)), { limit })
+    .map((entry) => new KeyReader(entry.key).u64());
+}
+
+export function deleteDoomed(tx: Transaction, layer: bigint): void {
+  tx.delete(doomedKey(layer));
+}
+
+/** Maps are tidied up region by region. */
+export const REGION_BYTES = 1024 * 1024;
+
+/** A part of a layer in which small entries may have piled up. */
+export interface Region {
+  readonly layer: bigint;
+  readonly region: number;
+}
+
+export function regionAt(layer: bigint, offset: number): Region {
+  return { layer, region: Math.floor(offset / REGION_BYTES) };
+}
+
+export function noteCrowded(tx: Transaction, region: Region): void {
+  const at = regionKey(region);
+  if (tx.get(at) === undefined) tx.set(at, crowdedFormat.encode({}));
+}
+
+export function deleteCrowded(tx: Transaction, region: Region): void {
+  tx.delete(regionKey(region));
+}
+
+/** From behind `after` on. */
+export function listCrowded(view: View, after: Region | null, limit: number): Region[] {
+  const all = key(SPACE.crowdedRegion);
+  const from = after === null ? all : keyAfter(regionKey(after));
+  return view.range(from, keyAfter(all), { limit }).map((entry) => {
+    const parts = new KeyReader(entry.key);
+    return { layer: parts.u64(), region: parts.number() };
+  });
+}
+
+export function crowdedOf(view: View, layer: bigint, limit: number): Region[] {
+  const all = key(SPACE.crowdedRegion, layer);
+  return view.range(all, keyAfter(all), { limit }).map((entry) => {
+    const parts = new KeyReader(entry.key);
+    return { layer: parts.u64(), region: parts.number() };
+  });
+}

@@ -1,0 +1,72 @@
+import type { Contents } from "./contents.ts";
+import {
+  cut,
+  deleteEntry,
+  endOf,
+  entriesBetween,
+  lastEntryBefore,
+  type RangeEntry,
+  type RangeSource,
+  writeEntry,
+  REGION_BYTES,
+} from "./range-records.ts";
+import type { Transaction } from "./store.ts";
+
+/** Entries that one write replaces in place. Where there are more, it goes on top of them. */
+export const REPLACED_ENTRIES_MAX = 4_096;
+
+/** How entries refer to leaves. */
+export type Leaves = Pick<Contents, "share" | "drop">;
+
+export interface Cleared {
+  /** False if there was too much to do: then nothing has been done. */
+  readonly done: boolean;
+  /** Whether another entry stands close before. */
+  readonly isCrowded: boolean;
+}
+
+/** Takes everything between two offsets out of a layer; what lies across a bound is cut there. */
+export function clearLayer(
+  tx: Transaction,
+  leaves: Leaves,
+  layer: bigint,
+  from: number,
+  until: number,
+): Cleared {
+  const before = lastEntryBefore(tx, layer, from);
+  const isCrowded = before !== null && before.start >= from - (from % REGION_BYTES);
+  const inside = entriesBetween(tx, layer, from, until, REPLACED_ENTRIES_MAX + 1);
+  if (inside.length > REPLACED_ENTRIES_MAX) return { done: false, isCrowded };
+  if (before !== null && endOf(before) > from) replace(tx, leaves, layer, before, from, until);
+  for (const entry of inside) replace(tx, leaves, layer, entry, from, until);
+  return { done: true, isCrowded };
+}
+
+/** Keeps of an entry what lies outside the bounds. */
+function replace(
+  tx: Transaction,
+  leaves: Leaves,
+  layer: bigint,
+  entry: RangeEntry,
+  from: number,
+  until: number,
+): void {
+  const kept: RangeEntry[] = [];
+  if (entry.start < from) kept.push(cut(entry, entry.start, from));
+  if (endOf(entry) > until) kept.push(cut(entry, until, endOf(entry)));
+  deleteEntry(tx, layer, entry.start);
+  for (const part of kept) writeEntry(tx, layer, part);
+  recount(tx, leaves, entry.source, kept.length);
+}
+
+/** An entry has become so many. */
+export function recount(
+  tx: Transaction,
+  leaves: Leaves,
+  source: RangeSource,
+  entries: number,
+): void {
+  if (source.kind !== "leaf") return;
+  if (entries === 0) leaves.drop(tx, source.content);
+  for (let more = 1; more < entries; more++) leaves.share(tx, source.content);
+}

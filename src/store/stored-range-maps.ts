@@ -1,0 +1,166 @@
+import type { Content, Contents, Reading, Taken } from "./contents.ts";
+import type { Extents } from "./extents.ts";
+import type { RangeMaps, Ranges } from "./range-map.ts";
+import { layersOf, piecesOf, rangesOf } from "./range-pieces.ts";
+import { RangeReading } from "./range-reading.ts";
+import {
+  dropLayer,
+  firstEntries,
+  noteCrowded,
+  type RangeSource,
+  readLayer,
+  regionAt,
+  writeEntry,
+  writeLayer,
+} from "./range-records.ts";
+import { clearLayer } from "./range-writes.ts";
+import type { Store, Transaction, View } from "./store.ts";
+import { RangeSweep } from "./sweep-ranges.ts";
+
+/** What a map needs of the contents that its larger pieces are. */
+export type MapContents = Pick<Contents, "take" | "keep" | "share" | "drop">;
+
+/**
+ * A map is the id of a layer. A layer shows, where it has no entries, the one that it lies on.
+ * Writers change the top layer of their map only, and put a new one on top of a layer that others
+ * refer to, that a reader has frozen, or that has too many entries to change at once. The sweeper
+ * joins layers that nobody needs to tell apart any more.
+ */
+export class StoredRangeMaps implements RangeMaps {
+  readonly #store: Store;
+  readonly #extents: Extents;
+  readonly #contents: MapContents;
+  readonly #sweep: RangeSweep;
+  /** Layers that are being read, and how often. */
+  readonly #pins = new Map<bigint, number>();
+
+  constructor(store: Store, extents: Extents, contents: MapContents) {
+    this.#store = store;
+    this.#extents = extents;
+    this.#contents = contents;
+    this.#sweep = new RangeSweep(store, contents, {
+      isPinned: (layer) => this.#pins.has(layer),
+      open: (view, layer, from, length) => this.#open(view, layer, from, length),
+    });
+  }
+
+  create(tx: Transaction, length: number): Content {
+    return { id: tx.stamp(), kind: "map", length };
+  }
+
+  write(tx: Transaction, map: Content, at: number, taken: Taken): Content {
+    const { length } = taken;
+    const { layer, isCrowded } = this.#cleared(tx, map, at, at + length);
+    writeEntry(tx, layer, { start: at, length, source: this.#sourceOf(tx, taken) });
+    if (isCrowded) noteCrowded(tx, regionAt(layer, at));
+    return { ...map, id: layer, length: Math.max(map.length, at + length) };
+  }
+
+  clear(tx: Transaction, map: Content, from: number, until: number): Content {
+    if (from >= until) return map;
+    const { layer } = this.#cleared(tx, map, from, until);
+    if (readLayer(tx, layer).parent !== null) {
+      writeEntry(tx, layer, { start: from, length: until - from, source: { kind: "zero" } });
+    }
+    return { ...map, id: layer };
+  }
+
+  resize(tx: Transaction, map: Content, length: number): Content {
+    return { ...this.clear(tx, map, length, map.length), length };
+  }
+
+  ranges(view: View, { id }: Content, from: number, until: number, limit: number): Ranges {
+    return rangesOf(piecesOf(view, layersOf(view, id) ?? [], from, until), false, limit);
+  }
+
+  changes(
+    view: View,
+    { id }: Content,
+    since: Content,
+    from: number,
+    until: number,
+    limit: number,
+  ): Ranges | null {
+    const layers = layersOf(view, id, since.id);
+    return layers && rangesOf(piecesOf(view, layers, from, until), true, limit);
+  }
+
+  open(view: View, map: Content, from: number, length: number): Reading {
+    return this.#open(view, map.id, from, length);
+  }
+
+  openFrozen(
+    tx: Transaction,
+    map: Content,
+    from: number,
+    length: number,
+  ): { map: Content; reading: Reading } {
+    const { parent } = readLayer(tx, map.id);
+    // If nothing was written since it was last frozen, that will do.
+    const isFresh = parent !== null && firstEntries(tx, map.id, 1).length === 0;
+    const frozen = isFresh ? parent : map.id;
+    const id = isFresh ? map.id : this.#layerOn(tx, map.id);
+    return { map: { ...map, id }, reading: this.#open(tx, frozen, from, length) };
+  }
+
+  share(tx: Transaction, { id }: Content): void {
+    const layer = readLayer(tx, id);
+    writeLayer(tx, id, { ...layer, extraReferences: layer.extraReferences + 1 });
+  }
+
+  drop(tx: Transaction, { id }: Content): void {
+    dropLayer(tx, id);
+    this.#sweep.lookAtLayers();
+  }
+
+  /** One round of tidying up; true while there may be more to do. */
+  sweep(): Promise<boolean> {
+    return this.#sweep.round();
+  }
+
+  /** The layer to write to, with nothing between two offsets. */
+  #cleared(
+    tx: Transaction,
+    map: Content,
+    from: number,
+    until: number,
+  ): { layer: bigint; isCrowded: boolean } {
+    const isShared = readLayer(tx, map.id).extraReferences > 0;
+    const layer = isShared ? this.#layerOn(tx, map.id) : map.id;
+    const { done, isCrowded } = clearLayer(tx, this.#contents, layer, from, until);
+    return { layer: done ? layer : this.#layerOn(tx, layer), isCrowded };
+  }
+
+  /** A new layer, which takes over the map's reference to the one below. */
+  #layerOn(tx: Transaction, parent: bigint): bigint {
+    const layer = tx.stamp();
+    writeLayer(tx, layer, { parent, extraReferences: 0 });
+    this.#sweep.lookAtLayers();
+    return layer;
+  }
+
+  #sourceOf(tx: Transaction, taken: Taken): RangeSource {
+    if (taken.inline !== null) return { kind: "inline", bytes: taken.inline };
+    return { kind: "leaf", content: this.#contents.keep(tx, taken), from: 0 };
+  }
+
+  #open(view: View, layer: bigint, from: number, length: number): Reading {
+    const reading = new RangeReading(view, {
+      store: this.#store,
+      extents: this.#extents,
+      layer,
+      from,
+      length,
+      onClose: () => this.#unpin(layer),
+    });
+    this.#pins.set(layer, (this.#pins.get(layer) ?? 0) + 1);
+    return reading;
+  }
+
+  #unpin(layer: bigint): void {
+    const pins = (this.#pins.get(layer) ?? 0) - 1;
+    if (pins > 0) this.#pins.set(layer, pins);
+    else this.#pins.delete(layer);
+    this.#sweep.lookAtLayers();
+  }
+}

@@ -1,0 +1,315 @@
+import type { Body, Bytes } from "../base/bytes.ts";
+import type { Reading, Taken } from "./contents.ts";
+import { entriesOver } from "./range-pieces.ts";
+import {
+  crowdedOf,
+  cut,
+  deleteCrowded,
+  deleteDoomed,
+  deleteEntry,
+  dropLayer,
+  encodeEntry,
+  endOf,
+  entriesBetween,
+  firstEntries,
+  listCrowded,
+  listDoomed,
+  listLayers,
+  noteCrowded,
+  REGION_BYTES,
+  type RangeEntry,
+  type Region,
+  readLayer,
+  regionAt,
+  writeEntry,
+  writeLayer,
+} from "./range-records.ts";
+import { type Leaves, recount } from "./range-writes.ts";
+import { fulfilled } from "./settled.ts";
+import type { Store, Transaction, View } from "./store.ts";
+import type { MapContents } from "./stored-range-maps.ts";
+
+const LAYERS_PER_ROUND = 16;
+const ENTRIES_PER_STEP = 256;
+const REGIONS_PER_ROUND = 16;
+/** A region with fewer entries than this stays as it is: joining them would cost more than it saves. */
+const CROWD_ENTRIES_MIN = 64;
+/** Entries that are moved to the layer above in one transaction, and what each may go around. */
+const MOVED_ENTRIES_MAX = 64;
+
+const NO_DIGESTS = { md5: false, crc64: false };
+
+export interface Readers {
+  isPinned(layer: bigint): boolean;
+  open(view: View, layer: bigint, from: number, length: number): Reading;
+}
+
+/**
+ * Tidies up after writers of maps, a bounded piece of work at a time: frees layers that nobody
+ * refers to, makes one entry of many small neighbours, and joins a layer with the one on top of it
+ * where that alone refers to it.
+ */
+export class RangeSweep {
+  readonly #store: Store;
+  readonly #contents: MapContents;
+  readonly #readers: Readers;
+  #afterRegion: Region | null = null;
+  #nextDoomed = 0n;
+  /** Where the search for layers to join goes on; null when there is nothing to look for. */
+  #nextLayer: bigint | null = 0n;
+
+  constructor(store: Store, contents: MapContents, readers: Readers) {
+    this.#store = store;
+    this.#contents = contents;
+    this.#readers = readers;
+  }
+
+  /** A layer may have become superfluous. */
+  lookAtLayers(): void {
+    this.#nextLayer = 0n;
+  }
+
+  async round(): Promise<boolean> {
+    const doomed = await Promise.allSettled([this.#freeDoomed()]);
+    const joined = await Promise.allSettled([this.#joinLayers()]);
+    const merged = await Promise.allSettled([this.#mergeRegions()]);
+    return [...doomed, ...joined, ...merged].map(fulfilled).includes(true);
+  }
+
+  /** As with other garbage: whoever came across a layer before it was doomed has pinned it by now. */
+  async #freeDoomed(): Promise<boolean> {
+    const found = await this.#store.read((view) =>
+      listDoomed(view, this.#nextDoomed, LAYERS_PER_ROUND),
+    );
+    const last = found.length < LAYERS_PER_ROUND ? undefined : found.at(-1);
+    this.#nextDoomed = last === undefined ? 0n : last + 1n;
+    const free = found.filter((layer) => !this.#readers.isPinned(layer));
+    const steps = await Promise.allSettled(
+      free.map((layer) => this.#store.transact((tx) => freeLayer(tx, this.#contents, layer))),
+    );
+    for (const step of steps) fulfilled(step);
+    if (free.length > 0) this.lookAtLayers();
+    return last !== undefined || free.length > 0;
+  }
+
+  async #joinLayers(): Promise<boolean> {
+    if (this.#nextLayer === null) return false;
+    const from = this.#nextLayer;
+    // Whoever asks for a look from now on gets one from the beginning.
+    this.#nextLayer = null;
+    const found = await this.#store.read((view) => listLayers(view, from, LAYERS_PER_ROUND));
+    for (const { id } of found) {
+      if (await this.#store.transact((tx) => this.#joinStep(tx, id))) {
+        this.#nextLayer = 0n;
+        return true;
+      }
+    }
+    const last = found.length < LAYERS_PER_ROUND ? undefined : found.at(-1);
+    if (last === undefined) return this.#nextLayer !== null;
+    this.#nextLayer ??= last.id + 1n;
+    return true;
+  }
+
+  /** False if there is nothing to join here, as far as one can see now. */
+  #joinStep(tx: Transaction, id: bigint): boolean {
+    const layer = readLayer(tx, id);
+    if (layer.parent === null || this.#readers.isPinned(layer.parent)) return false;
+    const below = readLayer(tx, layer.parent);
+    if (below.extraReferences > 0) return false;
+    for (let moved = 0; moved < MOVED_ENTRIES_MAX; moved++) {
+      if (!moveUp(tx, this.#contents, layer.parent, id, below.parent === null)) {
+        writeLayer(tx, layer.parent, { parent: null, extraReferences: 0 });
+        writeLayer(tx, id, { ...layer, parent: below.parent });
+        return true;
+      }
+    }
+    return true;
+  }
+
+  async #mergeRegions(): Promise<boolean> {
+    const found = await this.#store.read((view) =>
+      listCrowded(view, this.#afterRegion, REGIONS_PER_ROUND),
+    );
+    const last = found.length < REGIONS_PER_ROUND ? null : (found.at(-1) ?? null);
+    this.#afterRegion = last;
+    const merged = await Promise.allSettled(found.map((region) => this.#mergeRegion(region)));
+    return merged.map(fulfilled).includes(true) || last !== null;
+  }
+
+  /** True if some entries have become one. */
+  async #mergeRegion(region: Region): Promise<boolean> {
+    const runs = await this.#store.read((view) => this.#crowdedRuns(view, region));
+    try {
+      for (const run of runs) await this.#mergeRun(region.layer, run);
+    } finally {
+      for (const run of runs) run.reading.close();
+    }
+    if (runs.length > 0) return true;
+    await this.#store.transact((tx) => {
+      if (!isCrowded(tx, region)) deleteCrowded(tx, region);
+    });
+    return false;
+  }
+
+  #crowdedRuns(view: View, region: Region): Run[] {
+    if (!isCrowded(view, region)) return [];
+    const [from, until] = boundsOf(region);
+    const entries = [...entriesBetween(view, region.layer, from, until, Number.MAX_SAFE_INTEGER)];
+    return runsOf(entries.filter((entry) => endOf(entry) <= until)).map((run) => {
+      const start = run[0]?.start ?? 0;
+      const length = run.reduce((sum, entry) => sum + entry.length, 0);
+      const reading = this.#readers.open(view, region.layer, start, length);
+      return { start, length, seen: run.map(seenOf), reading };
+    });
+  }
+
+  /** Bytes first; they take the place of the entries only if those are what they were. */
+  async #mergeRun(layer: bigint, run: Run): Promise<void> {
+    const taken = await this.#contents.take(bodyOf(run.reading), NO_DIGESTS);
+    try {
+      await this.#store.transact((tx) => {
+        const now = entriesBetween(tx, layer, run.start, run.start + run.length, run.seen.length + 1);
+        if (!isAsSeen(now, run.seen)) return;
+        for (const entry of now) {
+          deleteEntry(tx, layer, entry.start);
+          recount(tx, this.#contents, entry.source, 0);
+        }
+        writeEntry(tx, layer, this.#entryOf(tx, run, taken));
+      });
+    } finally {
+      taken.release();
+    }
+  }
+
+  #entryOf(tx: Transaction, { start, length }: Run, taken: Taken): RangeEntry {
+    if (taken.inline !== null) {
+      return { start, length, source: { kind: "inline", bytes: taken.inline } };
+    }
+    const content = this.#contents.keep(tx, taken);
+    return { start, length, source: { kind: "leaf", content, from: 0 } };
+  }
+}
+
+/** Entries without a gap between them, as they were when their bytes were opened. */
+interface Run {
+  readonly start: number;
+  readonly length: number;
+  readonly seen: readonly Seen[];
+  readonly reading: Reading;
+}
+
+interface Seen {
+  readonly start: number;
+  readonly record: Bytes;
+}
+
+function seenOf(entry: RangeEntry): Seen {
+  return { start: entry.start, record: encodeEntry(entry) };
+}
+
+function isAsSeen(now: readonly RangeEntry[], seen: readonly Seen[]): boolean {
+  return (
+    now.length === seen.length &&
+    now.every((entry, at) => {
+      const before = seen[at] as Seen;
+      return entry.start === before.start && encodeEntry(entry).equals(before.record);
+    })
+  );
+}
+
+/** Neighbours that hold bytes, at least two of them together. */
+function runsOf(entries: readonly RangeEntry[]): RangeEntry[][] {
+  const runs: RangeEntry[][] = [];
+  let end = -1;
+  for (const entry of entries) {
+    if (entry.source.kind === "zero") continue;
+    if (entry.start === end) runs.at(-1)?.push(entry);
+    else runs.push([entry]);
+    end = endOf(entry);
+  }
+  return runs.filter((run) => run.length > 1);
+}
+
+function boundsOf({ region }: Region): [from: number, until: number] {
+  return [region * REGION_BYTES, (region + 1) * REGION_BYTES];
+}
+
+function isCrowded(view: View, region: Region): boolean {
+  const [from, until] = boundsOf(region);
+  const found = entriesBetween(view, region.layer, from, until, CROWD_ENTRIES_MIN);
+  return found.length === CROWD_ENTRIES_MIN;
+}
+
+function bodyOf(reading: Reading): Body {
+  return {
+    length: reading.length,
+    async drain(take) {
+      for await (const part of reading.parts()) await take(part);
+    },
+  };
+}
+
+/** Frees a layer step by step; what lies below it is let go of with the last step. */
+function freeLayer(tx: Transaction, leaves: Leaves, layer: bigint): void {
+  const entries = firstEntries(tx, layer, ENTRIES_PER_STEP);
+  for (const entry of entries) {
+    deleteEntry(tx, layer, entry.start);
+    recount(tx, leaves, entry.source, 0);
+  }
+  const crowded = crowdedOf(tx, layer, ENTRIES_PER_STEP);
+  for (const region of crowded) deleteCrowded(tx, region);
+  if (entries.length + crowded.length > 0) return;
+  const { parent } = readLayer(tx, layer);
+  writeLayer(tx, layer, { parent: null, extraReferences: 0 });
+  deleteDoomed(tx, layer);
+  if (parent !== null) dropLayer(tx, parent);
+}
+
+/**
+ * Moves the first entry of a layer to the one on top of it, as far as it shows there; false if there
+ * is none left. Whoever looks from above sees the same before and after.
+ */
+function moveUp(
+  tx: Transaction,
+  leaves: Leaves,
+  from: bigint,
+  to: bigint,
+  isBottom: boolean,
+): boolean {
+  const [entry] = firstEntries(tx, from, 1);
+  if (entry === undefined) return false;
+  const over = take(entriesOver(tx, to, entry.start, endOf(entry)), MOVED_ENTRIES_MAX);
+  const last = over.length < MOVED_ENTRIES_MAX ? undefined : over.at(-1);
+  const until = last === undefined ? endOf(entry) : endOf(last);
+  // At the bottom zeroes hide nothing.
+  const shows = isBottom && entry.source.kind === "zero" ? [] : gaps(entry, until, over);
+  for (const part of shows) {
+    writeEntry(tx, to, part);
+    noteCrowded(tx, regionAt(to, part.start));
+  }
+  deleteEntry(tx, from, entry.start);
+  const isLeft = until < endOf(entry);
+  if (isLeft) writeEntry(tx, from, cut(entry, until, endOf(entry)));
+  recount(tx, leaves, entry.source, shows.length + (isLeft ? 1 : 0));
+  return true;
+}
+
+/** The parts of an entry, up to an offset, that none of the others covers. */
+function gaps(entry: RangeEntry, until: number, over: readonly RangeEntry[]): RangeEntry[] {
+  const parts: RangeEntry[] = [];
+  let at = entry.start;
+  for (const other of over) {
+    if (at < other.start) parts.push(cut(entry, at, other.start));
+    at = endOf(other);
+  }
+  if (at < until) parts.push(cut(entry, at, until));
+  return parts;
+}
+
+function take<T>(all: Iterable<T>, limit: number): T[] {
+  const taken: T[] = [];
+  for (const one of all) {
+    if (taken.push(one) === limit) break;
+  }
+  return taken;
+}

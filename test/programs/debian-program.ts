@@ -1,0 +1,31 @@
+import { spawnSync } from "node:child_process";
+
+const INSTALL_MS_MAX = 5 * 60_000;
+
+/**
+ * Makes a program from Debian's packages available. Null if it is; otherwise why it cannot be, as
+ * a reason to skip the tests that need it.
+ */
+export function withoutDebianProgram(program: string, debianPackage: string): string | null {
+  if (isThere(program)) return null;
+  const why = `${program} is not installed`;
+  if (process.getuid?.() !== 0 || !isThere("apt-get")) {
+    return `${why}: install it (Debian package ${debianPackage}), or run the tests as root with apt`;
+  }
+  if (!aptGet("install", debianPackage)) {
+    aptGet("update");
+    aptGet("install", debianPackage);
+  }
+  return isThere(program) ? null : `${why}, and apt-get could not install ${debianPackage}`;
+}
+
+function isThere(program: string): boolean {
+  return spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
+}
+
+function aptGet(...args: string[]): boolean {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const flags = ["-qq", "-y", "--no-install-recommends"];
+  const done = spawnSync("apt-get", [...flags, ...args], { env, timeout: INSTALL_MS_MAX });
+  return done.status === 0;
+}

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { AccountSASPermissions, generateAccountSASQueryParameters } from "@azure/storage-blob";
+import { CREDENTIAL, startServer } from "../sdk/server.ts";
+import { withoutDebianProgram } from "./debian-program.ts";
+
+const RCLONE_MS_MAX = 60_000;
+const skip = withoutDebianProgram("rclone", "rclone") ?? false;
+
+test("rclone copies a folder here, finds it unchanged, and removes it", { skip }, async (t) => {
+  const server = await startServer();
+  t.after(() => server.close());
+  const folder = await mkdtemp(join(tmpdir(), "lazuli-rclone-"));
+  t.after(() => rm(folder, { recursive: true }));
+  await mkdir(join(folder, "sub"));
+  await writeFile(join(folder, "sub", "ü name.txt"), "hello");
+  await writeFile(join(folder, "large"), Buffer.alloc(9_000_000, "lazuli"));
+
+  const rclone = async (...args: string[]): Promise<string> => {
+    const { stdout } = await promisify(execFile)(
+      "rclone",
+      ["--config", "", "--retries", "1", "--low-level-retries", "1", ...args],
+      { env: { ...process.env, ...remote(server.url) }, timeout: RCLONE_MS_MAX },
+    );
+    return stdout;
+  };
+  await rclone("mkdir", "here:box");
+  // In chunks, so that it comes as blocks and a block list.
+  await rclone("copy", folder, "here:box", "--azureblob-upload-cutoff", "4M");
+  await rclone("check", folder, "here:box");
+  const listed = (await rclone("lsf", "-R", "here:box")).trim().split("\n").sort();
+  assert.deepEqual(listed, ["large", "sub/", "sub/ü name.txt"]);
+  assert.equal(await rclone("cat", "here:box/sub/ü name.txt"), "hello");
+  await rclone("purge", "here:box");
+  assert.equal(await rclone("lsf", "here:"), "");
+  assert.deepEqual(server.failures, []);
+});
+
+/** A remote called `here`, as rclone reads it from the environment. */
+function remote(url: string): Record<string, string> {
+  const sas = generateAccountSASQueryParameters(
+    {
+      expiresOn: new Date(Date.now() + 3_600_000),
+      permissions: AccountSASPermissions.parse("rwdlac"),
+      resourceTypes: "sco",
+      services: "b",
+    },
+    CREDENTIAL,
+  );
+  return { RCLONE_CONFIG_HERE_TYPE: "azureblob", RCLONE_CONFIG_HERE_SAS_URL: `${url}?${sas}` };
+}

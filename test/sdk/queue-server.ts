@@ -1,0 +1,19 @@
+import { QueueServiceClient, StorageSharedKeyCredential } from "@azure/storage-queue";
+import { QueueRestService } from "../../src/front/rest/queue/queue-rest-service.ts";
+import { startService, type TestServerOptions, type TestService } from "./server.ts";
+
+/** A Queue service of its own for a test, with a clock that the test turns. */
+export interface QueueServer extends TestService {
+  /** A client that tries once, so that a test sees the first answer. */
+  client(): QueueServiceClient;
+}
+
+export async function startQueueServer(options: TestServerOptions = {}): Promise<QueueServer> {
+  const service = await startService(QueueRestService, options);
+  const credential = new StorageSharedKeyCredential(service.account, service.key);
+  return {
+    ...service,
+    client: () =>
+      new QueueServiceClient(service.url, credential, { retryOptions: { maxTries: 1 } }),
+  };
+}

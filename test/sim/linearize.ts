@@ -1,0 +1,210 @@
+import type { Operation } from "./history.ts";
+
+/** What one object is supposed to do, one operation at a time. */
+export interface Model<State, Asked, Answer> {
+  readonly initial: State;
+  /**
+   * The state after an operation that is answered like this, or null if no such answer is possible
+   * now. Without an answer: the state it leads to, whatever it would have said. An operation that
+   * changes nothing returns the very `state` it was given.
+   */
+  step(state: State, asked: Asked, answer: Answer | null): State | null;
+  /** Equal for states that will answer alike. */
+  identify(state: State): string;
+}
+
+export type Verdict<State, Asked, Answer> =
+  | { readonly kind: "explained"; readonly statesSeen: number }
+  | { readonly kind: "unexplained"; readonly dead: DeadEnd<State, Asked, Answer> }
+  /** Neither proved nor refuted within the states that may be looked at. */
+  | { readonly kind: "undecided"; readonly statesSeen: number };
+
+/** The longest order that explains what it covers, and what might come next but does not fit. */
+export interface DeadEnd<State, Asked, Answer> {
+  readonly explained: number;
+  readonly state: State;
+  readonly next: readonly Operation<Asked, Answer>[];
+}
+
+/**
+ * Looks for an order of the operations that agrees with their times and in which the model gives
+ * every answer that was given (Wing and Gong's search, with Lowe's memory of what was tried).
+ */
+export function linearize<State, Asked, Answer>(
+  model: Model<State, Asked, Answer>,
+  operations: readonly Operation<Asked, Answer>[],
+  statesMax: number,
+): Verdict<State, Asked, Answer> {
+  return new Search(model, operations, statesMax).run();
+}
+
+/** An operation and whether the order that is being tried has it already. */
+interface Slot<Asked, Answer> {
+  /** In the list that it is in. */
+  readonly at: number;
+  readonly operation: Operation<Asked, Answer>;
+  isPlaced: boolean;
+}
+
+/** A point in the order from which it can go on in several ways. */
+interface Frame<State, Asked, Answer> {
+  /** What was placed to get here, to be taken back if no way leads on. */
+  readonly placed: readonly Slot<Asked, Answer>[];
+  readonly choices: readonly Choice<State, Asked, Answer>[];
+  tried: number;
+}
+
+interface Choice<State, Asked, Answer> {
+  readonly slot: Slot<Asked, Answer>;
+  readonly state: State;
+}
+
+class Search<State, Asked, Answer> {
+  readonly #model: Model<State, Asked, Answer>;
+  readonly #statesMax: number;
+  /** By the time they were invoked. */
+  readonly #answered: readonly Slot<Asked, Answer>[];
+  readonly #unanswered: readonly Slot<Asked, Answer>[];
+  readonly #seen = new Set<string>();
+  /** All answered operations before this one are placed. */
+  #first = 0;
+  #placedAnswered = 0;
+  #dead: DeadEnd<State, Asked, Answer>;
+
+  constructor(
+    model: Model<State, Asked, Answer>,
+    operations: readonly Operation<Asked, Answer>[],
+    statesMax: number,
+  ) {
+    this.#model = model;
+    this.#statesMax = statesMax;
+    const sorted = operations.toSorted((a, b) => a.invoked - b.invoked);
+    this.#answered = slotsOf(sorted.filter(({ answer }) => answer !== null));
+    this.#unanswered = slotsOf(sorted.filter(({ answer }) => answer === null));
+    this.#dead = { explained: -1, state: model.initial, next: [] };
+  }
+
+  run(): Verdict<State, Asked, Answer> {
+    const frames = [this.#enter(this.#model.initial, null)];
+    while (this.#placedAnswered < this.#answered.length) {
+      if (this.#seen.size > this.#statesMax) {
+        return { kind: "undecided", statesSeen: this.#seen.size };
+      }
+      const frame = frames.at(-1);
+      if (frame === undefined) return { kind: "unexplained", dead: this.#dead };
+      const choice = frame.choices[frame.tried++];
+      if (choice !== undefined) {
+        frames.push(this.#enter(choice.state, choice.slot));
+      } else {
+        for (const slot of frame.placed) this.#take(slot);
+        frames.pop();
+      }
+    }
+    return { kind: "explained", statesSeen: this.#seen.size };
+  }
+
+  #enter(state: State, by: Slot<Asked, Answer> | null): Frame<State, Asked, Answer> {
+    const placed = by === null ? [] : [by];
+    if (by !== null) this.#place(by);
+    placed.push(...this.#placeWhatChangesNothing(state));
+    const key = this.#identify(state);
+    if (this.#seen.has(key)) return { placed, choices: [], tried: 0 };
+    this.#seen.add(key);
+    const choices = this.#choices(state);
+    this.#note(state);
+    return { placed, choices, tried: 0 };
+  }
+
+  /**
+   * What fits now and changes nothing can be placed at once, without trying it later too: any order
+   * that has it later is as good with it moved here.
+   */
+  #placeWhatChangesNothing(state: State): Slot<Asked, Answer>[] {
+    const placed: Slot<Asked, Answer>[] = [];
+    for (let isMore = true; isMore; ) {
+      isMore = false;
+      for (const slot of this.#possible(this.#answered, this.#first)) {
+        if (this.#step(state, slot) !== state) continue;
+        this.#place(slot);
+        placed.push(slot);
+        isMore = true;
+      }
+    }
+    return placed;
+  }
+
+  /** Those that were told first are tried first; those that were never told, last. */
+  #choices(state: State): Choice<State, Asked, Answer>[] {
+    const possible = this.#possible(this.#answered, this.#first);
+    possible.sort((a, b) => a.operation.returned - b.operation.returned);
+    const untold = this.#possible(this.#unanswered, 0);
+    return [...possible, ...untold].flatMap((slot) => {
+      const next = this.#step(state, slot);
+      return next === null || next === state ? [] : [{ slot, state: next }];
+    });
+  }
+
+  /** What may come next: it was invoked before anything that is still missing had returned. */
+  #possible(slots: readonly Slot<Asked, Answer>[], from: number): Slot<Asked, Answer>[] {
+    const until = this.#firstReturn();
+    const possible: Slot<Asked, Answer>[] = [];
+    for (let at = from; at < slots.length; at++) {
+      const slot = slots[at] as Slot<Asked, Answer>;
+      if (slot.operation.invoked > until) break;
+      if (!slot.isPlaced) possible.push(slot);
+    }
+    return possible;
+  }
+
+  #firstReturn(): number {
+    let until = Number.POSITIVE_INFINITY;
+    for (let at = this.#first; at < this.#answered.length; at++) {
+      const { operation, isPlaced } = this.#answered[at] as Slot<Asked, Answer>;
+      if (operation.invoked > until) break;
+      if (!isPlaced) until = Math.min(until, operation.returned);
+    }
+    return until;
+  }
+
+  #step(state: State, { operation }: Slot<Asked, Answer>): State | null {
+    return this.#model.step(state, operation.asked, operation.answer);
+  }
+
+  #place(slot: Slot<Asked, Answer>): void {
+    slot.isPlaced = true;
+    if (slot.operation.answer === null) return;
+    this.#placedAnswered++;
+    while (this.#answered[this.#first]?.isPlaced) this.#first++;
+  }
+
+  #take(slot: Slot<Asked, Answer>): void {
+    slot.isPlaced = false;
+    if (slot.operation.answer === null) return;
+    this.#placedAnswered--;
+    this.#first = Math.min(this.#first, slot.at);
+  }
+
+  #identify(state: State): string {
+    let placed = `${this.#first}`;
+    const until = this.#firstReturn();
+    for (let at = this.#first; at < this.#answered.length; at++) {
+      const { operation, isPlaced } = this.#answered[at] as Slot<Asked, Answer>;
+      if (operation.invoked > until) break;
+      if (isPlaced) placed += `,${at}`;
+    }
+    for (const { at, isPlaced } of this.#unanswered) if (isPlaced) placed += `?${at}`;
+    return `${placed} ${this.#model.identify(state)}`;
+  }
+
+  #note(state: State): void {
+    if (this.#placedAnswered <= this.#dead.explained) return;
+    const next = this.#possible(this.#answered, this.#first).map(({ operation }) => operation);
+    this.#dead = { explained: this.#placedAnswered, state, next };
+  }
+}
+
+function slotsOf<Asked, Answer>(
+  operations: readonly Operation<Asked, Answer>[],
+): Slot<Asked, Answer>[] {
+  return operations.map((operation, at) => ({ at, operation, isPlaced: false }));
+}

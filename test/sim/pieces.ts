@@ -1,0 +1,36 @@
+/**
+ * Bodies that tell what they are. A piece has a label, `put7:4096`, which stands at its start and fills
+ * it up; contents are pieces in a row. So whoever reads a content knows which writes it is from,
+ * and sees if any of them is there in part only.
+ */
+export type Piece = string;
+
+export function pieceOf(name: string, bytes: number): Piece {
+  const piece = `${name}:${bytes}`;
+  return piece.length + 2 > bytes ? `${name}:${piece.length + 2}` : piece;
+}
+
+export function bytesOf(piece: Piece): Buffer {
+  return Buffer.alloc(lengthOf([piece]), `<${piece}>`);
+}
+
+export function lengthOf(pieces: readonly Piece[]): number {
+  return pieces.reduce((sum, piece) => sum + Number(piece.slice(piece.indexOf(":") + 1)), 0);
+}
+
+/** The pieces in a body; where it is not made of whole ones, a last "piece" says so. */
+export function piecesIn(body: Buffer): Piece[] {
+  const pieces: Piece[] = [];
+  for (let at = 0; at < body.length; ) {
+    const label = /^<([\w-]+:\d+)>/.exec(body.toString("latin1", at, at + LABEL_BYTES_MAX))?.[1];
+    if (label === undefined) return [...pieces, `no piece at ${at}`];
+    const whole = bytesOf(label);
+    const found = body.subarray(at, at + whole.length);
+    if (!found.equals(whole)) return [...pieces, `torn piece ${label} at ${at}`];
+    pieces.push(label);
+    at += whole.length;
+  }
+  return pieces;
+}
+
+const LABEL_BYTES_MAX = 64;

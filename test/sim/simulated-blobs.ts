@@ -1,0 +1,194 @@
+import { type BlobState, type Chosen, emptyState, perform, type Step } from "./blob-model.ts";
+import type { BlobAnswer, BlobAsked, Listed } from "./blob-words.ts";
+import { NOTHING_TOLD } from "./blob-words.ts";
+import type { Random } from "./random.ts";
+
+/** Mistakes that servers make. The checker has to find each of them. */
+export const BUGS = [
+  "stale read",
+  "listing behind the writes",
+  "read of two versions",
+  "lost update",
+  "lost acknowledged write",
+  "refused but written",
+  "check outside the transaction",
+  "lease ignored",
+  "lease judged by an old clock",
+  "ETag used twice",
+  "half-visible block list",
+] as const;
+
+export type Bug = (typeof BUGS)[number];
+
+/** What a server does at one moment; others may come in wherever it yields. */
+export type Working<T> = Generator<void, T, void>;
+
+/** A server without sockets and disks that is correct, but for the bug it is given. */
+export class SimulatedBlobs {
+  readonly #random: Random;
+  readonly #bug: Bug | null;
+  readonly #states = new Map<string, BlobState>();
+  /** Each as it was before its last change. */
+  readonly #previous = new Map<string, BlobState>();
+  #names = 0;
+  #lastEtag = "";
+
+  constructor(random: Random, keys: readonly string[], startMs: number, bug: Bug | null) {
+    this.#random = random;
+    this.#bug = bug;
+    for (const key of keys) {
+      this.#states.set(key, emptyState(startMs));
+      this.#previous.set(key, emptyState(startMs));
+    }
+  }
+
+  *answer(key: string | null, asked: BlobAsked): Working<BlobAnswer> {
+    if (key === null) return asked.operation === "turn" ? this.#turn(asked.byMs) : this.#list();
+    switch (this.#bug) {
+      case "read of two versions":
+        if (asked.operation === "get") return yield* this.#readTwice(key, asked);
+        break;
+      case "lost update":
+        if (asked.operation === "set-metadata") return yield* this.#writeWhatWasRead(key, asked);
+        break;
+      case "check outside the transaction":
+        return yield* this.#checkThenWrite(key, asked);
+      case "lease judged by an old clock":
+        return yield* this.#judgeByOldClock(key, asked);
+      case "half-visible block list":
+        if (asked.operation === "commit") return yield* this.#commitInTwo(key, asked);
+        break;
+    }
+    return this.#do(key, asked);
+  }
+
+  /** One operation as a whole, with those bugs that need no second moment. */
+  #do(key: string, asked: BlobAsked): BlobAnswer {
+    const state = this.#stateOf(key);
+    const step = this.#perform(this.#seenBy(key, asked), asked, key);
+    if (this.#bug === "refused but written" && step.answer.refused?.includes("ConditionNotMet")) {
+      const unguarded = this.#perform(state, withoutConditions(asked), key);
+      if (this.#random.chance(0.2)) this.#commit(key, unguarded.state);
+      return step.answer;
+    }
+    const isLost = this.#bug === "lost acknowledged write" && "write" in asked;
+    if (isLost && this.#random.chance(0.05)) return step.answer;
+    const changed = step.state !== state && !isRead(asked);
+    if (changed)
+      this.#commit(key, this.#bug === "lease ignored" ? keepLease(state, step) : step.state);
+    return step.answer;
+  }
+
+  /** The state that an operation is judged by. */
+  #seenBy(key: string, asked: BlobAsked): BlobState {
+    const state = this.#stateOf(key);
+    if (this.#bug === "stale read" && isRead(asked) && this.#random.chance(0.2)) {
+      return { ...(this.#previous.get(key) as BlobState), nowMs: state.nowMs };
+    }
+    const ignoresLease =
+      this.#bug === "lease ignored" && "write" in asked && asked.leaseId === null;
+    if (ignoresLease && state.blob !== null && this.#random.chance(0.3)) {
+      return { ...state, blob: { ...state.blob, lease: null } };
+    }
+    return state;
+  }
+
+  #turn(byMs: number): BlobAnswer {
+    for (const states of [this.#states, this.#previous]) {
+      for (const [key, state] of states) states.set(key, { ...state, nowMs: state.nowMs + byMs });
+    }
+    return NOTHING_TOLD;
+  }
+
+  #list(): BlobAnswer {
+    const isBehind = this.#bug === "listing behind the writes" && this.#random.chance(0.3);
+    const listed: Record<string, Listed> = {};
+    for (const [key, state] of isBehind ? this.#previous : this.#states) {
+      const { answer } = this.#perform(state, { operation: "list" }, key);
+      if (answer.refused === null) Object.assign(listed, answer.listed);
+    }
+    return { ...NOTHING_TOLD, listed };
+  }
+
+  *#readTwice(key: string, asked: BlobAsked): Working<BlobAnswer> {
+    const first = this.#do(key, asked);
+    yield;
+    const second = this.#do(key, asked);
+    if (first.refused !== null || second.refused !== null) return first;
+    return { ...first, pieces: second.pieces };
+  }
+
+  *#writeWhatWasRead(key: string, asked: BlobAsked): Working<BlobAnswer> {
+    const step = this.#perform(this.#stateOf(key), asked, key);
+    yield;
+    if (step.answer.refused === null) this.#commit(key, step.state);
+    return step.answer;
+  }
+
+  *#checkThenWrite(key: string, asked: BlobAsked): Working<BlobAnswer> {
+    const { answer } = this.#perform(this.#stateOf(key), asked, key);
+    yield;
+    return answer.refused !== null || isRead(asked)
+      ? answer
+      : this.#do(key, withoutConditions(asked));
+  }
+
+  *#judgeByOldClock(key: string, asked: BlobAsked): Working<BlobAnswer> {
+    const { nowMs } = this.#stateOf(key);
+    yield;
+    const state = this.#stateOf(key);
+    const step = this.#perform({ ...state, nowMs }, asked, key);
+    if (step.answer.refused === null) this.#commit(key, { ...step.state, nowMs: state.nowMs });
+    return step.answer;
+  }
+
+  *#commitInTwo(key: string, asked: BlobAsked): Working<BlobAnswer> {
+    const { state, answer } = this.#perform(this.#stateOf(key), asked, key);
+    if (answer.refused !== null || state.blob === null) return answer;
+    const half = { ...state.blob, pieces: state.blob.pieces.slice(0, -1) };
+    this.#commit(key, { ...state, blob: half });
+    yield;
+    const now = this.#stateOf(key);
+    if (now.blob?.write === half.write) {
+      this.#commit(key, { ...now, blob: { ...now.blob, pieces: state.blob.pieces } });
+    }
+    return answer;
+  }
+
+  #perform(state: BlobState, asked: BlobAsked, key: string): Step {
+    return perform(state, asked, this.#chosen, key);
+  }
+
+  readonly #chosen: Chosen = {
+    etagOf: () => {
+      const isOld = this.#bug === "ETag used twice" && this.#random.chance(0.05);
+      if (!isOld || this.#lastEtag === "") this.#lastEtag = `etag-${++this.#names}`;
+      return this.#lastEtag;
+    },
+    leaseId: () => `lease-${++this.#names}`,
+  };
+
+  #commit(key: string, state: BlobState): void {
+    this.#previous.set(key, this.#stateOf(key));
+    this.#states.set(key, state);
+  }
+
+  #stateOf(key: string): BlobState {
+    return this.#states.get(key) as BlobState;
+  }
+}
+
+function isRead({ operation }: BlobAsked): boolean {
+  return operation === "get" || operation === "head" || operation === "list";
+}
+
+function withoutConditions(asked: BlobAsked): BlobAsked {
+  return "ifMatch" in asked ? { ...asked, ifMatch: null, ifNoneMatch: null } : asked;
+}
+
+/** Who ignores a lease does not end it. */
+function keepLease(before: BlobState, { state }: Step): BlobState {
+  if (state.blob === null || before.blob === null) return state;
+  const lease = state.blob.lease ?? before.blob.lease;
+  return { ...state, blob: { ...state.blob, lease } };
+}
