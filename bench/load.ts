@@ -7,8 +7,8 @@ import type { Wrk } from "./wrk.ts";
 export interface Run {
   readonly requests: number;
   readonly seconds: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
+  readonly p50Ms?: number;
+  readonly p99Ms?: number;
 }
 
 const CONNECTIONS = 32;
@@ -45,6 +45,18 @@ export class Load {
     return measured(target, () => replay(target.port, requests, 1, this.#seconds));
   }
 
+  /** Many clients at once, for requests that cannot be repeated: the first tenth is the warm-up. */
+  async once(target: Target, requests: readonly Buffer[]): Promise<Reading> {
+    const warmUp = Math.floor(requests.length / 10);
+    await this.each(target, requests.slice(0, warmUp));
+    const rest = requests.slice(warmUp);
+    return measured(target, async () => {
+      const startedMs = performance.now();
+      await this.each(target, rest);
+      return { requests: rest.length, seconds: (performance.now() - startedMs) / 1_000 };
+    });
+  }
+
   /** Sends each request once, many at a time. */
   async each(target: Target, requests: Iterable<Buffer>): Promise<void> {
     const queue = requests[Symbol.iterator]();
@@ -74,13 +86,12 @@ async function expectSuccess(target: Target, requests: readonly Buffer[]): Promi
 async function measured(target: Target, run: () => Promise<Run>): Promise<Reading> {
   const serverBefore = cpuMicrosOfTree(target.pid);
   const generatorBefore = cpuMicrosOfGenerator();
-  const { requests, seconds, p50Ms, p99Ms } = await run();
+  const { requests, seconds, ...percentiles } = await run();
   const generatorMicros = cpuMicrosOfGenerator() - generatorBefore;
   return {
     value: requests / seconds,
     cpuMicros: (cpuMicrosOfTree(target.pid) - serverBefore) / requests,
-    p50Ms,
-    p99Ms,
+    ...percentiles,
     generatorShare: generatorMicros / 1e6 / seconds,
   };
 }

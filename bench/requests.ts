@@ -27,6 +27,43 @@ export function putBlob(target: Target, blob: BlobSize): Buffer {
   });
 }
 
+/** Page blobs have room for 16 writes of this size; append blobs begin empty. */
+export function createBlob(
+  target: Target,
+  type: "PageBlob" | "AppendBlob",
+  blob: BlobSize,
+): Buffer {
+  const size = { "x-ms-blob-content-length": String(16 * blob.bytes) };
+  return signed(target.port, {
+    method: "PUT",
+    path: pathOf(blob),
+    headers: { "x-ms-blob-type": type, ...(type === "PageBlob" && size) },
+  });
+}
+
+export function putPage(target: Target, blob: BlobSize): Buffer {
+  const from = (blob.index % 16) * blob.bytes;
+  return signed(target.port, {
+    method: "PUT",
+    path: pathOf(blob),
+    query: { comp: "page" },
+    headers: {
+      "x-ms-page-write": "update",
+      "x-ms-range": `bytes=${from}-${from + blob.bytes - 1}`,
+    },
+    body: bodyOf(blob.bytes),
+  });
+}
+
+export function appendBlock(target: Target, blob: BlobSize): Buffer {
+  return signed(target.port, {
+    method: "PUT",
+    path: pathOf(blob),
+    query: { comp: "appendblock" },
+    body: bodyOf(blob.bytes),
+  });
+}
+
 export function getBlob(target: Target, blob: BlobSize): Buffer {
   return signed(target.port, { method: "GET", path: pathOf(blob) });
 }

@@ -1,6 +1,16 @@
 import { answerTo } from "./load.ts";
 import { memoryWithManyBlobs, startUpWithManyBlobs } from "./many-blobs.ts";
-import { createContainer, getBlob, headBlob, listBlobs, putBlob } from "./requests.ts";
+import { QUEUE_ROWS } from "./queue-rows.ts";
+import {
+  appendBlock,
+  createBlob,
+  createContainer,
+  getBlob,
+  headBlob,
+  listBlobs,
+  putBlob,
+  putPage,
+} from "./requests.ts";
 import {
   type Bench,
   below,
@@ -11,6 +21,7 @@ import {
   timesAzurite,
 } from "./row.ts";
 import { SERVER_NAMES, type Target } from "./server.ts";
+import { TABLE_ROWS } from "./table-rows.ts";
 
 const SMALL_BYTES = 4 * 1024;
 const LARGE_MIB = 100;
@@ -46,6 +57,26 @@ export const ROWS: readonly Row[] = [
     measure: onFresh(async (target, { load }) => {
       await load.each(target, variants(target, putBlob));
       return load.many(target, variants(target, headBlob));
+    }),
+  },
+  {
+    name: "Append Block 4 KiB",
+    unit: "req/s",
+    servers: SERVER_NAMES,
+    bars: [timesAzurite(10), cpuTimesFloor(6)],
+    measure: onFresh(async (target, { load }) => {
+      await load.each(target, variants(target, emptyAppendBlob));
+      return load.many(target, variants(target, appendBlock));
+    }),
+  },
+  {
+    name: "Put Page 4 KiB",
+    unit: "req/s",
+    servers: SERVER_NAMES,
+    bars: [timesAzurite(10), cpuTimesFloor(6)],
+    measure: onFresh(async (target, { load }) => {
+      await load.each(target, variants(target, emptyPageBlob));
+      return load.many(target, variants(target, putPage));
     }),
   },
   {
@@ -95,6 +126,8 @@ export const ROWS: readonly Row[] = [
     bars: [flat(1.5)],
     measure: (_, bench) => memoryWithManyBlobs(bench),
   },
+  ...QUEUE_ROWS,
+  ...TABLE_ROWS,
 ];
 
 /** Measures on a server that has an empty container and nothing else. */
@@ -105,6 +138,9 @@ function onFresh(run: (target: Target, bench: Bench) => Promise<Reading>): Row["
       return run(target, bench);
     });
 }
+
+const emptyAppendBlob: typeof putBlob = (target, blob) => createBlob(target, "AppendBlob", blob);
+const emptyPageBlob: typeof putBlob = (target, blob) => createBlob(target, "PageBlob", blob);
 
 function variants(target: Target, make: typeof putBlob): Buffer[] {
   return range(VARIANTS, (index) => make(target, { index, bytes: SMALL_BYTES }));

@@ -62,7 +62,8 @@ export class Servers {
     const startedMs = performance.now();
     const child = startChild(command, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
     try {
-      await untilReady(child, `http://127.0.0.1:${port}`);
+      // Of several services the table service is the last to say that it is ready.
+      await untilReady(child, `http://127.0.0.1:${name === "floor" ? port : tablePort}`);
       const readyMs = performance.now() - startedMs;
       return await body({ pid: child.pid as number, ...ports, readyMs });
     } finally {

@@ -2,15 +2,16 @@ import { createHmac, randomUUID } from "node:crypto";
 
 export const ACCOUNT = "devstoreaccount1";
 /** The well-known key of that account: every emulator of the service has it, and its documents too. */
-const KEY = Buffer.from(
+export const KEY = Buffer.from(
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==",
   "base64",
 );
 const VERSION = "2024-11-04";
+const WITH_BODY = ["POST", "PUT"];
 
 export interface Request {
-  readonly method: "GET" | "HEAD" | "PUT";
-  /** Below the account: `/container/blob`. */
+  readonly method: "DELETE" | "GET" | "HEAD" | "POST" | "PUT";
+  /** Below the account: `/container/blob` or `/queue/messages`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -45,7 +46,7 @@ export function signed(port: number, request: Request): Buffer {
     "Accept: application/xml",
     "User-Agent: bench",
     ...names.map((name) => `${name}: ${msHeaders[name]}`),
-    ...(request.method === "PUT" ? [`Content-Length: ${body.length}`] : []),
+    ...(WITH_BODY.includes(request.method) ? [`Content-Length: ${body.length}`] : []),
     ...(contentType === "" ? [] : [`Content-Type: ${contentType}`]),
     `Authorization: SharedKey ${ACCOUNT}:${signature}`,
   ];

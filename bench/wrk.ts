@@ -5,6 +5,8 @@ import { outputOf } from "./children.ts";
 import type { Run } from "./load.ts";
 import { ROOT } from "./server.ts";
 
+const ANSWER_SECONDS_MAX = 30;
+
 /** The load generator `wrk`: it costs a few microseconds a request. */
 export class Wrk {
   readonly #requestFile: string;
@@ -23,6 +25,7 @@ export class Wrk {
     writeFileSync(this.#requestFile, Buffer.concat(framed));
     const output = await outputOf("wrk", [
       ...["--threads", "1", "--connections", String(connections), "--duration", `${seconds}s`],
+      ...["--timeout", `${ANSWER_SECONDS_MAX}s`],
       ...["--script", join(ROOT, "bench/replay.lua"), `http://127.0.0.1:${port}`],
       ...["--", this.#requestFile],
     ]);

@@ -84,9 +84,12 @@ export function findProperty(text: string, name: string): Property | null {
   if (start < 0) return null;
   const valueStart = start + name.length + 4;
   const json = text.slice(valueStart, endOfValue(text, valueStart));
-  return { name, type: annotationBefore(text, start, name) ?? typeOf(json), json };
+  const isText = json.charCodeAt(0) === QUOTE;
+  const annotated = isText ? annotationBefore(text, start, name) : null;
+  return { name, type: annotated ?? typeOf(json), json };
 }
 
+/** Only values that are texts in JSON have one. */
 function annotationBefore(text: string, end: number, name: string): EdmType | null {
   const annotation = `,"${name}${ANNOTATION}":"`;
   const before = text.slice(Math.max(0, end - annotation.length - TYPE_CHARS_MAX - 1), end);

@@ -239,20 +239,11 @@ export class FieldReader {
     return this.#bytes.toString("utf8", end - length, end);
   }
 
-  /** The bytes themselves, not a copy: they live as long as the record they were read from. */
+  /** The bytes themselves, not a copy: they keep the record in memory that they were read from. */
   bytes(): Bytes {
     const length = this.count();
     const end = this.#to(length);
     return this.#bytes.subarray(end - length, end);
-  }
-
-  /** The same bytes, to be kept. */
-  copyOfBytes(): Bytes {
-    const length = this.count();
-    const end = this.#to(length);
-    const copy = Buffer.allocUnsafe(length);
-    for (let at = 0; at < length; at++) copy[at] = this.#bytes[end - length + at] as number;
-    return copy;
   }
 
   #to(length: number): number {

@@ -1,8 +1,18 @@
 import { randomUUID } from "node:crypto";
+import type { Instant } from "./clock.ts";
 
 /** A new GUID, in lower case. Never called inside a transaction body: bodies have no randomness. */
 export function newGuid(): string {
   return randomUUID();
+}
+
+/**
+ * `random`, which is a new GUID, with the time in front (version 7): what is made at about the same
+ * time lies together in a store that is keyed by it.
+ */
+export function timedGuid(instant: Instant, random: string): string {
+  const ms = instant.toString(16).padStart(12, "0");
+  return `${ms.slice(0, 8)}-${ms.slice(8)}-7${random.slice(15)}`;
 }
 
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

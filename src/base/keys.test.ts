@@ -8,6 +8,7 @@ import {
   key,
   keyAfter,
   keyOfTextPrefix,
+  ordinalPart,
   SPACE,
 } from "./keys.ts";
 
@@ -120,3 +121,27 @@ test("the key of the longest blob name fits", () => {
   const name = "\u{ffff}".repeat(1_024);
   assert.ok(key(SPACE.blob, 2n ** 64n - 1n, name, 2n ** 64n - 1n).length <= KEY_BYTES_MAX);
 });
+
+test("ordinal parts sort as JavaScript compares texts, and come back whole", () => {
+  const units = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map(charOf), maxLength: 6 });
+  const any = fc.oneof(
+    units,
+    fc.constantFrom("\u{10000}", "\ue000", "\ud800", "\0", "\u0001a", ""),
+  );
+  fc.assert(
+    fc.property(any, any, (left, right) => {
+      const [one, other] = [ordinalKey(left), ordinalKey(right)];
+      assert.equal(Math.sign(one.compare(other)), left < right ? -1 : left > right ? 1 : 0);
+      const parts = new KeyReader(one);
+      assert.deepEqual([parts.ordinal(), parts.u64()], [left, 7n]);
+    }),
+  );
+});
+
+function charOf(unit: number): string {
+  return String.fromCharCode(unit);
+}
+
+function ordinalKey(text: string) {
+  return key(SPACE.entity, ordinalPart(text), 7n);
+}

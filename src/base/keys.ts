@@ -126,6 +126,13 @@ export class KeyReader {
   /** What `ordinalPart` made. */
   ordinal(): string {
     const start = this.#at;
+    let at = start;
+    let byte = this.#bytes[at] as number;
+    while (byte > TEXT_ESCAPE && byte < 0x80) byte = this.#bytes[++at] as number;
+    if (byte === TEXT_END) {
+      this.#at = at + 1;
+      return this.#bytes.toString("latin1", start, at);
+    }
     const text = this.text();
     const surrogate = this.#bytes.indexOf(SURROGATE_LEAD, start);
     if (surrogate < 0 || surrogate >= this.#at) return text;

@@ -16,6 +16,11 @@ export const BLOCK_ID_BYTES_MAX = 64;
 export const COMMITTED_BLOCKS_MAX = 50_000;
 export const UNCOMMITTED_BLOCKS_MAX = 100_000;
 export const UNCOMMITTED_BLOCKS_KEPT_MS = 7 * 24 * 3_600_000;
+export const PAGE_BYTES = 512;
+export const PAGE_BLOB_BYTES_MAX = 8 * TIB;
+export const PUT_PAGE_BYTES_MAX = 4 * MIB;
+export const PAGE_RANGES_MAX = 10_000;
+export const SEQUENCE_NUMBER_MAX = 2n ** 63n - 1n;
 export const RANGE_DIGEST_BYTES_MAX = 4 * MIB;
 export const LIST_RESULTS_MAX = 5_000;
 
@@ -42,7 +47,7 @@ export const ENTITY_PROPERTIES_MAX = 252;
 export const PROPERTY_NAME_CHARS_MAX = 255;
 /** Of a text in UTF-16, or of a binary value. */
 export const PROPERTY_BYTES_MAX = 64 * KIB;
-export const ENTITY_BYTES_MAX = MIB;
+export const ENTITY_BYTES_MAX = 1 * MIB;
 export const TABLE_RESULTS_MAX = 1_000;
 export const BATCH_OPERATIONS_MAX = 100;
 export const BATCH_BYTES_MAX = 4 * MIB;

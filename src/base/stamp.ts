@@ -29,11 +29,21 @@ export function etagOf(stamp: Stamp): string {
   return `0x${(stamp + TICKS_TO_1970).toString(16).toUpperCase()}`;
 }
 
-/** `2021-01-01T00:00:00.1234567Z` */
+const TICKS_PER_SECOND = 10_000_000;
+
+let lastSecond: Stamp = 0n;
+let lastSecondText = "1970-01-01T00:00:00.";
+
+/** `2021-01-01T00:00:00.1234567Z`. Cheap in the second asked for before: lists have many stamps. */
 export function isoOfStamp(stamp: Stamp): string {
-  const seconds = stamp / 10_000_000n;
-  const fraction = (stamp % 10_000_000n).toString().padStart(7, "0");
-  return `${new Date(Number(seconds) * 1000).toISOString().slice(0, 19)}.${fraction}Z`;
+  let ticks = Number(stamp - lastSecond);
+  if (!(ticks >= 0 && ticks < TICKS_PER_SECOND)) {
+    const seconds = stamp / BigInt(TICKS_PER_SECOND);
+    lastSecond = seconds * BigInt(TICKS_PER_SECOND);
+    lastSecondText = `${new Date(Number(seconds) * 1000).toISOString().slice(0, 19)}.`;
+    ticks = Number(stamp - lastSecond);
+  }
+  return `${lastSecondText}${String(ticks).padStart(7, "0")}Z`;
 }
 
 /** The stamp that `isoOfStamp` would spell like this, or null. */

@@ -69,7 +69,7 @@ test("a start that fails leaves nothing open", async (t) => {
 
 test("services still to come take no port", async (t) => {
   const { origins } = await started(t, new Around(), "--inMemoryPersistence");
-  assert.deepEqual([...origins.keys()], ["blob", "table"]);
+  assert.deepEqual([...origins.keys()], ["blob", "queue", "table"]);
 });
 
 test("IPv6 addresses work, and are bracketed in the origin", async (t) => {

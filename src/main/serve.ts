@@ -3,8 +3,10 @@ import { BlobRestService } from "../front/rest/blob/blob-rest-service.ts";
 import type { RestService } from "../front/rest/http/exchange.ts";
 import { DEFAULT_LIMITS } from "../front/rest/http/limits.ts";
 import { type Listener, openListener } from "../front/rest/http/server.ts";
+import { QueueRestService } from "../front/rest/queue/queue-rest-service.ts";
 import { TableRestService } from "../front/rest/table/table-rest-service.ts";
 import { BlobSweep } from "../service/blob/sweep.ts";
+import { QueueSweep } from "../service/queue/sweep.ts";
 import { TableSweep } from "../service/table/sweep.ts";
 import type { FailStop } from "../store/store.ts";
 import { Background, type Schedule } from "./background.ts";
@@ -78,14 +80,16 @@ function servicesOn(data: Data, settings: Settings): [ServiceName, RestService][
   const accounts = { ...settings.accounts, pathStyleOnly };
   return [
     ["blob", new BlobRestService(data, accounts, { oauth })],
+    ["queue", new QueueRestService(data, accounts, { oauth })],
     ["table", new TableRestService(data, accounts, { oauth })],
   ];
 }
 
 function sweeping(data: Data, { schedule }: Surroundings, log: Log): Background {
   const blobs = new BlobSweep(data);
+  const queues = new QueueSweep(data);
   const tables = new TableSweep(data);
-  const rounds = [() => blobs.sweep(), () => tables.sweep(), () => data.contents.sweep()];
+  const rounds = [blobs, queues, tables, data.contents].map((part) => () => part.sweep());
   return new Background(rounds, schedule, (error) => log.warn("sweeping failed", error));
 }
 

@@ -34,9 +34,11 @@ export const BLOB_NEEDS = {
   breakBlobLease: object("wd"),
   putBlock: object("w"),
   putBlockList: object("w"),
+  putPage: object("w"),
+  getPageRanges: readable(),
+  appendBlock: object("aw"),
+  sealBlob: object("w"),
 } as const satisfies Record<string, Need>;
-
-export type BlobOperation = keyof typeof BLOB_NEEDS;
 
 function service(letters: string): Need {
   return { on: "s", account: letters, service: "", anonymous: "never" };

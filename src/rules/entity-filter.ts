@@ -40,9 +40,11 @@ export interface Filtered {
 export function matches(filter: Filter, found: Filtered): boolean {
   switch (filter.kind) {
     case "all":
-      return filter.terms.every((term) => matches(term, found));
+      for (const term of filter.terms) if (!matches(term, found)) return false;
+      return true;
     case "any":
-      return filter.terms.some((term) => matches(term, found));
+      for (const term of filter.terms) if (matches(term, found)) return true;
+      return false;
     case "not":
       return !matches(filter.term, found);
     case "constant":
@@ -91,16 +93,16 @@ export class FilteredEntity implements Filtered {
   }
 
   find(name: string): Comparable | null {
-    const { partition, row, stamp, properties } = this.#entity;
+    const entity = this.#entity;
     switch (name) {
       case "PartitionKey":
-        return { kind: "string", value: partition };
+        return { kind: "string", value: entity.partition };
       case "RowKey":
-        return { kind: "string", value: row };
+        return { kind: "string", value: entity.row };
       case "Timestamp":
-        return { kind: "datetime", value: isoOfStamp(stamp).replace(/\.?0*Z$/, "") };
+        return { kind: "datetime", value: isoOfStamp(entity.stamp).replace(/\.?0*Z$/, "") };
       default: {
-        const property = findProperty(properties, name);
+        const property = findProperty(entity.properties, name);
         return property === null ? null : comparableOf(property);
       }
     }

@@ -57,15 +57,8 @@ export function spanOfRange({ startPartition, startRow, endPartition, endRow }: 
   return { from, until };
 }
 
-/** The place right behind this one. */
-export function placeAfter({ partition, row }: EntityPlace): EntityPlace {
-  return { partition, row: after(row) };
-}
-
 export function comparePlaces(left: EntityPlace, right: EntityPlace): number {
-  if (left.partition !== right.partition) return left.partition < right.partition ? -1 : 1;
-  if (left.row === right.row) return 0;
-  return left.row < right.row ? -1 : 1;
+  return ordinally(left.partition, right.partition) || ordinally(left.row, right.row);
 }
 
 /** Texts from `from` on and before `until`; null is an open end. */
@@ -158,10 +151,15 @@ function limited(found: Boxes): Boxes {
 }
 
 function common(left: TextSpan, right: TextSpan): TextSpan {
-  const from = left.from > right.from ? left.from : right.from;
-  if (left.until === null) return { from, until: right.until };
-  if (right.until === null) return { from, until: left.until };
-  return { from, until: left.until < right.until ? left.until : right.until };
+  const [, from = ""] = [left.from, right.from].sort(ordinally);
+  const [until = null] = [left.until, right.until].filter((end) => end !== null).sort(ordinally);
+  return { from, until };
+}
+
+/** By UTF-16 units. */
+function ordinally(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
 }
 
 /** Of several partitions, the first begins with the first row; what lies between is compared. */

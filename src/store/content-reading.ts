@@ -8,7 +8,9 @@ import { type Store, StoreError, type View } from "./store.ts";
 const PARTS_PER_LOOKUP = 64;
 
 /** Bytes to read one after another: at hand, or behind an address. */
-export type Stretch = Bytes | { readonly at: Address; readonly from: number; readonly length: number };
+export type Stretch =
+  | Bytes
+  | { readonly at: Address; readonly from: number; readonly length: number };
 
 /** Where the bytes from some offset up to `until` are, with the extents they lie in held. */
 interface Found extends Hold {
@@ -95,8 +97,7 @@ export function holdAll(extents: Extents, stretches: readonly Stretch[]): Hold {
 
 export function stretchesOfLeaf(view: View, leaf: Content, from: number, until: number): Stretch[] {
   if (leaf.kind === "inline") {
-    // Records die with the view: their bytes have to be copied.
-    return from < until ? [Buffer.from(readInline(view, leaf.id).subarray(from, until))] : [];
+    return from < until ? [readInline(view, leaf.id).subarray(from, until)] : [];
   }
   const stretches: Stretch[] = [];
   let start = 0;

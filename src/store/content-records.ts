@@ -36,7 +36,6 @@ export function writeInline(tx: Transaction, id: bigint, value: Bytes): void {
   tx.set(contentKey(id), inlineFormat.encode({ bytes: value }));
 }
 
-/** The bytes live as long as the view's body. */
 export function readInline(view: View, id: bigint): Bytes {
   return inlineFormat.decode(recordOf(view, id)).bytes;
 }
@@ -139,7 +138,7 @@ function missing(what: string): StoreError {
 /** A list holds parts of leaves only. */
 function ofLeaf(part: Part): Part & { content: Content & { kind: "inline" | "extent" } } {
   const { id, kind, length } = part.content;
-  if (kind === "list") throw new Error("a list cannot be part of a list");
+  if (kind === "list" || kind === "map") throw new Error(`a ${kind} cannot be part of a list`);
   if (part.from + part.length > length) throw new RangeError("a part goes beyond its leaf");
   return { ...part, content: { id, kind, length } };
 }

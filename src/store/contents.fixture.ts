@@ -75,7 +75,7 @@ export class ContentsBench {
 
   /** Everything that contents keep in the store. */
   records(): Promise<Entry[]> {
-    const until = keyAfter(key(SPACE.extentUse));
+    const until = keyAfter(key(SPACE.doomedRangeLayer));
     return this.store.read((view) => view.range(key(SPACE.content), until, { limit: 1_000_000 }));
   }
 

@@ -1,5 +1,12 @@
 import type { Range, Ranges } from "./range-map.ts";
-import { cut, endOf, entriesBetween, lastEntryBefore, type RangeEntry, readLayer } from "./range-records.ts";
+import {
+  cut,
+  endOf,
+  entriesBetween,
+  lastEntryBefore,
+  type RangeEntry,
+  readLayer,
+} from "./range-records.ts";
 import type { View } from "./store.ts";
 
 const ENTRIES_PER_LOOKUP = 64;

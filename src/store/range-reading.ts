@@ -118,8 +118,7 @@ function isHole(stretch: Stretch | Hole): stretch is Hole {
 function stretchesOfPiece(view: View, { length, source }: RangeEntry): (Stretch | Hole)[] {
   switch (source.kind) {
     case "inline":
-      // Records die with the view: their bytes have to be copied.
-      return [Buffer.from(source.bytes)];
+      return [source.bytes];
     case "leaf":
       return stretchesOfLeaf(view, source.content, source.from, source.from + length);
     case "zero":

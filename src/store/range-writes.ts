@@ -7,8 +7,8 @@ import {
   lastEntryBefore,
   type RangeEntry,
   type RangeSource,
-  writeEntry,
   REGION_BYTES,
+  writeEntry,
 } from "./range-records.ts";
 import type { Transaction } from "./store.ts";
 
@@ -21,7 +21,7 @@ export type Leaves = Pick<Contents, "share" | "drop">;
 export interface Cleared {
   /** False if there was too much to do: then nothing has been done. */
   readonly done: boolean;
-  /** Whether another entry stands close before. */
+  /** Whether other entries stand close before. */
   readonly isCrowded: boolean;
 }
 
@@ -33,13 +33,28 @@ export function clearLayer(
   from: number,
   until: number,
 ): Cleared {
-  const before = lastEntryBefore(tx, layer, from);
-  const isCrowded = before !== null && before.start >= from - (from % REGION_BYTES);
+  const last = lastEntryBefore(tx, layer, until);
+  if (last === null) return { done: true, isCrowded: false };
+  if (last.start > from) return clearMany(tx, leaves, layer, from, until);
+  // Whatever comes before it ends where it starts: it is the only one that may be in the way.
+  if (endOf(last) > from) replace(tx, leaves, layer, last, from, until);
+  const isCrowded = last.start < from && last.start >= from - (from % REGION_BYTES);
+  return { done: true, isCrowded };
+}
+
+function clearMany(
+  tx: Transaction,
+  leaves: Leaves,
+  layer: bigint,
+  from: number,
+  until: number,
+): Cleared {
   const inside = entriesBetween(tx, layer, from, until, REPLACED_ENTRIES_MAX + 1);
-  if (inside.length > REPLACED_ENTRIES_MAX) return { done: false, isCrowded };
+  if (inside.length > REPLACED_ENTRIES_MAX) return { done: false, isCrowded: false };
+  const before = lastEntryBefore(tx, layer, from);
   if (before !== null && endOf(before) > from) replace(tx, leaves, layer, before, from, until);
   for (const entry of inside) replace(tx, leaves, layer, entry, from, until);
-  return { done: true, isCrowded };
+  return { done: true, isCrowded: true };
 }
 
 /** Keeps of an entry what lies outside the bounds. */

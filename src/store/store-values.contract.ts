@@ -54,6 +54,28 @@ export function values(open: OpenStore): void {
     await store.transact(check);
   });
 
+  test("what was got stays what it is, whatever is written and read later", async (t) => {
+    const { store } = await opened(t, open);
+    const write = (letter: string) =>
+      store.transact((tx) => {
+        tx.set(k(1), Buffer.alloc(10, letter));
+        tx.set(k(2), Buffer.alloc(100_000, letter));
+      });
+    const look = (view: View) => [
+      view.get(k(1)),
+      view.get(k(2)),
+      ...view.range(ALL.from, ALL.until, { limit: 2 }).map((entry) => entry.value),
+    ];
+    await write("a");
+    const got = [...(await store.read(look)), ...(await store.transact(look))];
+    const before = got.map((value) => Buffer.from(value ?? ""));
+    for (const letter of "bcd") {
+      await write(letter);
+      await store.read(look);
+    }
+    assert.deepEqual(got, before);
+  });
+
   test("a key that was never set, or was deleted, has no value", async (t) => {
     const { store } = await opened(t, open);
     assert.equal(await read(store, k(1)), undefined);

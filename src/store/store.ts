@@ -24,7 +24,7 @@ export interface Store {
  * own, keeps no view beyond its end, and may run more than once.
  */
 export interface View {
-  /** The value, which must not be changed and lives only as long as the body unless copied. */
+  /** The value. It must not be changed; whatever is written later, it stays as it is. */
   get(key: Bytes): Bytes | undefined;
   /** Entries with `from <= key < until`, in key order (or backwards, from the last one). */
   range(from: Bytes, until: Bytes, options: RangeOptions): Entry[];
@@ -44,7 +44,7 @@ export interface RangeOptions {
   readonly reverse?: boolean;
 }
 
-/** Like a value from `get`, an entry lives only as long as the body unless copied. */
+/** Like a value from `get`, it must not be changed and stays as it is. */
 export interface Entry {
   readonly key: Bytes;
   readonly value: Bytes;

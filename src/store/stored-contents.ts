@@ -5,6 +5,7 @@ import {
   addReference,
   deleteContent,
   dropReference,
+  readInline,
   readSegment,
   readStarts,
   SEGMENT_PARTS_MAX,
@@ -26,10 +27,13 @@ import {
 import type { Address, Extents } from "./extents.ts";
 import { Md5Thread } from "./md5-thread.ts";
 import type { Store, Transaction, View } from "./store.ts";
+import { StoredRangeMaps } from "./stored-range-maps.ts";
 import { Sweeper } from "./sweeper.ts";
+import { WholeReading } from "./whole-reading.ts";
 
 /** Contents whose records lie in a store, and their bytes in extents. */
 export class StoredContents implements Contents {
+  readonly maps: StoredRangeMaps;
   readonly #store: Store;
   readonly #extents: Extents;
   readonly #sweeper: Sweeper;
@@ -40,7 +44,9 @@ export class StoredContents implements Contents {
   constructor(store: Store, extents: Extents) {
     this.#store = store;
     this.#extents = extents;
-    this.#sweeper = new Sweeper(store, extents, (id) => this.#pins.has(id));
+    this.maps = new StoredRangeMaps(store, extents, this);
+    const isPinned = (id: bigint) => this.#pins.has(id);
+    this.#sweeper = new Sweeper(store, extents, isPinned, () => this.maps.sweep());
   }
 
   async take(body: Body, digests: Digests): Promise<Taken> {
@@ -68,10 +74,16 @@ export class StoredContents implements Contents {
   }
 
   share(tx: Transaction, content: Content): void {
-    addReference(tx, content.id);
+    if (content.kind === "map") this.maps.share(tx, content);
+    else addReference(tx, content.id);
   }
 
-  drop(tx: Transaction, { id, kind }: Content): void {
+  drop(tx: Transaction, content: Content): void {
+    const { id, kind } = content;
+    if (kind === "map") {
+      this.maps.drop(tx, content);
+      return;
+    }
     if (!dropReference(tx, id)) return;
     if (kind === "inline") deleteContent(tx, id);
     else writeGarbage(tx, { id, kind });
@@ -94,6 +106,10 @@ export class StoredContents implements Contents {
   open(view: View, content: Content, from: number, length: number): Reading {
     if (from < 0 || length < 0 || from + length > content.length) {
       throw new RangeError(`bytes ${from} to ${from + length} of ${content.length}`);
+    }
+    if (content.kind === "map") return this.maps.open(view, content, from, length);
+    if (content.kind === "inline") {
+      return new WholeReading(readInline(view, content.id).subarray(from, from + length));
     }
     const reading = new ContentReading(view, {
       store: this.#store,
@@ -172,6 +188,10 @@ class TakenBytes implements Taken {
     this.#inline = inline;
     this.#addresses = addresses;
     this.#release = release;
+  }
+
+  get inline(): Bytes | null {
+    return this.#inline;
   }
 
   /** Once released, bytes may be gone at any time: too late to give them a name. */

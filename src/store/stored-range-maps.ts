@@ -31,7 +31,7 @@ export class StoredRangeMaps implements RangeMaps {
   readonly #extents: Extents;
   readonly #contents: MapContents;
   readonly #sweep: RangeSweep;
-  /** Layers that are being read, and how often. */
+  /** Layers that are being looked up step by step, and by how many. */
   readonly #pins = new Map<bigint, number>();
 
   constructor(store: Store, extents: Extents, contents: MapContents) {
@@ -125,7 +125,7 @@ export class StoredRangeMaps implements RangeMaps {
     from: number,
     until: number,
   ): { layer: bigint; isCrowded: boolean } {
-    const isShared = readLayer(tx, map.id).extraReferences > 0;
+    const isShared = readLayer(tx, map.id).extraReferences > 0 || this.#pins.has(map.id);
     const layer = isShared ? this.#layerOn(tx, map.id) : map.id;
     const { done, isCrowded } = clearLayer(tx, this.#contents, layer, from, until);
     return { layer: done ? layer : this.#layerOn(tx, layer), isCrowded };
@@ -145,15 +145,18 @@ export class StoredRangeMaps implements RangeMaps {
   }
 
   #open(view: View, layer: bigint, from: number, length: number): Reading {
-    const reading = new RangeReading(view, {
+    const reading: RangeReading = new RangeReading(view, {
       store: this.#store,
       extents: this.#extents,
       layer,
       from,
       length,
-      onClose: () => this.#unpin(layer),
+      onClose: () => {
+        if (!reading.isSettled) this.#unpin(layer);
+      },
     });
-    this.#pins.set(layer, (this.#pins.get(layer) ?? 0) + 1);
+    // What has been found entirely needs its layers no more.
+    if (!reading.isSettled) this.#pins.set(layer, (this.#pins.get(layer) ?? 0) + 1);
     return reading;
   }
 

@@ -16,8 +16,8 @@ import {
   listDoomed,
   listLayers,
   noteCrowded,
-  REGION_BYTES,
   type RangeEntry,
+  REGION_BYTES,
   type Region,
   readLayer,
   regionAt,
@@ -34,6 +34,9 @@ const ENTRIES_PER_STEP = 256;
 const REGIONS_PER_ROUND = 16;
 /** A region with fewer entries than this stays as it is: joining them would cost more than it saves. */
 const CROWD_ENTRIES_MIN = 64;
+/** Entries of a region that are looked at, and how many of them become one: a reader finds them at once. */
+const REGION_ENTRIES_MAX = 2_048;
+const RUN_ENTRIES_MAX = 256;
 /** Entries that are moved to the layer above in one transaction, and what each may go around. */
 const MOVED_ENTRIES_MAX = 64;
 
@@ -97,33 +100,36 @@ export class RangeSweep {
     const from = this.#nextLayer;
     // Whoever asks for a look from now on gets one from the beginning.
     this.#nextLayer = null;
-    const found = await this.#store.read((view) => listLayers(view, from, LAYERS_PER_ROUND));
-    for (const { id } of found) {
-      if (await this.#store.transact((tx) => this.#joinStep(tx, id))) {
-        this.#nextLayer = 0n;
-        return true;
-      }
-    }
-    const last = found.length < LAYERS_PER_ROUND ? undefined : found.at(-1);
-    if (last === undefined) return this.#nextLayer !== null;
-    this.#nextLayer ??= last.id + 1n;
-    return true;
+    const { last, joinable } = await this.#store.read((view) => {
+      const found = listLayers(view, from, LAYERS_PER_ROUND);
+      return {
+        last: found.length < LAYERS_PER_ROUND ? undefined : found.at(-1),
+        joinable: found.filter(({ id }) => this.#parentToJoin(view, id) !== null),
+      };
+    });
+    for (const { id } of joinable) await this.#store.transact((tx) => this.#joinStep(tx, id));
+    if (joinable.length > 0) this.#nextLayer = 0n;
+    else if (last !== undefined) this.#nextLayer ??= last.id + 1n;
+    return joinable.length > 0 || last !== undefined;
   }
 
-  /** False if there is nothing to join here, as far as one can see now. */
-  #joinStep(tx: Transaction, id: bigint): boolean {
-    const layer = readLayer(tx, id);
-    if (layer.parent === null || this.#readers.isPinned(layer.parent)) return false;
-    const below = readLayer(tx, layer.parent);
-    if (below.extraReferences > 0) return false;
+  /** The layer below this one, if nobody else refers to it or reads from it. */
+  #parentToJoin(view: View, id: bigint): bigint | null {
+    const { parent } = readLayer(view, id);
+    if (parent === null || this.#readers.isPinned(parent)) return null;
+    return readLayer(view, parent).extraReferences === 0 ? parent : null;
+  }
+
+  #joinStep(tx: Transaction, id: bigint): void {
+    const parent = this.#parentToJoin(tx, id);
+    if (parent === null) return;
+    const below = readLayer(tx, parent);
     for (let moved = 0; moved < MOVED_ENTRIES_MAX; moved++) {
-      if (!moveUp(tx, this.#contents, layer.parent, id, below.parent === null)) {
-        writeLayer(tx, layer.parent, { parent: null, extraReferences: 0 });
-        writeLayer(tx, id, { ...layer, parent: below.parent });
-        return true;
-      }
+      if (moveUp(tx, this.#contents, parent, id, below.parent === null)) continue;
+      writeLayer(tx, parent, { parent: null, extraReferences: 0 });
+      writeLayer(tx, id, { ...readLayer(tx, id), parent: below.parent });
+      return;
     }
-    return true;
   }
 
   async #mergeRegions(): Promise<boolean> {
@@ -138,24 +144,24 @@ export class RangeSweep {
 
   /** True if some entries have become one. */
   async #mergeRegion(region: Region): Promise<boolean> {
-    const runs = await this.#store.read((view) => this.#crowdedRuns(view, region));
+    const runs = await this.#store.read((view) => this.#openRuns(view, region));
+    let isMerged = false;
     try {
-      for (const run of runs) await this.#mergeRun(region.layer, run);
+      for (const run of runs) {
+        if (await this.#mergeRun(region.layer, run)) isMerged = true;
+      }
     } finally {
       for (const run of runs) run.reading.close();
     }
-    if (runs.length > 0) return true;
+    if (runs.length > 0) return isMerged;
     await this.#store.transact((tx) => {
-      if (!isCrowded(tx, region)) deleteCrowded(tx, region);
+      if (crowdedRuns(tx, region).length === 0) deleteCrowded(tx, region);
     });
     return false;
   }
 
-  #crowdedRuns(view: View, region: Region): Run[] {
-    if (!isCrowded(view, region)) return [];
-    const [from, until] = boundsOf(region);
-    const entries = [...entriesBetween(view, region.layer, from, until, Number.MAX_SAFE_INTEGER)];
-    return runsOf(entries.filter((entry) => endOf(entry) <= until)).map((run) => {
+  #openRuns(view: View, region: Region): Run[] {
+    return crowdedRuns(view, region).map((run) => {
       const start = run[0]?.start ?? 0;
       const length = run.reduce((sum, entry) => sum + entry.length, 0);
       const reading = this.#readers.open(view, region.layer, start, length);
@@ -164,17 +170,19 @@ export class RangeSweep {
   }
 
   /** Bytes first; they take the place of the entries only if those are what they were. */
-  async #mergeRun(layer: bigint, run: Run): Promise<void> {
+  async #mergeRun(layer: bigint, run: Run): Promise<boolean> {
     const taken = await this.#contents.take(bodyOf(run.reading), NO_DIGESTS);
     try {
-      await this.#store.transact((tx) => {
-        const now = entriesBetween(tx, layer, run.start, run.start + run.length, run.seen.length + 1);
-        if (!isAsSeen(now, run.seen)) return;
+      return await this.#store.transact((tx) => {
+        const until = run.start + run.length;
+        const now = entriesBetween(tx, layer, run.start, until, run.seen.length + 1);
+        if (!isAsSeen(now, run.seen)) return false;
         for (const entry of now) {
           deleteEntry(tx, layer, entry.start);
           recount(tx, this.#contents, entry.source, 0);
         }
         writeEntry(tx, layer, this.#entryOf(tx, run, taken));
+        return true;
       });
     } finally {
       taken.release();
@@ -217,27 +225,27 @@ function isAsSeen(now: readonly RangeEntry[], seen: readonly Seen[]): boolean {
   );
 }
 
+/** What should be joined in a region; nothing, unless there are many entries. */
+function crowdedRuns(view: View, { layer, region }: Region): RangeEntry[][] {
+  const from = region * REGION_BYTES;
+  const until = from + REGION_BYTES;
+  const entries = entriesBetween(view, layer, from, until, REGION_ENTRIES_MAX);
+  if (entries.length < CROWD_ENTRIES_MIN) return [];
+  return runsOf(entries.filter((entry) => endOf(entry) <= until));
+}
+
 /** Neighbours that hold bytes, at least two of them together. */
 function runsOf(entries: readonly RangeEntry[]): RangeEntry[][] {
   const runs: RangeEntry[][] = [];
   let end = -1;
   for (const entry of entries) {
     if (entry.source.kind === "zero") continue;
-    if (entry.start === end) runs.at(-1)?.push(entry);
+    const run = runs.at(-1);
+    if (run !== undefined && entry.start === end && run.length < RUN_ENTRIES_MAX) run.push(entry);
     else runs.push([entry]);
     end = endOf(entry);
   }
   return runs.filter((run) => run.length > 1);
-}
-
-function boundsOf({ region }: Region): [from: number, until: number] {
-  return [region * REGION_BYTES, (region + 1) * REGION_BYTES];
-}
-
-function isCrowded(view: View, region: Region): boolean {
-  const [from, until] = boundsOf(region);
-  const found = entriesBetween(view, region.layer, from, until, CROWD_ENTRIES_MIN);
-  return found.length === CROWD_ENTRIES_MIN;
 }
 
 function bodyOf(reading: Reading): Body {

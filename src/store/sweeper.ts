@@ -8,9 +8,16 @@ import { GarbageSweep } from "./sweep-garbage.ts";
 export class Sweeper {
   readonly #garbage: GarbageSweep;
   readonly #extents: ExtentSweep;
+  readonly #sweepMaps: () => Promise<boolean>;
   #round: Promise<boolean> | null = null;
 
-  constructor(store: Store, extents: Extents, isPinned: (id: bigint) => boolean) {
+  constructor(
+    store: Store,
+    extents: Extents,
+    isPinned: (id: bigint) => boolean,
+    sweepMaps: () => Promise<boolean>,
+  ) {
+    this.#sweepMaps = sweepMaps;
     this.#extents = new ExtentSweep(store, extents);
     this.#garbage = new GarbageSweep(store, isPinned, (freed) => this.lookAt(freed));
     this.lookAtAllFrom(0);
@@ -36,8 +43,9 @@ export class Sweeper {
 
   /** What is wrong with one content or extent is told in the end: it keeps nobody from the others. */
   async #sweep(): Promise<boolean> {
+    const maps = await Promise.allSettled([this.#sweepMaps()]);
     const garbage = await Promise.allSettled([this.#garbage.round()]);
     const extents = await Promise.allSettled([this.#extents.round()]);
-    return [...garbage, ...extents].map(fulfilled).includes(true);
+    return [...maps, ...garbage, ...extents].map(fulfilled).includes(true);
   }
 }

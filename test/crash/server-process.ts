@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
 const BIN = fileURLToPath(new URL("../../../bin/lazuli.cjs", import.meta.url));
-const READY = /^Blob service .* (http:\/\/\S+)$/m;
 
 /** The real program in a process of its own, to be killed. */
 export interface ServerProcess {
@@ -15,12 +14,17 @@ export interface ServerProcess {
   stop(): Promise<number | null>;
 }
 
-export async function startProcess(location: string, flags: string[] = []): Promise<ServerProcess> {
+/** `service` is the one whose URL is wanted: `Blob`, `Queue`, … */
+export async function startProcess(
+  location: string,
+  flags: string[] = [],
+  service = "Blob",
+): Promise<ServerProcess> {
   const ports = ["--blobPort", "0", "--queuePort", "0", "--tablePort", "0"];
   const child = spawn(process.execPath, [BIN, "--location", location, ...ports, ...flags], {
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const origin = await readyOrigin(child);
+  const origin = await readyOrigin(child, service);
   const end = async (signal: NodeJS.Signals) => {
     if (child.exitCode === null && child.signalCode === null) {
       child.kill(signal);
@@ -37,13 +41,14 @@ export async function startProcess(location: string, flags: string[] = []): Prom
   };
 }
 
-function readyOrigin(child: ChildProcess): Promise<string> {
+function readyOrigin(child: ChildProcess, service: string): Promise<string> {
+  const ready = new RegExp(`^${service} service .* (http://\\S+)$`, "m");
   return new Promise((resolve, reject) => {
     let out = "";
     let err = "";
     child.stdout?.on("data", (part) => {
       out += part;
-      const origin = READY.exec(out)?.[1];
+      const origin = ready.exec(out)?.[1];
       if (origin !== undefined) resolve(origin);
     });
     child.stderr?.on("data", (part) => {

@@ -6,7 +6,7 @@ import {
   type ContainerClient,
   generateBlobSASQueryParameters,
 } from "@azure/storage-blob";
-import { BLOB_OPERATIONS, type BlobOperation } from "./blob-operations.ts";
+import { BLOB_OPERATIONS, type BlobOperation, newBlobFor } from "./blob-operations.ts";
 import { type RawAnswer, rawRequest } from "./raw-request.ts";
 import { CREDENTIAL, startServer, type TestServer } from "./server.ts";
 
@@ -25,10 +25,8 @@ after(async () => {
   assert.deepEqual(server.failures, []);
 });
 
-async function newBlob(): Promise<BlockBlobClient> {
-  const blob = container.getBlockBlobClient(`blob-${blobs++}`);
-  await blob.upload("old", 3);
-  return blob;
+function newBlob(on?: BlobOperation["on"]): Promise<BlockBlobClient> {
+  return newBlobFor(container, `blob-${blobs++}`, on);
 }
 
 /** A SAS for one blob with these letters. */
@@ -84,13 +82,18 @@ const LETTERS: Readonly<Record<string, string>> = {
   "Put Block": "w",
   "Put Block List": "w",
   "Get Block List": "r",
+  "Put Page": "w",
+  "Clear Page": "w",
+  "Get Page Ranges": "r",
+  "Append Block": "aw",
+  "Append Blob Seal": "w",
   "Lease Blob": "w",
 };
 
 for (const operation of OPERATIONS) {
   test(`${operation.name} is opened by exactly the letters that it needs`, async () => {
     for (const letter of "racwdxytmei") {
-      const blob = await newBlob();
+      const blob = await newBlob(operation.on);
       const answer = await askWith(sasOf(blob, letter), blob, operation);
       const opens = LETTERS[operation.name]?.includes(letter) ?? false;
       const message = `${letter}: ${answer.status} ${answer.code}`;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import type { BlockBlobClient, ContainerClient } from "@azure/storage-blob";
-import { askFor, BLOB_OPERATIONS, type BlobOperation } from "./blob-operations.ts";
+import { askFor, BLOB_OPERATIONS, type BlobOperation, newBlobFor } from "./blob-operations.ts";
 import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -39,9 +39,9 @@ interface Found {
   readonly modified: Date;
 }
 
-async function newBlob(): Promise<Found> {
-  const blob = container.getBlockBlobClient(`blob-${blobs++}`);
-  const put = await blob.upload("old", 3);
+async function newBlob(on?: BlobOperation["on"]): Promise<Found> {
+  const blob = await newBlobFor(container, `blob-${blobs++}`, on);
+  const put = await blob.getProperties();
   const path = `/${container.containerName}/${blob.name}`;
   return { blob, path, etag: put.etag as string, modified: put.lastModified as Date };
 }
@@ -71,10 +71,10 @@ function statusOfUnmet(operation: BlobOperation, header: Header): number {
 }
 
 for (const operation of BLOB_OPERATIONS) {
-  const { name, returnsEtag, acceptsConditions, kind } = operation;
+  const { name, returnsEtag, acceptsConditions, kind, on } = operation;
 
   test(`${name} returns ${returnsEtag ? "the" : "no"} ETag`, async () => {
-    const found = await newBlob();
+    const found = await newBlob(on);
     const answer = await askFor(server, operation, found.path);
     assert.ok(answer.status < 300, answer.text);
     if (!returnsEtag) return assert.equal(answer.headers.get("etag"), null);
@@ -86,7 +86,7 @@ for (const operation of BLOB_OPERATIONS) {
   for (const header of HEADERS) {
     if (acceptsConditions) {
       test(`${name} happens if ${header} holds and not if it fails`, async () => {
-        const found = await newBlob();
+        const found = await newBlob(on);
         const unmet = headersOf({ [header]: false }, found);
         const refusal = await askFor(server, operation, found.path, unmet);
         assert.equal(refusal.status, statusOfUnmet(operation, header));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import type { BlockBlobClient, ContainerClient } from "@azure/storage-blob";
-import { askFor, BLOB_OPERATIONS } from "./blob-operations.ts";
+import { askFor, BLOB_OPERATIONS, type BlobOperation, newBlobFor } from "./blob-operations.ts";
 import { testLeaseMachine } from "./lease-machine.ts";
 import { refused } from "./refused.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -32,22 +32,20 @@ after(async () => {
   assert.deepEqual(server.failures, []);
 });
 
-async function newBlob(): Promise<BlockBlobClient> {
-  const blob = container.getBlockBlobClient(`blob-${blobs++}`);
-  await blob.upload("old", 3);
-  return blob;
+function newBlob(on?: BlobOperation["on"]): Promise<BlockBlobClient> {
+  return newBlobFor(container, `blob-${blobs++}`, on);
 }
 
-async function leasedBlob(seconds = 60): Promise<BlockBlobClient> {
-  const blob = await newBlob();
+async function leasedBlob(seconds = 60, on?: BlobOperation["on"]): Promise<BlockBlobClient> {
+  const blob = await newBlob(on);
   await blob.getBlobLeaseClient(A).acquireLease(seconds);
   return blob;
 }
 
 /** A blob on which A's lease is in this state. */
-async function blobIn(state: State): Promise<BlockBlobClient> {
-  if (state === "available") return newBlob();
-  const blob = await leasedBlob(state === "expired" ? 15 : 60);
+async function blobIn(state: State, on?: BlobOperation["on"]): Promise<BlockBlobClient> {
+  if (state === "available") return newBlob(on);
+  const blob = await leasedBlob(state === "expired" ? 15 : 60, on);
   if (state === "breaking") await blob.getBlobLeaseClient(A).breakLease(30);
   if (state === "broken") await blob.getBlobLeaseClient(A).breakLease(0);
   if (state === "expired") server.clock.turn(15_000);
@@ -69,7 +67,7 @@ for (const operation of BLOB_OPERATIONS) {
         ["", ""],
       ] as const) {
         const cell = USES[`${use}(${letter})`]?.[state] as Cell;
-        const blob = await blobIn(state);
+        const blob = await blobIn(state, operation.on);
         const path = `/${container.containerName}/${blob.name}`;
         const headers: Record<string, string> = id === "" ? {} : { "x-ms-lease-id": id };
         const answer = await askFor(server, operation, path, headers);

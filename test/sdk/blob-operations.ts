@@ -1,10 +1,13 @@
+import type { BlockBlobClient, ContainerClient } from "@azure/storage-blob";
 import { type RawAnswer, rawRequest } from "./raw-request.ts";
 import type { TestServer } from "./server.ts";
 
 /** A row of the table of blob operations: what each returns and what it accepts. */
 export interface BlobOperation {
   readonly name: string;
-  readonly kind: "creates" | "updates" | "deletes" | "reads" | "stages";
+  readonly kind: "creates" | "updates" | "deletes" | "reads" | "stages" | "seals";
+  /** The type of blob that it is for, unless it is for block blobs. */
+  readonly on?: "PageBlob" | "AppendBlob";
   readonly returnsEtag: boolean;
   readonly acceptsConditions: boolean;
   readonly method: string;
@@ -104,7 +107,70 @@ export const BLOB_OPERATIONS: readonly BlobOperation[] = [
     method: "GET",
     query: "comp=blocklist&blocklisttype=all",
   },
+  {
+    name: "Put Page",
+    kind: "updates",
+    on: "PageBlob",
+    returnsEtag: true,
+    acceptsConditions: true,
+    method: "PUT",
+    query: "comp=page",
+    headers: { "x-ms-page-write": "update", "x-ms-range": "bytes=0-511" },
+    body: "x".repeat(512),
+  },
+  {
+    name: "Clear Page",
+    kind: "updates",
+    on: "PageBlob",
+    returnsEtag: true,
+    acceptsConditions: true,
+    method: "PUT",
+    query: "comp=page",
+    headers: { "x-ms-page-write": "clear", "x-ms-range": "bytes=0-511" },
+  },
+  {
+    name: "Get Page Ranges",
+    kind: "reads",
+    on: "PageBlob",
+    returnsEtag: true,
+    acceptsConditions: true,
+    method: "GET",
+    query: "comp=pagelist",
+  },
+  {
+    name: "Append Block",
+    kind: "updates",
+    on: "AppendBlob",
+    returnsEtag: true,
+    acceptsConditions: true,
+    method: "PUT",
+    query: "comp=appendblock",
+    headers: { "content-type": "text/plain" },
+    body: "block",
+  },
+  {
+    name: "Append Blob Seal",
+    kind: "seals",
+    on: "AppendBlob",
+    returnsEtag: true,
+    acceptsConditions: true,
+    method: "PUT",
+    query: "comp=seal",
+  },
 ];
+
+/** A blob of the type that an operation is for, as a client that knows what all types have. */
+export async function newBlobFor(
+  container: ContainerClient,
+  name: string,
+  on?: BlobOperation["on"],
+): Promise<BlockBlobClient> {
+  const blob = container.getBlockBlobClient(name);
+  if (on === "PageBlob") await container.getPageBlobClient(name).create(1_024);
+  else if (on === "AppendBlob") await container.getAppendBlobClient(name).create();
+  else await blob.upload("old", 3);
+  return blob;
+}
 
 /** Asks for an operation on `/container/blob`, with these headers on top. */
 export function askFor(

@@ -280,8 +280,6 @@ for (const engine of ["memory", "embedded"] as const) {
         400,
         "UnsupportedHeader",
       );
-      await refused(container.getAppendBlobClient("append").create(), 501, "NotImplemented");
-      await refused(container.getPageBlobClient("page").create(512), 501, "NotImplemented");
       const snapshot = blob.withSnapshot("2026-11-16T00:17:23.1234567Z");
       await refused(snapshot.download(), 404, "BlobNotFound");
       await refused(blob.withSnapshot("x").download(), 400, "InvalidQueryParameterValue");

@@ -79,6 +79,8 @@ test("HEAD tells the metadata like GET, and never takes a message", async () => 
     assert.equal(headers.get("x-ms-meta-some"), "value");
     assert.equal(headers.get("x-ms-approximate-messages-count"), "1");
   }
+  const acl = await rawRequest(server, { method: "HEAD", path: "/queue?comp=acl" });
+  assert.deepEqual([acl.status, acl.text], [200, ""]);
   const head = await rawRequest(server, { method: "HEAD", path: "/queue/messages" });
   assert.deepEqual([head.status, head.code], [405, "UnsupportedHttpVerb"]);
   assert.equal((await queue.peekMessages()).peekedMessageItems.length, 1);

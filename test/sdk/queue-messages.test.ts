@@ -49,7 +49,10 @@ async function count() {
 test("a message comes back as it was put, with its times", async () => {
   const put = await queue.sendMessage("hello");
   assert.equal(put._response.status, 201);
-  assert.match(put.messageId, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+  assert.match(
+    put.messageId,
+    /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+  );
   assert.deepEqual(put.insertedOn, nowOnWire());
   assert.deepEqual(put.expiresOn, nowOnWire(WEEK_SECONDS));
   assert.deepEqual(put.nextVisibleOn, nowOnWire());

@@ -35,6 +35,7 @@ const lease = (action: string, more: Record<string, string> = {}) => ({
   "x-ms-lease-action": action,
   ...more,
 });
+const PAGE = { "x-ms-page-write": "update", "x-ms-range": "bytes=0-511" };
 const acquire = lease("acquire", { "x-ms-lease-duration": "15" });
 
 /** As the service documents them; on a container `box` with a blob `there` and none called `new`. */
@@ -65,6 +66,10 @@ const OPERATIONS: readonly Operation[] = [
   op("PUT", "/box/there?comp=blocklist", "o", "w", "w", {}, BLOCK_LIST),
   op("PUT", "/box/there?comp=lease", "o", "w", "w", acquire),
   op("PUT", "/box/leased?comp=lease", "o", "wd", "wd", lease("break")),
+  op("PUT", "/box/pages?comp=page", "o", "w", "w", PAGE, "x".repeat(512)),
+  op("GET", "/box/pages?comp=pagelist", "o", "r", "r"),
+  op("PUT", "/box/log?comp=appendblock", "o", "aw", "aw", {}, "text"),
+  op("PUT", "/box/log?comp=seal", "o", "w", "w"),
   op("DELETE", "/box/there", "o", "d", "d"),
 ];
 
@@ -104,6 +109,8 @@ async function prepare(): Promise<void> {
   await client.getContainerClient("leased").getBlobLeaseClient(LEASE).acquireLease(-1);
   const box = client.getContainerClient("box");
   for (const name of ["there", "leased"]) await box.getBlockBlobClient(name).upload("old", 3);
+  await box.getPageBlobClient("pages").create(512);
+  await box.getAppendBlobClient("log").create();
   await box.getBlobClient("leased").getBlobLeaseClient(LEASE).acquireLease(-1);
 }
 

@@ -39,8 +39,8 @@ export interface TestServerOptions {
   readonly oauth?: OAuth;
 }
 
-const ACCOUNT = "devstoreaccount1";
-const KEY =
+export const ACCOUNT = "devstoreaccount1";
+export const KEY =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
 export const CREDENTIAL = new StorageSharedKeyCredential(ACCOUNT, KEY);

@@ -15,6 +15,8 @@ import { lengthOf, type Piece } from "./pieces.ts";
 /** One name in a container, and the time. */
 export interface BlobState {
   readonly nowMs: number;
+  /** The time by which the last change was judged; none is judged by an earlier one. */
+  readonly changedMs: number;
   readonly blob: Blob | null;
   /** Uncommitted blocks by id. */
   readonly staged: Readonly<Record<string, Piece>>;
@@ -24,6 +26,7 @@ interface Blob {
   readonly etag: string;
   readonly write: string;
   readonly modifiedMs: number;
+  readonly type: "block" | "append";
   readonly pieces: readonly Piece[];
   /** Ids of the committed blocks, one for each piece; none if it was put in one. */
   readonly blocks: readonly string[];
@@ -42,7 +45,7 @@ export interface Step {
 }
 
 export function emptyState(nowMs: number): BlobState {
-  return { nowMs, blob: null, staged: {} };
+  return { nowMs, changedMs: nowMs, blob: null, staged: {} };
 }
 
 /** What the documentation says about one operation on one blob: what it changes and what it answers. */
@@ -50,7 +53,10 @@ export function perform(state: BlobState, asked: BlobAsked, chosen: Chosen, key:
   switch (asked.operation) {
     case "put":
     case "commit":
+    case "create-append":
       return create(state, asked, chosen);
+    case "append":
+      return append(state, asked, chosen);
     case "stage":
       return stage(state, asked);
     case "set-metadata":
@@ -73,57 +79,126 @@ export function versionOf({ write, length }: { write: string; length: number }):
   return `${write}/${length}`;
 }
 
+/** What a history tells as a whole. */
+export interface Known {
+  /** ETags of versions that were read. */
+  readonly etags: ReadonlyMap<string, string>;
+  /** ETags of versions that are known. */
+  readonly taken: ReadonlySet<string>;
+  /** What the clock has shown, in rising order, since this tick. */
+  timesSince(tick: number): readonly number[];
+}
+
 /**
- * The blob as a register for the checker. `etags` knows those that were seen, by version: writes
- * whose own answers never came are recognized by them.
+ * The blob as a register for the checker. A read tells what is there at one moment. A change is
+ * judged by a time at which it was under way, and may be seen a little later, when it is durable;
+ * but the times of changes never go backwards.
  */
 export function blobModel(
   key: string,
   startMs: number,
-  etags: ReadonlyMap<string, string>,
+  known: Known,
 ): Model<BlobState, BlobAsked, BlobAnswer> {
   return {
     initial: emptyState(startMs),
-    step(state, asked, answer) {
-      const step = perform(state, asked, chosenBy(answer, etags), key);
-      return answer === null || isDeepStrictEqual(step.answer, answer) ? step.state : null;
+    steps(before, { asked, answer, invoked }) {
+      const state = answer === null ? before : withEtagTold(before, answer, known);
+      const timesMs = mayBeLate(asked) ? known.timesSince(invoked) : [state.nowMs];
+      const chosen = chosenBy(answer, known);
+      const after: BlobState[] = [];
+      for (const nowMs of timesMs) {
+        if (nowMs < state.changedMs || nowMs > state.nowMs) continue;
+        const step = performAt(state, nowMs, asked, chosen, key);
+        if (answer !== null && !isSame(step.answer, answer)) continue;
+        if (step.state !== before) after.push(step.state);
+        else if (answer !== null) return [before];
+      }
+      return after;
     },
     identify: (state) => JSON.stringify(state),
   };
 }
 
+/** Told apart by the cheapest look first: a search compares millions of them. */
+function isSame(expected: BlobAnswer, told: BlobAnswer): boolean {
+  if (expected.refused !== null || told.refused !== null) return expected.refused === told.refused;
+  return expected.etag === told.etag && isDeepStrictEqual(expected, told);
+}
+
+function mayBeLate({ operation }: BlobAsked): boolean {
+  return !["get", "head", "list", "turn"].includes(operation);
+}
+
+/** Judged by a time that may have passed. */
+function performAt(
+  state: BlobState,
+  nowMs: number,
+  asked: BlobAsked,
+  chosen: Chosen,
+  key: string,
+): Step {
+  if (!mayBeLate(asked)) return perform(state, asked, chosen, key);
+  const past = { ...state, nowMs };
+  const { state: after, answer } = perform(past, asked, chosen, key);
+  if (after === past) return { state, answer };
+  return { state: { ...after, nowMs: state.nowMs, changedMs: nowMs }, answer };
+}
+
+/** Stands for the ETag of a write that nobody got an answer to, if no read has seen it either. */
+const UNTOLD = "of ";
+
 /** Nobody knows what a server chose if nobody was told: then a name of its own stands for it. */
-function chosenBy(answer: BlobAnswer | null, etags: ReadonlyMap<string, string>): Chosen {
+function chosenBy(answer: BlobAnswer | null, { etags }: Known): Chosen {
   const { etag, leaseId } = answer?.refused === null ? answer : NOTHING_TOLD;
   return {
-    etagOf: (version) => etag ?? etags.get(version) ?? `of ${version}`,
-    leaseId: () => leaseId ?? "unknown",
+    etagOf: (version) => etag ?? etags.get(version) ?? UNTOLD + version,
+    leaseId: () => leaseId ?? "untold",
   };
+}
+
+/** Who leases a blob is told its ETag, which may be the first that is heard of it. */
+function withEtagTold(state: BlobState, answer: BlobAnswer, { taken }: Known): BlobState {
+  const { blob } = state;
+  if (!blob?.etag.startsWith(UNTOLD) || answer.refused !== null) return state;
+  const { etag } = answer;
+  return etag === null || taken.has(etag) ? state : { ...state, blob: { ...blob, etag } };
 }
 
 function create(
   state: BlobState,
-  asked: Extract<BlobAsked, { operation: "put" | "commit" }>,
+  asked: Extract<BlobAsked, { operation: "put" | "commit" | "create-append" }>,
   chosen: Chosen,
 ): Step {
   const refused =
+    (asked.operation === "commit" ? refuseByType(state, "block") : null) ??
     refuseWriteByEtag(state, asked) ??
     (state.blob !== null && asked.ifNoneMatch === "*" ? "409 BlobAlreadyExists" : null) ??
     refuseWriteByLease(state, asked.leaseId);
   if (refused !== null) return refuse(state, refused);
-  const made =
-    asked.operation === "put"
-      ? { pieces: [asked.piece], blocks: [] }
-      : compose(state, asked.blocks);
+  const made = make(state, asked);
   if (made === null) return refuse(state, "400 InvalidBlockList");
   return write({ ...state, staged: {} }, asked.write, chosen, made);
 }
 
+/** What a version is made of. */
+type Made = Pick<Blob, "type" | "pieces" | "blocks">;
+
+function make(
+  state: BlobState,
+  asked: Extract<BlobAsked, { operation: "put" | "commit" | "create-append" }>,
+): Made | null {
+  switch (asked.operation) {
+    case "put":
+      return { type: "block", pieces: [asked.piece], blocks: [] };
+    case "create-append":
+      return { type: "append", pieces: [], blocks: [] };
+    case "commit":
+      return compose(state, asked.blocks);
+  }
+}
+
 /** Puts blocks together; null if one is not there. */
-function compose(
-  { blob, staged }: BlobState,
-  wanted: readonly BlockReference[],
-): Pick<Blob, "pieces" | "blocks"> | null {
+function compose({ blob, staged }: BlobState, wanted: readonly BlockReference[]): Made | null {
   const pieces: Piece[] = [];
   for (const { id, from } of wanted) {
     const uncommitted = from === "committed" ? undefined : staged[id];
@@ -132,11 +207,30 @@ function compose(
     if (piece === undefined) return null;
     pieces.push(piece);
   }
-  return { pieces, blocks: wanted.map(({ id }) => id) };
+  return { type: "block", pieces, blocks: wanted.map(({ id }) => id) };
+}
+
+function append(
+  state: BlobState,
+  asked: Extract<BlobAsked, { operation: "append" }>,
+  chosen: Chosen,
+): Step {
+  const { blob } = state;
+  if (blob === null) return refuse(state, "404 BlobNotFound");
+  const offset = lengthOf(blob.pieces);
+  const refused =
+    refuseByType(state, "append") ??
+    refuseWriteByEtag(state, asked) ??
+    refuseWriteByLease(state, asked.leaseId) ??
+    ((asked.position ?? offset) === offset ? null : "412 AppendPositionConditionNotMet");
+  if (refused !== null) return refuse(state, refused);
+  const pieces = [...blob.pieces, asked.piece];
+  const step = write(state, blob.write, chosen, { ...blob, pieces });
+  return { ...step, answer: { ...step.answer, offset } };
 }
 
 function stage(state: BlobState, asked: Extract<BlobAsked, { operation: "stage" }>): Step {
-  const refused = refuseWriteByLease(state, asked.leaseId);
+  const refused = refuseByType(state, "block") ?? refuseWriteByLease(state, asked.leaseId);
   if (refused !== null) return refuse(state, refused);
   const staged = { ...state.staged, [asked.block]: asked.piece };
   return { state: { ...state, staged }, answer: told({}) };
@@ -159,13 +253,13 @@ function write(
   state: BlobState,
   name: string,
   chosen: Chosen,
-  { pieces, blocks }: Pick<Blob, "pieces" | "blocks">,
-): Step {
+  { type, pieces, blocks }: Made,
+): { state: BlobState; answer: BlobDone } {
   const { nowMs, blob: old } = state;
   const etag = chosen.etagOf(versionOf({ write: name, length: lengthOf(pieces) }));
   const modifiedMs = Math.max(nowMs, old?.modifiedMs ?? 0);
   const lease = old !== null && isLocked(old.lease, nowMs) ? old.lease : null;
-  const blob = { etag, write: name, modifiedMs, pieces, blocks, lease };
+  const blob = { etag, write: name, modifiedMs, type, pieces, blocks, lease };
   return {
     state: { ...state, blob },
     answer: told({ etag, modifiedMs: wholeSeconds(modifiedMs) }),
@@ -220,6 +314,10 @@ function lease(
     secondsLeft: done.secondsLeft,
   });
   return { state: { ...state, blob: { ...blob, lease: done.lease } }, answer };
+}
+
+function refuseByType({ blob }: BlobState, type: Blob["type"]): string | null {
+  return blob !== null && blob.type !== type ? "409 InvalidBlobType" : null;
 }
 
 function refuseWriteByEtag({ blob }: BlobState, { ifMatch }: Guards): string | null {

@@ -14,8 +14,8 @@ export interface BlockReference {
 }
 
 /**
- * An operation on a blob. Whatever makes a new version names it (`write`) in the blob's metadata, so
- * that every read tells which write it saw.
+ * An operation on a blob. Whatever sets the blob's metadata puts its own name there (`write`), so that
+ * every read tells which write it saw. What is appended is told by its length.
  */
 export type BlobAsked =
   | (Guards & { readonly operation: "put"; readonly write: string; readonly piece: Piece })
@@ -24,8 +24,16 @@ export type BlobAsked =
       readonly write: string;
       readonly blocks: readonly BlockReference[];
     })
+  | (Guards & { readonly operation: "create-append"; readonly write: string })
   | (Guards & { readonly operation: "set-metadata"; readonly write: string })
-  | (Guards & { readonly operation: "delete" | "get" | "head" })
+  | (Guards & {
+      readonly operation: "append";
+      readonly piece: Piece;
+      /** Where it has to begin, if that matters. */
+      readonly position: number | null;
+    })
+  | (Guards & { readonly operation: "delete" })
+  | (Guards & { readonly operation: "get" | "head" })
   | {
       readonly operation: "stage";
       readonly block: string;
@@ -52,6 +60,8 @@ export interface BlobDone {
   readonly modifiedMs: number | null;
   readonly found: Found | null;
   readonly pieces: readonly Piece[] | null;
+  /** Where a block was appended. */
+  readonly offset: number | null;
   readonly leaseId: string | null;
   readonly secondsLeft: number | null;
   /** Of a listing: what it says of each blob that it shows. */
@@ -76,6 +86,7 @@ export const NOTHING_TOLD: BlobDone = {
   modifiedMs: null,
   found: null,
   pieces: null,
+  offset: null,
   leaseId: null,
   secondsLeft: null,
   listed: null,

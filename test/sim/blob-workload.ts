@@ -1,5 +1,5 @@
 import type { BlobAnswer, BlobAsked, Guards } from "./blob-words.ts";
-import { type Piece, pieceOf } from "./pieces.ts";
+import { lengthOf, type Piece, pieceOf } from "./pieces.ts";
 import type { Random } from "./random.ts";
 
 const BLOCKS = ["AAAA", "BBBB", "CCCC"];
@@ -10,10 +10,12 @@ const TURNS_MS = [400, 5_000, 14_600, 15_000, 31_000, 61_000];
 
 const WEIGHTS = {
   put: 20,
+  "create-append": 1,
+  append: 1,
   "set-metadata": 9,
-  delete: 5,
-  stage: 7,
-  commit: 5,
+  delete: 4,
+  stage: 9,
+  commit: 1,
   get: 20,
   head: 8,
   list: 4,
@@ -27,11 +29,32 @@ const WEIGHTS = {
 
 type Kind = keyof typeof WEIGHTS;
 
-/** What clients know of one blob. ETags are each client's own, lease ids go from hand to hand. */
+/** On a blob that most clients take for an append blob. */
+const LOG_WEIGHTS = {
+  ...WEIGHTS,
+  put: 0.5,
+  delete: 1,
+  stage: 0.5,
+  commit: 0.5,
+  "create-append": 5,
+  append: 30,
+};
+
+/** What clients know of one blob. Ids of leases go from hand to hand. */
 interface Known {
+  readonly weights: Readonly<Record<Kind, number>>;
+  /** Where a block was appended last, and how long it is. */
+  end: number;
   readonly etags: Map<number, string>;
-  readonly staged: Map<number, string[]>;
+  /** The one that was told last, to whomever: two that use it are in a race. */
+  lastEtag: string | null;
   leaseId: string | null;
+}
+
+/** Blocks that a client has staged and wants to commit. */
+interface Begun {
+  readonly key: string;
+  readonly blocks: readonly string[];
 }
 
 export interface Chosen {
@@ -39,10 +62,16 @@ export interface Chosen {
   readonly asked: BlobAsked;
 }
 
+/** Blobs, of which one in four is an append blob. */
+export function keysOf(blobs: number): string[] {
+  return Array.from({ length: blobs }, (_, at) => (at % 4 === 3 ? `log-${at}` : `blob-${at}`));
+}
+
 /** Makes up what clients ask for, so that they get into each other's way. */
 export class BlobWorkload {
   readonly #random: Random;
   readonly #known = new Map<string, Known>();
+  readonly #begun = new Map<number, Begun>();
   readonly #sizes: readonly number[];
   #writes = 0;
 
@@ -51,17 +80,20 @@ export class BlobWorkload {
     this.#random = random;
     this.#sizes = sizes;
     for (const key of keys) {
-      this.#known.set(key, { etags: new Map(), staged: new Map(), leaseId: null });
+      const weights = key.startsWith("log") ? LOG_WEIGHTS : WEIGHTS;
+      this.#known.set(key, { weights, end: 0, etags: new Map(), lastEtag: null, leaseId: null });
     }
   }
 
   choose(client: number): Chosen {
-    const kind = this.#random.weighted(WEIGHTS);
+    const begun = this.#begun.get(client);
+    if (begun !== undefined && this.#random.chance(0.7)) return this.#finish(client, begun);
+    const [key, known] = this.#random.pick([...this.#known]);
+    const kind = this.#random.weighted(known.weights);
     if (kind === "list") return { key: null, asked: { operation: kind } };
     if (kind === "turn") {
       return { key: null, asked: { operation: kind, byMs: this.#random.pick(TURNS_MS) } };
     }
-    const [key, known] = this.#random.pick([...this.#known]);
     return { key, asked: this.#ask(client, kind, known) };
   }
 
@@ -72,10 +104,17 @@ export class BlobWorkload {
       if (LEASE_GONE.test(answer.refused)) known.leaseId = null;
       return;
     }
-    if (answer.etag !== null) known.etags.set(client, answer.etag);
+    if (answer.etag !== null) {
+      known.etags.set(client, answer.etag);
+      known.lastEtag = answer.etag;
+    }
     if (answer.leaseId !== null) known.leaseId = answer.leaseId;
-    if (asked.operation === "stage") {
-      known.staged.set(client, [...(known.staged.get(client) ?? []), asked.block]);
+    if (asked.operation === "append") known.end = (answer.offset ?? 0) + lengthOf([asked.piece]);
+    if (asked.operation === "create-append") known.end = 0;
+    if (asked.operation === "stage" && key !== null) {
+      const before = this.#begun.get(client);
+      const blocks = before?.key === key ? before.blocks : [];
+      this.#begun.set(client, { key, blocks: [...blocks, asked.block] });
     }
   }
 
@@ -88,6 +127,14 @@ export class BlobWorkload {
           piece: this.#piece(),
           ...this.#guards(client, known),
         };
+      case "append":
+        return {
+          operation: kind,
+          piece: this.#piece(),
+          position: this.#random.chance(0.4) ? known.end : null,
+          ...this.#guards(client, known),
+        };
+      case "create-append":
       case "set-metadata":
         return { operation: kind, ...this.#write(), ...this.#guards(client, known) };
       case "delete":
@@ -100,7 +147,7 @@ export class BlobWorkload {
           leaseId: this.#leaseId(known, 0.5),
         };
       case "commit":
-        return this.#commit(client, known);
+        return this.#commit(client, known, [this.#random.pick(BLOCKS)]);
       case "get":
       case "head":
         return { operation: kind, ...this.#readGuards(client, known) };
@@ -109,13 +156,16 @@ export class BlobWorkload {
     }
   }
 
-  /** Mostly of blocks that the client has staged itself, which somebody may have taken meanwhile. */
-  #commit(client: number, known: Known): BlobAsked {
-    const own = known.staged.get(client) ?? [];
-    known.staged.delete(client);
-    const ids = own.length > 0 ? own : [this.#random.pick(BLOCKS)];
-    if (this.#random.chance(0.3)) ids.push(this.#random.pick(BLOCKS));
-    const lists = ["latest", "latest", "uncommitted", "committed"] as const;
+  /** Commits what the client has staged, if nobody else has taken it meanwhile. */
+  #finish(client: number, { key, blocks }: Begun): Chosen {
+    this.#begun.delete(client);
+    const more = this.#random.chance(0.4) ? [this.#random.pick(BLOCKS)] : [];
+    const known = this.#known.get(key) as Known;
+    return { key, asked: this.#commit(client, known, [...blocks, ...more]) };
+  }
+
+  #commit(client: number, known: Known, ids: readonly string[]): BlobAsked {
+    const lists = ["latest", "latest", "latest", "uncommitted", "committed"] as const;
     const blocks = ids.map((id) => ({ id, from: this.#random.pick(lists) }));
     return { operation: "commit", ...this.#write(), blocks, ...this.#guards(client, known) };
   }
@@ -138,23 +188,25 @@ export class BlobWorkload {
   }
 
   #guards(client: number, known: Known): Guards {
-    const etag = known.etags.get(client) ?? null;
-    const kind = this.#random.weighted({ none: 8, match: 12, matchAny: 1, noneYet: 3 });
+    const kind = this.#random.weighted({ none: 9, match: 12, matchAny: 1, noneYet: 2 });
     return {
-      ifMatch: kind === "match" ? etag : kind === "matchAny" ? "*" : null,
+      ifMatch: kind === "match" ? this.#etag(client, known) : kind === "matchAny" ? "*" : null,
       ifNoneMatch: kind === "noneYet" ? "*" : null,
-      leaseId: this.#leaseId(known, 0.5),
+      leaseId: this.#leaseId(known, 0.6),
     };
   }
 
   #readGuards(client: number, known: Known): Guards {
-    const etag = known.etags.get(client) ?? null;
     const kind = this.#random.weighted({ none: 12, match: 1, changed: 3 });
     return {
-      ifMatch: kind === "match" ? etag : null,
-      ifNoneMatch: kind === "changed" ? etag : null,
+      ifMatch: kind === "match" ? this.#etag(client, known) : null,
+      ifNoneMatch: kind === "changed" ? this.#etag(client, known) : null,
       leaseId: this.#leaseId(known, 0.15),
     };
+  }
+
+  #etag(client: number, known: Known): string | null {
+    return this.#random.chance(0.8) ? known.lastEtag : (known.etags.get(client) ?? null);
   }
 
   /** The id that was told last, if there is one, with this probability; seldom another. */

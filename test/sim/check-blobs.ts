@@ -1,4 +1,4 @@
-import { blobModel, versionOf } from "./blob-model.ts";
+import { blobModel, type Known, versionOf } from "./blob-model.ts";
 import type { BlobAnswer, BlobAsked, BlobDone } from "./blob-words.ts";
 import type { Operation } from "./history.ts";
 import { type DeadEnd, linearize } from "./linearize.ts";
@@ -8,19 +8,29 @@ export type BlobOperation = Operation<BlobAsked, BlobAnswer>;
 /** Far more than a correct history takes (about as many as it has writes). */
 const STATES_MAX = 200_000;
 
+/** What speaks against a history. */
+export interface Objection {
+  readonly key: string;
+  /** Or else it is only that nobody knows. */
+  readonly isProved: boolean;
+  readonly what: string;
+}
+
 /**
  * Decides whether a history of blobs can have come from a server that does one operation at a time;
  * says what speaks against it, or nothing. Blobs are judged one by one: only a listing is about
  * several, and it is judged by what it says of each.
  */
-export function checkBlobs(history: readonly BlobOperation[], startMs: number): string[] {
+export function checkBlobs(history: readonly BlobOperation[], startMs: number): Objection[] {
   const keys = new Set(history.flatMap(({ key }) => key ?? []));
+  const timesSince = timesIn(history, startMs);
   return [...keys].flatMap((key) => {
     const operations = history.flatMap((operation) => aboutKey(operation, key));
     const versions = new Versions();
     for (const operation of operations) versions.learn(operation);
-    const ambiguous = versions.ambiguous.map((what) => `${key}: ${what}`);
-    return ambiguous.length > 0 ? ambiguous : checkOrder(key, operations, startMs, versions.etags);
+    const ambiguous = versions.ambiguous.map((what) => ({ key, isProved: true, what }));
+    if (ambiguous.length > 0) return ambiguous;
+    return checkOrder(key, operations, startMs, { ...versions, timesSince });
   });
 }
 
@@ -28,16 +38,20 @@ function checkOrder(
   key: string,
   operations: readonly BlobOperation[],
   startMs: number,
-  etags: ReadonlyMap<string, string>,
-): string[] {
-  const verdict = linearize(blobModel(key, startMs, etags), operations, STATES_MAX);
+  known: Known,
+): Objection[] {
+  const verdict = linearize(blobModel(key, startMs, known), operations, STATES_MAX);
   switch (verdict.kind) {
     case "explained":
       return [];
-    case "undecided":
-      return [`${key}: undecided after ${verdict.statesSeen} states; make the history shorter`];
-    case "unexplained":
-      return [`${key}: ${describeDeadEnd(operations.length, verdict.dead)}`];
+    case "undecided": {
+      const what = `undecided after ${verdict.statesSeen} states: make the history shorter`;
+      return [{ key, isProved: false, what }];
+    }
+    case "unexplained": {
+      const what = describeDeadEnd(operations.length, verdict.dead);
+      return [{ key, isProved: true, what }];
+    }
   }
 }
 
@@ -52,9 +66,25 @@ function aboutKey(operation: BlobOperation, key: string): BlobOperation[] {
   return [{ ...operation, answer: { ...answer, listed } }];
 }
 
+/** Turns of the clock are short: none begins before another has ended. */
+function timesIn(history: readonly BlobOperation[], startMs: number): Known["timesSince"] {
+  const turned = [{ from: 0, nowMs: startMs }];
+  let nowMs = startMs;
+  for (const { asked, returned } of history.toSorted((a, b) => a.invoked - b.invoked)) {
+    if (asked.operation !== "turn") continue;
+    nowMs += asked.byMs;
+    turned.push({ from: returned, nowMs });
+  }
+  return (tick) => {
+    const at = turned.findLastIndex(({ from }) => from <= tick);
+    return turned.slice(at).map((turn) => turn.nowMs);
+  };
+}
+
 /** An ETag names one version and one content, and a version has one ETag. */
 class Versions {
   readonly etags = new Map<string, string>();
+  readonly taken = new Set<string>();
   readonly ambiguous: string[] = [];
   readonly #versions = new Map<string, string>();
   readonly #writes = new Map<string, string>();
@@ -63,10 +93,13 @@ class Versions {
   learn({ asked, answer }: BlobOperation): void {
     if (answer === null || answer.refused !== null) return;
     const { etag, pieces } = answer;
-    if (etag !== null && "write" in asked) {
-      this.#once(this.#writes, etag, asked.write, `ETag ${etag} was given to two writes`);
+    const write = writeOf(asked);
+    if (etag !== null && write !== null) {
+      this.taken.add(etag);
+      this.#once(this.#writes, etag, write, `ETag ${etag} was given to two writes`);
     }
     for (const { etag, version } of seenIn(answer)) {
+      this.taken.add(etag);
       this.#once(this.#versions, etag, version, `ETag ${etag} names two versions`);
       this.#once(this.etags, version, etag, `version ${version} has two ETags`);
     }
@@ -80,6 +113,12 @@ class Versions {
     known.set(name, before);
     if (before !== value) this.ambiguous.push(`${otherwise}: ${before} and ${value}`);
   }
+}
+
+/** The name of what makes a new version. */
+function writeOf(asked: BlobAsked): string | null {
+  if ("write" in asked) return asked.write;
+  return asked.operation === "append" ? asked.piece : null;
 }
 
 function* seenIn({ etag, found, listed }: BlobDone): Iterable<{ etag: string; version: string }> {

@@ -4,11 +4,11 @@ import type { Operation } from "./history.ts";
 export interface Model<State, Asked, Answer> {
   readonly initial: State;
   /**
-   * The state after an operation that is answered like this, or null if no such answer is possible
-   * now. Without an answer: the state it leads to, whatever it would have said. An operation that
-   * changes nothing returns the very `state` it was given.
+   * The states that an operation may lead to if it happens now and is answered as it was; none if
+   * no such answer is possible now. Without an answer: whatever it may lead to. An operation that
+   * changes nothing leads to the very `state` it was given, and nowhere else.
    */
-  step(state: State, asked: Asked, answer: Answer | null): State | null;
+  steps(state: State, operation: Operation<Asked, Answer>): readonly State[];
   /** Equal for states that will answer alike. */
   identify(state: State): string;
 }
@@ -124,7 +124,7 @@ class Search<State, Asked, Answer> {
     for (let isMore = true; isMore; ) {
       isMore = false;
       for (const slot of this.#possible(this.#answered, this.#first)) {
-        if (this.#step(state, slot) !== state) continue;
+        if (this.#steps(state, slot)[0] !== state) continue;
         this.#place(slot);
         placed.push(slot);
         isMore = true;
@@ -139,8 +139,8 @@ class Search<State, Asked, Answer> {
     possible.sort((a, b) => a.operation.returned - b.operation.returned);
     const untold = this.#possible(this.#unanswered, 0);
     return [...possible, ...untold].flatMap((slot) => {
-      const next = this.#step(state, slot);
-      return next === null || next === state ? [] : [{ slot, state: next }];
+      const changed = this.#steps(state, slot).filter((next) => next !== state);
+      return changed.map((next) => ({ slot, state: next }));
     });
   }
 
@@ -166,8 +166,8 @@ class Search<State, Asked, Answer> {
     return until;
   }
 
-  #step(state: State, { operation }: Slot<Asked, Answer>): State | null {
-    return this.#model.step(state, operation.asked, operation.answer);
+  #steps(state: State, { operation }: Slot<Asked, Answer>): readonly State[] {
+    return this.#model.steps(state, operation);
   }
 
   #place(slot: Slot<Asked, Answer>): void {

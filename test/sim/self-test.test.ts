@@ -4,8 +4,8 @@ import { checkBlobs } from "./check-blobs.ts";
 import { simulate } from "./simulate.ts";
 import { BUGS } from "./simulated-blobs.ts";
 
-const SEEDS = Array.from({ length: 30 }, (_, at) => at + 1);
-const SIZE = { clients: 16, blobs: 4, operations: 40 };
+const SEEDS = Array.from({ length: 12 }, (_, at) => at + 1);
+const SIZE = { clients: 16, blobs: 4, operations: 60 };
 
 test("every history of a correct server is explained", () => {
   for (const seed of SEEDS) {
@@ -18,7 +18,7 @@ for (const bug of BUGS) {
   test(`a server with this bug is found out: ${bug}`, () => {
     const missed = SEEDS.filter((seed) => {
       const { history, startMs } = simulate({ seed, bug, ...SIZE });
-      return checkBlobs(history, startMs).length === 0;
+      return !checkBlobs(history, startMs).some(({ isProved }) => isProved);
     });
     assert.deepEqual(missed, []);
   });

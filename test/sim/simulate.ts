@@ -1,5 +1,5 @@
 import type { BlobAnswer, BlobAsked } from "./blob-words.ts";
-import { BlobWorkload, type Chosen } from "./blob-workload.ts";
+import { BlobWorkload, type Chosen, keysOf } from "./blob-workload.ts";
 import type { BlobOperation } from "./check-blobs.ts";
 import { History } from "./history.ts";
 import { Random } from "./random.ts";
@@ -23,7 +23,7 @@ export function simulate(asked: Simulation): {
   startMs: number;
 } {
   const random = new Random(asked.seed);
-  const keys = Array.from({ length: asked.blobs }, (_, at) => `blob-${at}`);
+  const keys = keysOf(asked.blobs);
   const run = new Run(
     random,
     new SimulatedBlobs(random, keys, START_MS, asked.bug),
@@ -83,9 +83,10 @@ class Run {
       if (fate === "late") this.#working.push(this.#server.answer(key, asked));
       return;
     }
-    yield;
+    const isShort = asked.operation === "turn";
+    if (!isShort) yield;
     const answer = yield* this.#server.answer(key, asked);
-    yield;
+    if (!isShort) yield;
     told(fate === "answered" ? answer : null);
     this.#workload.learn(client, chosen, fate === "answered" ? answer : null);
   }

@@ -13,9 +13,10 @@ export const BUGS = [
   "refused but written",
   "check outside the transaction",
   "lease ignored",
-  "lease judged by an old clock",
+  "lease judged by an old time",
   "ETag used twice",
   "half-visible block list",
+  "two appends at one offset",
 ] as const;
 
 export type Bug = (typeof BUGS)[number];
@@ -30,12 +31,17 @@ export class SimulatedBlobs {
   readonly #states = new Map<string, BlobState>();
   /** Each as it was before its last change. */
   readonly #previous = new Map<string, BlobState>();
+  #nowMs: number;
+  /** What the clock showed before it was turned last. */
+  #oldMs: number;
   #names = 0;
   #lastEtag = "";
 
   constructor(random: Random, keys: readonly string[], startMs: number, bug: Bug | null) {
     this.#random = random;
     this.#bug = bug;
+    this.#nowMs = startMs;
+    this.#oldMs = startMs;
     for (const key of keys) {
       this.#states.set(key, emptyState(startMs));
       this.#previous.set(key, emptyState(startMs));
@@ -48,13 +54,17 @@ export class SimulatedBlobs {
       case "read of two versions":
         if (asked.operation === "get") return yield* this.#readTwice(key, asked);
         break;
+      case "two appends at one offset":
+        if (asked.operation === "append") return yield* this.#writeWhatWasRead(key, asked);
+        break;
       case "lost update":
         if (asked.operation === "set-metadata") return yield* this.#writeWhatWasRead(key, asked);
         break;
       case "check outside the transaction":
         return yield* this.#checkThenWrite(key, asked);
-      case "lease judged by an old clock":
-        return yield* this.#judgeByOldClock(key, asked);
+      case "lease judged by an old time":
+        if (this.#random.chance(0.3)) return this.#judgeByOldTime(key, asked);
+        break;
       case "half-visible block list":
         if (asked.operation === "commit") return yield* this.#commitInTwo(key, asked);
         break;
@@ -72,7 +82,7 @@ export class SimulatedBlobs {
       return step.answer;
     }
     const isLost = this.#bug === "lost acknowledged write" && "write" in asked;
-    if (isLost && this.#random.chance(0.05)) return step.answer;
+    if (isLost && this.#random.chance(0.1)) return step.answer;
     const changed = step.state !== state && !isRead(asked);
     if (changed)
       this.#commit(key, this.#bug === "lease ignored" ? keepLease(state, step) : step.state);
@@ -94,6 +104,8 @@ export class SimulatedBlobs {
   }
 
   #turn(byMs: number): BlobAnswer {
+    this.#oldMs = this.#nowMs;
+    this.#nowMs += byMs;
     for (const states of [this.#states, this.#previous]) {
       for (const [key, state] of states) states.set(key, { ...state, nowMs: state.nowMs + byMs });
     }
@@ -112,7 +124,7 @@ export class SimulatedBlobs {
 
   *#readTwice(key: string, asked: BlobAsked): Working<BlobAnswer> {
     const first = this.#do(key, asked);
-    yield;
+    yield* others();
     const second = this.#do(key, asked);
     if (first.refused !== null || second.refused !== null) return first;
     return { ...first, pieces: second.pieces };
@@ -120,25 +132,23 @@ export class SimulatedBlobs {
 
   *#writeWhatWasRead(key: string, asked: BlobAsked): Working<BlobAnswer> {
     const step = this.#perform(this.#stateOf(key), asked, key);
-    yield;
+    yield* others();
     if (step.answer.refused === null) this.#commit(key, step.state);
     return step.answer;
   }
 
   *#checkThenWrite(key: string, asked: BlobAsked): Working<BlobAnswer> {
     const { answer } = this.#perform(this.#stateOf(key), asked, key);
-    yield;
+    yield* others();
     return answer.refused !== null || isRead(asked)
       ? answer
       : this.#do(key, withoutConditions(asked));
   }
 
-  *#judgeByOldClock(key: string, asked: BlobAsked): Working<BlobAnswer> {
+  #judgeByOldTime(key: string, asked: BlobAsked): BlobAnswer {
     const { nowMs } = this.#stateOf(key);
-    yield;
-    const state = this.#stateOf(key);
-    const step = this.#perform({ ...state, nowMs }, asked, key);
-    if (step.answer.refused === null) this.#commit(key, { ...step.state, nowMs: state.nowMs });
+    const step = this.#perform({ ...this.#stateOf(key), nowMs: this.#oldMs }, asked, key);
+    if (step.answer.refused === null) this.#commit(key, { ...step.state, nowMs });
     return step.answer;
   }
 
@@ -147,7 +157,7 @@ export class SimulatedBlobs {
     if (answer.refused !== null || state.blob === null) return answer;
     const half = { ...state.blob, pieces: state.blob.pieces.slice(0, -1) };
     this.#commit(key, { ...state, blob: half });
-    yield;
+    yield* others();
     const now = this.#stateOf(key);
     if (now.blob?.write === half.write) {
       this.#commit(key, { ...now, blob: { ...now.blob, pieces: state.blob.pieces } });
@@ -161,7 +171,7 @@ export class SimulatedBlobs {
 
   readonly #chosen: Chosen = {
     etagOf: () => {
-      const isOld = this.#bug === "ETag used twice" && this.#random.chance(0.05);
+      const isOld = this.#bug === "ETag used twice" && this.#random.chance(0.2);
       if (!isOld || this.#lastEtag === "") this.#lastEtag = `etag-${++this.#names}`;
       return this.#lastEtag;
     },
@@ -176,6 +186,12 @@ export class SimulatedBlobs {
   #stateOf(key: string): BlobState {
     return this.#states.get(key) as BlobState;
   }
+}
+
+/** Long enough for others to come in between. */
+function* others(): Working<void> {
+  yield;
+  yield;
 }
 
 function isRead({ operation }: BlobAsked): boolean {

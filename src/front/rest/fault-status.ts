@@ -70,6 +70,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "BlobBeingRehydrated",
     message: "This operation is not permitted because the blob is being rehydrated.",
   },
+  BlobIsSealed: {
+    status: 409,
+    code: "BlobIsSealed",
+    message: "The specified blob is sealed and its contents can't be modified.",
+  },
   BlobNotFound: {
     status: 404,
     code: "BlobNotFound",
@@ -152,6 +157,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 400,
     code: "EntityTooLarge",
     message: "The entity is larger than the maximum size permitted.",
+  },
+  FeatureVersionMismatch: {
+    status: 409,
+    code: "FeatureVersionMismatch",
+    message: "The operation requires a later version of the service: see x-ms-version.",
   },
   IncompleteBody: {
     status: 400,
@@ -495,6 +505,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 400,
     code: "PopReceiptMismatch",
     message: "The specified pop receipt did not match the pop receipt for a dequeued message.",
+  },
+  PreviousSnapshotNotFound: {
+    status: 409,
+    code: "PreviousSnapshotNotFound",
+    message: "The previous snapshot is not found.",
   },
   PropertiesNeedValue: {
     status: 400,

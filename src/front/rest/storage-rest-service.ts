@@ -1,4 +1,3 @@
-import type { KeyObject } from "node:crypto";
 import { Fault } from "../../base/fault.ts";
 import type { Access, KeyRange } from "../../rules/access.ts";
 import type { AccountContext, ServiceAddress } from "../../service/account/context.ts";
@@ -10,6 +9,7 @@ import { type Authenticated, type AuthOptions, authenticate } from "./auth/authe
 import { challenge } from "./auth/bearer.ts";
 import { corsHeaders, preflight } from "./auth/cors.ts";
 import type { Resource } from "./auth/resource.ts";
+import type { MacKey } from "./auth/signature.ts";
 import type { Identity } from "./auth/user-delegation-key.ts";
 import type { RestRequest, RestResponse, RestService } from "./http/exchange.ts";
 import { refuseByTimeout } from "./request-query.ts";
@@ -34,7 +34,7 @@ export interface StorageCall {
 
 export interface Delegation {
   readonly identity: Identity;
-  readonly secret: KeyObject;
+  readonly secret: MacKey;
 }
 
 /** What tells one service from another: how it reads URLs, who handles what, how it spells errors. */
@@ -93,7 +93,9 @@ export class StorageRestService<Route> implements RestService {
       request,
       account: address.accountName,
       access: found.access,
-      version: await this.#versionOf(request, address.accountName),
+      version: namesVersion(request)
+        ? request.version
+        : await this.#defaultVersion(request, address.accountName),
       endpoint: endpointOf(request, address),
       overrides: found.overrides,
       keyRange: found.keyRange,
@@ -110,16 +112,17 @@ export class StorageRestService<Route> implements RestService {
     address: Address,
     account: Account,
   ): Promise<RestResponse> {
-    const [response, { cors }] = await Promise.all([
-      this.#answer(request, address).catch((error: unknown) => {
-        if (error instanceof Fault) return this.spell(error, request);
-        throw error;
-      }),
-      this.#properties(account.name),
-    ]);
+    const { cors } = await this.#properties(account.name);
+    let response: RestResponse;
+    try {
+      response = await this.#answer(request, address);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      response = this.spell(error, request);
+    }
     const { method, headers } = request;
     const added = corsHeaders(cors, method, headers.get("origin"), response.headers);
-    response.headers.push(...added);
+    if (added.length > 0) response.headers.push(...added);
     return response;
   }
 
@@ -129,15 +132,18 @@ export class StorageRestService<Route> implements RestService {
   }
 
   /** Who names no version gets the one that the account has set, or else the newest. */
-  async #versionOf(request: RestRequest, account: string): Promise<string> {
-    if (request.headers.get("x-ms-version") !== undefined) return request.version;
-    if (request.query.get("sig") !== undefined) return request.version;
+  async #defaultVersion(request: RestRequest, account: string): Promise<string> {
     return (await this.#properties(account)).defaultServiceVersion ?? request.version;
   }
 
   #properties(account: string): Promise<ServiceProperties> {
     return knownServiceProperties(this.#context, { account, service: this.#protocol.name });
   }
+}
+
+/** A SAS names one, too. */
+function namesVersion({ headers, query }: RestRequest): boolean {
+  return headers.get("x-ms-version") !== undefined || query.get("sig") !== undefined;
 }
 
 /** Rules for any origin show on every read; the others concern requests that name their page. */

@@ -50,36 +50,70 @@ export function admitContainerUpdate(view: View, asked: ContainerUpdate, need: N
   return container;
 }
 
-/** The container that a blob lies in or will lie in, and the blob itself if it is there. */
+/**
+ * The container that a blob lies in or will lie in, and the blob itself if it is there; of this
+ * type, where one is named.
+ */
 export function admitToBlobName(
   view: View,
   asked: BlobAsked,
   need: Need,
+  type: BlobType | null = null,
 ): { container: Container; old: Blob | null } {
   const container = admitToContainer(view, asked, need);
   refuse(refuseBlobName(asked.at.blob));
-  return { container, old: readBlob(view, container, asked.at.blob) };
+  const old = readBlob(view, container, asked.at.blob);
+  if (old !== null && type !== null && old.type !== type) {
+    throw new Fault("InvalidBlobType", { Reason: `This is a ${old.type}, not a ${type}.` });
+  }
+  return { container, old };
 }
 
 /** A blob that must exist, and its container. */
-export function admitToBlob(view: View, asked: BlobAsked, need: Need): Admitted {
-  const { container, old } = admitToBlobName(view, asked, need);
+export function admitToBlob(
+  view: View,
+  asked: BlobAsked,
+  need: Need,
+  type: BlobType | null = null,
+): Admitted {
+  const { container, old } = admitToBlobName(view, asked, need, type);
   if (old === null) throw new Fault("BlobNotFound");
   return { container, blob: old };
 }
 
-export function admitBlobRead(view: View, asked: BlobUse, need: Need): Blob {
-  const { blob } = admitToBlob(view, asked, need);
+export function admitBlobRead(
+  view: View,
+  asked: BlobUse,
+  need: Need,
+  type: BlobType | null = null,
+): Blob {
+  return admitToRead(view, asked, need, type).blob;
+}
+
+/** The same, for whoever needs the container too. */
+export function admitToRead(
+  view: View,
+  asked: BlobUse,
+  need: Need,
+  type: BlobType | null = null,
+): Admitted {
+  const admitted = admitToBlob(view, asked, need, type);
+  const { blob } = admitted;
   const refused = refuseReadByConditions(blob, asked.conditions);
   // A cache that is up to date is told so with the ETag it has.
   if (refused === "NotModified") throw new Fault(refused, { ETag: `"${etagOf(blob.etag)}"` });
   refuse(refused);
   refuse(refuseReadByLease(blob.lease, asked.leaseId, view.now(), "Blob"));
-  return blob;
+  return admitted;
 }
 
-export function admitBlobUpdate(view: View, asked: BlobUse, need: Need): Admitted {
-  const admitted = admitToBlob(view, asked, need);
+export function admitBlobUpdate(
+  view: View,
+  asked: BlobUse,
+  need: Need,
+  type: BlobType | null = null,
+): Admitted {
+  const admitted = admitToBlob(view, asked, need, type);
   refuse(refuseWriteByConditions(admitted.blob, asked.conditions));
   refuse(refuseWriteByLease(admitted.blob.lease, asked.leaseId, view.now(), "Blob"));
   return admitted;
@@ -90,13 +124,16 @@ export function admitBlobCreation(
   view: View,
   asked: BlobUse,
   need: Need,
+  type: BlobType | null = null,
 ): { container: Container; old: Blob | null } {
-  const { container, old } = admitToBlobName(view, asked, need);
+  const { container, old } = admitToBlobName(view, asked, need, type);
   if (old !== null) refuse(refuseOverwrite(asked.access, container, view.now()));
   refuse(refuseCreateByConditions(old, asked.conditions));
   refuse(refuseWriteByLease(old?.lease ?? null, asked.leaseId, view.now(), "Blob"));
   return { container, old };
 }
+
+type BlobType = Blob["type"];
 
 interface Admitted {
   readonly container: Container;

@@ -21,7 +21,7 @@ export async function getBlockList(context: BlobContext, asked: GetBlockList): P
 
 /** Uncommitted blocks alone are no blob yet, but they can be listed. */
 function admit(view: View, asked: GetBlockList): Seen {
-  const { container, old } = admitToBlobName(view, asked, BLOB_NEEDS.getBlockList);
+  const { container, old } = admitToBlobName(view, asked, BLOB_NEEDS.getBlockList, "BlockBlob");
   const staged = readStagedBlob(view, container, asked.at.blob);
   if (old === null && staged === null) throw new Fault("BlobNotFound");
   refuse(refuseReadByLease(old?.lease ?? null, asked.leaseId, view.now(), "Blob"));

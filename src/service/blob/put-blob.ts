@@ -4,7 +4,7 @@ import type { Versioned } from "../../rules/conditions.ts";
 import { admitBlobCreation } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
 import { type BodyDigests, refuseByDigests } from "./digests.ts";
-import { type Blob, type BlobProperties, type Metadata, writeBlob } from "./records.ts";
+import { type Blob, type BlobProperties, type Metadata, NEW_BLOB, writeBlob } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
 import { nextBlobVersion } from "./version.ts";
 
@@ -34,6 +34,7 @@ export async function putBlob(context: BlobContext, asked: PutBlob): Promise<Put
     return await context.store.transact((tx) => {
       const { container, old } = admitBlobCreation(tx, asked, BLOB_NEEDS.putBlob);
       const blob: Blob = {
+        ...NEW_BLOB,
         type: "BlockBlob",
         ...nextBlobVersion(tx, old),
         content: context.contents.keep(tx, taken),

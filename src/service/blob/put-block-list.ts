@@ -12,6 +12,7 @@ import {
   type BlobProperties,
   deleteStagedBlob,
   type Metadata,
+  NEW_BLOB,
   readStagedBlob,
   writeBlob,
 } from "./records.ts";
@@ -54,7 +55,7 @@ export async function putBlockList(context: BlobContext, asked: PutBlockList): P
 }
 
 function admit(view: View, asked: PutBlockList): Seen {
-  const { container, old } = admitBlobCreation(view, asked, BLOB_NEEDS.putBlockList);
+  const { container, old } = admitBlobCreation(view, asked, BLOB_NEEDS.putBlockList, "BlockBlob");
   return { container, old, staged: readStagedBlob(view, container, asked.at.blob) };
 }
 
@@ -71,6 +72,7 @@ function commit(
   for (const content of plan.shares) contents.share(tx, content);
   for (const content of plan.drops) contents.drop(tx, content);
   writeBlob(tx, container, name, {
+    ...NEW_BLOB,
     type: "BlockBlob",
     ...version,
     content: contents.compose(tx, plan.parts),

@@ -63,7 +63,7 @@ interface Admitted {
 /** The order of these lines is the order of the answers a client can see. */
 function admit(view: View, asked: PutBlock): Admitted {
   refuse(refuseBlockId(asked.blockId));
-  const { container, old } = admitToBlobName(view, asked, BLOB_NEEDS.putBlock);
+  const { container, old } = admitToBlobName(view, asked, BLOB_NEEDS.putBlock, "BlockBlob");
   refuse(refuseWriteByLease(old?.lease ?? null, asked.leaseId, view.now(), "Blob"));
   const staged = readStagedBlob(view, container, asked.at.blob);
   if (staged === null) return { container, staged, replaced: null };

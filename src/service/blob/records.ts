@@ -1,5 +1,6 @@
 import type { Bytes } from "../../base/bytes.ts";
 import {
+  added,
   bytes,
   count,
   type Field,
@@ -52,15 +53,9 @@ const doomedContainerShape = {};
 
 const content: Field<Content> = struct({
   id: u64,
-  kind: oneOf("inline", "extent", "list"),
+  kind: oneOf("inline", "extent", "list", "map"),
   length: count,
 });
-
-/** A copy, so that what is read from a record may leave the body that read it. */
-const digest: Field<Bytes> = {
-  write: bytes.write,
-  read: (from) => from.copyOfBytes(),
-};
 
 /** The headers that a client stores with a blob and gets back with it. */
 const properties = struct({
@@ -69,11 +64,11 @@ const properties = struct({
   contentLanguage: text,
   contentDisposition: text,
   cacheControl: text,
-  contentMd5: orNull(digest),
+  contentMd5: orNull(bytes),
 });
 
 const blobShape = {
-  type: oneOf("BlockBlob"),
+  type: oneOf("BlockBlob", "PageBlob", "AppendBlob"),
   etag: u64,
   createdMs: count,
   modifiedMs: count,
@@ -81,7 +76,15 @@ const blobShape = {
   properties,
   metadata: pairs,
   lease,
+  /** Of page blobs only. */
+  sequenceNumber: added(u64, 0n),
+  /** Of append blobs only, as what follows. */
+  appendedBlocks: added(count, 0),
+  isSealed: added(flag, false),
 };
+
+/** What only page and append blobs use, on a blob that is new. */
+export const NEW_BLOB = { sequenceNumber: 0n, appendedBlocks: 0, isSealed: false };
 
 /** Uncommitted blocks of one blob name. Without a blob record beside it, no blob exists yet. */
 const stagedBlobShape = {

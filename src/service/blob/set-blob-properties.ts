@@ -1,23 +1,51 @@
+import { Fault } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Versioned } from "../../rules/conditions.ts";
+import { type SequenceAction, stepSequenceNumber } from "../../rules/sequence-number.ts";
 import { admitBlobUpdate } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
-import { type BlobProperties, writeBlob } from "./records.ts";
+import { type Blob, type BlobProperties, writeBlob } from "./records.ts";
 import { nextBlobVersion } from "./version.ts";
 
 export interface SetBlobProperties extends BlobUse {
-  /** All of them: what is empty here is cleared. */
-  readonly properties: BlobProperties;
+  /** All of them: what is empty here is cleared. Null to leave them as they are. */
+  readonly properties: BlobProperties | null;
+  /** The new size of a page blob. */
+  readonly length: number | null;
+  /** What happens to the sequence number of a page blob. */
+  readonly sequence: SequenceAction | null;
+}
+
+export interface SetBlobPropertiesDone extends Versioned {
+  /** Null unless it is a page blob. */
+  readonly sequenceNumber: bigint | null;
 }
 
 export async function setBlobProperties(
   context: BlobContext,
   asked: SetBlobProperties,
-): Promise<Versioned> {
+): Promise<SetBlobPropertiesDone> {
+  const { length, sequence } = asked;
+  const type = length === null && sequence === null ? null : "PageBlob";
   return context.store.transact((tx) => {
-    const { container, blob } = admitBlobUpdate(tx, asked, BLOB_NEEDS.setBlobProperties);
+    const { container, blob } = admitBlobUpdate(tx, asked, BLOB_NEEDS.setBlobProperties, type);
+    const sequenceNumber = nextSequenceNumber(blob, sequence);
     const version = nextBlobVersion(tx, blob);
-    writeBlob(tx, container, asked.at.blob, { ...blob, ...version, properties: asked.properties });
-    return version;
+    const { maps } = context.contents;
+    writeBlob(tx, container, asked.at.blob, {
+      ...blob,
+      ...version,
+      properties: asked.properties ?? blob.properties,
+      content: length === null ? blob.content : maps.resize(tx, blob.content, length),
+      sequenceNumber,
+    });
+    return { ...version, sequenceNumber: blob.type === "PageBlob" ? sequenceNumber : null };
   });
+}
+
+function nextSequenceNumber(blob: Blob, asked: SequenceAction | null): bigint {
+  if (asked === null) return blob.sequenceNumber;
+  const outcome = stepSequenceNumber(blob.sequenceNumber, asked);
+  if (outcome.refused !== null) throw new Fault(outcome.refused);
+  return outcome.number;
 }

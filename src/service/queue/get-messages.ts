@@ -1,7 +1,7 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
 import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
-import type { Transaction } from "../../store/store.ts";
+import type { Transaction, View } from "../../store/store.ts";
 import { admitToQueue } from "./admit.ts";
 import type { QueueAsked, QueueContext } from "./context.ts";
 import type { PeekedMessage } from "./peek-messages.ts";
@@ -31,10 +31,18 @@ export async function getMessages(
   context: QueueContext,
   asked: GetMessages,
 ): Promise<readonly GotMessage[]> {
+  // Who polls an empty queue waits for no commit.
+  if (await context.store.read((view) => isEmpty(view, asked))) return [];
   for (;;) {
     const got = await context.store.transact((tx) => take(tx, asked));
     if (got !== null) return got;
   }
+}
+
+function isEmpty(view: View, asked: GetMessages): boolean {
+  const { id } = admitToQueue(view, asked, QUEUE_NEEDS.getMessages);
+  const { turns, expired } = visibleTurns(view, id, 1);
+  return turns.length === 0 && expired.length === 0;
 }
 
 /** Null if there was so much to clear away that nothing has been taken yet. */

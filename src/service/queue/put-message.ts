@@ -1,7 +1,7 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
 import { Fault, refuse } from "../../base/fault.ts";
-import { newGuid } from "../../base/ids.ts";
+import { newGuid, timedGuid } from "../../base/ids.ts";
 import { refuseMessageText } from "../../rules/message-text.ts";
 import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
 import { refuseFirstTurn } from "../../rules/visibility.ts";
@@ -30,7 +30,7 @@ export async function putMessage(
   context: QueueContext,
   asked: PutMessage,
 ): Promise<PutMessageDone> {
-  const messageId = newGuid();
+  const random = newGuid();
   return context.store.transact((tx) => {
     const queue = admitToQueue(tx, asked, QUEUE_NEEDS.putMessage);
     refuse(refuseMessageText(asked.text));
@@ -41,6 +41,7 @@ export async function putMessage(
     if (refused !== null) {
       throw new Fault(refused, { Reason: "A message must become visible before it expires." });
     }
+    const messageId = timedGuid(insertedMs, random);
     const receipt = receiptOf(visibleAtMs, tx.stamp());
     const turn = { messageId, expiresMs, dequeueCount: 0, receipt };
     addMessage(tx, queue.id, turn, { text: asked.text, insertedMs, expiresMs });

@@ -180,7 +180,8 @@ export function countMessages(view: View, id: bigint): number {
 }
 
 function addToCount(tx: Transaction, id: bigint, messageId: string, change: 1 | -1): void {
-  const stripe = Number.parseInt(messageId.charAt(0), COUNT_STRIPES);
+  // The last digit of an id is random.
+  const stripe = Number.parseInt(messageId.slice(-1), COUNT_STRIPES);
   const stripeKey = key(SPACE.messageCount, id, stripe);
   const found = tx.get(stripeKey);
   const messages = found === undefined ? 0 : countFormat.decode(found).messages;

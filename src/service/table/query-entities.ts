@@ -19,7 +19,7 @@ import { TABLE_NEEDS } from "../../rules/table-needs.ts";
 import type { View } from "../../store/store.ts";
 import { admitToTable } from "./admit.ts";
 import type { EntitiesAsked, TableContext } from "./context.ts";
-import { boundKey, decodeEntity, endKey, placeOfKey, type Table } from "./records.ts";
+import { boundKey, decodeEntity, EntityInView, endKey, placeOfKey, type Table } from "./records.ts";
 
 export interface QueryEntities extends EntitiesAsked {
   readonly filter: Filter | null;
@@ -91,8 +91,9 @@ function readPage(
     for (const entry of entries) {
       if (looks === 0 || entities.length >= room) return page(placeOfKey(entry.key));
       looks--;
-      const entity = decodeEntity(entry);
-      if (filter === null || matches(filter, new FilteredEntity(entity))) entities.push(entity);
+      if (filter !== null && !matches(filter, new FilteredEntity(new EntityInView(entry))))
+        continue;
+      entities.push(decodeEntity(entry));
     }
   }
   return page(null);

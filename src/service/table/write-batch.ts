@@ -1,6 +1,6 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { BATCH_OPERATIONS_MAX } from "../../base/limits.ts";
-import { refuseBatch } from "../../rules/entity-batch.ts";
+import { refuseInBatch } from "../../rules/entity-batch.ts";
 import { TABLE_NEEDS } from "../../rules/table-needs.ts";
 import { admitToTable } from "./admit.ts";
 import { applyWrite, type EntityWrite, type EntityWritten } from "./apply-write.ts";
@@ -20,15 +20,20 @@ export async function writeBatch(
   context: TableContext,
   asked: WriteBatch,
 ): Promise<WriteBatchDone> {
-  if (asked.writes.length > BATCH_OPERATIONS_MAX) throw new Fault("InvalidInput");
+  const [first] = asked.writes;
+  if (first === undefined || asked.writes.length > BATCH_OPERATIONS_MAX) {
+    throw new Fault("InvalidInput");
+  }
   let index = 0;
   try {
     const results = await context.store.transact((tx) => {
       index = 0;
+      const table = admitToTable(tx, asked, TABLE_NEEDS[first.kind]);
+      const rows = new Set<string>();
       return asked.writes.map((write, at) => {
         index = at;
-        const table = admitToTable(tx, asked, TABLE_NEEDS[write.kind]);
-        refuse(refuseBatch(asked.writes, at));
+        refuse(refuseInBatch(write.place, first.place, rows));
+        rows.add(write.place.row);
         return applyWrite(tx, asked, table, write);
       });
     });

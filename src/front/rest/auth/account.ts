@@ -1,12 +1,13 @@
-import { createHmac, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
+import { MacKey } from "./signature.ts";
 
-/** An account as authentication sees it. Keys are `KeyObject`s because those do not print. */
+/** An account as authentication sees it. */
 export interface Account {
   readonly name: string;
   /** One or two; either opens everything. */
-  readonly keys: readonly KeyObject[];
+  readonly keys: readonly MacKey[];
   /** User delegation keys are made from it. It follows the first key: a new one revokes them. */
-  readonly delegationSecret: KeyObject;
+  readonly delegationSecret: MacKey;
 }
 
 /** An account as the configuration states it. */
@@ -78,13 +79,9 @@ function keyBytes(name: string, key: string): Buffer {
 }
 
 function keyed(name: string, keys: readonly Buffer[]): Account {
-  const first = keys[0] as Buffer;
-  const secret = createHmac("sha256", first).update("user delegation keys").digest();
-  return {
-    name,
-    keys: keys.map((key) => createSecretKey(key)),
-    delegationSecret: createSecretKey(secret),
-  };
+  const macKeys = keys.map((key) => new MacKey(key));
+  const secret = (macKeys[0] as MacKey).mac("user delegation keys");
+  return { name, keys: macKeys, delegationSecret: new MacKey(Buffer.from(secret, "base64")) };
 }
 
 /** Stands in for accounts that do not exist, so that they cost as much to refuse as a wrong key. */

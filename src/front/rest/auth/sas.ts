@@ -1,11 +1,10 @@
-import type { KeyObject } from "node:crypto";
 import type { Instant } from "../../../base/clock.ts";
 import { Fault } from "../../../base/fault.ts";
 import { isoTime, parseIsoTime } from "../../../base/time-text.ts";
 import type { Access, KeyRange } from "../../../rules/access.ts";
 import type { Query, RestRequest } from "../http/exchange.ts";
 import { isWithinRange, parseIpRange } from "./ip-range.ts";
-import { authenticationFailed, isSigned, parseMac, readable } from "./signature.ts";
+import { authenticationFailed, isSigned, type MacKey, readable } from "./signature.ts";
 
 /** What a shared access signature grants once it has been found good. */
 export interface SasGrant {
@@ -73,8 +72,8 @@ export function validityOf(query: Query): Validity {
   return { startMs: sasTime(query, "st"), expiryMs: sasTime(query, "se") };
 }
 
-export function refuseBySignature(query: Query, text: string, keys: readonly KeyObject[]): void {
-  if (isSigned(parseMac(requireSasField(query, "sig")), text, keys)) return;
+export function refuseBySignature(query: Query, text: string, keys: readonly MacKey[]): void {
+  if (isSigned(requireSasField(query, "sig"), text, keys)) return;
   throw authenticationFailed(
     `Signature did not match. String to sign used was ${readable(text)}. ` +
       "If the client signed the same string, check its account name and its key.",

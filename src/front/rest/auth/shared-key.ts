@@ -7,7 +7,7 @@ import { NOBODY, SECONDARY_SUFFIX } from "./account.ts";
 import type { Address } from "./address.ts";
 import { compareHeaderNames, compareOrdinally } from "./header-order.ts";
 import type { ServiceName } from "./resource.ts";
-import { authenticationFailed, isSigned, parseMac, readable } from "./signature.ts";
+import { authenticationFailed, isSigned, readable } from "./signature.ts";
 
 /** `Authorization: SharedKey account:signature`, or the same with SharedKeyLite. */
 export interface SharedKey {
@@ -64,7 +64,6 @@ export function verifySharedKey(
   refuseByDate(dateOf(request.headers), request.receivedMs);
   const known = given.accountName === address.accountName ? address.account : null;
   const { keys } = known ?? NOBODY;
-  const mac = parseMac(given.signature);
   const signedHeaders =
     service === "table" ? [] : signedHeadersOf(request.headers, request.version);
   const signing: Signing = { request, address, signedHeaders };
@@ -72,7 +71,7 @@ export function verifySharedKey(
   for (const reading of READINGS) {
     const text = stringToSign(signing, service, given.lite, reading);
     if (tried.includes(text)) continue;
-    if (isSigned(mac, text, keys)) return;
+    if (isSigned(given.signature, text, keys)) return;
     tried.push(text);
   }
   const [first = ""] = tried;

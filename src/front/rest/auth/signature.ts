@@ -1,23 +1,59 @@
-import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import type { Bytes } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
 
-const MAC_BYTES = 32;
+const BLOCK_BYTES = 64;
+const INNER_PAD = 0x36;
+const OUTER_PAD = 0x5c;
+/** A MAC in Base64. */
+const MAC_CHARS = 44;
+const ROOM_BYTES = 4_096;
 
-export function macOf(key: KeyObject, text: string): Bytes {
-  return createHmac("sha256", key).update(text, "utf8").digest();
-}
+/**
+ * A key for HMAC-SHA-256. Two hashes with the key's pads in front cost half of what Node's own Hmac
+ * does, and every request needs one. What is private does not print.
+ */
+export class MacKey {
+  /** The inner pad, and room for a text behind it. */
+  readonly #inner: Bytes;
+  /** The outer pad, and room for a hash behind it. */
+  readonly #outer: Bytes;
 
-/** The MAC that this Base64 spells; null unless it is spelled exactly as it should be. */
-export function parseMac(base64: string): Bytes | null {
-  const mac = Buffer.from(base64, "base64");
-  return mac.length === MAC_BYTES && mac.toString("base64") === base64 ? mac : null;
+  constructor(key: Bytes) {
+    const block = Buffer.alloc(BLOCK_BYTES);
+    (key.length > BLOCK_BYTES ? hash("sha256", key, "buffer") : key).copy(block);
+    this.#inner = Buffer.alloc(BLOCK_BYTES + ROOM_BYTES);
+    this.#outer = Buffer.alloc(BLOCK_BYTES + 32);
+    for (let at = 0; at < BLOCK_BYTES; at++) {
+      const value = block[at] as number;
+      this.#inner[at] = value ^ INNER_PAD;
+      this.#outer[at] = value ^ OUTER_PAD;
+    }
+  }
+
+  /** In Base64. */
+  mac(text: string): string {
+    // A string out of `hash` is cheaper than a buffer.
+    this.#outer.write(hash("sha256", this.#padded(text), "binary"), BLOCK_BYTES, "latin1");
+    return hash("sha256", this.#outer, "base64");
+  }
+
+  #padded(text: string): Bytes {
+    // No character takes more than three bytes.
+    if (text.length * 3 <= ROOM_BYTES) {
+      return this.#inner.subarray(0, BLOCK_BYTES + this.#inner.write(text, BLOCK_BYTES, "utf8"));
+    }
+    return Buffer.concat([this.#inner.subarray(0, BLOCK_BYTES), Buffer.from(text, "utf8")]);
+  }
 }
 
 /** Whether one of the keys makes this MAC from the text. A near miss takes as long as a far one. */
-export function isSigned(mac: Bytes | null, text: string, keys: readonly KeyObject[]): boolean {
-  if (mac === null) return false;
-  for (const key of keys) if (timingSafeEqual(macOf(key, text), mac)) return true;
+export function isSigned(base64: string, text: string, keys: readonly MacKey[]): boolean {
+  const given = Buffer.from(base64, "latin1");
+  if (base64.length !== MAC_CHARS) return false;
+  for (const key of keys) {
+    if (timingSafeEqual(Buffer.from(key.mac(text), "latin1"), given)) return true;
+  }
   return false;
 }
 

@@ -1,10 +1,9 @@
-import type { KeyObject } from "node:crypto";
 import type { Bytes } from "../../../base/bytes.ts";
 import type { Instant } from "../../../base/clock.ts";
 import type { FaultCode } from "../../../base/fault.ts";
 import { USER_DELEGATION_KEY_MS_MAX } from "../../../base/limits.ts";
 import { isoTime } from "../../../base/time-text.ts";
-import { macOf } from "./signature.ts";
+import type { MacKey } from "./signature.ts";
 
 /** Who a bearer token speaks for. */
 export interface Identity {
@@ -27,7 +26,7 @@ export interface UserDelegationKey extends Identity {
  * and finds any of them again from the terms that every token repeats. Times count to the second.
  */
 export function makeUserDelegationKey(
-  secret: KeyObject,
+  secret: MacKey,
   identity: Identity,
   startMs: Instant,
   expiryMs: Instant,
@@ -37,7 +36,7 @@ export function makeUserDelegationKey(
   const { objectId, tenantId } = identity;
   // JSON keeps the terms apart, whatever they contain.
   const terms = [objectId, tenantId, isoTime(startMs), isoTime(expiryMs), service, version];
-  const value = macOf(secret, JSON.stringify(terms));
+  const value = Buffer.from(secret.mac(JSON.stringify(terms)), "base64");
   return { objectId, tenantId, startMs, expiryMs, service, version, value };
 }
 

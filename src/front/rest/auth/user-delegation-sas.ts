@@ -1,4 +1,3 @@
-import { createSecretKey } from "node:crypto";
 import type { Query, RestRequest } from "../http/exchange.ts";
 import { NOBODY } from "./account.ts";
 import type { Address } from "./address.ts";
@@ -15,7 +14,7 @@ import {
   sasVersion,
   validityOf,
 } from "./sas.ts";
-import { authenticationFailed } from "./signature.ts";
+import { authenticationFailed, MacKey } from "./signature.ts";
 import { type Row, rowFor, words } from "./signed-fields.ts";
 import { signedResource, signedTime } from "./signed-resource.ts";
 import { makeUserDelegationKey, type UserDelegationKey } from "./user-delegation-key.ts";
@@ -68,7 +67,7 @@ export function verifyUserDelegationSas(
 
   const signed = signedResource(query, resource, address.accountName, version);
   const lines = row.fields.map((field) => lineOf(field, request, signed));
-  refuseBySignature(query, lines.join("\n"), [createSecretKey(key.value)]);
+  refuseBySignature(query, lines.join("\n"), [new MacKey(key.value)]);
   refuseByTime(key, request.receivedMs);
   refuseByTerms(request, validity);
 

@@ -1,5 +1,6 @@
 import { rfc1123 } from "../../../base/time-text.ts";
 import type { BlobFound } from "../../../service/blob/get-blob-properties.ts";
+import type { Blob } from "../../../service/blob/records.ts";
 import { leaseHeaders, metadataHeaders, versionHeaders } from "../response-headers.ts";
 import { propertyHeaders } from "./properties.ts";
 
@@ -17,8 +18,24 @@ export function blobHeaders({ blob, lease }: BlobFound): string[] {
     "x-ms-server-encrypted",
     "true",
     ...leaseHeaders(lease),
+    ...typeHeaders(blob),
     ...metadataHeaders(blob.metadata),
   ];
+}
+
+/** What only some types of blobs have. */
+function typeHeaders(blob: Blob): string[] {
+  switch (blob.type) {
+    case "BlockBlob":
+      return [];
+    case "PageBlob":
+      return ["x-ms-blob-sequence-number", String(blob.sequenceNumber)];
+    case "AppendBlob": {
+      const headers = ["x-ms-blob-committed-block-count", String(blob.appendedBlocks)];
+      if (blob.isSealed) headers.push("x-ms-blob-sealed", "true");
+      return headers;
+    }
+  }
 }
 
 /** Puts the headers that a SAS prescribes in the place of the blob's own. */

@@ -40,6 +40,13 @@ function refuseLength(length: number, bytesMax: number): void {
   throw new Fault("RequestBodyTooLarge", { MaxLimit: String(bytesMax) });
 }
 
+/** Where a blob is created without bytes. */
+export function refuseBody(request: RestRequest): void {
+  const { length } = request.body;
+  if (length === 0) return;
+  throw invalidHeader("Content-Length", String(length), "There must be no body here.");
+}
+
 /** Limits grew over the versions of the protocol, which compare as text. */
 export function putBlobBytesMax(version: string): number {
   if (version >= "2019-12-12") return 5_000 * MIB;
@@ -49,4 +56,8 @@ export function putBlobBytesMax(version: string): number {
 export function putBlockBytesMax(version: string): number {
   if (version >= "2019-12-12") return 4_000 * MIB;
   return version >= "2016-05-31" ? 100 * MIB : 4 * MIB;
+}
+
+export function appendBlockBytesMax(version: string): number {
+  return version >= "2022-11-02" ? 100 * MIB : 4 * MIB;
 }

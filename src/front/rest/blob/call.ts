@@ -15,6 +15,11 @@ export type BlobHandler = (context: BlobContext, call: BlobCall) => Promise<Rest
 
 /** What every update of a container may carry. */
 export function containerUpdateOf(call: BlobCall): ContainerUpdate {
+  return blobUseOf(call);
+}
+
+/** What nearly everything that is asked of a blob may carry. */
+export function blobUseOf(call: BlobCall): BlobUse {
   const { headers } = call.request;
   return {
     at: call,
@@ -22,10 +27,6 @@ export function containerUpdateOf(call: BlobCall): ContainerUpdate {
     leaseId: leaseIdOf(headers),
     conditions: conditionsOf(headers),
   };
-}
-
-export function blobUseOf(call: BlobCall): BlobUse {
-  return { ...containerUpdateOf(call), at: call };
 }
 
 export function serviceAskedOf({ account, access }: BlobCall): ServiceAsked {

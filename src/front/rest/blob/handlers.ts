@@ -1,3 +1,4 @@
+import { handleAppendBlock } from "./append-block.ts";
 import type { BlobHandler } from "./call.ts";
 import { handleCreateContainer } from "./create-container.ts";
 import { handleDeleteBlob } from "./delete-blob.ts";
@@ -10,6 +11,7 @@ import { handleGetBlockList } from "./get-block-list.ts";
 import { handleGetContainerAcl } from "./get-container-acl.ts";
 import { handleGetContainerMetadata } from "./get-container-metadata.ts";
 import { handleGetContainerProperties } from "./get-container-properties.ts";
+import { handleGetPageRanges } from "./get-page-ranges.ts";
 import { handleGetServiceProperties } from "./get-service-properties.ts";
 import { handleGetServiceStats } from "./get-service-stats.ts";
 import { handleGetUserDelegationKey } from "./get-user-delegation-key.ts";
@@ -20,7 +22,9 @@ import { handleListContainers } from "./list-containers.ts";
 import { handlePutBlob } from "./put-blob.ts";
 import { handlePutBlock } from "./put-block.ts";
 import { handlePutBlockList } from "./put-block-list.ts";
+import { handlePutPage } from "./put-page.ts";
 import type { BlobOperationName } from "./route.ts";
+import { handleSealBlob } from "./seal-blob.ts";
 import { handleSetBlobMetadata } from "./set-blob-metadata.ts";
 import { handleSetBlobProperties } from "./set-blob-properties.ts";
 import { handleSetContainerAcl } from "./set-container-acl.ts";
@@ -60,4 +64,8 @@ export const BLOB_HANDLERS: Readonly<Partial<Record<BlobOperationName, BlobHandl
   putBlock: handlePutBlock,
   putBlockList: handlePutBlockList,
   getBlockList: handleGetBlockList,
+  putPage: handlePutPage,
+  getPageRanges: handleGetPageRanges,
+  appendBlock: handleAppendBlock,
+  sealBlob: handleSealBlob,
 };

@@ -8,6 +8,7 @@ import {
   type ListPosition,
   listBlobs,
 } from "../../../service/blob/list-blobs.ts";
+import type { Blob } from "../../../service/blob/records.ts";
 import type { Query, RestResponse } from "../http/exchange.ts";
 import { echoed, leaseElements, metadataElement, nameElement } from "../list-elements.ts";
 import { markerOf, writeMarker } from "../marker.ts";
@@ -106,9 +107,15 @@ function itemElement(item: ListedItem, withMetadata: boolean): string {
     `<Content-CRC64 />${element("Content-MD5", properties.contentMd5?.toString("base64") ?? "")}` +
     element("Cache-Control", properties.cacheControl) +
     element("Content-Disposition", properties.contentDisposition) +
-    `<BlobType>${blob.type}</BlobType>${leaseElements(lease)}` +
+    `${typeElements(blob)}${leaseElements(lease)}` +
     `<ServerEncrypted>true</ServerEncrypted></Properties>${metadata}<OrMetadata /></Blob>`
   );
+}
+
+function typeElements({ type, sequenceNumber, isSealed }: Blob): string {
+  const number = `<x-ms-blob-sequence-number>${sequenceNumber}</x-ms-blob-sequence-number>`;
+  const before = type === "PageBlob" ? number : "";
+  return `${before}<BlobType>${type}</BlobType>${isSealed ? "<Sealed>true</Sealed>" : ""}`;
 }
 
 /** Nothing is known of such a blob but that somebody began it. */

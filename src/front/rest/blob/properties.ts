@@ -16,6 +16,20 @@ export function propertiesOf(headers: RequestHeaders): BlobProperties {
   };
 }
 
+const NAMES = [
+  "x-ms-blob-content-type",
+  "x-ms-blob-content-encoding",
+  "x-ms-blob-content-language",
+  "x-ms-blob-content-disposition",
+  "x-ms-blob-cache-control",
+  "x-ms-blob-content-md5",
+];
+
+/** Whether a request names any of them. */
+export function hasProperties(headers: RequestHeaders): boolean {
+  return NAMES.some((name) => headers.get(name) !== undefined);
+}
+
 /** Where the body is the blob, the standard headers describe it too. */
 export function propertiesOfBody(headers: RequestHeaders): BlobProperties {
   const own = propertiesOf(headers);

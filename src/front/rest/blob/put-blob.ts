@@ -1,4 +1,3 @@
-import { Fault } from "../../../base/fault.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { putBlob } from "../../../service/blob/put-blob.ts";
 import type { RestResponse } from "../http/exchange.ts";
@@ -6,12 +5,27 @@ import { digestsOf, invalidHeader, metadataOf, requireHeader } from "../request-
 import { digestHeaders, versionHeaders } from "../response-headers.ts";
 import { incomingBody, putBlobBytesMax } from "./body.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
+import { createAppendBlob, createPageBlob } from "./create-blob.ts";
 import { propertiesOfBody } from "./properties.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 
 export async function handlePutBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
+  const name = "x-ms-blob-type";
+  const type = requireHeader(call.request.headers, name);
+  switch (type) {
+    case "BlockBlob":
+      return putBlockBlob(context, call);
+    case "PageBlob":
+      return createPageBlob(context, call);
+    case "AppendBlob":
+      return createAppendBlob(context, call);
+    default:
+      throw invalidHeader(name, type, "It must be BlockBlob, PageBlob or AppendBlob.");
+  }
+}
+
+async function putBlockBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseType(requireHeader(headers, "x-ms-blob-type"));
   refuseUnsupportedOnWrite(call.request);
   const incoming = incomingBody(call.request, putBlobBytesMax(call.version));
   const done = await putBlob(context, {
@@ -32,15 +46,4 @@ export async function handlePutBlob(context: BlobContext, call: BlobCall): Promi
     ],
     body: null,
   };
-}
-
-function refuseType(type: string): void {
-  if (type === "BlockBlob") return;
-  const name = "x-ms-blob-type";
-  if (type !== "PageBlob" && type !== "AppendBlob") throw invalidHeader(name, type);
-  throw new Fault("NotImplemented", {
-    HeaderName: name,
-    HeaderValue: type,
-    Reason: "This server has block blobs only, so far.",
-  });
 }

@@ -3,18 +3,36 @@ import { setBlobProperties } from "../../../service/blob/set-blob-properties.ts"
 import type { RestResponse } from "../http/exchange.ts";
 import { versionHeaders } from "../response-headers.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
-import { propertiesOf } from "./properties.ts";
+import { pageBlobLengthOf, sequenceActionOf } from "./page-headers.ts";
+import { hasProperties, propertiesOf } from "./properties.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+
+const OF_PAGE_BLOBS = [
+  "x-ms-blob-content-length",
+  "x-ms-blob-sequence-number",
+  "x-ms-sequence-number-action",
+];
 
 export async function handleSetBlobProperties(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseUnsupportedOnWrite(call.request);
-  const version = await setBlobProperties(context, {
+  refuseUnsupportedOnWrite(call.request, OF_PAGE_BLOBS);
+  const length = pageBlobLengthOf(headers);
+  const sequence = sequenceActionOf(headers);
+  // Who only resizes or counts leaves the rest as it is. Otherwise what is not sent is cleared.
+  const isAboutPages = length !== null || sequence !== null;
+  const properties = isAboutPages && !hasProperties(headers) ? null : propertiesOf(headers);
+  const done = await setBlobProperties(context, {
     ...blobUseOf(call),
-    properties: propertiesOf(headers),
+    properties,
+    length,
+    sequence,
   });
-  return { status: 200, headers: versionHeaders(version), body: null };
+  const answer = versionHeaders(done);
+  if (done.sequenceNumber !== null) {
+    answer.push("x-ms-blob-sequence-number", String(done.sequenceNumber));
+  }
+  return { status: 200, headers: answer, body: null };
 }

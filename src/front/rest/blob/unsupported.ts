@@ -45,8 +45,15 @@ export function refuseUnsupportedOnRead({ headers, query }: Asked): void {
   refuseVersions(query);
 }
 
-export function refuseUnsupportedOnWrite({ headers, query }: Asked): void {
-  refuseHeaders(headers, ON_WRITES);
+/** `known` are those of the headers that this operation does understand. */
+export function refuseUnsupportedOnWrite(
+  { headers, query }: Asked,
+  known: readonly string[] = [],
+): void {
+  refuseHeaders(
+    headers,
+    known.length === 0 ? ON_WRITES : ON_WRITES.filter((name) => !known.includes(name)),
+  );
   for (const name of VERSIONS) {
     const value = query.get(name);
     if (value !== undefined) {

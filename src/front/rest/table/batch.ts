@@ -79,11 +79,12 @@ async function changeSet(
 
 async function readChange({ request, path }: InnerRequest, first?: Change): Promise<Change> {
   const route = routeTable(request.method, path, request.query, request.headers);
+  const write = await readEntityWrite(route, request);
   const table = first?.route.table ?? route.table;
   if (route.table.toLowerCase() !== table.toLowerCase()) {
     throw new Fault("CommandsInBatchActOnDifferentPartitions");
   }
-  return { route, write: await readEntityWrite(route, request) };
+  return { route, write };
 }
 
 /** The change set answers with the one operation that was refused; who may not at all is told so. */

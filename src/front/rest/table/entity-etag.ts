@@ -5,15 +5,13 @@ import type { RequestHeaders } from "../http/exchange.ts";
 
 /** `W/"datetime'2013-08-22T01%3A12%3A06.2608595Z'"` */
 export function etagOfStamp(stamp: Stamp): string {
-  return etagOfTime(isoOfStamp(stamp));
-}
-
-/** `time` as `isoOfStamp` spells it. */
-export function etagOfTime(time: string): string {
+  const time = isoOfStamp(stamp);
   return `W/"datetime'${time.slice(0, 13)}%3A${time.slice(14, 16)}%3A${time.slice(17)}'"`;
 }
 
-const ETAG = /^W\/"datetime'([^'"]{20,40})'"$/;
+const ETAG = /^W\/"datetime'(\d{4}-\d\d-\d\dT[\d:.]{1,16}Z)'"$/;
+/** No entity has been written then. */
+const NEVER: Stamp = -1n;
 
 /** Null if it is not sent. No query, insert or upsert has it, and only updates may not do without. */
 export function ifMatchOf(headers: RequestHeaders): IfMatch | null {
@@ -23,9 +21,8 @@ export function ifMatchOf(headers: RequestHeaders): IfMatch | null {
   const sent = headers.get("if-match");
   if (sent === undefined) return null;
   if (sent === "*") return "*";
-  const time = ETAG.exec(sent)?.[1]?.replaceAll(/%3a/gi, ":");
-  const stamp = time === undefined ? null : stampOfIso(time);
-  if (stamp !== null) return stamp;
+  const time = ETAG.exec(sent.replaceAll(/%3a/gi, ":"))?.[1];
+  if (time !== undefined) return stampOfIso(time) ?? NEVER;
   throw new Fault("InvalidInput", {
     Reason: `The ETag ${sent.slice(0, 100)} is not one of this service: send * or one that it gave.`,
   });

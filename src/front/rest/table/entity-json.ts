@@ -2,7 +2,6 @@ import { isAnnotated, type Property, readProperties, spellProperty } from "../..
 import { isoOfStamp } from "../../../base/stamp.ts";
 import type { EntityParts } from "../../../rules/entity-filter.ts";
 import type { EntityPlace } from "../../../rules/entity-plan.ts";
-import { etagOfTime } from "./entity-etag.ts";
 import type { MetadataLevel } from "./metadata-level.ts";
 
 export interface EntityJsonOptions {
@@ -29,8 +28,10 @@ export class EntityJson {
 
   list(entities: readonly EntityParts[]): string {
     let text = `{${this.#metadata("")}"value":[`;
-    for (const [at, entity] of entities.entries()) {
-      text += `${at === 0 ? "{" : ",{"}${this.#members(entity)}}`;
+    let comma = "";
+    for (const entity of entities) {
+      text += `${comma}{${this.#members(entity)}}`;
+      comma = ",";
     }
     return `${text}]}`;
   }
@@ -94,6 +95,8 @@ function plainProperty(property: Property): string {
   return isAnnotated(property) ? `,"${property.name}":${property.json}` : spellProperty(property);
 }
 
+/** As `etagOfStamp` spells it, with the quotes escaped. */
 function etagInJson(time: string): string {
-  return etagOfTime(time).replaceAll('"', '\\"');
+  const [hour, minute, rest] = [time.slice(0, 13), time.slice(14, 16), time.slice(17)];
+  return `W/\\"datetime'${hour}%3A${minute}%3A${rest}'\\"`;
 }

@@ -23,9 +23,10 @@ export function readFlatObject(bytes: Bytes): FlatObject {
   return reader.object();
 }
 
-const BLANKS = /[ \t\r\n]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /true|false|null/y;
+
+const [TAB, LF, CR, SPACE, QUOTE, BACKSLASH] = [0x09, 0x0a, 0x0d, 0x20, 0x22, 0x5c] as const;
 
 class FlatReader {
   readonly #text: string;
@@ -48,13 +49,13 @@ class FlatReader {
       } while (this.#take(","));
       this.#expect("}");
     }
-    this.#match(BLANKS);
+    this.#skipBlanks();
     if (this.#at < this.#text.length) throw invalid("Something follows the JSON object.");
     return members;
   }
 
   #value(): JsonValue {
-    this.#match(BLANKS);
+    this.#skipBlanks();
     if (this.#text[this.#at] === '"') return { kind: "text", text: this.#string() };
     const number = this.#match(NUMBER);
     if (number !== "") return { kind: "number", text: number };
@@ -65,26 +66,34 @@ class FlatReader {
   }
 
   #string(): string {
-    this.#match(BLANKS);
+    this.#skipBlanks();
     const start = this.#at;
-    if (this.#text[start] !== '"') throw invalid("A text in quotes is missing.");
-    const end = this.#endOfString(start);
-    this.#at = end;
+    if (this.#text.charCodeAt(start) !== QUOTE) throw invalid("A text in quotes is missing.");
+    let at = start + 1;
+    let isPlain = true;
+    for (let char = this.#charAt(at); char !== QUOTE; char = this.#charAt(++at)) {
+      if (char === BACKSLASH) at++;
+      if (char === BACKSLASH || char < SPACE) isPlain = false;
+    }
+    this.#at = at + 1;
+    if (isPlain) return this.#text.slice(start + 1, at);
     try {
-      return JSON.parse(this.#text.slice(start, end));
+      return JSON.parse(this.#text.slice(start, this.#at));
     } catch {
       throw invalid("A text is not valid JSON.");
     }
   }
 
-  #endOfString(start: number): number {
-    let at = start + 1;
+  #charAt(at: number): number {
+    if (at >= this.#text.length) throw invalid("A text has no end.");
+    return this.#text.charCodeAt(at);
+  }
+
+  #skipBlanks(): void {
     for (;;) {
-      const quote = this.#text.indexOf('"', at);
-      if (quote < 0) throw invalid("A text has no end.");
-      const slash = this.#text.indexOf("\\", at);
-      if (slash < 0 || slash > quote) return quote + 1;
-      at = slash + 2;
+      const char = this.#text.charCodeAt(this.#at);
+      if (char !== SPACE && char !== TAB && char !== LF && char !== CR) return;
+      this.#at++;
     }
   }
 
@@ -93,7 +102,7 @@ class FlatReader {
   }
 
   #take(mark: string): boolean {
-    this.#match(BLANKS);
+    this.#skipBlanks();
     if (this.#text[this.#at] !== mark) return false;
     this.#at++;
     return true;

@@ -7,6 +7,7 @@ import { EntityJson } from "./entity-json.ts";
 import { jsonContent, metadataLevelOf } from "./metadata-level.ts";
 import { parseFilter } from "./parse-filter.ts";
 import {
+  optionOf,
   refuseOtherOptions,
   resultsMaxOf,
   selectOf,
@@ -24,11 +25,11 @@ export async function handleQueryEntities(
   refuseOtherOptions(query);
   const { table, entities, next } = await queryEntities(context, {
     ...entitiesAskedOf(call),
-    filter: parseFilter(query.get("$filter")),
+    filter: parseFilter(optionOf(request, "$filter")),
     resultsMax: resultsMaxOf(query),
     from: continuationOf(query),
   });
-  const json = new EntityJson({ level, endpoint, account, table, select: selectOf(query) });
+  const json = new EntityJson({ level, endpoint, account, table, select: selectOf(request) });
   const headers = [...DATA_HEADERS, ...jsonContent(level), ...continuationHeaders(next)];
   return { status: 200, headers, body: json.list(entities) };
 }

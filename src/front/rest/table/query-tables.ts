@@ -4,7 +4,13 @@ import type { RestResponse } from "../http/exchange.ts";
 import { DATA_HEADERS, type TableCall } from "./call.ts";
 import { jsonContent, metadataLevelOf } from "./metadata-level.ts";
 import { parseFilter } from "./parse-filter.ts";
-import { refuseOtherOptions, resultsMaxOf, tokenOf, writeToken } from "./query-options.ts";
+import {
+  optionOf,
+  refuseOtherOptions,
+  resultsMaxOf,
+  tokenOf,
+  writeToken,
+} from "./query-options.ts";
 import { tableListJson } from "./table-json.ts";
 
 export async function handleQueryTables(
@@ -18,7 +24,7 @@ export async function handleQueryTables(
   const { names, next } = await queryTables(context, {
     account,
     access,
-    filter: parseFilter(query.get("$filter")),
+    filter: parseFilter(optionOf(request, "$filter")),
     resultsMax: resultsMaxOf(query),
     from: tokenOf(query, "nexttablename") ?? "",
   });

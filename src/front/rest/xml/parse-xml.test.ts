@@ -201,3 +201,9 @@ test("whatever the bytes are, the answer is a tree or an InvalidXmlDocument", ()
     { numRuns: 5_000 },
   );
 });
+
+test("line ends become line feeds, unless they are to be kept", () => {
+  const document = Buffer.from("<a>1\r\n2\r3\n<![CDATA[4\r\n5\r]]>&#13;</a>");
+  assert.equal(parseXml(document).text, "1\n2\n3\n4\n5\n\r");
+  assert.equal(parseXml(document, { keepLineEnds: true }).text, "1\r\n2\r3\n4\r\n5\r\r");
+});

@@ -4,9 +4,17 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Need } from "./access.ts";
 import { BLOB_NEEDS } from "./blob-needs.ts";
+import { QUEUE_NEEDS } from "./queue-needs.ts";
+import { TABLE_NEEDS } from "./table-needs.ts";
 
 /** This file runs from `dist`. */
 const REFERENCE = fileURLToPath(new URL("../../../docs/reference/permissions.md", import.meta.url));
+
+const SERVICES: Readonly<Record<string, Readonly<Record<string, Need>>>> = {
+  Blob: BLOB_NEEDS,
+  Queue: QUEUE_NEEDS,
+  Table: TABLE_NEEDS,
+};
 
 test("docs/reference/permissions.md shows what every operation needs", () => {
   const expected = reference();
@@ -25,25 +33,31 @@ const PUBLIC = {
 } as const;
 
 function reference(): string {
-  const needs: Readonly<Record<string, Need>> = BLOB_NEEDS;
-  const lines = Object.entries(needs).map(([operation, need]) => {
-    const account = need.account === "" ? "no" : `${need.on}: ${letters(need.account, need)}`;
-    const service = need.service === "" ? "no" : letters(need.service, need);
-    return `| ${operation} | ${account} | ${service} | ${PUBLIC[need.anonymous]} |`;
-  });
   return `# Permissions
 
 Who has a key of the account, or a bearer token that the server takes, may do everything. This is
 what others need: the resource type and a letter in an account SAS, a letter in a service SAS or in
 a user delegation SAS, or the level of public access of the container. Who has \`c\` but not \`w\` may
 create a blob, but not replace one.
+${Object.entries(SERVICES)
+  .map(([title, needs]) => section(title, needs))
+  .join("")}`;
+}
 
-## Blob service
+function section(title: string, needs: Readonly<Record<string, Need>>): string {
+  const hasPublic = Object.values(needs).some(({ anonymous }) => anonymous !== "never");
+  const lines = Object.entries(needs).map(([operation, need]) => {
+    const account = need.account === "" ? "no" : `${need.on}: ${letters(need.account, need)}`;
+    const service = need.service === "" ? "no" : letters(need.service, need);
+    const level = hasPublic ? ` ${PUBLIC[need.anonymous]} |` : "";
+    return `| ${operation} | ${account} | ${service} |${level}\n`;
+  });
+  return `
+## ${title} service
 
-| operation | account SAS | service SAS | public access |
-|---|---|---|---|
-${lines.join("\n")}
-`;
+| operation | account SAS | service SAS |${hasPublic ? " public access |" : ""}
+|---|---|---|${hasPublic ? "---|" : ""}
+${lines.join("")}`;
 }
 
 function letters(all: string, { every = false }: Need): string {

@@ -1,0 +1,16 @@
+import { HandClock } from "../../base/clock.ts";
+import { CONTENTS_EXTENT_BYTES, type OpenContents } from "../../store/contents.contract.ts";
+import { ContentsBench } from "../../store/contents.fixture.ts";
+import { rangeMapContract } from "../../store/range-map.contract.ts";
+import { rangeMapModelContract } from "../../store/range-map-model.contract.ts";
+import { MemoryExtents } from "./extents.ts";
+import { MemoryStore } from "./store.ts";
+
+const open: OpenContents = async () =>
+  new ContentsBench(
+    new MemoryStore(new HandClock(1_700_000_000_000)),
+    new MemoryExtents(CONTENTS_EXTENT_BYTES),
+  );
+
+rangeMapContract("memory", open);
+rangeMapModelContract("memory", 10, open);

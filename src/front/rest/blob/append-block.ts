@@ -1,0 +1,55 @@
+import type { AppendConditions } from "../../../rules/append-block.ts";
+import { appendBlock } from "../../../service/blob/append-block.ts";
+import type { BlobContext } from "../../../service/blob/context.ts";
+import type { RequestHeaders, RestResponse } from "../http/exchange.ts";
+import { digestsOf, invalidHeader, numberOf } from "../request-headers.ts";
+import { digestHeaders, versionHeaders } from "../response-headers.ts";
+import { appendBlockBytesMax, incomingBody } from "./body.ts";
+import { type BlobCall, blobUseOf } from "./call.ts";
+import { refuseBeforeAppendBlobs } from "./create-blob.ts";
+import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+
+export async function handleAppendBlock(
+  context: BlobContext,
+  call: BlobCall,
+): Promise<RestResponse> {
+  const { headers } = call.request;
+  refuseBeforeAppendBlobs(call.version);
+  refuseUnsupportedOnWrite(call.request);
+  const incoming = incomingBody(call.request, appendBlockBytesMax(call.version));
+  if (incoming.body.length === 0) {
+    throw invalidHeader("Content-Length", "0", "A block has at least one byte.");
+  }
+  const done = await appendBlock(context, {
+    ...blobUseOf(call),
+    body: incoming.body,
+    digests: digestsOf(headers),
+    append: appendConditionsOf(headers),
+  });
+  return {
+    status: 201,
+    headers: [
+      ...versionHeaders(done),
+      ...digestHeaders(done),
+      "x-ms-blob-append-offset",
+      String(done.offset),
+      "x-ms-blob-committed-block-count",
+      String(done.blocks),
+      "x-ms-request-server-encrypted",
+      "true",
+      ...incoming.echo,
+    ],
+    body: null,
+  };
+}
+
+function appendConditionsOf(headers: RequestHeaders): AppendConditions {
+  return {
+    position: appendPositionOf(headers),
+    bytesMax: numberOf(headers, "x-ms-blob-condition-maxsize", 0, Number.MAX_SAFE_INTEGER),
+  };
+}
+
+export function appendPositionOf(headers: RequestHeaders): number | null {
+  return numberOf(headers, "x-ms-blob-condition-appendpos", 0, Number.MAX_SAFE_INTEGER);
+}

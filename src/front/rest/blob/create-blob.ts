@@ -1,0 +1,66 @@
+import { Fault } from "../../../base/fault.ts";
+import type { BlobContext } from "../../../service/blob/context.ts";
+import { type CreateBlob, createBlob } from "../../../service/blob/create-blob.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { metadataOf, requireHeader } from "../request-headers.ts";
+import { versionHeaders } from "../response-headers.ts";
+import { refuseBody } from "./body.ts";
+import { type BlobCall, blobUseOf } from "./call.ts";
+import { pageBlobLengthOf, sequenceNumberOf } from "./page-headers.ts";
+import { propertiesOfBody } from "./properties.ts";
+import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+
+/** Put Blob of the types that begin without bytes. */
+
+export async function createPageBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
+  const { headers } = call.request;
+  refuseUnsupportedOnWrite(call.request, ["x-ms-blob-content-length", "x-ms-blob-sequence-number"]);
+  requireHeader(headers, "x-ms-blob-content-length");
+  return create(context, call, {
+    type: "PageBlob",
+    length: pageBlobLengthOf(headers) ?? 0,
+    sequenceNumber: sequenceNumberOf(headers, "x-ms-blob-sequence-number") ?? 0n,
+  });
+}
+
+export async function createAppendBlob(
+  context: BlobContext,
+  call: BlobCall,
+): Promise<RestResponse> {
+  refuseBeforeAppendBlobs(call.version);
+  refuseUnsupportedOnWrite(call.request);
+  return create(context, call, { type: "AppendBlob", length: 0, sequenceNumber: 0n });
+}
+
+const APPEND_BLOBS_SINCE = "2015-02-21";
+
+/** Clients of older versions do not know what to make of an append blob. */
+export function refuseBeforeAppendBlobs(version: string): void {
+  if (version >= APPEND_BLOBS_SINCE) return;
+  throw new Fault("FeatureVersionMismatch", {
+    HeaderName: "x-ms-version",
+    HeaderValue: version,
+    Reason: `Append blobs need version ${APPEND_BLOBS_SINCE} or later.`,
+  });
+}
+
+async function create(
+  context: BlobContext,
+  call: BlobCall,
+  what: Pick<CreateBlob, "type" | "length" | "sequenceNumber">,
+): Promise<RestResponse> {
+  const { headers } = call.request;
+  if (headers.get("content-length") === undefined) throw new Fault("MissingContentLengthHeader");
+  refuseBody(call.request);
+  const version = await createBlob(context, {
+    ...blobUseOf(call),
+    ...what,
+    properties: propertiesOfBody(headers),
+    metadata: metadataOf(headers),
+  });
+  return {
+    status: 201,
+    headers: [...versionHeaders(version), "x-ms-request-server-encrypted", "true"],
+    body: null,
+  };
+}

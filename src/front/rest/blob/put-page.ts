@@ -1,0 +1,63 @@
+import { PUT_PAGE_BYTES_MAX } from "../../../base/limits.ts";
+import type { BlobContext } from "../../../service/blob/context.ts";
+import { clearPage, type PutPageDone, putPage } from "../../../service/blob/put-page.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { digestsOf, invalidHeader, requireHeader } from "../request-headers.ts";
+import { digestHeaders, versionHeaders } from "../response-headers.ts";
+import { incomingBody, refuseBody } from "./body.ts";
+import { type BlobCall, blobUseOf } from "./call.ts";
+import { pageRangeOf, sequenceConditionsOf } from "./page-headers.ts";
+import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+
+export async function handlePutPage(context: BlobContext, call: BlobCall): Promise<RestResponse> {
+  const { headers } = call.request;
+  refuseUnsupportedOnWrite(call.request);
+  const name = "x-ms-page-write";
+  const write = requireHeader(headers, name).toLowerCase();
+  if (write === "clear") return clear(context, call);
+  if (write === "update") return update(context, call);
+  throw invalidHeader(name, write, "It must be update or clear.");
+}
+
+async function update(context: BlobContext, call: BlobCall): Promise<RestResponse> {
+  const { headers } = call.request;
+  const incoming = incomingBody(call.request, PUT_PAGE_BYTES_MAX);
+  const asked = pageWriteOf(call);
+  const { from, until } = asked.range;
+  if (incoming.body.length !== until - from) {
+    const reason = `The range has ${until - from} bytes, and the body must have as many.`;
+    throw invalidHeader("Content-Length", String(incoming.body.length), reason);
+  }
+  const digests = digestsOf(headers);
+  return answer(await putPage(context, { ...asked, body: incoming.body, digests }), incoming.echo);
+}
+
+async function clear(context: BlobContext, call: BlobCall): Promise<RestResponse> {
+  refuseBody(call.request);
+  return answer(await clearPage(context, pageWriteOf(call)), []);
+}
+
+function pageWriteOf(call: BlobCall) {
+  const { headers } = call.request;
+  return {
+    ...blobUseOf(call),
+    range: pageRangeOf(headers),
+    sequence: sequenceConditionsOf(headers),
+  };
+}
+
+function answer(done: PutPageDone, echo: readonly string[]): RestResponse {
+  return {
+    status: 201,
+    headers: [
+      ...versionHeaders(done),
+      ...digestHeaders(done),
+      "x-ms-blob-sequence-number",
+      String(done.sequenceNumber),
+      "x-ms-request-server-encrypted",
+      "true",
+      ...echo,
+    ],
+    body: null,
+  };
+}

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { TABLE_HANDLERS } from "./handlers.ts";
+import { TABLE_ROUTES } from "./route.ts";
+
+/** This file runs from `dist`. */
+const REFERENCE = fileURLToPath(
+  new URL("../../../../../docs/reference/table-operations.md", import.meta.url),
+);
+
+const PATHS = {
+  account: "/",
+  tables: "/Tables",
+  namedTable: "/Tables('name')",
+  batch: "/$batch",
+  table: "/name",
+  entity: "/name(PartitionKey='p',RowKey='r')",
+} as const;
+
+const UPSERTS = [
+  ["insertOrReplaceEntity", "PUT", "without `If-Match`"],
+  ["insertOrMergeEntity", "MERGE or PATCH", "without `If-Match`"],
+] as const;
+
+test("docs/reference/table-operations.md lists every operation with its request", () => {
+  const expected = reference();
+  if (process.env.LAZULI_WRITE_REFERENCE !== undefined) writeFileSync(REFERENCE, expected);
+  assert.equal(
+    readFileSync(REFERENCE, "utf8"),
+    expected,
+    "The reference is out of date. Write it anew: LAZULI_WRITE_REFERENCE=1 npm test",
+  );
+});
+
+test("whatever has a handler is listed", () => {
+  const text = reference();
+  for (const operation of Object.keys(TABLE_HANDLERS)) assert.ok(text.includes(`| ${operation} |`));
+});
+
+function reference(): string {
+  const rows = Object.entries(TABLE_ROUTES).flatMap(([level, routes]) =>
+    Object.entries(routes).map(([route, operation]) => {
+      const [method, comp, restype] = route.split(" ");
+      const query = [comp && `\`comp=${comp}\``, restype && `\`restype=${restype}\``];
+      const path = `\`${PATHS[level as keyof typeof PATHS]}\``;
+      const words = [method, path, ...query.filter((word) => word !== undefined)];
+      return `| ${operation} | ${words.join(" ")} |`;
+    }),
+  );
+  const upserts = UPSERTS.map(
+    ([operation, method, how]) => `| ${operation} | ${method} \`${PATHS.entity}\` ${how} |`,
+  );
+  return `# Operations of the Table service
+
+All of them are supported, in JSON with \`odata=nometadata\`, \`minimalmetadata\` or \`fullmetadata\`.
+Atom is refused with 415 \`AtomFormatNotSupported\`. A POST with \`X-HTTP-Method\` stands for MERGE,
+PATCH, PUT or DELETE. Update, merge and delete need \`If-Match\`: an ETag, or \`*\` for any version.
+
+| operation | request |
+|---|---|
+${[...rows, ...upserts].join("\n")}
+
+## Filters
+
+\`$filter\` takes \`eq\`, \`ne\`, \`gt\`, \`ge\`, \`lt\`, \`le\`, \`and\`, \`or\`, \`not\` and parentheses, with the
+constant on either side: \`'text'\`, \`5\`, \`5L\`, \`1.5\`, \`true\`, \`datetime'…'\`, \`guid'…'\`,
+\`X'0aff'\` or \`binary'0aff'\`. A filter has up to 250 comparisons and is nested up to 32 deep.
+Numbers of all types compare by value; values of other types that differ do not match, and neither
+does a property that is not there, whatever the operator. Functions and arithmetic are refused with
+501 \`NotImplemented\`, and so are \`$orderby\`, \`$skip\` and \`$count\`.
+
+A page has up to 1,000 results. It ends after 5 seconds, whatever it has found, and the continuation
+headers tell where the next one begins. Terms on PartitionKey and RowKey, also when joined by \`or\`,
+are looked up; other terms are compared entity by entity.
+
+## Limits of our own
+
+PartitionKey and RowKey have up to 1,024 characters each, and up to 3,189 bytes together, where a
+character takes 1 to 3 bytes.
+`;
+}

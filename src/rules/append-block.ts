@@ -1,0 +1,33 @@
+import type { FaultCode } from "../base/fault.ts";
+import { COMMITTED_BLOCKS_MAX } from "../base/limits.ts";
+
+/** An append blob, as far as it matters to who appends. */
+export interface Appendable {
+  readonly bytes: number;
+  readonly blocks: number;
+  readonly isSealed: boolean;
+}
+
+/** What who appends wants to be sure of; null asks nothing. */
+export interface AppendConditions {
+  /** The block must begin here. */
+  readonly position: number | null;
+  /** The blob must not be larger than this with the block. */
+  readonly bytesMax: number | null;
+}
+
+export function refuseByPosition(found: Appendable, position: number | null): FaultCode | null {
+  return position === null || position === found.bytes ? null : "AppendPositionConditionNotMet";
+}
+
+export function refuseAppend(
+  found: Appendable,
+  blockBytes: number,
+  { position, bytesMax }: AppendConditions,
+): FaultCode | null {
+  if (found.isSealed) return "BlobIsSealed";
+  const misplaced = refuseByPosition(found, position);
+  if (misplaced !== null) return misplaced;
+  if (bytesMax !== null && found.bytes + blockBytes > bytesMax) return "MaxBlobSizeConditionNotMet";
+  return found.blocks < COMMITTED_BLOCKS_MAX ? null : "BlockCountExceedsLimit";
+}

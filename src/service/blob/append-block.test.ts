@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Body, wholeBody } from "../../base/bytes.ts";
+import { appendBlock } from "./append-block.ts";
+import { Blobs, bodyWith, NO_PROPERTIES, refused, untouchable } from "./blobs.fixture.ts";
+import { createBlob } from "./create-blob.ts";
+import { sealBlob } from "./seal-blob.ts";
+
+async function newLog(blobs: Blobs) {
+  return createBlob(blobs.context, {
+    ...blobs.use("log"),
+    type: "AppendBlob",
+    length: 0,
+    sequenceNumber: 0n,
+    properties: NO_PROPERTIES,
+    metadata: [],
+  });
+}
+
+function append(blobs: Blobs, body: string | Body, position: number | null = null) {
+  return appendBlock(blobs.context, {
+    ...blobs.use("log"),
+    body: typeof body === "string" ? wholeBody(Buffer.from(body)) : body,
+    digests: { md5: null, crc64: null },
+    append: { position, bytesMax: null },
+  });
+}
+
+function seal(blobs: Blobs) {
+  return sealBlob(blobs.context, { ...blobs.use("log"), position: null });
+}
+
+test("what is refused at once does not take the body", async () => {
+  const blobs = await Blobs.open();
+  await assert.rejects(append(blobs, untouchable()), refused("BlobNotFound"));
+  await newLog(blobs);
+  const code = "AppendPositionConditionNotMet";
+  await assert.rejects(append(blobs, untouchable(), 1), refused(code));
+  await seal(blobs);
+  await assert.rejects(append(blobs, untouchable()), refused("BlobIsSealed"));
+});
+
+test("a block that takes long lands behind those that were faster", async () => {
+  const blobs = await Blobs.open();
+  await newLog(blobs);
+  const slow = bodyWith(Buffer.alloc(100_000, "s"), () => append(blobs, "fast"));
+  const done = await append(blobs, slow);
+  assert.deepEqual([done.offset, done.blocks], [4, 2]);
+  assert.equal(await blobs.text("log"), `fast${"s".repeat(100_000)}`);
+});
+
+test("a block that takes long is refused if its place is taken or the blob is sealed", async () => {
+  const blobs = await Blobs.open();
+  await newLog(blobs);
+  const late = bodyWith(Buffer.alloc(100_000, "s"), () => append(blobs, "fast"));
+  await assert.rejects(append(blobs, late, 0), refused("AppendPositionConditionNotMet"));
+  const sealed = bodyWith(Buffer.alloc(100_000, "s"), () => seal(blobs));
+  await assert.rejects(append(blobs, sealed), refused("BlobIsSealed"));
+  assert.equal(await blobs.text("log"), "fast");
+  await blobs.sweep();
+  assert.equal(blobs.bytesInExtents(), 0);
+});
+
+test("many small blocks become few entries, and read the same", async () => {
+  const blobs = await Blobs.open();
+  await newLog(blobs);
+  const lines = Array.from({ length: 500 }, (_, at) => `line ${at}\n`);
+  for (const line of lines) await append(blobs, line);
+  const before = await blobs.recordsOfContents();
+  await blobs.sweep();
+  const after = await blobs.recordsOfContents();
+  assert.ok(before >= 500 && after < 100, `${before} records became ${after}`);
+  assert.equal(await blobs.text("log"), lines.join(""));
+  await append(blobs, "one more");
+  assert.equal(await blobs.text("log"), `${lines.join("")}one more`);
+});
+
+test("a blob that is created anew begins empty, and the old one leaves nothing behind", async () => {
+  const blobs = await Blobs.open();
+  await newLog(blobs);
+  await append(
+    blobs,
+    bodyWith(Buffer.alloc(100_000), async () => {}),
+  );
+  await newLog(blobs);
+  const done = await append(blobs, "new");
+  assert.deepEqual([done.offset, done.blocks], [0, 1]);
+  await blobs.put("log", "");
+  await blobs.sweep();
+  assert.equal(await blobs.text("log"), "");
+  assert.equal(blobs.bytesInExtents(), 0);
+});

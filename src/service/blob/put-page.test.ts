@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Body } from "../../base/bytes.ts";
+import { Blobs, bodyWith, bytesOf, NO_PROPERTIES, refused, untouchable } from "./blobs.fixture.ts";
+import { createBlob } from "./create-blob.ts";
+import { deleteContainer } from "./delete-container.ts";
+import { getPageRanges } from "./get-page-ranges.ts";
+import { leaseBlob } from "./lease-blob.ts";
+import { clearPage, putPage } from "./put-page.ts";
+import { setBlobProperties } from "./set-blob-properties.ts";
+
+const PAGE = 512;
+const NO_SEQUENCE = { atMost: null, below: null, equal: null };
+const LARGE = Buffer.alloc(100 * PAGE, 1);
+
+async function newBlob(blobs: Blobs, pages: number): Promise<void> {
+  await createBlob(blobs.context, {
+    ...blobs.use("disk"),
+    type: "PageBlob",
+    length: pages * PAGE,
+    sequenceNumber: 5n,
+    properties: NO_PROPERTIES,
+    metadata: [],
+  });
+}
+
+function write(blobs: Blobs, page: number, body: Body, sequence = {}) {
+  return putPage(blobs.context, {
+    ...blobs.use("disk"),
+    range: { from: page * PAGE, until: page * PAGE + body.length },
+    body,
+    digests: { md5: null, crc64: null },
+    sequence: { ...NO_SEQUENCE, ...sequence },
+  });
+}
+
+function resize(blobs: Blobs, pages: number) {
+  return setBlobProperties(blobs.context, {
+    ...blobs.use("disk"),
+    properties: null,
+    length: pages * PAGE,
+    sequence: null,
+  });
+}
+
+test("what is refused at once does not take the body", async () => {
+  const blobs = await Blobs.open();
+  const page = () => untouchable(PAGE);
+  await assert.rejects(write(blobs, 0, page()), refused("BlobNotFound"));
+  await newBlob(blobs, 4);
+  await assert.rejects(write(blobs, 4, page()), refused("InvalidPageRange"));
+  const code = "SequenceNumberConditionNotMet";
+  await assert.rejects(write(blobs, 0, page(), { equal: 4n }), refused(code));
+  await blobs.put("disk", "a block blob now");
+  await assert.rejects(write(blobs, 0, page()), refused("InvalidBlobType"));
+});
+
+test("what changes while a body comes is judged when it has come", async () => {
+  const blobs = await Blobs.open();
+  await newBlob(blobs, 100);
+  const shrinks = bodyWith(LARGE, () => resize(blobs, 99));
+  await assert.rejects(write(blobs, 0, shrinks), refused("InvalidPageRange"));
+  await resize(blobs, 100);
+  const counts = bodyWith(LARGE, () =>
+    setBlobProperties(blobs.context, {
+      ...blobs.use("disk"),
+      properties: null,
+      length: null,
+      sequence: { action: "increment" },
+    }),
+  );
+  const code = "SequenceNumberConditionNotMet";
+  await assert.rejects(write(blobs, 0, counts, { equal: 5n }), refused(code));
+  const leases = bodyWith(LARGE, () =>
+    leaseBlob(blobs.context, {
+      ...blobs.use("disk"),
+      lease: { action: "acquire", proposedId: "a", isNewId: true, durationSeconds: -1 },
+    }),
+  );
+  await assert.rejects(write(blobs, 0, leases), refused("LeaseIdMissing"));
+  await blobs.sweep();
+  assert.equal(await blobs.recordsOfContents(), 0);
+  assert.equal(blobs.bytesInExtents(), 0);
+});
+
+test("a blob that is deleted while a body comes does not come back", async () => {
+  const blobs = await Blobs.open();
+  await newBlob(blobs, 100);
+  const deletes = bodyWith(LARGE, () => deleteContainer(blobs.context, blobs.use("")));
+  await assert.rejects(write(blobs, 0, deletes), refused("ContainerNotFound"));
+});
+
+test("every write is a new version, and pages keep their bytes beside each other", async () => {
+  const blobs = await Blobs.open();
+  await newBlob(blobs, 200);
+  const first = await write(
+    blobs,
+    0,
+    bodyWith(LARGE, async () => {}),
+  );
+  const other = Buffer.alloc(PAGE, 2);
+  const second = await write(
+    blobs,
+    50,
+    bodyWith(other, async () => {}),
+  );
+  assert.ok(second.etag > first.etag);
+  await clearPage(blobs.context, {
+    ...blobs.use("disk"),
+    range: { from: 10 * PAGE, until: 20 * PAGE },
+    sequence: NO_SEQUENCE,
+  });
+  const expected = Buffer.alloc(200 * PAGE);
+  LARGE.copy(expected);
+  other.copy(expected, 50 * PAGE);
+  expected.fill(0, 10 * PAGE, 20 * PAGE);
+  assert.ok((await bytesOf(await blobs.open("disk"))).equals(expected));
+  const { ranges, next } = await getPageRanges(blobs.context, {
+    ...blobs.use("disk"),
+    range: null,
+    after: null,
+    resultsMax: 10,
+  });
+  const found = ranges.map(({ start, end }) => [start / PAGE, end / PAGE]);
+  assert.deepEqual(
+    [found, next],
+    [
+      [
+        [0, 10],
+        [20, 100],
+      ],
+      null,
+    ],
+  );
+});
+
+test("a container that held page blobs leaves nothing behind", async () => {
+  const blobs = await Blobs.open();
+  await newBlob(blobs, 200);
+  await write(
+    blobs,
+    0,
+    bodyWith(LARGE, async () => {}),
+  );
+  await write(
+    blobs,
+    50,
+    bodyWith(Buffer.alloc(PAGE, 2), async () => {}),
+  );
+  await deleteContainer(blobs.context, blobs.use(""));
+  await blobs.sweep();
+  assert.equal(await blobs.recordsOfContents(), 0);
+  assert.equal(blobs.bytesInExtents(), 0);
+});

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Bytes } from "../../base/bytes.ts";
+import type { RangeOptions, Store, Transaction, View } from "../../store/store.ts";
+import type { QueueContext } from "./context.ts";
+import { deleteMessage } from "./delete-message.ts";
+import { getMessages } from "./get-messages.ts";
+import { getQueueMetadata } from "./get-queue-metadata.ts";
+import { peekMessages } from "./peek-messages.ts";
+import { Queues } from "./queues.fixture.ts";
+
+/** Counts what bodies ask of a store: each record that is read or written, and each body. */
+class CountingStore implements Store {
+  readonly #store: Store;
+  #used = 0;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Since the last time. */
+  used(): number {
+    const used = this.#used;
+    this.#used = 0;
+    return used;
+  }
+
+  read<T>(body: (view: View) => T): Promise<T> {
+    return this.#store.read((view) => body(this.#counted(view)));
+  }
+
+  transact<T>(body: (tx: Transaction) => T): Promise<T> {
+    return this.#store.transact((tx) =>
+      body({
+        ...this.#counted(tx),
+        set: (key, value) => this.#count(1, tx.set(key, value)),
+        delete: (key) => this.#count(1, tx.delete(key)),
+        stamp: () => tx.stamp(),
+      }),
+    );
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+
+  #counted(view: View): View {
+    this.#used++;
+    return {
+      get: (key) => this.#count(1, view.get(key)),
+      range: (from: Bytes, until: Bytes, options: RangeOptions) => {
+        const entries = view.range(from, until, options);
+        return this.#count(1 + entries.length, entries);
+      },
+      now: () => view.now(),
+    };
+  }
+
+  #count<T>(records: number, result: T): T {
+    this.#used += records;
+    return result;
+  }
+}
+
+interface Costs {
+  readonly get: number;
+  readonly getMany: number;
+  readonly peek: number;
+  readonly delete: number;
+  readonly metadata: number;
+}
+
+async function costsAt(backlog: number): Promise<Costs> {
+  const queues = await Queues.open();
+  await queues.put(backlog);
+  const store = new CountingStore(queues.store);
+  const context: QueueContext = { store };
+  const { asked } = queues;
+  const [got] = await getMessages(context, { ...asked, messagesMax: 1, hiddenMs: 30_000 });
+  assert.ok(got);
+  const get = store.used();
+  await deleteMessage(context, { ...asked, messageId: got.messageId, receipt: got.receipt });
+  const ofDelete = store.used();
+  assert.equal((await peekMessages(context, { ...asked, messagesMax: 1 })).length, 1);
+  const peek = store.used();
+  const many = await getMessages(context, { ...asked, messagesMax: 5, hiddenMs: 30_000 });
+  assert.equal(many.length, 5);
+  const getMany = store.used();
+  await getQueueMetadata(context, asked);
+  return { get, delete: ofDelete, peek, getMany, metadata: store.used() };
+}
+
+const LARGE = 100_000;
+
+test("get, peek and delete touch as many records at a backlog of 100,000 as of 10", async () => {
+  const { metadata: few, ...small } = await costsAt(10);
+  const { metadata: many, ...large } = await costsAt(LARGE);
+  assert.deepEqual(large, small);
+  assert.ok(Math.max(...Object.values(large)) <= 40, JSON.stringify(large));
+  assert.ok(few <= 20 && many <= 20, "a count reads its stripes and no messages");
+});
+
+test("hidden and expired messages do not make a get dearer for long", async () => {
+  const queues = await Queues.open();
+  await queues.put(1_000, null, 3_600_000);
+  await queues.put(5_000, 1_000);
+  await queues.put(10);
+  queues.clock.turn(1_000);
+  const store = new CountingStore(queues.store);
+  const ask = { ...queues.asked, messagesMax: 1, hiddenMs: 30_000 };
+  await getMessages({ store }, ask);
+  store.used();
+  assert.equal((await getMessages({ store }, ask)).length, 1);
+  assert.ok(store.used() <= 15, "what has expired was cleared away by the get before");
+});

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Store, View } from "../../store/store.ts";
+import { QUERY_MS_MAX } from "./query-entities.ts";
+import { Tables, whereN } from "./tables.fixture.ts";
+
+test("a query that finds nothing for five seconds ends its page with a token", async () => {
+  const tables = await Tables.open();
+  await tables.fill("p", 5_000);
+  let bodies = 0;
+  // Each look into the store takes five seconds.
+  const store: Store = {
+    ...tables.store,
+    read<T>(body: (view: View) => T) {
+      bodies++;
+      tables.clock.turn(QUERY_MS_MAX);
+      return tables.store.read(body);
+    },
+  };
+  const filter = whereN("eq", 4_999);
+  const first = await tables.query({ filter }, { store });
+  assert.deepEqual([first.entities.length, first.next], [0, { partition: "p", row: "04000" }]);
+  assert.equal(bodies, 2);
+  const second = await tables.query({ filter, from: first.next });
+  assert.deepEqual([second.entities.length, second.next], [1, null]);
+});
+
+test("a long query is several bodies, and finds everything once", async () => {
+  const tables = await Tables.open();
+  await tables.fill("p", 4_500);
+  let bodies = 0;
+  const store: Store = {
+    ...tables.store,
+    read<T>(body: (view: View) => T) {
+      bodies++;
+      return tables.store.read(body);
+    },
+  };
+  const { entities, next } = await tables.query({ filter: whereN("ge", 3_600) }, { store });
+  assert.deepEqual(
+    [entities.length, entities[0]?.row, entities.at(-1)?.row],
+    [900, "03600", "04499"],
+  );
+  assert.equal(next, null);
+  assert.equal(bodies, 3);
+});
+
+test("terms on the keys are looked up, not searched for", async () => {
+  const tables = await Tables.open();
+  await tables.fill("p", 2_000);
+  await tables.fill("q", 2_000);
+  const is = (name: string, value: string) =>
+    ({ kind: "compare", name, operator: "eq", value: { kind: "string", value } }) as const;
+  let entries = 0;
+  const counting = (view: View): View => ({
+    get: (key) => view.get(key),
+    now: () => view.now(),
+    range(from, until, options) {
+      const found = view.range(from, until, options);
+      entries += found.length;
+      return found;
+    },
+  });
+  const store: Store = {
+    ...tables.store,
+    read: (body) => tables.store.read((view) => body(counting(view))),
+  };
+  const rows = { kind: "any", terms: [is("RowKey", "00005"), is("RowKey", "01999")] } as const;
+  const filter = { kind: "all", terms: [is("PartitionKey", "q"), rows] } as const;
+  const { entities } = await tables.query({ filter }, { store });
+  assert.deepEqual(
+    entities.map(({ row }) => row),
+    ["00005", "01999"],
+  );
+  assert.equal(entries, 2);
+});
+
+test("bounds that are longer than any key are taken", async () => {
+  const tables = await Tables.open();
+  await tables.fill("p", 3);
+  const long = "語".repeat(5_000);
+  const from = { partition: "p", row: "00001" };
+  const where = (operator: "lt" | "gt", name: string) =>
+    ({ kind: "compare", name, operator, value: { kind: "string", value: long } }) as const;
+  const all = { kind: "all", terms: [where("lt", "PartitionKey"), where("lt", "RowKey")] } as const;
+  assert.equal((await tables.query({ filter: all })).entities.length, 3);
+  assert.equal((await tables.query({ filter: all, from })).entities.length, 2);
+  const none = {
+    kind: "all",
+    terms: [where("gt", "PartitionKey"), where("gt", "RowKey")],
+  } as const;
+  assert.equal((await tables.query({ filter: none })).entities.length, 0);
+});

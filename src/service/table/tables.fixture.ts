@@ -1,0 +1,70 @@
+import { HandClock } from "../../base/clock.ts";
+import type { Property } from "../../base/edm.ts";
+import { key, keyAfter, SPACE } from "../../base/keys.ts";
+import { MemoryStore } from "../../engine/memory/store.ts";
+import { OWNER } from "../../rules/access.ts";
+import type { Filter, Operator } from "../../rules/entity-filter.ts";
+import type { Store } from "../../store/store.ts";
+import type { EntitiesAsked, TableContext } from "./context.ts";
+import { createTable } from "./create-table.ts";
+import { deleteTable } from "./delete-table.ts";
+import { type QueryEntities, queryEntities } from "./query-entities.ts";
+import { writeBatch } from "./write-batch.ts";
+
+/** A table in a store of its own, and short words for what tests do with it. */
+export class Tables {
+  readonly clock = new HandClock(1_700_000_000_000);
+  readonly store: Store = new MemoryStore(this.clock);
+  readonly context: TableContext = { store: this.store };
+  readonly asked: EntitiesAsked = {
+    at: { account: "account", table: "Table" },
+    access: OWNER,
+    keyRange: null,
+  };
+
+  static async open(): Promise<Tables> {
+    const tables = new Tables();
+    await createTable(tables.context, tables.asked);
+    return tables;
+  }
+
+  /** Rows 00000 and on, each with its number. */
+  async fill(partition: string, rows: number): Promise<void> {
+    for (let first = 0; first < rows; first += 100) {
+      const writes = Array.from({ length: Math.min(100, rows - first) }, (_, at) => ({
+        kind: "insertEntity" as const,
+        place: { partition, row: String(first + at).padStart(5, "0") },
+        properties: [int("n", first + at)],
+      }));
+      await writeBatch(this.context, { ...this.asked, writes });
+    }
+  }
+
+  query(more: Partial<QueryEntities> = {}, context = this.context) {
+    return queryEntities(context, {
+      ...this.asked,
+      filter: null,
+      resultsMax: 1_000,
+      from: null,
+      ...more,
+    });
+  }
+
+  delete(): Promise<void> {
+    return deleteTable(this.context, this.asked);
+  }
+
+  /** How many records there are of entities, of whatever table. */
+  async entities(): Promise<number> {
+    const all = key(SPACE.entity);
+    return this.store.read((view) => view.range(all, keyAfter(all), { limit: 100_000 }).length);
+  }
+}
+
+export function int(name: string, value: number): Property {
+  return { name, type: "Edm.Int32", json: String(value) };
+}
+
+export function whereN(operator: Operator, value: number): Filter {
+  return { kind: "compare", name: "n", operator, value: { kind: "number", value } };
+}

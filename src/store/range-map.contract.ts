@@ -1,0 +1,253 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Bytes, wholeBody } from "../base/bytes.ts";
+import { key, keyAfter, SPACE } from "../base/keys.ts";
+import { TIB } from "../base/limits.ts";
+import { gather, someBytes } from "./bodies.fixture.ts";
+import type { OpenContents } from "./contents.contract.ts";
+import { type ContentsBench, NO_DIGESTS } from "./contents.fixture.ts";
+import type { Content } from "./contents.ts";
+
+const PAGE = 512;
+
+/** What maps promise on every engine, beyond what the model checks. */
+export function rangeMapContract(engine: string, open: OpenContents): void {
+  const promise = (name: string, check: (bench: MapBench) => Promise<void>) =>
+    test(`maps on ${engine}: ${name}`, async (t) => check(new MapBench(await open(t))));
+
+  promise(
+    "eight empty tebibytes take no space, and bytes at their end are found",
+    async (bench) => {
+      let map = await bench.create(8 * TIB);
+      assert.equal((await bench.contents.records()).length, 0);
+      map = await bench.write(map, 8 * TIB - PAGE, someBytes(PAGE, 1));
+      await bench.expect(map, 8 * TIB - 2 * PAGE, [Buffer.alloc(PAGE), someBytes(PAGE, 1)]);
+      assert.deepEqual(await bench.ranges(map), [[8 * TIB - PAGE, 8 * TIB]]);
+      assert.equal((await bench.contents.records()).length, 1);
+    },
+  );
+
+  promise("a snapshot costs one record, however much it holds", async (bench) => {
+    let map = await bench.create(TIB);
+    map = await bench.writePages(map, 100, 2);
+    const records = (await bench.contents.records()).length;
+    await bench.contents.share(map);
+    assert.equal((await bench.contents.records()).length, records + 1);
+    const later = await bench.write(map, 0, page(1_000));
+    assert.equal((await bench.contents.records()).length, records + 3);
+    await bench.expect(map, 0, [page(0)]);
+    await bench.expect(later, 0, [page(1_000), Buffer.alloc(PAGE), page(1)]);
+  });
+
+  promise("when a snapshot is gone, its layer is joined with the one on top", async (bench) => {
+    const first = await bench.write(await bench.create(TIB), 0, someBytes(100_000, 1));
+    await bench.contents.share(first);
+    const second = await bench.write(first, 50_000, someBytes(100, 2));
+    await bench.contents.drop(first);
+    await bench.contents.sweepAll();
+    assert.equal(await bench.recordsIn(SPACE.rangeLayer), 0);
+    await bench.expect(second, 0, [
+      someBytes(100_000, 1).subarray(0, 50_000),
+      someBytes(100, 2),
+      someBytes(100_000, 1).subarray(50_100),
+    ]);
+    await bench.contents.drop(second);
+    await bench.contents.sweepAll();
+    await bench.contents.assertNothingLeft();
+  });
+
+  promise("small neighbours become few large ones, in bounded steps", async (bench) => {
+    let map = await bench.create(TIB);
+    map = await bench.writePages(map, 1_024, 2);
+    map = await bench.writePages(map, 1_024, 2, 1);
+    assert.equal(await bench.recordsIn(SPACE.rangeEntry), 2_048);
+    await bench.contents.sweepAll();
+    const left = await bench.recordsIn(SPACE.rangeEntry);
+    assert.ok(left <= 16, `${left} entries`);
+    assert.equal(await bench.recordsIn(SPACE.crowdedRegion), 0);
+    assert.deepEqual(await bench.ranges(map), [[0, 2_048 * PAGE]]);
+    const all = Array.from({ length: 2_048 }, (_, at) => page(at >> 1));
+    await bench.expect(map, 0, all);
+  });
+
+  promise("what is written while neighbours are joined is not lost", async (bench) => {
+    let map = await bench.create(TIB);
+    map = await bench.writePages(map, 300, 1);
+    const sweeps = Array.from({ length: 10 }, () => bench.contents.contents.sweep());
+    for (let at = 0; at < 300; at += 7) map = await bench.write(map, at * PAGE, page(at + 1_000));
+    await Promise.all(sweeps);
+    await bench.contents.sweepAll();
+    const expected = Array.from({ length: 300 }, (_, at) => page(at % 7 === 0 ? at + 1_000 : at));
+    await bench.expect(map, 0, expected);
+  });
+
+  promise("more entries than one write may replace are hidden, and freed later", async (bench) => {
+    let map = await bench.create(TIB);
+    map = await bench.writePages(map, 4_100, 2);
+    const { contents, store } = bench.contents;
+    map = await store.transact((tx) => contents.maps.clear(tx, map, PAGE, TIB));
+    assert.equal(await bench.recordsIn(SPACE.rangeEntry), 4_101);
+    assert.deepEqual(await bench.ranges(map), [[0, PAGE]]);
+    map = await bench.write(map, 10 * PAGE, page(1));
+    await bench.contents.sweepAll();
+    assert.deepEqual(await bench.ranges(map), [
+      [0, PAGE],
+      [10 * PAGE, 11 * PAGE],
+    ]);
+    assert.equal(await bench.recordsIn(SPACE.rangeLayer), 0);
+    assert.ok((await bench.recordsIn(SPACE.rangeEntry)) <= 5);
+  });
+
+  promise(
+    "a reading that finds all its pieces at once is not disturbed by writers",
+    async (bench) => {
+      let map = await bench.write(await bench.create(0), 0, someBytes(100_000, 1));
+      map = await bench.write(map, 10 * PAGE, page(1));
+      const reading = await bench.contents.open(map);
+      assert.ok(reading.isSettled);
+      map = await bench.write(map, 0, someBytes(100_000, 2));
+      await bench.contents.drop(map);
+      await bench.contents.sweepAll();
+      assert.equal((await bench.contents.records()).length, 0);
+      const expected = someBytes(100_000, 1);
+      page(1).copy(expected, 10 * PAGE);
+      assert.deepEqual(await gather(reading.parts()), expected);
+      reading.close();
+      await bench.contents.sweepAll();
+      await bench.contents.assertNothingLeft();
+    },
+  );
+
+  promise(
+    "a frozen reading of very many pieces sees one state, whatever happens",
+    async (bench) => {
+      let map = await bench.create(4_000 * PAGE);
+      map = await bench.writePages(map, 2_000, 2);
+      const loose = await bench.contents.open(map);
+      assert.equal(loose.isSettled, false);
+      loose.close();
+      const { contents, store } = bench.contents;
+      const frozen = await store.transact((tx) => contents.maps.openFrozen(tx, map, 0, map.length));
+      map = frozen.map;
+      const again = await store.transact((tx) => contents.maps.openFrozen(tx, map, 0, map.length));
+      assert.equal(again.map.id, map.id, "nothing was written: nothing has to be frozen");
+      again.reading.close();
+
+      const parts: Bytes[] = [];
+      for await (const part of frozen.reading.parts()) {
+        if (parts.length % 1_000 === 0) {
+          map = await bench.write(map, (3_998 - parts.length) * PAGE, page(9_999));
+          await bench.contents.sweepAll();
+        }
+        parts.push(part);
+      }
+      const expected = Array.from({ length: 4_000 }, (_, at) =>
+        at % 2 === 0 ? page(at / 2) : Buffer.alloc(PAGE),
+      );
+      assert.ok(Buffer.concat(parts).equals(Buffer.concat(expected)));
+      frozen.reading.close();
+      await bench.contents.sweepAll();
+      assert.equal(await bench.recordsIn(SPACE.rangeLayer), 0, "layers are joined again");
+      await bench.contents.drop(map);
+      await bench.contents.sweepAll();
+      await bench.contents.assertNothingLeft();
+    },
+  );
+
+  promise("a map that is dropped while it is read step by step stays until then", async (bench) => {
+    let map = await bench.create(0);
+    map = await bench.writePages(map, 1_500, 1);
+    const reading = await bench.contents.open(map);
+    await bench.contents.drop(map);
+    await bench.contents.sweepAll();
+    const expected = Array.from({ length: 1_500 }, (_, at) => page(at));
+    assert.ok((await gather(reading.parts())).equals(Buffer.concat(expected)));
+    reading.close();
+    await bench.contents.sweepAll();
+    await bench.contents.assertNothingLeft();
+  });
+
+  promise("the changes since something else are none of this map's", async (bench) => {
+    const map = await bench.write(await bench.create(TIB), 0, page(1));
+    const other = await bench.create(TIB);
+    const { contents, store } = bench.contents;
+    const changes = await store.read((view) => contents.maps.changes(view, map, other, 0, TIB, 10));
+    assert.equal(changes, null);
+  });
+
+  promise("many ranges come in pages that go on where the one before ended", async (bench) => {
+    let map = await bench.create(TIB);
+    map = await bench.writePages(map, 10, 2);
+    const { contents, store } = bench.contents;
+    const { found, next } = await store.read((view) => contents.maps.ranges(view, map, 0, TIB, 4));
+    assert.equal(found.length, 4);
+    assert.equal(next, 8 * PAGE);
+    const rest = await store.read((view) => contents.maps.ranges(view, map, next ?? 0, TIB, 100));
+    assert.deepEqual([rest.found.length, rest.next], [6, null]);
+  });
+}
+
+function page(seed: number): Bytes {
+  return someBytes(PAGE, seed);
+}
+
+class MapBench {
+  readonly contents: ContentsBench;
+
+  constructor(contents: ContentsBench) {
+    this.contents = contents;
+  }
+
+  create(length: number): Promise<Content> {
+    const { store, contents } = this.contents;
+    return store.transact((tx) => contents.maps.create(tx, length));
+  }
+
+  async write(map: Content, at: number, bytes: Bytes): Promise<Content> {
+    const { store, contents } = this.contents;
+    const taken = await contents.take(wholeBody(bytes), NO_DIGESTS);
+    try {
+      return await store.transact((tx) => contents.maps.write(tx, map, at, taken));
+    } finally {
+      taken.release();
+    }
+  }
+
+  /** So many pages, each so far behind the one before, many of them in one transaction. */
+  async writePages(map: Content, count: number, step: number, first = 0): Promise<Content> {
+    const { store, contents } = this.contents;
+    let written = map;
+    for (let from = 0; from < count; from += 250) {
+      const until = Math.min(from + 250, count);
+      const pages = await Promise.all(
+        Array.from({ length: until - from }, (_, at) =>
+          contents.take(wholeBody(page(from + at)), NO_DIGESTS),
+        ),
+      );
+      written = await store.transact((tx) =>
+        pages.reduce((map, taken, at) => {
+          return contents.maps.write(tx, map, (first + (from + at) * step) * PAGE, taken);
+        }, written),
+      );
+    }
+    return written;
+  }
+
+  async expect(map: Content, from: number, expected: readonly Bytes[]): Promise<void> {
+    const bytes = Buffer.concat(expected);
+    assert.ok((await this.contents.read(map, from, bytes.length)).equals(bytes));
+  }
+
+  async ranges(map: Content): Promise<[number, number][]> {
+    const { store, contents } = this.contents;
+    const { found } = await store.read((view) => contents.maps.ranges(view, map, 0, 8 * TIB, 100));
+    return found.map(({ start, end }) => [start, end]);
+  }
+
+  recordsIn(space: (typeof SPACE)[keyof typeof SPACE]): Promise<number> {
+    const all = key(space);
+    return this.contents.store.read(
+      (view) => view.range(all, keyAfter(all), { limit: 100_000 }).length,
+    );
+  }
+}

@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { createHash, randomInt } from "node:crypto";
+import {
+  BlobServiceClient,
+  type BlockBlobClient,
+  type ContainerClient,
+  RestError,
+} from "@azure/storage-blob";
+import { CREDENTIAL } from "../sdk/server.ts";
+
+/** Inside records, at the edge, and in extents, up to a size that takes a while to arrive. */
+const SIZES = [100, 4_096, 16_384, 16_385, 100_000, 1_500_000];
+const ABANDONED_BYTES = 100_000;
+const APPENDED_BYTES_MAX = 50_000;
+const BLOCK_IDS = ["AAAA", "BBBB"];
+
+/** What a blob holds; null for no blob. */
+type State = {
+  readonly type: "BlockBlob" | "AppendBlob";
+  readonly bytes: Buffer;
+  /** In its metadata: set together with the bytes, or later on its own. */
+  readonly label: string;
+} | null;
+
+/** What a writer does to its blob, in one step. */
+interface Change {
+  readonly next: State;
+  make(): Promise<unknown>;
+}
+
+/**
+ * A client with one blob. After a kill the blob is in the state that was acknowledged last, or in
+ * the one that was asked for when the answer stayed out. Nothing else is possible.
+ */
+export class Writer {
+  readonly name: string;
+  #acknowledged: State = null;
+  #asked: { readonly state: State } | null = null;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  /** Of the blob, which is there; null if it is not. */
+  get length(): number | null {
+    return this.#acknowledged?.bytes.length ?? null;
+  }
+
+  /** Writes until the server is gone. */
+  async write(container: ContainerClient, acknowledge: () => void): Promise<void> {
+    for (;;) {
+      const { next, make } = this.#nextChange(container);
+      this.#asked = { state: next };
+      try {
+        await abandonBlock(container, this.name);
+        await make();
+      } catch (error) {
+        if (error instanceof RestError && error.statusCode !== undefined) throw error;
+        return;
+      }
+      this.#acknowledged = next;
+      this.#asked = null;
+      acknowledge();
+    }
+  }
+
+  /** Fails if what was acknowledged is not there, or if something is that was never asked for. */
+  async check(container: ContainerClient): Promise<void> {
+    const found = await read(container.getBlockBlobClient(this.name));
+    const known = describe(this.#acknowledged);
+    if (describe(found) === known) return;
+    const lost = `${this.name} lost what was acknowledged`;
+    assert.ok(this.#asked !== null, `${lost}: ${known}, and has ${describe(found)}`);
+    assert.equal(describe(found), describe(this.#asked.state), lost);
+    this.#acknowledged = found;
+  }
+
+  #nextChange(container: ContainerClient): Change {
+    const old = this.#acknowledged;
+    const label = randomInt(2 ** 40).toString(36);
+    const metadata = { label };
+    const blob = container.getBlockBlobClient(this.name);
+    const kind = randomInt(20);
+    if (old !== null && kind === 0) return { next: null, make: () => blob.delete() };
+    if (old !== null && kind < 4) {
+      return { next: { ...old, label }, make: () => blob.setMetadata(metadata) };
+    }
+    const log = container.getAppendBlobClient(this.name);
+    if (old?.type === "AppendBlob" && kind < 16) {
+      const more = Buffer.alloc(randomInt(1, APPENDED_BYTES_MAX), label);
+      const next = { ...old, bytes: Buffer.concat([old.bytes, more]) };
+      return { next, make: () => log.appendBlock(more, more.length) };
+    }
+    if (kind < 6) {
+      const next = { type: "AppendBlob", bytes: Buffer.alloc(0), label } as const;
+      return { next, make: () => log.create({ metadata }) };
+    }
+    const bytes = Buffer.alloc(SIZES[randomInt(SIZES.length)] as number, label);
+    const next = { type: "BlockBlob", bytes, label } as const;
+    // Blocks cannot be staged for a blob of another type.
+    if (kind < 12 && old?.type !== "AppendBlob") {
+      return { next, make: () => putBlocks(blob, bytes, metadata) };
+    }
+    return { next, make: () => blob.upload(bytes, bytes.length, { metadata }) };
+  }
+}
+
+export function containerAt(url: string): ContainerClient {
+  const client = new BlobServiceClient(url, CREDENTIAL, { retryOptions: { maxTries: 1 } });
+  return client.getContainerClient("kills");
+}
+
+async function putBlocks(
+  blob: BlockBlobClient,
+  bytes: Buffer,
+  metadata: { label: string },
+): Promise<void> {
+  const half = bytes.length >> 1;
+  const parts = [bytes.subarray(0, half), bytes.subarray(half)];
+  await Promise.all(
+    parts.map((part, at) => blob.stageBlock(BLOCK_IDS[at] as string, part, part.length)),
+  );
+  await blob.commitBlockList(BLOCK_IDS, { metadata });
+}
+
+/** Now and then, a block that nobody will ever commit. */
+async function abandonBlock(container: ContainerClient, name: string): Promise<void> {
+  if (randomInt(20) > 0) return;
+  const blob = container.getBlockBlobClient(`${name}-abandoned`);
+  await blob.stageBlock("AAAA", Buffer.alloc(ABANDONED_BYTES), ABANDONED_BYTES);
+}
+
+async function read(blob: BlockBlobClient): Promise<State> {
+  try {
+    const { blobType, metadata, contentLength } = await blob.getProperties();
+    const type = blobType === "AppendBlob" ? "AppendBlob" : "BlockBlob";
+    const bytes = contentLength === 0 ? Buffer.alloc(0) : await blob.downloadToBuffer();
+    return { type, bytes, label: metadata?.label ?? "" };
+  } catch (error) {
+    if (error instanceof RestError && error.statusCode === 404) return null;
+    throw error;
+  }
+}
+
+function describe(state: State): string {
+  if (state === null) return "no blob";
+  const digest = createHash("sha256").update(state.bytes).digest("hex");
+  return `${state.type} ${state.label}, ${state.bytes.length} bytes, ${digest}`;
+}

@@ -1,0 +1,26 @@
+import type { Store } from "../../src/store/store.ts";
+import type { Random } from "./random.ts";
+
+const TURNS_MAX = 4;
+
+/**
+ * Makes every body wait a little before it runs, as it may on a busy machine. So others come in
+ * wherever an operation takes more than one step, however fast the engine is.
+ */
+export function holdUp(store: Store, random: Random): void {
+  const read = store.read.bind(store);
+  const transact = store.transact.bind(store);
+  const wait = async () => {
+    for (let turns = random.below(TURNS_MAX); turns > 0; turns--) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  store.read = async (body) => {
+    await wait();
+    return read(body);
+  };
+  store.transact = async (body) => {
+    await wait();
+    return transact(body);
+  };
+}

@@ -1,0 +1,190 @@
+import { once } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
+import { buffer } from "node:stream/consumers";
+import type { BlobAnswer, BlobAsked, BlobDone, Found, Guards, Listed } from "./blob-words.ts";
+import { NOTHING_TOLD } from "./blob-words.ts";
+import type { LeaseState } from "./lease-model.ts";
+import { bytesOf, piecesIn } from "./pieces.ts";
+
+/** How a request is spelled; the rest of its URL is the same for all. */
+interface Spelled {
+  readonly method: string;
+  readonly query?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+}
+
+/** The blobs of a container on a real server, for clients that count every millisecond. */
+export class HttpBlobs {
+  readonly #agent = new Agent({ keepAlive: true });
+  readonly #container: URL;
+
+  /** With a SAS that permits everything. */
+  constructor(container: string) {
+    this.#container = new URL(container);
+  }
+
+  /** What the server says. The bytes of a blob are read only once `mayRead` resolves. */
+  async ask(
+    key: string | null,
+    asked: BlobAsked,
+    mayRead: Promise<void> | null = null,
+  ): Promise<BlobAnswer> {
+    const sent = this.#send(key, asked);
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    await mayRead;
+    return answerOf(asked, response, await buffer(response));
+  }
+
+  /** Asks, and goes away before there is an answer. */
+  async leave(key: string | null, asked: BlobAsked): Promise<void> {
+    const sent = this.#send(key, asked).on("error", () => {});
+    await once(sent, "finish");
+    sent.destroy();
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #send(key: string | null, asked: BlobAsked) {
+    const { method, query, headers, body } = spell(asked);
+    const url = new URL(this.#container);
+    if (key !== null) url.pathname += `/${key}`;
+    if (query !== undefined) url.search = `${query}&${url.search.slice(1)}`;
+    const length = method === "PUT" ? { "content-length": String(body?.length ?? 0) } : {};
+    const sent = request(url, {
+      method,
+      agent: this.#agent,
+      headers: { "x-ms-version": "2024-11-04", ...headers, ...length },
+    });
+    sent.end(body);
+    return sent;
+  }
+}
+
+function spell(asked: BlobAsked): Spelled {
+  switch (asked.operation) {
+    case "put": {
+      const headers = { "x-ms-blob-type": "BlockBlob", ...named(asked), ...guardHeaders(asked) };
+      return { method: "PUT", headers, body: bytesOf(asked.piece) };
+    }
+    case "create-append": {
+      const headers = { "x-ms-blob-type": "AppendBlob", ...named(asked), ...guardHeaders(asked) };
+      return { method: "PUT", headers };
+    }
+    case "append": {
+      const { position } = asked;
+      const at = position === null ? {} : { "x-ms-blob-condition-appendpos": String(position) };
+      const headers = { ...at, ...guardHeaders(asked) };
+      return { method: "PUT", query: "comp=appendblock", headers, body: bytesOf(asked.piece) };
+    }
+    case "stage": {
+      const headers = leaseHeader(asked.leaseId);
+      const query = `comp=block&blockid=${asked.block}`;
+      return { method: "PUT", query, headers, body: bytesOf(asked.piece) };
+    }
+    case "commit": {
+      const headers = { ...named(asked), ...guardHeaders(asked) };
+      return { method: "PUT", query: "comp=blocklist", headers, body: blockListXml(asked) };
+    }
+    case "set-metadata": {
+      const headers = { ...named(asked), ...guardHeaders(asked) };
+      return { method: "PUT", query: "comp=metadata", headers };
+    }
+    case "get":
+    case "head":
+    case "delete":
+      return { method: asked.operation.toUpperCase(), headers: guardHeaders(asked) };
+    case "list":
+      return { method: "GET", query: "restype=container&comp=list&include=metadata" };
+    case "turn":
+      throw new Error("the clock is not turned over HTTP");
+    default:
+      return { method: "PUT", query: "comp=lease", headers: leaseHeaders(asked) };
+  }
+}
+
+function named({ write }: { write: string }): Record<string, string> {
+  return { "x-ms-meta-write": write };
+}
+
+function guardHeaders({ ifMatch, ifNoneMatch, leaseId }: Guards): Record<string, string> {
+  return {
+    ...(ifMatch !== null && { "if-match": ifMatch }),
+    ...(ifNoneMatch !== null && { "if-none-match": ifNoneMatch }),
+    ...leaseHeader(leaseId),
+  };
+}
+
+function leaseHeader(id: string | null): Record<string, string> {
+  return id === null ? {} : { "x-ms-lease-id": id };
+}
+
+function leaseHeaders(
+  asked: Extract<BlobAsked, { operation: "acquire" | "renew" | "change" | "release" | "break" }>,
+): Record<string, string> {
+  const action = { "x-ms-lease-action": asked.operation };
+  switch (asked.operation) {
+    case "acquire": {
+      const proposed = asked.id === null ? {} : { "x-ms-proposed-lease-id": asked.id };
+      return { ...action, "x-ms-lease-duration": String(asked.seconds), ...proposed };
+    }
+    case "change":
+      return { ...action, "x-ms-lease-id": asked.id, "x-ms-proposed-lease-id": asked.to };
+    case "break":
+      return asked.seconds === null
+        ? action
+        : { ...action, "x-ms-lease-break-period": String(asked.seconds) };
+    default:
+      return { ...action, "x-ms-lease-id": asked.id };
+  }
+}
+
+const ELEMENTS = { committed: "Committed", uncommitted: "Uncommitted", latest: "Latest" };
+
+function blockListXml({ blocks }: Extract<BlobAsked, { operation: "commit" }>): Buffer {
+  const items = blocks.map(({ id, from }) => `<${ELEMENTS[from]}>${id}</${ELEMENTS[from]}>`);
+  return Buffer.from(`<BlockList>${items.join("")}</BlockList>`);
+}
+
+function answerOf(asked: BlobAsked, response: IncomingMessage, body: Buffer): BlobAnswer {
+  const { statusCode = 0, headers } = response;
+  const header = (name: string) => (headers[name] as string | undefined) ?? null;
+  if (statusCode >= 300) return { refused: `${statusCode} ${header("x-ms-error-code") ?? ""}` };
+  if (asked.operation === "list") return { ...NOTHING_TOLD, listed: listedIn(body.toString()) };
+  // Put Block and Delete Blob have nothing to tell, so it does not count what they tell.
+  if (asked.operation === "stage" || asked.operation === "delete") return NOTHING_TOLD;
+  const modified = header("last-modified");
+  const number = (name: string) => (header(name) === null ? null : Number(header(name)));
+  const done: BlobDone = {
+    ...NOTHING_TOLD,
+    etag: header("etag")?.replaceAll('"', "") ?? null,
+    modifiedMs: modified === null ? null : Date.parse(modified),
+    leaseId: header("x-ms-lease-id"),
+    offset: number("x-ms-blob-append-offset"),
+    secondsLeft: number("x-ms-lease-time"),
+  };
+  if (asked.operation !== "get" && asked.operation !== "head") return done;
+  const found: Found = {
+    write: header("x-ms-meta-write") ?? "",
+    length: Number(header("content-length")),
+    lease: header("x-ms-lease-state") as LeaseState,
+  };
+  return { ...done, found, pieces: asked.operation === "get" ? piecesIn(body) : null };
+}
+
+function listedIn(xml: string): Record<string, Listed> {
+  const listed: Record<string, Listed> = {};
+  for (const [, blob = ""] of xml.matchAll(/<Blob>(.*?)<\/Blob>/gs)) {
+    const text = (name: string) => new RegExp(`<${name}>([^<]*)<`, "i").exec(blob)?.[1] ?? "";
+    listed[text("Name")] = {
+      etag: text("Etag"),
+      write: text("write"),
+      modifiedMs: Date.parse(text("Last-Modified")),
+      length: Number(text("Content-Length")),
+      lease: text("LeaseState") as LeaseState,
+    };
+  }
+  return listed;
+}

@@ -1,0 +1,134 @@
+import { AccountSASPermissions } from "@azure/storage-blob";
+import { BlobSweep } from "../../src/service/blob/sweep.ts";
+import type { TestServer } from "../sdk/server.ts";
+import { type BlobAnswer, type BlobAsked, NOTHING_TOLD } from "./blob-words.ts";
+import { BlobWorkload, type Chosen, keysOf } from "./blob-workload.ts";
+import type { BlobOperation } from "./check-blobs.ts";
+import { History } from "./history.ts";
+import { holdUp } from "./hold-up.ts";
+import { HttpBlobs } from "./http-blobs.ts";
+import { Random } from "./random.ts";
+
+export interface BlobRun {
+  readonly seed: number;
+  readonly clients: number;
+  readonly blobs: number;
+  /** Of each client. */
+  readonly operations: number;
+}
+
+/** Inside records, in extents, and beyond what sockets buffer. */
+const SIZES = [60, 60, 60, 200, 200, 5_000, 16_384, 16_385, 60_000, 800_000];
+const NO_GUARDS = { ifMatch: null, ifNoneMatch: null, leaseId: null };
+
+/** What becomes of a request: some clients go away, some take their time to read. */
+const MANNERS = { waits: 95, leaves: 2, dawdles: 3 };
+const SWEEPS = 0.01;
+/** For how many answers to others a dawdling reader waits. */
+const DAWDLED_ANSWERS = 12;
+
+/** Drives a real server with many clients and turns its clock, and writes down what happened. */
+export async function runBlobs(
+  server: TestServer,
+  asked: BlobRun,
+): Promise<{ history: readonly BlobOperation[]; startMs: number }> {
+  const container = server.client().getContainerClient(`run-${asked.seed}`);
+  await container.create();
+  const http = new HttpBlobs(container.url + signatureFor(server));
+  const keys = keysOf(asked.blobs);
+  const random = new Random(asked.seed);
+  holdUp(server.context.store, new Random(asked.seed));
+  const run = new Run(server, http, random, new BlobWorkload(random, keys, SIZES));
+  const startMs = server.clock.now();
+  try {
+    await run.clients(asked.clients, asked.operations);
+    // What is there in the end, when nobody writes any more.
+    for (const key of [...keys, null]) await run.look(key, asked.clients);
+  } finally {
+    http.close();
+  }
+  return { history: run.history.operations, startMs };
+}
+
+/** One that outlives every turn of the clock. */
+function signatureFor(server: TestServer): string {
+  const expires = new Date(server.clock.now() + 365 * 86_400_000);
+  const permissions = AccountSASPermissions.parse("rwdlac");
+  return new URL(server.client().generateAccountSasUrl(expires, permissions, "co")).search;
+}
+
+class Run {
+  readonly history = new History<BlobAsked, BlobAnswer>();
+  readonly #server: TestServer;
+  readonly #http: HttpBlobs;
+  readonly #random: Random;
+  readonly #workload: BlobWorkload;
+  readonly #sweep: BlobSweep;
+  readonly #sweeps: Promise<unknown>[] = [];
+  #dawdler: { left: number; goOn(): void } | null = null;
+
+  constructor(server: TestServer, http: HttpBlobs, random: Random, workload: BlobWorkload) {
+    this.#server = server;
+    this.#http = http;
+    this.#random = random;
+    this.#workload = workload;
+    this.#sweep = new BlobSweep(server.context);
+  }
+
+  async clients(count: number, operations: number): Promise<void> {
+    let busy = count;
+    const client = async (name: number) => {
+      for (let left = operations; left > 0; left--) await this.#act(name);
+      // The last ones to be busy may be waiting for others.
+      if (--busy <= 1) this.#endDawdling();
+    };
+    await Promise.all(Array.from({ length: count }, (_, name) => client(name)));
+    await Promise.all(this.#sweeps);
+  }
+
+  async look(key: string | null, client: number): Promise<void> {
+    const asked: BlobAsked =
+      key === null ? { operation: "list" } : { operation: "get", ...NO_GUARDS };
+    const told = this.history.invoke(client, key, asked);
+    told(await this.#http.ask(key, asked));
+  }
+
+  async #act(client: number): Promise<void> {
+    if (this.#random.chance(SWEEPS)) {
+      this.#sweeps.push(this.#sweep.sweep(), this.#server.context.contents.sweep());
+    }
+    const chosen = this.#workload.choose(client);
+    const { key, asked } = chosen;
+    const told = this.history.invoke(client, key, asked);
+    const answer = await this.#ask(chosen);
+    told(answer);
+    this.#workload.learn(client, chosen, answer);
+    if (this.#dawdler !== null && --this.#dawdler.left <= 0) this.#endDawdling();
+  }
+
+  async #ask({ key, asked }: Chosen): Promise<BlobAnswer | null> {
+    if (asked.operation === "turn") {
+      this.#server.clock.turn(asked.byMs);
+      return NOTHING_TOLD;
+    }
+    const manner = this.#random.weighted(MANNERS);
+    if (manner === "leaves") {
+      await this.#http.leave(key, asked);
+      return null;
+    }
+    const dawdles = manner === "dawdles" && asked.operation === "get" && this.#dawdler === null;
+    return this.#http.ask(key, asked, dawdles ? this.#dawdle() : null);
+  }
+
+  /** One client at a time, so that others are there to go on. */
+  #dawdle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#dawdler = { left: DAWDLED_ANSWERS, goOn: resolve };
+    });
+  }
+
+  #endDawdling(): void {
+    this.#dawdler?.goOn();
+    this.#dawdler = null;
+  }
+}
