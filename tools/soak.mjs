@@ -30,7 +30,7 @@ function soak() {
   const failed = [];
   let runs = 0;
   for (let seed = randomInt(1_000_000); Date.now() < untilMs; seed++, runs++) {
-    const isKills = runs % (RUNS_PER_KILLS + 1) === RUNS_PER_KILLS;
+    const isKills = runs % (RUNS_PER_KILLS + 1) === 0;
     const name = isKills ? `${KILLS} kills` : `LAZULI_SEED=${seed}`;
     const passed = isKills
       ? runTests(kills, { LAZULI_KILL_ROUNDS: KILLS })

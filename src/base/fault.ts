@@ -147,7 +147,11 @@ export class Fault extends Error {
   readonly detail: FaultDetail;
 
   constructor(code: FaultCode, detail: FaultDetail = NO_DETAIL) {
+    // A refusal is an answer, not an accident: nobody looks at its stack, which is costly to make.
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
     super(code);
+    Error.stackTraceLimit = limit;
     this.name = "Fault";
     this.code = code;
     this.detail = detail;

@@ -55,7 +55,11 @@ async function openFolder(path: string, clock: Clock, failStop: FailStop): Promi
     const store = await openEmbeddedStore(folder.storeFolder, clock, failStop);
     undo.add(() => store.close());
     const endOfUse = await findEndOfUse(store);
-    const extents = await EmbeddedExtents.open({ folder: path, endOfUse, failStop });
+    const extents = await EmbeddedExtents.open({
+      folder: folder.extentsFolder,
+      endOfUse,
+      failStop,
+    });
     undo.add(() => extents.close());
     return { store, contents: new StoredContents(store, extents), close: () => undo.run() };
   } catch (error) {

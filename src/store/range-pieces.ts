@@ -10,8 +10,8 @@ import {
 import type { View } from "./store.ts";
 
 const ENTRIES_PER_LOOKUP = 64;
-/** What one body looks at, at most, to list ranges. */
-const PIECES_PER_LISTING = 10_000;
+/** What one body looks at, at most, to list ranges: small ones are read with their bytes. */
+const PIECES_PER_LISTING = 2_000;
 
 /** A layer and those below it, from the top; down to `bottom`, which is not among them. */
 export function layersOf(view: View, top: bigint, bottom: bigint | null = null): bigint[] | null {

@@ -13,12 +13,12 @@ import {
 import type { Transaction } from "./store.ts";
 
 /** Entries that one write replaces in place. Where there are more, it goes on top of them. */
-export const REPLACED_ENTRIES_MAX = 4_096;
+const REPLACED_ENTRIES_MAX = 1_024;
 
 /** How entries refer to leaves. */
 export type Leaves = Pick<Contents, "share" | "drop">;
 
-export interface Cleared {
+interface Cleared {
   /** False if there was too much to do: then nothing has been done. */
   readonly done: boolean;
   /** Whether other entries stand close before. */

@@ -32,9 +32,9 @@ import type { MapContents } from "./stored-range-maps.ts";
 const LAYERS_PER_ROUND = 16;
 const ENTRIES_PER_STEP = 256;
 const REGIONS_PER_ROUND = 16;
-/** A region with fewer entries than this stays as it is: joining them would cost more than it saves. */
+/** A region with fewer entries stays as it is: joining them would cost more than it saves. */
 const CROWD_ENTRIES_MIN = 64;
-/** Entries of a region that are looked at, and how many of them become one: a reader finds them at once. */
+/** Entries of a region that are looked at, and how many become one: a reader finds those at once. */
 const REGION_ENTRIES_MAX = 2_048;
 const RUN_ENTRIES_MAX = 256;
 /** Entries that are moved to the layer above in one transaction, and what each may go around. */
@@ -79,7 +79,7 @@ export class RangeSweep {
     return [...doomed, ...joined, ...merged].map(fulfilled).includes(true);
   }
 
-  /** As with other garbage: whoever came across a layer before it was doomed has pinned it by now. */
+  /** As with other garbage: whoever came across a layer before it was doomed has it pinned by now. */
   async #freeDoomed(): Promise<boolean> {
     const found = await this.#store.read((view) =>
       listDoomed(view, this.#nextDoomed, LAYERS_PER_ROUND),
@@ -274,8 +274,8 @@ function freeLayer(tx: Transaction, leaves: Leaves, layer: bigint): void {
 }
 
 /**
- * Moves the first entry of a layer to the one on top of it, as far as it shows there; false if there
- * is none left. Whoever looks from above sees the same before and after.
+ * Moves the first entry of a layer to the one on top of it, as far as it shows there; false if none
+ * is left. Whoever looks from above sees the same before and after.
  */
 function moveUp(
   tx: Transaction,

@@ -45,15 +45,26 @@ export class LazuliProcess {
   }
 
   /** The first line on standard output. */
-  firstLine(): Promise<string> {
+  async firstLine(): Promise<string> {
+    return (await this.printed(/^(.*)\n/)) as string;
+  }
+
+  /** What the pattern captures on standard output, as soon as it is there. */
+  printed(pattern: RegExp): Promise<string | undefined> {
     return new Promise((resolve, reject) => {
       this.#onOut = () => {
-        const end = this.#out.indexOf("\n");
-        if (end >= 0) resolve(this.#out.slice(0, end));
-        else if (!this.isRunning) reject(new Error(this.#err));
+        const found = pattern.exec(this.#out);
+        if (found !== null) resolve(found[1]);
+        else if (!this.isRunning) reject(new Error(`it ended: ${this.#out}${this.#err}`));
       };
       this.#onOut();
     });
+  }
+
+  /** Where a service of the account is: `http://127.0.0.1:port/devstoreaccount1`. */
+  async urlOf(service: "Blob" | "Queue" | "Table"): Promise<string> {
+    const ready = new RegExp(`^${service} service .* (http://\\S+)\n`, "m");
+    return `${await this.printed(ready)}/devstoreaccount1`;
   }
 
   signal(signal: NodeJS.Signals): void {

@@ -1,8 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
-
-const BIN = fileURLToPath(new URL("../../../bin/lazuli.cjs", import.meta.url));
+import { LazuliProcess } from "../command/process.ts";
 
 /** The real program in a process of its own, to be killed. */
 export interface ServerProcess {
@@ -14,46 +10,20 @@ export interface ServerProcess {
   stop(): Promise<number | null>;
 }
 
-/** `service` is the one whose URL is wanted: `Blob`, `Queue`, … */
+/** `service` is the one whose URL is wanted. */
 export async function startProcess(
   location: string,
   flags: string[] = [],
-  service = "Blob",
+  service: "Blob" | "Queue" | "Table" = "Blob",
 ): Promise<ServerProcess> {
   const ports = ["--blobPort", "0", "--queuePort", "0", "--tablePort", "0"];
-  const child = spawn(process.execPath, [BIN, "--location", location, ...ports, ...flags], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const origin = await readyOrigin(child, service);
-  const end = async (signal: NodeJS.Signals) => {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill(signal);
-      await once(child, "exit");
-    }
-    return child.exitCode;
-  };
+  const lazuli = new LazuliProcess(["--location", location, ...ports, ...flags]);
   return {
-    url: `${origin}/devstoreaccount1`,
-    async kill() {
-      await end("SIGKILL");
+    url: await lazuli.urlOf(service),
+    kill: () => lazuli.kill(),
+    async stop() {
+      lazuli.signal("SIGTERM");
+      return (await lazuli.ended()).code;
     },
-    stop: () => end("SIGTERM"),
   };
-}
-
-function readyOrigin(child: ChildProcess, service: string): Promise<string> {
-  const ready = new RegExp(`^${service} service .* (http://\\S+)$`, "m");
-  return new Promise((resolve, reject) => {
-    let out = "";
-    let err = "";
-    child.stdout?.on("data", (part) => {
-      out += part;
-      const origin = ready.exec(out)?.[1];
-      if (origin !== undefined) resolve(origin);
-    });
-    child.stderr?.on("data", (part) => {
-      err += part;
-    });
-    child.once("exit", (code) => reject(new Error(`the server ended with ${code}: ${out}${err}`)));
-  });
 }

@@ -43,7 +43,7 @@ const LOG_WEIGHTS = {
 /** What clients know of one blob. Ids of leases go from hand to hand. */
 interface Known {
   readonly weights: Readonly<Record<Kind, number>>;
-  /** Where a block was appended last, and how long it is. */
+  /** Where an append blob ended when it was last heard of. */
   end: number;
   readonly etags: Map<number, string>;
   /** The one that was told last, to whomever: two that use it are in a race. */
@@ -75,7 +75,7 @@ export class BlobWorkload {
   readonly #sizes: readonly number[];
   #writes = 0;
 
-  /** A content is in one of these sizes; small ones stay out of each other's way less. */
+  /** Pieces have these sizes, each as often as it stands there. */
   constructor(random: Random, keys: readonly string[], sizes: readonly number[]) {
     this.#random = random;
     this.#sizes = sizes;

@@ -6,7 +6,7 @@ import { type DeadEnd, linearize } from "./linearize.ts";
 export type BlobOperation = Operation<BlobAsked, BlobAnswer>;
 
 /** Far more than a correct history takes (about as many as it has writes). */
-const STATES_MAX = 200_000;
+const STATES_MAX = 100_000;
 
 /** What speaks against a history. */
 export interface Objection {

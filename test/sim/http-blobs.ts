@@ -39,7 +39,7 @@ export class HttpBlobs {
   /** Asks, and goes away before there is an answer. */
   async leave(key: string | null, asked: BlobAsked): Promise<void> {
     const sent = this.#send(key, asked).on("error", () => {});
-    await once(sent, "finish");
+    await once(sent, "finish").catch(() => {});
     sent.destroy();
   }
 

@@ -65,7 +65,11 @@ class Search<State, Asked, Answer> {
   /** By the time they were invoked. */
   readonly #answered: readonly Slot<Asked, Answer>[];
   readonly #unanswered: readonly Slot<Asked, Answer>[];
-  readonly #seen = new Set<string>();
+  /** What was tried: states, and for each of them with which unanswered operations placed. */
+  readonly #seen = new Map<string, bigint[]>();
+  #statesSeen = 0;
+  /** A bit for each. */
+  #placedUnanswered = 0n;
   /** All answered operations before this one are placed. */
   #first = 0;
   #placedAnswered = 0;
@@ -87,8 +91,8 @@ class Search<State, Asked, Answer> {
   run(): Verdict<State, Asked, Answer> {
     const frames = [this.#enter(this.#model.initial, null)];
     while (this.#placedAnswered < this.#answered.length) {
-      if (this.#seen.size > this.#statesMax) {
-        return { kind: "undecided", statesSeen: this.#seen.size };
+      if (this.#statesSeen > this.#statesMax) {
+        return { kind: "undecided", statesSeen: this.#statesSeen };
       }
       const frame = frames.at(-1);
       if (frame === undefined) return { kind: "unexplained", dead: this.#dead };
@@ -100,19 +104,31 @@ class Search<State, Asked, Answer> {
         frames.pop();
       }
     }
-    return { kind: "explained", statesSeen: this.#seen.size };
+    return { kind: "explained", statesSeen: this.#statesSeen };
   }
 
   #enter(state: State, by: Slot<Asked, Answer> | null): Frame<State, Asked, Answer> {
     const placed = by === null ? [] : [by];
     if (by !== null) this.#place(by);
     placed.push(...this.#placeWhatChangesNothing(state));
-    const key = this.#identify(state);
-    if (this.#seen.has(key)) return { placed, choices: [], tried: 0 };
-    this.#seen.add(key);
+    if (this.#wasTried(state)) return { placed, choices: [], tried: 0 };
     const choices = this.#choices(state);
     this.#note(state);
     return { placed, choices, tried: 0 };
+  }
+
+  /**
+   * Whether all that can come from here was tried before: from the same state, with no more of the
+   * unanswered operations used up.
+   */
+  #wasTried(state: State): boolean {
+    const placed = this.#placedUnanswered;
+    const key = this.#identify(state);
+    const before = this.#seen.get(key) ?? [];
+    if (before.some((other) => (other & placed) === other)) return true;
+    this.#seen.set(key, [...before, placed]);
+    this.#statesSeen++;
+    return false;
   }
 
   /**
@@ -172,14 +188,20 @@ class Search<State, Asked, Answer> {
 
   #place(slot: Slot<Asked, Answer>): void {
     slot.isPlaced = true;
-    if (slot.operation.answer === null) return;
+    if (slot.operation.answer === null) {
+      this.#placedUnanswered |= 1n << BigInt(slot.at);
+      return;
+    }
     this.#placedAnswered++;
     while (this.#answered[this.#first]?.isPlaced) this.#first++;
   }
 
   #take(slot: Slot<Asked, Answer>): void {
     slot.isPlaced = false;
-    if (slot.operation.answer === null) return;
+    if (slot.operation.answer === null) {
+      this.#placedUnanswered &= ~(1n << BigInt(slot.at));
+      return;
+    }
     this.#placedAnswered--;
     this.#first = Math.min(this.#first, slot.at);
   }
@@ -192,7 +214,6 @@ class Search<State, Asked, Answer> {
       if (operation.invoked > until) break;
       if (isPlaced) placed += `,${at}`;
     }
-    for (const { at, isPlaced } of this.#unanswered) if (isPlaced) placed += `?${at}`;
     return `${placed} ${this.#model.identify(state)}`;
   }
 

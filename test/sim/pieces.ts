@@ -5,6 +5,8 @@
  */
 export type Piece = string;
 
+const LABEL_BYTES_MAX = 64;
+
 export function pieceOf(name: string, bytes: number): Piece {
   const piece = `${name}:${bytes}`;
   return piece.length + 2 > bytes ? `${name}:${piece.length + 2}` : piece;
@@ -32,5 +34,3 @@ export function piecesIn(body: Buffer): Piece[] {
   }
   return pieces;
 }
-
-const LABEL_BYTES_MAX = 64;

@@ -22,8 +22,8 @@ const SIZES = [60, 60, 60, 200, 200, 5_000, 16_384, 16_385, 60_000, 800_000];
 const NO_GUARDS = { ifMatch: null, ifNoneMatch: null, leaseId: null };
 
 /** What becomes of a request: some clients go away, some take their time to read. */
-const MANNERS = { waits: 95, leaves: 2, dawdles: 3 };
-const SWEEPS = 0.01;
+const MANNERS = { waits: 90, leaves: 2, dawdles: 8 };
+const SWEEPS = 0.05;
 /** For how many answers to others a dawdling reader waits. */
 const DAWDLED_ANSWERS = 12;
 
@@ -65,6 +65,7 @@ class Run {
   readonly #workload: BlobWorkload;
   readonly #sweep: BlobSweep;
   readonly #sweeps: Promise<unknown>[] = [];
+  #busy = 0;
   #dawdler: { left: number; goOn(): void } | null = null;
 
   constructor(server: TestServer, http: HttpBlobs, random: Random, workload: BlobWorkload) {
@@ -76,11 +77,11 @@ class Run {
   }
 
   async clients(count: number, operations: number): Promise<void> {
-    let busy = count;
+    this.#busy = count;
     const client = async (name: number) => {
       for (let left = operations; left > 0; left--) await this.#act(name);
-      // The last ones to be busy may be waiting for others.
-      if (--busy <= 1) this.#endDawdling();
+      // The last one to be busy has nobody to wait for.
+      if (--this.#busy === 1) this.#endDawdling();
     };
     await Promise.all(Array.from({ length: count }, (_, name) => client(name)));
     await Promise.all(this.#sweeps);
@@ -116,12 +117,13 @@ class Run {
       await this.#http.leave(key, asked);
       return null;
     }
-    const dawdles = manner === "dawdles" && asked.operation === "get" && this.#dawdler === null;
+    const dawdles = manner === "dawdles" && asked.operation === "get";
     return this.#http.ask(key, asked, dawdles ? this.#dawdle() : null);
   }
 
-  /** One client at a time, so that others are there to go on. */
-  #dawdle(): Promise<void> {
+  /** One client at a time, and never the last one, so that others are there to go on. */
+  #dawdle(): Promise<void> | null {
+    if (this.#dawdler !== null || this.#busy <= 1) return null;
     return new Promise((resolve) => {
       this.#dawdler = { left: DAWDLED_ANSWERS, goOn: resolve };
     });

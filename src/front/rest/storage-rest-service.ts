@@ -15,8 +15,9 @@ import type { RestRequest, RestResponse, RestService } from "./http/exchange.ts"
 import { refuseByTimeout } from "./request-query.ts";
 import type { ErrorOptions } from "./spell-error.ts";
 
-/** A request, and what address, authentication and version made of it. */
-export interface StorageCall {
+/** A request, and what routing, authentication and version made of it. */
+export interface StorageCall<Route> {
+  readonly route: Route;
   readonly request: RestRequest;
   readonly account: string;
   readonly access: Access;
@@ -44,7 +45,7 @@ export interface StorageProtocol<Route> {
   route(request: RestRequest, path: string): Route;
   /** What is addressed, for whoever checks a SAS. */
   resourceOf(route: Route): Resource;
-  handle(route: Route, call: StorageCall): Promise<RestResponse>;
+  handle(call: StorageCall<Route>): Promise<RestResponse>;
   spell(fault: Fault, request: RestRequest, options: ErrorOptions): RestResponse;
 }
 
@@ -89,7 +90,8 @@ export class StorageRestService<Route> implements RestService {
     refuseScope(found, request.method);
     refuseByTimeout(request.query);
     const { account } = address;
-    return this.#protocol.handle(route, {
+    return this.#protocol.handle({
+      route,
       request,
       account: address.accountName,
       access: found.access,

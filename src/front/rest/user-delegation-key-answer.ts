@@ -17,7 +17,7 @@ import { invalidNode, refuseOtherChildren, requireRoot, requireText } from "./xm
 
 const BODY_BYTES_MAX = 4 * KIB;
 
-type KeyCall = Pick<StorageCall, "access" | "delegation" | "request" | "version">;
+type KeyCall = Pick<StorageCall<unknown>, "access" | "delegation" | "request" | "version">;
 
 /**
  * Get User Delegation Key of the service that has this letter. The key is not stored: it is a

@@ -75,7 +75,7 @@ test("many small blocks become few entries, and read the same", async () => {
   assert.equal(await blobs.text("log"), `${lines.join("")}one more`);
 });
 
-test("a blob that is created anew begins empty, and the old one leaves nothing behind", async () => {
+test("a blob that is created anew begins empty, and the old one leaves nothing", async () => {
   const blobs = await Blobs.open();
   await newLog(blobs);
   await append(

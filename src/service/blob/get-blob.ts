@@ -36,11 +36,13 @@ export interface GetBlobDone extends BlobFound {
 }
 
 export async function getBlob(context: BlobContext, asked: GetBlob): Promise<GetBlobDone> {
-  const found = await openBlob(context, asked);
-  if (asked.digests === null) return { ...found, md5: null, crc64: null };
-  const bytes = await readWhole(found.reading);
+  const { blob, lease, from, reading } = await openBlob(context, asked);
+  if (asked.digests === null) return { blob, lease, from, reading, md5: null, crc64: null };
+  const bytes = await readWhole(reading);
   return {
-    ...found,
+    blob,
+    lease,
+    from,
     reading: new WholeReading(bytes),
     md5: asked.digests.md5 ? createHash("md5").update(bytes).digest() : null,
     crc64: asked.digests.crc64 ? crc64(bytes) : null,

@@ -2,6 +2,7 @@ import { Fault } from "../../base/fault.ts";
 import { PAGE_BYTES } from "../../base/limits.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Range } from "../../store/range-map.ts";
+import type { View } from "../../store/store.ts";
 import { admitBlobRead } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
 import type { ByteRange } from "./get-blob.ts";
@@ -22,19 +23,69 @@ export interface PageRangesFound {
   readonly next: number | null;
 }
 
-/** Where a page blob holds something else than zeroes that were never written. */
+/** A writer that is always faster must not keep a reader going round for ever. */
+const LOOKS_MAX = 3;
+
+/**
+ * Where something was written to a page blob, all as it was at one moment. It may be in very many
+ * pieces: they are looked up step by step, beginning anew if the blob changes meanwhile. If it
+ * never stands still, they are looked up in one body.
+ */
 export async function getPageRanges(
   context: BlobContext,
   asked: GetPageRanges,
 ): Promise<PageRangesFound> {
+  for (let looks = 0; looks < LOOKS_MAX; looks++) {
+    const found = await lookInSteps(context, asked);
+    if (found !== null) return found;
+  }
   return context.store.read((view) => {
-    const blob = admitBlobRead(view, asked, BLOB_NEEDS.getPageRanges, "PageBlob");
-    const { from, until } = wholePages(blob.content.length, asked.range);
-    const start = Math.max(from, asked.after ?? 0);
-    const { maps } = context.contents;
-    const { found, next } = maps.ranges(view, blob.content, start, until, asked.resultsMax);
-    return { blob, ranges: found, next };
+    let found = look(context, view, asked, null);
+    while (goesOn(found, asked)) found = look(context, view, asked, found);
+    return found;
   });
+}
+
+async function lookInSteps(
+  context: BlobContext,
+  asked: GetPageRanges,
+): Promise<PageRangesFound | null> {
+  let found = await context.store.read((view) => look(context, view, asked, null));
+  while (goesOn(found, asked)) {
+    const before = found;
+    found = await context.store.read((view) => look(context, view, asked, before));
+    if (found.blob.etag !== before.blob.etag) return null;
+  }
+  return found;
+}
+
+function goesOn({ ranges, next }: PageRangesFound, { resultsMax }: GetPageRanges): boolean {
+  return next !== null && ranges.length < resultsMax;
+}
+
+/** One step further than what has been found already. */
+function look(
+  context: BlobContext,
+  view: View,
+  asked: GetPageRanges,
+  before: PageRangesFound | null,
+): PageRangesFound {
+  const blob = admitBlobRead(view, asked, BLOB_NEEDS.getPageRanges, "PageBlob");
+  const { from, until } = wholePages(blob.content.length, asked.range);
+  const start = before?.next ?? Math.max(from, asked.after ?? 0);
+  const ranges = before?.ranges ?? [];
+  const { maps } = context.contents;
+  const limit = asked.resultsMax - ranges.length;
+  const { found, next } = maps.ranges(view, blob.content, start, until, limit);
+  return { blob, ranges: joined(ranges, found), next };
+}
+
+/** Two lists of ranges, of which one may go on where the other ends. */
+function joined(ranges: readonly Range[], more: readonly Range[]): readonly Range[] {
+  const last = ranges.at(-1);
+  const [first, ...rest] = more;
+  if (last === undefined || first?.start !== last.end) return [...ranges, ...more];
+  return [...ranges.slice(0, -1), { ...last, end: first.end }, ...rest];
 }
 
 /** The pages that a range touches. A range from the very beginning fits an empty blob, too. */

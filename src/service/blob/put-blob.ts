@@ -1,6 +1,8 @@
 import type { Body, Bytes } from "../../base/bytes.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Versioned } from "../../rules/conditions.ts";
+import type { Content } from "../../store/contents.ts";
+import type { Transaction } from "../../store/store.ts";
 import { admitBlobCreation } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
 import { type BodyDigests, refuseByDigests } from "./digests.ts";
@@ -33,14 +35,7 @@ export async function putBlob(context: BlobContext, asked: PutBlob): Promise<Put
     refuseByDigests({ md5: asked.properties.contentMd5, crc64: null }, taken);
     return await context.store.transact((tx) => {
       const { container, old } = admitBlobCreation(tx, asked, BLOB_NEEDS.putBlob);
-      const blob: Blob = {
-        ...NEW_BLOB,
-        type: "BlockBlob",
-        ...nextBlobVersion(tx, old),
-        content: context.contents.keep(tx, taken),
-        properties: { ...asked.properties, contentMd5: md5 },
-        metadata: asked.metadata,
-      };
+      const blob = blockBlob(tx, old, asked, context.contents.keep(tx, taken), md5);
       writeBlob(tx, container, asked.at.blob, blob);
       dropStagedBlocks(tx, container, asked.at.blob);
       if (old !== null) context.contents.drop(tx, old.content);
@@ -49,4 +44,37 @@ export async function putBlob(context: BlobContext, asked: PutBlob): Promise<Put
   } finally {
     taken.release();
   }
+}
+
+/** Spelled out: every upload passes here, and put together from spreads it takes five times as long. */
+function blockBlob(
+  tx: Transaction,
+  old: Blob | null,
+  { properties, metadata }: PutBlob,
+  content: Content,
+  contentMd5: Bytes | null,
+): Blob {
+  const { etag, createdMs, modifiedMs, lease } = nextBlobVersion(tx, old);
+  const { contentType, contentEncoding, contentLanguage } = properties;
+  const { contentDisposition, cacheControl } = properties;
+  return {
+    type: "BlockBlob",
+    etag,
+    createdMs,
+    modifiedMs,
+    content,
+    properties: {
+      contentType,
+      contentEncoding,
+      contentLanguage,
+      contentDisposition,
+      cacheControl,
+      contentMd5,
+    },
+    metadata,
+    lease,
+    sequenceNumber: NEW_BLOB.sequenceNumber,
+    appendedBlocks: NEW_BLOB.appendedBlocks,
+    isSealed: NEW_BLOB.isSealed,
+  };
 }

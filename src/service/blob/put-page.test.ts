@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Body } from "../../base/bytes.ts";
+import { type Body, wholeBody } from "../../base/bytes.ts";
 import { Blobs, bodyWith, bytesOf, NO_PROPERTIES, refused, untouchable } from "./blobs.fixture.ts";
 import { createBlob } from "./create-blob.ts";
 import { deleteContainer } from "./delete-container.ts";
@@ -132,6 +132,27 @@ test("every write is a new version, and pages keep their bytes beside each other
       null,
     ],
   );
+});
+
+test("what was written side by side is one range, however many pieces it is in", async () => {
+  const blobs = await Blobs.open();
+  await newBlob(blobs, 5_000);
+  const page = Buffer.alloc(PAGE, 1);
+  for (let at = 0; at < 4_100; at++) await write(blobs, at, wholeBody(page));
+  await write(blobs, 4_999, wholeBody(page));
+  const ranges = async (resultsMax: number) => {
+    const asked = { ...blobs.use("disk"), range: null, after: null, resultsMax };
+    const found = await getPageRanges(blobs.context, asked);
+    return found.ranges.map(({ start, end }) => [start / PAGE, end / PAGE]);
+  };
+  const both = [
+    [0, 4_100],
+    [4_999, 5_000],
+  ];
+  assert.deepEqual(await ranges(10), both);
+  await blobs.sweep();
+  assert.deepEqual(await ranges(10), both);
+  assert.deepEqual(await ranges(1), [[0, 4_100]]);
 });
 
 test("a container that held page blobs leaves nothing behind", async () => {

@@ -16,8 +16,10 @@ export function nextBlobVersion(
   tx: Transaction,
   old: Blob | null,
 ): Pick<Blob, "etag" | "modifiedMs" | "createdMs" | "lease"> {
+  const { etag, modifiedMs } = nextVersion(tx, old);
   return {
-    ...nextVersion(tx, old),
+    etag,
+    modifiedMs,
     createdMs: old?.createdMs ?? tx.now(),
     lease: leaseAfterWrite(old?.lease ?? null, tx.now()),
   };

@@ -19,9 +19,7 @@ function protocolOn(context: BlobContext): StorageProtocol<BlobRoute> {
     name: "blob",
     route: ({ method, query, headers }, path) => routeBlob(method, path, query, headers),
     resourceOf: ({ container, blob }) => ({ service: "blob", container, name: blob }),
-    handle({ operation, container, blob }, call) {
-      return handlerOf(operation)(context, { ...call, container, blob });
-    },
+    handle: (call) => handlerOf(call.route.operation)(context, call),
     spell: spellXmlError,
   };
 }

@@ -1,17 +1,23 @@
 import type { ServiceAsked } from "../../../service/account/context.ts";
-import type { BlobContext, BlobUse, ContainerUpdate } from "../../../service/blob/context.ts";
+import type {
+  BlobAddress,
+  BlobContext,
+  BlobUse,
+  ContainerUpdate,
+} from "../../../service/blob/context.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { conditionsOf, leaseIdOf } from "../request-headers.ts";
 import type { StorageCall } from "../storage-rest-service.ts";
+import type { BlobRoute } from "./route.ts";
 
 /** One call of a Blob operation. */
-export interface BlobCall extends StorageCall {
-  /** Decoded; "" where the operation has none. */
-  readonly container: string;
-  readonly blob: string;
-}
+export type BlobCall = StorageCall<BlobRoute>;
 
 export type BlobHandler = (context: BlobContext, call: BlobCall) => Promise<RestResponse>;
+
+export function addressOf({ account, route }: BlobCall): BlobAddress {
+  return { account, container: route.container, blob: route.blob };
+}
 
 /** What every update of a container may carry. */
 export function containerUpdateOf(call: BlobCall): ContainerUpdate {
@@ -22,7 +28,7 @@ export function containerUpdateOf(call: BlobCall): ContainerUpdate {
 export function blobUseOf(call: BlobCall): BlobUse {
   const { headers } = call.request;
   return {
-    at: call,
+    at: addressOf(call),
     access: call.access,
     leaseId: leaseIdOf(headers),
     conditions: conditionsOf(headers),

@@ -3,7 +3,7 @@ import { createContainer } from "../../../service/blob/create-container.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf, refuseHeaders } from "../request-headers.ts";
 import { versionHeaders } from "../response-headers.ts";
-import type { BlobCall } from "./call.ts";
+import { addressOf, type BlobCall } from "./call.ts";
 import { publicAccessOf } from "./public-access.ts";
 
 const UNSUPPORTED = ["x-ms-default-encryption-scope", "x-ms-deny-encryption-scope-override"];
@@ -15,7 +15,7 @@ export async function handleCreateContainer(
   const { headers } = call.request;
   refuseHeaders(headers, UNSUPPORTED);
   const version = await createContainer(context, {
-    at: call,
+    at: addressOf(call),
     access: call.access,
     publicAccess: publicAccessOf(headers),
     metadata: metadataOf(headers),

@@ -1,13 +1,16 @@
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { getAccountInformation } from "../../../service/blob/get-account-information.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import type { BlobCall } from "./call.ts";
+import { addressOf, type BlobCall } from "./call.ts";
 
 export async function handleGetAccountInformation(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
-  const account = await getAccountInformation(context, { at: call, access: call.access });
+  const account = await getAccountInformation(context, {
+    at: addressOf(call),
+    access: call.access,
+  });
   return {
     status: 200,
     headers: [

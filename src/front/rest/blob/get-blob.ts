@@ -1,11 +1,12 @@
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { type GetBlobDone, getBlob } from "../../../service/blob/get-blob.ts";
 import type { ResponseBody, RestResponse } from "../http/exchange.ts";
+import { conditionsOf, leaseIdOf } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { blobHeaders, withOverrides } from "./blob-headers.ts";
 import { unknownForm } from "./body.ts";
 import { rangeDigestsOf, rangeOf } from "./byte-range.ts";
-import { type BlobCall, blobUseOf } from "./call.ts";
+import { addressOf, type BlobCall } from "./call.ts";
 import { encodeStructured, STRUCTURED_BODY } from "./structured-body.ts";
 import { refuseUnsupportedOnRead } from "./unsupported.ts";
 
@@ -16,7 +17,10 @@ export async function handleGetBlob(context: BlobContext, call: BlobCall): Promi
   const form = headers.get("x-ms-structured-body");
   if (form !== undefined && form !== STRUCTURED_BODY) throw unknownForm(form);
   const done = await getBlob(context, {
-    ...blobUseOf(call),
+    at: addressOf(call),
+    access: call.access,
+    leaseId: leaseIdOf(headers),
+    conditions: conditionsOf(headers),
     range,
     digests: rangeDigestsOf(headers, range),
   });

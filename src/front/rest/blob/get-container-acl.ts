@@ -4,7 +4,7 @@ import type { RestResponse } from "../http/exchange.ts";
 import { leaseIdOf } from "../request-headers.ts";
 import { versionHeaders, XML_CONTENT } from "../response-headers.ts";
 import { signedIdentifiersXml } from "../signed-identifiers.ts";
-import type { BlobCall } from "./call.ts";
+import { addressOf, type BlobCall } from "./call.ts";
 import { publicAccessHeaders } from "./public-access.ts";
 
 export async function handleGetContainerAcl(
@@ -12,7 +12,7 @@ export async function handleGetContainerAcl(
   call: BlobCall,
 ): Promise<RestResponse> {
   const container = await getContainerAcl(context, {
-    at: call,
+    at: addressOf(call),
     access: call.access,
     leaseId: leaseIdOf(call.request.headers),
   });

@@ -3,14 +3,14 @@ import { getContainerMetadata } from "../../../service/blob/get-container-metada
 import type { RestResponse } from "../http/exchange.ts";
 import { leaseIdOf } from "../request-headers.ts";
 import { metadataHeaders, versionHeaders } from "../response-headers.ts";
-import type { BlobCall } from "./call.ts";
+import { addressOf, type BlobCall } from "./call.ts";
 
 export async function handleGetContainerMetadata(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
   const container = await getContainerMetadata(context, {
-    at: call,
+    at: addressOf(call),
     access: call.access,
     leaseId: leaseIdOf(call.request.headers),
   });

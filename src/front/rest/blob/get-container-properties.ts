@@ -3,7 +3,7 @@ import { getContainerProperties } from "../../../service/blob/get-container-prop
 import type { RestResponse } from "../http/exchange.ts";
 import { leaseIdOf } from "../request-headers.ts";
 import { leaseHeaders, metadataHeaders, versionHeaders } from "../response-headers.ts";
-import type { BlobCall } from "./call.ts";
+import { addressOf, type BlobCall } from "./call.ts";
 import { publicAccessHeaders } from "./public-access.ts";
 
 /** What no container of ours has, told as the service tells it. */
@@ -25,7 +25,7 @@ export async function handleGetContainerProperties(
   call: BlobCall,
 ): Promise<RestResponse> {
   const { container, lease } = await getContainerProperties(context, {
-    at: call,
+    at: addressOf(call),
     access: call.access,
     leaseId: leaseIdOf(call.request.headers),
   });

@@ -3,7 +3,7 @@ import { leaseBlob } from "../../../service/blob/lease-blob.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { leaseActionOf, leaseResponse } from "../lease-headers.ts";
 import { conditionsOf } from "../request-headers.ts";
-import type { BlobCall } from "./call.ts";
+import { addressOf, type BlobCall } from "./call.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 
 export async function handleLeaseBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
@@ -11,7 +11,7 @@ export async function handleLeaseBlob(context: BlobContext, call: BlobCall): Pro
   refuseUnsupportedOnWrite(call.request);
   const lease = leaseActionOf(headers);
   const done = await leaseBlob(context, {
-    at: call,
+    at: addressOf(call),
     access: call.access,
     lease,
     conditions: conditionsOf(headers),

@@ -3,7 +3,7 @@ import { leaseContainer } from "../../../service/blob/lease-container.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { leaseActionOf, leaseResponse } from "../lease-headers.ts";
 import { conditionsOf } from "../request-headers.ts";
-import type { BlobCall } from "./call.ts";
+import { addressOf, type BlobCall } from "./call.ts";
 
 export async function handleLeaseContainer(
   context: BlobContext,
@@ -12,7 +12,7 @@ export async function handleLeaseContainer(
   const { headers } = call.request;
   const lease = leaseActionOf(headers);
   const done = await leaseContainer(context, {
-    at: call,
+    at: addressOf(call),
     access: call.access,
     lease,
     conditions: conditionsOf(headers),

@@ -16,7 +16,7 @@ import { includesOf, invalidQuery, nameFromQuery, resultsMaxOf } from "../reques
 import { XML_CONTENT } from "../response-headers.ts";
 import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
 import { XmlBytes } from "../xml/xml-bytes.ts";
-import type { BlobCall } from "./call.ts";
+import { addressOf, type BlobCall } from "./call.ts";
 
 /** Those that ask for what no blob of ours has yet (tags, versions, …) find nothing to add. */
 const INCLUDES = [
@@ -41,7 +41,7 @@ export async function handleListBlobs(context: BlobContext, call: BlobCall): Pro
     throw invalidQuery("include", query.get("include") ?? "", "Snapshots exclude a delimiter.");
   }
   const asked: ListBlobs = {
-    at: call,
+    at: addressOf(call),
     access: call.access,
     prefix: nameFromQuery(query, "prefix"),
     delimiter,
@@ -64,7 +64,7 @@ async function listXml(
   const xml = new XmlBytes();
   xml.add(
     `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}` +
-      `${attribute("ContainerName", call.container)}>` +
+      `${attribute("ContainerName", call.route.container)}>` +
       echoed(query, "prefix", "Prefix") +
       echoed(query, "marker", "Marker") +
       echoed(query, "maxresults", "MaxResults") +

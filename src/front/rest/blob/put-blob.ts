@@ -1,10 +1,17 @@
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { putBlob } from "../../../service/blob/put-blob.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import { digestsOf, invalidHeader, metadataOf, requireHeader } from "../request-headers.ts";
+import {
+  conditionsOf,
+  digestsOf,
+  invalidHeader,
+  leaseIdOf,
+  metadataOf,
+  requireHeader,
+} from "../request-headers.ts";
 import { digestHeaders, versionHeaders } from "../response-headers.ts";
 import { incomingBody, putBlobBytesMax } from "./body.ts";
-import { type BlobCall, blobUseOf } from "./call.ts";
+import { addressOf, type BlobCall } from "./call.ts";
 import { createAppendBlob, createPageBlob } from "./create-blob.ts";
 import { propertiesOfBody } from "./properties.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
@@ -29,7 +36,10 @@ async function putBlockBlob(context: BlobContext, call: BlobCall): Promise<RestR
   refuseUnsupportedOnWrite(call.request);
   const incoming = incomingBody(call.request, putBlobBytesMax(call.version));
   const done = await putBlob(context, {
-    ...blobUseOf(call),
+    at: addressOf(call),
+    access: call.access,
+    leaseId: leaseIdOf(headers),
+    conditions: conditionsOf(headers),
     body: incoming.body,
     digests: digestsOf(headers),
     properties: propertiesOfBody(headers),

@@ -5,7 +5,7 @@ import type { RestResponse } from "../http/exchange.ts";
 import { digestsOf, invalidHeader, leaseIdOf } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { incomingBody, putBlockBytesMax } from "./body.ts";
-import type { BlobCall } from "./call.ts";
+import { addressOf, type BlobCall } from "./call.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 
 export async function handlePutBlock(context: BlobContext, call: BlobCall): Promise<RestResponse> {
@@ -20,7 +20,7 @@ export async function handlePutBlock(context: BlobContext, call: BlobCall): Prom
     throw invalidHeader("Content-Length", "0", "A block has at least one byte.");
   }
   const done = await putBlock(context, {
-    at: call,
+    at: addressOf(call),
     access: call.access,
     blockId,
     body: incoming.body,

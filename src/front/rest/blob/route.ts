@@ -94,11 +94,15 @@ export function routeBlob(
   const restype = query.get("restype")?.toLowerCase();
   const at = addressOf(path, restype);
   if (restype === "account" && query.get("comp") === "properties") {
-    if (method === "GET" || method === "HEAD") return { ...at, operation: "getAccountInformation" };
+    if (method === "GET" || method === "HEAD") return routeTo("getAccountInformation", at);
   }
   const level: Level = at.blob !== "" ? "blob" : at.container !== "" ? "container" : "account";
   const operation = operationAt(level, method, query, restype);
-  return { ...at, operation: fromUrl(operation, headers) };
+  return routeTo(fromUrl(operation, headers), at);
+}
+
+function routeTo(operation: BlobOperationName, at: Omit<BlobRoute, "operation">): BlobRoute {
+  return { operation, container: at.container, blob: at.blob };
 }
 
 function operationAt(

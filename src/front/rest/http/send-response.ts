@@ -19,7 +19,7 @@ export interface Sender {
 }
 
 /**
- * Sends an answer and resolves with the length of its body once all of it has been handed to the
+ * Sends an answer and resolves with the length of its body once all of it is on its way to the
  * socket, or the client has gone. Throws if the head cannot be sent (then nothing was), or if a
  * stream breaks: the connection is cut then, as that is the only way left to tell the client.
  */
@@ -36,8 +36,10 @@ export async function sendResponse(
     const close = sender.closing || rest > sender.limits.unreadBytesMax;
     output.writeHead(response.status, headersOf(sender, request, response, body, close));
     if (rest === 0 && (body === null || isSmall(body))) {
-      output.end(body);
-      if (output.writableLength > 0) watchReader(sender, output);
+      sendSoon(() => {
+        output.end(body);
+        if (output.writableLength > 0) watchReader(sender, output);
+      });
     } else {
       watchReader(sender, output);
       if (body === null) output.flushHeaders();
@@ -49,6 +51,20 @@ export async function sendResponse(
   } finally {
     closeStream(response.body);
   }
+}
+
+const ready: (() => void)[] = [];
+
+/**
+ * Small answers that are ready in one turn of the event loop leave together at its end. A client
+ * that is woken by the first finds the others, too: waking it for each costs both sides more than
+ * the answer itself.
+ */
+function sendSoon(send: () => void): void {
+  if (ready.push(send) > 1) return;
+  setImmediate(() => {
+    for (const one of ready.splice(0)) one();
+  });
 }
 
 /** Null if this answer has none, whatever was given. */

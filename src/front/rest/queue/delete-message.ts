@@ -1,7 +1,7 @@
 import type { QueueContext } from "../../../service/queue/context.ts";
 import { deleteMessage } from "../../../service/queue/delete-message.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import type { QueueCall } from "./call.ts";
+import { addressOf, type QueueCall } from "./call.ts";
 import { receiptFromQuery } from "./message-query.ts";
 
 export async function handleDeleteMessage(
@@ -9,9 +9,9 @@ export async function handleDeleteMessage(
   call: QueueCall,
 ): Promise<RestResponse> {
   await deleteMessage(context, {
-    at: call,
+    at: addressOf(call),
     access: call.access,
-    messageId: call.messageId,
+    messageId: call.route.messageId,
     receipt: receiptFromQuery(call.request.query),
   });
   return { status: 204, headers: [], body: null };

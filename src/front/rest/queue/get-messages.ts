@@ -1,7 +1,7 @@
 import type { QueueContext } from "../../../service/queue/context.ts";
 import { getMessages } from "../../../service/queue/get-messages.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import type { QueueCall } from "./call.ts";
+import { addressOf, type QueueCall } from "./call.ts";
 import { hiddenMsOf, messagesMaxOf } from "./message-query.ts";
 import { gotMessageXml, messagesResponse } from "./message-xml.ts";
 
@@ -13,7 +13,7 @@ export async function handleGetMessages(
 ): Promise<RestResponse> {
   const { query } = call.request;
   const messages = await getMessages(context, {
-    at: call,
+    at: addressOf(call),
     access: call.access,
     messagesMax: messagesMaxOf(query),
     hiddenMs: hiddenMsOf(query, 1) ?? HIDDEN_MS_DEFAULT,

@@ -1,7 +1,7 @@
 import type { QueueContext } from "../../../service/queue/context.ts";
 import { peekMessages } from "../../../service/queue/peek-messages.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import type { QueueCall } from "./call.ts";
+import { addressOf, type QueueCall } from "./call.ts";
 import { messagesMaxOf } from "./message-query.ts";
 import { messagesResponse, peekedMessageXml } from "./message-xml.ts";
 
@@ -10,7 +10,7 @@ export async function handlePeekMessages(
   call: QueueCall,
 ): Promise<RestResponse> {
   const messages = await peekMessages(context, {
-    at: call,
+    at: addressOf(call),
     access: call.access,
     messagesMax: messagesMaxOf(call.request.query),
   });

@@ -2,7 +2,7 @@ import { Fault } from "../../../base/fault.ts";
 import type { QueueContext } from "../../../service/queue/context.ts";
 import { putMessage } from "../../../service/queue/put-message.ts";
 import type { RestRequest, RestResponse } from "../http/exchange.ts";
-import type { QueueCall } from "./call.ts";
+import { addressOf, type QueueCall } from "./call.ts";
 import { hiddenMsOf, lifeMsOf } from "./message-query.ts";
 import { messagesResponse, putMessageXml, readMessageText } from "./message-xml.ts";
 
@@ -15,7 +15,7 @@ export async function handlePutMessage(
 ): Promise<RestResponse> {
   const { query } = call.request;
   const done = await putMessage(context, {
-    at: call,
+    at: addressOf(call),
     access: call.access,
     hiddenMs: hiddenMsOf(query, 0) ?? 0,
     lifeMs: lifeMsOf(query, call.version),

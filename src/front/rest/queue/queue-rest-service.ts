@@ -17,9 +17,7 @@ function protocolOn(context: QueueContext): StorageProtocol<QueueRoute> {
     name: "queue",
     route: ({ method, query }, path) => routeQueue(method, path, query),
     resourceOf: ({ queue }) => ({ service: "queue", container: queue, name: "" }),
-    handle({ operation, queue, messageId }, call) {
-      return QUEUE_HANDLERS[operation](context, { ...call, queue, messageId });
-    },
+    handle: (call) => QUEUE_HANDLERS[call.route.operation](context, call),
     spell: spellXmlError,
   };
 }

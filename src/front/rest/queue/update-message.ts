@@ -3,7 +3,7 @@ import type { QueueContext } from "../../../service/queue/context.ts";
 import { updateMessage } from "../../../service/queue/update-message.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { requireFromQuery } from "../request-query.ts";
-import type { QueueCall } from "./call.ts";
+import { addressOf, type QueueCall } from "./call.ts";
 import { hiddenMsOf, receiptFromQuery, receiptText } from "./message-query.ts";
 import { readMessageText } from "./message-xml.ts";
 
@@ -14,9 +14,9 @@ export async function handleUpdateMessage(
   const { query } = call.request;
   requireFromQuery(query, "visibilitytimeout");
   const { receipt, visibleAtMs } = await updateMessage(context, {
-    at: call,
+    at: addressOf(call),
     access: call.access,
-    messageId: call.messageId,
+    messageId: call.route.messageId,
     receipt: receiptFromQuery(query),
     hiddenMs: hiddenMsOf(query, 0) ?? 0,
     text: await readMessageText(call.request),

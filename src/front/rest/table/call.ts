@@ -4,10 +4,8 @@ import type { RestResponse } from "../http/exchange.ts";
 import type { StorageCall } from "../storage-rest-service.ts";
 import type { TableRoute } from "./route.ts";
 
-/** One call of a Table operation: the request, and what routing and authentication made of it. */
-export interface TableCall extends StorageCall {
-  readonly route: TableRoute;
-}
+/** One call of a Table operation. */
+export type TableCall = StorageCall<TableRoute>;
 
 export type TableHandler = (context: TableContext, call: TableCall) => Promise<RestResponse>;
 

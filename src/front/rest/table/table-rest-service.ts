@@ -17,7 +17,7 @@ function protocolOn(context: TableContext): StorageProtocol<TableRoute> {
     name: "table",
     route: ({ method, query, headers }, path) => routeTable(method, path, query, headers),
     resourceOf: ({ table }) => ({ service: "table", container: table, name: "" }),
-    handle: (route, call) => TABLE_HANDLERS[route.operation](context, { ...call, route }),
+    handle: (call) => TABLE_HANDLERS[call.route.operation](context, call),
     spell: spellTableError,
   };
 }

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { LazuliProcess } from "../command/process.ts";
+import { ACCOUNT, KEY } from "../sdk/server.ts";
+
+const EXAMPLE_MS_MAX = 60_000;
+
+let lazuli: LazuliProcess;
+let connection: string;
+
+before(async () => {
+  const ports = ["--blobPort", "0", "--queuePort", "0", "--tablePort", "0"];
+  lazuli = new LazuliProcess(["--inMemoryPersistence", ...ports]);
+  const endpoints = [
+    `BlobEndpoint=${await lazuli.urlOf("Blob")}`,
+    `QueueEndpoint=${await lazuli.urlOf("Queue")}`,
+    `TableEndpoint=${await lazuli.urlOf("Table")}`,
+  ];
+  const account = `DefaultEndpointsProtocol=http;AccountName=${ACCOUNT};AccountKey=${KEY}`;
+  connection = `${account};${endpoints.join(";")};`;
+});
+
+after(() => lazuli.kill());
+
+/** Runs an example as a reader would, and returns what it prints. */
+async function run(example: string): Promise<string[]> {
+  const path = fileURLToPath(new URL(`../../examples/${example}.js`, import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [path, connection], {
+    timeout: EXAMPLE_MS_MAX,
+  });
+  return stdout.trimEnd().split("\n");
+}
+
+test("the sample program meets each conflict with the documented refusal", async () => {
+  assert.deepEqual(await run("concurrency"), [
+    "Blob, optimistic: an update with the ETag that was read",
+    "  update with the old ETag: 412 ConditionNotMet",
+    "  update with the new ETag: done",
+    "Blob, pessimistic: a lease of 15 s",
+    "  update with the lease: done",
+    "  update without the lease: 412 LeaseIdMissing",
+    "  a second lease: 409 LeaseAlreadyPresent",
+    "  read without the lease: held",
+    "Table: an entity's ETag, and * for the last writer wins",
+    "  replace with the old ETag: 412 UpdateConditionNotSatisfied",
+    "  replace with *: done, the name is Edsger",
+    "Queue: a message belongs to who holds its latest pop receipt",
+    "  others see 0 messages meanwhile",
+    "  delete with the old receipt: 400 PopReceiptMismatch",
+    "  delete with the new receipt: done",
+  ]);
+});
+
+test("a leased blob guards a table, and no addition is lost", async () => {
+  assert.deepEqual(await run("table-lock"), ["3 workers added 10 each: 30"]);
+});
+
+test("a worker that does the same work twice leaves one result", async () => {
+  assert.deepEqual(await run("queue-worker"), [
+    "first worker: 42 squared is 1764",
+    "first worker: stops before it deletes the message",
+    "second worker: that was done before",
+    "second worker: deletes the message, which was delivered 2 times",
+  ]);
+});
