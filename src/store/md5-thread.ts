@@ -3,13 +3,13 @@ import type { Bytes } from "../base/bytes.ts";
 
 /** Bodies that the thread works on at one time. */
 const JOBS_MAX = 4;
-/** The thread reads one slab while the next one is filled. */
+/** The thread reads one slab while the next one is filled. Slabs are handed over, not shared. */
 const SLABS_PER_JOB = 2;
 const SLAB_BYTES = 1024 * 1024;
 
 export interface ToMd5Worker {
   readonly job: number;
-  readonly slab: SharedArrayBuffer;
+  readonly slab: ArrayBuffer;
   readonly length: number;
   readonly last: boolean;
 }
@@ -17,7 +17,7 @@ export interface ToMd5Worker {
 export interface FromMd5Worker {
   readonly job: number;
   /** Has been read: it may be filled again. */
-  readonly slab: SharedArrayBuffer;
+  readonly slab: ArrayBuffer;
   /** Answers the last slab. */
   readonly md5: Uint8Array | null;
 }
@@ -29,7 +29,7 @@ export interface FromMd5Worker {
  */
 export class Md5Thread {
   readonly #jobs = new Map<number, Md5Job>();
-  readonly #slabs: SharedArrayBuffer[] = [];
+  readonly #slabs: ArrayBuffer[] = [];
   #worker: Worker | null = null;
   #lastJob = 0;
 
@@ -39,8 +39,8 @@ export class Md5Thread {
     const worker = this.#worker ?? this.#start();
     const number = ++this.#lastJob;
     const slabs = this.#slabs.splice(0, SLABS_PER_JOB);
-    while (slabs.length < SLABS_PER_JOB) slabs.push(new SharedArrayBuffer(SLAB_BYTES));
-    const end = (unused: SharedArrayBuffer[]) => {
+    while (slabs.length < SLABS_PER_JOB) slabs.push(new ArrayBuffer(SLAB_BYTES));
+    const end = (unused: ArrayBuffer[]) => {
       this.#slabs.push(...unused);
       this.#jobs.delete(number);
       if (this.#jobs.size === 0) worker.unref();
@@ -48,7 +48,7 @@ export class Md5Thread {
     const job = new Md5Job(
       slabs,
       (slab, length, last) =>
-        worker.postMessage({ job: number, slab, length, last } satisfies ToMd5Worker),
+        worker.postMessage({ job: number, slab, length, last } satisfies ToMd5Worker, [slab]),
       end,
     );
     this.#jobs.set(number, job);
@@ -70,24 +70,20 @@ export class Md5Thread {
   }
 }
 
-type PostSlab = (slab: SharedArrayBuffer, length: number, last: boolean) => void;
+type PostSlab = (slab: ArrayBuffer, length: number, last: boolean) => void;
 
 /** One body's MD5. It ends with `digest` or `abandon`. */
 export class Md5Job {
-  readonly #free: SharedArrayBuffer[];
+  readonly #free: ArrayBuffer[];
   readonly #post: PostSlab;
-  readonly #end: (unused: SharedArrayBuffer[]) => void;
-  #slab: SharedArrayBuffer | null = null;
+  readonly #end: (unused: ArrayBuffer[]) => void;
+  #slab: ArrayBuffer | null = null;
   #filled = 0;
   #md5: Bytes | null = null;
   #failure: Error | null = null;
   #wake: () => void = () => {};
 
-  constructor(
-    slabs: SharedArrayBuffer[],
-    post: PostSlab,
-    end: (unused: SharedArrayBuffer[]) => void,
-  ) {
+  constructor(slabs: ArrayBuffer[], post: PostSlab, end: (unused: ArrayBuffer[]) => void) {
     this.#free = slabs;
     this.#post = post;
     this.#end = end;
@@ -114,11 +110,11 @@ export class Md5Job {
 
   abandon(): void {
     this.#send(true);
-    // The thread may still read the slabs: they are left to the garbage collector.
+    // The thread may still have slabs: they are left to the garbage collector.
     this.#end([]);
   }
 
-  answered(slab: SharedArrayBuffer, md5: Uint8Array | null): void {
+  answered(slab: ArrayBuffer, md5: Uint8Array | null): void {
     if (slab.byteLength === SLAB_BYTES) this.#free.push(slab);
     if (md5 !== null) {
       this.#md5 = Buffer.from(md5);
@@ -134,7 +130,7 @@ export class Md5Job {
   }
 
   #send(last: boolean): void {
-    this.#post(this.#slab ?? new SharedArrayBuffer(0), this.#filled, last);
+    this.#post(this.#slab ?? new ArrayBuffer(0), this.#filled, last);
     this.#slab = null;
     this.#filled = 0;
   }

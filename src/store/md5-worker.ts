@@ -11,5 +11,5 @@ parentPort?.on("message", ({ job, slab, length, last }: ToMd5Worker) => {
   hash.update(new Uint8Array(slab, 0, length));
   if (last) hashes.delete(job);
   const md5 = last ? hash.digest() : null;
-  parentPort?.postMessage({ job, slab, md5 } satisfies FromMd5Worker);
+  parentPort?.postMessage({ job, slab, md5 } satisfies FromMd5Worker, [slab]);
 });
