@@ -2,6 +2,7 @@ import type { Bytes } from "../base/bytes.ts";
 import { readAddresses, readInline, readSegment, readStarts } from "./content-records.ts";
 import type { Content, Part, Reading } from "./contents.ts";
 import type { Address, Extents, Hold } from "./extents.ts";
+import { StepReading } from "./step-reading.ts";
 import { type Store, StoreError, type View } from "./store.ts";
 
 /** Parts of a list that are looked up at one go; inline ones are in memory from then on. */
@@ -11,12 +12,6 @@ const PARTS_PER_LOOKUP = 64;
 export type Stretch =
   | Bytes
   | { readonly at: Address; readonly from: number; readonly length: number };
-
-/** Where the bytes from some offset up to `until` are, with the extents they lie in held. */
-interface Found extends Hold {
-  readonly stretches: readonly Stretch[];
-  readonly until: number;
-}
 
 export interface ReadingSetup {
   readonly store: Store;
@@ -30,60 +25,33 @@ export interface ReadingSetup {
 
 /**
  * Bytes of a content, from the state in which it was opened. A long list is looked up step by step
- * while it is read, each step in a state of its own: its leaves stay, but may have moved.
+ * while it is read: its leaves stay, but may have moved.
  */
-export class ContentReading implements Reading {
-  readonly length: number;
-  readonly whole: Bytes | null;
-  readonly isSettled = true;
-  readonly #setup: ReadingSetup;
-  readonly #until: number;
-  #found: Found;
-  #closed = false;
+export function readContent(view: View, setup: ReadingSetup): Reading {
+  const { store, extents, content, from, length, onClose } = setup;
+  const until = from + length;
+  return new StepReading<Stretch>(view, {
+    store,
+    from,
+    length,
+    mayChange: false,
+    find(state, at) {
+      const found =
+        content.kind === "list"
+          ? stretchesOfList(state, content, at, until)
+          : { stretches: stretchesOfLeaf(state, content, at, until), until };
+      const hold = holdAll(extents, found.stretches);
+      return { stretches: found.stretches, until: found.until, release: () => hold.release() };
+    },
+    wholeOf: bytesAtHand,
+    partsOf: (stretch) => partsOfStretch(extents, stretch),
+    onClose,
+  });
+}
 
-  constructor(view: View, setup: ReadingSetup) {
-    this.length = setup.length;
-    this.#setup = setup;
-    this.#until = setup.from + setup.length;
-    this.#found = this.#find(view, setup.from);
-    this.whole = this.#found.until < this.#until ? null : bytesAtHand(this.#found.stretches);
-  }
-
-  async *parts(): AsyncIterable<Bytes> {
-    for (;;) {
-      for (const stretch of this.#found.stretches) yield* this.#partsOf(stretch);
-      const { until } = this.#found;
-      if (until === this.#until) return;
-      this.#found.release();
-      this.#found = await this.#setup.store.read((view) => this.#find(view, until));
-      if (this.#closed) {
-        this.#found.release();
-        return;
-      }
-    }
-  }
-
-  close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#found.release();
-    this.#setup.onClose();
-  }
-
-  async *#partsOf(stretch: Stretch): AsyncIterable<Bytes> {
-    if (Buffer.isBuffer(stretch)) yield stretch;
-    else yield* this.#setup.extents.parts(stretch.at, stretch.from, stretch.length);
-  }
-
-  #find(view: View, from: number): Found {
-    const { content, extents } = this.#setup;
-    const found =
-      content.kind === "list"
-        ? stretchesOfList(view, content, from, this.#until)
-        : { stretches: stretchesOfLeaf(view, content, from, this.#until), until: this.#until };
-    const hold = holdAll(extents, found.stretches);
-    return { ...found, release: () => hold.release() };
-  }
+export async function* partsOfStretch(extents: Extents, stretch: Stretch): AsyncIterable<Bytes> {
+  if (Buffer.isBuffer(stretch)) yield stretch;
+  else yield* extents.parts(stretch.at, stretch.from, stretch.length);
 }
 
 /** Keeps the extents of these stretches where they are. */

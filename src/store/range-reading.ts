@@ -1,9 +1,16 @@
 import type { Bytes } from "../base/bytes.ts";
-import { bytesAtHand, holdAll, type Stretch, stretchesOfLeaf } from "./content-reading.ts";
+import {
+  bytesAtHand,
+  holdAll,
+  partsOfStretch,
+  type Stretch,
+  stretchesOfLeaf,
+} from "./content-reading.ts";
 import type { Reading } from "./contents.ts";
-import type { Extents, Hold } from "./extents.ts";
+import type { Extents } from "./extents.ts";
 import { layersOf, piecesOf } from "./range-pieces.ts";
 import { endOf, type RangeEntry } from "./range-records.ts";
+import { type Step, StepReading } from "./step-reading.ts";
 import type { Store, View } from "./store.ts";
 
 /** Pieces that are looked up at one go, and bytes that are then in memory. */
@@ -17,12 +24,6 @@ const ZEROES: Bytes = Buffer.alloc(ZEROES_PER_PART);
 /** Where nothing was written. */
 interface Hole {
   readonly zeroes: number;
-}
-
-/** Where the bytes from some offset up to `until` are, with the extents they lie in held. */
-interface Found extends Hold {
-  readonly stretches: readonly (Stretch | Hole)[];
-  readonly until: number;
 }
 
 export interface RangeReadingSetup {
@@ -40,75 +41,49 @@ export interface RangeReadingSetup {
  * the map matters. Of a range that is made of very many pieces, the rest is looked up while it is
  * read.
  */
-export class RangeReading implements Reading {
-  readonly length: number;
-  readonly whole: Bytes | null;
-  readonly isSettled: boolean;
-  readonly #setup: RangeReadingSetup;
-  readonly #until: number;
-  #found: Found;
-  #closed = false;
+export function readRange(view: View, setup: RangeReadingSetup): Reading {
+  const { store, extents, from, length, onClose } = setup;
+  return new StepReading<Stretch | Hole>(view, {
+    store,
+    from,
+    length,
+    mayChange: true,
+    find: (state, at) => findPieces(state, setup, at),
+    wholeOf,
+    partsOf: (stretch) =>
+      isHole(stretch) ? zeroes(stretch.zeroes) : partsOfStretch(extents, stretch),
+    onClose,
+  });
+}
 
-  constructor(view: View, setup: RangeReadingSetup) {
-    this.length = setup.length;
-    this.#setup = setup;
-    this.#until = setup.from + setup.length;
-    this.#found = this.#find(view, setup.from);
-    this.isSettled = this.#found.until === this.#until;
-    this.whole = this.isSettled ? wholeOf(this.#found.stretches) : null;
-  }
-
-  async *parts(): AsyncIterable<Bytes> {
-    for (;;) {
-      for (const stretch of this.#found.stretches) yield* this.#partsOf(stretch);
-      const { until } = this.#found;
-      if (until === this.#until) return;
-      this.#found.release();
-      this.#found = await this.#setup.store.read((view) => this.#find(view, until));
-      if (this.#closed) {
-        this.#found.release();
-        return;
-      }
+function findPieces(view: View, setup: RangeReadingSetup, from: number): Step<Stretch | Hole> {
+  const until = setup.from + setup.length;
+  const stretches: (Stretch | Hole)[] = [];
+  let pieces = 0;
+  let inlineBytes = 0;
+  let at = from;
+  const layers = layersOf(view, setup.layer) ?? [];
+  for (const piece of piecesOf(view, layers, from, until)) {
+    if (pieces++ === PIECES_PER_LOOKUP || inlineBytes >= INLINE_BYTES_PER_LOOKUP) {
+      return held(setup.extents, stretches, at);
     }
+    if (at < piece.start) stretches.push({ zeroes: piece.start - at });
+    stretches.push(...stretchesOfPiece(view, piece));
+    if (piece.source.kind === "inline") inlineBytes += piece.length;
+    at = endOf(piece);
   }
+  if (at < until) stretches.push({ zeroes: until - at });
+  return held(setup.extents, stretches, until);
+}
 
-  close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#found.release();
-    this.#setup.onClose();
-  }
-
-  async *#partsOf(stretch: Stretch | Hole): AsyncIterable<Bytes> {
-    if (Buffer.isBuffer(stretch)) yield stretch;
-    else if ("zeroes" in stretch) yield* zeroes(stretch.zeroes);
-    else yield* this.#setup.extents.parts(stretch.at, stretch.from, stretch.length);
-  }
-
-  #find(view: View, from: number): Found {
-    const stretches: (Stretch | Hole)[] = [];
-    let pieces = 0;
-    let inlineBytes = 0;
-    let at = from;
-    const layers = layersOf(view, this.#setup.layer) ?? [];
-    for (const piece of piecesOf(view, layers, from, this.#until)) {
-      if (pieces++ === PIECES_PER_LOOKUP || inlineBytes >= INLINE_BYTES_PER_LOOKUP) {
-        return this.#held(stretches, at);
-      }
-      if (at < piece.start) stretches.push({ zeroes: piece.start - at });
-      stretches.push(...stretchesOfPiece(view, piece));
-      if (piece.source.kind === "inline") inlineBytes += piece.length;
-      at = endOf(piece);
-    }
-    if (at < this.#until) stretches.push({ zeroes: this.#until - at });
-    return this.#held(stretches, this.#until);
-  }
-
-  #held(stretches: readonly (Stretch | Hole)[], until: number): Found {
-    const stored = stretches.filter((stretch): stretch is Stretch => !isHole(stretch));
-    const hold = holdAll(this.#setup.extents, stored);
-    return { stretches, until, release: () => hold.release() };
-  }
+function held(
+  extents: Extents,
+  stretches: readonly (Stretch | Hole)[],
+  until: number,
+): Step<Stretch | Hole> {
+  const stored = stretches.filter((stretch): stretch is Stretch => !isHole(stretch));
+  const hold = holdAll(extents, stored);
+  return { stretches, until, release: () => hold.release() };
 }
 
 function isHole(stretch: Stretch | Hole): stretch is Hole {
@@ -135,7 +110,7 @@ function wholeOf(stretches: readonly (Stretch | Hole)[]): Bytes | null {
   return atHand.some(isHole) ? null : bytesAtHand(atHand as Stretch[]);
 }
 
-function* zeroes(length: number): Iterable<Bytes> {
+async function* zeroes(length: number): AsyncIterable<Bytes> {
   for (let left = length; left > 0; left -= ZEROES_PER_PART) {
     yield ZEROES.subarray(0, Math.min(left, ZEROES_PER_PART));
   }

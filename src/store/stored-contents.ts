@@ -1,6 +1,6 @@
 import type { Body, Bytes } from "../base/bytes.ts";
 import { type Computed, DigestedBody, digestsOf } from "./content-digests.ts";
-import { ContentReading } from "./content-reading.ts";
+import { readContent } from "./content-reading.ts";
 import {
   addReference,
   deleteContent,
@@ -111,7 +111,7 @@ export class StoredContents implements Contents {
     if (content.kind === "inline") {
       return new WholeReading(readInline(view, content.id).subarray(from, from + length));
     }
-    const reading = new ContentReading(view, {
+    const reading = readContent(view, {
       store: this.#store,
       extents: this.#extents,
       content,

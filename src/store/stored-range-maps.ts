@@ -2,7 +2,7 @@ import type { Content, Contents, Reading, Taken } from "./contents.ts";
 import type { Extents } from "./extents.ts";
 import type { RangeMaps, Ranges } from "./range-map.ts";
 import { layersOf, piecesOf, rangesOf } from "./range-pieces.ts";
-import { RangeReading } from "./range-reading.ts";
+import { readRange } from "./range-reading.ts";
 import {
   dropLayer,
   firstEntries,
@@ -145,7 +145,7 @@ export class StoredRangeMaps implements RangeMaps {
   }
 
   #open(view: View, layer: bigint, from: number, length: number): Reading {
-    const reading: RangeReading = new RangeReading(view, {
+    const reading: Reading = readRange(view, {
       store: this.#store,
       extents: this.#extents,
       layer,

@@ -1,0 +1,70 @@
+import type { Bytes } from "../base/bytes.ts";
+import type { Reading } from "./contents.ts";
+import type { Hold } from "./extents.ts";
+import type { Store, View } from "./store.ts";
+
+/** Where the bytes from some offset up to `until` are, with the extents they lie in held. */
+export interface Step<Stretch> extends Hold {
+  readonly stretches: readonly Stretch[];
+  readonly until: number;
+}
+
+export interface StepReadingSetup<Stretch> {
+  readonly store: Store;
+  readonly from: number;
+  readonly length: number;
+  /** Whether what is read may change meanwhile: later steps would show it. */
+  readonly mayChange: boolean;
+  /** Looks up as much as should be looked up at one go. */
+  find(view: View, from: number): Step<Stretch>;
+  /** All of it, if it is at hand. */
+  wholeOf(stretches: readonly Stretch[]): Bytes | null;
+  partsOf(stretch: Stretch): AsyncIterable<Bytes>;
+  /** Called when the reading is closed. */
+  onClose(): void;
+}
+
+/**
+ * Bytes that are looked up step by step while they are read, each step in a state of its own. The
+ * first is taken in the body that opens the reading.
+ */
+export class StepReading<Stretch> implements Reading {
+  readonly length: number;
+  readonly whole: Bytes | null;
+  readonly isSettled: boolean;
+  readonly #setup: StepReadingSetup<Stretch>;
+  readonly #until: number;
+  #step: Step<Stretch>;
+  #closed = false;
+
+  constructor(view: View, setup: StepReadingSetup<Stretch>) {
+    this.length = setup.length;
+    this.#setup = setup;
+    this.#until = setup.from + setup.length;
+    this.#step = setup.find(view, setup.from);
+    const isComplete = this.#step.until === this.#until;
+    this.isSettled = isComplete || !setup.mayChange;
+    this.whole = isComplete ? setup.wholeOf(this.#step.stretches) : null;
+  }
+
+  async *parts(): AsyncIterable<Bytes> {
+    for (;;) {
+      for (const stretch of this.#step.stretches) yield* this.#setup.partsOf(stretch);
+      const { until } = this.#step;
+      if (until === this.#until) return;
+      this.#step.release();
+      this.#step = await this.#setup.store.read((view) => this.#setup.find(view, until));
+      if (this.#closed) {
+        this.#step.release();
+        return;
+      }
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#step.release();
+    this.#setup.onClose();
+  }
+}
