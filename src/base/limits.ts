@@ -53,3 +53,8 @@ export const BATCH_OPERATIONS_MAX = 100;
 export const BATCH_BYTES_MAX = 4 * MIB;
 export const FILTER_DEPTH_MAX = 32;
 export const FILTER_COMPARISONS_MAX = 250;
+
+/** In UTF-16 units, as all lengths of file names. */
+export const FILE_NAME_CHARS_MAX = 255;
+export const FILE_PATH_CHARS_MAX = 2_048;
+export const FILE_PATH_LEVELS_MAX = 250;

@@ -95,6 +95,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "BothCrc64AndMd5HeaderPresent",
     message: "Both x-ms-content-crc64 and Content-MD5 are specified in the request.",
   },
+  CannotDeleteFileOrDirectory: {
+    status: 409,
+    code: "CannotDeleteFileOrDirectory",
+    message: "The file or directory could not be deleted because it is in use by an SMB client.",
+  },
   CannotVerifyCopySource: {
     status: 500,
     code: "CannotVerifyCopySource",
@@ -138,6 +143,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     message:
       "The CRC64 value specified in the request did not match with the CRC64 value calculated by the server.",
   },
+  DeletePending: {
+    status: 409,
+    code: "SMBDeletePending",
+    message: "The specified resource is marked for deletion by an SMB client.",
+  },
   DuplicatePropertiesSpecified: {
     status: 400,
     code: "DuplicatePropertiesSpecified",
@@ -162,6 +172,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 409,
     code: "FeatureVersionMismatch",
     message: "The operation requires a later version of the service: see x-ms-version.",
+  },
+  FileLockConflict: {
+    status: 409,
+    code: "FileLockConflict",
+    message: "A portion of the specified file is locked by an SMB client.",
   },
   IncompleteBody: {
     status: 400,
@@ -236,6 +251,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "InvalidDuplicateRow",
     message:
       "The batch request contains multiple changes with same row key. An entity can appear only once in a batch request.",
+  },
+  InvalidFileOrDirectoryPathName: {
+    status: 400,
+    code: "InvalidFileOrDirectoryPathName",
+    message: "The specified file or directory path is too long or has too many subdirectories.",
   },
   InvalidHeaderValue: {
     status: 400,
@@ -591,6 +611,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 503,
     code: "ServerBusy",
     message: "The server is currently unable to receive requests. Please retry your request.",
+  },
+  SharingViolation: {
+    status: 409,
+    code: "SharingViolation",
+    message: "The specified resource may be in use by an SMB client.",
   },
   SnapshotsPresent: {
     status: 409,

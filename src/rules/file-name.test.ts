@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fileNameKey, refuseFileName, refuseFilePath, withoutTrailingDots } from "./file-name.ts";
+
+test("a name has 1 to 255 UTF-16 units", () => {
+  assert.equal(refuseFileName(""), "InvalidResourceName");
+  assert.equal(refuseFileName("a"), null);
+  assert.equal(refuseFileName("ü".repeat(255)), null);
+  assert.equal(refuseFileName("ü".repeat(256)), "InvalidFileOrDirectoryPathName");
+});
+
+test("characters that mean something in a path, wildcards and control characters are refused", () => {
+  for (const sign of '"\\/:|<>*?\u0000\u0001\u001f\u007f\u0080\u009f') {
+    assert.equal(refuseFileName(`a${sign}b`), "InvalidResourceName", JSON.stringify(sign));
+  }
+});
+
+test("names of devices are refused in any case, and only as whole names", () => {
+  const devices = ["prn", "aux", "nul", "con", "clock$", ".", ".."];
+  for (const digit of "123456789") devices.push(`lpt${digit}`, `com${digit}`);
+  for (const name of devices) {
+    assert.equal(refuseFileName(name), "InvalidResourceName", name);
+    assert.equal(refuseFileName(name.toUpperCase()), "InvalidResourceName", name);
+    assert.equal(refuseFileName(`${name}x`), null, name);
+  }
+  for (const name of ["com0", "lpt10", "con.txt", "...", "clock"]) {
+    assert.equal(refuseFileName(name), null, name);
+  }
+});
+
+test("everything else is a name", () => {
+  for (const name of [" a ", "a.", "ünï", "😀", "\ud800", "%41", "a;b", "{}[]+=&#~`'^!@,"]) {
+    assert.equal(refuseFileName(name), null, name);
+  }
+});
+
+test("a path has up to 250 names and 2,048 characters, separators included", () => {
+  assert.equal(refuseFilePath([]), null);
+  assert.equal(refuseFilePath(Array(250).fill("a")), null);
+  assert.equal(refuseFilePath(Array(251).fill("a")), "InvalidFileOrDirectoryPathName");
+  const long = Array(8).fill("a".repeat(255));
+  assert.equal(refuseFilePath([...long]), null);
+  assert.equal(refuseFilePath([...long, ""]), "InvalidResourceName");
+  assert.equal(refuseFilePath([...long, "a"]), "InvalidFileOrDirectoryPathName");
+  assert.equal(refuseFilePath(["a", "b:c", "d"]), "InvalidResourceName");
+});
+
+test("names that differ in case are found by one key, all others by different ones", () => {
+  assert.equal(fileNameKey("Straße.TXT"), fileNameKey("sTRAßE.txt"));
+  assert.notEqual(fileNameKey("straße"), fileNameKey("strasse"));
+  assert.notEqual(fileNameKey("\ud800"), fileNameKey("\ud801"));
+});
+
+test("dots at the end of a name are cut off, but for . and .. themselves", () => {
+  assert.equal(withoutTrailingDots("a.b..."), "a.b");
+  assert.equal(withoutTrailingDots("a"), "a");
+  assert.equal(withoutTrailingDots("..."), "");
+  assert.equal(withoutTrailingDots("."), ".");
+  assert.equal(withoutTrailingDots(".."), "..");
+});

@@ -1,0 +1,79 @@
+import type { FaultCode } from "../base/fault.ts";
+
+/** What an open of a file may do to it; a share mode is made of the same bits. */
+export const READ = 1;
+export const WRITE = 2;
+export const DELETE = 4;
+const ALL = READ | WRITE | DELETE;
+
+/** An open of a file: what it may do, and what it lets others do meanwhile. */
+export interface Open {
+  /** 0 for opens that only look at attributes: they neither hinder others nor are hindered. */
+  readonly access: number;
+  readonly share: number;
+}
+
+export function refuseOpen(
+  others: readonly Open[],
+  wanted: Open,
+  deletePending: boolean,
+): FaultCode | null {
+  if (deletePending) return "DeletePending";
+  for (const other of others) if (excludes(other, wanted)) return "SharingViolation";
+  return null;
+}
+
+/** One operation over REST: an open that ends with its transaction. */
+export interface MomentaryOpen extends Open {
+  /** Whether not a single handle may be open, whatever it shares. */
+  readonly isAlone?: boolean;
+}
+
+/** What each REST operation on a file stands for. They deny nothing to others, except a lease. */
+export const REST_OPENS = {
+  getFile: { access: READ, share: ALL },
+  listRanges: { access: READ, share: ALL },
+  getFileProperties: { access: 0, share: ALL },
+  getFileMetadata: { access: 0, share: ALL },
+  putRange: { access: WRITE, share: ALL },
+  setFileProperties: { access: WRITE, share: ALL },
+  setFileMetadata: { access: WRITE, share: ALL },
+  /** Where the file is there already. */
+  createFile: { access: WRITE | DELETE, share: ALL },
+  copyFile: { access: WRITE | DELETE, share: ALL },
+  abortCopyFile: { access: WRITE, share: ALL },
+  copyFileSource: { access: READ, share: ALL },
+  renameFile: { access: DELETE, share: ALL },
+  /** What a rename replaces. */
+  replaceFile: { access: DELETE, share: ALL, isAlone: true },
+  deleteFile: { access: DELETE, share: ALL, isAlone: true },
+  /** A lease goes with nobody who writes, deletes, or keeps others from anything. */
+  acquireFileLease: { access: ALL, share: READ },
+  /** To change, release or break a lease leaves the file alone. */
+  leaseFile: { access: 0, share: ALL },
+} as const satisfies Record<string, MomentaryOpen>;
+
+export function refuseMomentaryOpen(
+  handles: readonly Open[],
+  wanted: MomentaryOpen,
+  deletePending: boolean,
+): FaultCode | null {
+  if (wanted.isAlone && !deletePending && handles.length > 0) return "SharingViolation";
+  return refuseOpen(handles, wanted, deletePending);
+}
+
+/** As long as a file is leased, nobody opens it to write or delete; to read, everybody may. */
+export function refuseOpenByLease(isLeased: boolean, wanted: Open): FaultCode | null {
+  return isLeased && (wanted.access & (WRITE | DELETE)) !== 0 ? "SharingViolation" : null;
+}
+
+/** A directory goes only when nobody has it open. */
+export function refuseDirectoryDelete(handles: number, deletePending: boolean): FaultCode | null {
+  if (deletePending) return "DeletePending";
+  return handles > 0 ? "CannotDeleteFileOrDirectory" : null;
+}
+
+function excludes(one: Open, other: Open): boolean {
+  if (one.access === 0 || other.access === 0) return false;
+  return (one.access & ~other.share) !== 0 || (other.access & ~one.share) !== 0;
+}
