@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import type azure from "azure-storage";
+
+type Legacy = azure.TableService | azure.QueueService | azure.BlobService;
+
+/** What a call of the legacy client, which takes callbacks, comes to. */
+export function told<Result = unknown>(
+  service: Legacy,
+  method: string,
+  ...sent: unknown[]
+): Promise<Result> {
+  const call = Reflect.get(service, method) as (...sent: unknown[]) => void;
+  return new Promise((resolve, reject) => {
+    const done = (error: Error | null, result: Result) => (error ? reject(error) : resolve(result));
+    call.call(service, ...sent, done);
+  });
+}
+
+/** Waits for a refusal with this status and code, and returns its message. */
+export async function refusedLegacy(
+  promise: Promise<unknown>,
+  status: number,
+  code: string,
+): Promise<string> {
+  const error = await promise.then(
+    () => assert.fail(`it was not refused with ${code}`),
+    (reason: azure.StorageError) => reason,
+  );
+  assert.deepEqual([error.statusCode, error.code], [status, code]);
+  return error.message;
+}
+
+/** A policy for a SAS that is good for some minutes. */
+export function policyOf(Permissions: string, more: object = {}): azure.common.SharedAccessPolicy {
+  const Start = new Date(Date.now() - 60_000);
+  const Expiry = new Date(Date.now() + 600_000);
+  return { AccessPolicy: { Permissions, Start, Expiry, ...more } };
+}
