@@ -55,8 +55,12 @@ function reference(): string {
   return `# Operations of the Table service
 
 All of them are supported, in JSON with \`odata=nometadata\`, \`minimalmetadata\` or \`fullmetadata\`.
-Atom is refused with 415 \`AtomFormatNotSupported\`. A POST with \`X-HTTP-Method\` stands for MERGE,
-PATCH, PUT or DELETE. Update, merge and delete need \`If-Match\`: an ETag, or \`*\` for any version.
+A POST with \`X-HTTP-Method\` stands for MERGE, PATCH, PUT or DELETE. Update, merge and delete need
+\`If-Match\`: an ETag, or \`*\` for any version.
+
+Atom is refused with 415 \`AtomFormatNotSupported\`. The legacy \`azure-storage\` package does without: it
+sends and reads JSON, and names Atom only where the answer is plain XML (properties, policies) or
+empty (deletes).
 
 | operation | request |
 |---|---|
