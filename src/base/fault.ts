@@ -3,6 +3,7 @@
  * new code does not compile until all of them do.
  */
 export const FAULT_CODES = [
+  "AccessTierNotSupportedForBlobType",
   "AppendPositionConditionNotMet",
   "AtomFormatNotSupported",
   "AuthenticationFailed",
@@ -31,7 +32,9 @@ export const FAULT_CODES = [
   "Crc64Mismatch",
   "DeletePending",
   "DuplicatePropertiesSpecified",
+  "DuplicateTagNames",
   "EmptyMetadataKey",
+  "EmptyTagName",
   "EntityAlreadyExists",
   "EntityTooLarge",
   "FeatureVersionMismatch",
@@ -63,6 +66,7 @@ export const FAULT_CODES = [
   "InvalidRange",
   "InvalidResourceName",
   "InvalidSourceBlobType",
+  "InvalidTag",
   "InvalidUri",
   "InvalidValueType",
   "InvalidXmlDocument",
@@ -125,6 +129,7 @@ export const FAULT_CODES = [
   "SourceConditionNotMet",
   "TableAlreadyExists",
   "TableNotFound",
+  "TagsTooLarge",
   "TargetConditionNotMet",
   "TooManyProperties",
   "UnauthorizedBlobOverwrite",

@@ -8,6 +8,11 @@ export interface RestFault {
 
 /** How REST spells every refusal. docs/reference/errors.md lists the same, and a test compares them. */
 export const REST_FAULTS: Record<FaultCode, RestFault> = {
+  AccessTierNotSupportedForBlobType: {
+    status: 400,
+    code: "AccessTierNotSupportedForBlobType",
+    message: "The access tier is not supported for this blob type.",
+  },
   AppendPositionConditionNotMet: {
     status: 412,
     code: "AppendPositionConditionNotMet",
@@ -153,10 +158,20 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "DuplicatePropertiesSpecified",
     message: "A property is specified more than one time.",
   },
+  DuplicateTagNames: {
+    status: 400,
+    code: "DuplicateTagNames",
+    message: "The tags have duplicate names.",
+  },
   EmptyMetadataKey: {
     status: 400,
     code: "EmptyMetadataKey",
     message: "The key for one of the metadata key-value pairs is empty.",
+  },
+  EmptyTagName: {
+    status: 400,
+    code: "EmptyTagName",
+    message: "The name of one of the tags is empty.",
   },
   EntityAlreadyExists: {
     status: 409,
@@ -317,6 +332,12 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 409,
     code: "InvalidSourceBlobType",
     message: "The copy source blob type is invalid for this operation.",
+  },
+  InvalidTag: {
+    status: 400,
+    code: "InvalidTag",
+    message:
+      "One of the tags specified is invalid: a name has 1 to 128 and a value up to 256 letters, digits, spaces or + - . / : = _.",
   },
   InvalidUri: {
     status: 400,
@@ -636,6 +657,12 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 404,
     code: "TableNotFound",
     message: "The table specified does not exist.",
+  },
+  TagsTooLarge: {
+    status: 400,
+    code: "TagsTooLarge",
+    message:
+      "The tags specified are too large: a blob has up to 10, and their header up to 2,048 characters.",
   },
   TargetConditionNotMet: {
     status: 412,

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { matchesTags, refuseByTags, type TagComparison } from "./tag-expression.ts";
+
+const TAGS: [string, string][] = [
+  ["colour", "blue"],
+  ["size", "10"],
+];
+
+function compare(tag: string, operator: TagComparison["operator"], value: string): TagComparison {
+  return { kind: "compare", tag, operator, value };
+}
+
+test("values compare as text", () => {
+  const operators = ["=", "<>", ">", ">=", "<", "<="] as const;
+  const held = (value: string) =>
+    operators.filter((operator) => matchesTags(TAGS, compare("size", operator, value))).join(" ");
+  assert.equal(held("10"), "= >= <=");
+  assert.equal(held("1"), "<> > >=");
+  assert.equal(held("9"), "<> < <=");
+});
+
+test("a tag that is missing differs from every value, and is neither above nor below any", () => {
+  for (const operator of ["=", ">", ">=", "<", "<="] as const) {
+    assert.equal(matchesTags(TAGS, compare("Colour", operator, "")), false);
+  }
+  assert.equal(matchesTags(TAGS, compare("Colour", "<>", "blue")), true);
+});
+
+test("all terms must hold, or any", () => {
+  const yes = compare("colour", "=", "blue");
+  const no = compare("colour", "=", "red");
+  for (const [left, right] of [
+    [yes, yes],
+    [yes, no],
+    [no, yes],
+    [no, no],
+  ] as const) {
+    const terms = [left, right];
+    assert.equal(matchesTags(TAGS, { kind: "all", terms }), left === yes && right === yes);
+    assert.equal(matchesTags(TAGS, { kind: "any", terms }), left === yes || right === yes);
+  }
+});
+
+test("what does not hold is refused, and no expression never", () => {
+  assert.equal(refuseByTags([], null), null);
+  assert.equal(refuseByTags([], compare("colour", "=", "blue")), "ConditionNotMet");
+  assert.equal(refuseByTags(TAGS, compare("colour", "=", "blue")), null);
+});

@@ -1,0 +1,51 @@
+import type { FaultCode } from "../base/fault.ts";
+import type { Tags } from "./tags.ts";
+
+/** What `x-ms-if-tags` demands of a blob's tags. */
+export type TagExpression =
+  | TagComparison
+  | { readonly kind: "all" | "any"; readonly terms: readonly TagExpression[] };
+
+export interface TagComparison {
+  readonly kind: "compare";
+  readonly tag: string;
+  readonly operator: TagOperator;
+  readonly value: string;
+}
+
+export type TagOperator = "=" | "<>" | ">" | ">=" | "<" | "<=";
+
+/** A blob that is not there has no tags. */
+export function refuseByTags(tags: Tags, asked: TagExpression | null): FaultCode | null {
+  return asked === null || matchesTags(tags, asked) ? null : "ConditionNotMet";
+}
+
+export function matchesTags(tags: Tags, asked: TagExpression): boolean {
+  switch (asked.kind) {
+    case "all":
+      return asked.terms.every((term) => matchesTags(tags, term));
+    case "any":
+      return asked.terms.some((term) => matchesTags(tags, term));
+    case "compare":
+      return compares(tags.find(([name]) => name === asked.tag)?.[1], asked);
+  }
+}
+
+/** Values compare as text. A tag that is missing differs from every value, and that is all. */
+function compares(found: string | undefined, { operator, value }: TagComparison): boolean {
+  if (found === undefined) return operator === "<>";
+  switch (operator) {
+    case "=":
+      return found === value;
+    case "<>":
+      return found !== value;
+    case ">":
+      return found > value;
+    case ">=":
+      return found >= value;
+    case "<":
+      return found < value;
+    case "<=":
+      return found <= value;
+  }
+}

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { REHYDRATE_HIGH_MS, REHYDRATE_STANDARD_MS } from "../base/limits.ts";
+import { refuseByTier, type StoredTier, stepTier, storedTier, TIERS, tierStatus } from "./tier.ts";
+
+const NOW = 1_700_000_000_000;
+const archived = storedTier("Archive", NOW);
+
+function moved(
+  from: StoredTier | null,
+  tier: StoredTier["tier"],
+  priority: "Standard" | "High" | null = null,
+  now = NOW,
+): StoredTier {
+  const { refused, stored } = stepTier(from, { tier, priority }, now);
+  assert.equal(refused, null);
+  return stored as StoredTier;
+}
+
+test("a blob is hot while nobody has said anything else", () => {
+  assert.deepEqual(tierStatus(null, NOW), { tier: "Hot", changedMs: null, rehydration: null });
+  assert.equal(refuseByTier(null, NOW), null);
+});
+
+test("between tiers that are online a blob moves at once", () => {
+  for (const from of TIERS) {
+    for (const to of TIERS) {
+      if (from === "Archive" && to !== "Archive") continue;
+      const found = tierStatus(moved(storedTier(from, NOW - 5), to), NOW);
+      assert.deepEqual(found, { tier: to, changedMs: NOW, rehydration: null });
+    }
+  }
+});
+
+test("out of the archive it takes hours, and then nobody has to do anything", () => {
+  for (const [priority, lasts] of [
+    [null, REHYDRATE_STANDARD_MS],
+    ["Standard", REHYDRATE_STANDARD_MS],
+    ["High", REHYDRATE_HIGH_MS],
+  ] as const) {
+    const moving = moved(archived, "Cool", priority);
+    assert.equal(tierStatus(moving, NOW + lasts - 1).tier, "Archive");
+    assert.equal(refuseByTier(moving, NOW + lasts - 1), "BlobBeingRehydrated");
+    const there = { tier: "Cool", changedMs: NOW + lasts, rehydration: null };
+    assert.deepEqual(tierStatus(moving, NOW + lasts), there);
+    assert.equal(refuseByTier(moving, NOW + lasts), null);
+  }
+  assert.equal(refuseByTier(archived, NOW), "BlobArchived");
+});
+
+test("it can be hurried, but neither slowed down nor sent elsewhere", () => {
+  const moving = moved(archived, "Hot", "Standard");
+  const hurried = moved(moving, "Hot", "High", NOW + 1000);
+  assert.equal(tierStatus(hurried, NOW + 1000 + REHYDRATE_HIGH_MS).tier, "Hot");
+  const late = NOW + REHYDRATE_STANDARD_MS - 5;
+  assert.equal(tierStatus(moved(moving, "Hot", "High", late), late + 5).tier, "Hot");
+  assert.deepEqual(moved(moving, "Hot", null, NOW + 1000), moving);
+  assert.deepEqual(moved(hurried, "Hot", null, NOW + 2000), hurried);
+  for (const [from, tier, priority] of [
+    [hurried, "Hot", "Standard"],
+    [moving, "Cool", null],
+    [moving, "Archive", null],
+  ] as const) {
+    assert.equal(stepTier(from, { tier, priority }, NOW + 2000).refused, "BlobBeingRehydrated");
+  }
+});
