@@ -61,6 +61,7 @@ export const ENTITY_BYTES_MAX = 1 * MIB;
 export const TABLE_RESULTS_MAX = 1_000;
 export const BATCH_OPERATIONS_MAX = 100;
 export const BATCH_BYTES_MAX = 4 * MIB;
+export const BLOB_BATCH_OPERATIONS_MAX = 256;
 export const FILTER_DEPTH_MAX = 32;
 export const FILTER_COMPARISONS_MAX = 250;
 

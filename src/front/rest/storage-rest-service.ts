@@ -29,8 +29,16 @@ export interface StorageCall<Route> {
   readonly overrides: readonly string[];
   /** What a SAS opens of a table; null if nothing limits it. */
   readonly keyRange: KeyRange | null;
+  readonly inner: InnerCalls<Route>;
   /** With what a user delegation key is made, for who comes with a bearer token. */
   readonly delegation: Delegation | null;
+}
+
+/** How the same service deals with the requests inside a request. */
+export interface InnerCalls<Route> {
+  route(request: RestRequest): { readonly account: string; readonly route: Route };
+  /** Authenticated by themselves. A refusal is an answer, too. */
+  answer(request: RestRequest): Promise<RestResponse>;
 }
 
 export interface Delegation {
@@ -57,6 +65,7 @@ export class StorageRestService<Route> implements RestService {
   readonly #accounts: Accounts;
   readonly #auth: AuthOptions;
   readonly #errors: ErrorOptions;
+  readonly #inner: InnerCalls<Route>;
 
   constructor(
     protocol: StorageProtocol<Route>,
@@ -70,10 +79,17 @@ export class StorageRestService<Route> implements RestService {
     this.#accounts = accounts;
     this.#auth = auth;
     this.#errors = { challenge: challenge(auth.oauth) };
+    this.#inner = {
+      route: (request) => {
+        const { accountName, resourcePath } = this.#locate(request);
+        return { account: accountName, route: protocol.route(request, resourcePath) };
+      },
+      answer: (request) => this.#spelled(request, this.#answer(request, this.#locate(request))),
+    };
   }
 
   async handle(request: RestRequest): Promise<RestResponse> {
-    const address = locate(request.headers.get("host"), request.path, this.#accounts);
+    const address = this.#locate(request);
     if (request.method === "OPTIONS") return this.#preflight(request, address.account);
     if (address.account === null || !mayNeedCors(request)) return this.#answer(request, address);
     return this.#answerToPage(request, address, address.account);
@@ -81,6 +97,10 @@ export class StorageRestService<Route> implements RestService {
 
   spell(fault: Fault, request: RestRequest): RestResponse {
     return this.#protocol.spell(fault, request, this.#errors);
+  }
+
+  #locate(request: RestRequest): Address {
+    return locate(request.headers.get("host"), request.path, this.#accounts);
   }
 
   async #answer(request: RestRequest, address: Address): Promise<RestResponse> {
@@ -101,6 +121,7 @@ export class StorageRestService<Route> implements RestService {
       endpoint: endpointOf(request, address),
       overrides: found.overrides,
       keyRange: found.keyRange,
+      inner: this.#inner,
       delegation:
         found.identity === null || account === null
           ? null
@@ -115,17 +136,20 @@ export class StorageRestService<Route> implements RestService {
     account: Account,
   ): Promise<RestResponse> {
     const { cors } = await this.#properties(account.name);
-    let response: RestResponse;
-    try {
-      response = await this.#answer(request, address);
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error;
-      response = this.spell(error, request);
-    }
+    const response = await this.#spelled(request, this.#answer(request, address));
     const { method, headers } = request;
     const added = corsHeaders(cors, method, headers.get("origin"), response.headers);
     if (added.length > 0) response.headers.push(...added);
     return response;
+  }
+
+  async #spelled(request: RestRequest, answer: Promise<RestResponse>): Promise<RestResponse> {
+    try {
+      return await answer;
+    } catch (error) {
+      if (error instanceof Fault) return this.spell(error, request);
+      throw error;
+    }
   }
 
   async #preflight(request: RestRequest, account: Account | null): Promise<RestResponse> {

@@ -1,4 +1,5 @@
 import { handleAppendBlock } from "./append-block.ts";
+import { handleBatch } from "./batch.ts";
 import type { BlobHandler } from "./call.ts";
 import { handleCreateContainer } from "./create-container.ts";
 import { handleDeleteBlob } from "./delete-blob.ts";
@@ -42,6 +43,7 @@ export const BLOB_HANDLERS: Readonly<Partial<Record<BlobOperationName, BlobHandl
   getAccountInformation: handleGetAccountInformation,
   getUserDelegationKey: handleGetUserDelegationKey,
   listContainers: handleListContainers,
+  batch: handleBatch,
 
   createContainer: handleCreateContainer,
   getContainerProperties: handleGetContainerProperties,

@@ -23,6 +23,8 @@ export const BLOB_ROUTES = {
     "GET list": "listContainers",
     "GET blobs": "findBlobsByTags",
     "POST batch": "batch",
+    // The SDK for JavaScript takes the account in a path for a container.
+    "POST batch container": "batch",
     "POST userdelegationkey service": "getUserDelegationKey",
   },
   container: {

@@ -1,22 +1,18 @@
-import { wholeBody } from "../../../base/bytes.ts";
 import { BATCH_OPERATIONS_MAX } from "../../../base/limits.ts";
 import type { RestRequest } from "../http/exchange.ts";
-import { parseQuery } from "../http/query.ts";
-import { boundaryOf, brokenBatch, type Part, readPart, readParts } from "./multipart.ts";
+import { type InnerRequest, readInnerRequest } from "../inner-request.ts";
+import { boundaryOf, brokenBatch, type Part, readParts } from "../multipart.ts";
 
 /** A request inside a batch. */
-export interface InnerRequest {
-  /** Looks like any other; it has the id, the version and the time of the batch. */
-  readonly request: RestRequest;
+export interface InnerTableRequest extends InnerRequest {
   /** What follows the account, percent-encoded. */
   readonly path: string;
-  readonly contentId: string | null;
 }
 
 export interface BatchRequest {
   /** Whether the requests are one change set, which happens as a whole. */
   readonly isChangeSet: boolean;
-  readonly inner: readonly InnerRequest[];
+  readonly inner: readonly InnerTableRequest[];
 }
 
 /** `endpoint` is the URL of the account, with a slash at its end. */
@@ -35,40 +31,9 @@ export function readBatch(outer: RestRequest, text: string, endpoint: string): B
   return { isChangeSet: true, inner: parts.map((one) => innerOf(outer, one, base)) };
 }
 
-const REQUEST_LINE = /^([A-Z]+) (\S+) HTTP\/1\.[01]$/;
-const ORIGIN = /^https?:\/\/[^/?]*/i;
-
-function innerOf(outer: RestRequest, part: Part, base: string): InnerRequest {
-  const type = part.headers.get("content-type")?.toLowerCase();
-  if (type?.startsWith("application/http") !== true) {
-    throw brokenBatch("Each operation must be of type application/http.");
-  }
-  const content = part.content.trimStart();
-  const lineEnd = content.indexOf("\n");
-  const line = (lineEnd < 0 ? content : content.slice(0, lineEnd)).trimEnd();
-  const [, method, url] = REQUEST_LINE.exec(line) ?? [];
-  if (method === undefined || url === undefined) throw brokenBatch(`'${line}' is no request.`);
-  const { headers, content: body } = readPart(lineEnd < 0 ? "" : content.slice(lineEnd + 1));
-  const target = url.replace(ORIGIN, "");
-  const mark = target.indexOf("?");
-  const path = mark < 0 ? target : target.slice(0, mark);
-  return {
-    contentId: headers.get("content-id") ?? part.headers.get("content-id") ?? null,
-    path: withoutBase(path, base),
-    request: {
-      id: outer.id,
-      version: outer.version,
-      secure: outer.secure,
-      remoteAddress: outer.remoteAddress,
-      receivedMs: outer.receivedMs,
-      method,
-      target,
-      path,
-      query: parseQuery(mark < 0 ? "" : target.slice(mark + 1)),
-      headers: { get: (name) => headers.get(name), raw: [...headers].flat() },
-      body: wholeBody(Buffer.from(body, "utf8")),
-    },
-  };
+function innerOf(outer: RestRequest, part: Part, base: string): InnerTableRequest {
+  const { request, contentId } = readInnerRequest(outer, part);
+  return { request, contentId, path: withoutBase(request.path, base) };
 }
 
 /** The URL of an operation leads to the same account as that of its batch. */

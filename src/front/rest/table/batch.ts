@@ -6,12 +6,12 @@ import type { TableContext } from "../../../service/table/context.ts";
 import { writeBatch } from "../../../service/table/write-batch.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { readWholeBody } from "../http/whole-body.ts";
+import { brokenBatch } from "../multipart.ts";
 import { spellTableError } from "../spell-error.ts";
 import { answerWithChanges, answerWithQuery, spellPart } from "./batch-answer.ts";
-import { type InnerRequest, readBatch } from "./batch-request.ts";
+import { type InnerTableRequest, readBatch } from "./batch-request.ts";
 import { entitiesAskedOf, type TableCall } from "./call.ts";
 import { handleGetEntity } from "./get-entity.ts";
-import { brokenBatch } from "./multipart.ts";
 import { handleQueryEntities } from "./query-entities.ts";
 import { routeTable, type TableRoute } from "./route.ts";
 import { answerEntityWrite, readEntityWrite } from "./write-entity.ts";
@@ -22,7 +22,7 @@ export async function handleBatch(context: TableContext, call: TableCall): Promi
   if (!isUtf8(bytes)) throw brokenBatch("It is not UTF-8.");
   const { isChangeSet, inner } = readBatch(call.request, bytes.toString("utf8"), call.endpoint);
   if (isChangeSet) return changeSet(context, call, inner);
-  const [query] = inner as [InnerRequest];
+  const [query] = inner as [InnerTableRequest];
   const answer = await answerQuery(context, call, query).catch((error: unknown) => {
     if (error instanceof Fault) return spellTableError(error, query.request);
     throw error;
@@ -33,7 +33,7 @@ export async function handleBatch(context: TableContext, call: TableCall): Promi
 function answerQuery(
   context: TableContext,
   call: TableCall,
-  { request, path }: InnerRequest,
+  { request, path }: InnerTableRequest,
 ): Promise<RestResponse> {
   const route = routeTable(request.method, path, request.query, request.headers);
   const inner = { ...call, request, route };
@@ -50,7 +50,7 @@ interface Change {
 async function changeSet(
   context: TableContext,
   call: TableCall,
-  inner: readonly InnerRequest[],
+  inner: readonly InnerTableRequest[],
 ): Promise<RestResponse> {
   const changes: Change[] = [];
   for (const [index, one] of inner.entries()) {
@@ -66,7 +66,7 @@ async function changeSet(
   const done = await writeBatch(context, { ...entitiesAskedOf({ ...call, route }), writes });
   if (done.kind === "refused") return refusal(call, done.index, done.fault);
   const parts = changes.map((change, at) => {
-    const { request, contentId } = inner[at] as InnerRequest;
+    const { request, contentId } = inner[at] as InnerTableRequest;
     const answer = answerEntityWrite(
       { ...call, request, route: change.route },
       change.write,
@@ -77,7 +77,7 @@ async function changeSet(
   return answerWithChanges(parts);
 }
 
-async function readChange({ request, path }: InnerRequest, first?: Change): Promise<Change> {
+async function readChange({ request, path }: InnerTableRequest, first?: Change): Promise<Change> {
   const route = routeTable(request.method, path, request.query, request.headers);
   const write = await readEntityWrite(route, request);
   const table = first?.route.table ?? route.table;

@@ -1,4 +1,4 @@
-import { Fault } from "../../../base/fault.ts";
+import { Fault } from "../../base/fault.ts";
 
 /** One part of a multipart body, or a request inside one: its headers by name in lower case. */
 export interface Part {
@@ -9,11 +9,18 @@ export interface Part {
 const BOUNDARY =
   /^multipart\/mixed\s*;(?:.*;)?\s*boundary\s*=\s*(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i;
 const HEADERS_MAX = 50;
+export const CRLF = "\r\n";
 
 /** The boundary that a `Content-Type` of `multipart/mixed` names; null if it is something else. */
 export function boundaryOf(contentType: string | undefined): string | null {
   const found = BOUNDARY.exec(contentType ?? "");
   return found === null ? null : (found[1] ?? found[2] ?? null);
+}
+
+/** Parts that are spelled already, as one body. */
+export function joinParts(parts: readonly string[], boundary: string): string {
+  const all = parts.map((part) => `--${boundary}${CRLF}${part}${CRLF}`).join("");
+  return `${all}--${boundary}--${CRLF}`;
 }
 
 /** Lines may end with CR LF, as they must, or with LF alone, as some clients write them. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Fault } from "../../../base/fault.ts";
-import { boundaryOf, readParts } from "./multipart.ts";
+import { Fault } from "../../base/fault.ts";
+import { boundaryOf, joinParts, readParts } from "./multipart.ts";
 
 function contents(text: string, partsMax = 10): string[] | string {
   try {
@@ -46,4 +46,9 @@ test("what has no end, too many parts or no headers is refused", () => {
   }
   assert.equal(contents("--b\n\n--b\n\n--b\n\n--b--", 2), "InvalidInput");
   assert.equal(contents("--b\n\n--b\n\n--b--", 2).length, 2);
+});
+
+test("what is joined is read again", () => {
+  const text = joinParts(["A: 1\r\n\r\none", "\r\ntwo"], "b");
+  assert.deepEqual(contents(text), ["one", "two"]);
 });

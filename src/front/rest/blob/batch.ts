@@ -1,0 +1,64 @@
+import { isUtf8 } from "node:buffer";
+import { newGuid } from "../../../base/ids.ts";
+import { BATCH_BYTES_MAX, BLOB_BATCH_OPERATIONS_MAX } from "../../../base/limits.ts";
+import type { BlobContext } from "../../../service/blob/context.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { nextRequestId } from "../http/request-id.ts";
+import { readWholeBody } from "../http/whole-body.ts";
+import { type InnerRequest, readInnerRequest, spellInnerAnswer } from "../inner-request.ts";
+import { boundaryOf, brokenBatch, joinParts, readParts } from "../multipart.ts";
+import type { BlobCall } from "./call.ts";
+import type { BlobOperationName } from "./route.ts";
+
+const OPERATIONS: ReadonlySet<BlobOperationName> = new Set(["deleteBlob", "setBlobTier"]);
+
+/**
+ * Many deletions, or many changes of tier. Each is authorized, happens and is answered by itself;
+ * they run side by side, so that they can share a commit.
+ */
+export async function handleBatch(_context: BlobContext, call: BlobCall): Promise<RestResponse> {
+  const bytes = await readWholeBody(call.request.body, BATCH_BYTES_MAX);
+  if (!isUtf8(bytes)) throw brokenBatch("It is not UTF-8.");
+  const inner = readBatch(call, bytes.toString("utf8"));
+  refuseOperations(call, inner);
+  const parts = await Promise.all(inner.map((one) => answerPart(call, one)));
+  const boundary = `batchresponse_${newGuid()}`;
+  return {
+    status: 202,
+    headers: ["Content-Type", `multipart/mixed; boundary=${boundary}`],
+    body: joinParts(parts, boundary),
+  };
+}
+
+function readBatch({ request }: BlobCall, text: string): InnerRequest[] {
+  const boundary = boundaryOf(request.headers.get("content-type"));
+  if (boundary === null) throw brokenBatch("Its Content-Type must be multipart/mixed; boundary=….");
+  const parts = readParts(text, boundary, BLOB_BATCH_OPERATIONS_MAX);
+  if (parts.length === 0) throw brokenBatch("It is empty.");
+  return parts.map((part) => readInnerRequest(request, part));
+}
+
+/** What a batch may not hold at all is refused before any of it has happened. */
+function refuseOperations(call: BlobCall, inner: readonly InnerRequest[]): void {
+  const operations = new Set<BlobOperationName>();
+  for (const { request } of inner) {
+    const { account, route } = call.inner.route(request);
+    if (account !== call.account) throw brokenBatch("An operation names another account.");
+    if (call.route.container !== "" && route.container !== call.route.container) {
+      throw brokenBatch("An operation names another container.");
+    }
+    if (!OPERATIONS.has(route.operation)) {
+      throw brokenBatch(`It may hold Delete Blob or Set Blob Tier, not ${route.operation}.`);
+    }
+    operations.add(route.operation);
+  }
+  if (operations.size > 1) throw brokenBatch("All of its operations must be of one kind.");
+}
+
+async function answerPart(call: BlobCall, { request, contentId }: InnerRequest): Promise<string> {
+  const id = nextRequestId();
+  const { status, headers, body } = await call.inner.answer({ ...request, id });
+  const common = ["x-ms-request-id", id, "x-ms-version", request.version];
+  const named = contentId === null ? [] : [`Content-ID: ${contentId}`];
+  return spellInnerAnswer(named, { status, headers: [...common, ...headers], body });
+}

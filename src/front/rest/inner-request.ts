@@ -1,0 +1,68 @@
+import { STATUS_CODES } from "node:http";
+import { wholeBody } from "../../base/bytes.ts";
+import type { RestRequest, RestResponse } from "./http/exchange.ts";
+import { parseQuery } from "./http/query.ts";
+import { brokenBatch, CRLF, type Part, readPart } from "./multipart.ts";
+
+/** A request inside a batch, and its name there. */
+export interface InnerRequest {
+  /** Looks like any other; it has the host, the id, the version and the time of the batch. */
+  readonly request: RestRequest;
+  readonly contentId: string | null;
+}
+
+const REQUEST_LINE = /^([A-Z]+) (\S+) HTTP\/1\.[01]$/;
+const ORIGIN = /^https?:\/\/[^/?]*/i;
+
+export function readInnerRequest(outer: RestRequest, part: Part): InnerRequest {
+  const type = part.headers.get("content-type")?.toLowerCase();
+  if (type?.startsWith("application/http") !== true) {
+    throw brokenBatch("Each operation must be of type application/http.");
+  }
+  const content = part.content.trimStart();
+  const lineEnd = content.indexOf("\n");
+  const line = (lineEnd < 0 ? content : content.slice(0, lineEnd)).trimEnd();
+  const [, method, url] = REQUEST_LINE.exec(line) ?? [];
+  if (method === undefined || url === undefined) throw brokenBatch(`'${line}' is no request.`);
+  const { headers, content: body } = readPart(lineEnd < 0 ? "" : content.slice(lineEnd + 1));
+  const target = url.replace(ORIGIN, "");
+  const mark = target.indexOf("?");
+  const inherited = new Map([
+    ["host", outer.headers.get("host")],
+    ["x-ms-version", outer.version],
+  ]);
+  return {
+    contentId: headers.get("content-id") ?? part.headers.get("content-id") ?? null,
+    request: {
+      id: outer.id,
+      version: outer.version,
+      secure: outer.secure,
+      remoteAddress: outer.remoteAddress,
+      receivedMs: outer.receivedMs,
+      method,
+      target,
+      path: mark < 0 ? target : target.slice(0, mark),
+      query: parseQuery(mark < 0 ? "" : target.slice(mark + 1)),
+      headers: {
+        get: (name) => headers.get(name) ?? inherited.get(name),
+        raw: [...headers].flat(),
+      },
+      body: wholeBody(Buffer.from(body, "utf8")),
+    },
+  };
+}
+
+/** An answer as it stands in the answer to a batch, below `headers` of its part. */
+export function spellInnerAnswer(
+  headers: readonly string[],
+  { status, headers: own, body }: RestResponse,
+): string {
+  const lines = [
+    "Content-Type: application/http",
+    ...headers,
+    "",
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+  ];
+  for (let at = 0; at < own.length; at += 2) lines.push(`${own[at]}: ${own[at + 1]}`);
+  return [...lines, "", body ?? ""].join(CRLF);
+}
