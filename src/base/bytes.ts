@@ -9,8 +9,9 @@ export interface Body {
   readonly length: number;
   /**
    * Hands over each part in order. The next part comes once the promise for the one before has
-   * settled, so a slow taker slows the sender down. A part is the taker's to keep: nobody changes
-   * it later. Rejects if the sender stops short, but not while a part is still being taken.
+   * settled, so a slow taker slows the sender down. A part is the taker's until then: the sender may
+   * use its memory again, so whoever keeps bytes copies them. Rejects if the sender stops short, but
+   * not while a part is still being taken.
    */
   drain(take: (part: Bytes) => void | Promise<void>): Promise<void>;
 }

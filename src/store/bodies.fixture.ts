@@ -11,13 +11,14 @@ export function someBytes(length: number, seed: number): Bytes {
   return bytes;
 }
 
-/** A body that comes in parts of this size. */
+/** A body that comes in parts of this size, all in the same memory: whoever keeps one notices. */
 export function inParts(bytes: Bytes, partBytes: number): Body {
   return {
     length: bytes.length,
     async drain(take) {
+      const memory = Buffer.alloc(partBytes);
       for (let at = 0; at < bytes.length; at += partBytes) {
-        await take(bytes.subarray(at, at + partBytes));
+        await take(memory.subarray(0, bytes.copy(memory, 0, at, at + partBytes)));
       }
     },
   };
@@ -25,6 +26,6 @@ export function inParts(bytes: Bytes, partBytes: number): Body {
 
 export async function gather(parts: AsyncIterable<Bytes>): Promise<Bytes> {
   const all: Bytes[] = [];
-  for await (const part of parts) all.push(part);
+  for await (const part of parts) all.push(Buffer.from(part));
   return Buffer.concat(all);
 }

@@ -71,7 +71,7 @@ export interface Reading {
   readonly whole: Bytes | null;
   /** Whether the bytes stay what they were when it was opened, even if a map is written meanwhile. */
   readonly isSettled: boolean;
-  /** The bytes in their order. They can be taken once. */
+  /** The bytes in their order. They can be taken once; a part holds until the next is asked for. */
   parts(): AsyncIterable<Bytes>;
   close(): void;
 }

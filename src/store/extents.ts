@@ -17,7 +17,10 @@ export interface Extents {
    * one of them is not there.
    */
   hold(extents: Iterable<number>): Hold;
-  /** Bytes of one held address, checked against their checksums; rejects with "damaged" otherwise. */
+  /**
+   * Bytes of one held address, checked against their checksums; rejects with "damaged" otherwise.
+   * A part holds until the next is asked for: its memory is used again then.
+   */
   parts(at: Address, from: number, length: number): AsyncIterable<Bytes>;
   /** Every extent there is, oldest first, with the bytes it takes on disk. */
   list(): readonly ExtentInfo[];

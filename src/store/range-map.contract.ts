@@ -139,7 +139,7 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
           map = await bench.write(map, (3_998 - parts.length) * PAGE, page(9_999));
           await bench.contents.sweepAll();
         }
-        parts.push(part);
+        parts.push(Buffer.from(part));
       }
       const expected = Array.from({ length: 4_000 }, (_, at) =>
         at % 2 === 0 ? page(at / 2) : Buffer.alloc(PAGE),

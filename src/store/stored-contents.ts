@@ -128,12 +128,13 @@ export class StoredContents implements Contents {
   }
 
   async #takeInline(body: Body, digests: Digests): Promise<Taken> {
-    const parts: Bytes[] = [];
+    const bytes = Buffer.allocUnsafeSlow(body.length);
+    let at = 0;
     await body.drain((part) => {
-      parts.push(part);
+      if (at + part.length > bytes.length) throw new Error("a body is longer than it said");
+      at += part.copy(bytes, at);
     });
-    const bytes = parts.length === 1 ? (parts[0] as Bytes) : Buffer.concat(parts);
-    if (bytes.length !== body.length) throw new Error("a body is not as long as it said");
+    if (at < bytes.length) throw new Error("a body ended too early");
     return new TakenBytes(bytes.length, digestsOf(bytes, digests), bytes, [], () => {});
   }
 

@@ -3,6 +3,7 @@ import type { Bytes } from "../../base/bytes.ts";
 import type { Address } from "../../store/extents.ts";
 import { StoreError } from "../../store/store.ts";
 import { type ExtentFile, PIECE_ALIGNMENT_BYTES } from "./extent-file.ts";
+import { Slabs } from "./slabs.ts";
 
 /**
  * In a file, a piece is a row of chunks, each with the CRC-32 of its bytes behind it. All chunks but
@@ -12,13 +13,16 @@ export const CHUNK_BYTES = 64 * 1024;
 export const CHECKSUM_BYTES = 4;
 
 /** Read, and checked, at one go. A slow reader keeps two such parts in memory. */
-const READ_CHUNKS = 4;
+const READ_CHUNKS = 8;
+const IDLE_SLABS_MAX = 64;
 
 /** What a piece takes in its file, the gap up to the next piece included. */
 export function bytesOnDisk(length: number): number {
   const bytes = length + Math.ceil(length / CHUNK_BYTES) * CHECKSUM_BYTES;
   return Math.ceil(bytes / PIECE_ALIGNMENT_BYTES) * PIECE_ALIGNMENT_BYTES;
 }
+
+const slabs = new Slabs(READ_CHUNKS * CHUNK_BYTES, IDLE_SLABS_MAX);
 
 /** The bytes of a piece from `from` on, in parts; the file is read ahead by one part. */
 export async function* readPiece(
@@ -30,15 +34,27 @@ export async function* readPiece(
   const until = from + length;
   const stride = READ_CHUNKS * CHUNK_BYTES;
   let start = Math.floor(from / CHUNK_BYTES) * CHUNK_BYTES;
-  let ahead = length > 0 ? readChunks(file, at, start, until) : null;
+  // One slab is with the taker, and the next part is read into the other.
+  let slab = slabs.take();
+  let other: Bytes | null = null;
+  let ahead = length > 0 ? readChunks(file, at, start, until, slab) : null;
   try {
     while (ahead !== null) {
       const bytes = await ahead;
       const next = start + stride;
-      ahead = next < until ? readChunks(file, at, next, until) : null;
+      if (next < until) {
+        other ??= slabs.take();
+        ahead = readChunks(file, at, next, until, other);
+        [slab, other] = [other, slab];
+      } else {
+        ahead = null;
+      }
       yield bytes.subarray(Math.max(from - start, 0), until - start);
       start = next;
     }
+    // Only who asks for more behind the last part is done with it: other slabs are left alone.
+    slabs.giveBack(slab);
+    if (other !== null) slabs.giveBack(other);
   } finally {
     ahead?.catch(() => {});
   }
@@ -50,10 +66,11 @@ async function readChunks(
   at: Address,
   start: number,
   until: number,
+  slab: Bytes,
 ): Promise<Bytes> {
   const chunks = Math.min(READ_CHUNKS, Math.ceil((until - start) / CHUNK_BYTES));
-  const bytes = Buffer.allocUnsafeSlow(Math.min(chunks * CHUNK_BYTES, at.length - start));
-  const checksums = Buffer.allocUnsafeSlow(chunks * CHECKSUM_BYTES);
+  const bytes = slab.subarray(0, Math.min(chunks * CHUNK_BYTES, at.length - start));
+  const checksums = Buffer.allocUnsafe(chunks * CHECKSUM_BYTES);
   const into: Bytes[] = [];
   for (let chunk = 0; chunk < chunks; chunk++) {
     into.push(chunkOf(bytes, chunk));

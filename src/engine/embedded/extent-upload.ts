@@ -3,13 +3,18 @@ import type { Bytes } from "../../base/bytes.ts";
 import type { Address, Written } from "../../store/extents.ts";
 import { bytesOnDisk, CHECKSUM_BYTES, CHUNK_BYTES } from "./extent-chunks.ts";
 import type { ExtentFile } from "./extent-file.ts";
+import { Slabs } from "./slabs.ts";
 
-/** One batch is on its way to the file while the next one gathers: twice this in memory at most. */
-const BATCH_BYTES = 1024 * 1024;
-/** Bodies that come in crumbs are written before the list of crumbs gets long. */
-const BATCH_PARTS_MAX = 512;
+/**
+ * Chunks, each with its checksum, that go to the file at one go. One batch is on its way while the
+ * next one gathers: two of them are in memory at most.
+ */
+const BATCH_CHUNKS = 16;
+const IDLE_BATCHES_MAX = 32;
 /** A long upload is synced as it goes, so that little is left to wait for at its end. */
 const SYNC_AHEAD_BYTES = 16 * 1024 * 1024;
+
+const batches = new Slabs(BATCH_CHUNKS * (CHUNK_BYTES + CHECKSUM_BYTES), IDLE_BATCHES_MAX);
 
 /** Room for a piece of a body, in a file that was held for it. */
 export interface Room {
@@ -23,7 +28,10 @@ export interface RoomFinder {
   reserve(bytesOnDisk: number): Promise<Room>;
 }
 
-/** One body on its way into extents. The parts themselves are written, not copies of them. */
+/**
+ * One body on its way into extents. Its parts are copied into batches: that costs less than many
+ * small buffers that live until they are written.
+ */
 export class ExtentUpload implements Written {
   readonly addresses: Address[] = [];
   readonly #rooms: RoomFinder;
@@ -31,8 +39,10 @@ export class ExtentUpload implements Written {
   /** Bytes of the body for which there is no piece yet. */
   #bytesAhead: number;
   #piece: Piece | null = null;
-  #batch: Bytes[] = [];
+  #batch: Bytes = batches.take();
   #batchBytes = 0;
+  /** Is being written, or was. */
+  #otherBatch: Bytes | null = null;
   #writing: Promise<void> = Promise.resolve();
   #unsyncedBytes = 0;
 
@@ -43,11 +53,13 @@ export class ExtentUpload implements Written {
 
   /** Waits only where a batch is complete: most parts cost no turn of the event loop. */
   add(part: Bytes): void | Promise<void> {
-    for (let rest = part; rest.length > 0; ) {
+    for (let at = 0; at < part.length; ) {
       const piece = this.#piece;
-      if (piece === null) return this.#beginPiece().then(() => this.add(rest));
-      rest = this.#gather(piece, rest);
-      if (this.#batchComplete(piece)) return this.#writeBatch(piece).then(() => this.add(rest));
+      if (piece === null) return this.#beginPiece().then(() => this.add(part.subarray(at)));
+      at += this.#gather(piece, part, at);
+      if (this.#isBatchComplete(piece)) {
+        return this.#writeBatch(piece).then(() => this.add(part.subarray(at)));
+      }
     }
   }
 
@@ -55,12 +67,14 @@ export class ExtentUpload implements Written {
   async finish(): Promise<void> {
     if (this.#piece !== null || this.#bytesAhead > 0) throw new Error("a body ended too early");
     await this.#writing;
+    this.#giveBatchesBack();
     await Promise.all(this.#files.map((file) => file.sync()));
   }
 
   /** Waits until nothing is written any more; the room taken stays unused. */
   async abandon(): Promise<void> {
     await this.#writing.catch(() => {});
+    this.#giveBatchesBack();
     this.release();
   }
 
@@ -76,47 +90,48 @@ export class ExtentUpload implements Written {
     this.#files.push(file);
     this.#bytesAhead -= length;
     this.addresses.push({ extent: file.extent, offset, length, bytesOnDisk: size });
-    this.#piece = { file, position: offset, bytesLeft: length, chunkLeft: CHUNK_BYTES, crc: 0 };
+    this.#piece = { file, position: offset, bytesLeft: length, chunkBytes: 0 };
   }
 
-  /** Takes what belongs to the present chunk, and returns the rest. */
-  #gather(piece: Piece, part: Bytes): Bytes {
-    const take = part.subarray(0, Math.min(piece.chunkLeft, piece.bytesLeft));
-    piece.crc = crc32(take, piece.crc);
-    piece.chunkLeft -= take.length;
-    piece.bytesLeft -= take.length;
-    this.#push(take);
-    if (piece.chunkLeft === 0 || piece.bytesLeft === 0) {
-      const checksum = Buffer.allocUnsafe(CHECKSUM_BYTES);
-      checksum.writeUInt32LE(piece.crc);
-      this.#push(checksum);
-      piece.chunkLeft = CHUNK_BYTES;
-      piece.crc = 0;
-    }
-    return part.subarray(take.length);
+  /** Takes what the present chunk has room for, and tells how much that was. */
+  #gather(piece: Piece, part: Bytes, from: number): number {
+    const room = Math.min(CHUNK_BYTES - piece.chunkBytes, piece.bytesLeft);
+    const taken = part.copy(this.#batch, this.#batchBytes, from, from + room);
+    this.#batchBytes += taken;
+    piece.chunkBytes += taken;
+    piece.bytesLeft -= taken;
+    if (piece.chunkBytes === CHUNK_BYTES || piece.bytesLeft === 0) this.#endChunk(piece);
+    return taken;
   }
 
-  #push(part: Bytes): void {
-    this.#batch.push(part);
-    this.#batchBytes += part.length;
+  #endChunk(piece: Piece): void {
+    const end = this.#batchBytes;
+    const checksum = crc32(this.#batch.subarray(end - piece.chunkBytes, end));
+    this.#batchBytes = this.#batch.writeUInt32LE(checksum, end);
+    piece.chunkBytes = 0;
   }
 
-  #batchComplete(piece: Piece): boolean {
-    if (piece.bytesLeft === 0) return true;
-    return this.#batchBytes >= BATCH_BYTES || this.#batch.length >= BATCH_PARTS_MAX;
+  #isBatchComplete(piece: Piece): boolean {
+    return piece.bytesLeft === 0 || this.#batchBytes === this.#batch.length;
   }
 
   async #writeBatch(piece: Piece): Promise<void> {
-    const [batch, bytes, position] = [this.#batch, this.#batchBytes, piece.position];
-    this.#batch = [];
-    this.#batchBytes = 0;
-    piece.position += bytes;
+    const written = this.#batch.subarray(0, this.#batchBytes);
+    const position = piece.position;
+    piece.position += written.length;
     if (piece.bytesLeft === 0) this.#piece = null;
     await this.#writing;
-    this.#writing = piece.file.write(batch, position);
+    [this.#batch, this.#otherBatch] = [this.#otherBatch ?? batches.take(), this.#batch];
+    this.#batchBytes = 0;
+    this.#writing = piece.file.write([written], position);
     // A failure is met by whoever waits for this write next.
     this.#writing.catch(() => {});
-    this.#syncAhead(piece.file, bytes);
+    this.#syncAhead(piece.file, written.length);
+  }
+
+  #giveBatchesBack(): void {
+    batches.giveBack(this.#batch);
+    if (this.#otherBatch !== null) batches.giveBack(this.#otherBatch);
   }
 
   #syncAhead(file: ExtentFile, bytes: number): void {
@@ -132,7 +147,6 @@ interface Piece {
   /** Where the present batch goes. */
   position: number;
   bytesLeft: number;
-  /** Bytes that the present chunk still takes, and the checksum of those it has. */
-  chunkLeft: number;
-  crc: number;
+  /** What the present chunk has got so far. */
+  chunkBytes: number;
 }

@@ -4,6 +4,8 @@ import { StoreError } from "../../store/store.ts";
 
 const EXTENT_BYTES_MAX = 64 * 1024 * 1024;
 const PIECE_PART = 4;
+/** In place of the bytes of a part whose time is over. */
+const SPENT = 0xdb;
 
 /** Extents that live and die with their process. Each piece is one buffer. */
 export class MemoryExtents implements Extents {
@@ -41,7 +43,11 @@ export class MemoryExtents implements Extents {
   async *parts(at: Address, from: number, length: number): AsyncIterable<Bytes> {
     const piece = this.#extentOf(at.extent).pieces.get(at.offset);
     if (piece === undefined) throw new StoreError("damaged", `no piece at ${at.offset}`);
-    if (length > 0) yield piece.subarray(from, from + length);
+    if (length === 0) return;
+    const part = Buffer.from(piece.subarray(from, from + length));
+    yield part;
+    // Nobody may rely on a part that he had before: here everybody would notice.
+    part.fill(SPENT);
   }
 
   list(): readonly ExtentInfo[] {

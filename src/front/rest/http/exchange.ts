@@ -51,7 +51,10 @@ export interface RestResponse {
 
 export type ResponseBody = null | string | Bytes | ResponseStream;
 
-/** A body that is sent in parts. `close` is called once in the end, sent or not. */
+/**
+ * A body that is sent in parts, each of which holds until the next is asked for. `close` is called
+ * once in the end, sent or not.
+ */
 export interface ResponseStream {
   readonly length: number;
   parts(): AsyncIterable<Bytes>;

@@ -7,7 +7,7 @@ import type { ListenerLimits } from "./limits.ts";
 import type { Pace, Transfer } from "./pace.ts";
 
 /** Larger pieces would make a slow reader look like one that has stopped. */
-const SLICE_BYTES_MAX = 256 * KIB;
+const SLICE_BYTES_MAX = 512 * KIB;
 
 export interface Sender {
   readonly limits: ListenerLimits;
@@ -109,11 +109,14 @@ function mayStateLength(request: IncomingRequest, { status }: RestResponse): boo
   return request.method !== "HEAD" && status !== 204 && status !== 304;
 }
 
-/** Hands over one slice after the other, no faster than the client takes them. */
+/**
+ * Hands over one slice after the other, no faster than the client takes them: the memory of a part
+ * is used again once the next one is asked for.
+ */
 async function sendParts(output: ServerResponse, body: Bytes | ResponseStream): Promise<void> {
   let wake = (): void => {};
   const woken = (): void => wake();
-  output.on("drain", woken).on("close", woken);
+  output.on("close", woken);
   let left = body.length;
   try {
     for await (const part of partsOf(body)) {
@@ -121,9 +124,9 @@ async function sendParts(output: ServerResponse, body: Bytes | ResponseStream): 
       if (left < 0) break;
       for (let at = 0; at < part.length; at += SLICE_BYTES_MAX) {
         if (output.destroyed) return;
-        if (output.write(part.subarray(at, at + SLICE_BYTES_MAX))) continue;
         await new Promise<void>((resolve) => {
           wake = resolve;
+          output.write(part.subarray(at, at + SLICE_BYTES_MAX), woken);
         });
       }
       if (output.destroyed) return;
@@ -133,7 +136,7 @@ async function sendParts(output: ServerResponse, body: Bytes | ResponseStream): 
     output.destroy();
     throw error;
   } finally {
-    output.off("drain", woken).off("close", woken);
+    output.off("close", woken);
   }
 }
 
