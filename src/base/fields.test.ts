@@ -15,6 +15,7 @@ import {
   struct,
   text,
   u64,
+  units,
 } from "./fields.ts";
 
 const everything = format(3, {
@@ -22,6 +23,7 @@ const everything = format(3, {
   u64,
   flag,
   text,
+  units,
   bytes,
   maybe: orNull(text),
   many: listOf(struct({ at: count, name: orNull(bytes) })),
@@ -36,6 +38,7 @@ const values = fc.record(
     u64: fc.bigInt(0n, 2n ** 64n - 1n),
     flag: fc.boolean(),
     text: fc.string({ unit: "grapheme", maxLength: 700 }),
+    units: fc.array(fc.nat(0xffff), { maxLength: 20 }).map((it) => String.fromCharCode(...it)),
     bytes: fc.uint8Array({ maxLength: 900 }).map((it) => Buffer.from(it)),
     maybe: fc.option(fc.string({ unit: "grapheme" })),
     many: fc.array(

@@ -85,6 +85,12 @@ export const text: Field<string> = {
   read: (from) => from.text(),
 };
 
+/** A text of any UTF-16 units, halves of surrogate pairs too, which UTF-8 cannot carry. */
+export const units: Field<string> = {
+  write: (to, value) => to.bytes(Buffer.from(value, "utf16le")),
+  read: (from) => from.bytes().toString("utf16le"),
+};
+
 export const bytes: Field<Bytes> = {
   write: (to, value) => to.bytes(value),
   read: (from) => from.bytes(),

@@ -39,6 +39,17 @@ export const SPACE = {
   table: 0x40,
   entity: 0x41,
   doomedTable: 0x42,
+  share: 0x50,
+  shareSnapshot: 0x51,
+  shareUsage: 0x52,
+  doomedShare: 0x53,
+  deletedShare: 0x54,
+  filePermission: 0x55,
+  directoryEntry: 0x58,
+  directory: 0x59,
+  file: 0x5a,
+  /** What share snapshots show of records that have changed since. */
+  keptRecord: 0x5b,
 } as const;
 
 export type Space = (typeof SPACE)[keyof typeof SPACE];

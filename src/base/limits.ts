@@ -67,3 +67,10 @@ export const FILTER_COMPARISONS_MAX = 250;
 export const FILE_NAME_CHARS_MAX = 255;
 export const FILE_PATH_CHARS_MAX = 2_048;
 export const FILE_PATH_LEVELS_MAX = 250;
+export const SHARE_NAME_CHARS_MIN = 3;
+export const SHARE_NAME_CHARS_MAX = 63;
+export const SHARE_QUOTA_GIB_MAX = 102_400;
+/** What a share has that is created without one. */
+export const SHARE_QUOTA_GIB_DEFAULT = 5_120;
+export const FILE_BYTES_MAX = 4 * TIB;
+export const PUT_RANGE_BYTES_MAX = 4 * MIB;

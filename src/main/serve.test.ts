@@ -29,7 +29,7 @@ class Around implements Surroundings {
 }
 
 function settings(...args: string[]) {
-  const ports = ["--blobPort", "0", "--queuePort", "0", "--tablePort", "0"];
+  const ports = ["--blobPort", "0", "--queuePort", "0", "--tablePort", "0", "--filePort", "0"];
   const asked = readCommandLine([...ports, ...args], {});
   assert.equal(asked.kind, "start");
   return readSettings((asked as Extract<typeof asked, { kind: "start" }>).options);
@@ -69,7 +69,7 @@ test("a start that fails leaves nothing open", async (t) => {
 
 test("services still to come take no port", async (t) => {
   const { origins } = await started(t, new Around(), "--inMemoryPersistence");
-  assert.deepEqual([...origins.keys()], ["blob", "queue", "table"]);
+  assert.deepEqual([...origins.keys()], ["blob", "queue", "table", "file"]);
 });
 
 test("IPv6 addresses work, and are bracketed in the origin", async (t) => {

@@ -1,11 +1,13 @@
 import type { Clock } from "../base/clock.ts";
 import { BlobRestService } from "../front/rest/blob/blob-rest-service.ts";
+import { FileRestService } from "../front/rest/file/file-rest-service.ts";
 import type { RestService } from "../front/rest/http/exchange.ts";
 import { DEFAULT_LIMITS } from "../front/rest/http/limits.ts";
 import { type Listener, openListener } from "../front/rest/http/server.ts";
 import { QueueRestService } from "../front/rest/queue/queue-rest-service.ts";
 import { TableRestService } from "../front/rest/table/table-rest-service.ts";
 import { BlobSweep } from "../service/blob/sweep.ts";
+import { FileSweep } from "../service/file/sweep.ts";
 import { QueueSweep } from "../service/queue/sweep.ts";
 import { TableSweep } from "../service/table/sweep.ts";
 import type { FailStop } from "../store/store.ts";
@@ -82,6 +84,7 @@ function servicesOn(data: Data, settings: Settings): [ServiceName, RestService][
     ["blob", new BlobRestService(data, accounts, { oauth })],
     ["queue", new QueueRestService(data, accounts, { oauth })],
     ["table", new TableRestService(data, accounts, { oauth })],
+    ["file", new FileRestService(data, accounts, { oauth })],
   ];
 }
 
@@ -89,7 +92,8 @@ function sweeping(data: Data, { schedule }: Surroundings, log: Log): Background 
   const blobs = new BlobSweep(data);
   const queues = new QueueSweep(data);
   const tables = new TableSweep(data);
-  const rounds = [blobs, queues, tables, data.contents].map((part) => () => part.sweep());
+  const files = new FileSweep(data);
+  const rounds = [blobs, queues, tables, files, data.contents].map((part) => () => part.sweep());
   return new Background(rounds, schedule, (error) => log.warn("sweeping failed", error));
 }
 

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Need } from "./access.ts";
 import { BLOB_NEEDS } from "./blob-needs.ts";
+import { FILE_NEEDS } from "./file-needs.ts";
 import { QUEUE_NEEDS } from "./queue-needs.ts";
 import { TABLE_NEEDS } from "./table-needs.ts";
 
@@ -14,6 +15,7 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Need>>>> = {
   Blob: BLOB_NEEDS,
   Queue: QUEUE_NEEDS,
   Table: TABLE_NEEDS,
+  File: FILE_NEEDS,
 };
 
 test("docs/reference/permissions.md shows what every operation needs", () => {

@@ -20,3 +20,16 @@ export class WholeReading implements Reading {
 
   close(): void {}
 }
+
+/** Takes all of it into memory, and closes it. */
+export async function readWhole(reading: Reading): Promise<Bytes> {
+  try {
+    if (reading.whole !== null) return reading.whole;
+    const bytes = Buffer.allocUnsafe(reading.length);
+    let at = 0;
+    for await (const part of reading.parts()) at += part.copy(bytes, at);
+    return bytes;
+  } finally {
+    reading.close();
+  }
+}

@@ -153,6 +153,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "SMBDeletePending",
     message: "The specified resource is marked for deletion by an SMB client.",
   },
+  DirectoryNotEmpty: {
+    status: 409,
+    code: "DirectoryNotEmpty",
+    message: "The specified directory is not empty.",
+  },
   DuplicatePropertiesSpecified: {
     status: 400,
     code: "DuplicatePropertiesSpecified",
@@ -537,6 +542,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "OutOfRangeQueryParameterValue",
     message: "A query parameter specified in the request URI is outside the permissible range.",
   },
+  ParentNotFound: {
+    status: 404,
+    code: "ParentNotFound",
+    message: "The specified parent path does not exist.",
+  },
   PendingCopyOperation: {
     status: 409,
     code: "PendingCopyOperation",
@@ -592,6 +602,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "QueueNotFound",
     message: "The specified queue does not exist.",
   },
+  ReadOnlyAttribute: {
+    status: 409,
+    code: "ReadOnlyAttribute",
+    message: "The specified resource is read-only and cannot be modified at this time.",
+  },
   RequestBodyTooLarge: {
     status: 413,
     code: "RequestBodyTooLarge",
@@ -632,6 +647,26 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 503,
     code: "ServerBusy",
     message: "The server is currently unable to receive requests. Please retry your request.",
+  },
+  ShareAlreadyExists: {
+    status: 409,
+    code: "ShareAlreadyExists",
+    message: "The specified share already exists.",
+  },
+  ShareHasSnapshots: {
+    status: 409,
+    code: "ShareHasSnapshots",
+    message: "The share has snapshots and the operation requires no snapshots.",
+  },
+  ShareNotFound: {
+    status: 404,
+    code: "ShareNotFound",
+    message: "The specified share does not exist.",
+  },
+  ShareSnapshotNotFound: {
+    status: 404,
+    code: "ShareSnapshotNotFound",
+    message: "The specified share snapshot does not exist.",
   },
   SharingViolation: {
     status: 409,

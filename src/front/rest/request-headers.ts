@@ -131,6 +131,15 @@ export function numberOf(
   return number;
 }
 
+/** `true` or `false`, which is also what silence means. */
+export function flagOf(headers: RequestHeaders, name: string): boolean {
+  const value = headers.get(name);
+  if (value === undefined || value === "") return false;
+  const lower = value.toLowerCase();
+  if (lower !== "true" && lower !== "false") throw invalidHeader(name, value);
+  return lower === "true";
+}
+
 /** What we do not do is refused by name, never accepted and ignored. */
 export function refuseHeaders(headers: RequestHeaders, names: readonly string[]): void {
   for (const name of names) {

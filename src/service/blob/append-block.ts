@@ -1,4 +1,5 @@
 import type { Body } from "../../base/bytes.ts";
+import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { refuse } from "../../base/fault.ts";
 import { type Appendable, type AppendConditions, refuseAppend } from "../../rules/append-block.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
@@ -6,7 +7,6 @@ import type { Versioned } from "../../rules/conditions.ts";
 import type { View } from "../../store/store.ts";
 import { admitBlobUpdate } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
-import { type BodyDigests, refuseByDigests } from "./digests.ts";
 import { type Blob, type Container, writeBlob } from "./records.ts";
 import { nextBlobVersion } from "./version.ts";
 

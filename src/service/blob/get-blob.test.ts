@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { ByteRange } from "../../base/byte-range.ts";
 import { crc64 } from "../../base/crc64.ts";
 import { Fault } from "../../base/fault.ts";
 import { RANGE_DIGEST_BYTES_MAX } from "../../base/limits.ts";
 import { etagOf } from "../../base/stamp.ts";
 import { NO_CONDITIONS } from "../../rules/conditions.ts";
 import { Blobs, bytesOf, refused } from "./blobs.fixture.ts";
-import { type ByteRange, getBlob } from "./get-blob.ts";
+import { getBlob } from "./get-blob.ts";
 
 function read(blobs: Blobs, blob: string, range: ByteRange | null, crc = false) {
   const digests = crc ? { md5: false, crc64: true } : null;

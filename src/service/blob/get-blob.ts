@@ -1,23 +1,16 @@
 import { createHash } from "node:crypto";
+import { type ByteRange, type Piece, pieceOf, refuseDigestOf } from "../../base/byte-range.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { crc64 } from "../../base/crc64.ts";
-import { Fault } from "../../base/fault.ts";
-import { RANGE_DIGEST_BYTES_MAX } from "../../base/limits.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { leaseStatus } from "../../rules/lease.ts";
 import type { Digests, Reading } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
-import { WholeReading } from "../../store/whole-reading.ts";
+import { readWhole, WholeReading } from "../../store/whole-reading.ts";
 import { admitBlobRead, admitToRead } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
 import type { BlobFound } from "./get-blob-properties.ts";
 import { type Blob, writeBlob } from "./records.ts";
-
-export interface ByteRange {
-  readonly from: number;
-  /** The last byte, or null for all that follow. */
-  readonly to: number | null;
-}
 
 export interface GetBlob extends BlobUse {
   /** Null for the whole blob. */
@@ -94,33 +87,8 @@ function openedOf(view: View, blob: Blob, from: number, reading: Reading): Opene
   return { blob, lease: leaseStatus(blob.lease, view.now()), from, reading };
 }
 
-function pieceToRead(blob: Blob, asked: GetBlob): { from: number; length: number } {
+function pieceToRead(blob: Blob, asked: GetBlob): Piece {
   const piece = pieceOf(blob.content.length, asked.range);
-  if (asked.digests !== null && piece.length > RANGE_DIGEST_BYTES_MAX) {
-    throw new Fault("OutOfRangeInput", {
-      MaximumAllowed: String(RANGE_DIGEST_BYTES_MAX),
-      Reason: "A checksum of a range can be had for ranges up to this size: ask for less at once.",
-    });
-  }
+  if (asked.digests !== null) refuseDigestOf(piece);
   return piece;
-}
-
-/** The part of a blob of this size that a range asks for: its end is cut, its start must be there. */
-function pieceOf(size: number, range: ByteRange | null): { from: number; length: number } {
-  if (range === null) return { from: 0, length: size };
-  if (range.from >= size) throw new Fault("InvalidRange", { "Content-Range": `bytes */${size}` });
-  const end = range.to === null ? size : Math.min(range.to + 1, size);
-  return { from: range.from, length: end - range.from };
-}
-
-async function readWhole(reading: Reading): Promise<Bytes> {
-  try {
-    if (reading.whole !== null) return reading.whole;
-    const bytes = Buffer.allocUnsafe(reading.length);
-    let at = 0;
-    for await (const part of reading.parts()) at += part.copy(bytes, at);
-    return bytes;
-  } finally {
-    reading.close();
-  }
 }

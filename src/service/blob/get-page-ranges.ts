@@ -1,3 +1,4 @@
+import type { ByteRange } from "../../base/byte-range.ts";
 import { Fault } from "../../base/fault.ts";
 import { PAGE_BYTES } from "../../base/limits.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
@@ -5,7 +6,6 @@ import type { Range } from "../../store/range-map.ts";
 import type { View } from "../../store/store.ts";
 import { admitBlobRead } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
-import type { ByteRange } from "./get-blob.ts";
 import type { Blob } from "./records.ts";
 
 export interface GetPageRanges extends BlobUse {

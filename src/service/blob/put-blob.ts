@@ -1,11 +1,11 @@
 import type { Body, Bytes } from "../../base/bytes.ts";
+import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Versioned } from "../../rules/conditions.ts";
 import type { Content } from "../../store/contents.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitBlobCreation } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
-import { type BodyDigests, refuseByDigests } from "./digests.ts";
 import { type Blob, type BlobProperties, type Metadata, NEW_BLOB, writeBlob } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
 import { nextBlobVersion } from "./version.ts";

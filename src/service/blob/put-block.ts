@@ -1,4 +1,5 @@
 import type { Body, Bytes } from "../../base/bytes.ts";
+import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { Fault, refuse } from "../../base/fault.ts";
 import { UNCOMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
@@ -7,7 +8,6 @@ import { refuseWriteByLease } from "../../rules/lease.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { admitToBlobName } from "./admit.ts";
 import type { BlobAsked, BlobContext } from "./context.ts";
-import { type BodyDigests, refuseByDigests } from "./digests.ts";
 import {
   type Container,
   readStagedBlob,

@@ -1,4 +1,5 @@
 import type { Body } from "../../base/bytes.ts";
+import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { Fault, refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Versioned } from "../../rules/conditions.ts";
@@ -7,7 +8,6 @@ import type { Content } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { admitBlobUpdate } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
-import { type BodyDigests, refuseByDigests } from "./digests.ts";
 import { type Blob, type Container, writeBlob } from "./records.ts";
 import { nextBlobVersion } from "./version.ts";
 

@@ -1,48 +1,30 @@
 import type { Bytes } from "../../base/bytes.ts";
 import {
   added,
-  bytes,
   count,
-  type Field,
   flag,
   format,
   listOf,
   oneOf,
-  orNull,
   pairs,
   type RecordOf,
-  struct,
-  text,
   u64,
 } from "../../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import { CONTAINER_NAME_CHARS_MAX } from "../../base/limits.ts";
+import { contentProperties, storedContent } from "../../store/content-field.ts";
 import type { Content } from "../../store/contents.ts";
+import { storedLease } from "../../store/lease-field.ts";
 import { storedPolicy } from "../../store/policy-field.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import type { ContainerAddress } from "./context.ts";
-
-/** -1 to 2^53 - 1: for durations, where -1 means without end. */
-const seconds: Field<number> = {
-  write: (to, value) => to.count(value + 1),
-  read: (from) => from.count() - 1,
-};
-
-const lease = orNull(
-  struct({
-    id: text,
-    durationSeconds: seconds,
-    untilMs: orNull(count),
-    brokenAtMs: orNull(count),
-  }),
-);
 
 const containerShape = {
   /** What the container holds is keyed by this, so that deleting it is one record. */
   id: u64,
   etag: u64,
   modifiedMs: count,
-  lease,
+  lease: storedLease,
   publicAccess: oneOf("none", "blob", "container"),
   policies: listOf(storedPolicy),
   metadata: pairs,
@@ -51,31 +33,15 @@ const containerShape = {
 /** Left for the sweeper, which finds by the id in the key what the container held. */
 const doomedContainerShape = {};
 
-const content: Field<Content> = struct({
-  id: u64,
-  kind: oneOf("inline", "extent", "list", "map"),
-  length: count,
-});
-
-/** The headers that a client stores with a blob and gets back with it. */
-const properties = struct({
-  contentType: text,
-  contentEncoding: text,
-  contentLanguage: text,
-  contentDisposition: text,
-  cacheControl: text,
-  contentMd5: orNull(bytes),
-});
-
 const blobShape = {
   type: oneOf("BlockBlob", "PageBlob", "AppendBlob"),
   etag: u64,
   createdMs: count,
   modifiedMs: count,
-  content,
-  properties,
+  content: storedContent,
+  properties: contentProperties,
   metadata: pairs,
-  lease,
+  lease: storedLease,
   /** Of page blobs only. */
   sequenceNumber: added(u64, 0n),
   /** Of append blobs only, as what follows. */
@@ -105,7 +71,7 @@ const doomedStagedBlobShape = {
   dropContents: flag,
 };
 
-const stagedBlockShape = { content };
+const stagedBlockShape = { content: storedContent };
 
 export type Container = Readonly<RecordOf<typeof containerShape>>;
 /** All that is known of a container when the sweeper comes across what it held. */

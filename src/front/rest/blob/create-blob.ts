@@ -4,7 +4,7 @@ import { type CreateBlob, createBlob } from "../../../service/blob/create-blob.t
 import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf, requireHeader } from "../request-headers.ts";
 import { versionHeaders } from "../response-headers.ts";
-import { refuseBody } from "./body.ts";
+import { refuseBody } from "../stored-body.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
 import { pageBlobLengthOf, sequenceNumberOf } from "./page-headers.ts";
 import { propertiesOfBody } from "./properties.ts";

@@ -1,8 +1,9 @@
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { getBlobProperties } from "../../../service/blob/get-blob-properties.ts";
+import { withOverrides } from "../content-properties.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { digestHeaders } from "../response-headers.ts";
-import { blobHeaders, withOverrides } from "./blob-headers.ts";
+import { blobHeaders } from "./blob-headers.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
 import { refuseUnsupportedOnRead } from "./unsupported.ts";
 

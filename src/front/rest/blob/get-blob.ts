@@ -1,21 +1,20 @@
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { type GetBlobDone, getBlob } from "../../../service/blob/get-blob.ts";
-import type { ResponseBody, RestResponse } from "../http/exchange.ts";
+import { rangeDigestsOf, rangeOf } from "../byte-range.ts";
+import { withOverrides } from "../content-properties.ts";
+import type { RestResponse } from "../http/exchange.ts";
 import { conditionsOf, leaseIdOf } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
-import { blobHeaders, withOverrides } from "./blob-headers.ts";
-import { unknownForm } from "./body.ts";
-import { rangeDigestsOf, rangeOf } from "./byte-range.ts";
+import { sentBody, structuredFormOf } from "../stored-body.ts";
+import { blobHeaders } from "./blob-headers.ts";
 import { addressOf, type BlobCall } from "./call.ts";
-import { encodeStructured, STRUCTURED_BODY } from "./structured-body.ts";
 import { refuseUnsupportedOnRead } from "./unsupported.ts";
 
 export async function handleGetBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers } = call.request;
   refuseUnsupportedOnRead(call.request);
   const range = rangeOf(headers);
-  const form = headers.get("x-ms-structured-body");
-  if (form !== undefined && form !== STRUCTURED_BODY) throw unknownForm(form);
+  const form = structuredFormOf(headers);
   const done = await getBlob(context, {
     at: addressOf(call),
     access: call.access,
@@ -26,22 +25,13 @@ export async function handleGetBlob(context: BlobContext, call: BlobCall): Promi
   });
   const found = blobHeaders(done);
   found.push(...(range === null ? wholeHeaders(done) : rangeHeaders(done)));
-  if (form !== undefined) {
-    found.push("x-ms-structured-body", form);
-    found.push("x-ms-structured-content-length", String(done.reading.length));
-  }
+  const sent = sentBody(done.reading, form);
+  found.push(...sent.headers);
   return {
     status: range === null ? 200 : 206,
     headers: withOverrides(found, call.overrides),
-    body: form === undefined ? plainBody(done) : encodeStructured(done.reading),
+    body: sent.body,
   };
-}
-
-/** What is at hand goes out in one piece. */
-function plainBody({ reading }: GetBlobDone): ResponseBody {
-  if (reading.whole === null) return reading;
-  reading.close();
-  return reading.whole;
 }
 
 function wholeHeaders({ blob }: GetBlobDone): string[] {

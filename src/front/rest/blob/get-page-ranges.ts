@@ -4,13 +4,13 @@ import { stampOfIso } from "../../../base/stamp.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { getPageRanges } from "../../../service/blob/get-page-ranges.ts";
 import type { Range } from "../../../store/range-map.ts";
+import { rangeOf } from "../byte-range.ts";
 import type { Query, RestResponse } from "../http/exchange.ts";
 import { markerOf, writeMarker } from "../marker.ts";
 import { refuseHeaders } from "../request-headers.ts";
 import { invalidQuery, numberFromQuery } from "../request-query.ts";
 import { versionHeaders, XML_CONTENT } from "../response-headers.ts";
 import { element, XML_DECLARATION } from "../xml/write-xml.ts";
-import { rangeOf } from "./byte-range.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
 import { refuseUnsupportedOnRead } from "./unsupported.ts";
 

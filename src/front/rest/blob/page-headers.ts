@@ -2,9 +2,9 @@ import { Fault } from "../../../base/fault.ts";
 import { PAGE_BLOB_BYTES_MAX, PAGE_BYTES, SEQUENCE_NUMBER_MAX } from "../../../base/limits.ts";
 import type { SequenceAction, SequenceConditions } from "../../../rules/sequence-number.ts";
 import type { PageRange } from "../../../service/blob/put-page.ts";
+import { rangeOf } from "../byte-range.ts";
 import type { RequestHeaders } from "../http/exchange.ts";
 import { invalidHeader, numberOf } from "../request-headers.ts";
-import { rangeOf } from "./byte-range.ts";
 
 /** Headers of page blobs, from text to values. */
 

@@ -10,7 +10,8 @@ import {
   requireHeader,
 } from "../request-headers.ts";
 import { digestHeaders, versionHeaders } from "../response-headers.ts";
-import { incomingBody, putBlobBytesMax } from "./body.ts";
+import { incomingBody } from "../stored-body.ts";
+import { putBlobBytesMax } from "./body.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 import { createAppendBlob, createPageBlob } from "./create-blob.ts";
 import { propertiesOfBody } from "./properties.ts";

@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import type { Bytes } from "../../../base/bytes.ts";
 import { crc64 } from "../../../base/crc64.ts";
+import { type BodyDigests, refuseByDigests } from "../../../base/digests.ts";
 import { Fault } from "../../../base/fault.ts";
 import { MIB } from "../../../base/limits.ts";
 import type { BlockReference } from "../../../service/blob/block-plan.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
-import { type BodyDigests, refuseByDigests } from "../../../service/blob/digests.ts";
 import { putBlockList } from "../../../service/blob/put-block-list.ts";
+import { DEFAULT_CONTENT_TYPE } from "../content-properties.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { readWholeBody } from "../http/whole-body.ts";
 import { digestsOf, metadataOf } from "../request-headers.ts";
@@ -14,7 +15,7 @@ import { digestHeaders, versionHeaders } from "../response-headers.ts";
 import { parseXml, type XmlElement } from "../xml/parse-xml.ts";
 import { requireRoot } from "../xml-nodes.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
-import { DEFAULT_CONTENT_TYPE, propertiesOf } from "./properties.ts";
+import { propertiesOf } from "./properties.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 
 /** Enough for 50,000 of the longest ids, each on a line of its own. */

@@ -4,7 +4,8 @@ import { putBlock } from "../../../service/blob/put-block.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { digestsOf, invalidHeader, leaseIdOf } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
-import { incomingBody, putBlockBytesMax } from "./body.ts";
+import { incomingBody } from "../stored-body.ts";
+import { putBlockBytesMax } from "./body.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 

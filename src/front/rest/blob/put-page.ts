@@ -4,7 +4,7 @@ import { clearPage, type PutPageDone, putPage } from "../../../service/blob/put-
 import type { RestResponse } from "../http/exchange.ts";
 import { digestsOf, invalidHeader, requireHeader } from "../request-headers.ts";
 import { digestHeaders, versionHeaders } from "../response-headers.ts";
-import { incomingBody, refuseBody } from "./body.ts";
+import { incomingBody, refuseBody } from "../stored-body.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
 import { pageRangeOf, sequenceConditionsOf } from "./page-headers.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Fault } from "../../../base/fault.ts";
-import type { RequestHeaders } from "../http/exchange.ts";
+import { Fault } from "../../base/fault.ts";
 import { rangeDigestsOf, rangeOf } from "./byte-range.ts";
+import type { RequestHeaders } from "./http/exchange.ts";
 
 function sent(headers: Record<string, string>): RequestHeaders {
   return { get: (name) => headers[name], raw: Object.entries(headers).flat() };

@@ -1,7 +1,7 @@
-import type { ByteRange } from "../../../service/blob/get-blob.ts";
-import type { Digests } from "../../../store/contents.ts";
-import type { RequestHeaders } from "../http/exchange.ts";
-import { invalidHeader } from "../request-headers.ts";
+import type { ByteRange } from "../../base/byte-range.ts";
+import type { Digests } from "../../store/contents.ts";
+import type { RequestHeaders } from "./http/exchange.ts";
+import { flagOf, invalidHeader } from "./request-headers.ts";
 
 const RANGE = /^bytes=(\d{1,15})-(\d{1,15})?$/i;
 
@@ -35,18 +35,10 @@ const CRC64 = "x-ms-range-get-content-crc64";
 
 /** Which checksum of the range is wanted with it; null if none is. */
 export function rangeDigestsOf(headers: RequestHeaders, range: ByteRange | null): Digests | null {
-  const md5 = isSet(headers, MD5);
-  const crc64 = isSet(headers, CRC64);
+  const md5 = flagOf(headers, MD5);
+  const crc64 = flagOf(headers, CRC64);
   if (!md5 && !crc64) return null;
   if (md5 && crc64) throw invalidHeader(CRC64, "true", `Ask for this or for ${MD5}, not for both.`);
   if (range === null) throw invalidHeader(md5 ? MD5 : CRC64, "true", "It needs a range.");
   return { md5, crc64 };
-}
-
-function isSet(headers: RequestHeaders, name: string): boolean {
-  const value = headers.get(name);
-  if (value === undefined || value === "") return false;
-  const lower = value.toLowerCase();
-  if (lower !== "true" && lower !== "false") throw invalidHeader(name, value);
-  return lower === "true";
 }

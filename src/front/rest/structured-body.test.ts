@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Body, Bytes } from "../../../base/bytes.ts";
-import { Fault } from "../../../base/fault.ts";
-import { MIB } from "../../../base/limits.ts";
+import type { Body, Bytes } from "../../base/bytes.ts";
+import { Fault } from "../../base/fault.ts";
+import { MIB } from "../../base/limits.ts";
 import { decodeStructured, encodeStructured } from "./structured-body.ts";
 
 /** "123456789" in one segment; its CRC-64 is AE8B14860A799888. */

@@ -1,5 +1,5 @@
-import type { Bytes } from "../../base/bytes.ts";
-import { Fault } from "../../base/fault.ts";
+import type { Bytes } from "./bytes.ts";
+import { Fault } from "./fault.ts";
 
 /** Digests of some bytes; null where nobody has said or computed them. */
 export interface BodyDigests {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { withOverrides } from "./blob-headers.ts";
+import { withOverrides } from "./content-properties.ts";
 
 test("a SAS replaces the headers it names and no others", () => {
   const headers = ["ETag", '"0x1"', "Content-Type", "text/plain", "Cache-Control", "no-cache"];

@@ -1,8 +1,8 @@
-import type { Body, Bytes } from "../../../base/bytes.ts";
-import { Crc64 } from "../../../base/crc64.ts";
-import { Fault } from "../../../base/fault.ts";
-import { MIB } from "../../../base/limits.ts";
-import type { ResponseStream } from "../http/exchange.ts";
+import type { Body, Bytes } from "../../base/bytes.ts";
+import { Crc64 } from "../../base/crc64.ts";
+import { Fault } from "../../base/fault.ts";
+import { MIB } from "../../base/limits.ts";
+import type { ResponseStream } from "./http/exchange.ts";
 
 /**
  * Bodies in frames with checksums, so that what the network spoils is noticed. Little-endian:

@@ -1,0 +1,72 @@
+import { type Stamp, stampOfIso } from "../../../base/stamp.ts";
+import type { ServiceAsked } from "../../../service/account/context.ts";
+import type {
+  FileAsked,
+  FileContext,
+  PathAddress,
+  PathAsked,
+  ShareAsked,
+  ShareUse,
+} from "../../../service/file/context.ts";
+import type { Query, RestResponse } from "../http/exchange.ts";
+import { flagOf, leaseIdOf } from "../request-headers.ts";
+import { invalidQuery } from "../request-query.ts";
+import type { StorageCall } from "../storage-rest-service.ts";
+import type { FileRoute } from "./route.ts";
+
+/** One call of a File operation. */
+export type FileCall = StorageCall<FileRoute>;
+
+export type FileHandler = (context: FileContext, call: FileCall) => Promise<RestResponse>;
+
+/** What is asked of a share, or of one of its snapshots. */
+export function shareAskedOf({ account, access, route, request }: FileCall): ShareAsked {
+  return { at: { account, share: route.share, snapshot: snapshotOf(request.query) }, access };
+}
+
+/** The same, where a lease may come with it. */
+export function shareUseOf(call: FileCall): ShareUse {
+  return { ...shareAskedOf(call), leaseId: leaseIdOf(call.request.headers) };
+}
+
+export function pathAskedOf(call: FileCall): PathAsked {
+  return { at: pathAddressOf(call), access: call.access };
+}
+
+/** What nearly everything that is asked of a file may carry. */
+export function fileAskedOf(call: FileCall): FileAsked {
+  const { access, request } = call;
+  return { at: pathAddressOf(call), access, leaseId: leaseIdOf(request.headers) };
+}
+
+function pathAddressOf({ account, route, request }: FileCall): PathAddress {
+  return {
+    account,
+    share: route.share,
+    snapshot: snapshotOf(request.query),
+    path: route.path,
+    trailingDots: flagOf(request.headers, "x-ms-allow-trailing-dot"),
+  };
+}
+
+export function serviceAskedOf({ account, access }: FileCall): ServiceAsked {
+  return { at: { account, service: "file" }, access };
+}
+
+const SNAPSHOT = "sharesnapshot";
+
+function snapshotOf(query: Query): Stamp | null {
+  const value = query.get(SNAPSHOT);
+  if (value === undefined || value === "") return null;
+  const stamp = stampOfIso(value);
+  if (stamp !== null) return stamp;
+  throw invalidQuery(SNAPSHOT, value, "It must look like 2026-11-16T00:17:23.1234567Z.");
+}
+
+/** Snapshots stay what they are. */
+export function refuseSnapshot({ request }: FileCall): void {
+  const value = request.query.get(SNAPSHOT);
+  if (value !== undefined && value !== "") {
+    throw invalidQuery(SNAPSHOT, value, "A snapshot cannot be changed.");
+  }
+}

@@ -1,0 +1,31 @@
+import type { FileContext } from "../../../service/file/context.ts";
+import { createDirectory } from "../../../service/file/create-directory.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { metadataOf } from "../request-headers.ts";
+import { versionHeaders } from "../response-headers.ts";
+import { type FileCall, pathAskedOf, refuseSnapshot } from "./call.ts";
+import { itemHeaders, itemSettingsOf, refuseNfsHeaders } from "./item-headers.ts";
+
+export async function handleCreateDirectory(
+  context: FileContext,
+  call: FileCall,
+): Promise<RestResponse> {
+  const { headers } = call.request;
+  refuseSnapshot(call);
+  refuseNfsHeaders(headers);
+  const directory = await createDirectory(context, {
+    ...pathAskedOf(call),
+    settings: itemSettingsOf(headers),
+    metadata: metadataOf(headers),
+  });
+  return {
+    status: 201,
+    headers: [
+      ...versionHeaders(directory),
+      ...itemHeaders(directory),
+      "x-ms-request-server-encrypted",
+      "true",
+    ],
+    body: null,
+  };
+}

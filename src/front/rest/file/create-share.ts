@@ -1,0 +1,29 @@
+import { SHARE_QUOTA_GIB_DEFAULT } from "../../../base/limits.ts";
+import type { FileContext } from "../../../service/file/context.ts";
+import { createShare } from "../../../service/file/create-share.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { metadataOf } from "../request-headers.ts";
+import { versionHeaders } from "../response-headers.ts";
+import { type FileCall, refuseSnapshot, shareAskedOf } from "./call.ts";
+import { quotaOf, refuseUnsupportedOnShare, tierOf } from "./share-headers.ts";
+
+export async function handleCreateShare(
+  context: FileContext,
+  call: FileCall,
+): Promise<RestResponse> {
+  const { headers } = call.request;
+  refuseSnapshot(call);
+  refuseUnsupportedOnShare(headers);
+  const quotaGib = quotaOf(headers) ?? SHARE_QUOTA_GIB_DEFAULT;
+  const version = await createShare(context, {
+    ...shareAskedOf(call),
+    metadata: metadataOf(headers),
+    quotaGib,
+    tier: tierOf(headers) ?? "TransactionOptimized",
+  });
+  return {
+    status: 201,
+    headers: [...versionHeaders(version), "x-ms-share-quota", String(quotaGib)],
+    body: null,
+  };
+}

@@ -1,0 +1,34 @@
+import type { FileFound } from "../../../service/file/get-file-properties.ts";
+import type { FileProperties } from "../../../service/file/tree-records.ts";
+import {
+  contentPropertiesOf,
+  DEFAULT_CONTENT_TYPE,
+  namesBehind,
+  propertyHeaders,
+} from "../content-properties.ts";
+import type { RequestHeaders } from "../http/exchange.ts";
+import { leaseHeaders, metadataHeaders, versionHeaders } from "../response-headers.ts";
+import { itemHeaders } from "./item-headers.ts";
+
+const NAMES = namesBehind("x-ms-");
+
+/** The headers that a client stores with a file. */
+export function filePropertiesOf(headers: RequestHeaders): FileProperties {
+  const found = contentPropertiesOf(headers, NAMES);
+  return { ...found, contentType: found.contentType || DEFAULT_CONTENT_TYPE };
+}
+
+/** What every answer about a whole file says, whether or not its bytes come with it. */
+export function fileHeaders({ file, lease }: FileFound): string[] {
+  return [
+    ...versionHeaders(file),
+    ...propertyHeaders(file.properties),
+    "x-ms-type",
+    "File",
+    "x-ms-server-encrypted",
+    "true",
+    ...itemHeaders(file),
+    ...leaseHeaders(lease),
+    ...metadataHeaders(file.metadata),
+  ];
+}

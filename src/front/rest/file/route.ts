@@ -1,0 +1,162 @@
+import { Fault } from "../../../base/fault.ts";
+import type { Query, RequestHeaders } from "../http/exchange.ts";
+
+/** What a request asks for, found from its method, path and query alone (and a header on PUT). */
+export interface FileRoute {
+  readonly operation: FileOperationName;
+  /** Decoded; "" where the operation has none. */
+  readonly share: string;
+  /** Names of directories and, at last, of what is addressed, decoded; none for the root. */
+  readonly path: readonly string[];
+}
+
+type Level = "account" | "share" | "directory" | "file";
+
+/**
+ * Every operation of the service, by what is addressed, method and `comp` (with `restype` for the
+ * account). The names are those of the files that handle them.
+ */
+export const FILE_ROUTES = {
+  account: {
+    "GET properties service": "getServiceProperties",
+    "PUT properties service": "setServiceProperties",
+    "POST userdelegationkey service": "getUserDelegationKey",
+    "GET list": "listShares",
+  },
+  share: {
+    PUT: "createShare",
+    GET: "getShareProperties",
+    DELETE: "deleteShare",
+    "GET metadata": "getShareMetadata",
+    "PUT metadata": "setShareMetadata",
+    "PUT properties": "setShareProperties",
+    "GET acl": "getShareAcl",
+    "PUT acl": "setShareAcl",
+    "GET stats": "getShareStats",
+    "PUT lease": "leaseShare",
+    "PUT snapshot": "snapshotShare",
+    "PUT undelete": "undeleteShare",
+    "PUT filepermission": "createPermission",
+    "GET filepermission": "getPermission",
+  },
+  directory: {
+    PUT: "createDirectory",
+    GET: "getDirectoryProperties",
+    DELETE: "deleteDirectory",
+    "GET metadata": "getDirectoryMetadata",
+    "PUT metadata": "setDirectoryMetadata",
+    "PUT properties": "setDirectoryProperties",
+    "PUT rename": "renameDirectory",
+    "GET list": "listDirectoriesAndFiles",
+    "GET listhandles": "listHandles",
+    "PUT forceclosehandles": "forceCloseHandles",
+  },
+  file: {
+    PUT: "createFile",
+    GET: "getFile",
+    HEAD: "getFileProperties",
+    DELETE: "deleteFile",
+    "GET metadata": "getFileMetadata",
+    "PUT metadata": "setFileMetadata",
+    "PUT properties": "setFileProperties",
+    "PUT range": "putRange",
+    "GET rangelist": "listRanges",
+    "PUT lease": "leaseFile",
+    "PUT copy": "abortCopyFile",
+    "PUT rename": "renameFile",
+    "GET listhandles": "listHandles",
+    "PUT forceclosehandles": "forceCloseHandles",
+  },
+} as const;
+
+type RoutesOf<L extends Level> = (typeof FILE_ROUTES)[L][keyof (typeof FILE_ROUTES)[L]];
+export type FileOperationName =
+  | { [L in Level]: RoutesOf<L> }[Level]
+  | "copyFile"
+  | "putRangeFromUrl"
+  | "createSymbolicLink"
+  | "getSymbolicLink"
+  | "createHardLink";
+
+/** `path` is what follows the account: `/`, `/share` or `/share/directory/file`, percent-encoded. */
+export function routeFile(
+  method: string,
+  path: string,
+  query: Query,
+  headers: RequestHeaders,
+): FileRoute {
+  const restype = query.get("restype")?.toLowerCase() ?? "";
+  const at = addressOf(path);
+  const link = linkOperation(method, restype);
+  if (link !== null) return { operation: link, share: at.share, path: at.path };
+  const level = levelOf(at, restype, query);
+  const operation = fromUrl(operationAt(level, method, query, restype), headers);
+  return { operation, share: at.share, path: at.path };
+}
+
+function linkOperation(method: string, restype: string): FileOperationName | null {
+  if (restype === "hardlink" && method === "PUT") return "createHardLink";
+  if (restype !== "symboliclink") return null;
+  if (method === "PUT") return "createSymbolicLink";
+  return method === "GET" || method === "HEAD" ? "getSymbolicLink" : null;
+}
+
+/** Handles of the root are asked for without saying that it is a directory. */
+function levelOf(at: Address, restype: string, query: Query): Level {
+  if (at.share === "") return "account";
+  if (restype === "share") return "share";
+  if (restype === "directory" || at.path.length === 0) return "directory";
+  return isOnHandles(query) && restype !== "" ? "directory" : "file";
+}
+
+function isOnHandles(query: Query): boolean {
+  const comp = query.get("comp");
+  return comp === "listhandles" || comp === "forceclosehandles";
+}
+
+function operationAt(
+  level: Level,
+  method: string,
+  query: Query,
+  restype: string,
+): FileOperationName {
+  const routes: Readonly<Record<string, FileOperationName>> = FILE_ROUTES[level];
+  const comp = query.get("comp") ?? "";
+  const rest = level === "account" && restype !== "" ? ` ${restype}` : "";
+  const what = comp === "" ? rest : ` ${comp}${rest}`;
+  const found = routes[method + what] ?? (method === "HEAD" ? routes[`GET${what}`] : undefined);
+  if (found !== undefined) return found;
+  const known = Object.keys(routes).some((route) => route.slice(route.indexOf(" ")) === what);
+  if (known || what === "") throw new Fault("UnsupportedHttpVerb", { Method: method });
+  throw new Fault("InvalidQueryParameterValue", {
+    QueryParameterName: "comp",
+    QueryParameterValue: comp,
+    Reason: `There is no such operation on ${level === "account" ? "an account" : `a ${level}`}.`,
+  });
+}
+
+/** A copy source in the headers turns a write into its from-URL form. */
+function fromUrl(operation: FileOperationName, headers: RequestHeaders): FileOperationName {
+  if (headers.get("x-ms-copy-source") === undefined) return operation;
+  if (operation === "createFile") return "copyFile";
+  return operation === "putRange" ? "putRangeFromUrl" : operation;
+}
+
+type Address = Pick<FileRoute, "share" | "path">;
+
+/** Slashes at the end, and several in a row, mean nothing; encoded ones part names as others do. */
+function addressOf(path: string): Address {
+  const [share = "", ...names] = decode(path)
+    .split("/")
+    .filter((name) => name !== "");
+  return { share, path: names };
+}
+
+function decode(encoded: string): string {
+  if (!encoded.includes("%")) return encoded;
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    throw new Fault("InvalidUri");
+  }
+}

@@ -1,0 +1,47 @@
+import { Fault } from "../../../base/fault.ts";
+import { SHARE_QUOTA_GIB_MAX } from "../../../base/limits.ts";
+import type { ShareTier } from "../../../service/file/records.ts";
+import type { RequestHeaders } from "../http/exchange.ts";
+import { invalidHeader, numberOf, refuseHeaders } from "../request-headers.ts";
+
+/** Headers of shares, from text to values. */
+
+export function quotaOf(headers: RequestHeaders): number | null {
+  return numberOf(headers, "x-ms-share-quota", 1, SHARE_QUOTA_GIB_MAX);
+}
+
+const TIERS: readonly ShareTier[] = ["TransactionOptimized", "Hot", "Cool", "Premium"];
+
+export function tierOf(headers: RequestHeaders): ShareTier | null {
+  const name = "x-ms-access-tier";
+  const value = headers.get(name);
+  if (value === undefined || value === "") return null;
+  const tier = TIERS.find((one) => one.toLowerCase() === value.toLowerCase());
+  if (tier === undefined) throw invalidHeader(name, value, `It must be of: ${TIERS.join(", ")}.`);
+  return tier;
+}
+
+/** What is sold by throughput, which no share here is. */
+const PROVISIONED = [
+  "x-ms-share-paid-bursting-enabled",
+  "x-ms-share-paid-bursting-max-bandwidth-mibps",
+  "x-ms-share-paid-bursting-max-iops",
+  "x-ms-share-provisioned-iops",
+  "x-ms-share-provisioned-bandwidth-mibps",
+];
+const NFS = ["x-ms-root-squash", "x-ms-enable-snapshot-virtual-directory-access"];
+
+export function refuseUnsupportedOnShare(headers: RequestHeaders): void {
+  refuseHeaders(headers, PROVISIONED);
+  for (const name of NFS) {
+    if (headers.get(name) === undefined) continue;
+    throw new Fault("UnsupportedHeader", {
+      HeaderName: name,
+      Reason: "It is for shares over NFS, and all shares here are for SMB: send it without.",
+    });
+  }
+  const name = "x-ms-enabled-protocols";
+  const protocols = headers.get(name);
+  if (protocols === undefined || protocols === "" || protocols.toUpperCase() === "SMB") return;
+  throw invalidHeader(name, protocols, "This server has shares for SMB only.");
+}

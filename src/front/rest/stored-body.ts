@@ -1,0 +1,71 @@
+import type { Body } from "../../base/bytes.ts";
+import { Fault } from "../../base/fault.ts";
+import type { Reading } from "../../store/contents.ts";
+import type { RequestHeaders, ResponseBody, RestRequest } from "./http/exchange.ts";
+import { invalidHeader, numberOf } from "./request-headers.ts";
+import { decodeStructured, encodeStructured, STRUCTURED_BODY } from "./structured-body.ts";
+
+/** A body that will be stored, and the headers with which its form is confirmed. */
+export interface IncomingBody {
+  readonly body: Body;
+  readonly echo: readonly string[];
+}
+
+/** Refuses by the headers alone, so that a body that is too large is never read. */
+export function incomingBody(request: RestRequest, bytesMax: number): IncomingBody {
+  const { headers } = request;
+  if (headers.get("content-length") === undefined) throw new Fault("MissingContentLengthHeader");
+  const form = headers.get("x-ms-structured-body");
+  if (form === undefined) {
+    refuseLength(request.body.length, bytesMax);
+    return { body: request.body, echo: [] };
+  }
+  if (form !== STRUCTURED_BODY) throw unknownForm(form);
+  const name = "x-ms-structured-content-length";
+  const length = numberOf(headers, name, 0, Number.MAX_SAFE_INTEGER);
+  if (length === null) throw new Fault("MissingRequiredHeader", { HeaderName: name });
+  refuseLength(length, bytesMax);
+  return {
+    body: decodeStructured(request.body, length),
+    echo: ["x-ms-structured-body", STRUCTURED_BODY],
+  };
+}
+
+function unknownForm(form: string): Fault {
+  return invalidHeader("x-ms-structured-body", form, `It must be ${STRUCTURED_BODY}.`);
+}
+
+function refuseLength(length: number, bytesMax: number): void {
+  if (length <= bytesMax) return;
+  throw new Fault("RequestBodyTooLarge", { MaxLimit: String(bytesMax) });
+}
+
+/** The form in which a client wants stored bytes; null for the bytes as they are. */
+export function structuredFormOf(headers: RequestHeaders): string | null {
+  const form = headers.get("x-ms-structured-body");
+  if (form === undefined) return null;
+  if (form !== STRUCTURED_BODY) throw unknownForm(form);
+  return form;
+}
+
+/** Stored bytes on their way out, and the headers that tell their form. */
+export function sentBody(
+  reading: Reading,
+  form: string | null,
+): { readonly body: ResponseBody; readonly headers: readonly string[] } {
+  if (form !== null) {
+    const length = ["x-ms-structured-content-length", String(reading.length)];
+    return { body: encodeStructured(reading), headers: ["x-ms-structured-body", form, ...length] };
+  }
+  if (reading.whole === null) return { body: reading, headers: [] };
+  // What is at hand goes out in one piece.
+  reading.close();
+  return { body: reading.whole, headers: [] };
+}
+
+/** Where something is created without bytes, or cleared. */
+export function refuseBody(request: RestRequest): void {
+  const { length } = request.body;
+  if (length === 0) return;
+  throw invalidHeader("Content-Length", String(length), "There must be no body here.");
+}

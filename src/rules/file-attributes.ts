@@ -1,0 +1,16 @@
+/** Attributes of files and directories, as the bits that SMB gives them. */
+export const FILE_ATTRIBUTES = {
+  ReadOnly: 0x1,
+  Hidden: 0x2,
+  System: 0x4,
+  Directory: 0x10,
+  Archive: 0x20,
+  Temporary: 0x100,
+  Offline: 0x1000,
+  NotContentIndexed: 0x2000,
+  NoScrubData: 0x2_0000,
+} as const;
+
+export function isReadOnly(attributes: number): boolean {
+  return (attributes & FILE_ATTRIBUTES.ReadOnly) !== 0;
+}

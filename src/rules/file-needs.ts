@@ -1,0 +1,65 @@
+import type { Need } from "./access.ts";
+import { SERVICE_NEEDS } from "./service-needs.ts";
+
+/**
+ * What each File operation needs of a SAS; the owner of a key may do all.
+ * docs/reference/permissions.md shows the same table, and a test compares them.
+ */
+export const FILE_NEEDS = {
+  getServiceProperties: SERVICE_NEEDS.getServiceProperties,
+  setServiceProperties: SERVICE_NEEDS.setServiceProperties,
+  listShares: { on: "s", account: "l", service: "", anonymous: "never" },
+  getUserDelegationKey: { on: "s", account: "", service: "", anonymous: "never" },
+
+  createShare: share("cw"),
+  getShareProperties: share("r"),
+  getShareMetadata: share("r"),
+  setShareProperties: share("w"),
+  setShareMetadata: share("w"),
+  getShareAcl: share(""),
+  setShareAcl: share(""),
+  getShareStats: share("r"),
+  snapshotShare: share("cw"),
+  undeleteShare: share("w"),
+  leaseShare: share("w"),
+  breakShareLease: share("wd"),
+  deleteShare: share("d"),
+  /** Permissions are what files and directories are created with, by whoever may write those. */
+  createPermission: { on: "o", account: "cw", service: "cw", anonymous: "never" },
+  getPermission: { on: "o", account: "r", service: "r", anonymous: "never" },
+
+  listDirectoriesAndFiles: { on: "c", account: "l", service: "l", anonymous: "never" },
+  createDirectory: object("cw"),
+  getDirectoryProperties: object("r"),
+  getDirectoryMetadata: object("r"),
+  setDirectoryProperties: object("w"),
+  setDirectoryMetadata: object("w"),
+  renameDirectory: object("w"),
+  deleteDirectory: object("d"),
+
+  createFile: object("cw"),
+  getFile: object("r"),
+  getFileProperties: object("r"),
+  getFileMetadata: object("r"),
+  setFileProperties: object("w"),
+  setFileMetadata: object("w"),
+  putRange: object("w"),
+  listRanges: object("r"),
+  renameFile: object("w"),
+  leaseFile: object("w"),
+  breakFileLease: object("wd"),
+  copyFile: object("cw"),
+  abortCopyFile: object("w"),
+  deleteFile: object("d"),
+  listHandles: object("r"),
+  forceCloseHandles: object("w"),
+} as const satisfies Record<string, Need>;
+
+/** No service SAS opens what is done to a share as a whole. */
+function share(letters: string): Need {
+  return { on: "c", account: letters, service: "", anonymous: "never" };
+}
+
+function object(letters: string): Need {
+  return { on: "o", account: letters, service: letters, anonymous: "never" };
+}

@@ -1,0 +1,175 @@
+import { Fault, refuse } from "../../base/fault.ts";
+import { type Need, refuseByAccess, refuseOverwrite } from "../../rules/access.ts";
+import { isReadOnly } from "../../rules/file-attributes.ts";
+import { refuseFilePath, withoutTrailingDots } from "../../rules/file-name.ts";
+import { FILE_NEEDS } from "../../rules/file-needs.ts";
+import { refuseReadByLease, refuseWriteByLease } from "../../rules/lease.ts";
+import { refuseShareName } from "../../rules/share-name.ts";
+import type { View } from "../../store/store.ts";
+import type { FileAsked, PathAddress, PathAsked, ShareAsked, ShareUse } from "./context.ts";
+import type { Tree } from "./kept-records.ts";
+import { readShare, readSnapshot, type Share } from "./records.ts";
+import {
+  type Directory,
+  type DirectoryEntry,
+  type File,
+  ROOT_ID,
+  readDirectory,
+  readEntry,
+  readFile,
+} from "./tree-records.ts";
+
+/** The share, if it is there and the caller may do this to it or to what it holds. */
+export function admitToShare(view: View, asked: ShareAsked, need: Need): Share {
+  const share = readShare(view, asked.at);
+  // Permission comes first: who may not look does not learn what exists.
+  refuse(refuseByAccess(asked.access, need, guardOf(share), view.now()));
+  if (share === null) {
+    // What exists has a proper name, so only a miss has to look at it.
+    refuse(refuseShareName(asked.at.share));
+    throw new Fault("ShareNotFound");
+  }
+  return share;
+}
+
+/** A lease on a share guards whatever changes the share itself. */
+export function admitShareUpdate(view: View, asked: ShareUse, need: Need): Share {
+  const share = admitToShare(view, asked, need);
+  refuse(refuseWriteByLease(share.lease, asked.leaseId, view.now(), "Container"));
+  return share;
+}
+
+/** The tree of the share, as it is now or as the snapshot that is named shows it. */
+export function admitToTree(view: View, asked: ShareAsked, need: Need): InShare {
+  const share = admitToShare(view, asked, need);
+  const { snapshot } = asked.at;
+  if (snapshot !== null && readSnapshot(view, share, snapshot) === null) {
+    throw new Fault("ShareSnapshotNotFound");
+  }
+  return { share, tree: treeOf(share, snapshot) };
+}
+
+export function treeOf({ id, newestSnapshot }: Share, snapshot: Tree["snapshot"] = null): Tree {
+  return { share: id, newestSnapshot, snapshot };
+}
+
+/** The directory that something lies in or will lie in, and what stands there under that name. */
+export function admitToName(view: View, asked: PathAsked, need: Need): InDirectory {
+  const { share, tree } = admitToTree(view, asked, need);
+  const path = pathOf(asked.at);
+  const name = path.at(-1);
+  if (name === undefined) throw new Fault("ResourceTypeMismatch", { Reason: "This is the root." });
+  const parent = parentOf(view, tree, path);
+  return { share, tree, parent, name, entry: readEntry(view, tree, parent, name) };
+}
+
+/** A directory that must exist. */
+export function admitToDirectory(
+  view: View,
+  asked: PathAsked,
+  need: Need,
+): InShare & { directory: Directory } {
+  if (asked.at.path.length === 0) {
+    const { share, tree } = admitToTree(view, asked, need);
+    return { share, tree, directory: readDirectory(view, tree, ROOT_ID) };
+  }
+  const { share, tree, entry } = admitToName(view, asked, need);
+  if (entry === null) throw new Fault("ResourceNotFound");
+  if (!entry.isDirectory) throw new Fault("ResourceTypeMismatch");
+  return { share, tree, directory: readDirectory(view, tree, entry.id) };
+}
+
+export type FileOperation = Extract<
+  keyof typeof FILE_NEEDS,
+  | "getFile"
+  | "getFileProperties"
+  | "getFileMetadata"
+  | "listRanges"
+  | "setFileProperties"
+  | "setFileMetadata"
+  | "putRange"
+  | "deleteFile"
+>;
+
+/** A file that must exist, for whoever reads it. */
+export function admitFileRead(view: View, asked: FileAsked, operation: FileOperation): InFile {
+  const admitted = admitToFile(view, asked, operation);
+  refuse(refuseReadByLease(admitted.file.lease, asked.leaseId, view.now(), "File"));
+  return admitted;
+}
+
+/** A file that must exist, for whoever changes it. */
+export function admitFileUpdate(view: View, asked: FileAsked, operation: FileOperation): InFile {
+  const admitted = admitToFile(view, asked, operation);
+  refuseChange(view, admitted.file, asked.leaseId);
+  return admitted;
+}
+
+/** For writes that create a file or replace one. */
+export function admitFileCreation(view: View, asked: FileAsked): FileCreation {
+  const { share, tree, parent, name, entry } = admitToName(view, asked, FILE_NEEDS.createFile);
+  if (entry === null) {
+    refuse(refuseWriteByLease(null, asked.leaseId, view.now(), "File"));
+    return { share, tree, parent, name, old: null };
+  }
+  if (entry.isDirectory) throw new Fault("ResourceTypeMismatch");
+  refuse(refuseOverwrite(asked.access, guardOf(share), view.now()));
+  const old = readFile(view, tree, entry.id);
+  refuseChange(view, old, asked.leaseId);
+  return { share, tree, parent, name, old };
+}
+
+/** What every operation on a file that is there passes. */
+function admitToFile(view: View, asked: FileAsked, operation: FileOperation): InFile {
+  const { share, tree, entry } = admitToName(view, asked, FILE_NEEDS[operation]);
+  if (entry === null) throw new Fault("ResourceNotFound");
+  if (entry.isDirectory) throw new Fault("ResourceTypeMismatch");
+  return { share, tree, file: readFile(view, tree, entry.id) };
+}
+
+function refuseChange(view: View, file: File, leaseId: string | null): void {
+  if (isReadOnly(file.attributes)) throw new Fault("ReadOnlyAttribute");
+  refuse(refuseWriteByLease(file.lease, leaseId, view.now(), "File"));
+}
+
+function pathOf({ path, trailingDots }: PathAddress): readonly string[] {
+  const names = trailingDots ? path : path.map(withoutTrailingDots);
+  refuse(refuseFilePath(names));
+  return names;
+}
+
+/** The id of the directory that the last name of a path lies in. */
+function parentOf(view: View, tree: Tree, path: readonly string[]): bigint {
+  let parent = ROOT_ID;
+  for (let level = 0; level < path.length - 1; level++) {
+    const entry = readEntry(view, tree, parent, path[level] as string);
+    if (!entry?.isDirectory) throw new Fault("ParentNotFound");
+    parent = entry.id;
+  }
+  return parent;
+}
+
+function guardOf(share: Share | null) {
+  return share === null ? null : { publicAccess: "none" as const, policies: share.policies };
+}
+
+export interface InShare {
+  readonly share: Share;
+  readonly tree: Tree;
+}
+
+export interface InDirectory extends InShare {
+  readonly parent: bigint;
+  readonly name: string;
+  readonly entry: DirectoryEntry | null;
+}
+
+export interface InFile extends InShare {
+  readonly file: File;
+}
+
+export interface FileCreation extends InShare {
+  readonly parent: bigint;
+  readonly name: string;
+  readonly old: File | null;
+}

@@ -1,0 +1,63 @@
+import { Fault, refuse } from "../../base/fault.ts";
+import { fileTimeOfStamp } from "../../base/file-time.ts";
+import type { Stamp } from "../../base/stamp.ts";
+import { refuseByAccess } from "../../rules/access.ts";
+import type { Versioned } from "../../rules/conditions.ts";
+import { FILE_ATTRIBUTES } from "../../rules/file-attributes.ts";
+import { FILE_NEEDS } from "../../rules/file-needs.ts";
+import { refuseShareName } from "../../rules/share-name.ts";
+import type { Transaction } from "../../store/store.ts";
+import { treeOf } from "./admit.ts";
+import type { FileContext, ShareAsked } from "./context.ts";
+import { ROOT_PERMISSION_KEY } from "./permissions.ts";
+import { type Metadata, readShare, type Share, type ShareTier, writeShare } from "./records.ts";
+import { ROOT_ID, writeDirectory } from "./tree-records.ts";
+import { nextVersion } from "./version.ts";
+
+export interface CreateShare extends ShareAsked {
+  readonly metadata: Metadata;
+  readonly quotaGib: number;
+  readonly tier: ShareTier;
+}
+
+export async function createShare(context: FileContext, asked: CreateShare): Promise<Versioned> {
+  return context.store.transact((tx) => {
+    refuse(refuseByAccess(asked.access, FILE_NEEDS.createShare, null, tx.now()));
+    refuse(refuseShareName(asked.at.share));
+    if (readShare(tx, asked.at) !== null) throw new Fault("ShareAlreadyExists");
+    const version = nextVersion(tx, null);
+    const share: Share = {
+      id: version.etag,
+      ...version,
+      lease: null,
+      policies: [],
+      metadata: asked.metadata,
+      quotaGib: asked.quotaGib,
+      tier: asked.tier,
+      tierChangedMs: null,
+      newestSnapshot: 0n,
+    };
+    writeShare(tx, asked.at, share);
+    writeRoot(tx, share, version.etag);
+    return version;
+  });
+}
+
+function writeRoot(tx: Transaction, share: Share, stamp: Stamp): void {
+  const now = fileTimeOfStamp(stamp);
+  writeDirectory(tx, treeOf(share), {
+    since: stamp,
+    id: ROOT_ID,
+    parent: ROOT_ID,
+    name: "",
+    etag: share.etag,
+    modifiedMs: share.modifiedMs,
+    attributes: FILE_ATTRIBUTES.Directory,
+    created: now,
+    accessed: now,
+    written: now,
+    changed: now,
+    permissionKey: ROOT_PERMISSION_KEY,
+    metadata: [],
+  });
+}

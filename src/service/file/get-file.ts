@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto";
+import { type ByteRange, type Piece, pieceOf, refuseDigestOf } from "../../base/byte-range.ts";
+import type { Bytes } from "../../base/bytes.ts";
+import { leaseStatus } from "../../rules/lease.ts";
+import type { Reading } from "../../store/contents.ts";
+import type { View } from "../../store/store.ts";
+import { readWhole, WholeReading } from "../../store/whole-reading.ts";
+import { admitFileRead } from "./admit.ts";
+import type { FileAsked, FileContext } from "./context.ts";
+import type { FileFound } from "./get-file-properties.ts";
+import { type File, writeFile } from "./tree-records.ts";
+
+export interface GetFile extends FileAsked {
+  /** Null for the whole file. */
+  readonly range: ByteRange | null;
+  /** Whether the MD5 of what is read is wanted, which costs. */
+  readonly md5: boolean;
+}
+
+export interface GetFileDone extends FileFound {
+  /** Where in the file the bytes begin. */
+  readonly from: number;
+  /** What the file held when it was opened, whatever happens meanwhile. To be closed. */
+  readonly reading: Reading;
+  readonly md5: Bytes | null;
+}
+
+export async function getFile(context: FileContext, asked: GetFile): Promise<GetFileDone> {
+  const { file, lease, from, reading } = await openFile(context, asked);
+  if (!asked.md5) return { file, lease, from, reading, md5: null };
+  const bytes = await readWhole(reading);
+  const md5 = createHash("md5").update(bytes).digest();
+  return { file, lease, from, reading: new WholeReading(bytes), md5 };
+}
+
+type Opened = Omit<GetFileDone, "md5">;
+
+async function openFile(context: FileContext, asked: GetFile): Promise<Opened> {
+  const opened = await context.store.read((view) => {
+    const { file } = admitFileRead(view, asked, "getFile");
+    const { from, length } = pieceToRead(file, asked);
+    return openedOf(view, file, from, context.contents.open(view, file.content, from, length));
+  });
+  // What a snapshot shows does not change any more.
+  if (opened.reading.isSettled || asked.at.snapshot !== null) return opened;
+  opened.reading.close();
+  return openFrozen(context, asked);
+}
+
+/** For files in so many pieces that they cannot be found all at once. It takes a write. */
+async function openFrozen(context: FileContext, asked: GetFile): Promise<Opened> {
+  let reading: Reading | null = null;
+  try {
+    return await context.store.transact((tx) => {
+      reading?.close();
+      const { tree, file } = admitFileRead(tx, asked, "getFile");
+      const { from, length } = pieceToRead(file, asked);
+      const opened = context.contents.maps.openFrozen(tx, file.content, from, length);
+      reading = opened.reading;
+      writeFile(tx, tree, { ...file, content: opened.map });
+      return openedOf(tx, file, from, opened.reading);
+    });
+  } catch (error) {
+    (reading as Reading | null)?.close();
+    throw error;
+  }
+}
+
+function openedOf(view: View, file: File, from: number, reading: Reading): Opened {
+  return { file, lease: leaseStatus(file.lease, view.now()), from, reading };
+}
+
+function pieceToRead(file: File, asked: GetFile): Piece {
+  const piece = pieceOf(file.content.length, asked.range);
+  if (asked.md5) refuseDigestOf(piece);
+  return piece;
+}

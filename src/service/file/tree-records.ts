@@ -1,0 +1,161 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { count, flag, format, pairs, type RecordOf, text, u64, units } from "../../base/fields.ts";
+import { key, keyAfter, ordinalPart, SPACE } from "../../base/keys.ts";
+import { fileNameKey } from "../../rules/file-name.ts";
+import { contentProperties, storedContent } from "../../store/content-field.ts";
+import type { Contents } from "../../store/contents.ts";
+import { storedLease } from "../../store/lease-field.ts";
+import type { Transaction, View } from "../../store/store.ts";
+import { isShown, keep, readInTree, type Tree } from "./kept-records.ts";
+
+/** The root directory of every share. */
+export const ROOT_ID = 0n;
+
+/** What a name in a directory stands for. Names are found whatever their case. */
+const entryShape = {
+  since: u64,
+  id: u64,
+  isDirectory: flag,
+};
+
+const directoryShape = {
+  since: u64,
+  id: u64,
+  parent: u64,
+  /** As it was given, in its case. */
+  name: units,
+  etag: u64,
+  modifiedMs: count,
+  /** The bits of SMB. */
+  attributes: count,
+  /** File times: these four are the client's to set. */
+  created: u64,
+  accessed: u64,
+  written: u64,
+  changed: u64,
+  permissionKey: text,
+  metadata: pairs,
+};
+
+const fileShape = {
+  ...directoryShape,
+  content: storedContent,
+  properties: contentProperties,
+  lease: storedLease,
+};
+
+export type DirectoryEntry = Readonly<RecordOf<typeof entryShape>>;
+export type Directory = Readonly<RecordOf<typeof directoryShape>>;
+export type File = Readonly<RecordOf<typeof fileShape>>;
+export type FileProperties = Readonly<File["properties"]>;
+
+const entryFormat = format(1, entryShape);
+const directoryFormat = format(1, directoryShape);
+const fileFormat = format(1, fileShape);
+
+export function entryKey({ share }: Tree, directory: bigint, name: string): Bytes {
+  return key(SPACE.directoryEntry, share, directory, ordinalPart(fileNameKey(name)));
+}
+
+export function directoryKey({ share }: Tree, id: bigint): Bytes {
+  return key(SPACE.directory, share, id);
+}
+
+export function fileKey({ share }: Tree, id: bigint): Bytes {
+  return key(SPACE.file, share, id);
+}
+
+export function readEntry(
+  view: View,
+  tree: Tree,
+  directory: bigint,
+  name: string,
+): DirectoryEntry | null {
+  const found = readInTree(view, tree, entryKey(tree, directory, name));
+  return found === undefined ? null : entryFormat.decode(found);
+}
+
+/** Where the entry has stood for something else, that is kept for whoever needs it. */
+export function writeEntry(
+  tx: Transaction,
+  tree: Tree,
+  directory: bigint,
+  name: string,
+  value: DirectoryEntry,
+): void {
+  const at = entryKey(tree, directory, name);
+  keepEntry(tx, tree, at);
+  tx.set(at, entryFormat.encode(value));
+}
+
+export function deleteEntry(tx: Transaction, tree: Tree, directory: bigint, name: string): void {
+  const at = entryKey(tree, directory, name);
+  keepEntry(tx, tree, at);
+  tx.delete(at);
+}
+
+function keepEntry(tx: Transaction, tree: Tree, at: Bytes): void {
+  const old = tx.get(at);
+  if (old !== undefined && isShown(tree, entryFormat.decode(old))) keep(tx, tree, at);
+}
+
+/** Whether something is in a directory, as it is now. */
+export function hasEntries(view: View, tree: Tree, directory: bigint): boolean {
+  const all = key(SPACE.directoryEntry, tree.share, directory);
+  return view.range(all, keyAfter(all), { limit: 1 }).length > 0;
+}
+
+export function readDirectory(view: View, tree: Tree, id: bigint): Directory {
+  const found = readInTree(view, tree, directoryKey(tree, id));
+  if (found === undefined) throw new Error(`directory ${id} has an entry and no record`);
+  return directoryFormat.decode(found);
+}
+
+export function readFile(view: View, tree: Tree, id: bigint): File {
+  const found = findFile(view, tree, id);
+  if (found === null) throw new Error(`file ${id} has an entry and no record`);
+  return found;
+}
+
+/** For who knows a file by its id alone, and not whether it is still there. */
+export function findFile(view: View, tree: Tree, id: bigint): File | null {
+  const found = readInTree(view, tree, fileKey(tree, id));
+  return found === undefined ? null : fileFormat.decode(found);
+}
+
+export function decodeFile(found: Bytes): File {
+  return fileFormat.decode(found);
+}
+
+/** A new version of a directory comes from `nextDirectoryVersion`, which keeps the old one. */
+export function writeDirectory(tx: Transaction, tree: Tree, value: Directory): void {
+  tx.set(directoryKey(tree, value.id), directoryFormat.encode(value));
+}
+
+/** A new version of a file comes from `nextFileVersion`, which keeps the old one. */
+export function writeFile(tx: Transaction, tree: Tree, value: File): void {
+  tx.set(fileKey(tree, value.id), fileFormat.encode(value));
+}
+
+/** Its entry goes with it. */
+export function removeDirectory(tx: Transaction, tree: Tree, directory: Directory): void {
+  const at = directoryKey(tree, directory.id);
+  if (isShown(tree, directory)) keep(tx, tree, at);
+  tx.delete(at);
+  deleteEntry(tx, tree, directory.parent, directory.name);
+}
+
+/** Its entry goes with it, and its bytes unless a snapshot shows them. */
+export function removeFile(tx: Transaction, tree: Tree, contents: Contents, file: File): void {
+  deleteEntry(tx, tree, file.parent, file.name);
+  forgetFile(tx, tree, contents, file);
+}
+
+/** Without its entry, which stands for another file already. */
+export function forgetFile(tx: Transaction, tree: Tree, contents: Contents, file: File): void {
+  const at = fileKey(tree, file.id);
+  // What is kept takes over the reference to the content.
+  if (isShown(tree, file)) keep(tx, tree, at);
+  else contents.drop(tx, file.content);
+  tx.delete(at);
+}

@@ -1,0 +1,52 @@
+import { type FileTime, fileTimeOfStamp } from "../../base/file-time.ts";
+import type { Versioned } from "../../rules/conditions.ts";
+import { leaseAfterWrite } from "../../rules/lease.ts";
+import type { Contents } from "../../store/contents.ts";
+import type { Transaction } from "../../store/store.ts";
+import { isShown, keep, type Tree } from "./kept-records.ts";
+import { type Directory, directoryKey, type File, fileKey } from "./tree-records.ts";
+
+/**
+ * ETag and time of a new version. The time never goes backwards, even if the clock does: clients
+ * order updates by it.
+ */
+export function nextVersion(tx: Transaction, old: Versioned | null): Versioned {
+  return { etag: tx.stamp(), modifiedMs: Math.max(tx.now(), old?.modifiedMs ?? 0) };
+}
+
+/** What every write of a directory renews. */
+export interface DirectoryVersion extends Versioned {
+  readonly since: bigint;
+  readonly changed: FileTime;
+}
+
+export interface FileVersion extends DirectoryVersion {
+  readonly lease: File["lease"];
+}
+
+/** To be asked for before anything is changed: it keeps what a snapshot shows. */
+export function nextDirectoryVersion(
+  tx: Transaction,
+  tree: Tree,
+  old: Directory,
+): DirectoryVersion {
+  if (isShown(tree, old)) keep(tx, tree, directoryKey(tree, old.id));
+  const { etag, modifiedMs } = nextVersion(tx, old);
+  return { since: etag, etag, modifiedMs, changed: fileTimeOfStamp(etag) };
+}
+
+/** To be asked for before the content is changed: it keeps what a snapshot shows. */
+export function nextFileVersion(
+  tx: Transaction,
+  tree: Tree,
+  contents: Contents,
+  old: File,
+): FileVersion {
+  if (isShown(tree, old)) {
+    keep(tx, tree, fileKey(tree, old.id));
+    contents.share(tx, old.content);
+  }
+  const { etag, modifiedMs } = nextVersion(tx, old);
+  const lease = leaseAfterWrite(old.lease, tx.now());
+  return { since: etag, etag, modifiedMs, changed: fileTimeOfStamp(etag), lease };
+}
