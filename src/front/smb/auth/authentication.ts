@@ -1,0 +1,197 @@
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import type { Bytes } from "../../../base/bytes.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { fileTime } from "../codec/file-time.ts";
+import { Rc4 } from "../crypto/rc4.ts";
+import { STATUS, StatusError } from "../nt-status.ts";
+import { DerError } from "./der.ts";
+import { firstSignature, hmacMd5, isProved, userKey } from "./ntlm-keys.ts";
+import {
+  type Authenticate,
+  isAnonymous,
+  NTLM_FLAG,
+  NtlmError,
+  readAuthenticate,
+  readNegotiateFlags,
+  writeChallenge,
+} from "./ntlm-messages.ts";
+import {
+  type ClientToken,
+  NEGOTIATION,
+  NTLM_MECHANISM,
+  readClientToken,
+  writeServerToken,
+} from "./spnego.ts";
+
+/** An account as SMB sees it. */
+export interface SmbAccount {
+  readonly name: string;
+  /** Of each key's text; either opens everything. */
+  readonly passwordHashes: readonly Bytes[];
+}
+
+export type SmbAccounts = ReadonlyMap<string, SmbAccount>;
+
+export type AuthenticationStep =
+  | { readonly kind: "more"; readonly token: Bytes }
+  | {
+      readonly kind: "done";
+      readonly token: Bytes;
+      readonly account: string;
+      readonly sessionKey: Bytes;
+    };
+
+const REQUIRED = NTLM_FLAG.unicode | NTLM_FLAG.extendedSecurity;
+/** Of what the client offers, this is taken up. */
+const TAKEN =
+  NTLM_FLAG.unicode |
+  NTLM_FLAG.sign |
+  NTLM_FLAG.seal |
+  NTLM_FLAG.alwaysSign |
+  NTLM_FLAG.extendedSecurity |
+  NTLM_FLAG.bits128 |
+  NTLM_FLAG.keyExchange |
+  NTLM_FLAG.bits56;
+const STATED =
+  NTLM_FLAG.requestTarget |
+  NTLM_FLAG.ntlm |
+  NTLM_FLAG.targetIsServer |
+  NTLM_FLAG.targetInfo |
+  NTLM_FLAG.version;
+
+/** Stands in for accounts that do not exist, so that they cost as much to refuse as a wrong key. */
+const NOBODY: SmbAccount = { name: "", passwordHashes: [randomBytes(16)] };
+
+/**
+ * One authentication, from the client's first token to the key of the session: NTLMv2, within SPNEGO
+ * or bare. Older versions, guests and anonymous clients are refused.
+ */
+export class Authentication {
+  readonly #accounts: SmbAccounts;
+  readonly #serverName: string;
+  readonly #clock: Clock;
+  readonly #challenge = randomBytes(8);
+  #mechanismList: Bytes | null = null;
+  #isNtlmFirst = true;
+  #isBare = false;
+  #negotiate: Bytes | null = null;
+  #challengeMessage: Bytes | null = null;
+
+  constructor(accounts: SmbAccounts, serverName: string, clock: Clock) {
+    this.#accounts = accounts;
+    this.#serverName = serverName;
+    this.#clock = clock;
+  }
+
+  /** Throws a `StatusError` if the client may not come in. */
+  step(bytes: Bytes): AuthenticationStep {
+    try {
+      return this.#step(readClientToken(bytes));
+    } catch (error) {
+      if (error instanceof DerError) throw new StatusError(STATUS.INVALID_PARAMETER);
+      if (error instanceof NtlmError) throw new StatusError(STATUS.LOGON_FAILURE);
+      throw error;
+    }
+  }
+
+  #step(client: ClientToken): AuthenticationStep {
+    const isFirst = this.#challengeMessage === null;
+    if (client.kind === "init") {
+      if (!isFirst) throw new NtlmError("the first step was taken already");
+      return this.#begin(client);
+    }
+    if (client.kind === "bare" && isFirst) this.#isBare = true;
+    const { token } = client;
+    if (token === null) throw new NtlmError("the token is missing");
+    if (isFirst) return this.#sendChallenge(token, null);
+    return this.#finish(token, client.kind === "response" ? client.mic : null);
+  }
+
+  #begin({ mechanisms, mechanismList, token }: ClientToken & { kind: "init" }): AuthenticationStep {
+    const place = mechanisms.findIndex((one) => one.equals(NTLM_MECHANISM));
+    if (place < 0) throw new NtlmError("the client does not know NTLM");
+    this.#mechanismList = Buffer.from(mechanismList);
+    this.#isNtlmFirst = place === 0;
+    if (place === 0 && token !== null) return this.#sendChallenge(token, NTLM_MECHANISM);
+    // Its token, if any, is for a mechanism that is not known here: it has to begin again with NTLM.
+    const answer = writeServerToken({
+      state: NEGOTIATION.requestMic,
+      mechanism: NTLM_MECHANISM,
+      token: null,
+      mic: null,
+    });
+    return { kind: "more", token: answer };
+  }
+
+  #sendChallenge(negotiate: Bytes, mechanism: Bytes | null): AuthenticationStep {
+    const offered = readNegotiateFlags(negotiate);
+    if ((offered & REQUIRED) !== REQUIRED) throw new NtlmError("the client offers too little");
+    const message = writeChallenge({
+      flags: (offered & TAKEN) | STATED,
+      serverName: this.#serverName,
+      challenge: this.#challenge,
+      time: fileTime(this.#clock.now()),
+    });
+    this.#negotiate = Buffer.from(negotiate);
+    this.#challengeMessage = message;
+    if (this.#isBare) return { kind: "more", token: message };
+    const state = NEGOTIATION.acceptIncomplete;
+    return { kind: "more", token: writeServerToken({ state, mechanism, token: message, mic: null }) };
+  }
+
+  #finish(token: Bytes, mic: Bytes | null): AuthenticationStep {
+    if (isAnonymous(token)) throw new StatusError(STATUS.ACCESS_DENIED);
+    const message = readAuthenticate(token);
+    const account = this.#accounts.get(message.user.toLowerCase()) ?? NOBODY;
+    const key = this.#provedKey(account, message);
+    if (key === null || account === NOBODY) throw new NtlmError("wrong account or key");
+    const sessionKey = sessionKeyOf(key, message);
+    this.#checkMic(sessionKey, message);
+    const keyExchange = (message.flags & NTLM_FLAG.keyExchange) !== 0;
+    const answer = this.#isBare
+      ? Buffer.alloc(0)
+      : this.#complete(this.#serverMic(sessionKey, keyExchange, mic));
+    return { kind: "done", token: answer, account: account.name, sessionKey };
+  }
+
+  #provedKey({ passwordHashes }: SmbAccount, message: Authenticate): Bytes | null {
+    const { user, domain, answer, proof } = message;
+    const keys = passwordHashes.map((hash) => userKey(hash, user, domain));
+    return keys.find((key) => isProved(key, this.#challenge, answer, proof)) ?? null;
+  }
+
+  /** Covers all three messages: whoever changed one of them on the way is found out here. */
+  #checkMic(sessionKey: Bytes, { mic, withoutMic }: Authenticate): void {
+    if (mic === null) return;
+    const exchange = [this.#negotiate, this.#challengeMessage, withoutMic] as Bytes[];
+    if (!timingSafeEqual(hmacMd5(sessionKey, ...exchange), mic)) {
+      throw new NtlmError("the exchange was changed on the way");
+    }
+  }
+
+  /** Both sides sign the list of mechanisms where somebody could have had a reason to change it. */
+  #serverMic(sessionKey: Bytes, keyExchange: boolean, mic: Bytes | null): Bytes | null {
+    const list = this.#mechanismList;
+    if (mic === null || list === null) {
+      if (!this.#isNtlmFirst) throw new NtlmError("the list of mechanisms is not signed");
+      return null;
+    }
+    const expected = firstSignature(sessionKey, "client-to-server", keyExchange, list);
+    if (mic.length !== expected.length || !timingSafeEqual(mic, expected)) {
+      throw new NtlmError("the list of mechanisms was changed on the way");
+    }
+    return firstSignature(sessionKey, "server-to-client", keyExchange, list);
+  }
+
+  #complete(mic: Bytes | null): Bytes {
+    const state = NEGOTIATION.acceptCompleted;
+    return writeServerToken({ state, mechanism: null, token: null, mic });
+  }
+}
+
+function sessionKeyOf(key: Bytes, { proof, flags, encryptedKey }: Authenticate): Bytes {
+  const base = hmacMd5(key, proof);
+  if ((flags & NTLM_FLAG.keyExchange) === 0) return base;
+  if (encryptedKey.length !== base.length) throw new NtlmError("the key has the wrong length");
+  return new Rc4(base).apply(encryptedKey);
+}

@@ -1,0 +1,118 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { type FileId, isFileIdBefore } from "./codec/file-id.ts";
+import type { RequestHeader } from "./codec/header.ts";
+import type { Connection } from "./connection.ts";
+import { CREDIT_BYTES } from "./limits.ts";
+import { STATUS, type NtStatus, StatusError } from "./nt-status.ts";
+import type { Open } from "./open.ts";
+import type { Session } from "./session.ts";
+import type { SmbServer } from "./smb-server.ts";
+import type { Tree } from "./tree.ts";
+
+/** What comes of a request. */
+export interface Answer {
+  readonly status: NtStatus;
+  /** One after another, behind the header. */
+  readonly body: readonly Bytes[];
+  /** Stated where the request could not name it yet. */
+  readonly session?: Session;
+  readonly treeId?: number;
+  /** Sees the whole message as it is sent. */
+  readonly onSent?: (message: Bytes) => void;
+}
+
+export function success(...body: readonly Bytes[]): Answer {
+  return { status: STATUS.SUCCESS, body };
+}
+
+/** What the related requests of a compound hand on to each other. */
+export interface Chain {
+  sessionId: number;
+  treeId: number;
+  /** What the request before worked on; null before the first, or if it could not be opened. */
+  fileId: FileId | null;
+  /** Why the request before failed, if it did. */
+  failed: NtStatus | null;
+}
+
+/** One request while it is being answered. */
+export class Call {
+  readonly connection: Connection;
+  readonly header: RequestHeader;
+  readonly message: Bytes;
+  /** Whether it came encrypted. */
+  readonly sealed: boolean;
+  readonly chain: Chain;
+  readonly #session: Session | null;
+  readonly #tree: Tree | null;
+  readonly #pend: () => AbortSignal;
+
+  constructor(
+    connection: Connection,
+    header: RequestHeader,
+    message: Bytes,
+    parts: {
+      readonly sealed: boolean;
+      readonly chain: Chain;
+      readonly session: Session | null;
+      readonly tree: Tree | null;
+      readonly pend: () => AbortSignal;
+    },
+  ) {
+    this.connection = connection;
+    this.header = header;
+    this.message = message;
+    this.sealed = parts.sealed;
+    this.chain = parts.chain;
+    this.#session = parts.session;
+    this.#tree = parts.tree;
+    this.#pend = parts.pend;
+  }
+
+  get server(): SmbServer {
+    return this.connection.server;
+  }
+
+  get hasSession(): boolean {
+    return this.#session !== null;
+  }
+
+  get session(): Session {
+    if (this.#session === null) throw new StatusError(STATUS.USER_SESSION_DELETED);
+    return this.#session;
+  }
+
+  get tree(): Tree {
+    if (this.#tree === null) throw new StatusError(STATUS.NETWORK_NAME_DELETED);
+    return this.#tree;
+  }
+
+  /** The open that a request names, itself or by being related to the one before. */
+  open(fileId: FileId): Open {
+    const named = this.#resolve(fileId);
+    const open = this.session.opens.get(named.volatile);
+    const isIt = open?.fileId.persistent === named.persistent && open.treeId === this.tree.id;
+    if (open === undefined || !isIt) throw new StatusError(STATUS.FILE_CLOSED);
+    this.chain.fileId = named;
+    return open;
+  }
+
+  #resolve(fileId: FileId): FileId {
+    if (!isFileIdBefore(fileId)) return fileId;
+    if (this.chain.fileId !== null) return this.chain.fileId;
+    throw new StatusError(this.chain.failed ?? STATUS.FILE_CLOSED);
+  }
+
+  /** Refuses a transfer that the credits spent on the request do not pay for. */
+  expectCharge(bytes: number): void {
+    const paid = Math.max(1, this.header.creditCharge) * CREDIT_BYTES;
+    if (bytes > Math.min(paid, this.connection.negotiated.transferBytesMax)) {
+      throw new StatusError(STATUS.INVALID_PARAMETER);
+    }
+  }
+
+  /** Tells the client that this takes time. Aborted if the client no longer wants it, or is gone. */
+  pend(): AbortSignal {
+    return this.#pend();
+  }
+}

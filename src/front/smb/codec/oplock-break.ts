@@ -1,0 +1,33 @@
+import type { Bytes } from "../../../base/bytes.ts";
+import { type FileId, readFileId } from "./file-id.ts";
+import { bodyOf, HEADER_BYTES, Writer } from "./wire.ts";
+
+/** What a client answers when it was told to give something up. */
+export type BreakAcknowledgement =
+  | { readonly kind: "oplock"; readonly fileId: FileId; readonly level: number }
+  | { readonly kind: "lease"; readonly key: Bytes; readonly state: number };
+
+const OPLOCK_SIZE = 24;
+const LEASE_SIZE = 36;
+
+export function readBreakAcknowledgement(message: Bytes): BreakAcknowledgement {
+  if (message.length >= HEADER_BYTES + 2 && message.readUInt16LE(HEADER_BYTES) === LEASE_SIZE) {
+    const body = bodyOf(message, LEASE_SIZE);
+    const key = Buffer.from(body.subarray(8, 24));
+    return { kind: "lease", key, state: body.readUInt32LE(24) };
+  }
+  const body = bodyOf(message, OPLOCK_SIZE);
+  return { kind: "oplock", level: body.readUInt8(2), fileId: readFileId(body, 8) };
+}
+
+/** To a client that has to give up an oplock, and the answer when it has. */
+export function writeOplockBreak(level: number, { persistent, volatile }: FileId): Bytes {
+  return new Writer()
+    .u16(OPLOCK_SIZE)
+    .u8(level)
+    .u8(0)
+    .u32(0)
+    .u64(persistent)
+    .u64(volatile)
+    .done();
+}

@@ -1,0 +1,36 @@
+import type { Bytes } from "../../../base/bytes.ts";
+import { type FileId, readFileId } from "./file-id.ts";
+import { bodyOf, HEADER_BYTES, readU64, Writer } from "./wire.ts";
+
+export interface ReadRequest {
+  readonly fileId: FileId;
+  readonly offset: number;
+  readonly length: number;
+  /** With fewer bytes than this the end of the file counts as reached. */
+  readonly lengthMin: number;
+}
+
+const STRUCTURE_SIZE = 49;
+const ANSWER_FIXED_BYTES = 16;
+
+export function readRead(message: Bytes): ReadRequest {
+  const body = bodyOf(message, STRUCTURE_SIZE);
+  return {
+    fileId: readFileId(body, 16),
+    offset: readU64(body, 8),
+    length: body.readUInt32LE(4),
+    lengthMin: body.readUInt32LE(32),
+  };
+}
+
+/** The data follows. */
+export function writeReadHead(dataBytes: number): Bytes {
+  return new Writer()
+    .u16(17)
+    .u8(HEADER_BYTES + ANSWER_FIXED_BYTES)
+    .u8(0)
+    .u32(dataBytes)
+    .u32(0)
+    .u32(0)
+    .done();
+}

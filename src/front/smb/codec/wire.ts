@@ -1,0 +1,123 @@
+import type { Bytes } from "../../../base/bytes.ts";
+import { STATUS, StatusError } from "../nt-status.ts";
+
+/** Offsets in messages count from the header's first byte. */
+export const HEADER_BYTES = 64;
+
+const TWO_32 = 2 ** 32;
+
+/**
+ * The body of a message, whose fixed part is wholly there. An odd structure size stands for a fixed
+ * part of one byte less, with something of variable length behind it.
+ */
+export function bodyOf(message: Bytes, structureSize: number): Bytes {
+  const body = message.subarray(HEADER_BYTES);
+  if (body.length < (structureSize & ~1) || body.readUInt16LE(0) !== structureSize) {
+    throw new StatusError(STATUS.INVALID_PARAMETER);
+  }
+  return body;
+}
+
+/** What a message says lies at `offset`. Nothing of no length lies anywhere. */
+export function partOf(message: Bytes, offset: number, length: number): Bytes {
+  if (length === 0) return message.subarray(0, 0);
+  if (offset < HEADER_BYTES || offset + length > message.length) {
+    throw new StatusError(STATUS.INVALID_PARAMETER);
+  }
+  return message.subarray(offset, offset + length);
+}
+
+/** Text as the protocol has it: whole units of UTF-16, surrogates or not. */
+export function textOf(bytes: Bytes): string {
+  if (bytes.length % 2 !== 0) throw new StatusError(STATUS.INVALID_PARAMETER);
+  return bytes.toString("utf16le");
+}
+
+/** Exact up to 2^53. Ids that we hand out are far below; others may come out as a neighbour. */
+export function readU64(bytes: Bytes, at: number): number {
+  return bytes.readUInt32LE(at + 4) * TWO_32 + bytes.readUInt32LE(at);
+}
+
+export function writeU64(bytes: Bytes, at: number, value: number): void {
+  bytes.writeUInt32LE(value % TWO_32, at);
+  bytes.writeUInt32LE(Math.floor(value / TWO_32), at + 4);
+}
+
+export function alignedTo(length: number, unit: number): number {
+  return Math.ceil(length / unit) * unit;
+}
+
+/** Bytes that grow as values are added, little end first. */
+export class Writer {
+  #bytes = Buffer.alloc(256);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  u8(value: number): this {
+    const at = this.#grow(1);
+    this.#bytes[at] = value;
+    return this;
+  }
+
+  u16(value: number): this {
+    const at = this.#grow(2);
+    this.#bytes.writeUInt16LE(value, at);
+    return this;
+  }
+
+  u32(value: number): this {
+    const at = this.#grow(4);
+    this.#bytes.writeUInt32LE(value >>> 0, at);
+    return this;
+  }
+
+  u64(value: number | bigint): this {
+    const at = this.#grow(8);
+    if (typeof value === "bigint") this.#bytes.writeBigUInt64LE(value, at);
+    else writeU64(this.#bytes, at, value);
+    return this;
+  }
+
+  bytes(value: Bytes): this {
+    const at = this.#grow(value.length);
+    value.copy(this.#bytes, at);
+    return this;
+  }
+
+  text(value: string): this {
+    return this.bytes(Buffer.from(value, "utf16le"));
+  }
+
+  zeros(count: number): this {
+    this.#grow(count);
+    return this;
+  }
+
+  align(unit: number): this {
+    return this.zeros(alignedTo(this.#length, unit) - this.#length);
+  }
+
+  /** Overwrites what was written at `at`. */
+  patchU32(at: number, value: number): this {
+    this.#bytes.writeUInt32LE(value, at);
+    return this;
+  }
+
+  done(): Bytes {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #grow(by: number): number {
+    const at = this.#length;
+    if (at + by > this.#bytes.length) {
+      const larger = Buffer.alloc(Math.max(at + by, this.#bytes.length * 2));
+      this.#bytes.copy(larger);
+      this.#bytes = larger;
+    }
+    this.#length += by;
+    return at;
+  }
+}

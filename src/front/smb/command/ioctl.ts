@@ -1,0 +1,41 @@
+import type { Bytes } from "../../../base/bytes.ts";
+import { type Answer, type Call, success } from "../call.ts";
+import { CONTROL, type IoctlRequest, readIoctl, writeIoctl } from "../codec/ioctl.ts";
+import { isNegotiationIntact, writeValidateNegotiate } from "../codec/validate-negotiate.ts";
+import { DropConnection } from "../drop-connection.ts";
+import { STATUS, StatusError } from "../nt-status.ts";
+
+export async function handleIoctl(call: Call): Promise<Answer> {
+  const request = readIoctl(call.message);
+  if (!request.isFsctl) throw new StatusError(STATUS.NOT_SUPPORTED);
+  call.expectCharge(Math.max(request.input.length, request.outputBytesMax));
+  switch (request.code) {
+    case CONTROL.validateNegotiate:
+      return success(writeIoctl(request, validateNegotiate(call, request)));
+    case CONTROL.pipeTransceive:
+      return await transceive(call, request);
+    case CONTROL.dfsGetReferrals:
+    case CONTROL.dfsGetReferralsEx:
+      // Clients ask before each connection to a share: a share here is never somewhere else.
+      throw new StatusError(STATUS.NOT_FOUND);
+    default:
+      throw new StatusError(STATUS.INVALID_DEVICE_REQUEST);
+  }
+}
+
+/** The client asks, in a message that nobody can change, whether NEGOTIATE arrived unchanged. */
+function validateNegotiate({ connection, server }: Call, { input, outputBytesMax }: IoctlRequest): Bytes {
+  const { negotiated } = connection;
+  if (!isNegotiationIntact(input, negotiated.client)) throw new DropConnection();
+  const output = writeValidateNegotiate(negotiated, server.guid);
+  if (output.length > outputBytesMax) throw new DropConnection();
+  return output;
+}
+
+async function transceive(call: Call, request: IoctlRequest): Promise<Answer> {
+  const open = call.open(request.fileId);
+  await open.write(request.input);
+  const { bytes, hasMore } = open.read(request.outputBytesMax);
+  const status = hasMore ? STATUS.BUFFER_OVERFLOW : STATUS.SUCCESS;
+  return { status, body: [writeIoctl(request, bytes)] };
+}

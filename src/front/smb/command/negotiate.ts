@@ -1,0 +1,162 @@
+import { randomBytes } from "node:crypto";
+import type { Bytes } from "../../../base/bytes.ts";
+import { serverHint } from "../auth/spnego.ts";
+import { type Answer, type Call, success } from "../call.ts";
+import { fileTime } from "../codec/file-time.ts";
+import { blankHeader, COMMAND, writeAnswerHeader } from "../codec/header.ts";
+import {
+  CAPABILITY,
+  DIALECT,
+  type Dialect,
+  type NegotiatedContexts,
+  type NegotiateRequest,
+  readNegotiate,
+  SECURITY_MODE,
+  SHA_512,
+  writeNegotiate,
+} from "../codec/negotiate.ts";
+import type { Connection, Negotiated } from "../connection.ts";
+import { CIPHER, type CipherId } from "../crypto/cipher.ts";
+import { SIGNING, type SigningAlgorithm } from "../crypto/signer.ts";
+import { DropConnection } from "../drop-connection.ts";
+import { TRANSFER_BYTES_MAX, TRANSFER_BYTES_MAX_202 } from "../limits.ts";
+import { STATUS, StatusError } from "../nt-status.ts";
+import { hashOn, signingOf } from "../session.ts";
+import type { SmbServer } from "../smb-server.ts";
+
+/** Best first: of what both sides know, the first is taken. */
+const DIALECTS: readonly Dialect[] = [
+  DIALECT.smb311,
+  DIALECT.smb302,
+  DIALECT.smb300,
+  DIALECT.smb210,
+  DIALECT.smb202,
+];
+const CIPHERS: readonly CipherId[] = [
+  CIPHER.aes256Gcm,
+  CIPHER.aes128Gcm,
+  CIPHER.aes256Ccm,
+  CIPHER.aes128Ccm,
+];
+const SIGNINGS: readonly SigningAlgorithm[] = [
+  SIGNING.aesGmac,
+  SIGNING.aesCmac,
+  SIGNING.hmacSha256,
+];
+const NO_HASH = Buffer.alloc(64);
+const SALT_BYTES = 32;
+/** The client's ciphers were understood, and none of them can be used. */
+const NO_CIPHER = 0;
+
+export function handleNegotiate({ connection, message }: Call): Answer {
+  // Twice would let somebody in between replace what was agreed on.
+  if (connection.isNegotiated) throw new DropConnection();
+  const request = readNegotiate(message);
+  if (request.dialects.length === 0) throw new StatusError(STATUS.INVALID_PARAMETER);
+  const dialect = DIALECTS.find((one) => request.dialects.includes(one));
+  if (dialect === undefined) throw new StatusError(STATUS.NOT_SUPPORTED);
+  const negotiated = agree(connection.server, dialect, request);
+  const contexts = dialect === DIALECT.smb311 ? contextsOf(request, negotiated) : null;
+  const answer = success(answerBody(connection.server, negotiated, contexts));
+  connection.negotiated = negotiated;
+  if (dialect !== DIALECT.smb311) return answer;
+  const requestHash = hashOn(NO_HASH, message);
+  const onSent = (sent: Bytes) => {
+    negotiated.preauthHash = hashOn(requestHash, sent);
+  };
+  return { status: answer.status, body: answer.body, onSent };
+}
+
+function agree(server: SmbServer, dialect: Dialect, request: NegotiateRequest): Negotiated {
+  const { encryption, signingRequired } = server.options;
+  const isOldest = dialect === DIALECT.smb202;
+  const cipher = encryption === "off" ? null : chooseCipher(dialect, request);
+  const offersCipher = cipher !== null && dialect < DIALECT.smb311;
+  return {
+    dialect,
+    signing: chooseSigning(dialect, request),
+    cipher,
+    client: {
+      guid: request.clientGuid,
+      dialects: request.dialects,
+      capabilities: request.capabilities,
+      securityMode: request.securityMode,
+    },
+    serverCapabilities:
+      (isOldest ? 0 : CAPABILITY.largeMtu) | (offersCipher ? CAPABILITY.encryption : 0),
+    serverSecurityMode:
+      SECURITY_MODE.signingEnabled | (signingRequired ? SECURITY_MODE.signingRequired : 0),
+    transferBytesMax: isOldest ? TRANSFER_BYTES_MAX_202 : TRANSFER_BYTES_MAX,
+    preauthHash: NO_HASH,
+  };
+}
+
+function chooseCipher(dialect: Dialect, request: NegotiateRequest): CipherId | null {
+  if (dialect < DIALECT.smb300) return null;
+  if (dialect < DIALECT.smb311) {
+    return (request.capabilities & CAPABILITY.encryption) !== 0 ? CIPHER.aes128Ccm : null;
+  }
+  return CIPHERS.find((one) => request.ciphers?.includes(one)) ?? null;
+}
+
+function chooseSigning(dialect: Dialect, { signings }: NegotiateRequest): SigningAlgorithm {
+  if (dialect !== DIALECT.smb311) return signingOf(dialect);
+  return SIGNINGS.find((one) => signings?.includes(one)) ?? signingOf(dialect);
+}
+
+/** What 3.1.1 states of its choices, each only to a client that asked. */
+function contextsOf(request: NegotiateRequest, negotiated: Negotiated): NegotiatedContexts {
+  if (request.hashes === null) throw new StatusError(STATUS.INVALID_PARAMETER);
+  if (!request.hashes.includes(SHA_512)) {
+    throw new StatusError(STATUS.SMB_NO_PREAUTH_INTEGRITY_HASH_OVERLAP);
+  }
+  return {
+    salt: randomBytes(SALT_BYTES),
+    cipher: request.ciphers === null ? null : (negotiated.cipher ?? NO_CIPHER),
+    signing: request.signings === null ? null : negotiated.signing,
+  };
+}
+
+function answerBody(
+  server: SmbServer,
+  negotiated: Negotiated,
+  contexts: NegotiatedContexts | null,
+): Bytes {
+  return writeNegotiate({
+    dialect: negotiated.dialect,
+    securityMode: negotiated.serverSecurityMode,
+    capabilities: negotiated.serverCapabilities,
+    serverGuid: server.guid,
+    transferBytesMax: negotiated.transferBytesMax,
+    time: fileTime(server.options.clock.now()),
+    token: serverHint(),
+    contexts,
+  });
+}
+
+const SMB1_WORDS = { any: "SMB 2.???", oldest: "SMB 2.002" };
+
+/** SMB1 is answered for one purpose: to tell the client to go on in SMB2. */
+export function answerSmb1(connection: Connection, dialects: readonly string[]): void {
+  const isAny = dialects.includes(SMB1_WORDS.any);
+  if (!isAny && !dialects.includes(SMB1_WORDS.oldest)) throw new DropConnection();
+  const { server, credits } = connection;
+  const dialect = isAny ? DIALECT.smb2Any : DIALECT.smb202;
+  const client = { guid: Buffer.alloc(16), capabilities: 0, securityMode: 0, dialects: [dialect] };
+  const request = { ...client, clientGuid: client.guid, ...NO_CONTEXTS };
+  const negotiated = agree(server, dialect, request);
+  if (!isAny) connection.negotiated = negotiated;
+  if (!credits.use(0, 1)) throw new DropConnection();
+  const header = blankHeader(COMMAND.negotiate);
+  writeAnswerHeader(header, Buffer.from(header), {
+    status: STATUS.SUCCESS,
+    credits: credits.grant(1),
+    sessionId: 0,
+    treeId: 0,
+    asyncId: null,
+    signed: false,
+  });
+  connection.wire.send(header, answerBody(server, negotiated, null));
+}
+
+const NO_CONTEXTS = { hashes: null, ciphers: null, signings: null };

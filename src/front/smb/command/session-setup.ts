@@ -1,0 +1,76 @@
+import type { Bytes } from "../../../base/bytes.ts";
+import { Authentication } from "../auth/authentication.ts";
+import type { Answer, Call } from "../call.ts";
+import { readSessionSetup, type SessionSetupRequest, writeSessionSetup } from "../codec/session-setup.ts";
+import { STATUS, StatusError } from "../nt-status.ts";
+import type { Session } from "../session.ts";
+
+/** One step of a log-on: the first, a later one, or one of a session that logs on again. */
+export async function handleSessionSetup(call: Call): Promise<Answer> {
+  const request = readSessionSetup(call.message);
+  // A second connection for one session: not offered in NEGOTIATE, and refused by name.
+  if (request.binding) throw new StatusError(STATUS.REQUEST_NOT_ACCEPTED);
+  const session = call.hasSession ? call.session : newSession(call);
+  session.hash(call.message);
+  try {
+    return await step(call, session, request);
+  } catch (error) {
+    session.authentication = null;
+    // Whoever fails to log on for the first time has no session, and one who fails later loses it.
+    await session.close();
+    throw error;
+  }
+}
+
+function newSession({ connection, server }: Call): Session {
+  const { sessionsPerConnectionMax } = server.options.limits;
+  if (connection.sessions.size >= sessionsPerConnectionMax) {
+    throw new StatusError(STATUS.INSUFFICIENT_RESOURCES);
+  }
+  return server.newSession(connection);
+}
+
+async function step(call: Call, session: Session, request: SessionSetupRequest): Promise<Answer> {
+  const { server } = call;
+  const { accounts, clock } = server.options;
+  session.authentication ??= new Authentication(accounts, server.name, clock);
+  const done = session.authentication.step(request.token);
+  if (done.kind === "more") return more(session, done.token);
+  session.authentication = null;
+  if (session.account === "") {
+    admit(session, request);
+    session.establish(done.account, done.sessionKey);
+    await closePrevious(session, request.previousSessionId);
+  } else if (session.account !== done.account) {
+    throw new StatusError(STATUS.ACCESS_DENIED);
+  }
+  const body = [writeSessionSetup(session.encryptionRequired, done.token)];
+  return { status: STATUS.SUCCESS, body, session };
+}
+
+function more(session: Session, token: Bytes): Answer {
+  return {
+    status: STATUS.MORE_PROCESSING_REQUIRED,
+    body: [writeSessionSetup(false, token)],
+    session,
+    onSent: (message) => session.hash(message),
+  };
+}
+
+/** What the server insists on, and the client after it. */
+function admit(session: Session, request: SessionSetupRequest): void {
+  const { negotiated, server } = session.connection;
+  const { encryption, signingRequired } = server.options;
+  session.encryptionRequired = encryption === "required";
+  session.signingRequired = signingRequired || request.signingRequired;
+  if (session.encryptionRequired && negotiated.cipher === null) {
+    throw new StatusError(STATUS.ACCESS_DENIED);
+  }
+}
+
+/** A client that lost its connection does not wait for us to notice: its old session ends now. */
+async function closePrevious(session: Session, previousId: number): Promise<void> {
+  const previous = session.connection.server.sessions.get(previousId);
+  if (previous === undefined || previous === session) return;
+  if (previous.account === session.account) await previous.close();
+}

@@ -1,0 +1,31 @@
+import type { Answer, Call } from "../call.ts";
+import { readTreeConnect, writeTreeConnect } from "../codec/tree-connect.ts";
+import { STATUS, StatusError } from "../nt-status.ts";
+import type { Tree } from "../tree.ts";
+
+const IPC = "ipc$";
+/** Clients cache nothing of these shares unless they are given leave to, file by file. */
+const NO_CACHING = 0x30;
+const ALL_ACCESS = 0x001f01ff;
+
+export async function handleTreeConnect(call: Call): Promise<Answer> {
+  const name = readTreeConnect(call.message).toLowerCase();
+  const { session, server } = call;
+  if (session.trees.size >= server.options.limits.treesPerSessionMax) {
+    throw new StatusError(STATUS.INSUFFICIENT_RESOURCES);
+  }
+  const isPipe = name === IPC;
+  if (!isPipe && !(await server.options.shares.has(session.account, name))) {
+    throw new StatusError(STATUS.BAD_NETWORK_NAME);
+  }
+  const id = session.newTreeId();
+  const tree: Tree = isPipe ? { kind: "pipe", id } : { kind: "share", id, share: name };
+  session.trees.set(id, tree);
+  const body = writeTreeConnect({
+    kind: isPipe ? "pipe" : "disk",
+    shareFlags: isPipe ? NO_CACHING : 0,
+    capabilities: 0,
+    maximalAccess: ALL_ACCESS,
+  });
+  return { status: STATUS.SUCCESS, body: [body], treeId: id };
+}

@@ -1,0 +1,234 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { Fault } from "../../base/fault.ts";
+import { type Answer, Call, type Chain } from "./call.ts";
+import { writeError } from "./codec/empty.ts";
+import { COMMAND, FLAG, type RequestHeader, writeAnswerHeader, writeNext } from "./codec/header.ts";
+import { DIALECT } from "./codec/negotiate.ts";
+import { aadOf, TRANSFORM_BYTES, writeTag, writeTransform } from "./codec/transform.ts";
+import { alignedTo, HEADER_BYTES } from "./codec/wire.ts";
+import type { Connection } from "./connection.ts";
+import { COMMANDS } from "./dispatch.ts";
+import { DropConnection } from "./drop-connection.ts";
+import { statusOfFault } from "./fault-status.ts";
+import { type NtStatus, STATUS, StatusError } from "./nt-status.ts";
+import type { Session } from "./session.ts";
+
+
+/** A message of a frame, with its header read. */
+export interface Message {
+  readonly header: RequestHeader;
+  /** To where the next one begins. */
+  readonly bytes: Bytes;
+}
+
+/** What is known of a request before its answer. */
+interface Asked {
+  readonly message: Message;
+  session: Session | null;
+  treeId: number;
+  /** Set while the client waits for a second answer. */
+  pending: ReturnType<Connection["pend"]> | null;
+  /** Whether the answer is signed, if there is a key. */
+  isSigned: boolean;
+}
+
+/** The requests of one frame and their answers: in order, and in as few frames as possible. */
+export class Exchange {
+  readonly #connection: Connection;
+  readonly #messages: readonly Message[];
+  /** Whose keys the frame came under, and so goes back under; null for a plain one. */
+  readonly #sealedBy: Session | null;
+  readonly #chain: Chain = { sessionId: 0, treeId: 0, fileId: null, failed: null };
+  #answers: Bytes[] = [];
+  #signers: (Session | null)[] = [];
+
+  constructor(connection: Connection, messages: readonly Message[], sealedBy: Session | null) {
+    this.#connection = connection;
+    this.#messages = messages;
+    this.#sealedBy = sealedBy;
+  }
+
+  /** Rejects with a `DropConnection`, and with nothing else that a client could cause. */
+  async run(): Promise<void> {
+    for (const [index, message] of this.#messages.entries()) {
+      if (message.header.command === COMMAND.cancel) this.#connection.cancel(message.header);
+      else await this.#serve(message, index === 0);
+    }
+    this.#flush();
+  }
+
+  async #serve(message: Message, isFirst: boolean): Promise<void> {
+    const asked: Asked = { message, session: null, treeId: 0, pending: null, isSigned: false };
+    let answer: Answer;
+    try {
+      answer = await this.#answer(asked, isFirst);
+    } catch (error) {
+      if (error instanceof DropConnection) throw error;
+      answer = { status: this.#statusOf(error), body: [writeError()] };
+    }
+    this.#chain.failed = answer.status >= 0xc0000000 ? answer.status : null;
+    if (asked.pending !== null) this.#connection.settle(asked.pending);
+    this.#add(asked, answer);
+  }
+
+  async #answer(asked: Asked, isFirst: boolean): Promise<Answer> {
+    const { header, bytes } = asked.message;
+    const command = COMMANDS.get(header.command);
+    if (command === undefined) throw new StatusError(STATUS.INVALID_PARAMETER);
+    this.#relate(asked, isFirst);
+    if (command.needs !== "nothing") this.#admit(asked);
+    const tree = asked.session?.trees.get(asked.treeId) ?? null;
+    if (command.needs === "tree" && tree === null) {
+      throw new StatusError(STATUS.NETWORK_NAME_DELETED);
+    }
+    const call = new Call(this.#connection, header, bytes, {
+      sealed: this.#sealedBy !== null,
+      chain: this.#chain,
+      session: asked.session,
+      tree,
+      pend: () => this.#pend(asked),
+    });
+    return await command.handle(call);
+  }
+
+  /** A related request takes session and tree from the one before. */
+  #relate(asked: Asked, isFirst: boolean): void {
+    const { header } = asked.message;
+    const isRelated = (header.flags & FLAG.related) !== 0;
+    if (isRelated && isFirst) throw new StatusError(STATUS.INVALID_PARAMETER);
+    if (!isRelated) {
+      this.#chain.sessionId = header.sessionId;
+      this.#chain.treeId = header.treeId;
+      this.#chain.fileId = null;
+      this.#chain.failed = null;
+    }
+    asked.treeId = this.#chain.treeId;
+    asked.session = this.#connection.sessions.get(this.#chain.sessionId) ?? null;
+    if (this.#sealedBy !== null && asked.session !== this.#sealedBy) throw new DropConnection();
+  }
+
+  /** Session, signature and encryption, in the order in which clients see them refused. */
+  #admit(asked: Asked): void {
+    const { session, message } = asked;
+    const { header, bytes } = message;
+    const isSetup = header.command === COMMAND.sessionSetup;
+    if (session === null) {
+      if (isSetup && this.#chain.sessionId === 0) return;
+      throw new StatusError(STATUS.USER_SESSION_DELETED);
+    }
+    if (session.signer === null) {
+      if (isSetup) return;
+      throw new StatusError(STATUS.USER_SESSION_DELETED);
+    }
+    if (this.#sealedBy !== null) return;
+    const isSigned = (header.flags & FLAG.signed) !== 0;
+    if (isSigned && !session.signer.isSigned(bytes, { server: false, cancel: false })) {
+      throw new StatusError(STATUS.ACCESS_DENIED);
+    }
+    asked.isSigned = isSigned || session.signingRequired;
+    if (!isSigned && header.command === COMMAND.treeConnect) this.#expectSignature();
+    if (!isSetup && !isSigned && session.signingRequired) {
+      throw new StatusError(STATUS.ACCESS_DENIED);
+    }
+    if (!isSetup && session.encryptionRequired) throw new StatusError(STATUS.ACCESS_DENIED);
+  }
+
+  /** In 3.1.1 that is how the server learns that nobody tampered with the log-on. */
+  #expectSignature(): void {
+    if (this.#connection.negotiated.dialect === DIALECT.smb311) throw new DropConnection();
+  }
+
+  #statusOf(error: unknown): NtStatus {
+    if (error instanceof StatusError) return error.status;
+    const status = error instanceof Fault ? statusOfFault(error.code) : null;
+    if (status !== null) return status;
+    this.#connection.server.options.log.failure("an SMB request", error);
+    return STATUS.INTERNAL_ERROR;
+  }
+
+  /** Sends what is ready, and word that this one takes longer. */
+  #pend(asked: Asked): AbortSignal {
+    if (asked.pending !== null) return asked.pending.abort.signal;
+    const { pendingMax } = this.#connection.server.options.limits;
+    if (this.#connection.pendingCount >= pendingMax) {
+      throw new StatusError(STATUS.INSUFFICIENT_RESOURCES);
+    }
+    const pending = this.#connection.pend(asked.message.header.messageId);
+    const { asyncId } = pending;
+    this.#push(asked, { status: STATUS.PENDING, body: [writeError()] }, asyncId, this.#grant(asked));
+    this.#flush();
+    asked.pending = pending;
+    return pending.abort.signal;
+  }
+
+  #add(asked: Asked, answer: Answer): void {
+    const { pending } = asked;
+    // The credits of a request that took long went out with the first word on it.
+    if (pending !== null) this.#push(asked, answer, pending.asyncId, 0);
+    else this.#push(asked, answer, null, this.#grant(asked));
+  }
+
+  #grant({ message }: Asked): number {
+    return this.#connection.credits.grant(message.header.creditsAsked);
+  }
+
+  #push(asked: Asked, answer: Answer, asyncId: number | null, credits: number): void {
+    const length = HEADER_BYTES + answer.body.reduce((sum, part) => sum + part.length, 0);
+    const bytes = Buffer.allocUnsafe(alignedTo(length, 8)).fill(0, length);
+    const session = answer.session ?? asked.session;
+    const isSigned = this.#sealedBy === null && this.#signs(asked, answer, session);
+    writeAnswerHeader(bytes, asked.message.bytes, {
+      status: answer.status,
+      credits,
+      sessionId: session?.id ?? this.#chain.sessionId,
+      treeId: answer.treeId ?? asked.treeId,
+      asyncId,
+      signed: isSigned,
+    });
+    let at = HEADER_BYTES;
+    for (const part of answer.body) at += part.copy(bytes, at);
+    this.#answers.push(bytes.subarray(0, length));
+    this.#signers.push(isSigned ? session : null);
+    // Log-ons are hashed as they are sent, and come alone.
+    answer.onSent?.(bytes.subarray(0, length));
+  }
+
+  #signs(asked: Asked, answer: Answer, session: Session | null): boolean {
+    if (session === null || session.signer === null) return false;
+    return asked.isSigned || answer.session !== undefined;
+  }
+
+  #flush(): void {
+    if (this.#answers.length === 0) return;
+    const parts = this.#answers.map((answer, index) => this.#finish(answer, index));
+    this.#answers = [];
+    this.#signers = [];
+    const { wire } = this.#connection;
+    if (this.#sealedBy === null) wire.send(...parts);
+    else wire.send(...seal(this.#sealedBy, Buffer.concat(parts)));
+  }
+
+  /** Chained to the next answer, padded up to it, and signed with all of that. */
+  #finish(answer: Bytes, index: number): Bytes {
+    const isLast = index === this.#answers.length - 1;
+    const padded = isLast ? answer : withPadding(answer);
+    if (!isLast) writeNext(padded, padded.length);
+    this.#signers[index]?.signer?.sign(padded, { server: true, cancel: false });
+    return padded;
+  }
+}
+
+/** The bytes behind an answer, up to the next multiple of eight, were cleared when it was made. */
+function withPadding(answer: Bytes): Bytes {
+  return Buffer.from(answer.buffer, answer.byteOffset, alignedTo(answer.length, 8));
+}
+
+function seal(session: Session, plain: Bytes): Bytes[] {
+  const { sealer } = session;
+  if (sealer === null) throw new Error("a session without a cipher got an encrypted frame");
+  const nonce = sealer.nextNonce();
+  const header = writeTransform(nonce, plain.length, session.id);
+  const { text, tag } = sealer.seal(nonce, aadOf(header), plain);
+  writeTag(header, tag);
+  return [header.subarray(0, TRANSFORM_BYTES), text];
+}

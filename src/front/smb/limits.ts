@@ -1,0 +1,41 @@
+import { KIB, MIB } from "../../base/limits.ts";
+
+/** What one SMB listener grants its clients. */
+export interface SmbLimits {
+  readonly connectionsMax: number;
+  /** Of any frame. A length has 24 bits. */
+  readonly frameBytesMax: number;
+  /** Of a frame on a connection where nobody has logged on yet. */
+  readonly strangerFrameBytesMax: number;
+  /** For logging on. */
+  readonly logonMs: number;
+  readonly compoundMax: number;
+  readonly sessionsPerConnectionMax: number;
+  readonly treesPerSessionMax: number;
+  readonly opensPerSessionMax: number;
+  /** Requests of one connection that wait for something to happen. */
+  readonly pendingMax: number;
+  /** Requests and answers of one connection that are held in memory; beyond it nothing is read. */
+  readonly heldBytesMax: number;
+  readonly drainMs: number;
+}
+
+/** What a client may read, write or query at once. Dialect 2.0.2 has no more than one credit for it. */
+export const TRANSFER_BYTES_MAX = 8 * MIB;
+export const TRANSFER_BYTES_MAX_202 = 64 * KIB;
+/** What one credit pays for. */
+export const CREDIT_BYTES = 64 * KIB;
+
+export const DEFAULT_SMB_LIMITS: SmbLimits = {
+  connectionsMax: 4_096,
+  frameBytesMax: 16 * MIB - 1,
+  strangerFrameBytesMax: 64 * KIB,
+  logonMs: 30_000,
+  compoundMax: 64,
+  sessionsPerConnectionMax: 64,
+  treesPerSessionMax: 256,
+  opensPerSessionMax: 16_384,
+  pendingMax: 1_024,
+  heldBytesMax: 64 * MIB,
+  drainMs: 5_000,
+};

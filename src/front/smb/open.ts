@@ -1,0 +1,12 @@
+import type { FileId } from "./codec/file-id.ts";
+import type { PipeOpen } from "./rpc/pipe.ts";
+
+/** What a client has open, by the kind of tree it lies in. */
+export type Open = PipeOpen;
+
+/** Common to all kinds. */
+export interface OpenBase {
+  readonly fileId: FileId;
+  readonly treeId: number;
+  close(): Promise<void>;
+}

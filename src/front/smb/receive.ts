@@ -1,0 +1,67 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { COMMAND, FLAG, readHeader } from "./codec/header.ts";
+import { readSmb1Negotiate } from "./codec/negotiate.ts";
+import { isTransform, readTransform } from "./codec/transform.ts";
+import { answerSmb1 } from "./command/negotiate.ts";
+import type { Connection } from "./connection.ts";
+import { DropConnection } from "./drop-connection.ts";
+import { Exchange, type Message } from "./exchange.ts";
+import type { Session } from "./session.ts";
+
+/**
+ * Takes a frame off the wire: opened, taken apart, its message ids used up. What it asks is answered
+ * in its own time; the promise is settled when it is. Rejects with a `DropConnection` where the frame
+ * is nothing that an honest client sends.
+ */
+export async function receiveFrame(connection: Connection, frame: Bytes): Promise<void> {
+  const smb1 = readSmb1Negotiate(frame);
+  if (smb1 !== null) {
+    if (connection.isNegotiated) throw new DropConnection();
+    return answerSmb1(connection, smb1);
+  }
+  const { plain, sealedBy } = open(connection, frame);
+  const messages = split(plain, connection.server.options.limits.compoundMax);
+  for (const message of messages) account(connection, message);
+  await new Exchange(connection, messages, sealedBy).run();
+}
+
+function open(
+  connection: Connection,
+  frame: Bytes,
+): { readonly plain: Bytes; readonly sealedBy: Session | null } {
+  if (!isTransform(frame)) return { plain: frame, sealedBy: null };
+  const transform = readTransform(frame);
+  const session = transform === null ? undefined : connection.sessions.get(transform.sessionId);
+  if (transform === null || !session?.opener) throw new DropConnection();
+  const { nonce, aad, text, tag } = transform;
+  const plain = session.opener.open(nonce, aad, text, tag);
+  if (plain === null) throw new DropConnection();
+  return { plain, sealedBy: session };
+}
+
+/** The messages of a compound, each with the padding behind it, which its signature covers. */
+function split(frame: Bytes, messagesMax: number): Message[] {
+  const messages: Message[] = [];
+  for (let rest = frame; ; ) {
+    const header = readHeader(rest);
+    if (header === null || messages.length >= messagesMax) throw new DropConnection();
+    if ((header.flags & FLAG.response) !== 0) throw new DropConnection();
+    const { next } = header;
+    if (next === 0) {
+      messages.push({ header, bytes: rest });
+      return messages;
+    }
+    if (next % 8 !== 0 || next >= rest.length) throw new DropConnection();
+    messages.push({ header, bytes: rest.subarray(0, next) });
+    rest = rest.subarray(next);
+  }
+}
+
+/** Uses up the ids of a message. CANCEL has that of the request it is about. */
+function account(connection: Connection, { header }: Message): void {
+  if (header.command === COMMAND.cancel) return;
+  if (!connection.isNegotiated && header.command !== COMMAND.negotiate) throw new DropConnection();
+  if (!connection.credits.use(header.messageId, Math.max(1, header.creditCharge))) {
+    throw new DropConnection();
+  }
+}

@@ -1,0 +1,57 @@
+import type { Bytes } from "../../../base/bytes.ts";
+import { STATUS, StatusError } from "../nt-status.ts";
+import type { FileId } from "../codec/file-id.ts";
+import type { OpenBase } from "../open.ts";
+import type { SmbServer } from "../smb-server.ts";
+import { RpcConversation } from "./conversation.ts";
+import { SRVSVC, serveSrvsvc } from "./srvsvc.ts";
+
+export interface PipeOwner {
+  readonly fileId: FileId;
+  readonly treeId: number;
+  readonly account: string;
+  readonly server: SmbServer;
+}
+
+/** A pipe of this name, or null if no service listens there. */
+export function openPipe(name: string, owner: PipeOwner): PipeOpen | null {
+  const plain = name.toLowerCase().replace(/^\\?(?:pipe\\)?/, "");
+  return plain === SRVSVC.pipe ? new PipeOpen(owner) : null;
+}
+
+/** The client writes a request and reads the answer, or does both at once. */
+export class PipeOpen implements OpenBase {
+  readonly kind = "pipe";
+  readonly fileId: FileId;
+  readonly treeId: number;
+  readonly #conversation: RpcConversation;
+  #answers: Bytes[] = [];
+
+  constructor({ fileId, treeId, account, server }: PipeOwner) {
+    this.fileId = fileId;
+    this.treeId = treeId;
+    const { shares } = server.options;
+    this.#conversation = new RpcConversation(SRVSVC, async (operation, input) =>
+      serveSrvsvc(operation, input, await shares.list(account)),
+    );
+  }
+
+  async write(bytes: Bytes): Promise<void> {
+    this.#answers.push(...(await this.#conversation.take(bytes)));
+  }
+
+  /** Of the first answer that waits, as much as fits; the rest comes with the next read. */
+  read(bytesMax: number): { readonly bytes: Bytes; readonly hasMore: boolean } {
+    const [first] = this.#answers;
+    if (first === undefined) throw new StatusError(STATUS.PIPE_DISCONNECTED);
+    const bytes = first.subarray(0, bytesMax);
+    const rest = first.subarray(bytes.length);
+    if (rest.length > 0) this.#answers[0] = rest;
+    else this.#answers.shift();
+    return { bytes, hasMore: rest.length > 0 };
+  }
+
+  async close(): Promise<void> {
+    this.#answers = [];
+  }
+}

@@ -1,0 +1,121 @@
+import { createHash } from "node:crypto";
+import type { Bytes } from "../../base/bytes.ts";
+import type { Authentication } from "./auth/authentication.ts";
+import { DIALECT } from "./codec/negotiate.ts";
+import type { Connection, Negotiated } from "./connection.ts";
+import { cipherKeyBytes, Opener, Sealer } from "./crypto/cipher.ts";
+import { deriveKey } from "./crypto/derive-key.ts";
+import { SIGNING, Signer } from "./crypto/signer.ts";
+import type { Open } from "./open.ts";
+import type { Tree } from "./tree.ts";
+
+/** What a logged-on client has: its keys, its trees and what it holds open. */
+export class Session {
+  readonly id: number;
+  readonly connection: Connection;
+  /** Of a log-on that is under way, the first or a later one. */
+  authentication: Authentication | null = null;
+  /** "" until the first log-on is through. */
+  account = "";
+  signingRequired = false;
+  encryptionRequired = false;
+  signer: Signer | null = null;
+  sealer: Sealer | null = null;
+  opener: Opener | null = null;
+  readonly trees = new Map<number, Tree>();
+  readonly opens = new Map<number, Open>();
+  #preauthHash: Bytes;
+  #treesMade = 0;
+  #isClosed = false;
+
+  constructor(id: number, connection: Connection) {
+    this.id = id;
+    this.connection = connection;
+    this.#preauthHash = connection.negotiated.preauthHash;
+  }
+
+  get isValid(): boolean {
+    return this.account !== "" && !this.#isClosed;
+  }
+
+  /** Takes a message of the log-on into what the keys of dialect 3.1.1 are made of. */
+  hash(message: Bytes): void {
+    if (this.account === "") this.#preauthHash = hashOn(this.#preauthHash, message);
+  }
+
+  /** The first log-on is through: the session has an owner, and keys that it keeps. */
+  establish(account: string, sessionKey: Bytes): void {
+    const { negotiated } = this.connection;
+    const keys = deriveKeys(negotiated, sessionKey, this.#preauthHash);
+    this.account = account;
+    this.signer = new Signer(negotiated.signing, keys.signing);
+    if (negotiated.cipher === null) return;
+    this.sealer = new Sealer(negotiated.cipher, keys.toClient);
+    this.opener = new Opener(negotiated.cipher, keys.toServer);
+  }
+
+  newTreeId(): number {
+    return ++this.#treesMade;
+  }
+
+  /** Lets go of everything that is open. What still runs finds the session gone. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.connection.sessions.delete(this.id);
+    this.connection.server.sessions.delete(this.id);
+    await this.closeOpens(() => true);
+    this.trees.clear();
+  }
+
+  async closeOpens(which: (open: Open) => boolean): Promise<void> {
+    for (const open of [...this.opens.values()].filter(which)) await this.closeOpen(open);
+  }
+
+  async closeOpen(open: Open): Promise<void> {
+    if (this.opens.delete(open.fileId.volatile)) await open.close();
+  }
+}
+
+/** One step of the chain over all messages of a log-on. */
+export function hashOn(hash: Bytes, message: Bytes): Bytes {
+  return createHash("sha512").update(hash).update(message).digest();
+}
+
+interface SessionKeys {
+  readonly signing: Bytes;
+  readonly toServer: Bytes;
+  readonly toClient: Bytes;
+}
+
+/** Where the keys of a dialect come from: label and context for each. */
+function deriveKeys(
+  { dialect, cipher }: Negotiated,
+  sessionKey: Bytes,
+  preauthHash: Bytes,
+): SessionKeys {
+  const none = Buffer.alloc(0);
+  const bytes = cipher === null ? 16 : cipherKeyBytes(cipher);
+  if (dialect < DIALECT.smb300) {
+    return { signing: sessionKey, toServer: none, toClient: none };
+  }
+  if (dialect < DIALECT.smb311) {
+    const derive = (label: string, context: string) =>
+      deriveKey(sessionKey, label, Buffer.from(`${context}\0`), 16);
+    return {
+      signing: derive("SMB2AESCMAC", "SmbSign"),
+      toServer: derive("SMB2AESCCM", "ServerIn "),
+      toClient: derive("SMB2AESCCM", "ServerOut"),
+    };
+  }
+  return {
+    signing: deriveKey(sessionKey, "SMBSigningKey", preauthHash, 16),
+    toServer: deriveKey(sessionKey, "SMBC2SCipherKey", preauthHash, bytes),
+    toClient: deriveKey(sessionKey, "SMBS2CCipherKey", preauthHash, bytes),
+  };
+}
+
+/** The signing algorithm of a dialect where it is not negotiated. */
+export function signingOf(dialect: number) {
+  return dialect < DIALECT.smb300 ? SIGNING.hmacSha256 : SIGNING.aesCmac;
+}

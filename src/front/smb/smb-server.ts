@@ -1,0 +1,55 @@
+import { randomBytes, randomInt } from "node:crypto";
+import type { Clock } from "../../base/clock.ts";
+import type { SmbAccounts } from "./auth/authentication.ts";
+import type { Connection } from "./connection.ts";
+import type { SmbLimits } from "./limits.ts";
+import { Session } from "./session.ts";
+import type { Shares } from "./shares.ts";
+
+export type SmbEncryption = "required" | "preferred" | "off";
+
+/** Where the server reports to. */
+export interface SmbLog {
+  /** Something is broken: the engine, or the program. */
+  failure(what: string, error: unknown): void;
+}
+
+export interface SmbServerOptions {
+  readonly accounts: SmbAccounts;
+  readonly shares: Shares;
+  readonly encryption: SmbEncryption;
+  /** Clients that can do no signing are refused. */
+  readonly signingRequired: boolean;
+  readonly clock: Clock;
+  readonly limits: SmbLimits;
+  readonly log: SmbLog;
+}
+
+const SESSION_IDS = 2 ** 40;
+
+/** What all connections share. */
+export class SmbServer {
+  readonly options: SmbServerOptions;
+  readonly guid = randomBytes(16);
+  /** What clients are told that the machine is called. */
+  readonly name = "LAZULI";
+  readonly sessions = new Map<number, Session>();
+  /** Ids of a process before mean nothing here, so they should not look like ours. */
+  #sessionIds = randomInt(SESSION_IDS);
+  #fileIds = 0;
+
+  constructor(options: SmbServerOptions) {
+    this.options = options;
+  }
+
+  newSession(connection: Connection): Session {
+    const session = new Session(++this.#sessionIds, connection);
+    this.sessions.set(session.id, session);
+    connection.sessions.set(session.id, session);
+    return session;
+  }
+
+  newFileId(): number {
+    return ++this.#fileIds;
+  }
+}

@@ -1,0 +1,185 @@
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import type { Bytes } from "../../base/bytes.ts";
+import { Connection, type Wire } from "./connection.ts";
+import { DropConnection } from "./drop-connection.ts";
+import { FrameReader } from "./frame-reader.ts";
+import { receiveFrame } from "./receive.ts";
+import { SmbServer, type SmbServerOptions } from "./smb-server.ts";
+
+export interface SmbListenerOptions extends SmbServerOptions {
+  readonly host: string;
+  /** 0 for any free one. */
+  readonly port: number;
+}
+
+export interface SmbListener {
+  readonly port: number;
+  /** `smb://127.0.0.1:10445` */
+  readonly origin: string;
+  /** Takes no more connections, closes those there are, and lets go of what they held open. */
+  drain(): Promise<void>;
+}
+
+const PREFIX_BYTES = 4;
+
+/** Rejects with the system's error (`EADDRINUSE`, `EACCES`, …) if it cannot listen there. */
+export async function openSmbListener(options: SmbListenerOptions): Promise<SmbListener> {
+  const listener = new TcpListener(options);
+  await listener.open();
+  return listener;
+}
+
+class TcpListener implements SmbListener {
+  readonly #options: SmbListenerOptions;
+  readonly #smb: SmbServer;
+  readonly #tcp: Server;
+  readonly #lines = new Set<Line>();
+  #bound: AddressInfo = { address: "", family: "", port: 0 };
+
+  constructor(options: SmbListenerOptions) {
+    this.#options = options;
+    this.#smb = new SmbServer(options);
+    this.#tcp = createServer({ noDelay: true, keepAlive: true }, (socket) => this.#accept(socket));
+    this.#tcp.maxConnections = options.limits.connectionsMax;
+  }
+
+  async open(): Promise<void> {
+    const { host, port, log } = this.#options;
+    await new Promise<void>((resolve, reject) => {
+      this.#tcp.once("error", reject).listen({ host, port }, () => {
+        this.#tcp.off("error", reject);
+        this.#tcp.on("error", (error) => log.failure("accepting a connection", error));
+        this.#bound = this.#tcp.address() as AddressInfo;
+        resolve();
+      });
+    });
+  }
+
+  get port(): number {
+    return this.#bound.port;
+  }
+
+  get origin(): string {
+    const { address, family, port } = this.#bound;
+    return `smb://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+  }
+
+  async drain(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#tcp.close(() => resolve()));
+    for (const line of this.#lines) line.drop();
+    await closed;
+    await Promise.all([...this.#lines].map((line) => line.gone));
+  }
+
+  #accept(socket: Socket): void {
+    const line = new Line(this.#smb, socket);
+    this.#lines.add(line);
+    line.gone.then(() => this.#lines.delete(line));
+  }
+}
+
+/** One socket: frames in, frames out, and no more held in memory than is allowed. */
+class Line implements Wire {
+  readonly remoteAddress: string;
+  /** Settled when the socket is closed and everything is released that hung on it. */
+  readonly gone: Promise<void>;
+  readonly #server: SmbServer;
+  readonly #socket: Socket;
+  readonly #connection: Connection;
+  readonly #frames: FrameReader;
+  readonly #running = new Set<Promise<void>>();
+  #runningBytes = 0;
+
+  constructor(server: SmbServer, socket: Socket) {
+    this.#server = server;
+    this.#socket = socket;
+    this.remoteAddress = socket.remoteAddress ?? "";
+    this.#connection = new Connection(server, this);
+    this.#frames = new FrameReader((bytes) => this.#mayHold(bytes));
+    socket.on("data", (chunk) => this.#take(chunk));
+    socket.on("drain", () => this.#regulate());
+    // What went wrong does not matter here: "close" follows.
+    socket.on("error", () => {});
+    const logon = setTimeout(() => this.#dropStranger(), server.options.limits.logonMs).unref();
+    this.gone = new Promise((resolve) => {
+      socket.once("close", () => {
+        clearTimeout(logon);
+        resolve(this.#release());
+      });
+    });
+  }
+
+  send(...parts: readonly Bytes[]): void {
+    if (this.#socket.destroyed) return;
+    const length = parts.reduce((sum, part) => sum + part.length, 0);
+    const prefix = Buffer.alloc(PREFIX_BYTES);
+    prefix.writeUInt32BE(length);
+    this.#socket.cork();
+    this.#socket.write(prefix);
+    for (const part of parts) this.#socket.write(part);
+    this.#socket.uncork();
+  }
+
+  drop(): void {
+    this.#socket.destroy();
+  }
+
+  #take(chunk: Bytes): void {
+    let frames: Bytes[];
+    try {
+      frames = this.#frames.take(chunk);
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    for (const frame of frames) {
+      if (this.#socket.destroyed) return;
+      this.#run(frame);
+    }
+    this.#regulate();
+  }
+
+  #run(frame: Bytes): void {
+    this.#runningBytes += frame.length;
+    const running = receiveFrame(this.#connection, frame)
+      .catch((error) => this.#fail(error))
+      .then(() => {
+        this.#running.delete(running);
+        this.#runningBytes -= frame.length;
+        this.#regulate();
+      });
+    this.#running.add(running);
+  }
+
+  #mayHold(bytes: number): boolean {
+    const { frameBytesMax, strangerFrameBytesMax } = this.#server.options.limits;
+    return bytes <= (this.#connection.isTrusted ? frameBytesMax : strangerFrameBytesMax);
+  }
+
+  /** Stops reading while too much is under way, in either direction. */
+  #regulate(): void {
+    const held = this.#runningBytes + this.#socket.writableLength;
+    if (held > this.#server.options.limits.heldBytesMax) this.#socket.pause();
+    else if (this.#socket.isPaused()) this.#socket.resume();
+  }
+
+  #fail(error: unknown): void {
+    if (!(error instanceof DropConnection)) {
+      this.#server.options.log.failure("an SMB connection", error);
+    }
+    this.drop();
+  }
+
+  #dropStranger(): void {
+    if (!this.#connection.isTrusted) this.drop();
+  }
+
+  async #release(): Promise<void> {
+    try {
+      await this.#connection.close();
+      await Promise.all(this.#running);
+    } catch (error) {
+      this.#server.options.log.failure("closing an SMB connection", error);
+    }
+  }
+}
