@@ -120,7 +120,7 @@ test("what is wrong is refused in one line that says what to do", () => {
     ["--oauth full --cert c", /knows "basic" only/],
     ["--oauth basic", /needs HTTPS.*--cert/],
     ["--key k.pem", /give it with --cert/],
-    ["--smbEncryption yes", /off, allowed, required/],
+    ["--smbEncryption yes", /required, preferred, off/],
   ];
   for (const [line, message] of wrong) assert.match(refusal(line), message, line);
 });

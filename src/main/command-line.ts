@@ -26,6 +26,8 @@ export interface Options {
   readonly certificate: CertificateFiles | null;
   readonly oauthBasic: boolean;
   readonly trustNetwork: boolean;
+  /** Null: by where it listens. */
+  readonly smbEncryption: SmbEncryption | null;
   readonly silent: boolean;
   readonly logFile: string | null;
   readonly debugFile: string | null;
@@ -50,7 +52,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const PORT_MAX = 65_535;
 const MIB = 1024 * 1024;
-const SMB_ENCRYPTION = ["off", "allowed", "required"];
+const SMB_ENCRYPTION = ["required", "preferred", "off"] as const;
+
+type SmbEncryption = (typeof SMB_ENCRYPTION)[number];
 
 /** Understands the arguments behind the program's name. Throws a `UsageError`. */
 export function readCommandLine(args: readonly string[], env: Environment): Asked {
@@ -172,6 +176,7 @@ function readOptions(given: Given, env: Environment): Options {
     certificate: readCertificate(given),
     oauthBasic: given.has("oauth"),
     trustNetwork: given.has("trustNetwork"),
+    smbEncryption: readSmbEncryption(given),
     silent: given.has("silent"),
     logFile: given.text("log"),
     debugFile: given.text("debug"),
@@ -201,10 +206,13 @@ function refuseContradictions(given: Given): void {
   if (oauth !== null && !given.has("cert")) {
     throw new UsageError("--oauth needs HTTPS: give a certificate with --cert and --key.");
   }
-  const encryption = given.text("smbEncryption");
-  if (encryption !== null && !SMB_ENCRYPTION.includes(encryption)) {
-    throw new UsageError(`--smbEncryption is ${SMB_ENCRYPTION.join(", ")}; not "${encryption}".`);
-  }
+}
+
+function readSmbEncryption(given: Given): SmbEncryption | null {
+  const asked = given.text("smbEncryption");
+  const mode = SMB_ENCRYPTION.find((one) => one === asked) ?? null;
+  if (mode !== null || asked === null) return mode;
+  throw new UsageError(`--smbEncryption is ${SMB_ENCRYPTION.join(", ")}; not "${asked}".`);
 }
 
 function readListen(given: Given): Record<ServiceName, ListenAt> {

@@ -107,7 +107,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
       {
         name: "smbEncryption",
         value: "mode",
-        help: "SMB: off, allowed (default) or required.",
+        help: "SMB: required (default beyond loopback), preferred or off.",
       },
       { name: "config", value: "file", help: "Accounts and token issuer, as JSON." },
     ],

@@ -3,7 +3,7 @@ import { type FileId, isFileIdBefore } from "./codec/file-id.ts";
 import type { RequestHeader } from "./codec/header.ts";
 import type { Connection } from "./connection.ts";
 import { CREDIT_BYTES } from "./limits.ts";
-import { STATUS, type NtStatus, StatusError } from "./nt-status.ts";
+import { type NtStatus, STATUS, StatusError } from "./nt-status.ts";
 import type { Open } from "./open.ts";
 import type { Session } from "./session.ts";
 import type { SmbServer } from "./smb-server.ts";

@@ -1,5 +1,4 @@
 import type { Bytes } from "../../base/bytes.ts";
-import type { SmbServer } from "./smb-server.ts";
 import type { RequestHeader } from "./codec/header.ts";
 import { FLAG } from "./codec/header.ts";
 import type { Dialect } from "./codec/negotiate.ts";
@@ -7,6 +6,7 @@ import { CreditWindow } from "./credits.ts";
 import type { CipherId } from "./crypto/cipher.ts";
 import type { SigningAlgorithm } from "./crypto/signer.ts";
 import type { Session } from "./session.ts";
+import type { SmbServer } from "./smb-server.ts";
 
 /** What client and server agreed on in NEGOTIATE. */
 export interface Negotiated {

@@ -13,7 +13,6 @@ import { statusOfFault } from "./fault-status.ts";
 import { type NtStatus, STATUS, StatusError } from "./nt-status.ts";
 import type { Session } from "./session.ts";
 
-
 /** A message of a frame, with its header read. */
 export interface Message {
   readonly header: RequestHeader;
@@ -76,7 +75,7 @@ export class Exchange {
     const command = COMMANDS.get(header.command);
     if (command === undefined) throw new StatusError(STATUS.INVALID_PARAMETER);
     this.#relate(asked, isFirst);
-    if (command.needs !== "nothing") this.#admit(asked);
+    if (command.needs !== "nothing" || asked.session !== null) this.#admit(asked);
     const tree = asked.session?.trees.get(asked.treeId) ?? null;
     if (command.needs === "tree" && tree === null) {
       throw new StatusError(STATUS.NETWORK_NAME_DELETED);
@@ -155,7 +154,12 @@ export class Exchange {
     }
     const pending = this.#connection.pend(asked.message.header.messageId);
     const { asyncId } = pending;
-    this.#push(asked, { status: STATUS.PENDING, body: [writeError()] }, asyncId, this.#grant(asked));
+    this.#push(
+      asked,
+      { status: STATUS.PENDING, body: [writeError()] },
+      asyncId,
+      this.#grant(asked),
+    );
     this.#flush();
     asked.pending = pending;
     return pending.abort.signal;

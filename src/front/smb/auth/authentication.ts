@@ -136,7 +136,10 @@ export class Authentication {
     this.#challengeMessage = message;
     if (this.#isBare) return { kind: "more", token: message };
     const state = NEGOTIATION.acceptIncomplete;
-    return { kind: "more", token: writeServerToken({ state, mechanism, token: message, mic: null }) };
+    return {
+      kind: "more",
+      token: writeServerToken({ state, mechanism, token: message, mic: null }),
+    };
   }
 
   #finish(token: Bytes, mic: Bytes | null): AuthenticationStep {

@@ -52,11 +52,7 @@ export function serverHint(): Bytes {
     writeElement(field(0), mechanisms),
     writeElement(field(3), hint),
   );
-  return writeElement(
-    TAG.application,
-    writeElement(TAG.oid, SPNEGO),
-    writeElement(field(0), init),
-  );
+  return writeElement(TAG.application, writeElement(TAG.oid, SPNEGO), writeElement(field(0), init));
 }
 
 /** Throws a `DerError` if it is nothing that a client could mean. */

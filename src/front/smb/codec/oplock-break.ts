@@ -22,12 +22,5 @@ export function readBreakAcknowledgement(message: Bytes): BreakAcknowledgement {
 
 /** To a client that has to give up an oplock, and the answer when it has. */
 export function writeOplockBreak(level: number, { persistent, volatile }: FileId): Bytes {
-  return new Writer()
-    .u16(OPLOCK_SIZE)
-    .u8(level)
-    .u8(0)
-    .u32(0)
-    .u64(persistent)
-    .u64(volatile)
-    .done();
+  return new Writer().u16(OPLOCK_SIZE).u8(level).u8(0).u32(0).u64(persistent).u64(volatile).done();
 }

@@ -11,8 +11,6 @@ export interface QueryDirectoryRequest {
   readonly outputBytesMax: number;
 }
 
-export const SCAN_FLAG = { restart: 1, single: 2, index: 4, reopen: 16 } as const;
-
 const STRUCTURE_SIZE = 33;
 const ANSWER_FIXED_BYTES = 8;
 

@@ -24,7 +24,10 @@ export async function handleIoctl(call: Call): Promise<Answer> {
 }
 
 /** The client asks, in a message that nobody can change, whether NEGOTIATE arrived unchanged. */
-function validateNegotiate({ connection, server }: Call, { input, outputBytesMax }: IoctlRequest): Bytes {
+function validateNegotiate(
+  { connection, server }: Call,
+  { input, outputBytesMax }: IoctlRequest,
+): Bytes {
   const { negotiated } = connection;
   if (!isNegotiationIntact(input, negotiated.client)) throw new DropConnection();
   const output = writeValidateNegotiate(negotiated, server.guid);

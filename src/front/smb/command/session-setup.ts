@@ -1,7 +1,11 @@
 import type { Bytes } from "../../../base/bytes.ts";
 import { Authentication } from "../auth/authentication.ts";
 import type { Answer, Call } from "../call.ts";
-import { readSessionSetup, type SessionSetupRequest, writeSessionSetup } from "../codec/session-setup.ts";
+import {
+  readSessionSetup,
+  type SessionSetupRequest,
+  writeSessionSetup,
+} from "../codec/session-setup.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import type { Session } from "../session.ts";
 

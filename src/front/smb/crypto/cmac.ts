@@ -26,7 +26,8 @@ export class CmacKey {
     message.copy(last, 0, lastAt);
     if (!isWhole) last[message.length - lastAt] = 0x80;
     const subkey = isWhole ? this.#wholeSubkey : this.#paddedSubkey;
-    for (let at = 0; at < BLOCK_BYTES; at++) last[at] = (last[at] as number) ^ (subkey[at] as number);
+    for (let at = 0; at < BLOCK_BYTES; at++)
+      last[at] = (last[at] as number) ^ (subkey[at] as number);
     const chain = this.#chain();
     if (lastAt > 0) chain.update(message.subarray(0, lastAt));
     return chain.update(last);

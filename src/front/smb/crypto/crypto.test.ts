@@ -5,7 +5,7 @@ import { CmacKey } from "./cmac.ts";
 import { deriveKey } from "./derive-key.ts";
 import { md4 } from "./md4.ts";
 import { Rc4 } from "./rc4.ts";
-import { SIGNING, type SigningAlgorithm, Signer } from "./signer.ts";
+import { SIGNING, Signer, type SigningAlgorithm } from "./signer.ts";
 
 const hex = (text: string) => Buffer.from(text.replaceAll(" ", ""), "hex");
 
@@ -22,7 +22,8 @@ test("MD4 makes the digests of RFC 1320", () => {
     ],
     ["1234567890".repeat(8), "e33b4ddc9c38f2199c3e7b164fcc0536"],
   ];
-  for (const [text, digest] of vectors) assert.equal(md4(Buffer.from(text)).toString("hex"), digest);
+  for (const [text, digest] of vectors)
+    assert.equal(md4(Buffer.from(text)).toString("hex"), digest);
 });
 
 test("RC4 makes the streams of RFC 6229, in one piece or in several", () => {

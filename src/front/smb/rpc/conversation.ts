@@ -151,7 +151,12 @@ export class RpcConversation {
       const part = output.subarray(index * room, (index + 1) * room);
       const flags = (index === 0 ? FLAG.first : 0) | (index === count - 1 ? FLAG.last : 0);
       const writer = new Writer().zeros(HEAD_BYTES).u32(output.length - index * room);
-      return withHead(writer.u16(contextId).u16(0).bytes(part).done(), KIND.response, flags, callId);
+      return withHead(
+        writer.u16(contextId).u16(0).bytes(part).done(),
+        KIND.response,
+        flags,
+        callId,
+      );
     });
   }
 }

@@ -24,7 +24,9 @@ export class NdrReader {
     const offset = this.u32();
     const chars = this.u32();
     if (offset !== 0 || chars > TEXT_CHARS_MAX) throw new StatusError(STATUS.INVALID_PARAMETER);
-    return this.#take(chars * 2).toString("utf16le").replace(/\0$/, "");
+    return this.#take(chars * 2)
+      .toString("utf16le")
+      .replace(/\0$/, "");
   }
 
   /** A text that may be absent. */

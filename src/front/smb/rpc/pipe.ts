@@ -1,6 +1,6 @@
 import type { Bytes } from "../../../base/bytes.ts";
-import { STATUS, StatusError } from "../nt-status.ts";
 import type { FileId } from "../codec/file-id.ts";
+import { STATUS, StatusError } from "../nt-status.ts";
 import type { OpenBase } from "../open.ts";
 import type { SmbServer } from "../smb-server.ts";
 import { RpcConversation } from "./conversation.ts";

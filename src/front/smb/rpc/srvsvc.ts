@@ -1,7 +1,7 @@
 import type { Bytes } from "../../../base/bytes.ts";
 import { Writer } from "../codec/wire.ts";
-import { NdrReader, writeNdrText } from "./ndr.ts";
 import type { RpcInterface } from "./conversation.ts";
+import { NdrReader, writeNdrText } from "./ndr.ts";
 
 /** 4b324fc8-1670-01d3-1278-5a47bf6ee188, version 3: the service that knows the shares. */
 export const SRVSVC: RpcInterface = {
@@ -70,7 +70,10 @@ function shareGetInfo(input: NdrReader, shares: readonly ListedShare[]): Bytes {
   const level = LEVELS.get(number);
   const writer = new Writer().u32(number);
   if (share === undefined || level === undefined) {
-    return writer.u32(0).u32(level === undefined ? ERROR.invalidLevel : ERROR.noSuchShare).done();
+    return writer
+      .u32(0)
+      .u32(level === undefined ? ERROR.invalidLevel : ERROR.noSuchShare)
+      .done();
   }
   writer.u32(POINTER);
   writeStructs(writer, [level(share)]);

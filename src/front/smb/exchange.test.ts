@@ -1,0 +1,296 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { COMMAND, FLAG } from "./codec/header.ts";
+import { CONTROL } from "./codec/ioctl.ts";
+import { DIALECT } from "./codec/negotiate.ts";
+import { HEADER_BYTES, Writer } from "./codec/wire.ts";
+import { CIPHER } from "./crypto/cipher.ts";
+import { SIGNING } from "./crypto/signer.ts";
+import { STATUS } from "./nt-status.ts";
+import { EMPTY_BODY, type SmbClient } from "./smb-client.fixture.ts";
+import { serverUnderTest, USER } from "./smb-server.fixture.ts";
+
+const DIALECTS = [DIALECT.smb202, DIALECT.smb210, DIALECT.smb300, DIALECT.smb302, DIALECT.smb311];
+
+async function loggedOn(client: SmbClient, dialect: number = DIALECT.smb311): Promise<SmbClient> {
+  await client.negotiate({ dialects: [dialect] });
+  assert.equal((await client.logOn(USER)).status, STATUS.SUCCESS);
+  return client;
+}
+
+const hungUp = /closed the connection/;
+
+test("every dialect, signing algorithm and cipher carries a session", async () => {
+  const { client, failures } = serverUnderTest();
+  for (const dialect of DIALECTS) {
+    const one = await loggedOn(client(), dialect);
+    assert.equal(one.dialect, dialect);
+    const reply = await one.treeConnect("IPC$");
+    assert.equal(reply.status, STATUS.SUCCESS);
+    assert.ok((reply.flags & FLAG.signed) !== 0);
+  }
+  for (const signing of Object.values(SIGNING)) {
+    const one = client();
+    await one.negotiate({ signings: [signing] });
+    await one.logOn(USER);
+    assert.equal((await one.treeConnect("BOX")).status, STATUS.SUCCESS);
+  }
+  for (const cipher of Object.values(CIPHER)) {
+    const one = client();
+    await one.negotiate({ ciphers: [cipher] });
+    await one.logOn(USER);
+    const reply = await one.treeConnect("box", { sealed: true });
+    assert.equal(reply.status, STATUS.SUCCESS);
+    assert.equal(reply.isSealed, true);
+  }
+  assert.deepEqual(failures, []);
+});
+
+test("the best dialect that both know is taken, and none where there is none", async () => {
+  const { client } = serverUnderTest();
+  const old = client();
+  await old.negotiate({ dialects: [DIALECT.smb202, DIALECT.smb210] });
+  assert.equal(old.dialect, DIALECT.smb210);
+  assert.equal((await client().negotiate({ dialects: [0x0999] })).status, STATUS.NOT_SUPPORTED);
+  const none = await client().negotiate({ dialects: [] });
+  assert.equal(none.status, STATUS.INVALID_PARAMETER);
+});
+
+test("who negotiates twice, or speaks before, is hung up on", async () => {
+  const { client } = serverUnderTest();
+  const twice = client();
+  await twice.negotiate();
+  await assert.rejects(twice.negotiate(), hungUp);
+  await assert.rejects(client().call(COMMAND.echo, EMPTY_BODY), hungUp);
+});
+
+test("a changed answer to NEGOTIATE ends the session in 3.1.1", async () => {
+  const { client } = serverUnderTest();
+  const one = client();
+  const { line } = one;
+  const next = line.next.bind(line);
+  line.next = async () => {
+    const frame = await next();
+    line.next = next;
+    // Signing is no longer enabled, if one believes this.
+    if (frame !== null) frame[HEADER_BYTES + 2] = 0;
+    return frame;
+  };
+  await one.negotiate();
+  await assert.rejects(one.logOn(USER), /changed on the way/);
+  assert.equal((await one.treeConnect("box")).status, STATUS.ACCESS_DENIED);
+});
+
+test("a tree is connected under a signature in 3.1.1, or not at all", async () => {
+  const { client } = serverUnderTest();
+  const newest = await loggedOn(client());
+  await assert.rejects(newest.treeConnect("box", {}), hungUp);
+  const older = await loggedOn(client(), DIALECT.smb302);
+  assert.equal((await older.treeConnect("box", {})).status, STATUS.SUCCESS);
+});
+
+test("NEGOTIATE is confirmed to who asks, and who heard something else is hung up on", async () => {
+  const { client } = serverUnderTest();
+  const ask = (one: SmbClient, capabilities: number) => {
+    const input = new Writer().u32(capabilities).zeros(16).u16(1).u16(1).u16(DIALECT.smb300).done();
+    const none = Buffer.alloc(16, 0xff);
+    const head = new Writer().u16(57).u16(0).u32(CONTROL.validateNegotiate).bytes(none);
+    head.u32(120).u32(input.length).zeros(12).u32(24).u32(1).u32(0).bytes(input);
+    return one.call(COMMAND.ioctl, head.done(), { signed: true });
+  };
+  const one = await loggedOn(client(), DIALECT.smb300);
+  await one.treeConnect("IPC$");
+  const reply = await ask(one, one.stated.capabilities);
+  assert.equal(reply.status, STATUS.SUCCESS);
+  assert.equal(reply.bytes.readUInt16LE(HEADER_BYTES + 48 + 22), DIALECT.smb300);
+  await assert.rejects(ask(one, 0), hungUp);
+});
+
+test("a request whose signature is wrong is refused, and does nothing", async () => {
+  const { client } = serverUnderTest();
+  const one = await loggedOn(client());
+  const frame = one.frame(COMMAND.logoff, EMPTY_BODY, { signed: true });
+  frame[50] = (frame[50] as number) ^ 1;
+  one.line.send(frame);
+  assert.equal((await one.receive()).status, STATUS.ACCESS_DENIED);
+  assert.equal((await one.treeConnect("box")).status, STATUS.SUCCESS);
+});
+
+test("where signing is required, nothing unsigned is heard", async () => {
+  const { client } = serverUnderTest({ signingRequired: true });
+  const one = await loggedOn(client(), DIALECT.smb210);
+  assert.equal((await one.treeConnect("box", {})).status, STATUS.ACCESS_DENIED);
+  assert.equal((await one.treeConnect("box")).status, STATUS.SUCCESS);
+});
+
+test("where encryption is required, nothing plain is heard, and old dialects stay outside", async () => {
+  const { client } = serverUnderTest({ encryption: "required" });
+  const one = client();
+  await one.negotiate();
+  const reply = await one.logOn(USER);
+  assert.equal(reply.bytes.readUInt16LE(HEADER_BYTES + 2), 4);
+  assert.equal((await one.treeConnect("box")).status, STATUS.ACCESS_DENIED);
+  assert.equal((await one.treeConnect("box", { sealed: true })).status, STATUS.SUCCESS);
+  for (const dialect of [DIALECT.smb202, DIALECT.smb210]) {
+    const old = client();
+    await old.negotiate({ dialects: [dialect] });
+    assert.equal((await old.logOn(USER)).status, STATUS.ACCESS_DENIED);
+  }
+  const without = client();
+  await without.negotiate({ dialects: [DIALECT.smb300], capabilities: 0 });
+  assert.equal((await without.logOn(USER)).status, STATUS.ACCESS_DENIED);
+});
+
+test("where encryption is off, no cipher is agreed on", async () => {
+  const { client } = serverUnderTest({ encryption: "off" });
+  const one = client();
+  const reply = await one.negotiate({ dialects: [DIALECT.smb300] });
+  assert.equal(reply.bytes.readUInt32LE(HEADER_BYTES + 24) & 0x40, 0);
+  await one.logOn(USER);
+  await assert.rejects(one.treeConnect("box", { sealed: true }), hungUp);
+});
+
+test("an encrypted frame that was changed, or of another session, is hung up on", async () => {
+  const { client } = serverUnderTest();
+  const one = await loggedOn(client());
+  const frame = one.frame(COMMAND.echo, EMPTY_BODY, { sealed: true });
+  frame[frame.length - 1] = (frame.at(-1) as number) ^ 1;
+  one.line.send(frame);
+  await assert.rejects(one.receive(), hungUp);
+  const other = await loggedOn(client());
+  const foreign = other.call(COMMAND.logoff, EMPTY_BODY, { sealed: true, sessionId: 1 });
+  await assert.rejects(foreign, hungUp);
+});
+
+test("a wrong key opens no session", async () => {
+  const { client, server } = serverUnderTest();
+  const one = client();
+  await one.negotiate();
+  const reply = await one.logOn({ ...USER, password: "d3Jvbmc=" });
+  assert.equal(reply.status, STATUS.LOGON_FAILURE);
+  assert.equal(server.sessions.size, 0);
+});
+
+test("a session ends with LOGOFF, with its connection, and when its client comes back", async () => {
+  const { client, server } = serverUnderTest();
+  const one = await loggedOn(client());
+  assert.equal((await one.call(COMMAND.logoff, EMPTY_BODY, { signed: true })).status, 0);
+  const after = await one.call(COMMAND.logoff, EMPTY_BODY, { signed: true });
+  assert.equal(after.status, STATUS.USER_SESSION_DELETED);
+  const lost = await loggedOn(client());
+  const back = client();
+  await back.negotiate();
+  await back.logOn(USER, lost.sessionId);
+  assert.deepEqual([...server.sessions.keys()], [back.sessionId]);
+  back.line.close();
+  assert.equal(server.sessions.size, 0);
+});
+
+test("a client may log on again in its session, and keeps its keys and trees", async () => {
+  const { client } = serverUnderTest();
+  const one = await loggedOn(client());
+  await one.treeConnect("box");
+  const again = await one.logOn(USER);
+  assert.equal(again.status, STATUS.SUCCESS);
+  assert.equal(again.sessionId, one.sessionId);
+  const off = await one.call(COMMAND.treeDisconnect, EMPTY_BODY, { signed: true });
+  assert.equal(off.status, STATUS.SUCCESS);
+});
+
+test("a second connection for one session is refused by name", async () => {
+  const { client } = serverUnderTest();
+  const one = await loggedOn(client());
+  const body = new Writer().u16(25).u8(1).u8(1).zeros(8).u16(88).u16(1).u64(0).u8(0).done();
+  const reply = await one.call(COMMAND.sessionSetup, body, { signed: true });
+  assert.equal(reply.status, STATUS.REQUEST_NOT_ACCEPTED);
+});
+
+test("what is not there is refused: shares, trees, commands, files", async () => {
+  const { client } = serverUnderTest();
+  const one = await loggedOn(client());
+  assert.equal((await one.treeConnect("nope")).status, STATUS.BAD_NETWORK_NAME);
+  const noTree = await one.call(COMMAND.treeDisconnect, EMPTY_BODY, { treeId: 99 });
+  assert.equal(noTree.status, STATUS.NETWORK_NAME_DELETED);
+  assert.equal((await one.call(99, EMPTY_BODY)).status, STATUS.INVALID_PARAMETER);
+  await one.treeConnect("IPC$");
+  const close = new Writer().u16(24).zeros(6).u64(1).u64(1).done();
+  assert.equal((await one.call(COMMAND.close, close)).status, STATUS.FILE_CLOSED);
+});
+
+test("an id is used once, and none beyond what was granted", async () => {
+  const { client } = serverUnderTest();
+  const one = await loggedOn(client());
+  await assert.rejects(one.call(COMMAND.echo, EMPTY_BODY, { messageId: 0 }), hungUp);
+  const two = await loggedOn(client());
+  await assert.rejects(two.call(COMMAND.echo, EMPTY_BODY, { messageId: 9_000 }), hungUp);
+});
+
+test("the answers of a compound come in one frame, in order, each signed", async () => {
+  const { client } = serverUnderTest();
+  const one = await loggedOn(client());
+  const signed = { signed: true };
+  one.line.send(
+    one.compound([
+      [COMMAND.echo, EMPTY_BODY, signed],
+      [99, EMPTY_BODY, signed],
+      [COMMAND.logoff, EMPTY_BODY, signed],
+    ]),
+  );
+  const frame = (await one.line.next()) as Buffer;
+  const statuses: number[] = [];
+  for (let rest = frame; ; ) {
+    const next = rest.readUInt32LE(20);
+    const reply = one.read(next === 0 ? rest : rest.subarray(0, next), false);
+    if (statuses.length !== 1) assert.ok((reply.flags & FLAG.signed) !== 0);
+    statuses.push(reply.status);
+    if (next === 0) break;
+    assert.equal(next % 8, 0);
+    rest = rest.subarray(next);
+  }
+  assert.deepEqual(statuses, [STATUS.SUCCESS, STATUS.INVALID_PARAMETER, STATUS.SUCCESS]);
+});
+
+test("a related request takes session and tree from the one before, but needs one", async () => {
+  const { client } = serverUnderTest();
+  const one = await loggedOn(client());
+  await one.treeConnect("IPC$");
+  const alone = await one.call(COMMAND.treeDisconnect, EMPTY_BODY, { related: true });
+  assert.equal(alone.status, STATUS.INVALID_PARAMETER);
+  const nothing = { related: true, sessionId: 2 ** 50, treeId: 77 };
+  one.line.send(
+    one.compound([
+      [COMMAND.echo, EMPTY_BODY],
+      [COMMAND.treeDisconnect, EMPTY_BODY, nothing],
+    ]),
+  );
+  const frame = (await one.line.next()) as Buffer;
+  const second = frame.subarray(frame.readUInt32LE(20));
+  assert.equal(one.read(second, false).status, STATUS.SUCCESS);
+});
+
+test("a frame with too many requests, or cut in the middle, is hung up on", async () => {
+  const { client } = serverUnderTest({ limits: { compoundMax: 3 } });
+  const one = await loggedOn(client());
+  one.line.send(one.compound(Array(4).fill([COMMAND.echo, EMPTY_BODY])));
+  await assert.rejects(one.receive(), hungUp);
+  for (const damage of [
+    (frame: Buffer) => frame.subarray(0, 70),
+    (frame: Buffer) => frame.fill(0xff, 20, 24),
+    (frame: Buffer) => frame.fill(7, 20, 21),
+  ]) {
+    const two = await loggedOn(client());
+    const frame = two.compound(Array(2).fill([COMMAND.echo, EMPTY_BODY]));
+    two.line.send(damage(frame));
+    await assert.rejects(two.receive(), hungUp);
+  }
+});
+
+test("sessions and trees have their limits", async () => {
+  const limits = { sessionsPerConnectionMax: 1, treesPerSessionMax: 1 };
+  const { client } = serverUnderTest({ limits });
+  const one = await loggedOn(client());
+  assert.equal((await one.treeConnect("box")).status, STATUS.SUCCESS);
+  assert.equal((await one.treeConnect("docs")).status, STATUS.INSUFFICIENT_RESOURCES);
+  one.sessionId = 0;
+  assert.equal((await one.logOn(USER)).status, STATUS.INSUFFICIENT_RESOURCES);
+});

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { DropConnection } from "./drop-connection.ts";
+import { FrameReader } from "./frame-reader.ts";
+
+const framed = (frame: Buffer) => {
+  const prefix = Buffer.alloc(4);
+  prefix.writeUInt32BE(frame.length);
+  return Buffer.concat([prefix, frame]);
+};
+
+test("frames come out as they went in, however the stream is cut", () => {
+  const frames = fc.array(fc.uint8Array({ minLength: 1, maxLength: 50 }), { maxLength: 10 });
+  const cuts = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 });
+  fc.assert(
+    fc.property(frames, cuts, (sent, sizes) => {
+      const stream = Buffer.concat(sent.map((one) => framed(Buffer.from(one))));
+      const reader = new FrameReader(() => true);
+      const received: Buffer[] = [];
+      for (let at = 0, turn = 0; at < stream.length; turn++) {
+        const size = sizes[turn % sizes.length] as number;
+        received.push(...reader.take(stream.subarray(at, at + size)));
+        at += size;
+      }
+      assert.deepEqual(
+        received.map((one) => [...one]),
+        sent.map((one) => [...one]),
+      );
+    }),
+  );
+});
+
+test("a frame that may not come is refused before a byte of it is held", () => {
+  const reader = new FrameReader((bytes) => bytes <= 10);
+  assert.throws(() => reader.take(Buffer.from([0, 0, 0, 11])), DropConnection);
+  assert.throws(() => new FrameReader(() => true).take(Buffer.alloc(4)), DropConnection);
+  const limited = new FrameReader((bytes) => bytes < 2 ** 24);
+  assert.throws(() => limited.take(Buffer.from([0x81, 0, 0, 1])), DropConnection);
+});

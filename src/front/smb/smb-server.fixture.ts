@@ -1,0 +1,42 @@
+import { HandClock } from "../../base/clock.ts";
+import type { NtlmUser } from "./auth/ntlm-client.fixture.ts";
+import { passwordHash } from "./auth/ntlm-keys.ts";
+import { DropConnection } from "./drop-connection.ts";
+import { DEFAULT_SMB_LIMITS, type SmbLimits } from "./limits.ts";
+import { DirectLine, SmbClient } from "./smb-client.fixture.ts";
+import { type SmbEncryption, SmbServer } from "./smb-server.ts";
+
+export const USER: NtlmUser = { user: "account", domain: "", password: "a2V5" };
+
+export interface ServerUnderTest {
+  readonly server: SmbServer;
+  /** What went wrong inside; clients that are hung up on do not count. */
+  readonly failures: unknown[];
+  client(): SmbClient;
+}
+
+export interface ServerTraits {
+  readonly encryption?: SmbEncryption;
+  readonly signingRequired?: boolean;
+  readonly limits?: Partial<SmbLimits>;
+}
+
+/** A server with one account and two shares, for clients that need no socket. */
+export function serverUnderTest(traits: ServerTraits = {}): ServerUnderTest {
+  const failures: unknown[] = [];
+  const shares = ["box", "docs"];
+  const { user, password } = USER;
+  const server = new SmbServer({
+    accounts: new Map([[user, { name: user, passwordHashes: [passwordHash(password)] }]]),
+    shares: { list: async () => shares, has: async (_account, name) => shares.includes(name) },
+    encryption: traits.encryption ?? "preferred",
+    signingRequired: traits.signingRequired ?? false,
+    clock: new HandClock(Date.UTC(2026, 0, 1)),
+    limits: { ...DEFAULT_SMB_LIMITS, ...traits.limits },
+    log: { failure: (_what, error) => failures.push(error) },
+  });
+  const note = (error: unknown) => {
+    if (!(error instanceof DropConnection)) failures.push(error);
+  };
+  return { server, failures, client: () => new SmbClient(new DirectLine(server, note)) };
+}

@@ -1,0 +1,28 @@
+import { execFile } from "node:child_process";
+import { withoutDebianProgram } from "../programs/debian-program.ts";
+import { ACCOUNT, KEY } from "../sdk/server.ts";
+
+/** Why tests with smbclient cannot run here; false if they can. */
+export const noSmbclient = withoutDebianProgram("smbclient", "smbclient") ?? false;
+
+const RUN_MS_MAX = 60_000;
+
+export interface Ran {
+  readonly code: number;
+  /** What it printed, on either stream. */
+  readonly text: string;
+}
+
+/** Runs smbclient as the account's owner, unless `args` name somebody else. */
+export function smbclient(port: number, target: string, ...args: string[]): Promise<Ran> {
+  const user = args.includes("-U") || args.includes("-N") ? [] : ["-U", `${ACCOUNT}%${KEY}`];
+  const all = [...target.split(" "), "-p", String(port), ...user, ...args];
+  return new Promise((resolve) => {
+    execFile("smbclient", all, { timeout: RUN_MS_MAX }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
+      resolve({ code, text: `${stdout}${stderr}` });
+    });
+  });
+}
+
+export const setting = (name: string, value: string) => `--option=${name}=${value}`;
