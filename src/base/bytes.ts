@@ -7,6 +7,8 @@ export const NO_BYTES: Bytes = Buffer.alloc(0);
 export interface Body {
   /** How many bytes will come; known before the first of them. */
   readonly length: number;
+  /** Whether the sender waits to be asked before it sends anything. */
+  readonly isHeldBack?: boolean;
   /**
    * Hands over each part in order. The next part comes once the promise for the one before has
    * settled, so a slow taker slows the sender down. A part is the taker's until then: the sender may

@@ -23,6 +23,7 @@ const SEGMENTS_MAX = 0xffff;
 export function decodeStructured(framed: Body, length: number): Body {
   return {
     length,
+    isHeldBack: framed.isHeldBack === true,
     async drain(take) {
       const decoder = new Decoder(framed.length, length);
       await framed.drain((part) => decoder.push(part, take));

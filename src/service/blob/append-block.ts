@@ -4,6 +4,7 @@ import { refuse } from "../../base/fault.ts";
 import { type Appendable, type AppendConditions, refuseAppend } from "../../rules/append-block.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Versioned } from "../../rules/conditions.ts";
+import { lookAhead } from "../../store/look-ahead.ts";
 import type { View } from "../../store/store.ts";
 import { admitBlobUpdate } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
@@ -29,16 +30,15 @@ export async function appendBlock(
   context: BlobContext,
   asked: AppendBlock,
 ): Promise<AppendBlockDone> {
-  // A cheap refusal before the body is taken. It proves nothing: the transaction below decides.
-  await context.store.read((view) => admit(view, asked));
+  await lookAhead(context.store, asked.body, (view) => admit(view, asked));
 
   const { contents, store } = context;
   const md5 = asked.digests.md5 !== null;
   const taken = await contents.take(asked.body, { md5, crc64: !md5 });
   try {
-    refuseByDigests(asked.digests, taken);
     return await store.transact((tx) => {
       const { container, blob } = admit(tx, asked);
+      refuseByDigests(asked.digests, taken);
       const version = nextBlobVersion(tx, blob);
       const offset = blob.content.length;
       const content = contents.maps.write(tx, blob.content, offset, taken);

@@ -161,9 +161,9 @@ export function bodyWith(bytes: Bytes, between: () => Promise<unknown>): Body {
   };
 }
 
-/** A body that nobody may ask for. */
+/** A body that nobody may ask for: its sender holds it back. */
 export function untouchable(length = 1): Body {
-  return { length, drain: () => assert.fail("the body was taken") };
+  return { length, isHeldBack: true, drain: () => assert.fail("the body was taken") };
 }
 
 export function refused(code: FaultCode): (error: unknown) => boolean {

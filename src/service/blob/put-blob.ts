@@ -3,6 +3,7 @@ import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Versioned } from "../../rules/conditions.ts";
 import type { Content } from "../../store/contents.ts";
+import { lookAhead } from "../../store/look-ahead.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitBlobCreation } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
@@ -25,16 +26,17 @@ export interface PutBlobDone extends Versioned {
 }
 
 export async function putBlob(context: BlobContext, asked: PutBlob): Promise<PutBlobDone> {
-  // A cheap refusal before the body is taken. It proves nothing: the transaction below decides.
-  await context.store.read((view) => admitBlobCreation(view, asked, BLOB_NEEDS.putBlob));
+  await lookAhead(context.store, asked.body, (view) =>
+    admitBlobCreation(view, asked, BLOB_NEEDS.putBlob),
+  );
 
   const taken = await context.contents.take(asked.body, { md5: true, crc64: true });
   try {
     const { md5, crc64 } = taken;
-    refuseByDigests(asked.digests, taken);
-    refuseByDigests({ md5: asked.properties.contentMd5, crc64: null }, taken);
     return await context.store.transact((tx) => {
       const { container, old } = admitBlobCreation(tx, asked, BLOB_NEEDS.putBlob);
+      refuseByDigests(asked.digests, taken);
+      refuseByDigests({ md5: asked.properties.contentMd5, crc64: null }, taken);
       const blob = blockBlob(tx, old, asked, context.contents.keep(tx, taken), md5);
       writeBlob(tx, container, asked.at.blob, blob);
       dropStagedBlocks(tx, container, asked.at.blob);

@@ -5,6 +5,7 @@ import { UNCOMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { blockIdBytes, refuseBlockId } from "../../rules/block-id.ts";
 import { refuseWriteByLease } from "../../rules/lease.ts";
+import { lookAhead } from "../../store/look-ahead.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { admitToBlobName } from "./admit.ts";
 import type { BlobAsked, BlobContext } from "./context.ts";
@@ -33,15 +34,14 @@ export interface PutBlockDone {
 
 /** Stages a block under a name. The blob of that name, if there is one, does not change. */
 export async function putBlock(context: BlobContext, asked: PutBlock): Promise<PutBlockDone> {
-  // A cheap refusal before the body is taken. It proves nothing: the transaction below decides.
-  await context.store.read((view) => admit(view, asked));
+  await lookAhead(context.store, asked.body, (view) => admit(view, asked));
 
   const md5 = asked.digests.md5 !== null;
   const taken = await context.contents.take(asked.body, { md5, crc64: !md5 });
   try {
-    refuseByDigests(asked.digests, taken);
     await context.store.transact((tx) => {
       const { container, staged, replaced } = admit(tx, asked);
+      refuseByDigests(asked.digests, taken);
       const next = nextStaged(tx, staged, replaced, asked.blockId);
       writeStagedBlob(tx, container, asked.at.blob, next);
       writeStagedBlock(tx, next, asked.blockId, { content: context.contents.keep(tx, taken) });

@@ -5,6 +5,7 @@ import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Versioned } from "../../rules/conditions.ts";
 import { refuseBySequenceNumber, type SequenceConditions } from "../../rules/sequence-number.ts";
 import type { Content } from "../../store/contents.ts";
+import { lookAhead } from "../../store/look-ahead.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { admitBlobUpdate } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
@@ -35,16 +36,15 @@ export interface PutPageDone extends Versioned, BodyDigests {
 }
 
 export async function putPage(context: BlobContext, asked: PutPage): Promise<PutPageDone> {
-  // A cheap refusal before the body is taken. It proves nothing: the transaction below decides.
-  await context.store.read((view) => admit(view, asked));
+  await lookAhead(context.store, asked.body, (view) => admit(view, asked));
 
   const { contents, store } = context;
   const md5 = asked.digests.md5 !== null;
   const taken = await contents.take(asked.body, { md5, crc64: !md5 });
   try {
-    refuseByDigests(asked.digests, taken);
     const done = await store.transact((tx) => {
       const { container, blob } = admit(tx, asked);
+      refuseByDigests(asked.digests, taken);
       const content = contents.maps.write(tx, blob.content, asked.range.from, taken);
       return written(tx, container, asked, blob, content);
     });

@@ -31,6 +31,10 @@ export class IncomingBody implements Body, Transfer {
     this.#proceed = proceed;
   }
 
+  get isHeldBack(): boolean {
+    return this.#proceed !== null && !this.#asked;
+  }
+
   /** Bytes that are still to come from the client. */
   get rest(): number {
     return this.#message.complete ? 0 : this.length - this.#moved;
