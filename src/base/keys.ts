@@ -81,6 +81,15 @@ export function keyAfter(prefix: Bytes): Bytes {
   throw new Error("no key lies behind a prefix of ff bytes");
 }
 
+/** The first key that can lie behind this one. */
+export function keyBehind(key: Bytes): Bytes {
+  if (key.length >= KEY_BYTES_MAX) return keyAfter(key);
+  const bytes = Buffer.allocUnsafe(key.length + 1);
+  bytes.set(key);
+  bytes[key.length] = 0;
+  return bytes;
+}
+
 /**
  * The first part of a key range whose text part merely begins with `text`: `key(…)` without the
  * end mark of its last text part.

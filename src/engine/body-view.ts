@@ -1,8 +1,17 @@
 import type { Bytes } from "../base/bytes.ts";
 import type { Instant } from "../base/clock.ts";
-import { KEY_BYTES_MAX } from "../base/keys.ts";
+import { KEY_BYTES_MAX, keyBehind } from "../base/keys.ts";
 import type { Stamp } from "../base/stamp.ts";
-import type { Entry, RangeOptions, Transaction, View } from "../store/store.ts";
+import type {
+  Entry,
+  Made,
+  Making,
+  RangeOptions,
+  Stretch,
+  Transaction,
+  View,
+} from "../store/store.ts";
+import type { KeptStretches } from "./kept-stretches.ts";
 
 /** One committed state, as an engine offers it to the bodies that run on it. */
 export interface State {
@@ -29,11 +38,14 @@ export function runBody<V extends BodyView, T>(body: (view: V) => T, view: V): T
 export class BodyView implements View {
   readonly #state: State;
   readonly #nowMs: Instant;
+  readonly #kept: KeptStretches | null;
   #ended = false;
 
-  constructor(state: State, nowMs: Instant) {
+  /** `kept` is what was made of this very state, as far as it goes. */
+  constructor(state: State, nowMs: Instant, kept: KeptStretches | null) {
     this.#state = state;
     this.#nowMs = nowMs;
+    this.#kept = kept;
   }
 
   get(key: Bytes): Bytes | undefined {
@@ -43,6 +55,24 @@ export class BodyView implements View {
 
   range(from: Bytes, until: Bytes, options: RangeOptions): Entry[] {
     return take(this.scan(from, until, options.reverse ?? false), options.limit);
+  }
+
+  stretch<T extends Made>(making: Making<T>, from: Bytes, until: Bytes, limit: number): Stretch<T> {
+    this.check(from);
+    this.check(until);
+    const kept = this.#kept?.find(making, from) ?? null;
+    if (kept !== null) return kept;
+    const end = this.#kept?.untilNext(making, from, until) ?? until;
+    const entries = this.range(from, end, { limit });
+    const last = entries.length < limit ? undefined : entries.at(-1);
+    const stretch = {
+      from,
+      until: last === undefined ? end : keyBehind(last.key),
+      made: making.make(entries),
+      wasKept: false,
+    };
+    this.#kept?.keep(making, stretch, entries.length);
+    return stretch;
   }
 
   now(): Instant {
@@ -77,7 +107,8 @@ export class BodyTransaction extends BodyView implements Transaction {
   readonly #nextStamp: (nowMs: Instant) => Stamp;
 
   constructor(state: State, nowMs: Instant, nextStamp: (nowMs: Instant) => Stamp) {
-    super(state, nowMs);
+    // What it writes is to be seen by itself alone.
+    super(state, nowMs, null);
     this.#nextStamp = nextStamp;
   }
 

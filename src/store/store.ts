@@ -1,5 +1,6 @@
 import type { Bytes } from "../base/bytes.ts";
 import type { Instant } from "../base/clock.ts";
+import type { Space } from "../base/keys.ts";
 import type { Stamp } from "../base/stamp.ts";
 
 /**
@@ -28,6 +29,11 @@ export interface View {
   get(key: Bytes): Bytes | undefined;
   /** Entries with `from <= key < until`, in key order (or backwards, from the last one). */
   range(from: Bytes, until: Bytes, options: RangeOptions): Entry[];
+  /**
+   * What `making` makes of a stretch of keys in which `from` lies. What has to be read for it goes from
+   * `from` to `until`, `limit` entries at most; what was kept from before may be longer on both sides.
+   */
+  stretch<T extends Made>(making: Making<T>, from: Bytes, until: Bytes, limit: number): Stretch<T>;
   /** The same instant throughout one body. */
   now(): Instant;
 }
@@ -48,6 +54,31 @@ export interface RangeOptions {
 export interface Entry {
   readonly key: Bytes;
   readonly value: Bytes;
+}
+
+/**
+ * How neighbouring entries are made into something that answers questions faster than they do. An
+ * engine may keep what was made, within a limit, until one of the entries changes or one comes
+ * between them: it must depend on nothing but the entries.
+ */
+export interface Making<T extends Made> {
+  /** In which all of its entries lie. */
+  readonly space: Space;
+  make(entries: readonly Entry[]): T;
+}
+
+export interface Made {
+  /** About what it takes of memory. It may grow with the questions. */
+  readonly bytes: number;
+}
+
+/** All entries of the state with `from <= key < until`, as they were made into something. */
+export interface Stretch<T extends Made> {
+  readonly from: Bytes;
+  readonly until: Bytes;
+  readonly made: T;
+  /** Whether it came at next to no cost. */
+  readonly wasKept: boolean;
 }
 
 /**

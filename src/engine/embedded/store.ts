@@ -10,6 +10,7 @@ import {
   type View,
 } from "../../store/store.ts";
 import { BodyTransaction, BodyView, runBody } from "../body-view.ts";
+import { KeptStretches } from "../kept-stretches.ts";
 import { isDiskFull } from "./disk-full.ts";
 import { type Lmdb, openLmdb, throwReason } from "./lmdb.ts";
 import { SealedRecords } from "./sealed-records.ts";
@@ -39,6 +40,7 @@ export class EmbeddedStore implements Store {
   readonly #clock: Clock;
   readonly #failStop: FailStop;
   readonly #records: SealedRecords;
+  readonly #kept = new KeptStretches();
   readonly #waiting: Waiting[] = [];
   #committing: Promise<void> | null = null;
   /** Why calls are no longer taken. */
@@ -58,7 +60,7 @@ export class EmbeddedStore implements Store {
     // Never inside the body of a transaction, where half a group would be seen.
     await undefined;
     this.#lmdb.resetReadTxn();
-    return runBody(body, new BodyView(this.#records, this.#clock.now()));
+    return runBody(body, new BodyView(this.#records, this.#clock.now(), this.#kept));
   }
 
   async transact<T>(body: (tx: Transaction) => T): Promise<T> {
@@ -89,6 +91,8 @@ export class EmbeddedStore implements Store {
       } catch (error) {
         if (await this.#isMerelyFull(group, error)) group.reject(fullError(error));
         else this.#fail(group, error);
+      } finally {
+        this.#kept.settle();
       }
     }
     this.#committing = null;
@@ -121,6 +125,7 @@ export class EmbeddedStore implements Store {
       return;
     }
     for (const { key, value } of tx.writes) {
+      this.#kept.change(key);
       if (value === null) this.#records.remove(key);
       else this.#records.put(key, value);
       group.bytes += key.length + (value?.length ?? 0);

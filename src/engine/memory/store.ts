@@ -2,12 +2,14 @@ import type { Clock, Instant } from "../../base/clock.ts";
 import { type Stamp, stampAfter } from "../../base/stamp.ts";
 import { type Store, StoreError, type Transaction, type View } from "../../store/store.ts";
 import { BodyTransaction, BodyView, runBody } from "../body-view.ts";
+import { KeptStretches } from "../kept-stretches.ts";
 import { SortedEntries } from "./sorted-entries.ts";
 
 /** A store that lives and dies with its process. */
 export class MemoryStore implements Store {
   readonly #clock: Clock;
   readonly #entries = new SortedEntries();
+  readonly #kept = new KeptStretches();
   #lastStamp: Stamp = 0n;
   #closed = false;
 
@@ -17,7 +19,7 @@ export class MemoryStore implements Store {
 
   async read<T>(body: (view: View) => T): Promise<T> {
     await this.#turn();
-    return runBody(body, new BodyView(this.#entries, this.#clock.now()));
+    return runBody(body, new BodyView(this.#entries, this.#clock.now(), this.#kept));
   }
 
   async transact<T>(body: (tx: Transaction) => T): Promise<T> {
@@ -25,9 +27,11 @@ export class MemoryStore implements Store {
     const tx = new BodyTransaction(this.#entries, this.#clock.now(), this.#nextStamp);
     const result = runBody(body, tx);
     for (const { key, value } of tx.writes) {
+      this.#kept.change(key);
       if (value === null) this.#entries.delete(key);
       else this.#entries.set({ key: Buffer.from(key), value: Buffer.from(value) });
     }
+    this.#kept.settle();
     return result;
   }
 

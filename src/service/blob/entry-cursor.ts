@@ -1,5 +1,5 @@
 import type { Bytes } from "../../base/bytes.ts";
-import { keyAfter } from "../../base/keys.ts";
+import { keyAfter, keyBehind } from "../../base/keys.ts";
 import type { Entry, View } from "../../store/store.ts";
 
 /** To read where nobody knows how many will be used, as behind a jump. */
@@ -58,10 +58,7 @@ export class EntryCursor {
     this.#at = 0;
     this.#ended = this.#page.length < limit;
     const last = this.#page.at(-1);
-    if (last !== undefined) this.#from = Buffer.concat([last.key, SMALLEST]);
+    if (last !== undefined) this.#from = keyBehind(last.key);
     this.#limit = Math.min(this.#limit * 2, PAGE_ENTRIES_MAX);
   }
 }
-
-/** Behind a key, nothing comes before the same key with a zero byte at its end. */
-const SMALLEST = Buffer.from([0]);

@@ -99,6 +99,7 @@ function countEntries(blobs: Blobs): { context: Blobs["context"]; entries(): num
         body({
           get: (key) => view.get(key),
           now: () => view.now(),
+          stretch: (making, from, until, limit) => view.stretch(making, from, until, limit),
           range(from, until, options) {
             const found = view.range(from, until, options);
             entries += found.length;

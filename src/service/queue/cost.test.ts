@@ -53,6 +53,7 @@ class CountingStore implements Store {
         return this.#count(1 + entries.length, entries);
       },
       now: () => view.now(),
+      stretch: (making, from, until, limit) => view.stretch(making, from, until, limit),
     };
   }
 

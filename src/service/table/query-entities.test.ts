@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Store, View } from "../../store/store.ts";
+import type { Entry, Store, View } from "../../store/store.ts";
 import { QUERY_MS_MAX } from "./query-entities.ts";
 import { Tables, whereN } from "./tables.fixture.ts";
 
@@ -52,13 +52,20 @@ test("terms on the keys are looked up, not searched for", async () => {
   const is = (name: string, value: string) =>
     ({ kind: "compare", name, operator: "eq", value: { kind: "string", value } }) as const;
   let entries = 0;
+  const count = (found: readonly Entry[]) => {
+    entries += found.length;
+    return found;
+  };
   const counting = (view: View): View => ({
     get: (key) => view.get(key),
     now: () => view.now(),
-    range(from, until, options) {
-      const found = view.range(from, until, options);
-      entries += found.length;
-      return found;
+    range: (from, until, options) => view.range(from, until, options),
+    stretch(making, from, until, limit) {
+      const counted: typeof making = {
+        space: making.space,
+        make: (found) => making.make(count(found)),
+      };
+      return view.stretch(counted, from, until, limit);
     },
   });
   const store: Store = {

@@ -1,11 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Instant } from "../../base/clock.ts";
-import {
-  type EntityParts,
-  type Filter,
-  FilteredEntity,
-  matches,
-} from "../../rules/entity-filter.ts";
+import type { Filter } from "../../rules/entity-filter.ts";
 import {
   clip,
   type EntityPlace,
@@ -19,7 +14,8 @@ import { TABLE_NEEDS } from "../../rules/table-needs.ts";
 import type { View } from "../../store/store.ts";
 import { admitToTable } from "./admit.ts";
 import type { EntitiesAsked, TableContext } from "./context.ts";
-import { boundKey, decodeEntity, EntityInView, endKey, placeOfKey, type Table } from "./records.ts";
+import { ENTITY_PAGES, type EntityPage, type PageRows } from "./entity-page.ts";
+import { boundKey, endKey, type Table } from "./records.ts";
 
 export interface QueryEntities extends EntitiesAsked {
   readonly filter: Filter | null;
@@ -31,7 +27,7 @@ export interface QueryEntities extends EntitiesAsked {
 export interface QueryEntitiesDone {
   /** As the table was named when it was created. */
   readonly table: string;
-  readonly entities: readonly EntityParts[];
+  readonly found: readonly PageRows[];
   /** Where the next page begins; null at the end. */
   readonly next: EntityPlace | null;
 }
@@ -40,6 +36,9 @@ export interface QueryEntitiesDone {
 export const QUERY_MS_MAX = 5_000;
 /** A body looks at this many entities at most; others have their turn before the next one. */
 const BODY_ENTITIES_MAX = 2_000;
+/** So many of a page that was kept count as one. */
+const KEPT_ENTITIES_PER_LOOK = 32;
+const PAGE_ENTITIES_MAX = 1_024;
 
 export async function queryEntities(
   context: TableContext,
@@ -48,58 +47,95 @@ export async function queryEntities(
   const plan = planQuery(asked.filter);
   const range = asked.keyRange === null ? null : spanOfRange(asked.keyRange);
   const open = range === null ? plan.spans : clip(plan.spans, range);
-  const entities: EntityParts[] = [];
+  const found: PageRows[] = [];
+  let room = asked.resultsMax;
   let from = asked.from ?? START;
   let untilMs: Instant | null = null;
   for (;;) {
     const spans = clip(open, { from, until: null });
-    const room = asked.resultsMax - entities.length;
-    const page = await context.store.read((view) => readPage(view, asked, plan, spans, room));
-    entities.push(...page.entities);
-    untilMs ??= page.nowMs + QUERY_MS_MAX;
-    const isOver = entities.length >= asked.resultsMax || page.nowMs >= untilMs;
-    if (page.next === null || isOver) return { table: page.table, entities, next: page.next };
-    from = page.next;
+    const part = await context.store.read((view) => readPart(view, asked, plan, spans, room));
+    for (const rows of part.found) {
+      found.push(rows);
+      room -= rows.rows.length;
+    }
+    untilMs ??= part.nowMs + QUERY_MS_MAX;
+    const isOver = room <= 0 || part.nowMs >= untilMs;
+    if (part.next === null || isOver) return { table: part.table, found, next: part.next };
+    from = part.next;
     await setImmediate();
   }
 }
 
-interface Page extends QueryEntitiesDone {
+interface Part extends QueryEntitiesDone {
   readonly nowMs: Instant;
 }
 
-function readPage(
+function readPart(
   view: View,
   asked: QueryEntities,
   plan: Plan,
   spans: readonly KeySpan[],
   room: number,
-): Page {
+): Part {
   const table = admitToTable(view, asked, TABLE_NEEDS.queryEntities);
-  const filter = plan.exact ? null : asked.filter;
-  const entities: EntityParts[] = [];
-  const page = (next: EntityPlace | null) => ({
-    table: table.name,
-    entities,
-    next,
-    nowMs: view.now(),
-  });
-  let looks = BODY_ENTITIES_MAX;
+  const search = new Search(view, table, plan.exact ? null : asked.filter, room);
+  let next: EntityPlace | null = null;
   for (const span of spans) {
-    const enough = filter === null ? Math.min(looks, room - entities.length) : looks;
-    const entries = entriesIn(view, table, span, enough + 1);
-    for (const entry of entries) {
-      if (looks === 0 || entities.length >= room) return page(placeOfKey(entry.key));
-      looks--;
-      if (filter !== null && !matches(filter, new FilteredEntity(new EntityInView(entry))))
-        continue;
-      entities.push(decodeEntity(entry));
-    }
+    next = search.through(span);
+    if (next !== null) break;
   }
-  return page(null);
+  return { table: table.name, found: search.found, next, nowMs: view.now() };
 }
 
-function entriesIn(view: View, table: Table, { from, until }: KeySpan, limit: number) {
-  const end = until === null ? endKey(table) : boundKey(table, until);
-  return view.range(boundKey(table, from), end, { limit });
+/** What one body does of a query. */
+class Search {
+  readonly found: PageRows[] = [];
+  readonly #view: View;
+  readonly #table: Table;
+  readonly #filter: Filter | null;
+  #room: number;
+  #looks = BODY_ENTITIES_MAX;
+
+  constructor(view: View, table: Table, filter: Filter | null, room: number) {
+    this.#view = view;
+    this.#table = table;
+    this.#filter = filter;
+    this.#room = room;
+  }
+
+  /** Where the search must go on later; null if it came to the end of the span. */
+  through({ from, until }: KeySpan): EntityPlace | null {
+    const end = until === null ? endKey(this.#table) : boundKey(this.#table, until);
+    let at = boundKey(this.#table, from);
+    while (at.compare(end) < 0) {
+      const stretch = this.#view.stretch(ENTITY_PAGES, at, end, this.#limit());
+      const page = stretch.made;
+      const last = stretch.until.compare(end) <= 0 ? page.size : page.rowAt(end);
+      const first = page.rowAt(at);
+      const stop = this.#take(page, first, last, stretch.wasKept ? KEPT_ENTITIES_PER_LOOK : 1);
+      if (stop < last) return page.place(stop);
+      at = stretch.until;
+    }
+    return null;
+  }
+
+  /** The row before which it had to stop. */
+  #take(page: EntityPage, first: number, last: number, perLook: number): number {
+    if (this.#room === 0) return first;
+    const end = Math.min(last, first + this.#looks * perLook);
+    const rows = page.select(this.#filter, first, end);
+    const isFull = rows.length >= this.#room;
+    if (isFull) rows.length = this.#room;
+    const stop = isFull ? (rows.at(-1) as number) + 1 : end;
+    this.#looks -= Math.ceil((stop - first) / perLook);
+    this.#room -= rows.length;
+    if (rows.length > 0) this.found.push({ page, rows });
+    return stop;
+  }
+
+  /** As many entities as may be of use. One more than is handed out tells where the next page begins. */
+  #limit(): number {
+    const most = this.#filter === null ? this.#room : this.#looks;
+    return Math.min(PAGE_ENTITIES_MAX, most + 1);
+  }
 }

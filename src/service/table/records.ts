@@ -2,11 +2,9 @@ import type { Bytes } from "../../base/bytes.ts";
 import { format, listOf, type RecordOf, text, u64 } from "../../base/fields.ts";
 import { KEY_BYTES_MAX, KeyReader, key, keyAfter, ordinalPart, SPACE } from "../../base/keys.ts";
 import { TABLE_NAME_CHARS_MAX } from "../../base/limits.ts";
-import type { Stamp } from "../../base/stamp.ts";
-import type { EntityParts } from "../../rules/entity-filter.ts";
 import type { EntityPlace } from "../../rules/entity-plan.ts";
 import { storedPolicy } from "../../store/policy-field.ts";
-import type { Entry, Transaction, View } from "../../store/store.ts";
+import type { Transaction, View } from "../../store/store.ts";
 import type { TableAddress } from "./context.ts";
 
 const tableShape = {
@@ -90,42 +88,8 @@ export function readEntity(view: View, table: Table, place: EntityPlace): Stored
   return found === undefined ? null : entityFormat.decode(found);
 }
 
-/** An entity to be kept. */
-export function decodeEntity({ key: at, value }: Entry): EntityParts {
-  const { partition, row } = placeOfKey(at);
-  const { stamp, properties } = entityFormat.decode(value);
-  return { partition, row, stamp, properties };
-}
-
-/** An entity to be looked at while its body runs: only what is asked for is decoded. */
-export class EntityInView implements EntityParts {
-  readonly #entry: Entry;
-  #stored: StoredEntity | null = null;
-
-  constructor(entry: Entry) {
-    this.#entry = entry;
-  }
-
-  get partition(): string {
-    return placeOfKey(this.#entry.key).partition;
-  }
-
-  get row(): string {
-    return placeOfKey(this.#entry.key).row;
-  }
-
-  get stamp(): Stamp {
-    return this.#decoded().stamp;
-  }
-
-  get properties(): string {
-    return this.#decoded().properties;
-  }
-
-  #decoded(): StoredEntity {
-    this.#stored ??= entityFormat.decode(this.#entry.value);
-    return this.#stored;
-  }
+export function decodeEntity(found: Bytes): StoredEntity {
+  return entityFormat.decode(found);
 }
 
 export function writeEntity(

@@ -40,14 +40,11 @@ export class Tables {
     }
   }
 
-  query(more: Partial<QueryEntities> = {}, context = this.context) {
-    return queryEntities(context, {
-      ...this.asked,
-      filter: null,
-      resultsMax: 1_000,
-      from: null,
-      ...more,
-    });
+  async query(more: Partial<QueryEntities> = {}, context = this.context) {
+    const asked = { ...this.asked, filter: null, resultsMax: 1_000, from: null, ...more };
+    const { found, next } = await queryEntities(context, asked);
+    const entities = found.flatMap(({ page, rows }) => rows.map((row) => page.entity(row)));
+    return { entities, next };
   }
 
   delete(): Promise<void> {

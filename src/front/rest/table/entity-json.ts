@@ -1,7 +1,9 @@
+import type { Bytes } from "../../../base/bytes.ts";
 import { isAnnotated, type Property, readProperties, spellProperty } from "../../../base/edm.ts";
 import { isoOfStamp } from "../../../base/stamp.ts";
 import type { EntityParts } from "../../../rules/entity-filter.ts";
 import type { EntityPlace } from "../../../rules/entity-plan.ts";
+import type { PageRows } from "../../../service/table/entity-page.ts";
 import type { MetadataLevel } from "./metadata-level.ts";
 
 export interface EntityJsonOptions {
@@ -26,14 +28,31 @@ export class EntityJson {
     return `{${this.#metadata("/@Element")}${this.#members(entity)}}`;
   }
 
-  list(entities: readonly EntityParts[]): string {
-    let text = `{${this.#metadata("")}"value":[`;
-    let comma = "";
-    for (const entity of entities) {
-      text += `${comma}{${this.#members(entity)}}`;
-      comma = ",";
+  list(found: readonly PageRows[]): Bytes {
+    const pieces = [Buffer.from(`{${this.#metadata("")}"value":[`)];
+    for (const rows of found) this.#addRows(rows, pieces);
+    // Each entity has a comma behind it, which the last one must not have.
+    const last = pieces.length > 1 ? pieces.pop() : undefined;
+    if (last !== undefined) pieces.push(last.subarray(0, -1));
+    pieces.push(Buffer.from("]}"));
+    return Buffer.concat(pieces);
+  }
+
+  #addRows({ page, rows }: PageRows, pieces: Bytes[]): void {
+    const isStoredForm = this.#options.level === "minimal" && this.#options.select === null;
+    if (!isStoredForm || rows.length < page.size * WHOLE_PAGE_SHARE) {
+      for (const row of rows) {
+        pieces.push(Buffer.from(`{${this.#members(page.entity(row))}},`));
+      }
+      return;
     }
-    return `${text}]}`;
+    const { bytes, starts } = page.text(spellInList);
+    for (let at = 0; at < rows.length; ) {
+      const first = rows[at] as number;
+      let end = first + 1;
+      while (rows[++at] === end) end++;
+      pieces.push(bytes.subarray(starts[first], starts[end]));
+    }
   }
 
   #metadata(suffix: string): string {
@@ -44,17 +63,13 @@ export class EntityJson {
 
   #members(entity: EntityParts): string {
     const { level, select } = this.#options;
-    const time = isoOfStamp(entity.stamp);
-    if (level !== "minimal" || select !== null) return this.#chosenMembers(entity, time);
-    // Entities are stored in just this form.
-    return (
-      `"odata.etag":"${etagInJson(time)}","PartitionKey":${JSON.stringify(entity.partition)},` +
-      `"RowKey":${JSON.stringify(entity.row)},"Timestamp":"${time}"${entity.properties}`
-    );
+    if (level === "minimal" && select === null) return membersAsStored(entity);
+    return this.#chosenMembers(entity);
   }
 
-  #chosenMembers(entity: EntityParts, time: string): string {
+  #chosenMembers(entity: EntityParts): string {
     const { level, select } = this.#options;
+    const time = isoOfStamp(entity.stamp);
     const spell = level === "none" ? plainProperty : spellProperty;
     const has = (name: string) => select === null || select.has(name);
     let text = "";
@@ -80,6 +95,22 @@ export class EntityJson {
       `"odata.id":${JSON.stringify(endpoint + link)},"odata.editLink":${JSON.stringify(link)}`
     );
   }
+}
+
+/** From this share of its entities on, a page is spelled as a whole, to be asked for again. */
+const WHOLE_PAGE_SHARE = 0.5;
+
+function spellInList(entity: EntityParts): string {
+  return `{${membersAsStored(entity)}},`;
+}
+
+/** Minimal metadata and all properties: entities are stored in just this form. */
+function membersAsStored({ partition, row, stamp, properties }: EntityParts): string {
+  const time = isoOfStamp(stamp);
+  return (
+    `"odata.etag":"${etagInJson(time)}","PartitionKey":${JSON.stringify(partition)},` +
+    `"RowKey":${JSON.stringify(row)},"Timestamp":"${time}"${properties}`
+  );
 }
 
 /** `Table(PartitionKey='p',RowKey='r')`, percent-encoded. */

@@ -23,7 +23,7 @@ export async function handleQueryEntities(
   const { query } = request;
   const level = metadataLevelOf(request);
   refuseOtherOptions(query);
-  const { table, entities, next } = await queryEntities(context, {
+  const { table, found, next } = await queryEntities(context, {
     ...entitiesAskedOf(call),
     filter: parseFilter(optionOf(request, "$filter")),
     resultsMax: resultsMaxOf(query),
@@ -31,7 +31,7 @@ export async function handleQueryEntities(
   });
   const json = new EntityJson({ level, endpoint, account, table, select: selectOf(request) });
   const headers = [...DATA_HEADERS, ...jsonContent(level), ...continuationHeaders(next)];
-  return { status: 200, headers, body: json.list(entities) };
+  return { status: 200, headers, body: json.list(found) };
 }
 
 function continuationOf(query: Query): EntityPlace | null {

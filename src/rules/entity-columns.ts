@@ -1,0 +1,83 @@
+import { type Comparable, type Comparison, compares, type Filter } from "./entity-filter.ts";
+
+/**
+ * A filter on many entities at once: it goes through one property of all of them before it turns to
+ * the next. The outcome is that of `matches` on each.
+ */
+
+/** One property of many entities, in their order. */
+export interface Column {
+  /** Null where an entity does not have it. */
+  readonly kinds: readonly (Comparable["kind"] | null)[];
+  readonly values: readonly Comparable["value"][];
+  /** The values once more if none is anything but a plain number. */
+  readonly numbers: Float64Array | null;
+}
+
+export interface Columns {
+  column(name: string): Column;
+}
+
+/** For each row, 1 if it is still in question and 0 if not. */
+export type Rows = Uint8Array;
+
+export function columnOf(found: readonly (Comparable | null)[]): Column {
+  const kinds = found.map((one) => one?.kind ?? null);
+  const values = found.map((one) => one?.value ?? 0);
+  const isPlain = found.every((one) => typeof one?.value === "number");
+  return { kinds, values, numbers: isPlain ? Float64Array.from(values as number[]) : null };
+}
+
+/** Leaves only the rows that match. */
+export function narrow(filter: Filter, columns: Columns, rows: Rows): void {
+  switch (filter.kind) {
+    case "all":
+      for (const term of filter.terms) narrow(term, columns, rows);
+      return;
+    case "any":
+      narrowToAny(filter.terms, columns, rows);
+      return;
+    case "not":
+      narrowToOthers(filter.term, columns, rows);
+      return;
+    case "constant":
+      if (!filter.value) rows.fill(0);
+      return;
+    case "compare":
+      narrowByComparison(filter, columns.column(filter.name), rows);
+  }
+}
+
+function narrowToAny(terms: readonly Filter[], columns: Columns, rows: Rows): void {
+  const found = new Uint8Array(rows.length);
+  for (const term of terms) {
+    const matching = rows.slice();
+    narrow(term, columns, matching);
+    for (let row = 0; row < rows.length; row++) if (matching[row] === 1) found[row] = 1;
+  }
+  rows.set(found);
+}
+
+function narrowToOthers(term: Filter, columns: Columns, rows: Rows): void {
+  const matching = rows.slice();
+  narrow(term, columns, matching);
+  for (let row = 0; row < rows.length; row++) if (matching[row] === 1) rows[row] = 0;
+}
+
+function narrowByComparison({ operator, value }: Comparison, column: Column, rows: Rows): void {
+  const { numbers, kinds, values } = column;
+  if (numbers !== null && typeof value.value === "number") {
+    const wanted = value.value;
+    for (let row = 0; row < rows.length; row++) {
+      if (rows[row] === 1 && !compares(numbers[row] as number, operator, wanted)) rows[row] = 0;
+    }
+    return;
+  }
+  for (let row = 0; row < rows.length; row++) {
+    if (rows[row] === 0) continue;
+    const matching =
+      kinds[row] === value.kind &&
+      compares(values[row] as Comparable["value"], operator, value.value);
+    if (!matching) rows[row] = 0;
+  }
+}

@@ -1,0 +1,117 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { SPACE } from "../../base/keys.ts";
+import type { Stamp } from "../../base/stamp.ts";
+import { type Column, type Columns, columnOf, narrow } from "../../rules/entity-columns.ts";
+import { type EntityParts, type Filter, findInEntity } from "../../rules/entity-filter.ts";
+import type { EntityPlace } from "../../rules/entity-plan.ts";
+import type { Entry, Made, Making } from "../../store/store.ts";
+import { decodeEntity, placeOfKey } from "./records.ts";
+
+/** Some of the entities of a page, in order. */
+export interface PageRows {
+  readonly page: EntityPage;
+  readonly rows: readonly number[];
+}
+
+/** The text of each entity of a page, one behind the other. */
+export interface PageText {
+  readonly bytes: Bytes;
+  /** Where the text of a row begins; one more than there are rows. */
+  readonly starts: Uint32Array;
+}
+
+/** About what an entity or a value takes of memory beside its characters. */
+const ENTITY_BYTES = 300;
+const VALUE_BYTES = 32;
+
+/**
+ * Neighbouring entities of a table. It answers from what it has worked out before: a filter reads the
+ * properties that it names once, and a page is spelled once, however often it is asked for.
+ */
+export class EntityPage implements Columns, Made {
+  readonly #keys: Bytes[] = [];
+  readonly #stamps: Stamp[] = [];
+  readonly #properties: string[] = [];
+  readonly #columns = new Map<string, Column>();
+  #text: PageText | null = null;
+  #bytes = 0;
+
+  constructor(entries: readonly Entry[]) {
+    for (const { key, value } of entries) {
+      const { stamp, properties } = decodeEntity(value);
+      this.#keys.push(key);
+      this.#stamps.push(stamp);
+      this.#properties.push(properties);
+      this.#bytes += ENTITY_BYTES + key.length + properties.length;
+    }
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get size(): number {
+    return this.#keys.length;
+  }
+
+  /** The first row that does not lie before this key. */
+  rowAt(key: Bytes): number {
+    let low = 0;
+    let high = this.#keys.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#keys[middle] as Bytes).compare(key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  place(row: number): EntityPlace {
+    return placeOfKey(this.#keys[row] as Bytes);
+  }
+
+  entity(row: number): EntityParts {
+    const { partition, row: name } = this.place(row);
+    const [stamp, properties] = [this.#stamps[row] as Stamp, this.#properties[row] as string];
+    return { partition, row: name, stamp, properties };
+  }
+
+  /** The rows from `first` on and before `end` that match. */
+  select(filter: Filter | null, first: number, end: number): number[] {
+    const rows = new Uint8Array(this.size).fill(1, first, end);
+    if (filter !== null) narrow(filter, this, rows);
+    const found: number[] = [];
+    for (let row = first; row < end; row++) if (rows[row] === 1) found.push(row);
+    return found;
+  }
+
+  column(name: string): Column {
+    let column = this.#columns.get(name);
+    if (column === undefined) {
+      column = columnOf(this.#keys.map((_, row) => findInEntity(this.entity(row), name)));
+      this.#columns.set(name, column);
+      this.#bytes += VALUE_BYTES * this.size;
+    }
+    return column;
+  }
+
+  /** What `spell` makes of each entity. It must always be the same function. */
+  text(spell: (entity: EntityParts) => string): PageText {
+    if (this.#text === null) {
+      const texts = this.#keys.map((_, row) => spell(this.entity(row)));
+      const starts = new Uint32Array(texts.length + 1);
+      const bytes = Buffer.from(texts.join(""), "utf8");
+      texts.forEach((text, row) => {
+        starts[row + 1] = (starts[row] as number) + Buffer.byteLength(text, "utf8");
+      });
+      this.#text = { bytes, starts };
+      this.#bytes += bytes.length + starts.byteLength;
+    }
+    return this.#text;
+  }
+}
+
+export const ENTITY_PAGES: Making<EntityPage> = {
+  space: SPACE.entity,
+  make: (entries) => new EntityPage(entries),
+};
