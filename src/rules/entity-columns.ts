@@ -1,4 +1,11 @@
-import { type Comparable, type Comparison, compares, type Filter } from "./entity-filter.ts";
+import {
+  type Comparable,
+  type Comparison,
+  type Filter,
+  relationOf,
+  relationOfNumbers,
+  TRUE_OF,
+} from "./entity-filter.ts";
 
 /**
  * A filter on many entities at once: it goes through one property of all of them before it turns to
@@ -66,18 +73,25 @@ function narrowToOthers(term: Filter, columns: Columns, rows: Rows): void {
 
 function narrowByComparison({ operator, value }: Comparison, column: Column, rows: Rows): void {
   const { numbers, kinds, values } = column;
-  if (numbers !== null && typeof value.value === "number") {
-    const wanted = value.value;
+  const trueOf = TRUE_OF[operator];
+  const wanted = asNumber(value.value);
+  if (numbers !== null && typeof wanted === "number") {
     for (let row = 0; row < rows.length; row++) {
-      if (rows[row] === 1 && !compares(numbers[row] as number, operator, wanted)) rows[row] = 0;
+      if ((relationOfNumbers(numbers[row] as number, wanted) & trueOf) === 0) rows[row] = 0;
     }
     return;
   }
   for (let row = 0; row < rows.length; row++) {
     if (rows[row] === 0) continue;
-    const matching =
+    const isMatch =
       kinds[row] === value.kind &&
-      compares(values[row] as Comparable["value"], operator, value.value);
-    if (!matching) rows[row] = 0;
+      (relationOf(values[row] as Comparable["value"], wanted) & trueOf) !== 0;
+    if (!isMatch) rows[row] = 0;
   }
+}
+
+/** The same as a plain number, if it is one. */
+function asNumber(value: Comparable["value"]): Comparable["value"] {
+  const number = Number(value);
+  return typeof value === "bigint" && Number.isSafeInteger(number) ? number : value;
 }

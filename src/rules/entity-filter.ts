@@ -52,32 +52,36 @@ export function matches(filter: Filter, found: Filtered): boolean {
     case "compare": {
       const value = found.find(filter.name);
       if (value === null || value.kind !== filter.value.kind) return false;
-      return compares(value.value, filter.operator, filter.value.value);
+      return (relationOf(value.value, filter.value.value) & TRUE_OF[filter.operator]) !== 0;
     }
   }
 }
 
-export function compares(
-  left: Comparable["value"],
-  operator: Operator,
-  right: Comparable["value"],
-) {
-  switch (operator) {
-    case "eq":
-      // biome-ignore lint/suspicious/noDoubleEquals: 1 and 1n are equal numbers of different types.
-      return left == right;
-    case "ne":
-      // biome-ignore lint/suspicious/noDoubleEquals: as above.
-      return left != right;
-    case "gt":
-      return left > right;
-    case "ge":
-      return left >= right;
-    case "lt":
-      return left < right;
-    case "le":
-      return left <= right;
-  }
+/** How one value can stand to another; a NaN stands to none. */
+const [BELOW, EQUAL, ABOVE, APART] = [1, 2, 4, 8] as const;
+
+/** Of which of these an operator is true, added up. */
+export const TRUE_OF: Readonly<Record<Operator, number>> = {
+  eq: EQUAL,
+  ne: BELOW | ABOVE | APART,
+  gt: ABOVE,
+  ge: ABOVE | EQUAL,
+  lt: BELOW,
+  le: BELOW | EQUAL,
+};
+
+export function relationOf(left: Comparable["value"], right: Comparable["value"]): number {
+  if (left < right) return BELOW;
+  if (left > right) return ABOVE;
+  // biome-ignore lint/suspicious/noDoubleEquals: 1 and 1n are equal numbers of different types.
+  return left == right ? EQUAL : APART;
+}
+
+/** The same, apart from the other so that it is compiled for numbers alone. */
+export function relationOfNumbers(left: number, right: number): number {
+  if (left < right) return BELOW;
+  if (left > right) return ABOVE;
+  return left === right ? EQUAL : APART;
 }
 
 /** An entity as it is stored. */

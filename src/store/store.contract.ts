@@ -17,6 +17,7 @@ import {
 } from "./opened-store.contract.ts";
 import { type Store, StoreError, type Transaction, type View } from "./store.ts";
 import { storeAgreesWithModel } from "./store-model.contract.ts";
+import { stretches } from "./store-stretches.contract.ts";
 import { ranges, values } from "./store-values.contract.ts";
 
 /** Registers tests of everything that `store.ts` promises. */
@@ -24,6 +25,7 @@ export function storeContract(engine: string, open: OpenStore): void {
   describe(`${engine} store`, () => {
     values(open);
     ranges(open);
+    stretches(open);
     transactions(open);
     isolation(open);
     time(open);
