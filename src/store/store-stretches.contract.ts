@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
 import type { Bytes } from "../base/bytes.ts";
 import { SPACE } from "../base/keys.ts";
@@ -97,7 +96,7 @@ export function stretches(open: OpenStore): void {
         const [first] = await store.read((view) => walk(view, ALL.from, ALL.until, KEYS));
         assert.ok(Number(first?.split("=")[1]) >= least, `${first} after ${least}`);
         // Reads alone would never let the event loop come to the commits.
-        await setImmediate();
+        await new Promise(setImmediate);
       }
     };
     const writing = async () => {
