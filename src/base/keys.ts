@@ -50,6 +50,10 @@ export const SPACE = {
   file: 0x5a,
   /** What share snapshots show of records that have changed since. */
   keptRecord: 0x5b,
+  opens: 0x5c,
+  handle: 0x5d,
+  rangeLock: 0x5e,
+  deletePending: 0x5f,
 } as const;
 
 export type Space = (typeof SPACE)[keyof typeof SPACE];

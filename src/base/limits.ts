@@ -74,3 +74,7 @@ export const SHARE_QUOTA_GIB_MAX = 102_400;
 export const SHARE_QUOTA_GIB_DEFAULT = 5_120;
 export const FILE_BYTES_MAX = 4 * TIB;
 export const PUT_RANGE_BYTES_MAX = 4 * MIB;
+/** Of one file or directory, and of the root. */
+export const HANDLES_OF_ITEM_MAX = 2_000;
+export const HANDLES_OF_ROOT_MAX = 10_000;
+export const FILE_LOCKS_MAX = 4_096;

@@ -4,8 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { systemClock } from "../base/clock.ts";
+import { key, keyAfter, SPACE } from "../base/keys.ts";
+import { OWNER } from "../rules/access.ts";
+import { READ } from "../rules/share-mode.ts";
+import { beginEpoch } from "../service/file/clear-handles.ts";
+import { createShare } from "../service/file/create-share.ts";
+import { openFile } from "../service/file/open-file.ts";
 import type { StoreError } from "../store/store.ts";
 import { readCommandLine } from "./command-line.ts";
+import { openData } from "./open-data.ts";
 import { type Serving, type Surroundings, serve } from "./serve.ts";
 import { readSettings } from "./settings.ts";
 import { StartError } from "./start-error.ts";
@@ -65,6 +72,34 @@ test("a start that fails leaves nothing open", async (t) => {
   await assert.rejects(started(t, around, ...location, "--blobPort", taken), StartError);
   assert.equal(around.due.length, 0);
   assert.equal(await statusOf(await started(t, new Around(), ...location)), 200);
+});
+
+test("handles that a process before left open are closed before anybody is served", async (t) => {
+  const location = join(scratch, "handles");
+  const place = { location, memoryBytesMax: null };
+  const before = await openData(place, systemClock, () => {});
+  const at = { account: "account", share: "share", snapshot: null };
+  const share = { at, access: OWNER, metadata: [], quotaGib: 1 };
+  await createShare(before, { ...share, tier: "TransactionOptimized" });
+  await openFile(before, {
+    at: { ...at, path: [], trailingDots: false },
+    access: OWNER,
+    disposition: "open",
+    kind: "directory",
+    mode: { access: READ, share: 0 },
+    deletesOnClose: false,
+    settings: { attributes: null, created: null, written: null, changed: null },
+    opener: { epoch: await beginEpoch(before), sessionId: 1n, clientIp: "" },
+  });
+  await before.close();
+  await (await started(t, new Around(), "--location", location)).stop();
+  const after = await openData(place, systemClock, () => {});
+  const all = key(SPACE.handle);
+  assert.deepEqual(
+    await after.store.read((view) => view.range(all, keyAfter(all), { limit: 1 })),
+    [],
+  );
+  await after.close();
 });
 
 test("services still to come take no port", async (t) => {

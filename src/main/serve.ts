@@ -7,6 +7,7 @@ import { type Listener, openListener } from "../front/rest/http/server.ts";
 import { QueueRestService } from "../front/rest/queue/queue-rest-service.ts";
 import { TableRestService } from "../front/rest/table/table-rest-service.ts";
 import { BlobSweep } from "../service/blob/sweep.ts";
+import { beginEpoch, clearHandles } from "../service/file/clear-handles.ts";
 import { FileSweep } from "../service/file/sweep.ts";
 import { QueueSweep } from "../service/queue/sweep.ts";
 import { TableSweep } from "../service/table/sweep.ts";
@@ -64,6 +65,7 @@ async function open(
   undo.add(() => log.close());
   const data = await openData(settings, around.clock, failStop);
   undo.add(() => data.close());
+  await clearHandles(data, await beginEpoch(data));
   const background = sweeping(data, around, log);
   undo.add(() => background.stop());
 

@@ -67,6 +67,7 @@ const TABLE: Record<keyof typeof REST_OPENS, string> = {
   deleteFile: "1 1 1 1 1 1 1 1",
   acquireFileLease: "1 1 1 1 1 1 1 0",
   leaseFile: "0 0 0 0 0 0 0 0",
+  breakFileLease: "0 0 0 0 0 0 0 0",
   getFileProperties: "0 0 0 0 0 0 0 0",
   getFileMetadata: "0 0 0 0 0 0 0 0",
 };

@@ -51,6 +51,7 @@ export const REST_OPENS = {
   acquireFileLease: { access: ALL, share: READ },
   /** To change, release or break a lease leaves the file alone. */
   leaseFile: { access: 0, share: ALL },
+  breakFileLease: { access: 0, share: ALL },
 } as const satisfies Record<string, MomentaryOpen>;
 
 export function refuseMomentaryOpen(

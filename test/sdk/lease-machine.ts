@@ -1,17 +1,30 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import type { BlobClient, ContainerClient } from "@azure/storage-blob";
 import { RestError } from "@azure/storage-blob";
 import { rawRequest } from "./raw-request.ts";
-import type { TestServer } from "./server.ts";
+import type { TestService } from "./server.ts";
 
 /** Something that can be leased, new for each cell of the table. */
 export interface Leased {
-  readonly server: TestServer;
-  readonly client: ContainerClient | BlobClient;
+  readonly server: TestService;
+  readonly client: LeasedClient;
   /** The path of its lease, for what the SDK does not send. */
   readonly path: string;
+}
+
+/** The clients of containers, blobs and shares have this in common, or nearly so. */
+export interface LeasedClient {
+  getBlobLeaseClient(id: string): LeaseClient;
+  getProperties(): Promise<{ leaseState?: string; leaseStatus?: string; leaseDuration?: string }>;
+}
+
+export interface LeaseClient {
+  acquireLease(seconds: number): Promise<object>;
+  renewLease(): Promise<object>;
+  changeLease(id: string): Promise<object>;
+  releaseLease(): Promise<object>;
+  breakLease(seconds: number): Promise<object>;
 }
 
 /** What the SDK adds to everything it returns. */

@@ -198,6 +198,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "FileLockConflict",
     message: "A portion of the specified file is locked by an SMB client.",
   },
+  HandleLimitExceeded: {
+    status: 400,
+    code: "HandleLimitExceeded",
+    message: "The file or directory has as many open handles as it can have.",
+  },
   IncompleteBody: {
     status: 400,
     code: "InvalidInput",
@@ -276,6 +281,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 400,
     code: "InvalidFileOrDirectoryPathName",
     message: "The specified file or directory path is too long or has too many subdirectories.",
+  },
+  InvalidHandle: {
+    status: 409,
+    code: "InvalidHandle",
+    message: "The handle is not open any more.",
   },
   InvalidHeaderValue: {
     status: 400,

@@ -8,6 +8,13 @@ import { refuseShareName } from "../../rules/share-name.ts";
 import type { View } from "../../store/store.ts";
 import type { FileAsked, PathAddress, PathAsked, ShareAsked, ShareUse } from "./context.ts";
 import type { Tree } from "./kept-records.ts";
+import {
+  ALL_BYTES,
+  type RestOpen,
+  refuseByOpens,
+  refusePendingDirectory,
+  type Touched,
+} from "./opens.ts";
 import { readShare, readSnapshot, type Share } from "./records.ts";
 import {
   type Directory,
@@ -76,31 +83,44 @@ export function admitToDirectory(
   const { share, tree, entry } = admitToName(view, asked, need);
   if (entry === null) throw new Fault("ResourceNotFound");
   if (!entry.isDirectory) throw new Fault("ResourceTypeMismatch");
+  refusePendingDirectory(view, tree, entry.id);
   return { share, tree, directory: readDirectory(view, tree, entry.id) };
 }
 
-export type FileOperation = Extract<
-  keyof typeof FILE_NEEDS,
-  | "getFile"
-  | "getFileProperties"
-  | "getFileMetadata"
-  | "listRanges"
-  | "setFileProperties"
-  | "setFileMetadata"
-  | "putRange"
-  | "deleteFile"
->;
+/** A file or directory that must exist, even one that is about to be deleted. */
+export function admitToItem(view: View, asked: PathAsked, need: Need): InShare & { id: bigint } {
+  if (asked.at.path.length === 0) {
+    const { share, tree } = admitToTree(view, asked, need);
+    return { share, tree, id: ROOT_ID };
+  }
+  const { share, tree, entry } = admitToName(view, asked, need);
+  if (entry === null) throw new Fault("ResourceNotFound");
+  return { share, tree, id: entry.id };
+}
+
+/** What is done to a file that is there: it needs permission, and passes by open handles. */
+export type FileOperation = keyof typeof FILE_NEEDS & RestOpen;
 
 /** A file that must exist, for whoever reads it. */
-export function admitFileRead(view: View, asked: FileAsked, operation: FileOperation): InFile {
-  const admitted = admitToFile(view, asked, operation);
+export function admitFileRead(
+  view: View,
+  asked: FileAsked,
+  operation: FileOperation,
+  touched: Touched | null = null,
+): InFile {
+  const admitted = admitToFile(view, asked, operation, touched);
   refuse(refuseReadByLease(admitted.file.lease, asked.leaseId, view.now(), "File"));
   return admitted;
 }
 
 /** A file that must exist, for whoever changes it. */
-export function admitFileUpdate(view: View, asked: FileAsked, operation: FileOperation): InFile {
-  const admitted = admitToFile(view, asked, operation);
+export function admitFileUpdate(
+  view: View,
+  asked: FileAsked,
+  operation: FileOperation,
+  touched: Touched | null = null,
+): InFile {
+  const admitted = admitToFile(view, asked, operation, touched);
   refuseChange(view, admitted.file, asked.leaseId);
   return admitted;
 }
@@ -109,21 +129,29 @@ export function admitFileUpdate(view: View, asked: FileAsked, operation: FileOpe
 export function admitFileCreation(view: View, asked: FileAsked): FileCreation {
   const { share, tree, parent, name, entry } = admitToName(view, asked, FILE_NEEDS.createFile);
   if (entry === null) {
+    refusePendingDirectory(view, tree, parent);
     refuse(refuseWriteByLease(null, asked.leaseId, view.now(), "File"));
     return { share, tree, parent, name, old: null };
   }
   if (entry.isDirectory) throw new Fault("ResourceTypeMismatch");
   refuse(refuseOverwrite(asked.access, guardOf(share), view.now()));
+  refuseByOpens(view, tree, entry.id, "createFile", ALL_BYTES);
   const old = readFile(view, tree, entry.id);
   refuseChange(view, old, asked.leaseId);
   return { share, tree, parent, name, old };
 }
 
 /** What every operation on a file that is there passes. */
-function admitToFile(view: View, asked: FileAsked, operation: FileOperation): InFile {
+export function admitToFile(
+  view: View,
+  asked: PathAsked,
+  operation: FileOperation,
+  touched: Touched | null = null,
+): InFile {
   const { share, tree, entry } = admitToName(view, asked, FILE_NEEDS[operation]);
   if (entry === null) throw new Fault("ResourceNotFound");
   if (entry.isDirectory) throw new Fault("ResourceTypeMismatch");
+  refuseByOpens(view, tree, entry.id, operation, touched);
   return { share, tree, file: readFile(view, tree, entry.id) };
 }
 

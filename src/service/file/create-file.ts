@@ -15,7 +15,7 @@ import {
 } from "./tree-records.ts";
 import { nextVersion } from "./version.ts";
 
-export interface CreateFile extends FileAsked {
+export interface NewFile {
   /** What it holds at first, all zeroes. */
   readonly length: number;
   readonly settings: ItemSettings;
@@ -23,30 +23,41 @@ export interface CreateFile extends FileAsked {
   readonly metadata: Metadata;
 }
 
+export type CreateFile = FileAsked & NewFile;
+
 export async function createFile(context: FileContext, asked: CreateFile): Promise<File> {
   return context.store.transact((tx) => {
-    const creation = admitFileCreation(tx, asked);
-    const { tree, parent, name, old } = creation;
-    const file = newFile(context, tx, asked, creation);
-    if (old !== null) forgetFile(tx, tree, context.contents, old);
-    writeFile(tx, tree, file);
-    writeEntry(tx, tree, parent, name, { since: file.etag, id: file.id, isDirectory: false });
-    return file;
+    return makeFile(context, tx, admitFileCreation(tx, asked), asked);
   });
 }
 
-/** A file in the place of another one is another file, but the lease goes on. */
+/** Puts a new file where there is none, or in the place of another one. */
+export function makeFile(
+  context: FileContext,
+  tx: Transaction,
+  creation: FileCreation,
+  asked: NewFile,
+): File {
+  const { tree, parent, name, old } = creation;
+  const file = newFile(context, tx, asked, creation);
+  if (old !== null) forgetFile(tx, tree, context.contents, old);
+  writeFile(tx, tree, file);
+  writeEntry(tx, tree, parent, name, { since: file.etag, id: file.id, isDirectory: false });
+  return file;
+}
+
+/** A file that is overwritten stays the same to those who have it open, and so does its lease. */
 function newFile(
   { contents }: FileContext,
   tx: Transaction,
-  asked: CreateFile,
+  asked: NewFile,
   { tree, parent, name, old }: FileCreation,
 ): File {
   const { etag, modifiedMs } = nextVersion(tx, old);
   const { created, accessed, written, changed } = timesOfNew(asked.settings, etag);
   return {
     since: etag,
-    id: etag,
+    id: old?.id ?? etag,
     parent,
     name,
     etag,

@@ -8,6 +8,7 @@ import { readWhole, WholeReading } from "../../store/whole-reading.ts";
 import { admitFileRead } from "./admit.ts";
 import type { FileAsked, FileContext } from "./context.ts";
 import type { FileFound } from "./get-file-properties.ts";
+import { ALL_BYTES, type Touched } from "./opens.ts";
 import { type File, writeFile } from "./tree-records.ts";
 
 export interface GetFile extends FileAsked {
@@ -37,7 +38,7 @@ type Opened = Omit<GetFileDone, "md5">;
 
 async function openFile(context: FileContext, asked: GetFile): Promise<Opened> {
   const opened = await context.store.read((view) => {
-    const { file } = admitFileRead(view, asked, "getFile");
+    const { file } = admitFileRead(view, asked, "getFile", touchedBy(asked));
     const { from, length } = pieceToRead(file, asked);
     return openedOf(view, file, from, context.contents.open(view, file.content, from, length));
   });
@@ -53,7 +54,7 @@ async function openFrozen(context: FileContext, asked: GetFile): Promise<Opened>
   try {
     return await context.store.transact((tx) => {
       reading?.close();
-      const { tree, file } = admitFileRead(tx, asked, "getFile");
+      const { tree, file } = admitFileRead(tx, asked, "getFile", touchedBy(asked));
       const { from, length } = pieceToRead(file, asked);
       const opened = context.contents.maps.openFrozen(tx, file.content, from, length);
       reading = opened.reading;
@@ -68,6 +69,12 @@ async function openFrozen(context: FileContext, asked: GetFile): Promise<Opened>
 
 function openedOf(view: View, file: File, from: number, reading: Reading): Opened {
   return { file, lease: leaseStatus(file.lease, view.now()), from, reading };
+}
+
+function touchedBy({ range }: GetFile): Touched {
+  if (range === null) return ALL_BYTES;
+  const { from, to } = range;
+  return { from, length: (to ?? Number.MAX_SAFE_INTEGER) - from + 1 };
 }
 
 function pieceToRead(file: File, asked: GetFile): Piece {

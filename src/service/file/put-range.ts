@@ -57,7 +57,8 @@ export async function clearRange(context: FileContext, asked: RangeWrite): Promi
 
 /** The order of these lines is the order of the answers a client can see. */
 function admit(view: View, asked: RangeWrite): InFile {
-  const admitted = admitFileUpdate(view, asked, "putRange");
+  const { from, until } = asked;
+  const admitted = admitFileUpdate(view, asked, "putRange", { from, length: until - from });
   const { length } = admitted.file.content;
   if (asked.until > length) {
     throw new Fault("InvalidRange", {

@@ -77,6 +77,10 @@ export function deleteShare(tx: Transaction, at: ShareAddress, { id }: Share): v
   tx.set(key(SPACE.doomedShare, id), doomedShareFormat.encode({}));
 }
 
+export function decodeShare(found: Bytes): Share {
+  return shareFormat.decode(found);
+}
+
 function snapshotKey({ id }: Pick<Share, "id">, stamp: Stamp): Bytes {
   return key(SPACE.shareSnapshot, id, stamp);
 }
@@ -84,4 +88,13 @@ function snapshotKey({ id }: Pick<Share, "id">, stamp: Stamp): Bytes {
 export function readSnapshot(view: View, share: Share, stamp: Stamp): ShareSnapshot | null {
   const found = view.get(snapshotKey(share, stamp));
   return found === undefined ? null : snapshotFormat.decode(found);
+}
+
+export function writeSnapshot(
+  tx: Transaction,
+  share: Share,
+  stamp: Stamp,
+  value: ShareSnapshot,
+): void {
+  tx.set(snapshotKey(share, stamp), snapshotFormat.encode(value));
 }

@@ -14,6 +14,10 @@ const PLAIN_SPACES = [
   SPACE.shareSnapshot,
   SPACE.shareUsage,
   SPACE.filePermission,
+  SPACE.opens,
+  SPACE.handle,
+  SPACE.rangeLock,
+  SPACE.deletePending,
 ];
 
 /** Removes what deleted shares held. Their bytes are freed by `Contents`. */

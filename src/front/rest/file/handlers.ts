@@ -5,12 +5,16 @@ import { handleCreateShare } from "./create-share.ts";
 import { handleDeleteDirectory } from "./delete-directory.ts";
 import { handleDeleteFile } from "./delete-file.ts";
 import { handleDeleteShare } from "./delete-share.ts";
+import { handleForceCloseHandles } from "./force-close-handles.ts";
 import { handleGetDirectoryProperties } from "./get-directory-properties.ts";
 import { handleGetFile } from "./get-file.ts";
 import { handleGetFileProperties } from "./get-file-properties.ts";
 import { handleGetServiceProperties } from "./get-service-properties.ts";
 import { handleGetShareProperties } from "./get-share-properties.ts";
 import { handleGetUserDelegationKey } from "./get-user-delegation-key.ts";
+import { handleLeaseFile } from "./lease-file.ts";
+import { handleLeaseShare } from "./lease-share.ts";
+import { handleListHandles } from "./list-handles.ts";
 import { handlePutRange } from "./put-range.ts";
 import type { FileOperationName } from "./route.ts";
 import { handleSetDirectoryMetadata } from "./set-directory-metadata.ts";
@@ -26,6 +30,7 @@ export const FILE_HANDLERS: Readonly<Partial<Record<FileOperationName, FileHandl
   createShare: handleCreateShare,
   getShareProperties: handleGetShareProperties,
   deleteShare: handleDeleteShare,
+  leaseShare: handleLeaseShare,
 
   createDirectory: handleCreateDirectory,
   getDirectoryProperties: handleGetDirectoryProperties,
@@ -36,5 +41,8 @@ export const FILE_HANDLERS: Readonly<Partial<Record<FileOperationName, FileHandl
   getFile: handleGetFile,
   getFileProperties: handleGetFileProperties,
   putRange: handlePutRange,
+  leaseFile: handleLeaseFile,
+  listHandles: handleListHandles,
+  forceCloseHandles: handleForceCloseHandles,
   deleteFile: handleDeleteFile,
 };

@@ -1,0 +1,28 @@
+import type { LeaseAction } from "../../../rules/lease.ts";
+import type { FileContext } from "../../../service/file/context.ts";
+import { leaseFile } from "../../../service/file/lease-file.ts";
+import type { RequestHeaders, RestResponse } from "../http/exchange.ts";
+import { leaseActionOf, leaseResponse } from "../lease-headers.ts";
+import { invalidHeader, refuseHeaders } from "../request-headers.ts";
+import { type FileCall, pathAskedOf, refuseSnapshot } from "./call.ts";
+
+export async function handleLeaseFile(context: FileContext, call: FileCall): Promise<RestResponse> {
+  refuseSnapshot(call);
+  const lease = fileLeaseActionOf(call.request.headers);
+  const done = await leaseFile(context, { ...pathAskedOf(call), lease });
+  return leaseResponse(lease.action, done);
+}
+
+/** Leases on files have no end, so they are not renewed, and when they are broken it is at once. */
+function fileLeaseActionOf(headers: RequestHeaders): LeaseAction {
+  refuseHeaders(headers, ["x-ms-lease-break-period"]);
+  const lease = leaseActionOf(headers);
+  if (lease.action === "renew") {
+    throw invalidHeader("x-ms-lease-action", lease.action, "Leases on files never expire.");
+  }
+  if (lease.action === "acquire" && lease.durationSeconds !== -1) {
+    const value = String(lease.durationSeconds);
+    throw invalidHeader("x-ms-lease-duration", value, "A lease on a file has no end: send -1.");
+  }
+  return lease;
+}

@@ -1,0 +1,41 @@
+import { Fault } from "../../base/fault.ts";
+import type { View } from "../../store/store.ts";
+import { treeOf } from "./admit.ts";
+import type { ShareAddress } from "./context.ts";
+import type { Tree } from "./kept-records.ts";
+import {
+  type Handle,
+  type HandleId,
+  type OpenItem,
+  type Opens,
+  readHandle,
+  readOpens,
+} from "./open-records.ts";
+import { readShare, type Share } from "./records.ts";
+
+/** Common to whatever is asked by a handle. Who has one was admitted when it was opened. */
+export interface HandleAsked {
+  readonly at: ShareAddress;
+  /** The id of the file or directory that is open. */
+  readonly item: bigint;
+  readonly handle: HandleId;
+}
+
+export interface InHandle {
+  readonly share: Share;
+  readonly tree: Tree;
+  readonly item: OpenItem;
+  readonly handle: Handle;
+  readonly opens: Opens;
+}
+
+/** The handle, if nobody has closed it meanwhile, nor deleted the share. */
+export function admitToHandle(view: View, asked: HandleAsked): InHandle {
+  const share = readShare(view, asked.at);
+  if (share === null) throw new Fault("InvalidHandle");
+  const item = { share: share.id, id: asked.item };
+  const handle = readHandle(view, item, asked.handle);
+  const opens = readOpens(view, item);
+  if (handle === null || opens === null) throw new Fault("InvalidHandle");
+  return { share, tree: treeOf(share), item, handle, opens };
+}

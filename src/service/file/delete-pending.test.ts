@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FILE_ATTRIBUTES } from "../../rules/file-attributes.ts";
+import { DELETE, READ } from "../../rules/share-mode.ts";
+import { getFileProperties } from "./get-file-properties.ts";
+import { ALL, Files, refused } from "./opens.fixture.ts";
+
+const DELETER = { mode: { access: READ | DELETE, share: ALL } };
+
+async function properties(files: Files, path: string) {
+  return getFileProperties(files.context, files.use(path));
+}
+
+test("a file marked for deletion is out of reach, and goes with its last handle", async () => {
+  const files = await Files.open();
+  await files.create("file", 3);
+  const one = await files.open("file", DELETER);
+  const two = await files.open("file");
+  await files.mark(one, true);
+  const pending = refused("DeletePending");
+  await assert.rejects(properties(files, "file"), pending);
+  await assert.rejects(files.read("file"), pending);
+  await assert.rejects(files.create("file"), pending);
+  await assert.rejects(files.open("file"), pending);
+  await assert.rejects(files.open("file", { disposition: "create" }), pending);
+  await files.close(one);
+  await assert.rejects(properties(files, "file"), pending);
+  await files.close(two);
+  await assert.rejects(properties(files, "file"), refused("ResourceNotFound"));
+  assert.equal(await files.recordsOfOpens(), 0);
+});
+
+test("the mark can be taken back", async () => {
+  const files = await Files.open();
+  await files.create("file", 3);
+  const handle = await files.open("file", DELETER);
+  await files.mark(handle, true);
+  await files.mark(handle, true);
+  await files.mark(handle, false);
+  await properties(files, "file");
+  await files.close(handle);
+  await properties(files, "file");
+  assert.equal(await files.recordsOfOpens(), 0);
+});
+
+test("a file opened to be deleted on close goes with the last handle after that", async () => {
+  const files = await Files.open();
+  await files.create("file");
+  const deleting = await files.open("file", { ...DELETER, deletesOnClose: true });
+  const other = await files.open("file");
+  await properties(files, "file");
+  await files.close(deleting);
+  await assert.rejects(properties(files, "file"), refused("DeletePending"));
+  await files.close(other);
+  await assert.rejects(properties(files, "file"), refused("ResourceNotFound"));
+  await files.create("file");
+});
+
+test("a handle that may not delete marks nothing", async () => {
+  const files = await Files.open();
+  await files.create("file");
+  const reader = await files.open("file");
+  await assert.rejects(files.mark(reader, true), refused("AuthorizationPermissionMismatch"));
+});
+
+test("what is read-only or not empty is not marked", async () => {
+  const files = await Files.open();
+  await files.create("fixed", 0, FILE_ATTRIBUTES.ReadOnly);
+  const fixed = await files.open("fixed", DELETER);
+  await assert.rejects(files.mark(fixed, true), refused("ReadOnlyAttribute"));
+  await files.createDirectory("dir");
+  await files.create("dir/file");
+  const notEmpty = refused("DirectoryNotEmpty");
+  const full = await files.open("dir", DELETER);
+  await assert.rejects(files.mark(full, true), notEmpty);
+  await assert.rejects(files.open("dir", { ...DELETER, deletesOnClose: true }), notEmpty);
+  const root = await files.open("", DELETER);
+  await assert.rejects(files.mark(root, true), notEmpty);
+});
+
+test("nothing is created in a directory that is about to go, and it goes with its last handle", async () => {
+  const files = await Files.open();
+  await files.createDirectory("dir");
+  const handle = await files.open("dir", DELETER);
+  await files.mark(handle, true);
+  const pending = refused("DeletePending");
+  await assert.rejects(files.create("dir/file"), pending);
+  await assert.rejects(files.createDirectory("dir/below"), pending);
+  await assert.rejects(files.open("dir/file", { disposition: "create" }), pending);
+  await files.close(handle);
+  await files.createDirectory("dir");
+});
+
+test("a directory that was filled meanwhile stays when its handle, which was to delete it, closes", async () => {
+  const files = await Files.open();
+  await files.createDirectory("dir");
+  const handle = await files.open("dir", { ...DELETER, deletesOnClose: true });
+  await files.create("dir/file");
+  await files.close(handle);
+  await properties(files, "dir/file");
+});

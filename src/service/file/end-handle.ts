@@ -1,0 +1,116 @@
+import { Fault } from "../../base/fault.ts";
+import { isReadOnly } from "../../rules/file-attributes.ts";
+import type { Contents } from "../../store/contents.ts";
+import type { Transaction, View } from "../../store/store.ts";
+import type { Tree } from "./kept-records.ts";
+import {
+  deleteHandle,
+  type Handle,
+  type HandleId,
+  type OpenItem,
+  type Opens,
+  pendingKey,
+  readLocks,
+  readOpens,
+  writeOpens,
+  writePending,
+} from "./open-records.ts";
+import { withoutOpen } from "./opens.ts";
+import {
+  type Directory,
+  type File,
+  hasEntries,
+  ROOT_ID,
+  readDirectory,
+  readFile,
+  removeDirectory,
+  removeFile,
+} from "./tree-records.ts";
+
+/**
+ * A handle goes, and with it the locks it holds. What it or another one wanted deleted goes with
+ * the last handle, and is out of reach until then.
+ */
+export function endHandle(
+  tx: Transaction,
+  contents: Contents,
+  tree: Tree,
+  item: OpenItem,
+  id: HandleId,
+  handle: Handle,
+): void {
+  const opens = readOpens(tx, item);
+  if (opens === null) throw new Error(`handle ${id} is open and its file is not`);
+  deleteHandle(tx, item, id);
+  const locks = opens.locks === 0 ? [] : readLocks(tx, item, opens.locks, id);
+  for (const { place } of locks) tx.delete(place);
+  const deletes =
+    opens.isDeletePending || (handle.deletesOnClose && isDeletable(tx, tree, handle, item));
+  const left = withoutOpen(opens, handle, locks.length);
+  if (left === null) {
+    writeOpens(tx, item, null);
+    if (deletes) removeItem(tx, contents, tree, item, handle);
+  } else if (deletes) {
+    markPending(tx, tree, item, handle, left);
+  } else {
+    writeOpens(tx, item, left);
+  }
+}
+
+/** What may not be marked for deletion: read-only items, the root, and directories in use. */
+export function refuseDeletion(
+  view: View,
+  tree: Tree,
+  item: Directory,
+  isDirectory: boolean,
+): void {
+  if (isReadOnly(item.attributes)) throw new Fault("ReadOnlyAttribute");
+  if (!isDirectory) return;
+  if (item.id === ROOT_ID || hasEntries(view, tree, item.id)) throw new Fault("DirectoryNotEmpty");
+}
+
+/** From now on nobody opens it, and no list shows it. */
+export function markPending(
+  tx: Transaction,
+  tree: Tree,
+  item: OpenItem,
+  handle: Pick<Handle, "isDirectory">,
+  opens: Opens,
+): void {
+  const { modes, locks } = opens;
+  writeOpens(tx, item, { modes, locks, isDeletePending: true });
+  writePending(tx, pendingKey(item.share, readItem(tx, tree, item, handle).parent, item.id));
+}
+
+/** A directory stays while there is something in it. */
+function isDeletable(
+  tx: Transaction,
+  tree: Tree,
+  { isDirectory }: Handle,
+  { id }: OpenItem,
+): boolean {
+  return !isDirectory || !hasEntries(tx, tree, id);
+}
+
+function removeItem(
+  tx: Transaction,
+  contents: Contents,
+  tree: Tree,
+  item: OpenItem,
+  handle: Handle,
+): void {
+  const removed = readItem(tx, tree, item, handle);
+  tx.delete(pendingKey(item.share, removed.parent, item.id));
+  if (handle.isDirectory) removeDirectory(tx, tree, removed);
+  else removeFile(tx, tree, contents, removed as File);
+}
+
+/** The record of what is open. */
+export function readItem(
+  tx: Transaction,
+  tree: Tree,
+  { id }: OpenItem,
+  { isDirectory }: Pick<Handle, "isDirectory">,
+): Directory | File {
+  return isDirectory ? readDirectory(tx, tree, id) : readFile(tx, tree, id);
+}

@@ -1,0 +1,64 @@
+import { FILE_NEEDS } from "../../rules/file-needs.ts";
+import type { Transaction } from "../../store/store.ts";
+import { admitToItem } from "./admit.ts";
+import type { FileContext } from "./context.ts";
+import { endHandle } from "./end-handle.ts";
+import {
+  findHandles,
+  type HandleMark,
+  type HandleSearch,
+  type ListHandlesDone,
+} from "./list-handles.ts";
+import type { HandleId } from "./open-records.ts";
+
+export interface ForceCloseHandles extends HandleSearch {
+  /** Null for all of them. */
+  readonly handle: HandleId | null;
+  /** The last handle that was looked at before; null to begin with the first. */
+  readonly after: HandleMark | null;
+}
+
+export interface ForceCloseHandlesDone {
+  readonly closed: number;
+  /** Where to go on, if there are more than one call closes. */
+  readonly next: HandleMark | null;
+}
+
+const BODY_HANDLES_MAX = 100;
+const CALL_HANDLES_MAX = 5_000;
+
+/** Ends opens from the outside: their clients find out when they use them next. */
+export async function forceCloseHandles(
+  context: FileContext,
+  asked: ForceCloseHandles,
+): Promise<ForceCloseHandlesDone> {
+  let closed = 0;
+  let { after } = asked;
+  for (let seen = 0; seen < CALL_HANDLES_MAX; seen += BODY_HANDLES_MAX) {
+    const from = after;
+    const page = await context.store.transact((tx) => closePage(context, tx, asked, from));
+    closed += page.handles.length;
+    after = page.next;
+    if (after === null) break;
+  }
+  return { closed, next: after };
+}
+
+/** The page of handles that were closed. */
+function closePage(
+  { contents }: FileContext,
+  tx: Transaction,
+  asked: ForceCloseHandles,
+  after: HandleMark | null,
+): ListHandlesDone {
+  const need = FILE_NEEDS.forceCloseHandles;
+  const { tree } = admitToItem(tx, asked, need);
+  const page = findHandles(tx, asked, after, BODY_HANDLES_MAX, need);
+  const handles = page.handles.filter(
+    ({ place }) => asked.handle === null || place.handle === asked.handle,
+  );
+  for (const { place, handle } of handles) {
+    endHandle(tx, contents, tree, place, place.handle, handle);
+  }
+  return { handles, next: page.next };
+}

@@ -1,0 +1,37 @@
+import { Fault } from "../../base/fault.ts";
+import type { Versioned } from "../../rules/conditions.ts";
+import { type LeaseAction, stepLease } from "../../rules/lease.ts";
+import { admitToFile } from "./admit.ts";
+import type { FileContext, PathAsked } from "./context.ts";
+import { refuseByOpens } from "./opens.ts";
+import { writeFile } from "./tree-records.ts";
+
+export interface LeaseFile extends PathAsked {
+  readonly lease: LeaseAction;
+}
+
+export interface LeaseDone {
+  /** Of the file or share: leasing does not change it. */
+  readonly version: Versioned;
+  readonly leaseId: string | null;
+  /** Until a lease that was broken stops to count. */
+  readonly secondsLeft: number;
+}
+
+/** A lease on a file stands against handles that may write or delete, and they against it. */
+export async function leaseFile(context: FileContext, asked: LeaseFile): Promise<LeaseDone> {
+  const { action } = asked.lease;
+  const isBreak = action === "break";
+  return context.store.transact((tx) => {
+    const { tree, file } = admitToFile(tx, asked, isBreak ? "breakFileLease" : "leaseFile");
+    if (action === "acquire") refuseByOpens(tx, tree, file.id, "acquireFileLease");
+    const outcome = stepLease(file.lease, asked.lease, tx.now());
+    if (outcome.refused !== null) throw new Fault(outcome.refused);
+    writeFile(tx, tree, { ...file, lease: outcome.lease });
+    return {
+      version: file,
+      leaseId: outcome.lease?.id ?? null,
+      secondsLeft: outcome.secondsLeft,
+    };
+  });
+}

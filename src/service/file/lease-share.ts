@@ -1,0 +1,29 @@
+import { Fault } from "../../base/fault.ts";
+import { FILE_NEEDS } from "../../rules/file-needs.ts";
+import { type LeaseAction, stepLease } from "../../rules/lease.ts";
+import { admitToShare } from "./admit.ts";
+import type { FileContext, ShareAsked } from "./context.ts";
+import type { LeaseDone } from "./lease-file.ts";
+import { readSnapshot, writeShare, writeSnapshot } from "./records.ts";
+
+export interface LeaseShare extends ShareAsked {
+  readonly lease: LeaseAction;
+}
+
+/** Of a share, or of one of its snapshots. */
+export async function leaseShare(context: FileContext, asked: LeaseShare): Promise<LeaseDone> {
+  const breaks = asked.lease.action === "break";
+  const need = breaks ? FILE_NEEDS.breakShareLease : FILE_NEEDS.leaseShare;
+  return context.store.transact((tx) => {
+    const share = admitToShare(tx, asked, need);
+    const { snapshot } = asked.at;
+    const leased = snapshot === null ? share : readSnapshot(tx, share, snapshot);
+    if (leased === null) throw new Fault("ShareSnapshotNotFound");
+    const outcome = stepLease(leased.lease, asked.lease, tx.now());
+    if (outcome.refused !== null) throw new Fault(outcome.refused);
+    const { lease, secondsLeft } = outcome;
+    if (snapshot === null) writeShare(tx, asked.at, { ...share, lease });
+    else writeSnapshot(tx, share, snapshot, { ...leased, lease });
+    return { version: leased, leaseId: lease?.id ?? null, secondsLeft };
+  });
+}

@@ -1,0 +1,69 @@
+import { Fault } from "../../base/fault.ts";
+import { FILE_LOCKS_MAX } from "../../base/limits.ts";
+import { isLockHeldBack, lockToEnd, type RangeLock } from "../../rules/range-lock.ts";
+import type { Transaction, View } from "../../store/store.ts";
+import { admitToHandle, type HandleAsked, type InHandle } from "./admit-handle.ts";
+import type { FileContext } from "./context.ts";
+import { readLocks, writeLock, writeOpens } from "./open-records.ts";
+
+type Range = Pick<RangeLock, "offset" | "length">;
+
+export interface LockRanges extends HandleAsked {
+  readonly ranges: readonly (Range & { readonly isExclusive: boolean })[];
+}
+
+/** Whoever is held back may ask again once others have unlocked or closed. */
+export type LockOutcome = "granted" | "held-back" | "too-many";
+
+/** All of them or none. */
+export async function lockRanges(context: FileContext, asked: LockRanges): Promise<LockOutcome> {
+  return context.store.transact((tx) => {
+    const admitted = admitToFileHandle(tx, asked);
+    const { item, opens } = admitted;
+    const locks = opens.locks + asked.ranges.length;
+    if (locks > FILE_LOCKS_MAX) return "too-many";
+    const held: RangeLock[] = readLocks(tx, item, opens.locks);
+    for (const { offset, length, isExclusive } of asked.ranges) {
+      const wanted = { owner: asked.handle, offset, length, isExclusive };
+      if (isLockHeldBack(held, wanted)) return "held-back";
+      held.push(wanted);
+    }
+    for (const lock of held.slice(opens.locks)) writeLock(tx, item, lock);
+    writeLockCount(tx, admitted, locks);
+    return "granted";
+  });
+}
+
+export interface UnlockRanges extends HandleAsked {
+  readonly ranges: readonly Range[];
+}
+
+/** One after another, up to the first that the handle has not locked: false if there is one. */
+export async function unlockRanges(context: FileContext, asked: UnlockRanges): Promise<boolean> {
+  return context.store.transact((tx) => {
+    const admitted = admitToFileHandle(tx, asked);
+    const { item, opens } = admitted;
+    const held = readLocks(tx, item, opens.locks, asked.handle);
+    let ended = 0;
+    for (const { offset, length } of asked.ranges) {
+      const found = lockToEnd(held, { owner: asked.handle, offset, length });
+      const [lock] = found < 0 ? [] : held.splice(found, 1);
+      if (lock === undefined) break;
+      tx.delete(lock.place);
+      ended++;
+    }
+    writeLockCount(tx, admitted, opens.locks - ended);
+    return ended === asked.ranges.length;
+  });
+}
+
+function admitToFileHandle(view: View, asked: HandleAsked): InHandle {
+  const admitted = admitToHandle(view, asked);
+  if (admitted.handle.isDirectory) throw new Fault("ResourceTypeMismatch");
+  return admitted;
+}
+
+function writeLockCount(tx: Transaction, { item, opens }: InHandle, locks: number): void {
+  const { modes, isDeletePending } = opens;
+  writeOpens(tx, item, { modes, locks, isDeletePending });
+}

@@ -1,0 +1,94 @@
+import { refuse } from "../../base/fault.ts";
+import { key, keyAfter, SPACE } from "../../base/keys.ts";
+import { refuseReadByLocks, refuseWriteByLocks } from "../../rules/range-lock.ts";
+import {
+  type MomentaryOpen,
+  type Open,
+  REST_OPENS,
+  refuseDirectoryDelete,
+  refuseMomentaryOpen,
+  WRITE,
+} from "../../rules/share-mode.ts";
+import type { View } from "../../store/store.ts";
+import type { Tree } from "./kept-records.ts";
+import { type Opens, pendingKey, readLocks, readOpens } from "./open-records.ts";
+
+export type RestOpen = keyof typeof REST_OPENS;
+
+/** The bytes that an operation reads or writes. */
+export interface Touched {
+  readonly from: number;
+  readonly length: number;
+}
+
+export const ALL_BYTES: Touched = { from: 0, length: Number.MAX_SAFE_INTEGER };
+
+/**
+ * What handles that are open leave others to do: every operation over REST on a file passes here,
+ * and pays one look if there are none.
+ */
+export function refuseByOpens(
+  view: View,
+  tree: Tree,
+  id: bigint,
+  operation: RestOpen,
+  touched: Touched | null = null,
+): void {
+  // What a snapshot shows is in nobody's hands.
+  if (tree.snapshot !== null) return;
+  const item = { share: tree.share, id };
+  const opens = readOpens(view, item);
+  if (opens === null) return;
+  const wanted: MomentaryOpen = REST_OPENS[operation];
+  refuse(refuseMomentaryOpen(opens.modes, wanted, opens.isDeletePending));
+  if (touched === null || opens.locks === 0) return;
+  const locks = readLocks(view, item, opens.locks);
+  const refuseByLocks = (wanted.access & WRITE) === 0 ? refuseReadByLocks : refuseWriteByLocks;
+  refuse(refuseByLocks(locks, null, touched.from, touched.length));
+}
+
+/** A directory that is about to be deleted is used by nobody. */
+export function refusePendingDirectory(view: View, tree: Tree, id: bigint): void {
+  if (tree.snapshot !== null) return;
+  const opens = readOpens(view, { share: tree.share, id });
+  refuse(refuseDirectoryDelete(0, opens?.isDeletePending ?? false));
+}
+
+/** A directory that somebody has open stays. */
+export function refuseOpenDirectory(view: View, tree: Tree, id: bigint): void {
+  const opens = readOpens(view, { share: tree.share, id });
+  refuse(refuseDirectoryDelete(handlesOf(opens), opens?.isDeletePending ?? false));
+}
+
+/** Which of a directory's items lists leave out. It costs one look if there are none. */
+export function pendingIn(view: View, tree: Tree, directory: bigint): (id: bigint) => boolean {
+  const all = key(SPACE.deletePending, tree.share, directory);
+  const hasNone = view.range(all, keyAfter(all), { limit: 1 }).length === 0;
+  if (tree.snapshot !== null || hasNone) return () => false;
+  return (id) => view.get(pendingKey(tree.share, directory, id)) !== undefined;
+}
+
+export function handlesOf(opens: Opens | null): number {
+  return opens?.modes.reduce((sum, { handles }) => sum + handles, 0) ?? 0;
+}
+
+/** The opens of an item and one more. */
+export function withOpen(opens: Opens | null, { access, share }: Open): Opens {
+  const others = opens?.modes.filter((mode) => mode.access !== access || mode.share !== share);
+  const same = opens?.modes.find((mode) => mode.access === access && mode.share === share);
+  return {
+    modes: [...(others ?? []), { access, share, handles: (same?.handles ?? 0) + 1 }],
+    locks: opens?.locks ?? 0,
+    isDeletePending: opens?.isDeletePending ?? false,
+  };
+}
+
+/** Without this one and its locks; null if it was the last. */
+export function withoutOpen(opens: Opens, { access, share }: Open, locks: number): Opens | null {
+  const modes = opens.modes.flatMap((mode) => {
+    if (mode.access !== access || mode.share !== share) return [mode];
+    return mode.handles > 1 ? [{ access, share, handles: mode.handles - 1 }] : [];
+  });
+  if (modes.length === 0) return null;
+  return { modes, locks: opens.locks - locks, isDeletePending: opens.isDeletePending };
+}

@@ -1,0 +1,31 @@
+import { Fault } from "../../base/fault.ts";
+import { DELETE } from "../../rules/share-mode.ts";
+import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
+import type { FileContext } from "./context.ts";
+import { markPending, readItem, refuseDeletion } from "./end-handle.ts";
+import { pendingKey, writeOpens } from "./open-records.ts";
+
+export interface SetDeletePending extends HandleAsked {
+  /** False takes it back. */
+  readonly isPending: boolean;
+}
+
+/** Whoever has a handle that may delete says that the last one to close takes the item with it. */
+export async function setDeletePending(
+  context: FileContext,
+  asked: SetDeletePending,
+): Promise<void> {
+  await context.store.transact((tx) => {
+    const { tree, item, handle, opens } = admitToHandle(tx, asked);
+    if ((handle.access & DELETE) === 0) throw new Fault("AuthorizationPermissionMismatch");
+    if (asked.isPending === opens.isDeletePending) return;
+    if (asked.isPending) {
+      refuseDeletion(tx, tree, readItem(tx, tree, item, handle), handle.isDirectory);
+      markPending(tx, tree, item, handle, opens);
+    } else {
+      const { modes, locks } = opens;
+      writeOpens(tx, item, { modes, locks, isDeletePending: false });
+      tx.delete(pendingKey(item.share, readItem(tx, tree, item, handle).parent, item.id));
+    }
+  });
+}

@@ -1,0 +1,47 @@
+import { OWNER } from "../../src/rules/access.ts";
+import type { Open } from "../../src/rules/share-mode.ts";
+import { DELETE, READ, WRITE } from "../../src/rules/share-mode.ts";
+import type { HandleAsked } from "../../src/service/file/admit-handle.ts";
+import { closeHandle } from "../../src/service/file/close-handle.ts";
+import { type OpenFile, openFile } from "../../src/service/file/open-file.ts";
+import { setDeletePending } from "../../src/service/file/set-delete-pending.ts";
+import type { FileServer } from "./file-server.ts";
+
+export const ALL = READ | WRITE | DELETE;
+
+/** Handles as an SMB client would have them, put beside the files by the service itself. */
+export class Handles {
+  readonly #server: FileServer;
+  readonly #share: string;
+
+  constructor(server: FileServer, share: string) {
+    this.#server = server;
+    this.#share = share;
+  }
+
+  /** `dir/file`; "" for the root. */
+  async open(path: string, mode: Open, more: Partial<OpenFile> = {}): Promise<HandleAsked> {
+    const at = { account: this.#server.account, share: this.#share, snapshot: null };
+    const names = path.split("/").filter((name) => name !== "");
+    const { handle, item } = await openFile(this.#server.context, {
+      at: { ...at, path: names, trailingDots: false },
+      access: OWNER,
+      disposition: "open",
+      kind: null,
+      mode,
+      deletesOnClose: false,
+      settings: { attributes: null, created: null, written: null, changed: null },
+      opener: { epoch: 1n, sessionId: 42n, clientIp: "10.0.0.1:445" },
+      ...more,
+    });
+    return { at, item: item.id, handle };
+  }
+
+  close(handle: HandleAsked): Promise<void> {
+    return closeHandle(this.#server.context, handle);
+  }
+
+  mark(handle: HandleAsked, isPending: boolean): Promise<void> {
+    return setDeletePending(this.#server.context, { ...handle, isPending });
+  }
+}
