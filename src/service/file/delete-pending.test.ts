@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FILE_ATTRIBUTES } from "../../rules/file-attributes.ts";
+import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import { DELETE, READ } from "../../rules/share-mode.ts";
+import { admitToTree } from "./admit.ts";
 import { getFileProperties } from "./get-file-properties.ts";
 import { ALL, Files, refused } from "./opens.fixture.ts";
+import { pendingIn, refuseOpenDirectory } from "./opens.ts";
 
 const DELETER = { mode: { access: READ | DELETE, share: ALL } };
 
@@ -98,4 +101,37 @@ test("a directory that was filled meanwhile stays when its handle, which was to 
   await files.create("dir/file");
   await files.close(handle);
   await properties(files, "dir/file");
+});
+
+test("lists are told what is about to go, and only that", async () => {
+  const files = await Files.open();
+  const file = await files.create("file");
+  const other = await files.create("other");
+  const pending = () =>
+    files.store.read((view) => {
+      const { tree } = admitToTree(view, files.use(""), FILE_NEEDS.listDirectoriesAndFiles);
+      const isPending = pendingIn(view, tree, file.parent);
+      return [isPending(file.id), isPending(other.id)];
+    });
+  assert.deepEqual(await pending(), [false, false]);
+  const handle = await files.open("file", DELETER);
+  await files.mark(handle, true);
+  assert.deepEqual(await pending(), [true, false]);
+  await files.mark(handle, false);
+  assert.deepEqual(await pending(), [false, false]);
+});
+
+test("a directory that somebody has open is not deleted over REST", async () => {
+  const files = await Files.open();
+  const { id } = await files.createDirectory("dir");
+  const look = () =>
+    files.store.read((view) => {
+      const { tree } = admitToTree(view, files.use(""), FILE_NEEDS.deleteDirectory);
+      refuseOpenDirectory(view, tree, id);
+    });
+  await look();
+  const handle = await files.open("dir", DELETER);
+  await assert.rejects(look(), refused("CannotDeleteFileOrDirectory"));
+  await files.mark(handle, true);
+  await assert.rejects(look(), refused("DeletePending"));
 });

@@ -142,3 +142,14 @@ test("a handle is closed once", async () => {
   await files.close(handle);
   await assert.rejects(files.close(handle), refused("InvalidHandle"));
 });
+
+test("a file that is overwritten over REST stays the one that others have open", async () => {
+  const files = await Files.open();
+  await files.create("file", 5);
+  const handle = await files.open("file", { mode: { access: READ, share: WRITE | DELETE } });
+  await files.create("file", 3);
+  await assert.rejects(files.read("file"), refused("SharingViolation"));
+  await files.close(handle);
+  assert.equal((await files.read("file")).length, 3);
+  assert.equal(await files.recordsOfOpens(), 0);
+});
