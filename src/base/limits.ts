@@ -3,6 +3,7 @@ export const KIB = 1024;
 export const MIB = 1024 * KIB;
 export const GIB = 1024 * MIB;
 export const TIB = 1024 * GIB;
+export const DAY_MS = 24 * 3_600_000;
 
 export const CONTAINER_NAME_CHARS_MIN = 3;
 export const CONTAINER_NAME_CHARS_MAX = 63;
@@ -23,7 +24,7 @@ export const POLICY_ID_CHARS_MAX = 64;
 export const BLOCK_ID_BYTES_MAX = 64;
 export const COMMITTED_BLOCKS_MAX = 50_000;
 export const UNCOMMITTED_BLOCKS_MAX = 100_000;
-export const UNCOMMITTED_BLOCKS_KEPT_MS = 7 * 24 * 3_600_000;
+export const UNCOMMITTED_BLOCKS_KEPT_MS = 7 * DAY_MS;
 export const PAGE_BYTES = 512;
 export const PAGE_BLOB_BYTES_MAX = 8 * TIB;
 export const PUT_PAGE_BYTES_MAX = 4 * MIB;
@@ -43,8 +44,9 @@ export const MESSAGES_PER_CALL_MAX = 32;
 export const VISIBILITY_SECONDS_MAX = 7 * 24 * 3_600;
 
 export const DATE_SKEW_MS_MAX = 15 * 60_000;
-export const USER_DELEGATION_KEY_MS_MAX = 7 * 24 * 3_600_000;
+export const USER_DELEGATION_KEY_MS_MAX = 7 * DAY_MS;
 export const CORS_RULES_MAX = 5;
+export const RETENTION_DAYS_MAX = 365;
 
 export const TABLE_NAME_CHARS_MIN = 3;
 export const TABLE_NAME_CHARS_MAX = 63;

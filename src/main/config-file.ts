@@ -1,11 +1,17 @@
+import { RETENTION_DAYS_MAX } from "../base/limits.ts";
 import type { AccountSettings } from "../front/rest/auth/account.ts";
 import type { IssuerSettings } from "../front/rest/auth/bearer.ts";
+import { type BlobSettings, DEFAULT_BLOB_SETTINGS } from "../service/blob/context.ts";
 import { UsageError } from "./start-error.ts";
 
 /** What `--config` holds. */
 export interface Config {
-  readonly accounts?: readonly AccountSettings[];
+  readonly accounts?: readonly AccountConfig[];
   readonly oauth?: IssuerSettings;
+}
+
+export interface AccountConfig extends AccountSettings {
+  readonly blob?: BlobSettings;
 }
 
 const HOST_NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/i;
@@ -30,12 +36,13 @@ function parse(file: string, text: string): unknown {
   }
 }
 
-function readAccounts(file: string, top: Fields): AccountSettings[] {
+function readAccounts(file: string, top: Fields): AccountConfig[] {
   return top.objects("accounts").map((fields) => {
     const account = {
       name: fields.text("name"),
       keys: fields.texts("keys"),
       domains: fields.mayHave("domains") ? fields.texts("domains") : [],
+      ...(fields.mayHave("blob") ? { blob: readBlobSettings(fields.object("blob")) } : {}),
     };
     account.domains.forEach((domain) => {
       if (!HOST_NAME.test(domain)) {
@@ -45,6 +52,18 @@ function readAccounts(file: string, top: Fields): AccountSettings[] {
     fields.refuseOthers();
     return account;
   });
+}
+
+function readBlobSettings(fields: Fields): BlobSettings {
+  const { versioning, containerRetentionDays } = DEFAULT_BLOB_SETTINGS;
+  const settings = {
+    versioning: fields.mayHave("versioning") ? fields.flag("versioning") : versioning,
+    containerRetentionDays: fields.mayHave("containerRetentionDays")
+      ? fields.number("containerRetentionDays", 1, RETENTION_DAYS_MAX)
+      : containerRetentionDays,
+  };
+  fields.refuseOthers();
+  return settings;
 }
 
 function readOauth(fields: Fields): IssuerSettings {
@@ -90,6 +109,20 @@ class Fields {
     const values = this.#list(name);
     if (values.every((value) => typeof value === "string")) return values as string[];
     throw this.#wrong(name, "must be a list of texts");
+  }
+
+  flag(name: string): boolean {
+    const value = this.#take(name);
+    if (typeof value === "boolean") return value;
+    throw this.#wrong(name, "must be true or false");
+  }
+
+  number(name: string, min: number, max: number): number {
+    const value = this.#take(name);
+    if (Number.isInteger(value) && Number(value) >= min && Number(value) <= max) {
+      return Number(value);
+    }
+    throw this.#wrong(name, `must be a whole number from ${min} to ${max}`);
   }
 
   object(name: string): Fields {

@@ -6,6 +6,7 @@ import { DEFAULT_LIMITS } from "../front/rest/http/limits.ts";
 import { type Listener, openListener } from "../front/rest/http/server.ts";
 import { QueueRestService } from "../front/rest/queue/queue-rest-service.ts";
 import { TableRestService } from "../front/rest/table/table-rest-service.ts";
+import { DEFAULT_BLOB_SETTINGS } from "../service/blob/context.ts";
 import { BlobSweep } from "../service/blob/sweep.ts";
 import { beginEpoch, clearHandles } from "../service/file/clear-handles.ts";
 import { FileSweep } from "../service/file/sweep.ts";
@@ -80,10 +81,11 @@ async function open(
 }
 
 function servicesOn(data: Data, settings: Settings): [ServiceName, RestService][] {
-  const { oauth, pathStyleOnly } = settings;
+  const { oauth, pathStyleOnly, blobSettings } = settings;
   const accounts = { ...settings.accounts, pathStyleOnly };
+  const settingsOf = (account: string) => blobSettings.get(account) ?? DEFAULT_BLOB_SETTINGS;
   return [
-    ["blob", new BlobRestService(data, accounts, { oauth })],
+    ["blob", new BlobRestService({ ...data, settingsOf }, accounts, { oauth })],
     ["queue", new QueueRestService(data, accounts, { oauth })],
     ["table", new TableRestService(data, accounts, { oauth })],
     ["file", new FileRestService(data, accounts, { oauth })],

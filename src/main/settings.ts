@@ -3,6 +3,7 @@ import type { Bytes } from "../base/bytes.ts";
 import type { AccountSettings, Accounts } from "../front/rest/auth/account.ts";
 import { issuerOf, type OAuth } from "../front/rest/auth/bearer.ts";
 import type { TlsOptions } from "../front/rest/http/server.ts";
+import type { BlobSettings } from "../service/blob/context.ts";
 import { checkAccounts, DEVELOPMENT_ACCOUNT, splitAccountList } from "./accounts.ts";
 import { loadCertificate } from "./certificate.ts";
 import type { Options } from "./command-line.ts";
@@ -13,6 +14,8 @@ import { StartError, UsageError } from "./start-error.ts";
 /** The options together with what stands in the files that they name. */
 export interface Settings extends Options {
   readonly accounts: Accounts;
+  /** Of the accounts that say something about their blobs. */
+  readonly blobSettings: ReadonlyMap<string, BlobSettings>;
   /** Null: bearer tokens are refused. */
   readonly oauth: OAuth | null;
   /** Null for plain HTTP. */
@@ -30,7 +33,13 @@ export function readSettings(options: Options): Settings {
   const hosts = Object.values(options.listen).map(({ host }) => host);
   refuseExposure({ ...options, hosts, accounts: stated });
   const tls = certificate === null ? null : loadCertificate(certificate, readFile);
-  return { ...options, accounts, oauth, tls };
+  return { ...options, accounts, blobSettings: blobSettingsOf(config), oauth, tls };
+}
+
+function blobSettingsOf({ accounts = [] }: Config): Map<string, BlobSettings> {
+  const all = new Map<string, BlobSettings>();
+  for (const { name, blob } of accounts) if (blob !== undefined) all.set(name, blob);
+  return all;
 }
 
 function chooseAccounts(

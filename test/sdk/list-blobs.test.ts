@@ -351,6 +351,12 @@ test("a list asked for in a way that makes no sense is refused", async () => {
     ["&marker=%F0%9F%98%80", "InvalidQueryParameterValue"],
     ["&marker=bv--", "InvalidQueryParameterValue"],
     [`&marker=${Buffer.from(`n${long}`).toString("base64url")}`, "InvalidQueryParameterValue"],
+    [`&marker=${Buffer.from("s-1:a").toString("base64url")}`, "InvalidQueryParameterValue"],
+    [
+      `&marker=${Buffer.from(`s${2n ** 64n}:a`).toString("base64url")}`,
+      "InvalidQueryParameterValue",
+    ],
+    [`&marker=${Buffer.from(`s1:${long}`).toString("base64url")}`, "InvalidQueryParameterValue"],
     [`&prefix=${long}`, "InvalidQueryParameterValue"],
     [`&startFrom=${long}`, "InvalidQueryParameterValue"],
   ]) {

@@ -70,6 +70,7 @@ const OPERATIONS: readonly Operation[] = [
   op("GET", "/box/pages?comp=pagelist", "o", "r", "r"),
   op("PUT", "/box/log?comp=appendblock", "o", "aw", "aw", {}, "text"),
   op("PUT", "/box/log?comp=seal", "o", "w", "w"),
+  op("PUT", "/box/there?comp=snapshot", "o", "cw", "cw"),
   op("DELETE", "/box/there", "o", "d", "d"),
 ];
 

@@ -11,6 +11,11 @@ import type { RestService } from "../../src/front/rest/http/exchange.ts";
 import { DEFAULT_LIMITS } from "../../src/front/rest/http/limits.ts";
 import { openListener, type TlsOptions } from "../../src/front/rest/http/server.ts";
 import { type Data, openData } from "../../src/main/open-data.ts";
+import {
+  type BlobContext,
+  type BlobSettings,
+  DEFAULT_BLOB_SETTINGS,
+} from "../../src/service/blob/context.ts";
 
 /** One service of its own for a test, with a clock that the test turns. */
 export interface TestService {
@@ -20,11 +25,14 @@ export interface TestService {
   readonly key: string;
   /** What leases, lists and queues go by. The dates of requests are judged by the system's clock. */
   readonly clock: HandClock;
-  readonly context: Data;
+  readonly context: TestContext;
   /** What went wrong inside; a test that causes failures empties it. */
   readonly failures: unknown[];
   close(): Promise<void>;
 }
+
+/** The data, and what the configuration would say. */
+type TestContext = Data & BlobContext;
 
 export interface TestServer extends TestService {
   readonly connectionString: string;
@@ -37,6 +45,8 @@ export interface TestServerOptions {
   readonly engine?: "memory" | "embedded";
   readonly tls?: TlsOptions;
   readonly oauth?: OAuth;
+  /** What the configuration says of the account's blobs. */
+  readonly blob?: BlobSettings;
 }
 
 export const ACCOUNT = "devstoreaccount1";
@@ -55,7 +65,11 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   };
 }
 
-type ServiceClass = new (context: Data, accounts: Accounts, auth: AuthOptions) => RestService;
+type ServiceClass = new (
+  context: TestContext,
+  accounts: Accounts,
+  auth: AuthOptions,
+) => RestService;
 
 export async function startService(
   Service: ServiceClass,
@@ -67,9 +81,10 @@ export async function startService(
   const folder = engine === "embedded" ? await mkdtemp(join(tmpdir(), "lazuli-test-")) : null;
   const place = { location: folder, memoryBytesMax: null };
   const data = await openData(place, clock, (error) => failures.push(error));
+  const context = { ...data, settingsOf: () => options.blob ?? DEFAULT_BLOB_SETTINGS };
   const accounts = accountsOf([{ name: ACCOUNT, keys: [KEY] }]);
   const listener = await openListener({
-    service: new Service(data, accounts, { oauth: options.oauth ?? null }),
+    service: new Service(context, accounts, { oauth: options.oauth ?? null }),
     host: "127.0.0.1",
     port: 0,
     tls: options.tls ?? null,
@@ -85,7 +100,7 @@ export async function startService(
     account: ACCOUNT,
     key: KEY,
     clock,
-    context: data,
+    context,
     failures,
     async close() {
       await listener.drain();

@@ -90,13 +90,31 @@ async function putProperties(inner: string) {
 }
 
 test("what is not supported yet cannot be switched on, and can be switched off", async () => {
-  for (const name of ["DeleteRetentionPolicy", "StaticWebsite"]) {
-    const off = await putProperties(`<${name}><Enabled>false</Enabled></${name}>`);
-    assert.equal(off.status, 202);
-    const on = await putProperties(`<${name}><Enabled>true</Enabled><Days>5</Days></${name}>`);
-    assert.deepEqual([on.status, on.code], [400, "UnsupportedXmlNode"]);
-    assert.match(on.text, new RegExp(`does not support ${name} yet`));
-  }
+  const off = await putProperties("<StaticWebsite><Enabled>false</Enabled></StaticWebsite>");
+  assert.equal(off.status, 202);
+  const on = await putProperties("<StaticWebsite><Enabled>true</Enabled></StaticWebsite>");
+  assert.deepEqual([on.status, on.code], [400, "UnsupportedXmlNode"]);
+  assert.match(on.text, /does not support StaticWebsite yet/);
+});
+
+test("how long deleted blobs are kept is set with the other properties", async () => {
+  const client = server.client();
+  const kept = async () => (await client.getProperties()).deleteRetentionPolicy;
+  assert.equal((await kept())?.enabled, false);
+  await client.setProperties({ deleteRetentionPolicy: { enabled: true, days: 5 } });
+  const { text } = await rawRequest(server, { path: PROPERTIES });
+  assert.match(text, /<Enabled>true<.*<Days>5<.*<AllowPermanentDelete>false</);
+  await client.setProperties({ cors: [] });
+  assert.equal((await kept())?.days, 5);
+  const policy = (inner: string) =>
+    putProperties(`<DeleteRetentionPolicy>${inner}</DeleteRetentionPolicy>`);
+  const on = "<Enabled>true</Enabled>";
+  assert.equal((await policy(on)).code, "MissingRequiredXmlNode");
+  assert.equal((await policy(`${on}<Days>0</Days>`)).code, "InvalidXmlNodeValue");
+  assert.equal((await policy(`${on}<Days>366</Days>`)).code, "InvalidXmlNodeValue");
+  assert.equal((await policy(`${on}<Days>1</Days><Hours>1</Hours>`)).code, "UnsupportedXmlNode");
+  await client.setProperties({ deleteRetentionPolicy: { enabled: false } });
+  assert.equal((await kept())?.enabled, false);
 });
 
 test("properties that make no sense are refused, and nothing changes", async () => {

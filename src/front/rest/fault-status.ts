@@ -85,6 +85,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "BlobNotFound",
     message: "The specified blob does not exist.",
   },
+  BlobOverwritten: {
+    status: 409,
+    code: "BlobOverwritten",
+    message: "The blob has been recreated since the previous snapshot was taken.",
+  },
   BlockCountExceedsLimit: {
     status: 409,
     code: "BlockCountExceedsLimit",
@@ -537,6 +542,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     message:
       "The condition specified in the conditional header(s) was not met for a read operation.",
   },
+  OperationNotAllowedOnRootBlob: {
+    status: 403,
+    code: "OperationNotAllowedOnRootBlob",
+    message: "This operation is not allowed on the current version of a blob.",
+  },
   OperationTimedOut: {
     status: 500,
     code: "OperationTimedOut",
@@ -562,15 +572,32 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "PendingCopyOperation",
     message: "There is currently a pending copy operation.",
   },
+  PermanentDeleteNotAllowed: {
+    status: 409,
+    code: "PermanentDeleteNotAllowed",
+    message:
+      "Only a deleted snapshot or version can be deleted permanently, where that is enabled.",
+  },
   PopReceiptMismatch: {
     status: 400,
     code: "PopReceiptMismatch",
     message: "The specified pop receipt did not match the pop receipt for a dequeued message.",
   },
+  PreviousSnapshotCannotBeNewer: {
+    status: 400,
+    code: "PreviousSnapshotCannotBeNewer",
+    message:
+      "The prevsnapshot query parameter value cannot be newer than snapshot query parameter value.",
+  },
   PreviousSnapshotNotFound: {
     status: 409,
     code: "PreviousSnapshotNotFound",
     message: "The previous snapshot is not found.",
+  },
+  PreviousSnapshotOperationNotSupported: {
+    status: 409,
+    code: "PreviousSnapshotOperationNotSupported",
+    message: "Differential Get Page Ranges is not supported on the previous snapshot.",
   },
   PropertiesNeedValue: {
     status: 400,

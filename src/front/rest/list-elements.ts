@@ -1,3 +1,5 @@
+import type { Instant } from "../../base/clock.ts";
+import { rfc1123 } from "../../base/time-text.ts";
 import type { LeaseStatus } from "../../rules/lease.ts";
 import type { Query } from "./http/exchange.ts";
 import { attribute, element, hasInvalidXmlCharacters } from "./xml/write-xml.ts";
@@ -25,4 +27,10 @@ export function leaseElements(lease: LeaseStatus): string {
 export function metadataElement(metadata: readonly (readonly [string, string])[]): string {
   if (metadata.length === 0) return "<Metadata />";
   return `<Metadata>${metadata.map(([name, value]) => element(name, value)).join("")}</Metadata>`;
+}
+
+/** Of what was deleted and can still be restored. */
+export function deletionElements(deleted: { deletedMs: Instant; daysLeft: number }): string {
+  const days = `<RemainingRetentionDays>${deleted.daysLeft}</RemainingRetentionDays>`;
+  return `<DeletedTime>${rfc1123(deleted.deletedMs)}</DeletedTime>${days}`;
 }

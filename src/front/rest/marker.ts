@@ -12,6 +12,9 @@ export interface Marker<Kind extends string> {
   readonly text: string;
 }
 
+/** A name, and what else tells where in a list it stands. */
+const MARKER_CHARS_MAX = BLOB_NAME_CHARS_MAX + 32;
+
 export function writeMarker(marker: Marker<string>): string {
   return Buffer.from(marker.kind + marker.text, "utf8").toString("base64url");
 }
@@ -31,7 +34,7 @@ export function markerOf<const Kind extends string>(
   const text = bytes.toString("utf8");
   const kind = kinds.find((one) => text.startsWith(one));
   const isOurs = isUtf8(bytes) && bytes.toString("base64url") === value;
-  if (kind === undefined || !isOurs || text.length > BLOB_NAME_CHARS_MAX + 1) {
+  if (kind === undefined || !isOurs || text.length > MARKER_CHARS_MAX) {
     throw new Fault(code, {
       QueryParameterName: "marker",
       QueryParameterValue: value,

@@ -1,4 +1,4 @@
-import { KIB } from "../../base/limits.ts";
+import { KIB, RETENTION_DAYS_MAX } from "../../base/limits.ts";
 import { parseIsoTime } from "../../base/time-text.ts";
 import type { CorsRule } from "../../rules/cors-rules.ts";
 import type { Logging, Metrics, ServiceProperties } from "../../service/account/records.ts";
@@ -8,6 +8,7 @@ import {
   childOf,
   flagOf,
   invalidNode,
+  numberIn,
   refuseOtherChildren,
   requireFlag,
   requireText,
@@ -17,7 +18,6 @@ import {
 /** The properties that every service has, as `StorageServiceProperties` spells them. */
 
 export const SERVICE_PROPERTIES_BYTES_MAX = 64 * KIB;
-const RETENTION_DAYS_MAX = 365;
 const MAX_AGE_SECONDS_MAX = 2 ** 31 - 1;
 const VERSION_CHARS_MAX = 10;
 
@@ -99,13 +99,6 @@ function corsOf(found: XmlElement): CorsRule[] {
 
 function wordsOf(list: string | null): string[] {
   return list === null ? [] : list.split(",").map((word) => word.trim());
-}
-
-function numberIn(parent: XmlElement, name: string, min: number, max: number): number {
-  const text = requireText(parent, name);
-  const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(number >= min && number <= max)) throw invalidNode(name, text);
-  return number;
 }
 
 function serviceVersionOf(text: string): string {

@@ -1,8 +1,14 @@
 import { rfc1123 } from "../../base/time-text.ts";
 import type { AccountContext, ServiceAsked } from "../../service/account/context.ts";
-import { getServiceProperties } from "../../service/account/get-service-properties.ts";
+import {
+  getServiceProperties,
+  type ServicePropertiesFound,
+} from "../../service/account/get-service-properties.ts";
 import { getServiceStats } from "../../service/account/get-service-stats.ts";
-import { setServiceProperties } from "../../service/account/set-service-properties.ts";
+import {
+  type SetServiceProperties,
+  setServiceProperties,
+} from "../../service/account/set-service-properties.ts";
 import type { RestRequest, RestResponse } from "./http/exchange.ts";
 import { XML_CONTENT } from "./response-headers.ts";
 import {
@@ -22,19 +28,20 @@ const SHARED_ELEMENTS = ["Logging", "HourMetrics", "MinuteMetrics", "Cors"];
 /** Elements that one service has beside the shared ones. */
 export interface OwnElements {
   readonly names: readonly string[];
-  /** Throws for what it does not take. */
-  check(root: XmlElement): void;
+  /** What they change. Throws for what it does not take. */
+  changes(root: XmlElement): Pick<SetServiceProperties, "deleteRetention">;
 }
 
-export const NO_OWN_ELEMENTS: OwnElements = { names: [], check() {} };
+export const NO_OWN_ELEMENTS: OwnElements = { names: [], changes: () => ({}) };
 
-/** `ownXml` are the service's own elements. */
+/** `ownXml` makes the service's own elements. */
 export async function answerServiceProperties(
   context: AccountContext,
   asked: ServiceAsked,
-  ownXml = "",
+  ownXml: (found: ServicePropertiesFound) => string = () => "",
 ): Promise<RestResponse> {
-  const body = servicePropertiesXml(await getServiceProperties(context, asked)) + ownXml;
+  const found = await getServiceProperties(context, asked);
+  const body = servicePropertiesXml(found.properties) + ownXml(found);
   return {
     status: 200,
     headers: [...XML_CONTENT],
@@ -51,8 +58,8 @@ export async function takeServiceProperties(
   const body = await readXmlBody(request, SERVICE_PROPERTIES_BYTES_MAX);
   const root = requireRoot(body, "StorageServiceProperties");
   refuseOtherChildren(root, [...SHARED_ELEMENTS, ...own.names]);
-  own.check(root);
-  await setServiceProperties(context, { ...asked, changes: servicePropertiesOf(root) });
+  const changes = servicePropertiesOf(root);
+  await setServiceProperties(context, { ...asked, changes, ...own.changes(root) });
   return { status: 202, headers: [], body: null };
 }
 

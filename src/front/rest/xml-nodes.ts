@@ -41,6 +41,14 @@ export function requireFlag(parent: XmlElement, name: string): boolean {
   return flag;
 }
 
+/** A whole number within bounds. */
+export function numberIn(parent: XmlElement, name: string, min: number, max: number): number {
+  const text = requireText(parent, name);
+  const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(number >= min && number <= max)) throw invalidNode(name, text);
+  return number;
+}
+
 /** Refuses what stands in an element and is not one of these. */
 export function refuseOtherChildren(parent: XmlElement, names: readonly string[]): void {
   for (const child of parent.children) {

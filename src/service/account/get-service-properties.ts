@@ -1,16 +1,26 @@
 import { refuse } from "../../base/fault.ts";
 import { refuseByAccess } from "../../rules/access.ts";
 import { SERVICE_NEEDS } from "../../rules/service-needs.ts";
+import { type DeleteRetention, readDeleteRetention } from "../../store/delete-retention.ts";
 import type { AccountContext, ServiceAddress, ServiceAsked } from "./context.ts";
 import { readProperties, type ServiceProperties } from "./records.ts";
+
+export interface ServicePropertiesFound {
+  readonly properties: ServiceProperties;
+  /** Null if deleted is deleted. */
+  readonly deleteRetention: DeleteRetention | null;
+}
 
 export async function getServiceProperties(
   context: AccountContext,
   asked: ServiceAsked,
-): Promise<ServiceProperties> {
+): Promise<ServicePropertiesFound> {
   return context.store.read((view) => {
     refuse(refuseByAccess(asked.access, SERVICE_NEEDS.getServiceProperties, null, view.now()));
-    return readProperties(view, asked.at);
+    return {
+      properties: readProperties(view, asked.at),
+      deleteRetention: readDeleteRetention(view, asked.at.account, asked.at.service),
+    };
   });
 }
 

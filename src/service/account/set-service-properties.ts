@@ -2,12 +2,15 @@ import { refuse } from "../../base/fault.ts";
 import { refuseByAccess } from "../../rules/access.ts";
 import { refuseCorsRules } from "../../rules/cors-rules.ts";
 import { SERVICE_NEEDS } from "../../rules/service-needs.ts";
+import { type DeleteRetention, writeDeleteRetention } from "../../store/delete-retention.ts";
 import type { AccountContext, ServiceAsked } from "./context.ts";
 import { readProperties, type ServiceProperties, writeProperties } from "./records.ts";
 
 export interface SetServiceProperties extends ServiceAsked {
   /** What is left out stays as it is. */
   readonly changes: Partial<ServiceProperties>;
+  /** Null to keep nothing from now on; what was deleted before stays for as long as was said then. */
+  readonly deleteRetention?: DeleteRetention | null;
 }
 
 export async function setServiceProperties(
@@ -18,5 +21,8 @@ export async function setServiceProperties(
     refuse(refuseByAccess(asked.access, SERVICE_NEEDS.setServiceProperties, null, tx.now()));
     refuse(refuseCorsRules(asked.changes.cors ?? []));
     writeProperties(tx, asked.at, { ...readProperties(tx, asked.at), ...asked.changes });
+    if (asked.deleteRetention !== undefined) {
+      writeDeleteRetention(tx, asked.at.account, asked.at.service, asked.deleteRetention);
+    }
   });
 }

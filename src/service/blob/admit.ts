@@ -12,12 +12,14 @@ import { refuseReadByLease, refuseWriteByLease } from "../../rules/lease.ts";
 import type { View } from "../../store/store.ts";
 import type {
   BlobAsked,
+  BlobRead,
   BlobUse,
   ContainerAddress,
   ContainerRead,
   ContainerUpdate,
 } from "./context.ts";
 import { type Blob, type Container, readBlob, readContainer } from "./records.ts";
+import { findState } from "./state-records.ts";
 
 /** The container, if it is there and the caller may do this to it or to what it holds. */
 export function admitToContainer(
@@ -63,10 +65,13 @@ export function admitToBlobName(
   const container = admitToContainer(view, asked, need);
   refuse(refuseBlobName(asked.at.blob));
   const old = readBlob(view, container, asked.at.blob);
-  if (old !== null && type !== null && old.type !== type) {
-    throw new Fault("InvalidBlobType", { Reason: `This is a ${old.type}, not a ${type}.` });
-  }
+  if (old !== null) refuseOtherType(old, type);
   return { container, old };
+}
+
+function refuseOtherType(blob: Blob, type: BlobType | null): void {
+  if (type === null || blob.type === type) return;
+  throw new Fault("InvalidBlobType", { Reason: `This is a ${blob.type}, not a ${type}.` });
 }
 
 /** A blob that must exist, and its container. */
@@ -81,30 +86,35 @@ export function admitToBlob(
   return { container, blob: old };
 }
 
-export function admitBlobRead(
+/** The state of a blob that is asked for, which must exist. */
+export function admitToState(
   view: View,
-  asked: BlobUse,
+  asked: Pick<BlobRead, "at" | "access">,
   need: Need,
   type: BlobType | null = null,
-): Blob {
-  return admitToRead(view, asked, need, type).blob;
+): AdmittedState {
+  const container = admitToContainer(view, asked, need);
+  refuse(refuseBlobName(asked.at.blob));
+  const found = findState(view, container, asked.at);
+  if (found === null) throw new Fault("BlobNotFound");
+  refuseOtherType(found.blob, type);
+  return { container, blob: found.blob, isCurrent: found.isCurrent };
 }
 
-/** The same, for whoever needs the container too. */
-export function admitToRead(
+export function admitBlobRead(
   view: View,
-  asked: BlobUse,
+  asked: BlobRead,
   need: Need,
   type: BlobType | null = null,
-): Admitted {
-  const admitted = admitToBlob(view, asked, need, type);
-  const { blob } = admitted;
+): AdmittedState {
+  const found = admitToState(view, asked, need, type);
+  const { blob } = found;
   const refused = refuseReadByConditions(blob, asked.conditions);
   // A cache that is up to date is told so with the ETag it has.
   if (refused === "NotModified") throw new Fault(refused, { ETag: `"${etagOf(blob.etag)}"` });
   refuse(refused);
   refuse(refuseReadByLease(blob.lease, asked.leaseId, view.now(), "Blob"));
-  return admitted;
+  return found;
 }
 
 export function admitBlobUpdate(
@@ -138,4 +148,9 @@ type BlobType = Blob["type"];
 interface Admitted {
   readonly container: Container;
   readonly blob: Blob;
+}
+
+interface AdmittedState extends Admitted {
+  /** A state that is not current never changes. */
+  readonly isCurrent: boolean;
 }

@@ -7,15 +7,23 @@ import { MemoryExtents } from "../../engine/memory/extents.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { OWNER } from "../../rules/access.ts";
 import { NO_CONDITIONS } from "../../rules/conditions.ts";
+import { writeDeleteRetention } from "../../store/delete-retention.ts";
 import type { Store } from "../../store/store.ts";
 import { StoredContents } from "../../store/stored-contents.ts";
-import type { BlobContext, BlobUse } from "./context.ts";
+import {
+  type BlobContext,
+  type BlobRead,
+  type BlobState,
+  DEFAULT_BLOB_SETTINGS,
+} from "./context.ts";
 import { createContainer } from "./create-container.ts";
+import { type DeleteBlob, deleteBlob } from "./delete-blob.ts";
 import { type GetBlobDone, getBlob } from "./get-blob.ts";
 import { type PutBlob, putBlob } from "./put-blob.ts";
 import { type PutBlock, putBlock } from "./put-block.ts";
 import { putBlockList } from "./put-block-list.ts";
 import type { BlobProperties } from "./records.ts";
+import { snapshotBlob } from "./snapshot-blob.ts";
 import { BlobSweep } from "./sweep.ts";
 
 export const NO_PROPERTIES: BlobProperties = {
@@ -37,7 +45,9 @@ export class Blobs {
   readonly context: BlobContext = {
     store: this.store,
     contents: new StoredContents(this.store, this.extents),
+    settingsOf: () => this.settings,
   };
+  settings = DEFAULT_BLOB_SETTINGS;
 
   static async open(): Promise<Blobs> {
     const blobs = new Blobs();
@@ -50,9 +60,9 @@ export class Blobs {
     return blobs;
   }
 
-  use(blob: string): BlobUse {
+  use(blob: string, state: BlobState | null = null): BlobRead {
     return {
-      at: { account: "account", container: "container", blob },
+      at: { account: "account", container: "container", blob, state },
       access: OWNER,
       conditions: NO_CONDITIONS,
       leaseId: null,
@@ -89,12 +99,33 @@ export class Blobs {
     });
   }
 
-  open(blob: string): Promise<GetBlobDone> {
-    return getBlob(this.context, { ...this.use(blob), range: null, digests: null });
+  delete(blob: string, more: Partial<DeleteBlob> = {}) {
+    return deleteBlob(this.context, {
+      ...this.use(blob),
+      snapshots: null,
+      permanent: false,
+      ...more,
+    });
   }
 
-  async text(blob: string): Promise<string> {
-    return (await bytesOf(await this.open(blob))).toString();
+  /** Takes a snapshot, and tells how to read it. */
+  async snapshot(blob: string): Promise<BlobState> {
+    const done = await snapshotBlob(this.context, { ...this.use(blob), metadata: null });
+    return { kind: "snapshot", stamp: done.snapshot };
+  }
+
+  open(blob: string, state: BlobState | null = null): Promise<GetBlobDone> {
+    return getBlob(this.context, { ...this.use(blob, state), range: null, digests: null });
+  }
+
+  async text(blob: string, state: BlobState | null = null): Promise<string> {
+    return (await bytesOf(await this.open(blob, state))).toString();
+  }
+
+  /** Switches soft delete on, or off with null. */
+  async keepDeleted(days: number | null): Promise<void> {
+    const retention = days === null ? null : { days, allowsPermanentDelete: true };
+    await this.store.transact((tx) => writeDeleteRetention(tx, "account", "blob", retention));
   }
 
   /** Sweeps until nothing is left to do. */
@@ -119,6 +150,11 @@ export class Blobs {
       SPACE.stagedBlob,
       SPACE.stagedBlock,
       SPACE.doomedStagedBlob,
+      SPACE.blobSnapshot,
+      SPACE.blobVersion,
+      SPACE.deletedBlob,
+      SPACE.deletedBlobState,
+      SPACE.expiringBlob,
     ];
     return this.store.read((view) =>
       spaces.reduce((sum, space) => {

@@ -1,3 +1,4 @@
+import type { Stamp } from "../../base/stamp.ts";
 import type { Access } from "../../rules/access.ts";
 import type { Conditions } from "../../rules/conditions.ts";
 import type { Contents } from "../../store/contents.ts";
@@ -7,15 +8,41 @@ import type { Store } from "../../store/store.ts";
 export interface BlobContext {
   readonly store: Store;
   readonly contents: Contents;
+  settingsOf(account: string): BlobSettings;
 }
+
+/** What the configuration says of the blobs of an account. */
+export interface BlobSettings {
+  /** Whether a blob that is replaced or deleted stays as a previous version. */
+  readonly versioning: boolean;
+  /** How long deleted containers can be restored; null if not at all. */
+  readonly containerRetentionDays: number | null;
+}
+
+export const DEFAULT_BLOB_SETTINGS: BlobSettings = {
+  versioning: false,
+  containerRetentionDays: null,
+};
 
 export interface ContainerAddress {
   readonly account: string;
   readonly container: string;
 }
 
+/** The current blob of a name: only that can be written. */
 export interface BlobAddress extends ContainerAddress {
   readonly blob: string;
+}
+
+export interface BlobStateAddress extends BlobAddress {
+  /** Null for the current blob. */
+  readonly state: BlobState | null;
+}
+
+/** One of the states of a blob that can be read beside the current one, by its id. */
+export interface BlobState {
+  readonly kind: "snapshot" | "version";
+  readonly stamp: Stamp;
 }
 
 /** Common to whatever is asked of a container. */
@@ -39,8 +66,13 @@ export interface BlobAsked {
   readonly access: Access;
 }
 
-/** What reads a blob, or updates one that must exist. An id is checked where it is sent. */
+/** What writes a blob. */
 export interface BlobUse extends BlobAsked {
   readonly conditions: Conditions;
   readonly leaseId: string | null;
+}
+
+/** What reads a blob, or one of its other states. A lease id is checked where it is sent. */
+export interface BlobRead extends BlobUse {
+  readonly at: BlobStateAddress;
 }

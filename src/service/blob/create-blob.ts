@@ -1,10 +1,10 @@
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import type { Versioned } from "../../rules/conditions.ts";
 import { admitBlobCreation } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
-import { type BlobProperties, type Metadata, NEW_BLOB, writeBlob } from "./records.ts";
+import { replaceBlob } from "./history.ts";
+import { type BlobProperties, type Metadata, NEW_BLOB } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
-import { nextBlobVersion } from "./version.ts";
+import { type BlobWritten, nextBlobState } from "./version.ts";
 
 /** Put Blob of a page or append blob, which begins without bytes of its own. */
 export interface CreateBlob extends BlobUse {
@@ -17,13 +17,13 @@ export interface CreateBlob extends BlobUse {
   readonly metadata: Metadata;
 }
 
-export async function createBlob(context: BlobContext, asked: CreateBlob): Promise<Versioned> {
+export async function createBlob(context: BlobContext, asked: CreateBlob): Promise<BlobWritten> {
   return context.store.transact((tx) => {
     const { container, old } = admitBlobCreation(tx, asked, BLOB_NEEDS.putBlob);
-    const version = nextBlobVersion(tx, old);
-    writeBlob(tx, container, asked.at.blob, {
+    const written = nextBlobState(context, tx, asked.at, old);
+    replaceBlob(context, tx, { at: asked.at, container }, old, {
       ...NEW_BLOB,
-      ...version,
+      ...written,
       type: asked.type,
       content: context.contents.maps.create(tx, asked.length),
       properties: asked.properties,
@@ -31,7 +31,6 @@ export async function createBlob(context: BlobContext, asked: CreateBlob): Promi
       sequenceNumber: asked.sequenceNumber,
     });
     dropStagedBlocks(tx, container, asked.at.blob);
-    if (old !== null) context.contents.drop(tx, old.content);
-    return version;
+    return written;
   });
 }

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Blobs, refused } from "./blobs.fixture.ts";
-import { deleteBlob } from "./delete-blob.ts";
 import { getBlockList } from "./get-block-list.ts";
 
 const LARGE = Buffer.alloc(100_000, "lazuli");
@@ -10,7 +9,7 @@ test("a deleted blob takes its uncommitted blocks with it, and all of its space"
   const blobs = await Blobs.open();
   await blobs.put("blob", LARGE);
   await blobs.stage("blob", "AAAA", LARGE);
-  await deleteBlob(blobs.context, { ...blobs.use("blob"), snapshots: "include" });
+  await blobs.delete("blob", { snapshots: "include" });
   await assert.rejects(blobs.text("blob"), refused("BlobNotFound"));
   await assert.rejects(getBlockList(blobs.context, blobs.use("blob")), refused("BlobNotFound"));
   await blobs.sweep();
@@ -20,15 +19,12 @@ test("a deleted blob takes its uncommitted blocks with it, and all of its space"
 test("uncommitted blocks alone are no blob that could be deleted", async () => {
   const blobs = await Blobs.open();
   await blobs.stage("blob", "AAAA", "block");
-  await assert.rejects(
-    deleteBlob(blobs.context, { ...blobs.use("blob"), snapshots: null }),
-    refused("BlobNotFound"),
-  );
+  await assert.rejects(blobs.delete("blob"), refused("BlobNotFound"));
 });
 
 test("deleting only snapshots leaves a blob without any alone", async () => {
   const blobs = await Blobs.open();
   await blobs.put("blob", "text");
-  await deleteBlob(blobs.context, { ...blobs.use("blob"), snapshots: "only" });
+  await blobs.delete("blob", { snapshots: "only" });
   assert.equal(await blobs.text("blob"), "text");
 });

@@ -1,21 +1,96 @@
+import { Fault, refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { admitBlobUpdate } from "./admit.ts";
-import type { BlobContext, BlobUse } from "./context.ts";
-import { deleteBlob as deleteRecord } from "./records.ts";
+import { refuseWriteByConditions } from "../../rules/conditions.ts";
+import { refuseReadByLease } from "../../rules/lease.ts";
+import { readDeleteRetention } from "../../store/delete-retention.ts";
+import type { Transaction } from "../../store/store.ts";
+import { admitBlobUpdate, admitToContainer, admitToState } from "./admit.ts";
+import type { BlobContext, BlobRead, BlobState } from "./context.ts";
+import { type BlobPlace, removeBlob, removeState } from "./history.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
+import { deleteDeleted, findDeleted, readSnapshots } from "./state-records.ts";
 
-export interface DeleteBlob extends BlobUse {
+/** At `at` stands the current blob, or a snapshot or version that goes alone. */
+export interface DeleteBlob extends BlobRead {
   /** Whether the blob goes with its snapshots, or only they go. */
   readonly snapshots: "include" | "only" | null;
+  /** Ends the time for which something deleted is kept. Not for the current blob. */
+  readonly permanent: boolean;
 }
 
+/** Snapshots that one body deletes. With more of them, a blob goes with the last. */
+const BODY_SNAPSHOTS_MAX = 256;
+
 export async function deleteBlob(context: BlobContext, asked: DeleteBlob): Promise<void> {
-  await context.store.transact((tx) => {
-    const { container, blob } = admitBlobUpdate(tx, asked, BLOB_NEEDS.deleteBlob);
-    // No blob has snapshots yet, so there is nothing else that "only" could mean.
-    if (asked.snapshots === "only") return;
-    deleteRecord(tx, container, asked.at.blob);
-    dropStagedBlocks(tx, container, asked.at.blob);
-    context.contents.drop(tx, blob.content);
-  });
+  const { state } = asked.at;
+  if (asked.permanent) {
+    await context.store.transact((tx) => deleteForGood(context, tx, asked, state));
+    return;
+  }
+  if (state !== null) {
+    await context.store.transact((tx) => deleteState(context, tx, asked, state));
+    return;
+  }
+  while (!(await context.store.transact((tx) => deleteCurrent(context, tx, asked))));
+}
+
+/** False if snapshots are left that have to go first. */
+function deleteCurrent(context: BlobContext, tx: Transaction, asked: DeleteBlob): boolean {
+  const { at } = asked;
+  const { container, blob } = admitBlobUpdate(tx, asked, BLOB_NEEDS.deleteBlob);
+  const place = { at, container };
+  if (asked.snapshots === null) {
+    if (readSnapshots(tx, container, at.blob, 1).length > 0) throw new Fault("SnapshotsPresent");
+  } else if (!deleteSnapshots(context, tx, place)) return false;
+  if (asked.snapshots === "only") return true;
+  removeBlob(context, tx, place, blob);
+  dropStagedBlocks(tx, container, at.blob);
+  return true;
+}
+
+function deleteSnapshots(context: BlobContext, tx: Transaction, place: BlobPlace): boolean {
+  const found = readSnapshots(tx, place.container, place.at.blob, BODY_SNAPSHOTS_MAX);
+  for (const { stamp, blob } of found) {
+    removeState(context, tx, place, { kind: "snapshot", stamp }, blob);
+  }
+  return found.length < BODY_SNAPSHOTS_MAX;
+}
+
+function deleteState(
+  context: BlobContext,
+  tx: Transaction,
+  asked: DeleteBlob,
+  state: BlobState,
+): void {
+  const { at } = asked;
+  const isVersion = state.kind === "version";
+  const need = isVersion ? BLOB_NEEDS.deleteBlobVersion : BLOB_NEEDS.deleteBlob;
+  const { container, blob, isCurrent } = admitToState(tx, asked, need);
+  if (isCurrent) throw new Fault("OperationNotAllowedOnRootBlob");
+  refuse(refuseWriteByConditions(blob, asked.conditions));
+  refuse(refuseReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
+  removeState(context, tx, { at, container }, state, blob);
+}
+
+function deleteForGood(
+  context: BlobContext,
+  tx: Transaction,
+  asked: DeleteBlob,
+  state: BlobState | null,
+): void {
+  const { at } = asked;
+  const container = admitToContainer(tx, asked, BLOB_NEEDS.deleteBlobPermanently);
+  if (!readDeleteRetention(tx, at.account, "blob")?.allowsPermanentDelete) {
+    throw notForGood("Set AllowPermanentDelete in the DeleteRetentionPolicy first.");
+  }
+  if (state === null) throw notForGood("Name a snapshot or a version.");
+  const deleted = findDeleted(tx, container, at.blob, state);
+  if (deleted === null) throw notForGood("It is not deleted: delete it first.");
+  refuse(refuseWriteByConditions(deleted.blob, asked.conditions));
+  deleteDeleted(tx, container, at.blob, deleted);
+  context.contents.drop(tx, deleted.blob.content);
+}
+
+function notForGood(reason: string): Fault {
+  return new Fault("PermanentDeleteNotAllowed", { Reason: reason });
 }

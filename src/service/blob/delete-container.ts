@@ -4,14 +4,29 @@ import { refuseWriteByConditions } from "../../rules/conditions.ts";
 import { refuseWriteByLease } from "../../rules/lease.ts";
 import { admitToContainer } from "./admit.ts";
 import type { BlobContext, ContainerUpdate } from "./context.ts";
-import { deleteContainer as deleteRecord } from "./records.ts";
+import { writeDeletedContainer } from "./deleted-containers.ts";
+import { endOfRetention } from "./history.ts";
+import { deleteContainer as deleteRecord, doomContainer } from "./records.ts";
 
-/** The name is free at once, whatever the container held: the sweeper removes that. */
+/**
+ * The name is free at once, whatever the container held: that is kept for as long as deleted
+ * containers are, and then removed by the sweeper.
+ */
 export async function deleteContainer(context: BlobContext, asked: ContainerUpdate): Promise<void> {
   await context.store.transact((tx) => {
     const container = admitToContainer(tx, asked, BLOB_NEEDS.deleteContainer);
     refuse(refuseWriteByConditions(container, asked.conditions));
     refuse(refuseWriteByLease(container.lease, asked.leaseId, tx.now(), "Container"));
-    deleteRecord(tx, asked.at, container);
+    deleteRecord(tx, asked.at);
+    const days = context.settingsOf(asked.at.account).containerRetentionDays;
+    if (days === null) {
+      doomContainer(tx, container);
+      return;
+    }
+    writeDeletedContainer(tx, asked.at, tx.stamp(), {
+      deletedMs: tx.now(),
+      untilMs: endOfRetention(tx.now(), days),
+      container: { ...container, lease: null },
+    });
   });
 }

@@ -5,14 +5,14 @@ import { crc64 } from "../../base/crc64.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { leaseStatus } from "../../rules/lease.ts";
 import type { Digests, Reading } from "../../store/contents.ts";
-import type { Transaction, View } from "../../store/store.ts";
+import type { View } from "../../store/store.ts";
 import { readWhole, WholeReading } from "../../store/whole-reading.ts";
-import { admitBlobRead, admitToRead } from "./admit.ts";
-import type { BlobContext, BlobUse } from "./context.ts";
+import { admitBlobRead } from "./admit.ts";
+import type { BlobContext, BlobRead } from "./context.ts";
 import type { BlobFound } from "./get-blob-properties.ts";
 import { type Blob, writeBlob } from "./records.ts";
 
-export interface GetBlob extends BlobUse {
+export interface GetBlob extends BlobRead {
   /** Null for the whole blob. */
   readonly range: ByteRange | null;
   /** Wanted of the bytes that are read; null for none, which is cheaper. */
@@ -29,11 +29,14 @@ export interface GetBlobDone extends BlobFound {
 }
 
 export async function getBlob(context: BlobContext, asked: GetBlob): Promise<GetBlobDone> {
-  const { blob, lease, from, reading } = await openBlob(context, asked);
-  if (asked.digests === null) return { blob, lease, from, reading, md5: null, crc64: null };
+  const { blob, isCurrent, lease, from, reading } = await openBlob(context, asked);
+  if (asked.digests === null) {
+    return { blob, isCurrent, lease, from, reading, md5: null, crc64: null };
+  }
   const bytes = await readWhole(reading);
   return {
     blob,
+    isCurrent,
     lease,
     from,
     reading: new WholeReading(bytes),
@@ -46,14 +49,15 @@ type Opened = Omit<GetBlobDone, "md5" | "crc64">;
 
 async function openBlob(context: BlobContext, asked: GetBlob): Promise<Opened> {
   const opened = await context.store.read((view) => {
-    const blob = admitBlobRead(view, asked, BLOB_NEEDS.getBlob);
+    const { blob, isCurrent } = admitBlobRead(view, asked, BLOB_NEEDS.getBlob);
     const { from, length } = pieceToRead(blob, asked);
     const reading = context.contents.open(view, blob.content, from, length);
-    return openedOf(view, blob, from, reading);
+    return openedOf(view, blob, isCurrent, from, reading);
   });
-  // Only pages change in place: whatever else is opened stays what it was.
-  if (opened.reading.isSettled || opened.blob.type !== "PageBlob") return opened;
-  opened.reading.close();
+  // Only current pages change in place: whatever else is opened stays what it was.
+  const { blob, isCurrent, reading } = opened;
+  if (reading.isSettled || blob.type !== "PageBlob" || !isCurrent) return opened;
+  reading.close();
   return openFrozen(context, asked);
 }
 
@@ -63,12 +67,17 @@ async function openFrozen(context: BlobContext, asked: GetBlob): Promise<Opened>
   try {
     return await context.store.transact((tx) => {
       reading?.close();
-      const { container, blob } = admitToRead(tx, asked, BLOB_NEEDS.getBlob);
+      const { container, blob, isCurrent } = admitBlobRead(tx, asked, BLOB_NEEDS.getBlob);
       const { from, length } = pieceToRead(blob, asked);
-      const opened = openFor(context, tx, blob, from, length);
-      reading = opened.reading;
-      writeBlob(tx, container, asked.at.blob, { ...blob, content: opened.map });
-      return openedOf(tx, blob, from, opened.reading);
+      if (blob.type !== "PageBlob" || !isCurrent) {
+        // Meanwhile it is another blob, or a version of the past.
+        reading = context.contents.open(tx, blob.content, from, length);
+      } else {
+        const frozen = context.contents.maps.openFrozen(tx, blob.content, from, length);
+        reading = frozen.reading;
+        writeBlob(tx, container, asked.at.blob, { ...blob, content: frozen.map });
+      }
+      return openedOf(tx, blob, isCurrent, from, reading);
     });
   } catch (error) {
     (reading as Reading | null)?.close();
@@ -76,15 +85,15 @@ async function openFrozen(context: BlobContext, asked: GetBlob): Promise<Opened>
   }
 }
 
-/** The blob may be another one by now. */
-function openFor(context: BlobContext, tx: Transaction, blob: Blob, from: number, length: number) {
-  const { contents } = context;
-  if (blob.type === "PageBlob") return contents.maps.openFrozen(tx, blob.content, from, length);
-  return { map: blob.content, reading: contents.open(tx, blob.content, from, length) };
-}
-
-function openedOf(view: View, blob: Blob, from: number, reading: Reading): Opened {
-  return { blob, lease: leaseStatus(blob.lease, view.now()), from, reading };
+function openedOf(
+  view: View,
+  blob: Blob,
+  isCurrent: boolean,
+  from: number,
+  reading: Reading,
+): Opened {
+  const lease = isCurrent ? leaseStatus(blob.lease, view.now()) : null;
+  return { blob, isCurrent, lease, from, reading };
 }
 
 function pieceToRead(blob: Blob, asked: GetBlob): Piece {

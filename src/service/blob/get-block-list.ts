@@ -2,14 +2,12 @@ import { Fault, refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { refuseReadByLease } from "../../rules/lease.ts";
 import type { View } from "../../store/store.ts";
-import { admitToBlobName } from "./admit.ts";
+import { admitToBlobName, admitToState } from "./admit.ts";
 import { type BlockLists, lookAtBlocks, readBlockLists, type Seen } from "./block-lists.ts";
-import type { BlobAsked, BlobContext } from "./context.ts";
+import type { BlobContext, BlobRead } from "./context.ts";
 import { readStagedBlob } from "./records.ts";
 
-export interface GetBlockList extends BlobAsked {
-  readonly leaseId: string | null;
-}
+export type GetBlockList = Pick<BlobRead, "at" | "access" | "leaseId">;
 
 export async function getBlockList(context: BlobContext, asked: GetBlockList): Promise<BlockLists> {
   const look = (view: View) => admit(view, asked);
@@ -21,6 +19,11 @@ export async function getBlockList(context: BlobContext, asked: GetBlockList): P
 
 /** Uncommitted blocks alone are no blob yet, but they can be listed. */
 function admit(view: View, asked: GetBlockList): Seen {
+  if (asked.at.state !== null) {
+    const { container, blob } = admitToState(view, asked, BLOB_NEEDS.getBlockList, "BlockBlob");
+    refuse(refuseReadByLease(blob.lease, asked.leaseId, view.now(), "Blob"));
+    return { container, old: blob, staged: null };
+  }
   const { container, old } = admitToBlobName(view, asked, BLOB_NEEDS.getBlockList, "BlockBlob");
   const staged = readStagedBlob(view, container, asked.at.blob);
   if (old === null && staged === null) throw new Fault("BlobNotFound");

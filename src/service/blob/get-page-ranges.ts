@@ -1,19 +1,23 @@
 import type { ByteRange } from "../../base/byte-range.ts";
 import { Fault } from "../../base/fault.ts";
 import { PAGE_BYTES } from "../../base/limits.ts";
+import type { Stamp } from "../../base/stamp.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Range } from "../../store/range-map.ts";
 import type { View } from "../../store/store.ts";
 import { admitBlobRead } from "./admit.ts";
-import type { BlobContext, BlobUse } from "./context.ts";
-import type { Blob } from "./records.ts";
+import type { BlobContext, BlobRead, BlobStateAddress } from "./context.ts";
+import type { Blob, Container } from "./records.ts";
+import { readState } from "./state-records.ts";
 
-export interface GetPageRanges extends BlobUse {
+export interface GetPageRanges extends BlobRead {
   /** Null for the whole blob. */
   readonly range: ByteRange | null;
   /** Where the list before ended. */
   readonly after: number | null;
   readonly resultsMax: number;
+  /** The snapshot that it is compared with; null to tell everything. */
+  readonly since: Stamp | null;
 }
 
 export interface PageRangesFound {
@@ -70,21 +74,43 @@ function look(
   asked: GetPageRanges,
   before: PageRangesFound | null,
 ): PageRangesFound {
-  const blob = admitBlobRead(view, asked, BLOB_NEEDS.getPageRanges, "PageBlob");
+  const { container, blob } = admitBlobRead(view, asked, BLOB_NEEDS.getPageRanges, "PageBlob");
+  const since = asked.since === null ? null : previousOf(view, container, asked.at, asked.since);
   const { from, until } = wholePages(blob.content.length, asked.range);
   const start = before?.next ?? Math.max(from, asked.after ?? 0);
   const ranges = before?.ranges ?? [];
   const { maps } = context.contents;
   const limit = asked.resultsMax - ranges.length;
-  const { found, next } = maps.ranges(view, blob.content, start, until, limit);
-  return { blob, ranges: joined(ranges, found), next };
+  const more =
+    since === null
+      ? maps.ranges(view, blob.content, start, until, limit)
+      : maps.changes(view, blob.content, since.content, start, until, limit);
+  if (more === null) throw new Fault("BlobOverwritten");
+  return { blob, ranges: joined(ranges, more.found), next: more.next };
+}
+
+/** The snapshot that a blob, or a later snapshot of it, is compared with. */
+function previousOf(
+  view: View,
+  container: Container,
+  { blob: name, state }: BlobStateAddress,
+  stamp: Stamp,
+): Blob {
+  if (state?.kind === "snapshot" && stamp > state.stamp) {
+    throw new Fault("PreviousSnapshotCannotBeNewer");
+  }
+  const previous = readState(view, container, name, { kind: "snapshot", stamp });
+  if (previous === null) throw new Fault("PreviousSnapshotNotFound");
+  if (previous.type !== "PageBlob") throw new Fault("PreviousSnapshotOperationNotSupported");
+  return previous;
 }
 
 /** Two lists of ranges, of which one may go on where the other ends. */
 function joined(ranges: readonly Range[], more: readonly Range[]): readonly Range[] {
   const last = ranges.at(-1);
   const [first, ...rest] = more;
-  if (last === undefined || first?.start !== last.end) return [...ranges, ...more];
+  const isJoint = first?.start === last?.end && first?.isCleared === last?.isCleared;
+  if (last === undefined || first === undefined || !isJoint) return [...ranges, ...more];
   return [...ranges.slice(0, -1), { ...last, end: first.end }, ...rest];
 }
 

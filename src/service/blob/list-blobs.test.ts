@@ -7,6 +7,13 @@ import { Blobs, refused } from "./blobs.fixture.ts";
 import { deleteContainer } from "./delete-container.ts";
 import { type ListBlobs, type ListPosition, listBlobs } from "./list-blobs.ts";
 
+const NO_OTHERS = {
+  uncommitted: false,
+  snapshots: false,
+  versions: false,
+  deleted: false,
+  versionsOnly: false,
+};
 const AT = { account: "account", container: "container" };
 
 function asked(changes: Partial<ListBlobs>): ListBlobs {
@@ -18,7 +25,7 @@ function asked(changes: Partial<ListBlobs>): ListBlobs {
     startFrom: "",
     after: null,
     resultsMax: 5_000,
-    uncommitted: false,
+    kinds: NO_OTHERS,
     ...changes,
   };
 }
@@ -79,7 +86,7 @@ test("any names, prefix, delimiter and page size give the list that looking at a
         for (const one of committed) await blobs.put(one, "");
         for (const one of staged) await blobs.stage(one, "YQ==", "");
         const list = (uncommitted: boolean) =>
-          all(blobs, { prefix, delimiter, resultsMax, uncommitted });
+          all(blobs, { prefix, delimiter, resultsMax, kinds: { ...NO_OTHERS, uncommitted } });
         assert.deepEqual(await list(false), expected(committed, prefix, delimiter));
         const both = [...new Set([...committed, ...staged])];
         assert.deepEqual(await list(true), expected(both, prefix, delimiter));
@@ -110,7 +117,7 @@ function countEntries(blobs: Blobs): { context: Blobs["context"]; entries(): num
     transact: (body) => store.transact(body),
     close: () => store.close(),
   };
-  return { context: { store: counting, contents }, entries: () => entries };
+  return { context: { ...blobs.context, store: counting, contents }, entries: () => entries };
 }
 
 async function cost(blobs: Blobs, changes: Partial<ListBlobs>) {

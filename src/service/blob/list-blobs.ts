@@ -1,13 +1,14 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
-import { key, keyAfter, keyOfTextPrefix, SPACE, type Space } from "../../base/keys.ts";
+import { key, keyAfter, keyOfTextPrefix, type Space } from "../../base/keys.ts";
+import type { Stamp } from "../../base/stamp.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { type LeaseStatus, leaseStatus } from "../../rules/lease.ts";
 import type { View } from "../../store/store.ts";
 import { admitToContainer } from "./admit.ts";
 import type { BlobContext, ContainerAsked } from "./context.ts";
-import { EntryCursor } from "./entry-cursor.ts";
-import { type Blob, type Container, decodeBlob, nameOfBlobKey } from "./records.ts";
+import { type ListedKinds, type ListedState, ListedStates } from "./listed-states.ts";
+import { type Container, CURRENT } from "./records.ts";
 
 export interface ListBlobs extends ContainerAsked {
   readonly prefix: string;
@@ -18,15 +19,16 @@ export interface ListBlobs extends ContainerAsked {
   /** Where the list before ended. */
   readonly after: ListPosition | null;
   readonly resultsMax: number;
-  /** Whether blobs that have nothing but uncommitted blocks are listed too. */
-  readonly uncommitted: boolean;
+  readonly kinds: ListedKinds;
 }
 
-/** Behind a name, or behind every name that begins so. It stays true whatever changes meanwhile. */
-export interface ListPosition {
-  readonly behind: "name" | "prefix";
-  readonly text: string;
-}
+/**
+ * Behind a name, behind every name that begins so, or behind one of the states of a name. It stays
+ * true whatever changes meanwhile.
+ */
+export type ListPosition =
+  | { readonly behind: "name" | "prefix"; readonly text: string }
+  | { readonly behind: "state"; readonly text: string; readonly stamp: Stamp };
 
 /** A part of the answer, in order. */
 export interface ListedPage {
@@ -35,13 +37,13 @@ export interface ListedPage {
   readonly next: ListPosition | null;
 }
 
-export interface ListedItem {
-  readonly kind: "blob" | "prefix" | "uncommitted";
-  readonly name: string;
-  /** These two are of blobs only. */
-  readonly blob: Blob | null;
-  readonly lease: LeaseStatus | null;
-}
+export type ListedItem =
+  | { readonly kind: "prefix"; readonly name: string }
+  | ({
+      readonly kind: "blob";
+      /** Of a current blob only. */
+      readonly lease: LeaseStatus | null;
+    } & ListedState);
 
 /**
  * A long list is several bodies: each sees one state. Few items at a time are soon forgotten again,
@@ -72,27 +74,35 @@ function listPage(
   room: number,
 ): ListedPage {
   const container = admitToContainer(view, asked, BLOB_NEEDS.listBlobs);
-  const names = new ListedNames(view, container, asked, after);
+  const states = new ListedStates(view, container, asked.kinds, {
+    startOf: (space) => startOf(space, container, asked, after),
+    prefix: asked.prefix,
+    mayJump: asked.delimiter !== "",
+  });
   const now = view.now();
   const items: ListedItem[] = [];
   while (items.length < room) {
-    const head = names.head(room - items.length + 1);
+    const head = states.head(room - items.length + 1);
     if (head === null) return { items, next: null };
     const prefix = commonPrefix(head.name, asked);
     if (prefix === null) {
       items.push(listedItem(head, now));
-      names.advance();
+      states.advance();
     } else {
-      items.push({ kind: "prefix", name: prefix, blob: null, lease: null });
-      names.jumpPast(prefix);
+      items.push({ kind: "prefix", name: prefix });
+      states.jumpPast(prefix);
     }
   }
-  return { items, next: names.head(1) === null ? null : positionBehind(items.at(-1)) };
+  return { items, next: states.head(1) === null ? null : positionBehind(items.at(-1)) };
 }
 
 function positionBehind(last: ListedItem | undefined): ListPosition | null {
   if (last === undefined) return null;
-  return { behind: last.kind === "prefix" ? "prefix" : "name", text: last.name };
+  const { kind, name: text } = last;
+  if (kind === "prefix") return { behind: "prefix", text };
+  return last.stamp === CURRENT
+    ? { behind: "name", text }
+    : { behind: "state", text, stamp: last.stamp };
 }
 
 function commonPrefix(name: string, { prefix, delimiter }: ListBlobs): string | null {
@@ -101,68 +111,12 @@ function commonPrefix(name: string, { prefix, delimiter }: ListBlobs): string | 
   return at < 0 ? null : name.slice(0, at + delimiter.length);
 }
 
-function listedItem({ name, record }: ListedName, now: Instant): ListedItem {
-  if (record === null) return { kind: "uncommitted", name, blob: null, lease: null };
-  const blob = decodeBlob(record);
-  return { kind: "blob", name, blob, lease: leaseStatus(blob.lease, now) };
-}
-
-interface ListedName {
-  readonly name: string;
-  /** Null if nothing is committed. */
-  readonly record: Bytes | null;
-}
-
-/** The names of a container in their order: those of blobs and, if asked for, of staged blobs. */
-class ListedNames {
-  readonly #container: Container;
-  readonly #blobs: EntryCursor;
-  readonly #staged: EntryCursor | null;
-  #headIsStaged = false;
-
-  constructor(view: View, container: Container, asked: ListBlobs, after: ListPosition | null) {
-    this.#container = container;
-    const cursor = (space: Space) => {
-      const from = startOf(space, container, asked, after);
-      const until = keyAfter(keyOfTextPrefix(space, [container.id], asked.prefix));
-      return new EntryCursor(view, from, until, asked.delimiter !== "");
-    };
-    this.#blobs = cursor(SPACE.blob);
-    this.#staged = asked.uncommitted ? cursor(SPACE.stagedBlob) : null;
-  }
-
-  /** No more than `most` will be used, this one included. */
-  head(most: number): ListedName | null {
-    const blob = this.#blobs.head(most);
-    const name = blob === null ? null : nameOfBlobKey(blob.key);
-    const staged = this.#stagedBefore(blob?.key ?? null, name, most);
-    this.#headIsStaged = staged !== null;
-    if (staged !== null) return { name: staged, record: null };
-    return blob === null || name === null ? null : { name, record: blob.value };
-  }
-
-  advance(): void {
-    if (this.#headIsStaged) this.#staged?.advance();
-    else this.#blobs.advance();
-  }
-
-  jumpPast(prefix: string): void {
-    this.#blobs.jumpPast(keyOfTextPrefix(SPACE.blob, [this.#container.id], prefix));
-    this.#staged?.jumpPast(keyOfTextPrefix(SPACE.stagedBlob, [this.#container.id], prefix));
-  }
-
-  /** The next staged name, if it comes before the blob. Blocks beside a blob are not listed. */
-  #stagedBefore(blobKey: Bytes | null, blobName: string | null, most: number): string | null {
-    for (;;) {
-      const staged = this.#staged?.head(most) ?? null;
-      if (staged === null) return null;
-      // Behind their first byte, which tells the kinds apart, both are ordered by the same parts.
-      if (blobKey !== null && staged.key.subarray(1).compare(blobKey.subarray(1)) > 0) return null;
-      const name = nameOfBlobKey(staged.key);
-      if (name !== blobName) return name;
-      this.#staged?.advance();
-    }
-  }
+/** Spelled out: a list has thousands of them. */
+function listedItem(found: ListedState, now: Instant): ListedItem {
+  const { name, blob, state, deleted, hasVersionsOnly, stamp } = found;
+  const isLeased = blob !== null && state === null && deleted === null;
+  const lease = isLeased ? leaseStatus(blob.lease, now) : null;
+  return { kind: "blob", name, blob, state, deleted, hasVersionsOnly, stamp, lease };
 }
 
 /** The last of the places where the list may begin. */
@@ -177,6 +131,7 @@ function startOf(
     keyOfTextPrefix(space, [id], asked.startFrom),
   ];
   if (after?.behind === "name") starts.push(keyAfter(key(space, id, after.text)));
+  if (after?.behind === "state") starts.push(keyAfter(key(space, id, after.text, after.stamp)));
   if (after?.behind === "prefix") starts.push(keyAfter(keyOfTextPrefix(space, [id], after.text)));
   return starts.reduce((last, start) => (start.compare(last) > 0 ? start : last));
 }

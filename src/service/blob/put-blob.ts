@@ -1,15 +1,14 @@
 import type { Body, Bytes } from "../../base/bytes.ts";
 import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import type { Versioned } from "../../rules/conditions.ts";
 import type { Content } from "../../store/contents.ts";
 import { lookAhead } from "../../store/look-ahead.ts";
-import type { Transaction } from "../../store/store.ts";
 import { admitBlobCreation } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
-import { type Blob, type BlobProperties, type Metadata, NEW_BLOB, writeBlob } from "./records.ts";
+import { replaceBlob } from "./history.ts";
+import { type Blob, type BlobProperties, type Metadata, NEW_BLOB } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
-import { nextBlobVersion } from "./version.ts";
+import { type BlobWritten, type NextBlobState, nextBlobState } from "./version.ts";
 
 export interface PutBlob extends BlobUse {
   readonly body: Body;
@@ -20,7 +19,7 @@ export interface PutBlob extends BlobUse {
   readonly metadata: Metadata;
 }
 
-export interface PutBlobDone extends Versioned {
+export interface PutBlobDone extends BlobWritten {
   readonly md5: Bytes | null;
   readonly crc64: Bytes | null;
 }
@@ -37,11 +36,12 @@ export async function putBlob(context: BlobContext, asked: PutBlob): Promise<Put
       const { container, old } = admitBlobCreation(tx, asked, BLOB_NEEDS.putBlob);
       refuseByDigests(asked.digests, taken);
       refuseByDigests({ md5: asked.properties.contentMd5, crc64: null }, taken);
-      const blob = blockBlob(tx, old, asked, context.contents.keep(tx, taken), md5);
-      writeBlob(tx, container, asked.at.blob, blob);
+      const written = nextBlobState(context, tx, asked.at, old);
+      const blob = blockBlob(written, asked, context.contents.keep(tx, taken), md5);
+      replaceBlob(context, tx, { at: asked.at, container }, old, blob);
       dropStagedBlocks(tx, container, asked.at.blob);
-      if (old !== null) context.contents.drop(tx, old.content);
-      return { etag: blob.etag, modifiedMs: blob.modifiedMs, md5, crc64 };
+      const { etag, modifiedMs, versionId } = blob;
+      return { etag, modifiedMs, versionId, md5, crc64 };
     });
   } finally {
     taken.release();
@@ -50,13 +50,11 @@ export async function putBlob(context: BlobContext, asked: PutBlob): Promise<Put
 
 /** Spelled out: every upload passes here, and put together from spreads it takes five times as long. */
 function blockBlob(
-  tx: Transaction,
-  old: Blob | null,
+  { etag, createdMs, modifiedMs, lease, versionId }: NextBlobState,
   { properties, metadata }: PutBlob,
   content: Content,
   contentMd5: Bytes | null,
 ): Blob {
-  const { etag, createdMs, modifiedMs, lease } = nextBlobVersion(tx, old);
   const { contentType, contentEncoding, contentLanguage } = properties;
   const { contentDisposition, cacheControl } = properties;
   return {
@@ -78,5 +76,6 @@ function blockBlob(
     sequenceNumber: NEW_BLOB.sequenceNumber,
     appendedBlocks: NEW_BLOB.appendedBlocks,
     isSealed: NEW_BLOB.isSealed,
+    versionId,
   };
 }

@@ -5,7 +5,6 @@ import { COMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
 import type { Store } from "../../store/store.ts";
 import { Blobs, refused } from "./blobs.fixture.ts";
 import type { BlobContext } from "./context.ts";
-import { deleteBlob } from "./delete-blob.ts";
 import { getBlockList } from "./get-block-list.ts";
 
 /** The store as a client sees it when somebody else is always faster before its transaction. */
@@ -18,7 +17,7 @@ function racing(blobs: Blobs, faster: () => Promise<unknown>): BlobContext {
     },
     close: () => blobs.store.close(),
   };
-  return { store, contents: blobs.context.contents };
+  return { ...blobs.context, store };
 }
 
 function idOf(at: number): string {
@@ -100,7 +99,7 @@ test("a commit gives back the space of what it does not use, now and later", asy
   await blobs.commit("blob", [idOf(2)]);
   await blobs.sweep();
   assert.equal(blobs.bytesInExtents(), block.length);
-  await deleteBlob(blobs.context, { ...blobs.use("blob"), snapshots: null });
+  await blobs.delete("blob");
   await blobs.sweep();
   assert.equal(blobs.bytesInExtents(), 0);
 });
@@ -147,7 +146,7 @@ test("whatever happens to blocks, the blob reads as a model says and nothing is 
           committed.clear();
           staged.clear();
         } else if (step.step === "delete" && text !== null) {
-          await deleteBlob(blobs.context, { ...blobs.use("blob"), snapshots: null });
+          await blobs.delete("blob");
           text = null;
           committed.clear();
           staged.clear();
@@ -157,7 +156,7 @@ test("whatever happens to blocks, the blob reads as a model says and nothing is 
         if (text !== null) assert.equal(await blobs.text("blob"), text);
       }
       await blobs.put("blob", "");
-      await deleteBlob(blobs.context, { ...blobs.use("blob"), snapshots: null });
+      await blobs.delete("blob");
       await blobs.sweep();
       assert.equal(blobs.bytesInExtents(), 0);
       assert.equal(await blobs.recordsOfContents(), 0);

@@ -2,21 +2,20 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Fault } from "../../base/fault.ts";
 import { COMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import type { Versioned } from "../../rules/conditions.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { admitBlobCreation } from "./admit.ts";
 import { hasMoved, lookAtBlocks, PAGE_BLOCKS, readBlockLists, type Seen } from "./block-lists.ts";
 import { type BlockPlan, type BlockReference, planBlocks } from "./block-plan.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
+import { replaceBlob } from "./history.ts";
 import {
   type BlobProperties,
   deleteStagedBlob,
   type Metadata,
   NEW_BLOB,
   readStagedBlob,
-  writeBlob,
 } from "./records.ts";
-import { nextBlobVersion } from "./version.ts";
+import { type BlobWritten, nextBlobState } from "./version.ts";
 
 export interface PutBlockList extends BlobUse {
   /** What the blob is to be made of, in this order. */
@@ -33,7 +32,10 @@ const TRIES_MAX = 3;
  * Makes a blob of blocks. They may be many: they are looked up in pages before the transaction,
  * which then only makes sure that none of them has moved. Where they keep moving, it looks itself.
  */
-export async function putBlockList(context: BlobContext, asked: PutBlockList): Promise<Versioned> {
+export async function putBlockList(
+  context: BlobContext,
+  asked: PutBlockList,
+): Promise<BlobWritten> {
   if (asked.blocks.length > COMMITTED_BLOCKS_MAX) throw new Fault("BlockListTooLong");
   const look = (view: View) => admit(view, asked);
   for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -65,23 +67,22 @@ function commit(
   asked: PutBlockList,
   { container, old, staged }: Seen,
   plan: BlockPlan,
-): Versioned {
+): BlobWritten {
   const { contents } = context;
   const name = asked.at.blob;
-  const version = nextBlobVersion(tx, old);
+  const written = nextBlobState(context, tx, asked.at, old);
   for (const content of plan.shares) contents.share(tx, content);
   for (const content of plan.drops) contents.drop(tx, content);
-  writeBlob(tx, container, name, {
+  replaceBlob(context, tx, { at: asked.at, container }, old, {
     ...NEW_BLOB,
     type: "BlockBlob",
-    ...version,
+    ...written,
     content: contents.compose(tx, plan.parts),
     properties: asked.properties,
     metadata: asked.metadata,
   });
-  if (old !== null) contents.drop(tx, old.content);
   if (staged !== null) {
     deleteStagedBlob(tx, container, name, staged, { dropContents: plan.dropsStaged });
   }
-  return version;
+  return written;
 }

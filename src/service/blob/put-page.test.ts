@@ -120,6 +120,7 @@ test("every write is a new version, and pages keep their bytes beside each other
     range: null,
     after: null,
     resultsMax: 10,
+    since: null,
   });
   const found = ranges.map(({ start, end }) => [start / PAGE, end / PAGE]);
   assert.deepEqual(
@@ -141,7 +142,7 @@ test("what was written side by side is one range, however many pieces it is in",
   for (let at = 0; at < 4_100; at++) await write(blobs, at, wholeBody(page));
   await write(blobs, 4_999, wholeBody(page));
   const ranges = async (resultsMax: number) => {
-    const asked = { ...blobs.use("disk"), range: null, after: null, resultsMax };
+    const asked = { ...blobs.use("disk"), range: null, after: null, resultsMax, since: null };
     const found = await getPageRanges(blobs.context, asked);
     return found.ranges.map(({ start, end }) => [start / PAGE, end / PAGE]);
   };

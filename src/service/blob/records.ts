@@ -8,10 +8,12 @@ import {
   oneOf,
   pairs,
   type RecordOf,
+  struct,
   u64,
 } from "../../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import { CONTAINER_NAME_CHARS_MAX } from "../../base/limits.ts";
+import type { Stamp } from "../../base/stamp.ts";
 import { contentProperties, storedContent } from "../../store/content-field.ts";
 import type { Content } from "../../store/contents.ts";
 import { storedLease } from "../../store/lease-field.ts";
@@ -28,6 +30,14 @@ const containerShape = {
   publicAccess: oneOf("none", "blob", "container"),
   policies: listOf(storedPolicy),
   metadata: pairs,
+};
+
+/** A container that was deleted and can still be restored. */
+const deletedContainerShape = {
+  deletedMs: count,
+  /** From here on it is gone, whether or not the sweeper has come by. */
+  untilMs: count,
+  container: struct(containerShape),
 };
 
 /** Left for the sweeper, which finds by the id in the key what the container held. */
@@ -47,7 +57,12 @@ const blobShape = {
   /** Of append blobs only, as what follows. */
   appendedBlocks: added(count, 0),
   isSealed: added(flag, false),
+  /** 0 for a state that was written without versioning. */
+  versionId: added(u64, 0n),
 };
+
+/** For records that hold a blob among other things, as the last of them. */
+export const blobFields = struct(blobShape);
 
 /** What only page and append blobs use, on a blob that is new. */
 export const NEW_BLOB = { sequenceNumber: 0n, appendedBlocks: 0, isSealed: false };
@@ -76,6 +91,7 @@ const stagedBlockShape = { content: storedContent };
 export type Container = Readonly<RecordOf<typeof containerShape>>;
 /** All that is known of a container when the sweeper comes across what it held. */
 export type ContainerId = Pick<Container, "id">;
+export type DeletedContainer = Readonly<RecordOf<typeof deletedContainerShape>>;
 export type Blob = Readonly<RecordOf<typeof blobShape>>;
 export type BlobProperties = Readonly<Blob["properties"]>;
 export type StagedBlob = Readonly<RecordOf<typeof stagedBlobShape>>;
@@ -84,14 +100,15 @@ export type DoomedStagedBlob = Readonly<RecordOf<typeof doomedStagedBlobShape>>;
 export type Metadata = Container["metadata"];
 
 const containerFormat = format(1, containerShape);
+const deletedContainerFormat = format(1, deletedContainerShape);
 const doomedContainerFormat = format(1, doomedContainerShape);
 const blobFormat = format(1, blobShape);
 const stagedBlobFormat = format(1, stagedBlobShape);
 const stagedBlockFormat = format(1, stagedBlockShape);
 const doomedStagedBlobFormat = format(1, doomedStagedBlobShape);
 
-/** The current blob sorts behind its snapshots, which are keyed by their stamps. */
-const CURRENT = 0xffff_ffff_ffff_ffffn;
+/** The current blob sorts behind its other states, which are keyed by their stamps. */
+export const CURRENT = 0xffff_ffff_ffff_ffffn;
 
 export function containerKey(at: ContainerAddress) {
   return key(SPACE.container, at.account, at.container);
@@ -120,10 +137,27 @@ export function writeContainer(tx: Transaction, at: ContainerAddress, value: Con
   tx.set(containerKey(at), containerFormat.encode(value));
 }
 
-/** Its name is free with this; what it holds stays, out of reach, for the sweeper. */
-export function deleteContainer(tx: Transaction, at: ContainerAddress, value: Container): void {
+/** Its name is free with this. */
+export function deleteContainer(tx: Transaction, at: ContainerAddress): void {
   tx.delete(containerKey(at));
-  tx.set(key(SPACE.doomedContainer, value.id), doomedContainerFormat.encode({}));
+}
+
+/** What it holds stays, out of reach, for the sweeper. */
+export function doomContainer(tx: Transaction, { id }: ContainerId): void {
+  tx.set(key(SPACE.doomedContainer, id), doomedContainerFormat.encode({}));
+}
+
+/** `version` tells it from others that had the same name. */
+export function deletedContainerKey(at: ContainerAddress, version: Stamp): Bytes {
+  return key(SPACE.deletedContainer, at.account, at.container, version);
+}
+
+export function encodeDeletedContainer(value: DeletedContainer): Bytes {
+  return deletedContainerFormat.encode(value);
+}
+
+export function decodeDeletedContainer(found: Bytes): DeletedContainer {
+  return deletedContainerFormat.decode(found);
 }
 
 export function decodeContainer(found: Bytes): Container {
@@ -136,6 +170,14 @@ export function nameOfContainerKey(found: Bytes): string {
   return parts.text();
 }
 
+/** Of a deleted container. */
+export function versionOfContainerKey(found: Bytes): Stamp {
+  const parts = new KeyReader(found);
+  parts.text();
+  parts.text();
+  return parts.u64();
+}
+
 export function readBlob(view: View, container: Container, name: string): Blob | null {
   const found = view.get(blobKey(container, name));
   return found === undefined ? null : blobFormat.decode(found);
@@ -143,6 +185,10 @@ export function readBlob(view: View, container: Container, name: string): Blob |
 
 export function decodeBlob(found: Bytes): Blob {
   return blobFormat.decode(found);
+}
+
+export function encodeBlob(value: Blob): Bytes {
+  return blobFormat.encode(value);
 }
 
 /** Of a blob or a staged blob. */

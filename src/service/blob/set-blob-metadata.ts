@@ -1,9 +1,9 @@
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import type { Versioned } from "../../rules/conditions.ts";
 import { admitBlobUpdate } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
-import { type Metadata, writeBlob } from "./records.ts";
-import { nextBlobVersion } from "./version.ts";
+import { reviseBlob } from "./history.ts";
+import type { Metadata } from "./records.ts";
+import { type BlobWritten, nextBlobState } from "./version.ts";
 
 export interface SetBlobMetadata extends BlobUse {
   /** All of it: what is not here is gone. */
@@ -13,11 +13,12 @@ export interface SetBlobMetadata extends BlobUse {
 export async function setBlobMetadata(
   context: BlobContext,
   asked: SetBlobMetadata,
-): Promise<Versioned> {
+): Promise<BlobWritten> {
   return context.store.transact((tx) => {
     const { container, blob } = admitBlobUpdate(tx, asked, BLOB_NEEDS.setBlobMetadata);
-    const version = nextBlobVersion(tx, blob);
-    writeBlob(tx, container, asked.at.blob, { ...blob, ...version, metadata: asked.metadata });
-    return version;
+    const written = nextBlobState(context, tx, asked.at, blob);
+    const next = { ...blob, ...written, metadata: asked.metadata };
+    reviseBlob(context, tx, { at: asked.at, container }, blob, next);
+    return written;
   });
 }

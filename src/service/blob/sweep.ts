@@ -7,12 +7,15 @@ import type { Entry, Transaction, View } from "../../store/store.ts";
 import type { BlobContext } from "./context.ts";
 import {
   decodeBlob,
+  decodeDeletedContainer,
   decodeDoomedStagedBlob,
   decodeStagedBlob,
   decodeStagedBlock,
   deleteStagedBlob,
+  doomContainer,
   nameOfBlobKey,
 } from "./records.ts";
+import { decodeDeleted, expiryKey, ofExpiryKey } from "./state-records.ts";
 
 const ROUND_RECORDS_MAX = 256;
 /** Blocks are kept for days: it does not matter if they stay for an hour more. */
@@ -20,14 +23,15 @@ const SEARCH_PAUSE_MS = 3_600_000;
 
 /**
  * Removes what nobody can reach any more: what deleted containers held, blocks of staged blobs
- * that are done with, and blocks that nobody came back for. Their bytes are freed by `Contents`.
+ * that are done with, deleted blobs whose time is over, and blocks that nobody came back for. Their
+ * bytes are freed by `Contents`.
  */
 export class BlobSweep {
-  readonly #context: BlobContext;
+  readonly #context: Pick<BlobContext, "store" | "contents">;
   #searchFrom: Bytes = ALL_STAGED;
   #searchAtMs: Instant = 0;
 
-  constructor(context: BlobContext) {
+  constructor(context: Pick<BlobContext, "store" | "contents">) {
     this.#context = context;
   }
 
@@ -36,6 +40,10 @@ export class BlobSweep {
     const { store, contents } = this.#context;
     if (await store.read(hasDoomed)) {
       await store.transact((tx) => freeDoomed(tx, contents));
+      return true;
+    }
+    if (await store.read((view) => expired(view, 1).length > 0)) {
+      await store.transact((tx) => freeExpired(tx, contents));
       return true;
     }
     return this.#searchOldBlocks();
@@ -79,18 +87,46 @@ function freeDoomed(tx: Transaction, contents: Contents): void {
 
 function freeContainer(tx: Transaction, contents: Contents, doomed: Entry): void {
   const id = idOf(doomed);
-  const blobs = entriesOf(tx, SPACE.blob, id, ROUND_RECORDS_MAX);
-  for (const entry of blobs) {
-    contents.drop(tx, decodeBlob(entry.value).content);
-    tx.delete(entry.key);
+  let room = ROUND_RECORDS_MAX;
+  for (const space of [SPACE.blob, SPACE.blobSnapshot, SPACE.blobVersion]) {
+    const blobs = entriesOf(tx, space, id, room);
+    for (const entry of blobs) {
+      contents.drop(tx, decodeBlob(entry.value).content);
+      tx.delete(entry.key);
+    }
+    room -= blobs.length;
   }
-  const room = ROUND_RECORDS_MAX - blobs.length;
+  for (const space of [SPACE.deletedBlob, SPACE.deletedBlobState]) {
+    const deleted = entriesOf(tx, space, id, room);
+    for (const entry of deleted) freeDeletedBlob(tx, contents, entry.key, entry.value);
+    room -= deleted.length;
+  }
   const staged = entriesOf(tx, SPACE.stagedBlob, id, room);
   for (const entry of staged) {
     const name = nameOfBlobKey(entry.key);
     deleteStagedBlob(tx, { id }, name, decodeStagedBlob(entry.value), { dropContents: true });
   }
   if (staged.length < room) tx.delete(doomed.key);
+}
+
+/** What it held goes with the rounds that follow. */
+function freeDeletedContainer(tx: Transaction, deletedKey: Bytes, value: Bytes): void {
+  const { container, untilMs } = decodeDeletedContainer(value);
+  doomContainer(tx, container);
+  tx.delete(deletedKey);
+  tx.delete(expiryKey(untilMs, deletedKey));
+}
+
+function freeDeletedBlob(
+  tx: Transaction,
+  contents: Contents,
+  deletedKey: Bytes,
+  value: Bytes,
+): void {
+  const { blob, untilMs } = decodeDeleted(value);
+  contents.drop(tx, blob.content);
+  tx.delete(deletedKey);
+  tx.delete(expiryKey(untilMs, deletedKey));
 }
 
 function freeStagedBlocks(tx: Transaction, contents: Contents, doomed: Entry): void {
@@ -101,6 +137,22 @@ function freeStagedBlocks(tx: Transaction, contents: Contents, doomed: Entry): v
     tx.delete(entry.key);
   }
   if (blocks.length < ROUND_RECORDS_MAX) tx.delete(doomed.key);
+}
+
+/** What was deleted so long ago that it can no longer be restored. */
+function expired(view: View, limit: number): Entry[] {
+  const from = key(SPACE.expiringBlob);
+  return view.range(from, key(SPACE.expiringBlob, view.now() + 1), { limit });
+}
+
+function freeExpired(tx: Transaction, contents: Contents): void {
+  for (const { key: found } of expired(tx, ROUND_RECORDS_MAX)) {
+    const of = ofExpiryKey(found);
+    const value = tx.get(of);
+    if (value === undefined) tx.delete(found);
+    else if (of[0] === SPACE.deletedContainer) freeDeletedContainer(tx, of, value);
+    else freeDeletedBlob(tx, contents, of, value);
+  }
 }
 
 interface StagedPage {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Versioned } from "../../rules/conditions.ts";
 import { Blobs, NO_PROPERTIES } from "./blobs.fixture.ts";
 import { setBlobMetadata } from "./set-blob-metadata.ts";
 import { setBlobProperties } from "./set-blob-properties.ts";
@@ -23,7 +24,7 @@ test("ETags never repeat and always grow, while the clock stands still or is tur
   for (let round = 0; round < 300; round++) {
     if (round === 200) blobs.clock.turn(-60_000);
     for (const write of writes) {
-      const done = await Promise.all(names.map(write));
+      const done: Versioned[] = await Promise.all(names.map<Promise<Versioned>>(write));
       etags.push(...done.map(({ etag }) => etag));
     }
   }

@@ -2,12 +2,16 @@ import { rfc1123 } from "../../../base/time-text.ts";
 import type { BlobFound } from "../../../service/blob/get-blob-properties.ts";
 import type { Blob } from "../../../service/blob/records.ts";
 import { propertyHeaders } from "../content-properties.ts";
-import { leaseHeaders, metadataHeaders, versionHeaders } from "../response-headers.ts";
+import { leaseHeaders, metadataHeaders } from "../response-headers.ts";
+import { writtenHeaders } from "./blob-state.ts";
+
+const CURRENT_VERSION = ["x-ms-is-current-version", "true"];
 
 /** What every answer about a whole blob says, whether or not its bytes come with it. */
-export function blobHeaders({ blob, lease }: BlobFound): string[] {
+export function blobHeaders({ blob, isCurrent, lease }: BlobFound): string[] {
   return [
-    ...versionHeaders(blob),
+    ...writtenHeaders(blob),
+    ...(isCurrent && blob.versionId !== 0n ? CURRENT_VERSION : []),
     ...propertyHeaders(blob.properties),
     "Accept-Ranges",
     "bytes",
@@ -17,7 +21,7 @@ export function blobHeaders({ blob, lease }: BlobFound): string[] {
     rfc1123(blob.createdMs),
     "x-ms-server-encrypted",
     "true",
-    ...leaseHeaders(lease),
+    ...(lease === null ? [] : leaseHeaders(lease)),
     ...typeHeaders(blob),
     ...metadataHeaders(blob.metadata),
   ];

@@ -2,12 +2,15 @@ import type { ServiceAsked } from "../../../service/account/context.ts";
 import type {
   BlobAddress,
   BlobContext,
+  BlobRead,
+  BlobStateAddress,
   BlobUse,
   ContainerUpdate,
 } from "../../../service/blob/context.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { conditionsOf, leaseIdOf } from "../request-headers.ts";
 import type { StorageCall } from "../storage-rest-service.ts";
+import { refuseState, stateOf } from "./blob-state.ts";
 import type { BlobRoute } from "./route.ts";
 
 /** One call of a Blob operation. */
@@ -15,8 +18,16 @@ export type BlobCall = StorageCall<BlobRoute>;
 
 export type BlobHandler = (context: BlobContext, call: BlobCall) => Promise<RestResponse>;
 
-export function addressOf({ account, route }: BlobCall): BlobAddress {
+/** Of a container or of the current blob: nothing else can be written. */
+export function addressOf({ account, route, request }: BlobCall): BlobAddress {
+  refuseState(request.query);
   return { account, container: route.container, blob: route.blob };
+}
+
+/** Of the blob, the snapshot or the version that is asked for. */
+export function stateAddressOf({ account, route, request }: BlobCall): BlobStateAddress {
+  const state = stateOf(request.query);
+  return { account, container: route.container, blob: route.blob, state };
 }
 
 /** What every update of a container may carry. */
@@ -24,7 +35,18 @@ export function containerUpdateOf(call: BlobCall): ContainerUpdate {
   return blobUseOf(call);
 }
 
-/** What nearly everything that is asked of a blob may carry. */
+/** What nearly every read of a blob may carry. */
+export function blobReadOf(call: BlobCall): BlobRead {
+  const { headers } = call.request;
+  return {
+    at: stateAddressOf(call),
+    access: call.access,
+    leaseId: leaseIdOf(headers),
+    conditions: conditionsOf(headers),
+  };
+}
+
+/** What nearly every write of a blob may carry. */
 export function blobUseOf(call: BlobCall): BlobUse {
   const { headers } = call.request;
   return {

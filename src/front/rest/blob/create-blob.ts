@@ -3,8 +3,8 @@ import type { BlobContext } from "../../../service/blob/context.ts";
 import { type CreateBlob, createBlob } from "../../../service/blob/create-blob.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf, requireHeader } from "../request-headers.ts";
-import { versionHeaders } from "../response-headers.ts";
 import { refuseBody } from "../stored-body.ts";
+import { writtenHeaders } from "./blob-state.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
 import { pageBlobLengthOf, sequenceNumberOf } from "./page-headers.ts";
 import { propertiesOfBody } from "./properties.ts";
@@ -60,7 +60,7 @@ async function create(
   });
   return {
     status: 201,
-    headers: [...versionHeaders(version), "x-ms-request-server-encrypted", "true"],
+    headers: [...writtenHeaders(version), "x-ms-request-server-encrypted", "true"],
     body: null,
   };
 }

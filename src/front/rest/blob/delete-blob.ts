@@ -1,29 +1,40 @@
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { type DeleteBlob, deleteBlob } from "../../../service/blob/delete-blob.ts";
-import type { RequestHeaders, RestResponse } from "../http/exchange.ts";
+import type { RestResponse } from "../http/exchange.ts";
 import { invalidHeader } from "../request-headers.ts";
-import { type BlobCall, blobUseOf } from "./call.ts";
+import { invalidQuery } from "../request-query.ts";
+import { type BlobCall, blobReadOf } from "./call.ts";
 import { refuseUnsupportedOnDelete } from "./unsupported.ts";
 
 export async function handleDeleteBlob(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
-  const { headers } = call.request;
   refuseUnsupportedOnDelete(call.request);
+  const asked = blobReadOf(call);
   await deleteBlob(context, {
-    ...blobUseOf(call),
-    snapshots: snapshotsOf(headers),
+    ...asked,
+    snapshots: snapshotsOf(call, asked.at.state !== null),
+    permanent: isPermanent(call),
   });
   return { status: 202, headers: [], body: null };
 }
 
-function snapshotsOf(headers: RequestHeaders): DeleteBlob["snapshots"] {
+function isPermanent({ request }: BlobCall): boolean {
+  const name = "deletetype";
+  const value = request.query.get(name);
+  if (value === undefined) return false;
+  if (value.toLowerCase() !== "permanent") throw invalidQuery(name, value, "It can be permanent.");
+  return true;
+}
+
+function snapshotsOf({ request }: BlobCall, isState: boolean): DeleteBlob["snapshots"] {
   const name = "x-ms-delete-snapshots";
-  const value = headers.get(name)?.toLowerCase();
+  const value = request.headers.get(name)?.toLowerCase();
   if (value === undefined) return null;
   if (value !== "include" && value !== "only") {
     throw invalidHeader(name, value, "It must be include or only.");
   }
+  if (isState) throw invalidHeader(name, value, "A snapshot or version has no snapshots.");
   return value;
 }

@@ -1,8 +1,9 @@
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { getBlobMetadata } from "../../../service/blob/get-blob-metadata.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import { metadataHeaders, versionHeaders } from "../response-headers.ts";
-import { type BlobCall, blobUseOf } from "./call.ts";
+import { metadataHeaders } from "../response-headers.ts";
+import { writtenHeaders } from "./blob-state.ts";
+import { type BlobCall, blobReadOf } from "./call.ts";
 import { refuseUnsupportedOnRead } from "./unsupported.ts";
 
 export async function handleGetBlobMetadata(
@@ -10,10 +11,10 @@ export async function handleGetBlobMetadata(
   call: BlobCall,
 ): Promise<RestResponse> {
   refuseUnsupportedOnRead(call.request);
-  const blob = await getBlobMetadata(context, blobUseOf(call));
+  const blob = await getBlobMetadata(context, blobReadOf(call));
   return {
     status: 200,
-    headers: [...versionHeaders(blob), ...metadataHeaders(blob.metadata)],
+    headers: [...writtenHeaders(blob), ...metadataHeaders(blob.metadata)],
     body: null,
   };
 }

@@ -4,7 +4,7 @@ import { withOverrides } from "../content-properties.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { blobHeaders } from "./blob-headers.ts";
-import { type BlobCall, blobUseOf } from "./call.ts";
+import { type BlobCall, blobReadOf } from "./call.ts";
 import { refuseUnsupportedOnRead } from "./unsupported.ts";
 
 export async function handleGetBlobProperties(
@@ -12,7 +12,7 @@ export async function handleGetBlobProperties(
   call: BlobCall,
 ): Promise<RestResponse> {
   refuseUnsupportedOnRead(call.request);
-  const found = await getBlobProperties(context, blobUseOf(call));
+  const found = await getBlobProperties(context, blobReadOf(call));
   const { content, properties } = found.blob;
   const answer = [
     ...blobHeaders(found),

@@ -7,7 +7,7 @@ import { conditionsOf, leaseIdOf } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { sentBody, structuredFormOf } from "../stored-body.ts";
 import { blobHeaders } from "./blob-headers.ts";
-import { addressOf, type BlobCall } from "./call.ts";
+import { type BlobCall, stateAddressOf } from "./call.ts";
 import { refuseUnsupportedOnRead } from "./unsupported.ts";
 
 export async function handleGetBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
@@ -16,7 +16,7 @@ export async function handleGetBlob(context: BlobContext, call: BlobCall): Promi
   const range = rangeOf(headers);
   const form = structuredFormOf(headers);
   const done = await getBlob(context, {
-    at: addressOf(call),
+    at: stateAddressOf(call),
     access: call.access,
     leaseId: leaseIdOf(headers),
     conditions: conditionsOf(headers),

@@ -5,7 +5,7 @@ import { leaseIdOf } from "../request-headers.ts";
 import { invalidQuery } from "../request-query.ts";
 import { versionHeaders, XML_CONTENT } from "../response-headers.ts";
 import { element, XML_DECLARATION } from "../xml/write-xml.ts";
-import { addressOf, type BlobCall } from "./call.ts";
+import { type BlobCall, stateAddressOf } from "./call.ts";
 import { refuseUnsupportedOnRead } from "./unsupported.ts";
 
 export async function handleGetBlockList(
@@ -16,7 +16,7 @@ export async function handleGetBlockList(
   refuseUnsupportedOnRead(call.request);
   const type = typeOf(query);
   const lists = await getBlockList(context, {
-    at: addressOf(call),
+    at: stateAddressOf(call),
     access: call.access,
     leaseId: leaseIdOf(headers),
   });

@@ -31,6 +31,9 @@ import { handleSetBlobProperties } from "./set-blob-properties.ts";
 import { handleSetContainerAcl } from "./set-container-acl.ts";
 import { handleSetContainerMetadata } from "./set-container-metadata.ts";
 import { handleSetServiceProperties } from "./set-service-properties.ts";
+import { handleSnapshotBlob } from "./snapshot-blob.ts";
+import { handleUndeleteBlob } from "./undelete-blob.ts";
+import { handleUndeleteContainer } from "./undelete-container.ts";
 
 /**
  * Who handles what. Operations of the service that are not here are refused by name;
@@ -53,6 +56,7 @@ export const BLOB_HANDLERS: Readonly<Partial<Record<BlobOperationName, BlobHandl
   setContainerAcl: handleSetContainerAcl,
   deleteContainer: handleDeleteContainer,
   leaseContainer: handleLeaseContainer,
+  undeleteContainer: handleUndeleteContainer,
   listBlobs: handleListBlobs,
 
   putBlob: handlePutBlob,
@@ -63,6 +67,8 @@ export const BLOB_HANDLERS: Readonly<Partial<Record<BlobOperationName, BlobHandl
   setBlobMetadata: handleSetBlobMetadata,
   deleteBlob: handleDeleteBlob,
   leaseBlob: handleLeaseBlob,
+  snapshotBlob: handleSnapshotBlob,
+  undeleteBlob: handleUndeleteBlob,
   putBlock: handlePutBlock,
   putBlockList: handlePutBlockList,
   getBlockList: handleGetBlockList,

@@ -1,5 +1,6 @@
 import type { Bytes } from "../../../base/bytes.ts";
-import { etagOf } from "../../../base/stamp.ts";
+import { BLOB_NAME_CHARS_MAX } from "../../../base/limits.ts";
+import { etagOf, isoOfStamp } from "../../../base/stamp.ts";
 import { rfc1123 } from "../../../base/time-text.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import {
@@ -10,15 +11,23 @@ import {
 } from "../../../service/blob/list-blobs.ts";
 import type { Blob } from "../../../service/blob/records.ts";
 import type { Query, RestResponse } from "../http/exchange.ts";
-import { echoed, leaseElements, metadataElement, nameElement } from "../list-elements.ts";
-import { markerOf, writeMarker } from "../marker.ts";
+import {
+  deletionElements,
+  echoed,
+  leaseElements,
+  metadataElement,
+  nameElement,
+} from "../list-elements.ts";
+import { type Marker, markerOf, writeMarker } from "../marker.ts";
 import { includesOf, invalidQuery, nameFromQuery, resultsMaxOf } from "../request-query.ts";
 import { XML_CONTENT } from "../response-headers.ts";
 import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
 import { XmlBytes } from "../xml/xml-bytes.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 
-/** Those that ask for what no blob of ours has yet (tags, versions, …) find nothing to add. */
+type ListedBlob = Extract<ListedItem, { kind: "blob" }>;
+
+/** Those that ask for what no blob of ours has yet (tags, …) find nothing to add. */
 const INCLUDES = [
   "snapshots",
   "metadata",
@@ -48,7 +57,13 @@ export async function handleListBlobs(context: BlobContext, call: BlobCall): Pro
     startFrom: nameFromQuery(query, "startfrom"),
     after: positionOf(query),
     resultsMax: resultsMaxOf(query),
-    uncommitted: includes.has("uncommittedblobs"),
+    kinds: {
+      uncommitted: includes.has("uncommittedblobs"),
+      snapshots: includes.has("snapshots"),
+      versions: includes.has("versions"),
+      deleted: includes.has("deleted"),
+      versionsOnly: includes.has("deletedwithversions"),
+    },
   };
   const body = await listXml(context, call, asked, includes.has("metadata"));
   return { status: 200, headers: [...XML_CONTENT], body };
@@ -81,24 +96,40 @@ async function listXml(
 }
 
 function positionOf(query: Query): ListPosition | null {
-  const marker = markerOf(query, ["n", "p"]);
+  const marker = markerOf(query, ["n", "p", "s"]);
   if (marker === null) return null;
-  return { behind: marker.kind === "p" ? "prefix" : "name", text: marker.text };
+  const position = positionOfMarker(marker);
+  if (position !== null && position.text.length <= BLOB_NAME_CHARS_MAX) return position;
+  throw invalidQuery("marker", query.get("marker") ?? "");
+}
+
+/** Of one of the states of a name: its stamp, and then the name. */
+const STATE = /^(\d{1,20}):(.*)$/su;
+const STAMP_MAX = 2n ** 64n - 1n;
+
+function positionOfMarker({ kind, text }: Marker<"n" | "p" | "s">): ListPosition | null {
+  if (kind !== "s") return { behind: kind === "p" ? "prefix" : "name", text };
+  const [, stamp = "", name = ""] = STATE.exec(text) ?? [];
+  if (stamp === "" || BigInt(stamp) > STAMP_MAX) return null;
+  return { behind: "state", text: name, stamp: BigInt(stamp) };
 }
 
 function markerText(next: ListPosition): string {
+  if (next.behind === "state")
+    return writeMarker({ kind: "s", text: `${next.stamp}:${next.text}` });
   return writeMarker({ kind: next.behind === "prefix" ? "p" : "n", text: next.text });
 }
 
 function itemElement(item: ListedItem, withMetadata: boolean): string {
   const name = nameElement("Name", item.name);
   if (item.kind === "prefix") return `<BlobPrefix>${name}</BlobPrefix>`;
-  const { blob, lease } = item;
-  if (blob === null || lease === null) return `<Blob>${name}${UNCOMMITTED}</Blob>`;
+  const { blob, lease, deleted } = item;
+  if (blob === null) return `<Blob>${name}${UNCOMMITTED}</Blob>`;
   const { properties } = blob;
   const metadata = withMetadata ? metadataElement(blob.metadata) : "";
   return (
-    `<Blob>${name}<Properties><Creation-Time>${rfc1123(blob.createdMs)}</Creation-Time>` +
+    `<Blob>${name}${stateElements(item, blob)}<Properties>` +
+    `<Creation-Time>${rfc1123(blob.createdMs)}</Creation-Time>` +
     `<Last-Modified>${rfc1123(blob.modifiedMs)}</Last-Modified><Etag>${etagOf(blob.etag)}</Etag>` +
     `<Content-Length>${blob.content.length}</Content-Length>` +
     element("Content-Type", properties.contentType) +
@@ -107,10 +138,25 @@ function itemElement(item: ListedItem, withMetadata: boolean): string {
     `<Content-CRC64 />${element("Content-MD5", properties.contentMd5?.toString("base64") ?? "")}` +
     element("Cache-Control", properties.cacheControl) +
     element("Content-Disposition", properties.contentDisposition) +
-    `${typeElements(blob)}${leaseElements(lease)}` +
-    `<ServerEncrypted>true</ServerEncrypted></Properties>${metadata}<OrMetadata /></Blob>`
+    `${typeElements(blob)}${lease === null ? "" : leaseElements(lease)}` +
+    `${deleted === null ? "" : deletionElements(deleted)}` +
+    `<ServerEncrypted>true</ServerEncrypted></Properties>${metadata}<OrMetadata />` +
+    `${item.hasVersionsOnly ? "<HasVersionsOnly>true</HasVersionsOnly>" : ""}</Blob>`
   );
 }
+
+/** What tells a state from others of the same name. */
+function stateElements({ state, deleted }: ListedBlob, { versionId }: Blob): string {
+  const gone = deleted === null ? "" : "<Deleted>true</Deleted>";
+  if (state?.kind === "snapshot") {
+    return `${gone}<Snapshot>${isoOfStamp(state.stamp)}</Snapshot>`;
+  }
+  if (versionId === 0n) return gone;
+  const current = state === null && deleted === null ? CURRENT_VERSION : "";
+  return `${gone}<VersionId>${isoOfStamp(versionId)}</VersionId>${current}`;
+}
+
+const CURRENT_VERSION = "<IsCurrentVersion>true</IsCurrentVersion>";
 
 function typeElements({ type, sequenceNumber, isSealed }: Blob): string {
   const number = `<x-ms-blob-sequence-number>${sequenceNumber}</x-ms-blob-sequence-number>`;

@@ -1,14 +1,19 @@
 import { etagOf } from "../../../base/stamp.ts";
 import { rfc1123 } from "../../../base/time-text.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
-import { type ListedContainer, listContainers } from "../../../service/blob/list-containers.ts";
-import type { RestResponse } from "../http/exchange.ts";
-import { echoed, leaseElements, metadataElement } from "../list-elements.ts";
+import {
+  type ContainerPosition,
+  type ListedContainer,
+  listContainers,
+} from "../../../service/blob/list-containers.ts";
+import type { Query, RestResponse } from "../http/exchange.ts";
+import { deletionElements, echoed, leaseElements, metadataElement } from "../list-elements.ts";
 import { markerOf, writeMarker } from "../marker.ts";
 import { includesOf, nameFromQuery, resultsMaxOf } from "../request-query.ts";
 import { XML_CONTENT } from "../response-headers.ts";
 import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
 import type { BlobCall } from "./call.ts";
+import { deletedVersionOf, deletedVersionText } from "./deleted-version.ts";
 
 const INCLUDES = ["metadata", "deleted", "system"];
 
@@ -22,12 +27,13 @@ export async function handleListContainers(
     account: call.account,
     access: call.access,
     prefix: nameFromQuery(query, "prefix"),
-    after: markerOf(query, ["n"])?.text ?? "",
+    after: positionOf(query),
     resultsMax: resultsMaxOf(query),
+    deleted: includes.has("deleted"),
     system: includes.has("system"),
   });
   const last = containers.at(-1);
-  const next = hasMore && last !== undefined ? writeMarker({ kind: "n", text: last.name }) : "";
+  const next = hasMore && last !== undefined ? markerText(last) : "";
   const withMetadata = includes.has("metadata");
   const body = [
     `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}>`,
@@ -41,18 +47,37 @@ export async function handleListContainers(
   return { status: 200, headers: [...XML_CONTENT], body: body.join("") };
 }
 
+/** A name alone, or the version of a deleted container and its name. */
+function markerText({ name, version }: ContainerPosition): string {
+  if (version === null) return writeMarker({ kind: "n", text: name });
+  return writeMarker({ kind: "d", text: deletedVersionText(version) + name });
+}
+
+function positionOf(query: Query): ContainerPosition | null {
+  const marker = markerOf(query, ["n", "d"]);
+  if (marker === null) return null;
+  const { kind, text } = marker;
+  if (kind === "n") return { name: text, version: null };
+  return { name: text.slice(16), version: deletedVersionOf(text.slice(0, 16)) };
+}
+
 function containerElement(listed: ListedContainer, withMetadata: boolean): string {
-  const { name, container, lease } = listed;
+  const { name, version, container, lease, deleted } = listed;
+  const which =
+    version === null
+      ? ""
+      : `<Deleted>true</Deleted>${element("Version", deletedVersionText(version))}`;
   const publicAccess =
     container.publicAccess === "none" ? "" : element("PublicAccess", container.publicAccess);
   return (
-    `<Container>${element("Name", name)}<Properties>` +
+    `<Container>${element("Name", name)}${which}<Properties>` +
     `<Last-Modified>${rfc1123(container.modifiedMs)}</Last-Modified>` +
     `<Etag>"${etagOf(container.etag)}"</Etag>${leaseElements(lease)}${publicAccess}` +
     "<DefaultEncryptionScope>$account-encryption-key</DefaultEncryptionScope>" +
     "<DenyEncryptionScopeOverride>false</DenyEncryptionScopeOverride>" +
     "<HasImmutabilityPolicy>false</HasImmutabilityPolicy><HasLegalHold>false</HasLegalHold>" +
     "<ImmutableStorageWithVersioningEnabled>false</ImmutableStorageWithVersioningEnabled>" +
+    `${deleted === null ? "" : deletionElements(deleted)}` +
     `</Properties>${withMetadata ? metadataElement(container.metadata) : ""}</Container>`
   );
 }

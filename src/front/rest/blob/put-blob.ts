@@ -9,8 +9,9 @@ import {
   metadataOf,
   requireHeader,
 } from "../request-headers.ts";
-import { digestHeaders, versionHeaders } from "../response-headers.ts";
+import { digestHeaders } from "../response-headers.ts";
 import { incomingBody } from "../stored-body.ts";
+import { writtenHeaders } from "./blob-state.ts";
 import { putBlobBytesMax } from "./body.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 import { createAppendBlob, createPageBlob } from "./create-blob.ts";
@@ -49,7 +50,7 @@ async function putBlockBlob(context: BlobContext, call: BlobCall): Promise<RestR
   return {
     status: 201,
     headers: [
-      ...versionHeaders(done),
+      ...writtenHeaders(done),
       ...digestHeaders(done),
       "x-ms-request-server-encrypted",
       "true",

@@ -11,9 +11,10 @@ import { DEFAULT_CONTENT_TYPE } from "../content-properties.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { readWholeBody } from "../http/whole-body.ts";
 import { digestsOf, metadataOf } from "../request-headers.ts";
-import { digestHeaders, versionHeaders } from "../response-headers.ts";
+import { digestHeaders } from "../response-headers.ts";
 import { parseXml, type XmlElement } from "../xml/parse-xml.ts";
 import { requireRoot } from "../xml-nodes.ts";
+import { writtenHeaders } from "./blob-state.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
 import { propertiesOf } from "./properties.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
@@ -41,7 +42,7 @@ export async function handlePutBlockList(
   return {
     status: 201,
     headers: [
-      ...versionHeaders(version),
+      ...writtenHeaders(version),
       ...digestHeaders(digests),
       "x-ms-request-server-encrypted",
       "true",

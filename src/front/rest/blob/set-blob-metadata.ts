@@ -2,7 +2,7 @@ import type { BlobContext } from "../../../service/blob/context.ts";
 import { setBlobMetadata } from "../../../service/blob/set-blob-metadata.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf } from "../request-headers.ts";
-import { versionHeaders } from "../response-headers.ts";
+import { writtenHeaders } from "./blob-state.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 
@@ -18,7 +18,7 @@ export async function handleSetBlobMetadata(
   });
   return {
     status: 200,
-    headers: [...versionHeaders(version), "x-ms-request-server-encrypted", "true"],
+    headers: [...writtenHeaders(version), "x-ms-request-server-encrypted", "true"],
     body: null,
   };
 }

@@ -1,18 +1,30 @@
 import { Fault } from "../../../base/fault.ts";
+import { RETENTION_DAYS_MAX } from "../../../base/limits.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
+import type { DeleteRetention } from "../../../store/delete-retention.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { type OwnElements, takeServiceProperties } from "../service-properties.ts";
 import type { XmlElement } from "../xml/parse-xml.ts";
-import { childOf, requireFlag } from "../xml-nodes.ts";
+import { childOf, flagOf, numberIn, refuseOtherChildren, requireFlag } from "../xml-nodes.ts";
 import { type BlobCall, serviceAskedOf } from "./call.ts";
 
 const OWN_ELEMENTS: OwnElements = {
   names: ["DefaultServiceVersion", "DeleteRetentionPolicy", "StaticWebsite"],
-  check(root) {
-    refuseSwitchedOn(root, "DeleteRetentionPolicy");
+  changes(root) {
     refuseSwitchedOn(root, "StaticWebsite");
+    const policy = childOf(root, "DeleteRetentionPolicy");
+    return policy === null ? {} : { deleteRetention: retentionOf(policy) };
   },
 };
+
+function retentionOf(policy: XmlElement): DeleteRetention | null {
+  refuseOtherChildren(policy, ["Enabled", "Days", "AllowPermanentDelete"]);
+  if (!requireFlag(policy, "Enabled")) return null;
+  return {
+    days: numberIn(policy, "Days", 1, RETENTION_DAYS_MAX),
+    allowsPermanentDelete: flagOf(policy, "AllowPermanentDelete") ?? false,
+  };
+}
 
 export function handleSetServiceProperties(
   context: BlobContext,

@@ -1,17 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Fault } from "../../../base/fault.ts";
-import { parseQuery } from "../http/query.ts";
 import {
   refuseUnsupportedOnDelete,
   refuseUnsupportedOnRead,
   refuseUnsupportedOnWrite,
 } from "./unsupported.ts";
 
-function sent(headers: Record<string, string>, query = "") {
+function sent(headers: Record<string, string>) {
   return {
     headers: { get: (name: string) => headers[name], raw: Object.entries(headers).flat() },
-    query: parseQuery(query),
   };
 }
 
@@ -44,28 +42,6 @@ test("headers that would have no effect are refused by name", () => {
     assert.throws(() => refuseUnsupportedOnRead(request), refused("UnsupportedHeader"));
     assert.throws(() => refuseUnsupportedOnDelete(request), refused("UnsupportedHeader"));
   }
-});
-
-const SNAPSHOT = "2026-11-16T00:17:23.1234567Z";
-
-test("a snapshot or version is never found, as there are none yet", () => {
-  for (const name of ["snapshot", "versionid"]) {
-    const request = sent({}, `${name}=${SNAPSHOT}`);
-    assert.throws(() => refuseUnsupportedOnRead(request), refused("BlobNotFound"));
-    assert.throws(() => refuseUnsupportedOnDelete(request), refused("BlobNotFound"));
-    assert.throws(() => refuseUnsupportedOnWrite(request), refused("InvalidQueryParameterValue"));
-    assert.throws(
-      () => refuseUnsupportedOnRead(sent({}, `${name}=yesterday`)),
-      refused("InvalidQueryParameterValue"),
-    );
-  }
-});
-
-test("a permanent deletion is refused, as every deletion is permanent", () => {
-  assert.throws(
-    () => refuseUnsupportedOnDelete(sent({}, "deletetype=permanent")),
-    refused("UnsupportedQueryParameter"),
-  );
 });
 
 test("what is supported passes", () => {

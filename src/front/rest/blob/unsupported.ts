@@ -1,8 +1,5 @@
-import { Fault } from "../../../base/fault.ts";
-import { stampOfIso } from "../../../base/stamp.ts";
-import type { Query, RequestHeaders } from "../http/exchange.ts";
+import type { RequestHeaders } from "../http/exchange.ts";
 import { refuseHeaders } from "../request-headers.ts";
-import { invalidQuery } from "../request-query.ts";
 
 /** What has no meaning here yet is refused: a client must not believe that it took effect. */
 
@@ -37,52 +34,20 @@ const ON_DELETE = [
 
 interface Asked {
   readonly headers: RequestHeaders;
-  readonly query: Query;
 }
 
-export function refuseUnsupportedOnRead({ headers, query }: Asked): void {
+export function refuseUnsupportedOnRead({ headers }: Asked): void {
   refuseHeaders(headers, ON_ANY);
-  refuseVersions(query);
 }
 
 /** `known` are those of the headers that this operation does understand. */
-export function refuseUnsupportedOnWrite(
-  { headers, query }: Asked,
-  known: readonly string[] = [],
-): void {
+export function refuseUnsupportedOnWrite({ headers }: Asked, known: readonly string[] = []): void {
   refuseHeaders(
     headers,
     known.length === 0 ? ON_WRITES : ON_WRITES.filter((name) => !known.includes(name)),
   );
-  for (const name of VERSIONS) {
-    const value = query.get(name);
-    if (value !== undefined) {
-      throw invalidQuery(name, value, "Only the current version of a blob can be written.");
-    }
-  }
 }
 
-export function refuseUnsupportedOnDelete({ headers, query }: Asked): void {
+export function refuseUnsupportedOnDelete({ headers }: Asked): void {
   refuseHeaders(headers, ON_DELETE);
-  refuseVersions(query);
-  if (query.get("deletetype") !== undefined) {
-    throw new Fault("UnsupportedQueryParameter", {
-      QueryParameterName: "deletetype",
-      Reason: "Blobs are not kept when they are deleted: delete without it.",
-    });
-  }
-}
-
-const VERSIONS = ["snapshot", "versionid"];
-
-/** No blob has snapshots or older versions yet: whichever is asked for does not exist. */
-function refuseVersions(query: Query): void {
-  for (const name of VERSIONS) {
-    const value = query.get(name);
-    if (value === undefined) continue;
-    if (stampOfIso(value) === null) {
-      throw invalidQuery(name, value, "It must look like 2026-11-16T00:17:23.1234567Z.");
-    }
-    throw new Fault("BlobNotFound", { QueryParameterName: name, QueryParameterValue: value });
-  }
 }

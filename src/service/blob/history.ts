@@ -1,0 +1,164 @@
+import type { Instant } from "../../base/clock.ts";
+import { DAY_MS } from "../../base/limits.ts";
+import { readDeleteRetention } from "../../store/delete-retention.ts";
+import type { Transaction } from "../../store/store.ts";
+import type { BlobAddress, BlobContext, BlobState } from "./context.ts";
+import { type Blob, type Container, deleteBlob, readBlob, writeBlob } from "./records.ts";
+import {
+  type DeletedBlob,
+  deleteDeleted,
+  deleteState,
+  readDeletedCurrent,
+  writeDeleted,
+  writeState,
+} from "./state-records.ts";
+
+/**
+ * Every write that replaces, creates or deletes the current blob passes here, and so does every
+ * deletion of its other states: what was there stays as a version, is kept for a while because
+ * deleted blobs are, or is dropped together with its bytes.
+ */
+
+/** The place of a blob, and the container that was found there. */
+export interface BlobPlace {
+  readonly at: BlobAddress;
+  readonly container: Container;
+}
+
+/** Puts `next`, whose bytes are its own, in the place of `old`. */
+export function replaceBlob(
+  context: BlobContext,
+  tx: Transaction,
+  place: BlobPlace,
+  old: Blob | null,
+  next: Blob,
+): void {
+  if (old !== null && !keepVersion(context, tx, place, old)) {
+    retire(context, tx, place, old, { was: "snapshot", stamp: null });
+  }
+  writeBlob(tx, place.container, place.at.blob, next);
+}
+
+/** Puts `next`, which has the bytes of `old`, in its place: for a new version without new bytes. */
+export function reviseBlob(
+  context: BlobContext,
+  tx: Transaction,
+  place: BlobPlace,
+  old: Blob,
+  next: Blob,
+): void {
+  if (keepVersion(context, tx, place, old)) context.contents.share(tx, old.content);
+  writeBlob(tx, place.container, place.at.blob, next);
+}
+
+export function removeBlob(
+  context: BlobContext,
+  tx: Transaction,
+  place: BlobPlace,
+  old: Blob,
+): void {
+  deleteBlob(tx, place.container, place.at.blob);
+  if (!keepVersion(context, tx, place, old)) {
+    retire(context, tx, place, old, { was: "current", stamp: null });
+  }
+}
+
+export function removeState(
+  context: BlobContext,
+  tx: Transaction,
+  place: BlobPlace,
+  state: BlobState,
+  blob: Blob,
+): void {
+  deleteState(tx, place.container, place.at.blob, state);
+  retire(context, tx, place, blob, { was: state.kind, stamp: state.stamp });
+}
+
+/**
+ * Takes a deleted state back: as the current blob, if it was that and nothing has come in its place,
+ * or else as what it was. What is past its time is dropped instead.
+ */
+export function restoreState(
+  context: BlobContext,
+  tx: Transaction,
+  { at, container }: BlobPlace,
+  deleted: DeletedBlob,
+): void {
+  const { was, stamp, blob, untilMs } = deleted;
+  deleteDeleted(tx, container, at.blob, deleted);
+  if (untilMs <= tx.now()) {
+    context.contents.drop(tx, blob.content);
+  } else if (was === "current" && readBlob(tx, container, at.blob) === null) {
+    writeBlob(tx, container, at.blob, blob);
+  } else {
+    const kind = was === "version" ? "version" : "snapshot";
+    writeState(tx, container, at.blob, { kind, stamp }, blob);
+  }
+}
+
+/** What has a version id, or would get one now, stays under it. It takes over the bytes. */
+function keepVersion(
+  context: BlobContext,
+  tx: Transaction,
+  { at, container }: BlobPlace,
+  old: Blob,
+): boolean {
+  if (old.versionId === 0n && !context.settingsOf(at.account).versioning) return false;
+  // Whoever wrote it without versioning gave it a stamp all the same.
+  const versionId = old.versionId === 0n ? old.etag : old.versionId;
+  const version = { ...old, versionId, lease: null };
+  writeState(tx, container, at.blob, { kind: "version", stamp: versionId }, version);
+  return true;
+}
+
+/** Keeps a state for as long as deleted blobs are kept, or drops its bytes. */
+function retire(
+  context: BlobContext,
+  tx: Transaction,
+  place: BlobPlace,
+  blob: Blob,
+  { was, stamp }: { was: DeletedBlob["was"]; stamp: bigint | null },
+): void {
+  const retention = readDeleteRetention(tx, place.at.account, "blob");
+  if (retention === null) {
+    context.contents.drop(tx, blob.content);
+    return;
+  }
+  if (was === "current") makeRoom(context, tx, place);
+  writeDeleted(tx, place.container, place.at.blob, {
+    was,
+    stamp: stamp ?? tx.stamp(),
+    deletedMs: tx.now(),
+    untilMs: endOfRetention(tx.now(), retention.days),
+    blob: { ...blob, lease: null },
+  });
+}
+
+/** One blob of a name is the deleted one; those before it are its snapshots. */
+function makeRoom(context: BlobContext, tx: Transaction, { at, container }: BlobPlace): void {
+  const before = readDeletedCurrent(tx, container, at.blob);
+  if (before === null) return;
+  deleteDeleted(tx, container, at.blob, before);
+  if (before.untilMs <= tx.now()) context.contents.drop(tx, before.blob.content);
+  else writeDeleted(tx, container, at.blob, { ...before, was: "snapshot" });
+}
+
+/** What lists tell of something that was deleted. */
+export interface Deletion {
+  readonly deletedMs: Instant;
+  /** Whole days for which it can still be restored. */
+  readonly daysLeft: number;
+}
+
+/** Null once its time is over. */
+export function deletionOf(
+  { deletedMs, untilMs }: Pick<DeletedBlob, "deletedMs" | "untilMs">,
+  now: Instant,
+): Deletion | null {
+  if (untilMs <= now) return null;
+  return { deletedMs, daysLeft: Math.floor((untilMs - now) / DAY_MS) };
+}
+
+export function endOfRetention(now: Instant, days: number): Instant {
+  return now + days * DAY_MS;
+}

@@ -1,0 +1,198 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { key, keyAfter, keyOfTextPrefix, SPACE, type Space } from "../../base/keys.ts";
+import type { Stamp } from "../../base/stamp.ts";
+import type { Entry, View } from "../../store/store.ts";
+import type { BlobState } from "./context.ts";
+import { EntryCursor } from "./entry-cursor.ts";
+import { type Deletion, deletionOf } from "./history.ts";
+import { type Blob, type ContainerId, decodeBlob, nameOfBlobKey } from "./records.ts";
+import { type DeletedBlob, decodeDeleted, stampOfKey } from "./state-records.ts";
+
+/** What is listed beside current blobs. */
+export interface ListedKinds {
+  /** Blobs that have nothing but uncommitted blocks. */
+  readonly uncommitted: boolean;
+  readonly snapshots: boolean;
+  readonly versions: boolean;
+  /** Those of the kinds listed that were deleted and can be restored. */
+  readonly deleted: boolean;
+  /** Blobs that are gone but for their versions. */
+  readonly versionsOnly: boolean;
+}
+
+/** Where a walk begins and ends, and whether it leaves things out on its way. */
+export interface Walk {
+  startOf(space: Space): Bytes;
+  readonly prefix: string;
+  readonly mayJump: boolean;
+}
+
+export interface ListedState {
+  readonly name: string;
+  /** Null if nothing is committed. */
+  readonly blob: Blob | null;
+  /** Null for the current blob, and for a deleted one that nothing has come in the place of. */
+  readonly state: BlobState | null;
+  readonly deleted: Deletion | null;
+  /** Whether it stands for a blob that is gone but for its versions. */
+  readonly hasVersionsOnly: boolean;
+  /** Its place among those of the same name. */
+  readonly stamp: Stamp;
+}
+
+type Kind = "current" | "snapshot" | "version" | "deleted" | "deleted state" | "staged";
+
+const SPACES: Readonly<Record<Kind, Space>> = {
+  staged: SPACE.stagedBlob,
+  snapshot: SPACE.blobSnapshot,
+  version: SPACE.blobVersion,
+  "deleted state": SPACE.deletedBlobState,
+  deleted: SPACE.deletedBlob,
+  current: SPACE.blob,
+};
+
+interface Source {
+  readonly kind: Kind;
+  readonly cursor: EntryCursor;
+}
+
+/**
+ * The states of a container's blobs within one body, in their order: by name, then from the oldest
+ * to the current one. Each kind lies in a space of its own, with the same parts in its keys.
+ */
+export class ListedStates {
+  readonly #view: View;
+  readonly #container: ContainerId;
+  readonly #asked: ListedKinds;
+  readonly #current: Source;
+  readonly #sources: readonly Source[];
+  /** Where the head comes from. */
+  #from: Source;
+
+  constructor(view: View, container: ContainerId, asked: ListedKinds, walk: Walk) {
+    this.#view = view;
+    this.#container = container;
+    this.#asked = asked;
+    const source = (kind: Kind): Source => {
+      const space = SPACES[kind];
+      const until = keyAfter(keyOfTextPrefix(space, [container.id], walk.prefix));
+      return { kind, cursor: new EntryCursor(view, walk.startOf(space), until, walk.mayJump) };
+    };
+    this.#sources = kindsOf(asked).map(source);
+    this.#current = this.#sources.at(-1) as Source;
+    this.#from = this.#current;
+  }
+
+  /** No more than `most` will be used, this one included. */
+  head(most: number): ListedState | null {
+    for (;;) {
+      const entry = this.#first(most);
+      if (entry === null) return null;
+      const found = this.#listed(this.#from, entry, most);
+      if (found !== null) return found;
+      this.advance();
+    }
+  }
+
+  advance(): void {
+    this.#from.cursor.advance();
+  }
+
+  jumpPast(prefix: string): void {
+    for (const { kind, cursor } of this.#sources) {
+      cursor.jumpPast(keyOfTextPrefix(SPACES[kind], [this.#container.id], prefix));
+    }
+  }
+
+  #first(most: number): Entry | null {
+    let first: Entry | null = null;
+    for (const source of this.#sources) {
+      const entry = source.cursor.head(most);
+      if (entry === null || (first !== null && !isBefore(entry, first))) continue;
+      first = entry;
+      this.#from = source;
+    }
+    return first;
+  }
+
+  /** Null if this one is not to be listed. */
+  #listed({ kind }: Source, { key: found, value }: Entry, most: number): ListedState | null {
+    const name = nameOfBlobKey(found);
+    if (kind === "current") return listed(name, decodeBlob(value), null, stampOfKey(found));
+    switch (kind) {
+      case "staged":
+        // Blocks beside a blob are not listed.
+        return this.#hasCurrent(name, most) ? null : listed(name, null, null, 0n);
+      case "snapshot": {
+        const stamp = stampOfKey(found);
+        return listed(name, decodeBlob(value), { kind, stamp }, stamp);
+      }
+      case "version":
+        return this.#version(name, stampOfKey(found), decodeBlob(value), most);
+      default:
+        return this.#deleted(name, stampOfKey(found), decodeDeleted(value), most);
+    }
+  }
+
+  #version(name: string, stamp: Stamp, blob: Blob, most: number): ListedState | null {
+    const hasVersionsOnly = this.#asked.versionsOnly && this.#isLastOf(name, most);
+    if (!this.#asked.versions && !hasVersionsOnly) return null;
+    // Where versions are not asked for, it stands for its name only.
+    const shown = this.#asked.versions ? blob : { ...blob, versionId: 0n };
+    return { ...listed(name, shown, { kind: "version", stamp }, stamp), hasVersionsOnly };
+  }
+
+  #deleted(name: string, place: Stamp, deleted: DeletedBlob, most: number): ListedState | null {
+    const { was, stamp, blob } = deleted;
+    const deletion = deletionOf(deleted, this.#view.now());
+    if (deletion === null) return null;
+    // What was deleted before the blob that is there now counts as a snapshot of it.
+    const kind = was === "current" ? (this.#hasCurrent(name, most) ? "snapshot" : null) : was;
+    if (kind === "snapshot" && !this.#asked.snapshots) return null;
+    if (kind === "version" && !this.#asked.versions) return null;
+    const state = kind === null ? null : { kind, stamp };
+    return { ...listed(name, blob, state, place), deleted: deletion };
+  }
+
+  #hasCurrent(name: string, most: number): boolean {
+    const current = this.#current.cursor.head(most);
+    return current !== null && nameOfBlobKey(current.key) === name;
+  }
+
+  /** Whether neither a version nor a blob of this name follows the head. */
+  #isLastOf(name: string, most: number): boolean {
+    if (this.#hasCurrent(name, most)) return false;
+    const { cursor } = this.#from;
+    const from = cursor.head(most) as Entry;
+    const all = key(SPACE.blobVersion, this.#container.id, name);
+    return this.#view.range(keyAfter(from.key), keyAfter(all), { limit: 1 }).length === 0;
+  }
+}
+
+/** In the order in which those of the same place follow each other. */
+function kindsOf(asked: ListedKinds): Kind[] {
+  const kinds: Kind[] = [];
+  if (asked.uncommitted) kinds.push("staged");
+  if (asked.snapshots) kinds.push("snapshot");
+  if (asked.versions || asked.versionsOnly) kinds.push("version");
+  if (asked.deleted) {
+    if (asked.snapshots || asked.versions) kinds.push("deleted state");
+    kinds.push("deleted");
+  }
+  kinds.push("current");
+  return kinds;
+}
+
+/** Behind their first byte, which tells the kinds apart, all are ordered by the same parts. */
+function isBefore(one: Entry, other: Entry): boolean {
+  return one.key.subarray(1).compare(other.key.subarray(1)) < 0;
+}
+
+function listed(
+  name: string,
+  blob: Blob | null,
+  state: BlobState | null,
+  stamp: Stamp,
+): ListedState {
+  return { name, blob, state, deleted: null, hasVersionsOnly: false, stamp };
+}

@@ -1,0 +1,54 @@
+import { refuse } from "../../base/fault.ts";
+import type { Stamp } from "../../base/stamp.ts";
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import { refuseWriteByConditions } from "../../rules/conditions.ts";
+import { refuseReadByLease } from "../../rules/lease.ts";
+import type { Transaction } from "../../store/store.ts";
+import { admitToBlob } from "./admit.ts";
+import type { BlobContext, BlobUse } from "./context.ts";
+import { reviseBlob } from "./history.ts";
+import type { Blob, Metadata } from "./records.ts";
+import { writeState } from "./state-records.ts";
+import { type BlobWritten, nextVersion } from "./version.ts";
+
+export interface SnapshotBlob extends BlobUse {
+  /** Of the snapshot. Null: that of the blob. */
+  readonly metadata: Metadata | null;
+}
+
+export interface SnapshotBlobDone extends BlobWritten {
+  /** By which the snapshot is found. */
+  readonly snapshot: Stamp;
+}
+
+/** The snapshot shares the blob's bytes, and whoever writes to the blob from now on copies first. */
+export async function snapshotBlob(
+  context: BlobContext,
+  asked: SnapshotBlob,
+): Promise<SnapshotBlobDone> {
+  const { at } = asked;
+  return context.store.transact((tx) => {
+    const { container, blob } = admitToBlob(tx, asked, BLOB_NEEDS.snapshotBlob);
+    refuse(refuseWriteByConditions(blob, asked.conditions));
+    // Whoever has no lease may take a snapshot all the same.
+    refuse(refuseReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
+    const snapshot = snapshotOf(tx, blob, asked.metadata);
+    const stamp = tx.stamp();
+    writeState(tx, container, at.blob, { kind: "snapshot", stamp }, snapshot);
+    context.contents.share(tx, blob.content);
+    const { etag, modifiedMs } = snapshot;
+    if (!context.settingsOf(at.account).versioning) {
+      return { etag, modifiedMs, versionId: 0n, snapshot: stamp };
+    }
+    // With a snapshot the blob goes on as another version of itself.
+    const versionId = tx.stamp();
+    reviseBlob(context, tx, { at, container }, blob, { ...blob, versionId });
+    return { etag, modifiedMs, versionId, snapshot: stamp };
+  });
+}
+
+/** It is the blob, unless it gets metadata of its own: then it is something new. */
+function snapshotOf(tx: Transaction, blob: Blob, metadata: Metadata | null): Blob {
+  const snapshot = { ...blob, lease: null, versionId: 0n };
+  return metadata === null ? snapshot : { ...snapshot, ...nextVersion(tx, blob), metadata };
+}

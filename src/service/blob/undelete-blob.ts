@@ -1,0 +1,49 @@
+import { Fault, refuse } from "../../base/fault.ts";
+import { refuseBlobName } from "../../rules/blob-name.ts";
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import type { Transaction } from "../../store/store.ts";
+import { admitToContainer } from "./admit.ts";
+import type { BlobAsked, BlobContext } from "./context.ts";
+import { restoreState } from "./history.ts";
+import { readBlob } from "./records.ts";
+import { readDeletedCurrent, readDeletedStates } from "./state-records.ts";
+
+/** States that one body restores. */
+const BODY_STATES_MAX = 256;
+
+/**
+ * Restores a deleted blob and the snapshots and versions of it that were deleted. Those of a blob
+ * that is there are restored beside it.
+ */
+export async function undeleteBlob(context: BlobContext, asked: BlobAsked): Promise<void> {
+  let isFirst = true;
+  for (;;) {
+    const restored = await context.store.transact((tx) => undelete(context, tx, asked, isFirst));
+    if (restored < BODY_STATES_MAX) return;
+    isFirst = false;
+  }
+}
+
+/** How many snapshots and versions there were to restore. */
+function undelete(
+  context: BlobContext,
+  tx: Transaction,
+  asked: BlobAsked,
+  isFirst: boolean,
+): number {
+  const { at } = asked;
+  const container = admitToContainer(tx, asked, BLOB_NEEDS.undeleteBlob);
+  refuse(refuseBlobName(at.blob));
+  const place = { at, container };
+  // The blob comes first: its snapshots are nothing without it.
+  const current = readDeletedCurrent(tx, container, at.blob);
+  if (current !== null) restoreState(context, tx, place, current);
+  const states = readDeletedStates(tx, container, at.blob, BODY_STATES_MAX);
+  for (const state of states) restoreState(context, tx, place, state);
+  const isAlive = ({ untilMs }: { untilMs: number }) => untilMs > tx.now();
+  const hasRestored = (current !== null && isAlive(current)) || states.some(isAlive);
+  if (isFirst && !hasRestored && readBlob(tx, container, at.blob) === null) {
+    throw new Fault("BlobNotFound");
+  }
+  return states.length;
+}
