@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
 export interface Response {
@@ -60,6 +61,16 @@ export class Connection {
       this.#pending = { isHead, keepText, resolve, reject };
       this.#socket.write(request);
     });
+  }
+
+  /** Sends a head, and behind it the same bytes again and again, no faster than they are taken. */
+  async send(head: Buffer, bytes: Buffer, times: number): Promise<Response> {
+    const answer = this.exchange(head);
+    answer.catch(() => {});
+    for (let sent = 0; sent < times; sent++) {
+      if (!this.#socket.write(bytes)) await once(this.#socket, "drain");
+    }
+    return answer;
   }
 
   close(): void {

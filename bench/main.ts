@@ -16,8 +16,10 @@ export async function main(args: string[]): Promise<void> {
   const options = readOptions(args);
   if (options.help) return void process.stdout.write(HELP);
   if (!existsSync("/proc/self/stat")) throw new Error("The bench reads /proc: it needs Linux.");
-  const rows = ROWS.filter((row) => row.name.toLowerCase().includes(options.only));
-  if (rows.length === 0) throw new Error(`No row has "${options.only}" in its name.`);
+  const rows = ROWS.filter((row) => row.name.toLowerCase().includes(options.only)).filter(
+    (row) => options.long || row.isLong !== true,
+  );
+  if (rows.length === 0) throw new Error(`No row has "${options.only}" in its name (try --long).`);
 
   warnOfOthers();
   const azurite = azuriteFor(options);

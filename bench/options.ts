@@ -5,6 +5,7 @@ export const HELP = `npm run bench -- [options]
 
   --only <text>     Only the rows whose name contains the text.
   --seconds <n>     How long each load lasts (default 5).
+  --long            Also the rows that take minutes and gigabytes of disk.
   --json            Print the result as JSON instead of tables.
   --with-azurite    Install Azurite in .scratch/azurite if it is not there, to compare with it.
   --profile <dir>   Write CPU profiles of our server there; the figures suffer from it.
@@ -16,6 +17,7 @@ const SECONDS_DEFAULT = "5";
 export interface Options {
   readonly only: string;
   readonly seconds: number;
+  readonly long: boolean;
   readonly json: boolean;
   readonly withAzurite: boolean;
   readonly profile: string | null;
@@ -28,6 +30,7 @@ export function readOptions(args: string[]): Options {
     options: {
       only: { type: "string", default: "" },
       seconds: { type: "string", default: SECONDS_DEFAULT },
+      long: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
       "with-azurite": { type: "boolean", default: false },
       profile: { type: "string" },
@@ -41,6 +44,7 @@ export function readOptions(args: string[]): Options {
   return {
     only: values.only.toLowerCase(),
     seconds,
+    long: values.long,
     json: values.json,
     withAzurite: values["with-azurite"],
     profile: values.profile === undefined ? null : resolve(values.profile),

@@ -34,6 +34,11 @@ export function memoryOfTree(pid: number): Memory {
   return { ownBytes, residentBytes };
 }
 
+/** The most that was resident at any time, mapped files included. */
+export function peakBytesOf(pid: number): number {
+  return kibIn(readFileSync(`/proc/${pid}/status`, "utf8"), "VmHWM") * 1024;
+}
+
 interface Stat {
   readonly pid: number;
   readonly parent: number;

@@ -64,6 +64,42 @@ export function appendBlock(target: Target, blob: BlobSize): Buffer {
   });
 }
 
+/** The head alone: its body of this many bytes is sent behind it. */
+export function putBlobHead(target: Target, blob: BlobSize): Buffer {
+  return signed(target.port, {
+    method: "PUT",
+    path: pathOf(blob),
+    headers: { "x-ms-blob-type": "BlockBlob" },
+    bodyBytes: blob.bytes,
+  });
+}
+
+/** Blocks of a blob are numbered. */
+export function putBlock(target: Target, blob: BlobSize, block = 0): Buffer {
+  return signed(target.port, {
+    method: "PUT",
+    path: pathOf(blob),
+    query: { comp: "block", blockid: blockId(block) },
+    body: bodyOf(blob.bytes),
+  });
+}
+
+export function putBlockList(target: Target, blob: BlobSize, blocks: number): Buffer {
+  const ids = Array.from({ length: blocks }, (_, at) => `<Latest>${blockId(at)}</Latest>`);
+  return signed(target.port, {
+    method: "PUT",
+    path: pathOf(blob),
+    query: { comp: "blocklist" },
+    body: Buffer.from(
+      `<?xml version="1.0" encoding="utf-8"?><BlockList>${ids.join("")}</BlockList>`,
+    ),
+  });
+}
+
+function blockId(block: number): string {
+  return Buffer.from(`block-${String(block).padStart(6, "0")}`).toString("base64");
+}
+
 export function getBlob(target: Target, blob: BlobSize): Buffer {
   return signed(target.port, { method: "GET", path: pathOf(blob) });
 }
@@ -72,8 +108,8 @@ export function headBlob(target: Target, blob: BlobSize): Buffer {
   return signed(target.port, { method: "HEAD", path: pathOf(blob) });
 }
 
-export function listBlobs(target: Target): Buffer {
-  const query = { restype: "container", comp: "list" };
+export function listBlobs(target: Target, resultsMax = 5_000): Buffer {
+  const query = { restype: "container", comp: "list", maxresults: String(resultsMax) };
   return signed(target.port, { method: "GET", path: CONTAINER, query });
 }
 

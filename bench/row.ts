@@ -27,9 +27,11 @@ export interface Bench {
 /** One line of the result. To add one, write it down in rows.ts. */
 export interface Row {
   readonly name: string;
-  readonly unit: "req/s" | "MiB/s" | "ms" | "MiB";
+  readonly unit: "req/s" | "MiB/s" | "ms" | "µs" | "MiB";
   readonly servers: readonly ServerName[];
   readonly bars: readonly Bar[];
+  /** Takes minutes, and runs only when it is asked for. */
+  readonly isLong?: boolean;
   measure(server: ServerName, bench: Bench): Promise<Reading>;
 }
 

@@ -1,5 +1,7 @@
 import { answerTo } from "./load.ts";
 import { memoryWithManyBlobs, startUpWithManyBlobs } from "./many-blobs.ts";
+import { listAmongMillion, readAmongMillion } from "./million-blobs.ts";
+import { memoryOfParallelBodies } from "./parallel-bodies.ts";
 import { QUEUE_ROWS } from "./queue-rows.ts";
 import {
   appendBlock,
@@ -9,6 +11,8 @@ import {
   headBlob,
   listBlobs,
   putBlob,
+  putBlock,
+  putBlockList,
   putPage,
 } from "./requests.ts";
 import {
@@ -28,6 +32,10 @@ const LARGE_MIB = 100;
 const LARGE = { index: 0, bytes: LARGE_MIB * 1024 * 1024 };
 const LISTED_BLOBS = 5_000;
 const LISTED_BYTES = 100;
+const BLOCK_BYTES = 64 * 1024;
+const LISTED_BLOCKS = 10;
+/** Of larger requests there are fewer, or the generator would have to keep too much. */
+const BLOCK_VARIANTS = 200;
 /** Different requests that the generator sends in turn: each blob is written and read many times. */
 const VARIANTS = 2_000;
 
@@ -80,6 +88,26 @@ export const ROWS: readonly Row[] = [
     }),
   },
   {
+    name: "Put Block 64 KiB",
+    unit: "req/s",
+    servers: SERVER_NAMES,
+    bars: [timesAzurite(10)],
+    measure: onFresh((target, { load }) => load.many(target, blocks(target, 0))),
+  },
+  {
+    name: "Put Block List of 10 blocks",
+    unit: "req/s",
+    servers: ["lazuli", "azurite"],
+    bars: [timesAzurite(10)],
+    measure: onFresh(async (target, { load }) => {
+      for (let at = 0; at < LISTED_BLOCKS; at++) await load.each(target, blocks(target, at));
+      const lists = range(BLOCK_VARIANTS, (index) =>
+        putBlockList(target, { index, bytes: BLOCK_BYTES }, LISTED_BLOCKS),
+      );
+      return load.many(target, lists);
+    }),
+  },
+  {
     name: "Upload 100 MiB",
     unit: "MiB/s",
     servers: SERVER_NAMES,
@@ -126,6 +154,30 @@ export const ROWS: readonly Row[] = [
     bars: [flat(1.5)],
     measure: (_, bench) => memoryWithManyBlobs(bench),
   },
+  {
+    name: "Memory of 64 × 256 MiB up and down",
+    unit: "MiB",
+    servers: ["lazuli"],
+    bars: [below(512, "MiB")],
+    isLong: true,
+    measure: (_, bench) => memoryOfParallelBodies(bench),
+  },
+  {
+    name: "Get Blob among 1,000,000",
+    unit: "µs",
+    servers: ["lazuli"],
+    bars: [flat(1.3)],
+    isLong: true,
+    measure: (_, bench) => readAmongMillion(bench),
+  },
+  {
+    name: "List 1,000 of 1,000,000 blobs",
+    unit: "µs",
+    servers: ["lazuli"],
+    bars: [flat(1.3)],
+    isLong: true,
+    measure: (_, bench) => listAmongMillion(bench),
+  },
   ...QUEUE_ROWS,
   ...TABLE_ROWS,
 ];
@@ -144,6 +196,10 @@ const emptyPageBlob: typeof putBlob = (target, blob) => createBlob(target, "Page
 
 function variants(target: Target, make: typeof putBlob): Buffer[] {
   return range(VARIANTS, (index) => make(target, { index, bytes: SMALL_BYTES }));
+}
+
+function blocks(target: Target, block: number): Buffer[] {
+  return range(BLOCK_VARIANTS, (index) => putBlock(target, { index, bytes: BLOCK_BYTES }, block));
 }
 
 function range<T>(length: number, make: (index: number) => T): T[] {
