@@ -37,6 +37,7 @@ export const SPACE = {
   deletedContainer: 0x29,
   expiringBlob: 0x2a,
   deletedBlobState: 0x2b,
+  blobTag: 0x2c,
   queue: 0x30,
   message: 0x31,
   messageTurn: 0x32,
@@ -65,8 +66,8 @@ export const SPACE = {
 
 export type Space = (typeof SPACE)[keyof typeof SPACE];
 
-/** Longest key an engine must take: a blob name of 3,072 UTF-8 bytes and its surroundings. */
-export const KEY_BYTES_MAX = 3_200;
+/** Longest key an engine must take: a blob name of 3,072 UTF-8 bytes behind a tag and its value. */
+export const KEY_BYTES_MAX = 3_500;
 
 /** Numbers are unsigned and below 2^64. */
 export function key(space: Space, ...parts: KeyPart[]): Bytes {

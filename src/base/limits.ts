@@ -15,6 +15,8 @@ export const TAG_NAME_CHARS_MAX = 128;
 export const TAG_VALUE_CHARS_MAX = 256;
 /** AND and OR in one condition or query. */
 export const TAG_EXPRESSION_OPERATORS_MAX = 10;
+/** Of `x-ms-tags`. */
+export const TAGS_HEADER_CHARS_MAX = 2 * KIB;
 /** How long it takes until an archived blob can be read again. */
 export const REHYDRATE_STANDARD_MS = 15 * 3_600_000;
 export const REHYDRATE_HIGH_MS = 3_600_000;

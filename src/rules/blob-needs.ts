@@ -21,6 +21,8 @@ export const BLOB_NEEDS = {
   undeleteContainer: container("w"),
   leaseContainer: container("w"),
   breakContainerLease: container("wd"),
+  findBlobsByTags: { ...object("f"), service: "" },
+  findBlobsByTagsInContainer: object("f"),
   listBlobs: { on: "c", account: "l", service: "l", anonymous: "container" },
 
   putBlob: object("cw"),
@@ -43,6 +45,9 @@ export const BLOB_NEEDS = {
   getPageRanges: readable(),
   appendBlock: object("aw"),
   sealBlob: object("w"),
+  getBlobTags: object("t"),
+  setBlobTags: object("t"),
+  setBlobTier: object("w"),
 } as const satisfies Record<string, Need>;
 
 function service(letters: string): Need {

@@ -1,6 +1,7 @@
 import type { Instant } from "../base/clock.ts";
 import type { FaultCode } from "../base/fault.ts";
 import { etagOf, type Stamp } from "../base/stamp.ts";
+import type { TagExpression } from "./tag-expression.ts";
 
 /** The four standard headers, as far as a request carries them. ETags stand without quotes. */
 export interface Conditions {
@@ -10,11 +11,17 @@ export interface Conditions {
   readonly ifUnmodifiedSinceMs: Instant | null;
 }
 
-export const NO_CONDITIONS: Conditions = {
+/** Of a blob, whose tags can be a condition too. */
+export interface BlobConditions extends Conditions {
+  readonly ifTags: TagExpression | null;
+}
+
+export const NO_CONDITIONS: BlobConditions = {
   ifMatch: null,
   ifNoneMatch: null,
   ifModifiedSinceMs: null,
   ifUnmodifiedSinceMs: null,
+  ifTags: null,
 };
 
 /** Whatever has an ETag. */

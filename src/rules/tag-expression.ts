@@ -15,6 +15,12 @@ export interface TagComparison {
 
 export type TagOperator = "=" | "<>" | ">" | ">=" | "<" | "<=";
 
+/** What Find Blobs by Tags looks for: all of these, and in one container if it names one. */
+export interface TagQuery {
+  readonly container: string | null;
+  readonly comparisons: readonly TagComparison[];
+}
+
 /** A blob that is not there has no tags. */
 export function refuseByTags(tags: Tags, asked: TagExpression | null): FaultCode | null {
   return asked === null || matchesTags(tags, asked) ? null : "ConditionNotMet";

@@ -4,6 +4,8 @@ import { TAG_NAME_CHARS_MAX, TAG_VALUE_CHARS_MAX, TAGS_MAX } from "../base/limit
 /** The tags of a blob: names with values. */
 export type Tags = readonly (readonly [name: string, value: string])[];
 
+export const NO_TAGS: Tags = [];
+
 const TEXT = /^[a-zA-Z0-9 +\-./:=_]*$/;
 
 export function refuseTags(tags: Tags): FaultCode | null {

@@ -84,7 +84,11 @@ const DURATIONS_MS: Readonly<Record<RehydratePriority, number>> = {
   High: REHYDRATE_HIGH_MS,
 };
 
-/** A tier as an upload sets it. */
+/** Null where the upload names none. */
+export function tierOnUpload(tier: Tier | null, now: Instant): StoredTier | null {
+  return tier === null ? null : storedTier(tier, now);
+}
+
 export function storedTier(tier: Tier, now: Instant): StoredTier {
   return { tier, changedMs: now, rehydration: null };
 }

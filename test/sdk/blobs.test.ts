@@ -273,13 +273,10 @@ for (const engine of ["memory", "embedded"] as const) {
 
     test("what the server does not have yet is refused by name", async () => {
       const blob = await newBlobOf("x");
-      await refused(blob.upload("x", 1, { tags: { a: "b" } }), 400, "UnsupportedHeader");
-      await refused(blob.upload("x", 1, { tier: "Hot" }), 400, "UnsupportedHeader");
-      await refused(
-        blob.getProperties({ conditions: { tagConditions: "a = 'b'" } }),
-        400,
-        "UnsupportedHeader",
-      );
+      const encryptionScope = "scope";
+      await refused(blob.upload("x", 1, { encryptionScope }), 400, "UnsupportedHeader");
+      const legalHold = true;
+      await refused(blob.upload("x", 1, { legalHold }), 400, "UnsupportedHeader");
       const snapshot = blob.withSnapshot("2026-11-16T00:17:23.1234567Z");
       await refused(snapshot.download(), 404, "BlobNotFound");
       await refused(blob.withSnapshot("x").download(), 400, "InvalidQueryParameterValue");

@@ -43,6 +43,8 @@ async function fill(container: ContainerClient, names: readonly string[]): Promi
       digests: { md5: null, crc64: null },
       properties: PLAIN,
       metadata: [],
+      tags: [],
+      tier: null,
       conditions: NO_CONDITIONS,
       leaseId: null,
     });
@@ -306,6 +308,7 @@ test("the document has the service's form, and a next marker always", async () =
     "<Content-Type>application/octet-stream</Content-Type><Content-Encoding />" +
     "<Content-Language /><Content-CRC64 /><Content-MD5>1B2M2Y8AsgTpgAmY7PhCfg==</Content-MD5>" +
     "<Cache-Control /><Content-Disposition /><BlobType>BlockBlob</BlobType>" +
+    "<AccessTier>Hot</AccessTier><AccessTierInferred>true</AccessTierInferred>" +
     "<LeaseStatus>unlocked</LeaseStatus><LeaseState>available</LeaseState>" +
     "<ServerEncrypted>true</ServerEncrypted></Properties><OrMetadata /></Blob>";
   const all = await rawRequest(server, { path: listPath(container, "&delimiter=/&maxresults=9") });

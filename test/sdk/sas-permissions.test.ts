@@ -31,6 +31,7 @@ interface Operation {
 const BLOCK_LIST = "<BlockList></BlockList>";
 const NO_POLICIES = "<SignedIdentifiers></SignedIdentifiers>";
 const PROPERTIES = "<StorageServiceProperties></StorageServiceProperties>";
+const TAGS = "<Tags><TagSet></TagSet></Tags>";
 const lease = (action: string, more: Record<string, string> = {}) => ({
   "x-ms-lease-action": action,
   ...more,
@@ -71,6 +72,11 @@ const OPERATIONS: readonly Operation[] = [
   op("PUT", "/box/log?comp=appendblock", "o", "aw", "aw", {}, "text"),
   op("PUT", "/box/log?comp=seal", "o", "w", "w"),
   op("PUT", "/box/there?comp=snapshot", "o", "cw", "cw"),
+  op("GET", "/box/there?comp=tags", "o", "t", "t"),
+  op("PUT", "/box/there?comp=tags", "o", "t", "t", {}, TAGS),
+  op("PUT", "/box/there?comp=tier", "o", "w", "w", { "x-ms-access-tier": "Cool" }),
+  op("GET", "/?comp=blobs&where=a%3D%27b%27", "o", "f", ""),
+  op("GET", "/box?restype=container&comp=blobs&where=a%3D%27b%27", "o", "f", "f"),
   op("DELETE", "/box/there", "o", "d", "d"),
 ];
 
@@ -147,7 +153,9 @@ for (const { name, asked, service } of OPERATIONS) {
   });
 }
 
-for (const { name, asked, service } of OPERATIONS.filter((one) => one.type === "o")) {
+for (const { name, asked, service } of OPERATIONS.filter(({ asked: { path } }) =>
+  path.startsWith("/box/"),
+)) {
   test(`blob SAS: ${name} takes one of ${service}, and only on its own blob`, async () => {
     const blob = (asked.path.split("?")[0] ?? "").split("/").at(-1) ?? "";
     const opened = await lettersThatOpen(BLOB_LETTERS, asked, (letter) => blobSas(letter, blob));

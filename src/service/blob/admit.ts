@@ -2,6 +2,7 @@ import { Fault, refuse } from "../../base/fault.ts";
 import { etagOf } from "../../base/stamp.ts";
 import { type Access, type Need, refuseByAccess, refuseOverwrite } from "../../rules/access.ts";
 import { refuseBlobName } from "../../rules/blob-name.ts";
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import {
   refuseCreateByConditions,
   refuseReadByConditions,
@@ -9,9 +10,13 @@ import {
 } from "../../rules/conditions.ts";
 import { refuseContainerName } from "../../rules/container-name.ts";
 import { refuseReadByLease, refuseWriteByLease } from "../../rules/lease.ts";
+import { refuseByTags } from "../../rules/tag-expression.ts";
+import { NO_TAGS, refuseTags } from "../../rules/tags.ts";
+import { refuseByTier } from "../../rules/tier.ts";
 import type { View } from "../../store/store.ts";
 import type {
   BlobAsked,
+  BlobCreation,
   BlobRead,
   BlobUse,
   ContainerAddress,
@@ -113,6 +118,7 @@ export function admitBlobRead(
   // A cache that is up to date is told so with the ETag it has.
   if (refused === "NotModified") throw new Fault(refused, { ETag: `"${etagOf(blob.etag)}"` });
   refuse(refused);
+  refuseByTagsOf(view, asked, found.container, blob);
   refuse(refuseReadByLease(blob.lease, asked.leaseId, view.now(), "Blob"));
   return found;
 }
@@ -123,23 +129,56 @@ export function admitBlobUpdate(
   need: Need,
   type: BlobType | null = null,
 ): Admitted {
-  const admitted = admitToBlob(view, asked, need, type);
-  refuse(refuseWriteByConditions(admitted.blob, asked.conditions));
-  refuse(refuseWriteByLease(admitted.blob.lease, asked.leaseId, view.now(), "Blob"));
+  const admitted = admitBlobRemoval(view, asked, need, type);
+  refuse(refuseByTier(admitted.blob.tier, view.now()));
   return admitted;
+}
+
+/** The same, for what can be done to an archived blob too. */
+export function admitBlobRemoval(
+  view: View,
+  asked: BlobUse,
+  need: Need,
+  type: BlobType | null = null,
+): Admitted {
+  const admitted = admitToBlob(view, asked, need, type);
+  const { container, blob } = admitted;
+  refuse(refuseWriteByConditions(blob, asked.conditions));
+  refuseByTagsOf(view, asked, container, blob);
+  refuse(refuseWriteByLease(blob.lease, asked.leaseId, view.now(), "Blob"));
+  return admitted;
+}
+
+/** Who may not read tags must not find them out by guessing, either. */
+export function refuseByTagsOf(
+  view: View,
+  { access, conditions }: Pick<BlobUse, "access" | "conditions">,
+  container: Container,
+  blob: Blob | null,
+): void {
+  if (conditions.ifTags === null) return;
+  refuse(refuseByAccess(access, BLOB_NEEDS.getBlobTags, container, view.now()));
+  refuse(refuseByTags(blob?.tags ?? NO_TAGS, conditions.ifTags));
 }
 
 /** For writes that create a blob or replace one. */
 export function admitBlobCreation(
   view: View,
-  asked: BlobUse,
+  asked: BlobCreation,
   need: Need,
   type: BlobType | null = null,
 ): { container: Container; old: Blob | null } {
   const { container, old } = admitToBlobName(view, asked, need, type);
-  if (old !== null) refuse(refuseOverwrite(asked.access, container, view.now()));
+  const now = view.now();
+  if (old !== null) refuse(refuseOverwrite(asked.access, container, now));
+  if (asked.tags.length > 0) {
+    refuse(refuseByAccess(asked.access, BLOB_NEEDS.setBlobTags, container, now));
+    refuse(refuseTags(asked.tags));
+  }
   refuse(refuseCreateByConditions(old, asked.conditions));
-  refuse(refuseWriteByLease(old?.lease ?? null, asked.leaseId, view.now(), "Blob"));
+  refuseByTagsOf(view, asked, container, old);
+  refuse(refuseWriteByLease(old?.lease ?? null, asked.leaseId, now, "Blob"));
+  if (old !== null) refuse(refuseByTier(old.tier, now));
   return { container, old };
 }
 

@@ -14,6 +14,8 @@ async function newLog(blobs: Blobs) {
     sequenceNumber: 0n,
     properties: NO_PROPERTIES,
     metadata: [],
+    tags: [],
+    tier: null,
   });
 }
 

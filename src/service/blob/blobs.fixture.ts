@@ -76,6 +76,8 @@ export class Blobs {
       digests: { md5: null, crc64: null },
       properties: NO_PROPERTIES,
       metadata: [],
+      tags: [],
+      tier: null,
       ...more,
     });
   }
@@ -96,6 +98,8 @@ export class Blobs {
       blocks: ids.map((id) => ({ id, from: "latest" })),
       properties: NO_PROPERTIES,
       metadata: [],
+      tags: [],
+      tier: null,
     });
   }
 

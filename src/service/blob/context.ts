@@ -1,6 +1,8 @@
 import type { Stamp } from "../../base/stamp.ts";
 import type { Access } from "../../rules/access.ts";
-import type { Conditions } from "../../rules/conditions.ts";
+import type { BlobConditions, Conditions } from "../../rules/conditions.ts";
+import type { Tags } from "../../rules/tags.ts";
+import type { Tier } from "../../rules/tier.ts";
 import type { Contents } from "../../store/contents.ts";
 import type { Store } from "../../store/store.ts";
 
@@ -68,8 +70,15 @@ export interface BlobAsked {
 
 /** What writes a blob. */
 export interface BlobUse extends BlobAsked {
-  readonly conditions: Conditions;
+  readonly conditions: BlobConditions;
   readonly leaseId: string | null;
+}
+
+/** What creates a blob or replaces one. */
+export interface BlobCreation extends BlobUse {
+  readonly tags: Tags;
+  /** Null for that of the account. */
+  readonly tier: Tier | null;
 }
 
 /** What reads a blob, or one of its other states. A lease id is checked where it is sent. */

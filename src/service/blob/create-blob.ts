@@ -1,13 +1,13 @@
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { admitBlobCreation } from "./admit.ts";
-import type { BlobContext, BlobUse } from "./context.ts";
+import type { BlobContext, BlobCreation } from "./context.ts";
 import { replaceBlob } from "./history.ts";
 import { type BlobProperties, type Metadata, NEW_BLOB } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
 import { type BlobWritten, nextBlobState } from "./version.ts";
 
 /** Put Blob of a page or append blob, which begins without bytes of its own. */
-export interface CreateBlob extends BlobUse {
+export interface CreateBlob extends BlobCreation {
   readonly type: "PageBlob" | "AppendBlob";
   /** What a page blob holds at first, all zeroes; an append blob begins with none. */
   readonly length: number;
@@ -28,6 +28,7 @@ export async function createBlob(context: BlobContext, asked: CreateBlob): Promi
       content: context.contents.maps.create(tx, asked.length),
       properties: asked.properties,
       metadata: asked.metadata,
+      tags: asked.tags,
       sequenceNumber: asked.sequenceNumber,
     });
     dropStagedBlocks(tx, container, asked.at.blob);

@@ -4,7 +4,7 @@ import { refuseWriteByConditions } from "../../rules/conditions.ts";
 import { refuseReadByLease } from "../../rules/lease.ts";
 import { readDeleteRetention } from "../../store/delete-retention.ts";
 import type { Transaction } from "../../store/store.ts";
-import { admitBlobUpdate, admitToContainer, admitToState } from "./admit.ts";
+import { admitBlobRemoval, admitToContainer, admitToState, refuseByTagsOf } from "./admit.ts";
 import type { BlobContext, BlobRead, BlobState } from "./context.ts";
 import { type BlobPlace, removeBlob, removeState } from "./history.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
@@ -37,7 +37,7 @@ export async function deleteBlob(context: BlobContext, asked: DeleteBlob): Promi
 /** False if snapshots are left that have to go first. */
 function deleteCurrent(context: BlobContext, tx: Transaction, asked: DeleteBlob): boolean {
   const { at } = asked;
-  const { container, blob } = admitBlobUpdate(tx, asked, BLOB_NEEDS.deleteBlob);
+  const { container, blob } = admitBlobRemoval(tx, asked, BLOB_NEEDS.deleteBlob);
   const place = { at, container };
   if (asked.snapshots === null) {
     if (readSnapshots(tx, container, at.blob, 1).length > 0) throw new Fault("SnapshotsPresent");
@@ -68,6 +68,7 @@ function deleteState(
   const { container, blob, isCurrent } = admitToState(tx, asked, need);
   if (isCurrent) throw new Fault("OperationNotAllowedOnRootBlob");
   refuse(refuseWriteByConditions(blob, asked.conditions));
+  refuseByTagsOf(tx, asked, container, blob);
   refuse(refuseReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
   removeState(context, tx, { at, container }, state, blob);
 }
@@ -87,6 +88,7 @@ function deleteForGood(
   const deleted = findDeleted(tx, container, at.blob, state);
   if (deleted === null) throw notForGood("It is not deleted: delete it first.");
   refuse(refuseWriteByConditions(deleted.blob, asked.conditions));
+  refuseByTagsOf(tx, asked, container, deleted.blob);
   deleteDeleted(tx, container, at.blob, deleted);
   context.contents.drop(tx, deleted.blob.content);
 }

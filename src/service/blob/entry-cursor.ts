@@ -38,12 +38,17 @@ export class EntryCursor {
 
   /** Leaves out everything that begins with `prefix`; the head is among that. */
   jumpPast(prefix: Bytes): void {
-    const target = keyAfter(prefix);
+    this.jumpTo(keyAfter(prefix));
+  }
+
+  /** Leaves out everything before `target`. */
+  jumpTo(target: Bytes): void {
     while (this.#at < this.#page.length) {
       const { key } = this.#page[this.#at] as Entry;
       if (key.compare(target) >= 0) return;
       this.#at++;
     }
+    if (target.compare(this.#from) <= 0) return;
     this.#from = target;
     this.#limit = FEW_ENTRIES;
   }

@@ -1,5 +1,7 @@
+import type { Instant } from "../../base/clock.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { type LeaseStatus, leaseStatus } from "../../rules/lease.ts";
+import { type TierStatus, tierStatus } from "../../rules/tier.ts";
 import { admitBlobRead } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
 import type { Blob } from "./records.ts";
@@ -9,11 +11,22 @@ export interface BlobFound {
   readonly isCurrent: boolean;
   /** Null unless it is current: nothing else can be leased. */
   readonly lease: LeaseStatus | null;
+  /** Null unless it is a block blob: nothing else has one. */
+  readonly tier: TierStatus | null;
+}
+
+export function blobFound(blob: Blob, isCurrent: boolean, now: Instant): BlobFound {
+  return {
+    blob,
+    isCurrent,
+    lease: isCurrent ? leaseStatus(blob.lease, now) : null,
+    tier: blob.type === "BlockBlob" ? tierStatus(blob.tier, now) : null,
+  };
 }
 
 export async function getBlobProperties(context: BlobContext, asked: BlobRead): Promise<BlobFound> {
   return context.store.read((view) => {
     const { blob, isCurrent } = admitBlobRead(view, asked, BLOB_NEEDS.getBlobProperties);
-    return { blob, isCurrent, lease: isCurrent ? leaseStatus(blob.lease, view.now()) : null };
+    return blobFound(blob, isCurrent, view.now());
   });
 }

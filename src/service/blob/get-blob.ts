@@ -2,14 +2,15 @@ import { createHash } from "node:crypto";
 import { type ByteRange, type Piece, pieceOf, refuseDigestOf } from "../../base/byte-range.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { crc64 } from "../../base/crc64.ts";
+import { refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { leaseStatus } from "../../rules/lease.ts";
+import { refuseByTier } from "../../rules/tier.ts";
 import type { Digests, Reading } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 import { readWhole, WholeReading } from "../../store/whole-reading.ts";
 import { admitBlobRead } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
-import type { BlobFound } from "./get-blob-properties.ts";
+import { type BlobFound, blobFound } from "./get-blob-properties.ts";
 import { type Blob, writeBlob } from "./records.ts";
 
 export interface GetBlob extends BlobRead {
@@ -29,15 +30,16 @@ export interface GetBlobDone extends BlobFound {
 }
 
 export async function getBlob(context: BlobContext, asked: GetBlob): Promise<GetBlobDone> {
-  const { blob, isCurrent, lease, from, reading } = await openBlob(context, asked);
+  const { blob, isCurrent, lease, tier, from, reading } = await openBlob(context, asked);
   if (asked.digests === null) {
-    return { blob, isCurrent, lease, from, reading, md5: null, crc64: null };
+    return { blob, isCurrent, lease, tier, from, reading, md5: null, crc64: null };
   }
   const bytes = await readWhole(reading);
   return {
     blob,
     isCurrent,
     lease,
+    tier,
     from,
     reading: new WholeReading(bytes),
     md5: asked.digests.md5 ? createHash("md5").update(bytes).digest() : null,
@@ -50,6 +52,7 @@ type Opened = Omit<GetBlobDone, "md5" | "crc64">;
 async function openBlob(context: BlobContext, asked: GetBlob): Promise<Opened> {
   const opened = await context.store.read((view) => {
     const { blob, isCurrent } = admitBlobRead(view, asked, BLOB_NEEDS.getBlob);
+    refuse(refuseByTier(blob.tier, view.now()));
     const { from, length } = pieceToRead(blob, asked);
     const reading = context.contents.open(view, blob.content, from, length);
     return openedOf(view, blob, isCurrent, from, reading);
@@ -68,6 +71,7 @@ async function openFrozen(context: BlobContext, asked: GetBlob): Promise<Opened>
     return await context.store.transact((tx) => {
       reading?.close();
       const { container, blob, isCurrent } = admitBlobRead(tx, asked, BLOB_NEEDS.getBlob);
+      refuse(refuseByTier(blob.tier, tx.now()));
       const { from, length } = pieceToRead(blob, asked);
       if (blob.type !== "PageBlob" || !isCurrent) {
         // Meanwhile it is another blob, or a version of the past.
@@ -92,8 +96,8 @@ function openedOf(
   from: number,
   reading: Reading,
 ): Opened {
-  const lease = isCurrent ? leaseStatus(blob.lease, view.now()) : null;
-  return { blob, isCurrent, lease, from, reading };
+  const { lease, tier } = blobFound(blob, isCurrent, view.now());
+  return { blob, isCurrent, lease, tier, from, reading };
 }
 
 function pieceToRead(blob: Blob, asked: GetBlob): Piece {

@@ -1,13 +1,15 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { refuseReadByLease } from "../../rules/lease.ts";
+import { refuseByTier } from "../../rules/tier.ts";
 import type { View } from "../../store/store.ts";
-import { admitToBlobName, admitToState } from "./admit.ts";
+import { admitToBlobName, admitToState, refuseByTagsOf } from "./admit.ts";
 import { type BlockLists, lookAtBlocks, readBlockLists, type Seen } from "./block-lists.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
-import { readStagedBlob } from "./records.ts";
+import { type Blob, type Container, readStagedBlob } from "./records.ts";
 
-export type GetBlockList = Pick<BlobRead, "at" | "access" | "leaseId">;
+/** Of the conditions only that on tags counts. */
+export type GetBlockList = BlobRead;
 
 export async function getBlockList(context: BlobContext, asked: GetBlockList): Promise<BlockLists> {
   const look = (view: View) => admit(view, asked);
@@ -21,12 +23,23 @@ export async function getBlockList(context: BlobContext, asked: GetBlockList): P
 function admit(view: View, asked: GetBlockList): Seen {
   if (asked.at.state !== null) {
     const { container, blob } = admitToState(view, asked, BLOB_NEEDS.getBlockList, "BlockBlob");
-    refuse(refuseReadByLease(blob.lease, asked.leaseId, view.now(), "Blob"));
+    refuseRead(view, asked, container, blob);
     return { container, old: blob, staged: null };
   }
   const { container, old } = admitToBlobName(view, asked, BLOB_NEEDS.getBlockList, "BlockBlob");
   const staged = readStagedBlob(view, container, asked.at.blob);
   if (old === null && staged === null) throw new Fault("BlobNotFound");
-  refuse(refuseReadByLease(old?.lease ?? null, asked.leaseId, view.now(), "Blob"));
+  refuseRead(view, asked, container, old);
   return { container, old, staged };
+}
+
+function refuseRead(
+  view: View,
+  asked: GetBlockList,
+  container: Container,
+  blob: Blob | null,
+): void {
+  refuseByTagsOf(view, asked, container, blob);
+  refuse(refuseReadByLease(blob?.lease ?? null, asked.leaseId, view.now(), "Blob"));
+  refuse(refuseByTier(blob?.tier ?? null, view.now()));
 }

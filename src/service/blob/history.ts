@@ -1,8 +1,9 @@
 import type { Instant } from "../../base/clock.ts";
 import { DAY_MS } from "../../base/limits.ts";
+import { NO_TAGS } from "../../rules/tags.ts";
 import { readDeleteRetention } from "../../store/delete-retention.ts";
 import type { Transaction } from "../../store/store.ts";
-import type { BlobAddress, BlobContext, BlobState } from "./context.ts";
+import type { BlobAddress, BlobContext, BlobState, BlobStateAddress } from "./context.ts";
 import { type Blob, type Container, deleteBlob, readBlob, writeBlob } from "./records.ts";
 import {
   type DeletedBlob,
@@ -12,6 +13,7 @@ import {
   writeDeleted,
   writeState,
 } from "./state-records.ts";
+import { indexTags } from "./tagged-blobs.ts";
 
 /**
  * Every write that replaces, creates or deletes the current blob passes here, and so does every
@@ -36,7 +38,7 @@ export function replaceBlob(
   if (old !== null && !keepVersion(context, tx, place, old)) {
     retire(context, tx, place, old, { was: "snapshot", stamp: null });
   }
-  writeBlob(tx, place.container, place.at.blob, next);
+  write(tx, place, old, next);
 }
 
 /** Puts `next`, which has the bytes of `old`, in its place: for a new version without new bytes. */
@@ -48,7 +50,25 @@ export function reviseBlob(
   next: Blob,
 ): void {
   if (keepVersion(context, tx, place, old)) context.contents.share(tx, old.content);
-  writeBlob(tx, place.container, place.at.blob, next);
+  write(tx, place, old, next);
+}
+
+/** Only current blobs are found by their tags. */
+function write(tx: Transaction, { at, container }: BlobPlace, old: Blob | null, next: Blob): void {
+  writeBlob(tx, container, at.blob, next);
+  indexTags(tx, container, at.blob, old?.tags ?? NO_TAGS, next.tags);
+}
+
+/** Changes what is known about a state, current or not, without making another of it. */
+export function amendState(
+  tx: Transaction,
+  { account, container: name, blob, state }: BlobStateAddress,
+  found: { readonly container: Container; readonly blob: Blob; readonly isCurrent: boolean },
+  next: Blob,
+): void {
+  const { container, isCurrent } = found;
+  if (isCurrent) write(tx, { at: { account, container: name, blob }, container }, found.blob, next);
+  else if (state !== null) writeState(tx, container, blob, state, next);
 }
 
 export function removeBlob(
@@ -58,6 +78,7 @@ export function removeBlob(
   old: Blob,
 ): void {
   deleteBlob(tx, place.container, place.at.blob);
+  indexTags(tx, place.container, place.at.blob, old.tags, NO_TAGS);
   if (!keepVersion(context, tx, place, old)) {
     retire(context, tx, place, old, { was: "current", stamp: null });
   }
@@ -81,15 +102,16 @@ export function removeState(
 export function restoreState(
   context: BlobContext,
   tx: Transaction,
-  { at, container }: BlobPlace,
+  place: BlobPlace,
   deleted: DeletedBlob,
 ): void {
+  const { at, container } = place;
   const { was, stamp, blob, untilMs } = deleted;
   deleteDeleted(tx, container, at.blob, deleted);
   if (untilMs <= tx.now()) {
     context.contents.drop(tx, blob.content);
   } else if (was === "current" && readBlob(tx, container, at.blob) === null) {
-    writeBlob(tx, container, at.blob, blob);
+    write(tx, place, null, blob);
   } else {
     const kind = was === "version" ? "version" : "snapshot";
     writeState(tx, container, at.blob, { kind, stamp }, blob);

@@ -1,18 +1,19 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import {
-  type Conditions,
+  type BlobConditions,
   refuseWriteByConditions,
   type Versioned,
 } from "../../rules/conditions.ts";
 import { type LeaseAction, stepLease } from "../../rules/lease.ts";
-import { admitToBlob } from "./admit.ts";
+import { refuseByTier } from "../../rules/tier.ts";
+import { admitToBlob, refuseByTagsOf } from "./admit.ts";
 import type { BlobAsked, BlobContext } from "./context.ts";
 import { writeBlob } from "./records.ts";
 
 export interface LeaseBlob extends BlobAsked {
   readonly lease: LeaseAction;
-  readonly conditions: Conditions;
+  readonly conditions: BlobConditions;
 }
 
 export interface LeaseBlobDone {
@@ -29,6 +30,8 @@ export async function leaseBlob(context: BlobContext, asked: LeaseBlob): Promise
   return context.store.transact((tx) => {
     const { container, blob } = admitToBlob(tx, asked, need);
     refuse(refuseWriteByConditions(blob, asked.conditions));
+    refuseByTagsOf(tx, asked, container, blob);
+    refuse(refuseByTier(blob.tier, tx.now()));
     const outcome = stepLease(blob.lease, asked.lease, tx.now());
     if (outcome.refused !== null) throw new Fault(outcome.refused);
     writeBlob(tx, container, asked.at.blob, { ...blob, lease: outcome.lease });

@@ -26,6 +26,7 @@ function asked(changes: Partial<ListBlobs>): ListBlobs {
     after: null,
     resultsMax: 5_000,
     kinds: NO_OTHERS,
+    tags: false,
     ...changes,
   };
 }

@@ -1,9 +1,12 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
+import { refuse } from "../../base/fault.ts";
 import { key, keyAfter, keyOfTextPrefix, type Space } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
+import { refuseByAccess } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { type LeaseStatus, leaseStatus } from "../../rules/lease.ts";
+import { type TierStatus, tierStatus } from "../../rules/tier.ts";
 import type { View } from "../../store/store.ts";
 import { admitToContainer } from "./admit.ts";
 import type { BlobContext, ContainerAsked } from "./context.ts";
@@ -20,6 +23,8 @@ export interface ListBlobs extends ContainerAsked {
   readonly after: ListPosition | null;
   readonly resultsMax: number;
   readonly kinds: ListedKinds;
+  /** Whether the tags are to be seen. */
+  readonly tags: boolean;
 }
 
 /**
@@ -43,6 +48,8 @@ export type ListedItem =
       readonly kind: "blob";
       /** Of a current blob only. */
       readonly lease: LeaseStatus | null;
+      /** Of block blobs only. */
+      readonly tier: TierStatus | null;
     } & ListedState);
 
 /**
@@ -74,6 +81,9 @@ function listPage(
   room: number,
 ): ListedPage {
   const container = admitToContainer(view, asked, BLOB_NEEDS.listBlobs);
+  if (asked.tags) {
+    refuse(refuseByAccess(asked.access, BLOB_NEEDS.getBlobTags, container, view.now()));
+  }
   const states = new ListedStates(view, container, asked.kinds, {
     startOf: (space) => startOf(space, container, asked, after),
     prefix: asked.prefix,
@@ -116,7 +126,8 @@ function listedItem(found: ListedState, now: Instant): ListedItem {
   const { name, blob, state, deleted, hasVersionsOnly, stamp } = found;
   const isLeased = blob !== null && state === null && deleted === null;
   const lease = isLeased ? leaseStatus(blob.lease, now) : null;
-  return { kind: "blob", name, blob, state, deleted, hasVersionsOnly, stamp, lease };
+  const tier = blob?.type === "BlockBlob" ? tierStatus(blob.tier, now) : null;
+  return { kind: "blob", name, blob, state, deleted, hasVersionsOnly, stamp, lease, tier };
 }
 
 /** The last of the places where the list may begin. */

@@ -1,16 +1,17 @@
 import type { Body, Bytes } from "../../base/bytes.ts";
 import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import { type StoredTier, tierOnUpload } from "../../rules/tier.ts";
 import type { Content } from "../../store/contents.ts";
 import { lookAhead } from "../../store/look-ahead.ts";
 import { admitBlobCreation } from "./admit.ts";
-import type { BlobContext, BlobUse } from "./context.ts";
+import type { BlobContext, BlobCreation } from "./context.ts";
 import { replaceBlob } from "./history.ts";
 import { type Blob, type BlobProperties, type Metadata, NEW_BLOB } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
 import { type BlobWritten, type NextBlobState, nextBlobState } from "./version.ts";
 
-export interface PutBlob extends BlobUse {
+export interface PutBlob extends BlobCreation {
   readonly body: Body;
   /** What the client says the body's digests are. */
   readonly digests: BodyDigests;
@@ -37,7 +38,13 @@ export async function putBlob(context: BlobContext, asked: PutBlob): Promise<Put
       refuseByDigests(asked.digests, taken);
       refuseByDigests({ md5: asked.properties.contentMd5, crc64: null }, taken);
       const written = nextBlobState(context, tx, asked.at, old);
-      const blob = blockBlob(written, asked, context.contents.keep(tx, taken), md5);
+      const blob = blockBlob(
+        written,
+        asked,
+        tierOnUpload(asked.tier, tx.now()),
+        context.contents.keep(tx, taken),
+        md5,
+      );
       replaceBlob(context, tx, { at: asked.at, container }, old, blob);
       dropStagedBlocks(tx, container, asked.at.blob);
       const { etag, modifiedMs, versionId } = blob;
@@ -51,7 +58,8 @@ export async function putBlob(context: BlobContext, asked: PutBlob): Promise<Put
 /** Spelled out: every upload passes here, and put together from spreads it takes five times as long. */
 function blockBlob(
   { etag, createdMs, modifiedMs, lease, versionId }: NextBlobState,
-  { properties, metadata }: PutBlob,
+  { properties, metadata, tags }: PutBlob,
+  tier: StoredTier | null,
   content: Content,
   contentMd5: Bytes | null,
 ): Blob {
@@ -77,5 +85,7 @@ function blockBlob(
     appendedBlocks: NEW_BLOB.appendedBlocks,
     isSealed: NEW_BLOB.isSealed,
     versionId,
+    tags,
+    tier,
   };
 }

@@ -2,11 +2,12 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Fault } from "../../base/fault.ts";
 import { COMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import { tierOnUpload } from "../../rules/tier.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { admitBlobCreation } from "./admit.ts";
 import { hasMoved, lookAtBlocks, PAGE_BLOCKS, readBlockLists, type Seen } from "./block-lists.ts";
 import { type BlockPlan, type BlockReference, planBlocks } from "./block-plan.ts";
-import type { BlobContext, BlobUse } from "./context.ts";
+import type { BlobContext, BlobCreation } from "./context.ts";
 import { replaceBlob } from "./history.ts";
 import {
   type BlobProperties,
@@ -17,7 +18,7 @@ import {
 } from "./records.ts";
 import { type BlobWritten, nextBlobState } from "./version.ts";
 
-export interface PutBlockList extends BlobUse {
+export interface PutBlockList extends BlobCreation {
   /** What the blob is to be made of, in this order. */
   readonly blocks: readonly BlockReference[];
   /** `contentMd5` is stored as it comes: nobody has seen the bytes in one piece. */
@@ -80,6 +81,8 @@ function commit(
     content: contents.compose(tx, plan.parts),
     properties: asked.properties,
     metadata: asked.metadata,
+    tags: asked.tags,
+    tier: tierOnUpload(asked.tier, tx.now()),
   });
   if (staged !== null) {
     deleteStagedBlob(tx, container, name, staged, { dropContents: plan.dropsStaged });

@@ -5,6 +5,7 @@ import { UNCOMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { blockIdBytes, refuseBlockId } from "../../rules/block-id.ts";
 import { refuseWriteByLease } from "../../rules/lease.ts";
+import { refuseByTier } from "../../rules/tier.ts";
 import { lookAhead } from "../../store/look-ahead.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { admitToBlobName } from "./admit.ts";
@@ -65,6 +66,7 @@ function admit(view: View, asked: PutBlock): Admitted {
   refuse(refuseBlockId(asked.blockId));
   const { container, old } = admitToBlobName(view, asked, BLOB_NEEDS.putBlock, "BlockBlob");
   refuse(refuseWriteByLease(old?.lease ?? null, asked.leaseId, view.now(), "Blob"));
+  if (old !== null) refuse(refuseByTier(old.tier, view.now()));
   const staged = readStagedBlob(view, container, asked.at.blob);
   if (staged === null) return { container, staged, replaced: null };
   if (staged.blockIdBytes !== blockIdBytes(asked.blockId)) {

@@ -21,6 +21,8 @@ async function newBlob(blobs: Blobs, pages: number): Promise<void> {
     sequenceNumber: 5n,
     properties: NO_PROPERTIES,
     metadata: [],
+    tags: [],
+    tier: null,
   });
 }
 

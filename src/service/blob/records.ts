@@ -2,10 +2,12 @@ import type { Bytes } from "../../base/bytes.ts";
 import {
   added,
   count,
+  type Field,
   flag,
   format,
   listOf,
   oneOf,
+  orNull,
   pairs,
   type RecordOf,
   struct,
@@ -14,6 +16,8 @@ import {
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import { CONTAINER_NAME_CHARS_MAX } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
+import { NO_TAGS } from "../../rules/tags.ts";
+import { REHYDRATE_PRIORITIES, type StoredTier, TIERS } from "../../rules/tier.ts";
 import { contentProperties, storedContent } from "../../store/content-field.ts";
 import type { Content } from "../../store/contents.ts";
 import { storedLease } from "../../store/lease-field.ts";
@@ -43,6 +47,14 @@ const deletedContainerShape = {
 /** Left for the sweeper, which finds by the id in the key what the container held. */
 const doomedContainerShape = {};
 
+const storedTier: Field<StoredTier> = struct({
+  tier: oneOf(...TIERS),
+  changedMs: count,
+  rehydration: orNull(
+    struct({ to: oneOf(...TIERS), priority: oneOf(...REHYDRATE_PRIORITIES), readyMs: count }),
+  ),
+});
+
 const blobShape = {
   type: oneOf("BlockBlob", "PageBlob", "AppendBlob"),
   etag: u64,
@@ -59,13 +71,22 @@ const blobShape = {
   isSealed: added(flag, false),
   /** 0 for a state that was written without versioning. */
   versionId: added(u64, 0n),
+  tags: added(pairs, NO_TAGS),
+  /** Of block blobs only. Null while nobody has set it. */
+  tier: added(orNull(storedTier), null),
 };
 
 /** For records that hold a blob among other things, as the last of them. */
 export const blobFields = struct(blobShape);
 
-/** What only page and append blobs use, on a blob that is new. */
-export const NEW_BLOB = { sequenceNumber: 0n, appendedBlocks: 0, isSealed: false };
+/** What a blob has that is new, unless it is said otherwise. */
+export const NEW_BLOB = {
+  sequenceNumber: 0n,
+  appendedBlocks: 0,
+  isSealed: false,
+  tags: NO_TAGS,
+  tier: null,
+};
 
 /** Uncommitted blocks of one blob name. Without a blob record beside it, no blob exists yet. */
 const stagedBlobShape = {

@@ -3,8 +3,9 @@ import type { Stamp } from "../../base/stamp.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { refuseWriteByConditions } from "../../rules/conditions.ts";
 import { refuseReadByLease } from "../../rules/lease.ts";
+import { refuseByTier } from "../../rules/tier.ts";
 import type { Transaction } from "../../store/store.ts";
-import { admitToBlob } from "./admit.ts";
+import { admitToBlob, refuseByTagsOf } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
 import { reviseBlob } from "./history.ts";
 import type { Blob, Metadata } from "./records.ts";
@@ -30,8 +31,10 @@ export async function snapshotBlob(
   return context.store.transact((tx) => {
     const { container, blob } = admitToBlob(tx, asked, BLOB_NEEDS.snapshotBlob);
     refuse(refuseWriteByConditions(blob, asked.conditions));
+    refuseByTagsOf(tx, asked, container, blob);
     // Whoever has no lease may take a snapshot all the same.
     refuse(refuseReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
+    refuse(refuseByTier(blob.tier, tx.now()));
     const snapshot = snapshotOf(tx, blob, asked.metadata);
     const stamp = tx.stamp();
     writeState(tx, container, at.blob, { kind: "snapshot", stamp }, snapshot);

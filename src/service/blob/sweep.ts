@@ -96,6 +96,9 @@ function freeContainer(tx: Transaction, contents: Contents, doomed: Entry): void
     }
     room -= blobs.length;
   }
+  const tags = entriesOf(tx, SPACE.blobTag, id, room);
+  for (const entry of tags) tx.delete(entry.key);
+  room -= tags.length;
   for (const space of [SPACE.deletedBlob, SPACE.deletedBlobState]) {
     const deleted = entriesOf(tx, space, id, room);
     for (const entry of deleted) freeDeletedBlob(tx, contents, entry.key, entry.value);

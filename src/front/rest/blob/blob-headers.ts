@@ -4,11 +4,12 @@ import type { Blob } from "../../../service/blob/records.ts";
 import { propertyHeaders } from "../content-properties.ts";
 import { leaseHeaders, metadataHeaders } from "../response-headers.ts";
 import { writtenHeaders } from "./blob-state.ts";
+import { tierHeaders } from "./tier-headers.ts";
 
 const CURRENT_VERSION = ["x-ms-is-current-version", "true"];
 
 /** What every answer about a whole blob says, whether or not its bytes come with it. */
-export function blobHeaders({ blob, isCurrent, lease }: BlobFound): string[] {
+export function blobHeaders({ blob, isCurrent, lease, tier }: BlobFound): string[] {
   return [
     ...writtenHeaders(blob),
     ...(isCurrent && blob.versionId !== 0n ? CURRENT_VERSION : []),
@@ -22,6 +23,8 @@ export function blobHeaders({ blob, isCurrent, lease }: BlobFound): string[] {
     "x-ms-server-encrypted",
     "true",
     ...(lease === null ? [] : leaseHeaders(lease)),
+    ...(tier === null ? [] : tierHeaders(tier)),
+    ...(blob.tags.length === 0 ? [] : ["x-ms-tag-count", String(blob.tags.length)]),
     ...typeHeaders(blob),
     ...metadataHeaders(blob.metadata),
   ];

@@ -8,8 +8,9 @@ import type {
   ContainerUpdate,
 } from "../../../service/blob/context.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import { conditionsOf, leaseIdOf } from "../request-headers.ts";
+import { conditionsOf, leaseIdOf, refuseHeaders } from "../request-headers.ts";
 import type { StorageCall } from "../storage-rest-service.ts";
+import { blobConditionsOf } from "./blob-conditions.ts";
 import { refuseState, stateOf } from "./blob-state.ts";
 import type { BlobRoute } from "./route.ts";
 
@@ -32,17 +33,24 @@ export function stateAddressOf({ account, route, request }: BlobCall): BlobState
 
 /** What every update of a container may carry. */
 export function containerUpdateOf(call: BlobCall): ContainerUpdate {
-  return blobUseOf(call);
+  const { headers } = call.request;
+  refuseHeaders(headers, ["x-ms-if-tags"]);
+  return {
+    at: addressOf(call),
+    access: call.access,
+    leaseId: leaseIdOf(headers),
+    conditions: conditionsOf(headers),
+  };
 }
 
-/** What nearly every read of a blob may carry. */
-export function blobReadOf(call: BlobCall): BlobRead {
+/** What nearly every read of a blob may carry; some call the conditions by names with a prefix. */
+export function blobReadOf(call: BlobCall, prefix = ""): BlobRead {
   const { headers } = call.request;
   return {
     at: stateAddressOf(call),
     access: call.access,
     leaseId: leaseIdOf(headers),
-    conditions: conditionsOf(headers),
+    conditions: blobConditionsOf(headers, prefix),
   };
 }
 
@@ -53,7 +61,7 @@ export function blobUseOf(call: BlobCall): BlobUse {
     at: addressOf(call),
     access: call.access,
     leaseId: leaseIdOf(headers),
-    conditions: conditionsOf(headers),
+    conditions: blobConditionsOf(headers),
   };
 }
 

@@ -5,16 +5,20 @@ import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf, requireHeader } from "../request-headers.ts";
 import { refuseBody } from "../stored-body.ts";
 import { writtenHeaders } from "./blob-state.ts";
+import { tagsOf } from "./blob-tags.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
 import { pageBlobLengthOf, sequenceNumberOf } from "./page-headers.ts";
 import { propertiesOfBody } from "./properties.ts";
-import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+import { refuseTier } from "./tier-headers.ts";
+import { refuseUnsupportedOnCreation } from "./unsupported.ts";
+
+const OF_PAGE_BLOBS = ["x-ms-blob-content-length", "x-ms-blob-sequence-number"];
 
 /** Put Blob of the types that begin without bytes. */
 
 export async function createPageBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseUnsupportedOnWrite(call.request, ["x-ms-blob-content-length", "x-ms-blob-sequence-number"]);
+  refuseUnsupportedOnCreation(call.request, OF_PAGE_BLOBS);
   requireHeader(headers, "x-ms-blob-content-length");
   return create(context, call, {
     type: "PageBlob",
@@ -28,7 +32,7 @@ export async function createAppendBlob(
   call: BlobCall,
 ): Promise<RestResponse> {
   refuseBeforeAppendBlobs(call.version);
-  refuseUnsupportedOnWrite(call.request);
+  refuseUnsupportedOnCreation(call.request);
   return create(context, call, { type: "AppendBlob", length: 0, sequenceNumber: 0n });
 }
 
@@ -52,11 +56,14 @@ async function create(
   const { headers } = call.request;
   if (headers.get("content-length") === undefined) throw new Fault("MissingContentLengthHeader");
   refuseBody(call.request);
+  refuseTier(headers, what.type);
   const version = await createBlob(context, {
     ...blobUseOf(call),
     ...what,
     properties: propertiesOfBody(headers),
     metadata: metadataOf(headers),
+    tags: tagsOf(headers),
+    tier: null,
   });
   return {
     status: 201,

@@ -3,9 +3,10 @@ import { type GetBlobDone, getBlob } from "../../../service/blob/get-blob.ts";
 import { rangeDigestsOf, rangeOf } from "../byte-range.ts";
 import { withOverrides } from "../content-properties.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import { conditionsOf, leaseIdOf } from "../request-headers.ts";
+import { leaseIdOf } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { sentBody, structuredFormOf } from "../stored-body.ts";
+import { blobConditionsOf } from "./blob-conditions.ts";
 import { blobHeaders } from "./blob-headers.ts";
 import { type BlobCall, stateAddressOf } from "./call.ts";
 import { refuseUnsupportedOnRead } from "./unsupported.ts";
@@ -19,7 +20,7 @@ export async function handleGetBlob(context: BlobContext, call: BlobCall): Promi
     at: stateAddressOf(call),
     access: call.access,
     leaseId: leaseIdOf(headers),
-    conditions: conditionsOf(headers),
+    conditions: blobConditionsOf(headers),
     range,
     digests: rangeDigestsOf(headers, range),
   });

@@ -1,25 +1,20 @@
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { getBlockList } from "../../../service/blob/get-block-list.ts";
 import type { Query, RestResponse } from "../http/exchange.ts";
-import { leaseIdOf } from "../request-headers.ts";
 import { invalidQuery } from "../request-query.ts";
 import { versionHeaders, XML_CONTENT } from "../response-headers.ts";
 import { element, XML_DECLARATION } from "../xml/write-xml.ts";
-import { type BlobCall, stateAddressOf } from "./call.ts";
+import { type BlobCall, blobReadOf } from "./call.ts";
 import { refuseUnsupportedOnRead } from "./unsupported.ts";
 
 export async function handleGetBlockList(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
-  const { headers, query } = call.request;
+  const { query } = call.request;
   refuseUnsupportedOnRead(call.request);
   const type = typeOf(query);
-  const lists = await getBlockList(context, {
-    at: stateAddressOf(call),
-    access: call.access,
-    leaseId: leaseIdOf(headers),
-  });
+  const lists = await getBlockList(context, blobReadOf(call));
   const { old } = lists.seen;
   let xml = `${XML_DECLARATION}<BlockList><CommittedBlocks>`;
   if (type !== "uncommitted") {

@@ -4,10 +4,12 @@ import type { BlobHandler } from "./call.ts";
 import { handleCreateContainer } from "./create-container.ts";
 import { handleDeleteBlob } from "./delete-blob.ts";
 import { handleDeleteContainer } from "./delete-container.ts";
+import { handleFindBlobsByTags } from "./find-blobs-by-tags.ts";
 import { handleGetAccountInformation } from "./get-account-information.ts";
 import { handleGetBlob } from "./get-blob.ts";
 import { handleGetBlobMetadata } from "./get-blob-metadata.ts";
 import { handleGetBlobProperties } from "./get-blob-properties.ts";
+import { handleGetBlobTags } from "./get-blob-tags.ts";
 import { handleGetBlockList } from "./get-block-list.ts";
 import { handleGetContainerAcl } from "./get-container-acl.ts";
 import { handleGetContainerMetadata } from "./get-container-metadata.ts";
@@ -28,6 +30,8 @@ import type { BlobOperationName } from "./route.ts";
 import { handleSealBlob } from "./seal-blob.ts";
 import { handleSetBlobMetadata } from "./set-blob-metadata.ts";
 import { handleSetBlobProperties } from "./set-blob-properties.ts";
+import { handleSetBlobTags } from "./set-blob-tags.ts";
+import { handleSetBlobTier } from "./set-blob-tier.ts";
 import { handleSetContainerAcl } from "./set-container-acl.ts";
 import { handleSetContainerMetadata } from "./set-container-metadata.ts";
 import { handleSetServiceProperties } from "./set-service-properties.ts";
@@ -47,6 +51,7 @@ export const BLOB_HANDLERS: Readonly<Partial<Record<BlobOperationName, BlobHandl
   getUserDelegationKey: handleGetUserDelegationKey,
   listContainers: handleListContainers,
   batch: handleBatch,
+  findBlobsByTags: handleFindBlobsByTags,
 
   createContainer: handleCreateContainer,
   getContainerProperties: handleGetContainerProperties,
@@ -76,4 +81,7 @@ export const BLOB_HANDLERS: Readonly<Partial<Record<BlobOperationName, BlobHandl
   getPageRanges: handleGetPageRanges,
   appendBlock: handleAppendBlock,
   sealBlob: handleSealBlob,
+  getBlobTags: handleGetBlobTags,
+  setBlobTags: handleSetBlobTags,
+  setBlobTier: handleSetBlobTier,
 };

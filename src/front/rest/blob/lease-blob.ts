@@ -2,7 +2,7 @@ import type { BlobContext } from "../../../service/blob/context.ts";
 import { leaseBlob } from "../../../service/blob/lease-blob.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { leaseActionOf, leaseResponse } from "../lease-headers.ts";
-import { conditionsOf } from "../request-headers.ts";
+import { blobConditionsOf } from "./blob-conditions.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 
@@ -14,7 +14,7 @@ export async function handleLeaseBlob(context: BlobContext, call: BlobCall): Pro
     at: addressOf(call),
     access: call.access,
     lease,
-    conditions: conditionsOf(headers),
+    conditions: blobConditionsOf(headers),
   });
   return leaseResponse(lease.action, done);
 }

@@ -23,11 +23,13 @@ import { includesOf, invalidQuery, nameFromQuery, resultsMaxOf } from "../reques
 import { XML_CONTENT } from "../response-headers.ts";
 import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
 import { XmlBytes } from "../xml/xml-bytes.ts";
+import { tagsElement } from "./blob-tags.ts";
 import { addressOf, type BlobCall } from "./call.ts";
+import { tierElements } from "./tier-headers.ts";
 
 type ListedBlob = Extract<ListedItem, { kind: "blob" }>;
 
-/** Those that ask for what no blob of ours has yet (tags, …) find nothing to add. */
+/** Those that ask for what no blob of ours has find nothing to add. */
 const INCLUDES = [
   "snapshots",
   "metadata",
@@ -64,6 +66,7 @@ export async function handleListBlobs(context: BlobContext, call: BlobCall): Pro
       deleted: includes.has("deleted"),
       versionsOnly: includes.has("deletedwithversions"),
     },
+    tags: includes.has("tags"),
   };
   const body = await listXml(context, call, asked, includes.has("metadata"));
   return { status: 200, headers: [...XML_CONTENT], body };
@@ -87,7 +90,7 @@ async function listXml(
   );
   let next: ListPosition | null = null;
   for await (const page of listBlobs(context, asked)) {
-    for (const item of page.items) xml.add(itemElement(item, withMetadata));
+    for (const item of page.items) xml.add(itemElement(item, withMetadata, asked.tags));
     next = page.next;
   }
   const marker = next === null ? "" : markerText(next);
@@ -120,13 +123,15 @@ function markerText(next: ListPosition): string {
   return writeMarker({ kind: next.behind === "prefix" ? "p" : "n", text: next.text });
 }
 
-function itemElement(item: ListedItem, withMetadata: boolean): string {
+function itemElement(item: ListedItem, withMetadata: boolean, withTags: boolean): string {
   const name = nameElement("Name", item.name);
   if (item.kind === "prefix") return `<BlobPrefix>${name}</BlobPrefix>`;
-  const { blob, lease, deleted } = item;
+  const { blob, lease, deleted, tier } = item;
   if (blob === null) return `<Blob>${name}${UNCOMMITTED}</Blob>`;
   const { properties } = blob;
   const metadata = withMetadata ? metadataElement(blob.metadata) : "";
+  const tags = withTags && blob.tags.length > 0 ? tagsElement(blob.tags) : "";
+  const tagCount = blob.tags.length > 0 ? `<TagCount>${blob.tags.length}</TagCount>` : "";
   return (
     `<Blob>${name}${stateElements(item, blob)}<Properties>` +
     `<Creation-Time>${rfc1123(blob.createdMs)}</Creation-Time>` +
@@ -138,10 +143,11 @@ function itemElement(item: ListedItem, withMetadata: boolean): string {
     `<Content-CRC64 />${element("Content-MD5", properties.contentMd5?.toString("base64") ?? "")}` +
     element("Cache-Control", properties.cacheControl) +
     element("Content-Disposition", properties.contentDisposition) +
-    `${typeElements(blob)}${lease === null ? "" : leaseElements(lease)}` +
+    `${typeElements(blob)}${tier === null ? "" : tierElements(tier)}` +
+    `${lease === null ? "" : leaseElements(lease)}` +
     `${deleted === null ? "" : deletionElements(deleted)}` +
-    `<ServerEncrypted>true</ServerEncrypted></Properties>${metadata}<OrMetadata />` +
-    `${item.hasVersionsOnly ? "<HasVersionsOnly>true</HasVersionsOnly>" : ""}</Blob>`
+    `<ServerEncrypted>true</ServerEncrypted>${tagCount}</Properties>${metadata}${tags}` +
+    `<OrMetadata />${item.hasVersionsOnly ? "<HasVersionsOnly>true</HasVersionsOnly>" : ""}</Blob>`
   );
 }
 

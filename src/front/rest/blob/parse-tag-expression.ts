@@ -1,6 +1,11 @@
 import type { Fault } from "../../../base/fault.ts";
 import { TAG_EXPRESSION_OPERATORS_MAX } from "../../../base/limits.ts";
-import type { TagComparison, TagExpression, TagOperator } from "../../../rules/tag-expression.ts";
+import type {
+  TagComparison,
+  TagExpression,
+  TagOperator,
+  TagQuery,
+} from "../../../rules/tag-expression.ts";
 
 /** What is wrong with an expression, in the words of the header or parameter that it stands in. */
 export type Invalid = (reason: string) => Fault;
@@ -8,12 +13,6 @@ export type Invalid = (reason: string) => Fault;
 /** `x-ms-if-tags`: comparisons of tags with AND, OR and parentheses. */
 export function parseTagExpression(text: string, invalid: Invalid): TagExpression {
   return new TagParser(text, invalid).expression();
-}
-
-/** What Find Blobs by Tags looks for: all of these, and in one container if it names one. */
-export interface TagQuery {
-  readonly container: string | null;
-  readonly comparisons: readonly TagComparison[];
 }
 
 export function parseTagQuery(text: string, invalid: Invalid): TagQuery {

@@ -2,7 +2,6 @@ import type { BlobContext } from "../../../service/blob/context.ts";
 import { putBlob } from "../../../service/blob/put-blob.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import {
-  conditionsOf,
   digestsOf,
   invalidHeader,
   leaseIdOf,
@@ -11,12 +10,15 @@ import {
 } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { incomingBody } from "../stored-body.ts";
+import { blobConditionsOf } from "./blob-conditions.ts";
 import { writtenHeaders } from "./blob-state.ts";
+import { tagsOf } from "./blob-tags.ts";
 import { putBlobBytesMax } from "./body.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 import { createAppendBlob, createPageBlob } from "./create-blob.ts";
 import { propertiesOfBody } from "./properties.ts";
-import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+import { tierOf } from "./tier-headers.ts";
+import { refuseUnsupportedOnCreation } from "./unsupported.ts";
 
 export async function handlePutBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const name = "x-ms-blob-type";
@@ -35,17 +37,19 @@ export async function handlePutBlob(context: BlobContext, call: BlobCall): Promi
 
 async function putBlockBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseUnsupportedOnWrite(call.request);
+  refuseUnsupportedOnCreation(call.request);
   const incoming = incomingBody(call.request, putBlobBytesMax(call.version));
   const done = await putBlob(context, {
     at: addressOf(call),
     access: call.access,
     leaseId: leaseIdOf(headers),
-    conditions: conditionsOf(headers),
+    conditions: blobConditionsOf(headers),
     body: incoming.body,
     digests: digestsOf(headers),
     properties: propertiesOfBody(headers),
     metadata: metadataOf(headers),
+    tags: tagsOf(headers),
+    tier: tierOf(call),
   });
   return {
     status: 201,

@@ -15,9 +15,11 @@ import { digestHeaders } from "../response-headers.ts";
 import { parseXml, type XmlElement } from "../xml/parse-xml.ts";
 import { requireRoot } from "../xml-nodes.ts";
 import { writtenHeaders } from "./blob-state.ts";
+import { tagsOf } from "./blob-tags.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
 import { propertiesOf } from "./properties.ts";
-import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+import { tierOf } from "./tier-headers.ts";
+import { refuseUnsupportedOnCreation } from "./unsupported.ts";
 
 /** Enough for 50,000 of the longest ids, each on a line of its own. */
 const BODY_BYTES_MAX = 8 * MIB;
@@ -27,8 +29,13 @@ export async function handlePutBlockList(
   call: BlobCall,
 ): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseUnsupportedOnWrite(call.request);
-  const asked = { ...blobUseOf(call), metadata: metadataOf(headers) };
+  refuseUnsupportedOnCreation(call.request);
+  const asked = {
+    ...blobUseOf(call),
+    metadata: metadataOf(headers),
+    tags: tagsOf(headers),
+    tier: tierOf(call),
+  };
   const properties = propertiesOf(headers);
   const wanted = digestsOf(headers);
   const body = await readWholeBody(call.request.body, BODY_BYTES_MAX);

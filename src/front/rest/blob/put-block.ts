@@ -2,7 +2,7 @@ import { Fault } from "../../../base/fault.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { putBlock } from "../../../service/blob/put-block.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import { digestsOf, invalidHeader, leaseIdOf } from "../request-headers.ts";
+import { digestsOf, invalidHeader, leaseIdOf, refuseHeaders } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { incomingBody } from "../stored-body.ts";
 import { putBlockBytesMax } from "./body.ts";
@@ -12,6 +12,7 @@ import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 export async function handlePutBlock(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers, query } = call.request;
   refuseUnsupportedOnWrite(call.request);
+  refuseHeaders(headers, ["x-ms-if-tags"]);
   const blockId = query.get("blockid");
   if (blockId === undefined) {
     throw new Fault("MissingRequiredQueryParameter", { QueryParameterName: "blockid" });

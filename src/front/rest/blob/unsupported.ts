@@ -3,18 +3,11 @@ import { refuseHeaders } from "../request-headers.ts";
 
 /** What has no meaning here yet is refused: a client must not believe that it took effect. */
 
-const ON_ANY = [
-  "x-ms-if-tags",
-  "x-ms-encryption-key",
-  "x-ms-encryption-key-sha256",
-  "x-ms-encryption-algorithm",
-];
+const ON_ANY = ["x-ms-encryption-key", "x-ms-encryption-key-sha256", "x-ms-encryption-algorithm"];
 
-const ON_WRITES = [
+const ON_CREATIONS = [
   ...ON_ANY,
   "x-ms-encryption-scope",
-  "x-ms-tags",
-  "x-ms-access-tier",
   "x-ms-rehydrate-priority",
   "x-ms-immutability-policy-until-date",
   "x-ms-immutability-policy-mode",
@@ -25,6 +18,8 @@ const ON_WRITES = [
   "x-ms-blob-sequence-number",
   "x-ms-sequence-number-action",
 ];
+
+const ON_WRITES = [...ON_CREATIONS, "x-ms-tags", "x-ms-access-tier"];
 
 const ON_DELETE = [
   ...ON_ANY,
@@ -42,12 +37,21 @@ export function refuseUnsupportedOnRead({ headers }: Asked): void {
 
 /** `known` are those of the headers that this operation does understand. */
 export function refuseUnsupportedOnWrite({ headers }: Asked, known: readonly string[] = []): void {
-  refuseHeaders(
-    headers,
-    known.length === 0 ? ON_WRITES : ON_WRITES.filter((name) => !known.includes(name)),
-  );
+  refuseHeaders(headers, without(ON_WRITES, known));
+}
+
+/** For what makes a blob, with all that it has. */
+export function refuseUnsupportedOnCreation(
+  { headers }: Asked,
+  known: readonly string[] = [],
+): void {
+  refuseHeaders(headers, without(ON_CREATIONS, known));
 }
 
 export function refuseUnsupportedOnDelete({ headers }: Asked): void {
   refuseHeaders(headers, ON_DELETE);
+}
+
+function without(names: readonly string[], known: readonly string[]): readonly string[] {
+  return known.length === 0 ? names : names.filter((name) => !known.includes(name));
 }

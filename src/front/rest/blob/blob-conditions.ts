@@ -1,0 +1,23 @@
+import type { BlobConditions } from "../../../rules/conditions.ts";
+import type { TagExpression } from "../../../rules/tag-expression.ts";
+import type { RequestHeaders } from "../http/exchange.ts";
+import { conditionsOf, invalidHeader } from "../request-headers.ts";
+import { parseTagExpression } from "./parse-tag-expression.ts";
+
+/** The four standard conditions, by their names or by others with a prefix, and `x-ms-if-tags`. */
+export function blobConditionsOf(headers: RequestHeaders, prefix = ""): BlobConditions {
+  const four = conditionsOf(headers, prefix);
+  return {
+    ifMatch: four.ifMatch,
+    ifNoneMatch: four.ifNoneMatch,
+    ifModifiedSinceMs: four.ifModifiedSinceMs,
+    ifUnmodifiedSinceMs: four.ifUnmodifiedSinceMs,
+    ifTags: ifTagsOf(headers, "x-ms-if-tags"),
+  };
+}
+
+function ifTagsOf(headers: RequestHeaders, name: string): TagExpression | null {
+  const value = headers.get(name);
+  if (value === undefined || value === "") return null;
+  return parseTagExpression(value, (reason) => invalidHeader(name, value, reason));
+}

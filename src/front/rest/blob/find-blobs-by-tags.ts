@@ -1,0 +1,68 @@
+import type { BlobContext } from "../../../service/blob/context.ts";
+import {
+  type FindPosition,
+  type FoundBlob,
+  findBlobsByTags,
+} from "../../../service/blob/find-blobs-by-tags.ts";
+import type { Query, RestResponse } from "../http/exchange.ts";
+import { echoed, nameElement } from "../list-elements.ts";
+import { markerOf, writeMarker } from "../marker.ts";
+import { invalidQuery, requireFromQuery, resultsMaxOf } from "../request-query.ts";
+import { XML_CONTENT } from "../response-headers.ts";
+import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
+import { XmlBytes } from "../xml/xml-bytes.ts";
+import { tagsElement } from "./blob-tags.ts";
+import type { BlobCall } from "./call.ts";
+import { parseTagQuery } from "./parse-tag-expression.ts";
+
+/** In an account, or in one container of it. */
+export async function handleFindBlobsByTags(
+  context: BlobContext,
+  call: BlobCall,
+): Promise<RestResponse> {
+  const { query } = call.request;
+  const where = requireFromQuery(query, "where");
+  const asked = {
+    account: call.account,
+    container: call.route.container === "" ? null : call.route.container,
+    access: call.access,
+    query: parseTagQuery(where, (reason) => invalidQuery("where", where, reason)),
+    from: positionOf(query),
+    resultsMax: resultsMaxOf(query),
+  };
+  const xml = new XmlBytes();
+  xml.add(
+    `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}>` +
+      echoed(query, "where", "Where") +
+      echoed(query, "marker", "Marker") +
+      `${echoed(query, "maxresults", "MaxResults")}<Blobs>`,
+  );
+  let next: FindPosition | null = null;
+  for await (const page of findBlobsByTags(context, asked)) {
+    for (const item of page.items) xml.add(foundElement(item));
+    next = page.next;
+  }
+  const marker = next === null ? "" : markerText(next);
+  xml.add(`</Blobs>${element("NextMarker", marker)}</EnumerationResults>`);
+  return { status: 200, headers: [...XML_CONTENT], body: xml.done() };
+}
+
+function foundElement({ container, name, tags }: FoundBlob): string {
+  const names = nameElement("Name", name) + element("ContainerName", container);
+  return `<Blob>${names}${tagsElement(tags)}</Blob>`;
+}
+
+/** Neither containers nor values of tags have ends of lines. */
+function markerText({ container, within }: FindPosition): string {
+  if (within === null) return writeMarker({ kind: "c", text: container });
+  const { value, blob, isDone } = within;
+  return writeMarker({ kind: isDone ? "b" : "a", text: `${container}\n${value}\n${blob}` });
+}
+
+function positionOf(query: Query): FindPosition | null {
+  const marker = markerOf(query, ["a", "b", "c"]);
+  if (marker === null) return null;
+  if (marker.kind === "c") return { container: marker.text, within: null };
+  const [container = "", value = "", ...blob] = marker.text.split("\n");
+  return { container, within: { value, blob: blob.join("\n"), isDone: marker.kind === "b" } };
+}

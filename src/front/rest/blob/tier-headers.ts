@@ -1,0 +1,79 @@
+import { Fault } from "../../../base/fault.ts";
+import { rfc1123 } from "../../../base/time-text.ts";
+import {
+  REHYDRATE_PRIORITIES,
+  type RehydratePriority,
+  TIERS,
+  type Tier,
+  type TierStatus,
+} from "../../../rules/tier.ts";
+import type { RequestHeaders } from "../http/exchange.ts";
+import { invalidHeader } from "../request-headers.ts";
+import { element } from "../xml/write-xml.ts";
+import type { BlobCall } from "./call.ts";
+
+const COLD_SINCE = "2021-12-02";
+/** Of page blobs in premium accounts, of which there are none here. */
+const PREMIUM = /^P(?:4|6|10|15|20|30|40|50|60|70|80)$/;
+const NAME = "x-ms-access-tier";
+
+/** `x-ms-access-tier` of a block blob; null if it is not sent. */
+export function tierOf({ request, version }: BlobCall): Tier | null {
+  const value = request.headers.get(NAME);
+  if (value === undefined || value === "") return null;
+  const tier = TIERS.find((one) => one.toLowerCase() === value.toLowerCase());
+  if (tier !== undefined && (tier !== "Cold" || version >= COLD_SINCE)) return tier;
+  if (PREMIUM.test(value.toUpperCase())) {
+    throw new Fault("InvalidBlobTier", { Reason: `${value} is a tier of premium page blobs.` });
+  }
+  throw invalidHeader(NAME, value, `It must be one of ${TIERS.join(", ")}.`);
+}
+
+export function requireTier(call: BlobCall): Tier {
+  const tier = tierOf(call);
+  if (tier === null) throw new Fault("MissingRequiredHeader", { HeaderName: NAME });
+  return tier;
+}
+
+export function rehydratePriorityOf({ request }: BlobCall): RehydratePriority | null {
+  const name = "x-ms-rehydrate-priority";
+  const value = request.headers.get(name);
+  if (value === undefined || value === "") return null;
+  const found = REHYDRATE_PRIORITIES.find((one) => one.toLowerCase() === value.toLowerCase());
+  if (found === undefined) throw invalidHeader(name, value, "It must be Standard or High.");
+  return found;
+}
+
+/** Page and append blobs have no tiers in accounts like ours. */
+export function refuseTier(headers: RequestHeaders, type: string): void {
+  if (headers.get(NAME) === undefined) return;
+  throw new Fault("AccessTierNotSupportedForBlobType", { HeaderName: NAME, BlobType: type });
+}
+
+export function tierHeaders({ tier, changedMs, rehydration }: TierStatus): string[] {
+  const headers = [NAME, tier];
+  if (changedMs === null) headers.push("x-ms-access-tier-inferred", "true");
+  else headers.push("x-ms-access-tier-change-time", rfc1123(changedMs));
+  if (rehydration !== null) {
+    headers.push("x-ms-archive-status", archiveStatus(rehydration.to));
+    headers.push("x-ms-rehydrate-priority", rehydration.priority);
+  }
+  return headers;
+}
+
+export function tierElements({ tier, changedMs, rehydration }: TierStatus): string {
+  const set =
+    changedMs === null
+      ? element("AccessTierInferred", "true")
+      : element("AccessTierChangeTime", rfc1123(changedMs));
+  const moving =
+    rehydration === null
+      ? ""
+      : element("ArchiveStatus", archiveStatus(rehydration.to)) +
+        element("RehydratePriority", rehydration.priority);
+  return element("AccessTier", tier) + set + moving;
+}
+
+function archiveStatus(to: Tier): string {
+  return `rehydrate-pending-to-${to.toLowerCase()}`;
+}

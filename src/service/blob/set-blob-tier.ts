@@ -1,0 +1,35 @@
+import { Fault, refuse } from "../../base/fault.ts";
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import { refuseReadByLease } from "../../rules/lease.ts";
+import { type SetTier, stepTier } from "../../rules/tier.ts";
+import { admitToState, refuseByTagsOf } from "./admit.ts";
+import type { BlobContext, BlobRead } from "./context.ts";
+import { amendState } from "./history.ts";
+
+/** Of the conditions only that on tags counts. */
+export interface SetBlobTier extends BlobRead, SetTier {}
+
+export interface SetBlobTierDone {
+  /** Whether it takes until later. */
+  readonly isPending: boolean;
+}
+
+/** Where a blob lies is not part of it: its ETag and its time stay, and a lease does not matter. */
+export async function setBlobTier(
+  context: BlobContext,
+  asked: SetBlobTier,
+): Promise<SetBlobTierDone> {
+  return context.store.transact((tx) => {
+    const found = admitToState(tx, asked, BLOB_NEEDS.setBlobTier);
+    const { container, blob } = found;
+    if (blob.type !== "BlockBlob") {
+      throw new Fault("AccessTierNotSupportedForBlobType", { BlobType: blob.type });
+    }
+    refuseByTagsOf(tx, asked, container, blob);
+    refuse(refuseReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
+    const { refused, stored } = stepTier(blob.tier, asked, tx.now());
+    if (refused !== null) throw new Fault(refused);
+    amendState(tx, asked.at, found, { ...blob, tier: stored });
+    return { isPending: stored.rehydration !== null };
+  });
+}

@@ -1,0 +1,54 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { KeyReader, key, SPACE } from "../../base/keys.ts";
+import type { Tags } from "../../rules/tags.ts";
+import type { Transaction } from "../../store/store.ts";
+import type { ContainerId } from "./records.ts";
+
+/** For every tag of a current blob an entry, by name and value of the tag and then by the blob. */
+
+const NOTHING = Buffer.alloc(0);
+
+/** To be called wherever a current blob comes, changes or goes; without one there are no tags. */
+export function indexTags(
+  tx: Transaction,
+  container: ContainerId,
+  blob: string,
+  before: Tags,
+  after: Tags,
+): void {
+  if (before === after) return;
+  for (const tag of before) {
+    if (!includes(after, tag)) tx.delete(taggedBlobKey(container, tag[0], tag[1], blob));
+  }
+  for (const tag of after) {
+    if (!includes(before, tag)) tx.set(taggedBlobKey(container, tag[0], tag[1], blob), NOTHING);
+  }
+}
+
+function includes(tags: Tags, [name, value]: Tags[number]): boolean {
+  return tags.some((tag) => tag[0] === name && tag[1] === value);
+}
+
+export function tagKey({ id }: ContainerId, name: string): Bytes {
+  return key(SPACE.blobTag, id, name);
+}
+
+export function tagValueKey({ id }: ContainerId, name: string, value: string): Bytes {
+  return key(SPACE.blobTag, id, name, value);
+}
+
+export function taggedBlobKey(
+  { id }: ContainerId,
+  name: string,
+  value: string,
+  blob: string,
+): Bytes {
+  return key(SPACE.blobTag, id, name, value, blob);
+}
+
+export function readTaggedBlobKey(found: Bytes): { value: string; blob: string } {
+  const parts = new KeyReader(found);
+  parts.u64();
+  parts.text();
+  return { value: parts.text(), blob: parts.text() };
+}

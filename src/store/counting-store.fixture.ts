@@ -1,0 +1,56 @@
+import type { Bytes } from "../base/bytes.ts";
+import type { RangeOptions, Store, Transaction, View } from "./store.ts";
+
+/** Counts what bodies ask of a store: each record that is read or written, and each body. */
+export class CountingStore implements Store {
+  readonly #store: Store;
+  #used = 0;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Since the last time. */
+  used(): number {
+    const used = this.#used;
+    this.#used = 0;
+    return used;
+  }
+
+  read<T>(body: (view: View) => T): Promise<T> {
+    return this.#store.read((view) => body(this.#counted(view)));
+  }
+
+  transact<T>(body: (tx: Transaction) => T): Promise<T> {
+    return this.#store.transact((tx) =>
+      body({
+        ...this.#counted(tx),
+        set: (key, value) => this.#count(1, tx.set(key, value)),
+        delete: (key) => this.#count(1, tx.delete(key)),
+        stamp: () => tx.stamp(),
+      }),
+    );
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+
+  #counted(view: View): View {
+    this.#used++;
+    return {
+      get: (key) => this.#count(1, view.get(key)),
+      range: (from: Bytes, until: Bytes, options: RangeOptions) => {
+        const entries = view.range(from, until, options);
+        return this.#count(1 + entries.length, entries);
+      },
+      now: () => view.now(),
+      stretch: (making, from, until, limit) => view.stretch(making, from, until, limit),
+    };
+  }
+
+  #count<T>(records: number, result: T): T {
+    this.#used += records;
+    return result;
+  }
+}

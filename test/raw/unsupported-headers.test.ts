@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type RawAsked, rawRequest } from "../sdk/raw-request.ts";
+import { startServer, type TestServer } from "../sdk/server.ts";
+
+/** Nothing is accepted and ignored: what a header asks for is done, or refused by its name. */
+
+const KEYS = {
+  "x-ms-encryption-key": "a2V5",
+  "x-ms-encryption-key-sha256": "c2hh",
+  "x-ms-encryption-algorithm": "AES256",
+};
+const SCOPE = { "x-ms-encryption-scope": "scope" };
+const POLICY = {
+  "x-ms-immutability-policy-until-date": "Wed, 01 Jan 2031 00:00:00 GMT",
+  "x-ms-immutability-policy-mode": "Unlocked",
+};
+const HOLD = { "x-ms-legal-hold": "true" };
+const TAGS = { "x-ms-tags": "a=b" };
+const TIER = { "x-ms-access-tier": "Hot" };
+const IF_TAGS = { "x-ms-if-tags": "a='b'" };
+const ON_WRITES = { ...KEYS, ...SCOPE };
+const ON_CREATIONS = { ...ON_WRITES, ...POLICY, ...HOLD };
+const ON_UPDATES = { ...ON_CREATIONS, ...TAGS, ...TIER };
+const OF_PAGES = { "x-ms-blob-content-length": "512", "x-ms-blob-sequence-number": "1" };
+const TIER_TIMES = {
+  "x-ms-access-tier-if-modified-since": "Wed, 01 Jan 2020 00:00:00 GMT",
+  "x-ms-access-tier-if-unmodified-since": "Wed, 01 Jan 2020 00:00:00 GMT",
+};
+
+interface Case extends RawAsked {
+  readonly refused: Readonly<Record<string, string>>;
+}
+
+const BLOCK_LIST = "<BlockList></BlockList>";
+const NO_TAGS = "<Tags><TagSet></TagSet></Tags>";
+const PAGE = { "x-ms-page-write": "update", "x-ms-range": "bytes=0-511" };
+const CLEAR = { "x-ms-page-write": "clear", "x-ms-range": "bytes=0-511" };
+const acquire = { "x-ms-lease-action": "acquire", "x-ms-lease-duration": "15" };
+
+const CASES: readonly Case[] = [
+  put("/box/new", { ...ON_CREATIONS, ...OF_PAGES }, type("BlockBlob"), "text"),
+  put("/box/new", ON_CREATIONS, { ...type("PageBlob"), "x-ms-blob-content-length": "512" }),
+  put("/box/new", { ...ON_CREATIONS, ...OF_PAGES }, type("AppendBlob")),
+  put("/box/new?comp=block&blockid=AAAA", { ...ON_UPDATES, ...IF_TAGS }, {}, "text"),
+  put("/box/new?comp=blocklist", ON_CREATIONS, {}, BLOCK_LIST),
+  put("/box/there?comp=metadata", ON_UPDATES),
+  put("/box/there?comp=properties", ON_UPDATES),
+  put("/box/there?comp=snapshot", ON_UPDATES),
+  put("/box/there?comp=lease", ON_UPDATES, acquire),
+  put("/box/there?comp=tags", ON_UPDATES, {}, NO_TAGS),
+  put("/box/there?comp=tier", { ...ON_CREATIONS, ...TAGS }, TIER),
+  put("/box/pages?comp=page", ON_UPDATES, PAGE, "x".repeat(512)),
+  put("/box/pages?comp=page", ON_UPDATES, CLEAR),
+  put("/box/log?comp=appendblock", ON_UPDATES, {}, "text"),
+  put("/box/log?comp=seal", ON_UPDATES),
+  ask("GET", "/box/there", KEYS),
+  ask("HEAD", "/box/there", KEYS),
+  ask("GET", "/box/there?comp=metadata", KEYS),
+  ask("GET", "/box/there?comp=blocklist", KEYS),
+  ask("GET", "/box/there?comp=tags", KEYS),
+  ask("GET", "/box/pages?comp=pagelist", KEYS),
+  ask("DELETE", "/box/there", { ...KEYS, ...TIER_TIMES }),
+  put("/more?restype=container", {
+    "x-ms-default-encryption-scope": "scope",
+    "x-ms-deny-encryption-scope-override": "true",
+  }),
+  put("/box?restype=container&comp=metadata", IF_TAGS),
+  ask("DELETE", "/box?restype=container", IF_TAGS),
+];
+
+function type(name: string) {
+  return { "x-ms-blob-type": name };
+}
+
+function put(
+  path: string,
+  refused: Case["refused"],
+  headers: Record<string, string> = {},
+  body?: string,
+): Case {
+  return { method: "PUT", path, headers, refused, ...(body !== undefined && { body }) };
+}
+
+function ask(method: string, path: string, refused: Case["refused"]): Case {
+  return { method, path, refused };
+}
+
+let server: TestServer;
+
+before(async () => {
+  server = await startServer();
+  const box = server.client().getContainerClient("box");
+  await box.create();
+  await box.getBlockBlobClient("there").upload("text", 4);
+  await box.getPageBlobClient("pages").create(512);
+  await box.getAppendBlobClient("log").create();
+});
+
+after(async () => {
+  await server.close();
+  assert.deepEqual(server.failures, []);
+});
+
+for (const { refused, ...asked } of CASES) {
+  const kind = Object.values(asked.headers ?? {})[0] ?? "";
+  test(`${asked.method} ${asked.path} ${kind} refuses by name what it does not do`, async () => {
+    for (const [name, value] of Object.entries(refused)) {
+      const headers = { ...asked.headers, [name]: value };
+      const { status, code, text } = await rawRequest(server, { ...asked, headers });
+      assert.deepEqual([status, code], [400, "UnsupportedHeader"], name);
+      if (asked.method !== "HEAD") assert.match(text, new RegExp(`<HeaderName>${name}<`));
+    }
+  });
+}
+
+/** Whole operations that are refused, each by its name. */
+const OPERATIONS: readonly [string, RawAsked][] = [
+  ["queryBlob", { method: "POST", path: "/box/there?comp=query", body: "<QueryRequest/>" }],
+  ["setBlobExpiry", { method: "PUT", path: "/box/there?comp=expiry" }],
+  ["setImmutabilityPolicy", { method: "PUT", path: "/box/there?comp=immutabilityPolicies" }],
+  ["deleteImmutabilityPolicy", { method: "DELETE", path: "/box/there?comp=immutabilityPolicies" }],
+  ["setLegalHold", { method: "PUT", path: "/box/there?comp=legalhold" }],
+  ["renameContainer", { method: "PUT", path: "/box?restype=container&comp=rename" }],
+];
+
+for (const [operation, asked] of OPERATIONS) {
+  test(`${operation} is refused by its name`, async () => {
+    const { status, code, text } = await rawRequest(server, asked);
+    assert.deepEqual([status, code], [501, "NotImplemented"]);
+    assert.match(text, new RegExp(`<Reason>[^<]* ${operation} `));
+  });
+}
+
+test("a static website cannot be switched on", async () => {
+  const { status, code } = await rawRequest(server, {
+    method: "PUT",
+    path: "/?restype=service&comp=properties",
+    body: "<StorageServiceProperties><StaticWebsite><Enabled>true</Enabled></StaticWebsite></StorageServiceProperties>",
+  });
+  assert.equal(status, 400, code);
+});
+
+test("there is no change feed", async () => {
+  const { status, code } = await rawRequest(server, {
+    path: "/$blobchangefeed?restype=container&comp=list",
+  });
+  assert.deepEqual([status, code], [404, "ContainerNotFound"]);
+});

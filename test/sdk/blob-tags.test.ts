@@ -1,0 +1,435 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import {
+  BlobServiceClient,
+  type ContainerClient,
+  ContainerSASPermissions,
+  generateBlobSASQueryParameters,
+} from "@azure/storage-blob";
+import { type RawAsked, rawRequest } from "./raw-request.ts";
+import { refused } from "./refused.ts";
+import { CREDENTIAL, startServer, type TestServer } from "./server.ts";
+
+let server: TestServer;
+let count = 0;
+
+before(async () => {
+  server = await startServer();
+});
+
+after(async () => {
+  await server.close();
+  assert.deepEqual(server.failures, []);
+});
+
+async function newBox(): Promise<ContainerClient> {
+  const box = server.client().getContainerClient(`box${++count}`);
+  await box.create();
+  return box;
+}
+
+function raw(
+  box: ContainerClient,
+  name: string,
+  asked: Omit<RawAsked, "path"> & { query?: string },
+) {
+  return rawRequest(server, {
+    ...asked,
+    path: `/${box.containerName}/${name}?${asked.query ?? ""}`,
+  });
+}
+
+function spelled(tags: readonly (readonly [string, string])[]): string {
+  const all = tags.map(([key, value]) => `<Tag><Key>${key}</Key><Value>${value}</Value></Tag>`);
+  return `<Tags><TagSet>${all.join("")}</TagSet></Tags>`;
+}
+
+async function found(
+  client: BlobServiceClient | ContainerClient,
+  where: string,
+): Promise<string[]> {
+  const names: string[] = [];
+  for await (const item of client.findBlobsByTags(where)) {
+    names.push(`${item.containerName}/${item.name}`);
+  }
+  return names;
+}
+
+test("tags are set, counted, read, replaced and removed, and the ETag stays", async () => {
+  const box = await newBox();
+  const blob = box.getBlockBlobClient("a");
+  const { etag } = await blob.upload("text", 4);
+  assert.deepEqual((await blob.getTags()).tags, {});
+  assert.equal((await blob.getProperties()).tagCount, undefined);
+  const tags = { project: "Lazuli", "a b": "+-./:=_", empty: "" };
+  assert.equal((await blob.setTags(tags))._response.status, 204);
+  assert.deepEqual((await blob.getTags()).tags, tags);
+  const properties = await blob.getProperties();
+  assert.deepEqual([properties.tagCount, properties.etag], [3, etag]);
+  assert.equal((await blob.download()).tagCount, 3);
+  await blob.setTags({ other: "1" });
+  assert.deepEqual((await blob.getTags()).tags, { other: "1" });
+  await blob.setTags({});
+  assert.deepEqual((await blob.getTags()).tags, {});
+});
+
+test("uploads of every kind bring tags along, and without them there are none", async () => {
+  const box = await newBox();
+  const tags = { kind: "new", "with blank": "a=b c" };
+  const block = box.getBlockBlobClient("block");
+  const list = box.getBlockBlobClient("list");
+  const page = box.getPageBlobClient("page");
+  const log = box.getAppendBlobClient("log");
+  await block.upload("text", 4, { tags });
+  await list.stageBlock("AAAA", "text", 4);
+  await list.commitBlockList(["AAAA"], { tags });
+  await page.create(512, { tags });
+  await log.create({ tags });
+  for (const blob of [block, list, page, log]) {
+    assert.deepEqual((await blob.getTags()).tags, tags, blob.name);
+  }
+  await log.appendBlock("more", 4);
+  await block.setMetadata({ a: "b" });
+  assert.equal((await found(box, `kind='new'`)).length, 4);
+  await block.upload("text", 4);
+  assert.deepEqual((await block.getTags()).tags, {});
+  assert.equal((await found(box, `kind='new'`)).length, 3);
+});
+
+test("a list shows tags to who asks for them", async () => {
+  const box = await newBox();
+  await box.getBlockBlobClient("a").upload("text", 4, { tags: { x: "1" } });
+  await box.getBlockBlobClient("b").upload("text", 4);
+  const shown = [];
+  for await (const { name, tags, properties } of box.listBlobsFlat({ includeTags: true })) {
+    shown.push([name, tags, properties.tagCount]);
+  }
+  assert.deepEqual(shown, [
+    ["a", { x: "1" }, 1],
+    ["b", undefined, undefined],
+  ]);
+  for await (const { tags } of box.listBlobsFlat()) assert.equal(tags, undefined);
+});
+
+test("tags that break a rule are refused, in a document as in a header", async () => {
+  const box = await newBox();
+  await box.getBlockBlobClient("a").upload("text", 4);
+  const eleven = Array.from({ length: 11 }, (_, at): [string, string] => [`n${at}`, ""]);
+  const cases: [string, [string, string][]][] = [
+    ["TagsTooLarge", eleven],
+    ["EmptyTagName", [["", "x"]]],
+    ["InvalidTag", [["n".repeat(129), "x"]]],
+    ["InvalidTag", [["n", "v".repeat(257)]]],
+    ["InvalidTag", [["n", "ä"]]],
+    ["InvalidTag", [["n*", ""]]],
+    [
+      "DuplicateTagNames",
+      [
+        ["n", "1"],
+        ["n", "2"],
+      ],
+    ],
+  ];
+  for (const [code, tags] of cases) {
+    const set = await raw(box, "a", { method: "PUT", query: "comp=tags", body: spelled(tags) });
+    assert.deepEqual([set.status, set.code], [400, code]);
+    const value = tags.map((pair) => pair.map(encodeURIComponent).join("=")).join("&");
+    const headers = { "x-ms-blob-type": "BlockBlob", "x-ms-tags": value };
+    const put = await raw(box, "b", { method: "PUT", headers, body: "text" });
+    assert.deepEqual([put.status, put.code], [400, code], value);
+  }
+  for (const [value, code] of [
+    ["x".repeat(2_049), "TagsTooLarge"],
+    ["novalue", "InvalidHeaderValue"],
+    ["a=%zz", "InvalidHeaderValue"],
+  ] as const) {
+    const headers = { "x-ms-blob-type": "BlockBlob", "x-ms-tags": value };
+    const put = await raw(box, "b", { method: "PUT", headers, body: "text" });
+    assert.deepEqual([put.status, put.code], [400, code]);
+  }
+  await refused(box.getBlobClient("b").getTags(), 404, "BlobNotFound");
+});
+
+test("a document that is none of tags is refused", async () => {
+  const box = await newBox();
+  await box.getBlockBlobClient("a").upload("text", 4);
+  for (const [body, code] of [
+    ["", "InvalidXmlDocument"],
+    ["<Tags>", "InvalidXmlDocument"],
+    ["<TagSet></TagSet>", "InvalidXmlDocument"],
+    ["<Tags></Tags>", "MissingRequiredXmlNode"],
+    ["<Tags><TagSet><Tag><Key>a</Key></Tag></TagSet></Tags>", "MissingRequiredXmlNode"],
+    ["<Tags><TagSet><Tug/></TagSet></Tags>", "UnsupportedXmlNode"],
+    [spelled([["a", "x".repeat(40_000)]]), "RequestBodyTooLarge"],
+  ] as const) {
+    const answer = await raw(box, "a", { method: "PUT", query: "comp=tags", body });
+    assert.equal(answer.code, code, body.slice(0, 60));
+  }
+  const body = spelled([["a", "b"]]);
+  for (const [name, value, code] of [
+    ["content-md5", "AAAAAAAAAAAAAAAAAAAAAA==", "Md5Mismatch"],
+    ["x-ms-content-crc64", "AAAAAAAAAAA=", "Crc64Mismatch"],
+  ] as const) {
+    const headers = { [name]: value };
+    const answer = await raw(box, "a", { method: "PUT", query: "comp=tags", body, headers });
+    assert.deepEqual([answer.status, answer.code], [400, code]);
+  }
+});
+
+test("tags of a leased blob change with its lease id only, and are read without", async () => {
+  const box = await newBox();
+  const blob = box.getBlockBlobClient("a");
+  await blob.upload("text", 4);
+  const lease = blob.getBlobLeaseClient();
+  const { leaseId = "" } = await lease.acquireLease(-1);
+  await refused(blob.setTags({ a: "1" }), 412, "LeaseIdMissing");
+  const other = "00000000-0000-0000-0000-00000000000b";
+  const wrong = { conditions: { leaseId: other } };
+  await refused(blob.setTags({ a: "1" }, wrong), 412, "LeaseIdMismatchWithBlobOperation");
+  await refused(blob.getTags(wrong), 412, "LeaseIdMismatchWithBlobOperation");
+  await blob.setTags({ a: "1" }, { conditions: { leaseId } });
+  assert.deepEqual((await blob.getTags()).tags, { a: "1" });
+});
+
+test("tags have conditions of their own names, and those of a blob do not count", async () => {
+  const box = await newBox();
+  const { etag = "" } = await box.getBlockBlobClient("a").upload("text", 4);
+  const body = spelled([["a", "b"]]);
+  const set = (headers: Record<string, string>) =>
+    raw(box, "a", { method: "PUT", query: "comp=tags", body, headers });
+  const get = (headers: Record<string, string>) => raw(box, "a", { query: "comp=tags", headers });
+  assert.equal((await set({ "x-ms-blob-if-match": '"0x1"' })).code, "ConditionNotMet");
+  assert.equal((await set({ "x-ms-blob-if-match": etag })).status, 204);
+  assert.equal((await set({ "if-match": '"0x1"' })).status, 204);
+  assert.equal((await get({ "x-ms-blob-if-match": '"0x1"' })).status, 412);
+  assert.equal((await get({ "x-ms-blob-if-none-match": etag })).status, 304);
+});
+
+const OPERATIONS: readonly (RawAsked & { blob?: string })[] = [
+  { path: "", method: "GET" },
+  { path: "", method: "HEAD" },
+  { path: "comp=metadata", method: "GET" },
+  { path: "comp=blocklist", method: "GET" },
+  { path: "comp=tags", method: "GET" },
+  { path: "comp=metadata", method: "PUT" },
+  { path: "comp=properties", method: "PUT" },
+  { path: "comp=snapshot", method: "PUT" },
+  { path: "comp=tags", method: "PUT", body: spelled([["state", "open"]]) },
+  { path: "comp=tier", method: "PUT", headers: { "x-ms-access-tier": "Cool" } },
+  {
+    path: "comp=lease",
+    method: "PUT",
+    headers: { "x-ms-lease-action": "break" },
+    blob: "leased",
+  },
+  { path: "comp=blocklist", method: "PUT", body: "<BlockList></BlockList>" },
+  { path: "", method: "PUT", body: "text", headers: { "x-ms-blob-type": "BlockBlob" } },
+  { path: "", method: "DELETE" },
+  {
+    path: "comp=page",
+    method: "PUT",
+    body: "x".repeat(512),
+    headers: { "x-ms-page-write": "update", "x-ms-range": "bytes=0-511" },
+    blob: "page",
+  },
+  { path: "comp=pagelist", method: "GET", blob: "page" },
+  { path: "comp=appendblock", method: "PUT", body: "text", blob: "log" },
+  { path: "comp=seal", method: "PUT", blob: "log" },
+];
+
+for (const { path, blob = "a", ...asked } of OPERATIONS) {
+  test(`${asked.method} ${path} (${blob}) goes by a condition on tags`, async () => {
+    const box = await newBox();
+    const tags = { state: "open" };
+    await box.getBlockBlobClient("a").upload("text", 4, { tags });
+    await box.getBlockBlobClient("leased").upload("text", 4, { tags });
+    await box.getBlobClient("leased").getBlobLeaseClient().acquireLease(-1);
+    await box.getPageBlobClient("page").create(512, { tags });
+    await box.getAppendBlobClient("log").create({ tags });
+    const ask = (condition: string) =>
+      raw(box, blob, {
+        ...asked,
+        query: path,
+        headers: { ...asked.headers, "x-ms-if-tags": condition },
+      });
+    const unmet = await ask(`"state" = 'closed'`);
+    assert.deepEqual([unmet.status, unmet.code], [412, "ConditionNotMet"]);
+    const broken = await ask("state = closed");
+    assert.deepEqual([broken.status, broken.code], [400, "InvalidHeaderValue"]);
+    const met = await ask("state = 'open' AND (size > '3' OR state <> 'closed')");
+    assert.ok(met.status < 300, `${met.status} ${met.text}`);
+  });
+}
+
+test("a blob that is to be created meets no condition on tags", async () => {
+  const box = await newBox();
+  const conditions = { tagConditions: "state = 'open'" };
+  const blob = box.getBlockBlobClient("a");
+  await refused(blob.upload("text", 4, { conditions }), 412, "ConditionNotMet");
+});
+
+test("what takes no condition on tags refuses it by name", async () => {
+  const box = await newBox();
+  const headers = { "x-ms-if-tags": "a='b'" };
+  const block = await raw(box, "a", {
+    method: "PUT",
+    query: "comp=block&blockid=AAAA",
+    headers,
+    body: "text",
+  });
+  assert.deepEqual([block.status, block.code], [400, "UnsupportedHeader"]);
+  const path = `/${box.containerName}?restype=container&comp=metadata`;
+  const metadata = await rawRequest(server, { method: "PUT", path, headers });
+  assert.equal(metadata.code, "UnsupportedHeader");
+});
+
+test("blobs are found by their tags, in one container and in all", async () => {
+  const boxes = [await newBox(), await newBox()];
+  const project = `project${count}`;
+  for (const [at, box] of boxes.entries()) {
+    for (const name of ["a", "b", "c"]) {
+      const tags = { project, name, at: String(at) };
+      await box.getBlockBlobClient(name).upload("text", 4, { tags });
+    }
+  }
+  const [first, second] = boxes.map(({ containerName }) => containerName);
+  const all = server.client();
+  assert.deepEqual(await found(all, `project='${project}' AND name > 'a'`), [
+    `${first}/b`,
+    `${first}/c`,
+    `${second}/b`,
+    `${second}/c`,
+  ]);
+  assert.deepEqual(
+    await found(all, `@container='${second}' AND project='${project}' AND name='b'`),
+    [`${second}/b`],
+  );
+  const [one] = boxes as [ContainerClient];
+  assert.deepEqual(await found(one, `"project"='${project}' AND name >= 'b' AND name < 'c'`), [
+    `${first}/b`,
+  ]);
+  assert.deepEqual(await found(one, `project='${project}' AND at='1'`), []);
+  await one.getBlobClient("b").setTags({ project: "another" });
+  await one.getBlobClient("c").delete();
+  assert.deepEqual(await found(one, `project='${project}'`), [`${first}/a`]);
+});
+
+test("what is found shows the tags that were asked for", async () => {
+  const box = await newBox();
+  await box.getBlockBlobClient("a&b").upload("text", 4, { tags: { x: "1", y: "2", z: "3" } });
+  for await (const item of box.findBlobsByTags("x='1' AND y<='2'")) {
+    assert.deepEqual([item.name, item.tags], ["a&b", { x: "1", y: "2" }]);
+  }
+});
+
+test("what is found comes in pages, and markers are ours", async () => {
+  const box = await newBox();
+  const names = Array.from({ length: 7 }, (_, at) => `blob\n${at}`);
+  for (const name of names) {
+    await box.getBlockBlobClient(name.replace("\n", "-")).upload("text", 4, { tags: { p: "1" } });
+  }
+  const pages = [];
+  for await (const page of box.findBlobsByTags("p>='0'").byPage({ maxPageSize: 3 })) {
+    pages.push(page.blobs.length);
+  }
+  assert.deepEqual(pages, [3, 3, 1]);
+  const path = `/${box.containerName}?restype=container&comp=blobs&where=${encodeURIComponent("p='1'")}`;
+  const marker = await rawRequest(server, { path: `${path}&marker=nonsense` });
+  assert.deepEqual([marker.status, marker.code], [400, "InvalidQueryParameterValue"]);
+  const none = await rawRequest(server, { path: `${path}&maxresults=0` });
+  assert.deepEqual([none.status, none.code], [400, "OutOfRangeQueryParameterValue"]);
+});
+
+test("what cannot be looked for is refused", async () => {
+  const box = await newBox();
+  for (const where of ["", "a", "a<>'b'", "a='b' OR c='d'", "@container='x'", "a='b'; drop"]) {
+    const query = `restype=container&comp=blobs&where=${encodeURIComponent(where)}`;
+    const { status, code } = await rawRequest(server, { path: `/${box.containerName}?${query}` });
+    const expected = where === "" ? "MissingRequiredQueryParameter" : "InvalidQueryParameterValue";
+    assert.deepEqual([status, code], [400, expected], where);
+  }
+  const nowhere = server.client().getContainerClient("nowhere");
+  await refused(found(nowhere, "a='b'"), 404, "ContainerNotFound");
+});
+
+test("tags belong to a version: older ones keep theirs, and only the current one is found", async () => {
+  const box = await newBox();
+  const blob = box.getBlockBlobClient("a");
+  await blob.upload("text", 4, { tags: { p: "old" } });
+  const { snapshot = "" } = await blob.createSnapshot();
+  await blob.setTags({ p: "new" });
+  assert.deepEqual((await blob.withSnapshot(snapshot).getTags()).tags, { p: "old" });
+  assert.deepEqual(await found(box, "p='old'"), []);
+  assert.equal((await found(box, "p='new'")).length, 1);
+  const query = `comp=tags&snapshot=${snapshot}`;
+  const set = await raw(box, "a", { method: "PUT", query, body: spelled([["p", "x"]]) });
+  assert.deepEqual([set.status, set.code], [400, "InvalidQueryParameterValue"]);
+});
+
+function through(box: ContainerClient, letters: string): ContainerClient {
+  const sas = generateBlobSASQueryParameters(
+    {
+      containerName: box.containerName,
+      permissions: ContainerSASPermissions.parse(letters),
+      expiresOn: new Date(Date.now() + 3_600_000),
+    },
+    CREDENTIAL,
+  );
+  return new BlobServiceClient(`${server.url}?${sas}`).getContainerClient(box.containerName);
+}
+
+test("a SAS needs t beside its other letters to set, show or ask about tags", async () => {
+  const box = await newBox();
+  await box.getBlockBlobClient("a").upload("text", 4, { tags: { x: "1" } });
+  const code = "AuthorizationPermissionMismatch";
+  const tags = { x: "2" };
+  const conditions = { tagConditions: "x='1'" };
+  const without = through(box, "rwl");
+  const blob = without.getBlockBlobClient("a");
+  await refused(blob.upload("text", 4, { tags }), 403, code);
+  await refused(blob.download(0, 1, { conditions }), 403, code);
+  await refused(blob.setMetadata({}, { conditions }), 403, code);
+  await refused(without.listBlobsFlat({ includeTags: true }).next(), 403, code);
+  const letters = through(box, "rwlt");
+  await letters.listBlobsFlat({ includeTags: true }).next();
+  await letters.getBlockBlobClient("a").setMetadata({}, { conditions });
+  await letters.getBlockBlobClient("a").upload("text", 4, { tags, conditions });
+});
+
+test("with versions, each has tags of its own, and the current one is found", async () => {
+  const versioned = await startServer({ blob: { versioning: true, containerRetentionDays: null } });
+  try {
+    const box = versioned.client().getContainerClient("box");
+    await box.create();
+    const blob = box.getBlockBlobClient("a");
+    const { versionId = "" } = await blob.upload("one", 3, { tags: { p: "old" } });
+    await blob.upload("two", 3, { tags: { p: "new" } });
+    const old = blob.withVersion(versionId);
+    assert.deepEqual((await old.getTags()).tags, { p: "old" });
+    await old.setTags({ p: "older" });
+    await old.setAccessTier("Archive");
+    assert.deepEqual((await old.getTags()).tags, { p: "older" });
+    await refused(old.download(), 409, "BlobArchived");
+    assert.equal((await blob.downloadToBuffer()).toString(), "two");
+    assert.deepEqual(await found(box, "p>='a'"), ["box/a"]);
+    assert.deepEqual(await found(box, "p>='o'"), []);
+    await blob.delete();
+    assert.deepEqual(await found(box, "p>='a'"), []);
+  } finally {
+    await versioned.close();
+  }
+});
+
+test("who deletes a blob does not find it, who restores it does", async () => {
+  const service = server.client();
+  await service.setProperties({ deleteRetentionPolicy: { enabled: true, days: 1 } });
+  const box = await newBox();
+  const blob = box.getBlockBlobClient("a");
+  await blob.upload("text", 4, { tags: { p: "kept" } });
+  await blob.delete();
+  assert.deepEqual(await found(box, "p='kept'"), []);
+  await blob.undelete();
+  assert.equal((await found(box, "p='kept'")).length, 1);
+  assert.deepEqual((await blob.getTags()).tags, { p: "kept" });
+  await service.setProperties({ deleteRetentionPolicy: { enabled: false } });
+});
