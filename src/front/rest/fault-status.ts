@@ -297,11 +297,6 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "InvalidHeaderValue",
     message: "The value provided for one of the HTTP headers was not in the correct format.",
   },
-  InvalidHttpVerb: {
-    status: 400,
-    code: "InvalidHttpVerb",
-    message: "The HTTP verb specified was not recognized by the server.",
-  },
   InvalidInput: {
     status: 400,
     code: "InvalidInput",
@@ -322,11 +317,6 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 400,
     code: "InvalidMetadata",
     message: "The specified metadata is invalid. It includes characters that are not permitted.",
-  },
-  InvalidOperation: {
-    status: 400,
-    code: "InvalidOperation",
-    message: "Invalid operation against a blob snapshot.",
   },
   InvalidPageRange: {
     status: 416,
@@ -648,11 +638,6 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 413,
     code: "RequestBodyTooLarge",
     message: "The size of the request body exceeds the maximum size permitted.",
-  },
-  RequestUrlFailedToParse: {
-    status: 400,
-    code: "RequestUrlFailedToParse",
-    message: "The url in the request could not be parsed.",
   },
   ResourceAlreadyExists: {
     status: 409,
