@@ -36,7 +36,7 @@ class Around implements Surroundings {
 }
 
 function settings(...args: string[]) {
-  const ports = ["--blobPort", "0", "--queuePort", "0", "--tablePort", "0", "--filePort", "0"];
+  const ports = ["--blobPort", "0", "--queuePort", "0", "--tablePort", "0", "--filePort", "0", "--smbPort", "0"];
   const asked = readCommandLine([...ports, ...args], {});
   assert.equal(asked.kind, "start");
   return readSettings((asked as Extract<typeof asked, { kind: "start" }>).options);
@@ -104,7 +104,7 @@ test("handles that a process before left open are closed before anybody is serve
 
 test("services still to come take no port", async (t) => {
   const { origins } = await started(t, new Around(), "--inMemoryPersistence");
-  assert.deepEqual([...origins.keys()], ["blob", "queue", "table", "file"]);
+  assert.deepEqual([...origins.keys()], ["blob", "queue", "table", "file", "smb"]);
 });
 
 test("IPv6 addresses work, and are bracketed in the origin", async (t) => {

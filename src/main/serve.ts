@@ -14,7 +14,9 @@ import { QueueSweep } from "../service/queue/sweep.ts";
 import { TableSweep } from "../service/table/sweep.ts";
 import type { FailStop } from "../store/store.ts";
 import { Background, type Schedule } from "./background.ts";
+import type { ListenAt } from "./command-line.ts";
 import { SERVICES, type ServiceName } from "./flags.ts";
+import { listenSmb } from "./listen-smb.ts";
 import { type Log, openLog, type Terminal } from "./log.ts";
 import { type Data, openData } from "./open-data.ts";
 import type { Settings } from "./settings.ts";
@@ -66,7 +68,8 @@ async function open(
   undo.add(() => log.close());
   const data = await openData(settings, around.clock, failStop);
   undo.add(() => data.close());
-  await clearHandles(data, await beginEpoch(data));
+  const epoch = await beginEpoch(data);
+  await clearHandles(data, epoch);
   const background = sweeping(data, around, log);
   undo.add(() => background.stop());
 
@@ -76,6 +79,11 @@ async function open(
     undo.add(() => listener.drain());
     origins.set(name, listener.origin);
   }
+  const smb = await listenSmb(settings, data, epoch, around.clock, log).catch((error) => {
+    throw listenError("smb", settings.listen.smb, error);
+  });
+  undo.add(() => smb.drain());
+  origins.set("smb", smb.origin);
   background.start();
   return origins;
 }
@@ -119,14 +127,13 @@ async function listen(
   try {
     return await openListener({ service, host, port, tls, clock, limits, log, software, healthy });
   } catch (error) {
-    throw listenError(name, host, port, error as NodeJS.ErrnoException);
+    throw listenError(name, { host, port }, error as NodeJS.ErrnoException);
   }
 }
 
 function listenError(
   name: ServiceName,
-  host: string,
-  port: number,
+  { host, port }: Pick<ListenAt, "host" | "port">,
   error: NodeJS.ErrnoException,
 ): StartError {
   const what = `The ${SERVICES[name].title} service cannot listen on ${host}, port ${port}`;

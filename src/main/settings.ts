@@ -9,6 +9,7 @@ import { loadCertificate } from "./certificate.ts";
 import type { Options } from "./command-line.ts";
 import { type Config, readConfig } from "./config-file.ts";
 import { refuseExposure } from "./network-guard.ts";
+import { type SmbSettings, smbSettings } from "./smb-settings.ts";
 import { StartError, UsageError } from "./start-error.ts";
 
 /** The options together with what stands in the files that they name. */
@@ -20,6 +21,7 @@ export interface Settings extends Options {
   readonly oauth: OAuth | null;
   /** Null for plain HTTP. */
   readonly tls: TlsOptions | null;
+  readonly smb: SmbSettings;
 }
 
 /** Reads the files and checks that everything fits together. Throws a `StartError`. */
@@ -33,7 +35,8 @@ export function readSettings(options: Options): Settings {
   const hosts = Object.values(options.listen).map(({ host }) => host);
   refuseExposure({ ...options, hosts, accounts: stated });
   const tls = certificate === null ? null : loadCertificate(certificate, readFile);
-  return { ...options, accounts, blobSettings: blobSettingsOf(config), oauth, tls };
+  const blobSettings = blobSettingsOf(config);
+  return { ...options, accounts, blobSettings, oauth, tls, smb: smbSettings(options, stated) };
 }
 
 function blobSettingsOf({ accounts = [] }: Config): Map<string, BlobSettings> {

@@ -17,7 +17,7 @@ const KEY =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 const READY = /^Blob service is successfully listening at (https?:\/\/\S+:\d+)$/;
 
-const OTHER_PORTS = ["--queuePort", "0", "--tablePort", "0", "--filePort", "0"];
+const OTHER_PORTS = ["--queuePort", "0", "--tablePort", "0", "--filePort", "0", "--smbPort", "0"];
 
 function start(t: TestContext, ...args: string[]): LazuliProcess {
   const lazuli = new LazuliProcess([...args, ...OTHER_PORTS]);

@@ -91,7 +91,7 @@ async function answersEcho(client: SmbClient): Promise<boolean> {
 test(`${FRAMES} damaged frames: each is answered or hung up on, and nothing breaks`, async (t) => {
   t.diagnostic(`LAZULI_SEED=${SEED}`);
   const random = new Random(SEED);
-  const { client, server, failures } = serverUnderTest();
+  const { client, server, failures } = await serverUnderTest();
   const requests = bodies();
   for (let sent = 0; sent < FRAMES; ) {
     const one = await loggedOn(client(), random);

@@ -3,11 +3,14 @@ import { passwordHash } from "../../src/front/smb/auth/ntlm-keys.ts";
 import { DEFAULT_SMB_LIMITS, type SmbLimits } from "../../src/front/smb/limits.ts";
 import type { SmbEncryption } from "../../src/front/smb/smb-server.ts";
 import { openSmbListener } from "../../src/front/smb/transport.ts";
+import { beginEpoch } from "../../src/service/file/clear-handles.ts";
+import { type FileServer, startFileServer } from "../sdk/file-server.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 
-/** An SMB server of its own for a test. */
+/** The File service over REST and SMB, on data of its own. */
 export interface TestSmb {
   readonly port: number;
+  readonly rest: FileServer;
   /** What went wrong inside. */
   readonly failures: unknown[];
   close(): Promise<void>;
@@ -21,18 +24,29 @@ export interface TestSmbOptions {
 }
 
 export async function startSmb(options: TestSmbOptions = {}): Promise<TestSmb> {
-  const failures: unknown[] = [];
+  const rest = await startFileServer();
+  const { failures, context } = rest;
   const { encryption = "preferred", signingRequired = false, shares = ["box"] } = options;
+  for (const share of shares) await rest.client().getShareClient(share).create();
   const listener = await openSmbListener({
     host: "127.0.0.1",
     port: 0,
     accounts: new Map([[ACCOUNT, { name: ACCOUNT, passwordHashes: [passwordHash(KEY)] }]]),
-    shares: { list: async () => shares, has: async (_account, name) => shares.includes(name) },
+    files: context,
+    epoch: await beginEpoch(context),
     encryption,
     signingRequired,
     clock: systemClock,
     limits: { ...DEFAULT_SMB_LIMITS, ...options.limits },
     log: { failure: (_what, error) => failures.push(error) },
   });
-  return { port: listener.port, failures, close: () => listener.drain() };
+  return {
+    port: listener.port,
+    rest,
+    failures,
+    async close() {
+      await listener.drain();
+      await rest.close();
+    },
+  };
 }

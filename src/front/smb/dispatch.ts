@@ -7,8 +7,11 @@ import { handleFlush } from "./command/flush.ts";
 import { handleIoctl } from "./command/ioctl.ts";
 import { handleLogoff } from "./command/logoff.ts";
 import { handleNegotiate } from "./command/negotiate.ts";
+import { handleQueryDirectory } from "./command/query-directory.ts";
+import { handleQueryInfo } from "./command/query-info.ts";
 import { handleRead } from "./command/read.ts";
 import { handleSessionSetup } from "./command/session-setup.ts";
+import { handleSetInfo } from "./command/set-info.ts";
 import { handleTreeConnect } from "./command/tree-connect.ts";
 import { handleTreeDisconnect } from "./command/tree-disconnect.ts";
 import { handleUnsupported } from "./command/unsupported.ts";
@@ -36,9 +39,9 @@ export const COMMANDS: ReadonlyMap<number, Command> = new Map<number, Command>([
   [COMMAND.lock, { needs: "tree", handle: handleUnsupported }],
   [COMMAND.ioctl, { needs: "tree", handle: handleIoctl }],
   [COMMAND.echo, { needs: "nothing", handle: handleEcho }],
-  [COMMAND.queryDirectory, { needs: "tree", handle: handleUnsupported }],
+  [COMMAND.queryDirectory, { needs: "tree", handle: handleQueryDirectory }],
   [COMMAND.changeNotify, { needs: "tree", handle: handleUnsupported }],
-  [COMMAND.queryInfo, { needs: "tree", handle: handleUnsupported }],
-  [COMMAND.setInfo, { needs: "tree", handle: handleUnsupported }],
+  [COMMAND.queryInfo, { needs: "tree", handle: handleQueryInfo }],
+  [COMMAND.setInfo, { needs: "tree", handle: handleSetInfo }],
   [COMMAND.oplockBreak, { needs: "tree", handle: handleUnsupported }],
 ]);

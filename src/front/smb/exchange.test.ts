@@ -21,7 +21,7 @@ async function loggedOn(client: SmbClient, dialect: number = DIALECT.smb311): Pr
 const hungUp = /closed the connection/;
 
 test("every dialect, signing algorithm and cipher carries a session", async () => {
-  const { client, failures } = serverUnderTest();
+  const { client, failures } = await serverUnderTest();
   for (const dialect of DIALECTS) {
     const one = await loggedOn(client(), dialect);
     assert.equal(one.dialect, dialect);
@@ -47,7 +47,7 @@ test("every dialect, signing algorithm and cipher carries a session", async () =
 });
 
 test("the best dialect that both know is taken, and none where there is none", async () => {
-  const { client } = serverUnderTest();
+  const { client } = await serverUnderTest();
   const old = client();
   await old.negotiate({ dialects: [DIALECT.smb202, DIALECT.smb210] });
   assert.equal(old.dialect, DIALECT.smb210);
@@ -57,7 +57,7 @@ test("the best dialect that both know is taken, and none where there is none", a
 });
 
 test("who negotiates twice, or speaks before, is hung up on", async () => {
-  const { client } = serverUnderTest();
+  const { client } = await serverUnderTest();
   const twice = client();
   await twice.negotiate();
   await assert.rejects(twice.negotiate(), hungUp);
@@ -65,7 +65,7 @@ test("who negotiates twice, or speaks before, is hung up on", async () => {
 });
 
 test("a changed answer to NEGOTIATE ends the session in 3.1.1", async () => {
-  const { client } = serverUnderTest();
+  const { client } = await serverUnderTest();
   const one = client();
   const { line } = one;
   const next = line.next.bind(line);
@@ -82,7 +82,7 @@ test("a changed answer to NEGOTIATE ends the session in 3.1.1", async () => {
 });
 
 test("a tree is connected under a signature in 3.1.1, or not at all", async () => {
-  const { client } = serverUnderTest();
+  const { client } = await serverUnderTest();
   const newest = await loggedOn(client());
   await assert.rejects(newest.treeConnect("box", {}), hungUp);
   const older = await loggedOn(client(), DIALECT.smb302);
@@ -90,7 +90,7 @@ test("a tree is connected under a signature in 3.1.1, or not at all", async () =
 });
 
 test("NEGOTIATE is confirmed to who asks, and who heard something else is hung up on", async () => {
-  const { client } = serverUnderTest();
+  const { client } = await serverUnderTest();
   const ask = (one: SmbClient, capabilities: number) => {
     const input = new Writer().u32(capabilities).zeros(16).u16(1).u16(1).u16(DIALECT.smb300).done();
     const none = Buffer.alloc(16, 0xff);
@@ -107,7 +107,7 @@ test("NEGOTIATE is confirmed to who asks, and who heard something else is hung u
 });
 
 test("a request whose signature is wrong is refused, and does nothing", async () => {
-  const { client } = serverUnderTest();
+  const { client } = await serverUnderTest();
   const one = await loggedOn(client());
   const frame = one.frame(COMMAND.logoff, EMPTY_BODY, { signed: true });
   frame[50] = (frame[50] as number) ^ 1;
@@ -117,14 +117,14 @@ test("a request whose signature is wrong is refused, and does nothing", async ()
 });
 
 test("where signing is required, nothing unsigned is heard", async () => {
-  const { client } = serverUnderTest({ signingRequired: true });
+  const { client } = await serverUnderTest({ signingRequired: true });
   const one = await loggedOn(client(), DIALECT.smb210);
   assert.equal((await one.treeConnect("box", {})).status, STATUS.ACCESS_DENIED);
   assert.equal((await one.treeConnect("box")).status, STATUS.SUCCESS);
 });
 
 test("where encryption is required, nothing plain is heard, and old dialects stay outside", async () => {
-  const { client } = serverUnderTest({ encryption: "required" });
+  const { client } = await serverUnderTest({ encryption: "required" });
   const one = client();
   await one.negotiate();
   const reply = await one.logOn(USER);
@@ -142,7 +142,7 @@ test("where encryption is required, nothing plain is heard, and old dialects sta
 });
 
 test("where encryption is off, no cipher is agreed on", async () => {
-  const { client } = serverUnderTest({ encryption: "off" });
+  const { client } = await serverUnderTest({ encryption: "off" });
   const one = client();
   const reply = await one.negotiate({ dialects: [DIALECT.smb300] });
   assert.equal(reply.bytes.readUInt32LE(HEADER_BYTES + 24) & 0x40, 0);
@@ -151,7 +151,7 @@ test("where encryption is off, no cipher is agreed on", async () => {
 });
 
 test("an encrypted frame that was changed, or of another session, is hung up on", async () => {
-  const { client } = serverUnderTest();
+  const { client } = await serverUnderTest();
   const one = await loggedOn(client());
   const frame = one.frame(COMMAND.echo, EMPTY_BODY, { sealed: true });
   frame[frame.length - 1] = (frame.at(-1) as number) ^ 1;
@@ -163,7 +163,7 @@ test("an encrypted frame that was changed, or of another session, is hung up on"
 });
 
 test("a wrong key opens no session", async () => {
-  const { client, server } = serverUnderTest();
+  const { client, server } = await serverUnderTest();
   const one = client();
   await one.negotiate();
   const reply = await one.logOn({ ...USER, password: "d3Jvbmc=" });
@@ -172,7 +172,7 @@ test("a wrong key opens no session", async () => {
 });
 
 test("a session ends with LOGOFF, with its connection, and when its client comes back", async () => {
-  const { client, server } = serverUnderTest();
+  const { client, server } = await serverUnderTest();
   const one = await loggedOn(client());
   assert.equal((await one.call(COMMAND.logoff, EMPTY_BODY, { signed: true })).status, 0);
   const after = await one.call(COMMAND.logoff, EMPTY_BODY, { signed: true });
@@ -187,7 +187,7 @@ test("a session ends with LOGOFF, with its connection, and when its client comes
 });
 
 test("a client may log on again in its session, and keeps its keys and trees", async () => {
-  const { client } = serverUnderTest();
+  const { client } = await serverUnderTest();
   const one = await loggedOn(client());
   await one.treeConnect("box");
   const again = await one.logOn(USER);
@@ -198,7 +198,7 @@ test("a client may log on again in its session, and keeps its keys and trees", a
 });
 
 test("a second connection for one session is refused by name", async () => {
-  const { client } = serverUnderTest();
+  const { client } = await serverUnderTest();
   const one = await loggedOn(client());
   const body = new Writer().u16(25).u8(1).u8(1).zeros(8).u16(88).u16(1).u64(0).u8(0).done();
   const reply = await one.call(COMMAND.sessionSetup, body, { signed: true });
@@ -206,7 +206,7 @@ test("a second connection for one session is refused by name", async () => {
 });
 
 test("what is not there is refused: shares, trees, commands, files", async () => {
-  const { client } = serverUnderTest();
+  const { client } = await serverUnderTest();
   const one = await loggedOn(client());
   assert.equal((await one.treeConnect("nope")).status, STATUS.BAD_NETWORK_NAME);
   const noTree = await one.call(COMMAND.treeDisconnect, EMPTY_BODY, { treeId: 99 });
@@ -218,7 +218,7 @@ test("what is not there is refused: shares, trees, commands, files", async () =>
 });
 
 test("an id is used once, and none beyond what was granted", async () => {
-  const { client } = serverUnderTest();
+  const { client } = await serverUnderTest();
   const one = await loggedOn(client());
   await assert.rejects(one.call(COMMAND.echo, EMPTY_BODY, { messageId: 0 }), hungUp);
   const two = await loggedOn(client());
@@ -226,7 +226,7 @@ test("an id is used once, and none beyond what was granted", async () => {
 });
 
 test("the answers of a compound come in one frame, in order, each signed", async () => {
-  const { client } = serverUnderTest();
+  const { client } = await serverUnderTest();
   const one = await loggedOn(client());
   const signed = { signed: true };
   one.line.send(
@@ -251,7 +251,7 @@ test("the answers of a compound come in one frame, in order, each signed", async
 });
 
 test("a related request takes session and tree from the one before, but needs one", async () => {
-  const { client } = serverUnderTest();
+  const { client } = await serverUnderTest();
   const one = await loggedOn(client());
   await one.treeConnect("IPC$");
   const alone = await one.call(COMMAND.treeDisconnect, EMPTY_BODY, { related: true });
@@ -269,7 +269,7 @@ test("a related request takes session and tree from the one before, but needs on
 });
 
 test("a frame with too many requests, or cut in the middle, is hung up on", async () => {
-  const { client } = serverUnderTest({ limits: { compoundMax: 3 } });
+  const { client } = await serverUnderTest({ limits: { compoundMax: 3 } });
   const one = await loggedOn(client());
   one.line.send(one.compound(Array(4).fill([COMMAND.echo, EMPTY_BODY])));
   await assert.rejects(one.receive(), hungUp);
@@ -287,7 +287,7 @@ test("a frame with too many requests, or cut in the middle, is hung up on", asyn
 
 test("sessions and trees have their limits", async () => {
   const limits = { sessionsPerConnectionMax: 1, treesPerSessionMax: 1 };
-  const { client } = serverUnderTest({ limits });
+  const { client } = await serverUnderTest({ limits });
   const one = await loggedOn(client());
   assert.equal((await one.treeConnect("box")).status, STATUS.SUCCESS);
   assert.equal((await one.treeConnect("docs")).status, STATUS.INSUFFICIENT_RESOURCES);

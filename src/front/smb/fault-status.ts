@@ -6,13 +6,26 @@ import { type NtStatus, STATUS } from "./nt-status.ts";
  * them showing up here is a bug.
  */
 const STATUS_OF_FAULT: Partial<Record<FaultCode, NtStatus>> = {
+  AuthorizationPermissionMismatch: STATUS.ACCESS_DENIED,
+  CannotDeleteFileOrDirectory: STATUS.CANNOT_DELETE,
+  DeletePending: STATUS.DELETE_PENDING,
+  DirectoryNotEmpty: STATUS.DIRECTORY_NOT_EMPTY,
+  FileLockConflict: STATUS.FILE_LOCK_CONFLICT,
+  HandleLimitExceeded: STATUS.TOO_MANY_OPENED_FILES,
   InsufficientStorage: STATUS.DISK_FULL,
+  InvalidFileOrDirectoryPathName: STATUS.OBJECT_NAME_INVALID,
+  InvalidHandle: STATUS.FILE_CLOSED,
   InvalidInput: STATUS.INVALID_PARAMETER,
   InvalidResourceName: STATUS.OBJECT_NAME_INVALID,
   OutOfRangeInput: STATUS.INVALID_PARAMETER,
+  ParentNotFound: STATUS.OBJECT_PATH_NOT_FOUND,
+  ReadOnlyAttribute: STATUS.ACCESS_DENIED,
   ResourceAlreadyExists: STATUS.OBJECT_NAME_COLLISION,
   ResourceNotFound: STATUS.OBJECT_NAME_NOT_FOUND,
+  ResourceTypeMismatch: STATUS.INVALID_DEVICE_REQUEST,
   ServerBusy: STATUS.INSUFFICIENT_RESOURCES,
+  ShareNotFound: STATUS.NETWORK_NAME_DELETED,
+  SharingViolation: STATUS.SHARING_VIOLATION,
 };
 
 /** Null for a code that SMB has no word for. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Bytes } from "../../base/bytes.ts";
+import { Fault } from "../../base/fault.ts";
 import type { Authentication } from "./auth/authentication.ts";
 import { DIALECT } from "./codec/negotiate.ts";
 import type { Connection, Negotiated } from "./connection.ts";
@@ -69,7 +70,14 @@ export class Session {
   }
 
   async closeOpens(which: (open: Open) => boolean): Promise<void> {
-    for (const open of [...this.opens.values()].filter(which)) await this.closeOpen(open);
+    for (const open of [...this.opens.values()].filter(which)) {
+      try {
+        await this.closeOpen(open);
+      } catch (error) {
+        // Closed from elsewhere already, or gone with its share: all the better.
+        if (!(error instanceof Fault)) throw error;
+      }
+    }
   }
 
   async closeOpen(open: Open): Promise<void> {

@@ -1,4 +1,9 @@
 import { HandClock } from "../../base/clock.ts";
+import { MemoryExtents } from "../../engine/memory/extents.ts";
+import { MemoryStore } from "../../engine/memory/store.ts";
+import { OWNER } from "../../rules/access.ts";
+import { createShare } from "../../service/file/create-share.ts";
+import { StoredContents } from "../../store/stored-contents.ts";
 import type { NtlmUser } from "./auth/ntlm-client.fixture.ts";
 import { passwordHash } from "./auth/ntlm-keys.ts";
 import { DropConnection } from "./drop-connection.ts";
@@ -22,16 +27,28 @@ export interface ServerTraits {
 }
 
 /** A server with one account and two shares, for clients that need no socket. */
-export function serverUnderTest(traits: ServerTraits = {}): ServerUnderTest {
+export async function serverUnderTest(traits: ServerTraits = {}): Promise<ServerUnderTest> {
   const failures: unknown[] = [];
-  const shares = ["box", "docs"];
   const { user, password } = USER;
+  const clock = new HandClock(Date.UTC(2026, 0, 1));
+  const store = new MemoryStore(clock);
+  const files = { store, contents: new StoredContents(store, new MemoryExtents()) };
+  for (const share of ["box", "docs"]) {
+    await createShare(files, {
+      at: { account: user, share, snapshot: null },
+      access: OWNER,
+      metadata: [],
+      quotaGib: 1,
+      tier: "TransactionOptimized",
+    });
+  }
   const server = new SmbServer({
     accounts: new Map([[user, { name: user, passwordHashes: [passwordHash(password)] }]]),
-    shares: { list: async () => shares, has: async (_account, name) => shares.includes(name) },
+    files,
+    epoch: 1n,
     encryption: traits.encryption ?? "preferred",
     signingRequired: traits.signingRequired ?? false,
-    clock: new HandClock(Date.UTC(2026, 0, 1)),
+    clock,
     limits: { ...DEFAULT_SMB_LIMITS, ...traits.limits },
     log: { failure: (_what, error) => failures.push(error) },
   });

@@ -1,10 +1,10 @@
 import { randomBytes, randomInt } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
+import type { FileContext } from "../../service/file/context.ts";
 import type { SmbAccounts } from "./auth/authentication.ts";
 import type { Connection } from "./connection.ts";
 import type { SmbLimits } from "./limits.ts";
 import { Session } from "./session.ts";
-import type { Shares } from "./shares.ts";
 
 export type SmbEncryption = "required" | "preferred" | "off";
 
@@ -16,7 +16,9 @@ export interface SmbLog {
 
 export interface SmbServerOptions {
   readonly accounts: SmbAccounts;
-  readonly shares: Shares;
+  readonly files: FileContext;
+  /** Of this process: what it has open is marked with it. */
+  readonly epoch: bigint;
   readonly encryption: SmbEncryption;
   /** Clients that can do no signing are refused. */
   readonly signingRequired: boolean;

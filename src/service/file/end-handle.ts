@@ -107,10 +107,10 @@ function removeItem(
 
 /** The record of what is open. */
 export function readItem(
-  tx: Transaction,
+  view: View,
   tree: Tree,
   { id }: OpenItem,
   { isDirectory }: Pick<Handle, "isDirectory">,
 ): Directory | File {
-  return isDirectory ? readDirectory(tx, tree, id) : readFile(tx, tree, id);
+  return isDirectory ? readDirectory(view, tree, id) : readFile(view, tree, id);
 }

@@ -9,7 +9,7 @@ import {
   type RecordOf,
   u64,
 } from "../../base/fields.ts";
-import { key, SPACE } from "../../base/keys.ts";
+import { KeyReader, key, SPACE } from "../../base/keys.ts";
 import { SHARE_NAME_CHARS_MAX } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { storedLease } from "../../store/lease-field.ts";
@@ -56,7 +56,7 @@ const shareFormat = format(1, shareShape);
 const snapshotFormat = format(1, snapshotShape);
 const doomedShareFormat = format(1, doomedShareShape);
 
-function shareKey(at: Omit<ShareAddress, "snapshot">): Bytes {
+export function shareKey(at: Omit<ShareAddress, "snapshot">): Bytes {
   return key(SPACE.share, at.account, at.share);
 }
 
@@ -97,4 +97,10 @@ export function writeSnapshot(
   value: ShareSnapshot,
 ): void {
   tx.set(snapshotKey(share, stamp), snapshotFormat.encode(value));
+}
+
+export function nameOfShareKey(found: Bytes): string {
+  const parts = new KeyReader(found);
+  parts.text();
+  return parts.text();
 }

@@ -75,6 +75,10 @@ export function readEntry(
   return found === undefined ? null : entryFormat.decode(found);
 }
 
+export function decodeEntry(found: Bytes): DirectoryEntry {
+  return entryFormat.decode(found);
+}
+
 /** Where the entry has stood for something else, that is kept for whoever needs it. */
 export function writeEntry(
   tx: Transaction,

@@ -1,7 +1,8 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { Bytes } from "../../../base/bytes.ts";
 import type { Clock } from "../../../base/clock.ts";
-import { fileTime } from "../codec/file-time.ts";
+import { fileTimeOfStamp } from "../../../base/file-time.ts";
+import { stampOf } from "../../../base/stamp.ts";
 import { Rc4 } from "../crypto/rc4.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import { DerError } from "./der.ts";
@@ -130,7 +131,7 @@ export class Authentication {
       flags: (offered & TAKEN) | STATED,
       serverName: this.#serverName,
       challenge: this.#challenge,
-      time: fileTime(this.#clock.now()),
+      time: fileTimeOfStamp(stampOf(this.#clock.now())),
     });
     this.#negotiate = Buffer.from(negotiate);
     this.#challengeMessage = message;

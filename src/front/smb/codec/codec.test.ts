@@ -7,7 +7,6 @@ import { readChangeNotify } from "./change-notify.ts";
 import { readClose, writeClose } from "./close.ts";
 import { readCreate, writeCreate } from "./create.ts";
 import { readEmpty } from "./empty.ts";
-import { fileTime } from "./file-time.ts";
 import { readFlush } from "./flush.ts";
 import { readIoctl } from "./ioctl.ts";
 import { readLock } from "./lock.ts";
@@ -364,9 +363,4 @@ test("numbers of 64 bits are exact as far as ours go", () => {
     assert.equal(readU64(bytes, 0), value);
     assert.equal(bytes.readBigUInt64LE(0), BigInt(value));
   }
-});
-
-test("file times count from 1601", () => {
-  assert.equal(fileTime(0), 116_444_736_000_000_000n);
-  assert.equal(fileTime(Date.UTC(2026, 0, 1)), 134_116_992_000_000_000n);
 });

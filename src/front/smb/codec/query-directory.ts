@@ -11,6 +11,8 @@ export interface QueryDirectoryRequest {
   readonly outputBytesMax: number;
 }
 
+export const SCAN_FLAG = { restart: 1, single: 2, reopen: 16 } as const;
+
 const STRUCTURE_SIZE = 33;
 const ANSWER_FIXED_BYTES = 8;
 

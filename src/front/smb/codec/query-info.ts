@@ -2,6 +2,8 @@ import type { Bytes } from "../../../base/bytes.ts";
 import { type FileId, readFileId } from "./file-id.ts";
 import { bodyOf, partOf } from "./wire.ts";
 
+export const INFO_TYPE = { file: 1, fileSystem: 2, security: 3, quota: 4 } as const;
+
 export interface QueryInfoRequest {
   readonly type: number;
   readonly infoClass: number;

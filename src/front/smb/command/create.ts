@@ -1,24 +1,25 @@
 import { type Answer, type Call, success } from "../call.ts";
-import { type CreateRequest, readCreate, writeCreate } from "../codec/create.ts";
+import { readCreate, writeCreate } from "../codec/create.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import { openPipe } from "../rpc/pipe.ts";
+import { createFile } from "./create-file.ts";
 
 const OPENED = 1;
 const ATTRIBUTE_NORMAL = 0x80;
 const PIPE_ALLOCATED = 4_096;
 const NO_TIME = 0n;
 
-export function handleCreate(call: Call): Answer {
+export async function handleCreate(call: Call): Promise<Answer> {
   const request = readCreate(call.message);
   const { session, server, tree } = call;
   if (session.opens.size >= server.options.limits.opensPerSessionMax) {
     throw new StatusError(STATUS.TOO_MANY_OPENED_FILES);
   }
-  if (tree.kind === "pipe") return createPipe(call, request);
-  throw new StatusError(STATUS.NOT_SUPPORTED);
+  if (tree.kind === "pipe") return createPipe(call, request.name);
+  return await createFile(call, tree.share, request);
 }
 
-function createPipe(call: Call, { name }: CreateRequest): Answer {
+function createPipe(call: Call, name: string): Answer {
   const { session, server, tree, chain } = call;
   const id = server.newFileId();
   const fileId = { persistent: id, volatile: id };

@@ -1,9 +1,11 @@
 import { type Answer, type Call, success } from "../call.ts";
+import { ACCESS } from "../codec/access.ts";
 import { writeEmpty } from "../codec/empty.ts";
 import { readFlush } from "../codec/flush.ts";
 
-/** What is written to a pipe is never kept, so there is nothing to flush. */
+/** Every write is on the disk before it is answered, so there is nothing left to flush. */
 export function handleFlush(call: Call): Answer {
-  call.open(readFlush(call.message));
+  const open = call.open(readFlush(call.message));
+  if (open.kind === "file") open.expect(ACCESS.writeData | ACCESS.appendData);
   return success(writeEmpty());
 }

@@ -37,6 +37,7 @@ function validateNegotiate(
 
 async function transceive(call: Call, request: IoctlRequest): Promise<Answer> {
   const open = call.open(request.fileId);
+  if (open.kind !== "pipe") throw new StatusError(STATUS.INVALID_DEVICE_REQUEST);
   await open.write(request.input);
   const { bytes, hasMore } = open.read(request.outputBytesMax);
   const status = hasMore ? STATUS.BUFFER_OVERFLOW : STATUS.SUCCESS;

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Bytes } from "../../../base/bytes.ts";
+import { fileTimeOfStamp } from "../../../base/file-time.ts";
+import { stampOf } from "../../../base/stamp.ts";
 import { serverHint } from "../auth/spnego.ts";
 import { type Answer, type Call, success } from "../call.ts";
-import { fileTime } from "../codec/file-time.ts";
 import { blankHeader, COMMAND, writeAnswerHeader } from "../codec/header.ts";
 import {
   CAPABILITY,
@@ -128,7 +129,7 @@ function answerBody(
     capabilities: negotiated.serverCapabilities,
     serverGuid: server.guid,
     transferBytesMax: negotiated.transferBytesMax,
-    time: fileTime(server.options.clock.now()),
+    time: fileTimeOfStamp(stampOf(server.options.clock.now())),
     token: serverHint(),
     contexts,
   });

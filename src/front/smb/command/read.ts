@@ -1,12 +1,32 @@
-import type { Answer, Call } from "../call.ts";
-import { readRead, writeReadHead } from "../codec/read.ts";
-import { STATUS } from "../nt-status.ts";
+import type { Bytes } from "../../../base/bytes.ts";
+import { readOpenFile } from "../../../service/file/read-open-file.ts";
+import { type Answer, type Call, success } from "../call.ts";
+import { ACCESS } from "../codec/access.ts";
+import { type ReadRequest, readRead, writeReadHead } from "../codec/read.ts";
+import type { FileOpen } from "../file-open.ts";
+import { STATUS, StatusError } from "../nt-status.ts";
 
-export function handleRead(call: Call): Answer {
-  const { fileId, length } = readRead(call.message);
-  const open = call.open(fileId);
-  call.expectCharge(length);
-  const { bytes, hasMore } = open.read(length);
+const OFFSET_MAX = 2 ** 63;
+
+export async function handleRead(call: Call): Promise<Answer> {
+  const request = readRead(call.message);
+  const open = call.open(request.fileId);
+  call.expectCharge(request.length);
+  if (open.kind === "file") return success(...(await readFile(call, open, request)));
+  const { bytes, hasMore } = open.read(request.length);
   const status = hasMore ? STATUS.BUFFER_OVERFLOW : STATUS.SUCCESS;
   return { status, body: [writeReadHead(bytes.length), bytes] };
+}
+
+async function readFile({ server }: Call, open: FileOpen, request: ReadRequest): Promise<Bytes[]> {
+  const { offset: from, length, lengthMin } = request;
+  if (open.isDirectory) throw new StatusError(STATUS.INVALID_DEVICE_REQUEST);
+  open.expect(ACCESS.readData | ACCESS.execute);
+  if (from + length > OFFSET_MAX) throw new StatusError(STATUS.INVALID_PARAMETER);
+  const bytes = await readOpenFile(server.options.files, { ...open.asked, from, length });
+  const isEnough = bytes !== null && bytes.length >= lengthMin;
+  if (!isEnough && (length > 0 || lengthMin > 0)) throw new StatusError(STATUS.END_OF_FILE);
+  const found = bytes ?? Buffer.alloc(0);
+  open.position = BigInt(from + found.length);
+  return [writeReadHead(found.length), found];
 }

@@ -1,6 +1,7 @@
 import type { Answer, Call } from "../call.ts";
 import { readTreeConnect, writeTreeConnect } from "../codec/tree-connect.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
+import { hasShare } from "../shares.ts";
 import type { Tree } from "../tree.ts";
 
 const IPC = "ipc$";
@@ -15,7 +16,7 @@ export async function handleTreeConnect(call: Call): Promise<Answer> {
     throw new StatusError(STATUS.INSUFFICIENT_RESOURCES);
   }
   const isPipe = name === IPC;
-  if (!isPipe && !(await server.options.shares.has(session.account, name))) {
+  if (!isPipe && !(await hasShare(server.options.files, session.account, name))) {
     throw new StatusError(STATUS.BAD_NETWORK_NAME);
   }
   const id = session.newTreeId();

@@ -1,10 +1,38 @@
+import { writeOpenFile } from "../../../service/file/write-open-file.ts";
 import { type Answer, type Call, success } from "../call.ts";
-import { readWrite, writeWrite } from "../codec/write.ts";
+import { ACCESS } from "../codec/access.ts";
+import { readWrite, type WriteRequest, writeWrite } from "../codec/write.ts";
+import type { FileOpen } from "../file-open.ts";
+import { STATUS, StatusError } from "../nt-status.ts";
+
+/** Instead of an offset: behind what is there. */
+const AT_END = 2 ** 64;
+const OFFSET_MAX = 2 ** 63;
 
 export async function handleWrite(call: Call): Promise<Answer> {
-  const { fileId, data } = readWrite(call.message);
-  const open = call.open(fileId);
+  const request = readWrite(call.message);
+  const open = call.open(request.fileId);
+  const { data } = request;
   call.expectCharge(data.length);
-  await open.write(data);
+  if (open.kind === "file") await writeFile(call, open, request);
+  else await open.write(data);
   return success(writeWrite(data.length));
+}
+
+async function writeFile(
+  { server }: Call,
+  open: FileOpen,
+  { offset, data }: WriteRequest,
+): Promise<void> {
+  if (open.isDirectory) throw new StatusError(STATUS.INVALID_DEVICE_REQUEST);
+  open.expect(ACCESS.writeData | ACCESS.appendData);
+  const isAtEnd = offset === AT_END;
+  if (!isAtEnd && offset + data.length > OFFSET_MAX) {
+    throw new StatusError(STATUS.INVALID_PARAMETER);
+  }
+  const { preservesWritten } = open;
+  const from = isAtEnd ? null : offset;
+  const asked = { ...open.asked, from, bytes: data, preservesWritten };
+  await writeOpenFile(server.options.files, asked);
+  if (!isAtEnd) open.position = BigInt(offset + data.length);
 }

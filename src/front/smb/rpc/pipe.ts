@@ -2,6 +2,7 @@ import type { Bytes } from "../../../base/bytes.ts";
 import type { FileId } from "../codec/file-id.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import type { OpenBase } from "../open.ts";
+import { sharesOf } from "../shares.ts";
 import type { SmbServer } from "../smb-server.ts";
 import { RpcConversation } from "./conversation.ts";
 import { SRVSVC, serveSrvsvc } from "./srvsvc.ts";
@@ -30,9 +31,8 @@ export class PipeOpen implements OpenBase {
   constructor({ fileId, treeId, account, server }: PipeOwner) {
     this.fileId = fileId;
     this.treeId = treeId;
-    const { shares } = server.options;
     this.#conversation = new RpcConversation(SRVSVC, async (operation, input) =>
-      serveSrvsvc(operation, input, await shares.list(account)),
+      serveSrvsvc(operation, input, await sharesOf(server.options.files, account)),
     );
   }
 

@@ -1,0 +1,182 @@
+import { Fault } from "../../../base/fault.ts";
+import { OWNER } from "../../../rules/access.ts";
+import { DELETE, READ, WRITE } from "../../../rules/share-mode.ts";
+import type { Disposition, OpenFile, OpenFileDone } from "../../../service/file/open-file.ts";
+import { openFile } from "../../../service/file/open-file.ts";
+import { type Answer, type Call, success } from "../call.ts";
+import { ACCESS, ALL_ACCESS, grantedAccess } from "../codec/access.ts";
+import { askedAttributes, shownItem } from "../codec/attributes.ts";
+import { type CreateContext, type CreateRequest, writeCreate } from "../codec/create.ts";
+import { Writer } from "../codec/wire.ts";
+import { FileOpen } from "../file-open.ts";
+import { STATUS, StatusError } from "../nt-status.ts";
+import { pathOf } from "../path.ts";
+
+const DISPOSITIONS: readonly Disposition[] = [
+  "supersede",
+  "open",
+  "create",
+  "openIf",
+  "overwrite",
+  "overwriteIf",
+];
+const ACTIONS = { superseded: 0, opened: 1, created: 2, overwritten: 3 } as const;
+
+export const OPTION = {
+  directory: 0x00000001,
+  nonDirectory: 0x00000040,
+  deleteOnClose: 0x00001000,
+  openByFileId: 0x00002000,
+} as const;
+
+/** Options that stand for what there is not. */
+const UNKNOWN_OPTIONS = 0xff000000;
+/** Those that a client may ask for later what they are. */
+const MODE_OPTIONS = 0x0000103e;
+const SHARE_ALL = READ | WRITE | DELETE;
+const IMPERSONATION_MAX = 3;
+const NAMED_PIPES_AND_DEVICES = 0x00000048;
+
+export async function createFile(
+  call: Call,
+  share: string,
+  request: CreateRequest,
+): Promise<Answer> {
+  const { session, server, tree, chain } = call;
+  const asked = openingOf(call, share, request);
+  const done = await openAs(call, asked);
+  const id = server.newFileId();
+  const fileId = { persistent: id, volatile: id };
+  const granted = grantedAccess(request.access);
+  const { account } = session;
+  const open = new FileOpen({
+    context: server.options.files,
+    fileId,
+    treeId: tree.id,
+    at: { account, share, snapshot: null },
+    item: done.item.id,
+    handle: done.handle,
+    isDirectory: done.isDirectory,
+    granted,
+    mode: request.options & MODE_OPTIONS,
+  });
+  // The client may have gone meanwhile, and with it whoever would close this.
+  if (!session.isValid || !session.trees.has(tree.id)) {
+    await open.close();
+    throw new StatusError(STATUS.USER_SESSION_DELETED);
+  }
+  session.opens.set(id, open);
+  chain.fileId = fileId;
+  return success(
+    writeCreate({
+      ...shownItem(done.item, done.isDirectory),
+      oplock: 0,
+      action: ACTIONS[done.action],
+      fileId,
+      contexts: answerContexts(request, done),
+    }),
+  );
+}
+
+/** The words of SMB in the service's words; what makes no sense is refused. */
+function openingOf(
+  { session, server, connection }: Call,
+  share: string,
+  request: CreateRequest,
+): OpenFile {
+  refuseSenseless(request);
+  const granted = grantedAccess(request.access);
+  if (granted === 0 || (request.access & ACCESS.systemSecurity) !== 0) {
+    throw new StatusError(STATUS.ACCESS_DENIED);
+  }
+  const { options } = request;
+  const deletesOnClose = (options & OPTION.deleteOnClose) !== 0;
+  if (deletesOnClose && (granted & ACCESS.delete) === 0) {
+    throw new StatusError(STATUS.INVALID_PARAMETER);
+  }
+  const at = { account: session.account, share, snapshot: null };
+  return {
+    at: { ...at, path: pathOf(request.name), trailingDots: true },
+    access: OWNER,
+    disposition: DISPOSITIONS[request.disposition] as Disposition,
+    kind: kindOf(options),
+    mode: { access: accessBits(granted), share: request.share & SHARE_ALL },
+    deletesOnClose,
+    settings: {
+      attributes: askedAttributes(request.attributes),
+      created: null,
+      written: null,
+      changed: null,
+    },
+    opener: {
+      epoch: server.options.epoch,
+      sessionId: BigInt(session.id),
+      clientIp: connection.wire.remoteAddress,
+    },
+  };
+}
+
+function refuseSenseless(request: CreateRequest): void {
+  const { options, disposition, share, contexts } = request;
+  if (request.impersonation > IMPERSONATION_MAX) {
+    throw new StatusError(STATUS.BAD_IMPERSONATION_LEVEL);
+  }
+  const isBoth = (options & OPTION.directory) !== 0 && (options & OPTION.nonDirectory) !== 0;
+  const isSenseless =
+    disposition >= DISPOSITIONS.length ||
+    (share & ~SHARE_ALL) !== 0 ||
+    (options & UNKNOWN_OPTIONS) !== 0 ||
+    (request.attributes & NAMED_PIPES_AND_DEVICES) !== 0 ||
+    isBoth;
+  const replaces = disposition === 0 || disposition >= 4;
+  const replacesDirectory = (options & OPTION.directory) !== 0 && replaces;
+  if (isSenseless || replacesDirectory) throw new StatusError(STATUS.INVALID_PARAMETER);
+  if ((options & OPTION.openByFileId) !== 0) throw new StatusError(STATUS.NOT_SUPPORTED);
+  const names = contexts.map(({ name }) => name);
+  if (names.includes("ExtA")) throw new StatusError(STATUS.EAS_NOT_SUPPORTED);
+  if (names.includes("SecD") || names.includes("TWrp")) throw new StatusError(STATUS.NOT_SUPPORTED);
+}
+
+function kindOf(options: number): OpenFile["kind"] {
+  if ((options & OPTION.directory) !== 0) return "directory";
+  return (options & OPTION.nonDirectory) !== 0 ? "file" : null;
+}
+
+/** What others have to put up with. */
+function accessBits(granted: number): number {
+  const reads = (granted & (ACCESS.readData | ACCESS.execute)) !== 0;
+  const writes = (granted & (ACCESS.writeData | ACCESS.appendData)) !== 0;
+  const deletes = (granted & ACCESS.delete) !== 0;
+  return (reads ? READ : 0) | (writes ? WRITE : 0) | (deletes ? DELETE : 0);
+}
+
+/** One word of the service is two of SMB: which, depends on what was asked for. */
+async function openAs({ server }: Call, asked: OpenFile): Promise<OpenFileDone> {
+  try {
+    return await openFile(server.options.files, asked);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    if (error.code === "ResourceTypeMismatch") {
+      const isWanted = asked.kind === "directory";
+      throw new StatusError(isWanted ? STATUS.NOT_A_DIRECTORY : STATUS.FILE_IS_A_DIRECTORY);
+    }
+    if (error.code === "ReadOnlyAttribute" && asked.deletesOnClose) {
+      throw new StatusError(STATUS.CANNOT_DELETE);
+    }
+    throw error;
+  }
+}
+
+/** What is known of the contexts; the others are not answered, which says that they had no effect. */
+function answerContexts({ contexts }: CreateRequest, done: OpenFileDone): CreateContext[] {
+  const answers: CreateContext[] = [];
+  for (const { name } of contexts) {
+    if (name === "QFid") {
+      const data = new Writer().u64(done.item.id).u64(done.tree.share).zeros(16).done();
+      answers.push({ name, data });
+    } else if (name === "MxAc") {
+      answers.push({ name, data: new Writer().u32(STATUS.SUCCESS).u32(ALL_ACCESS).done() });
+    }
+  }
+  return answers;
+}

@@ -1,0 +1,70 @@
+import { fileTimeOfStamp } from "../../../base/file-time.ts";
+import { GIB } from "../../../base/limits.ts";
+import { getOpenItem, type OpenItemFound } from "../../../service/file/get-open-item.ts";
+import type { Answer, Call } from "../call.ts";
+import { ACCESS } from "../codec/access.ts";
+import { shownItem } from "../codec/attributes.ts";
+import { type Fitted, writeFileInfo } from "../codec/file-info.ts";
+import { writeFileSystemInfo } from "../codec/file-system-info.ts";
+import { writeOutput } from "../codec/query-directory.ts";
+import { INFO_TYPE, type QueryInfoRequest, readQueryInfo } from "../codec/query-info.ts";
+import type { FileOpen } from "../file-open.ts";
+import { STATUS, StatusError } from "../nt-status.ts";
+
+export async function handleQueryInfo(call: Call): Promise<Answer> {
+  const request = readQueryInfo(call.message);
+  const open = call.open(request.fileId);
+  call.expectCharge(Math.max(request.outputBytesMax, request.input.length));
+  if (open.kind !== "file") throw new StatusError(STATUS.NOT_SUPPORTED);
+  const found = await getOpenItem(call.server.options.files, open.asked);
+  const { bytes, isCut } = infoOf(request, open, found);
+  const status = isCut ? STATUS.BUFFER_OVERFLOW : STATUS.SUCCESS;
+  return { status, body: [writeOutput(bytes)] };
+}
+
+function infoOf(request: QueryInfoRequest, open: FileOpen, found: OpenItemFound): Fitted {
+  const { infoClass, outputBytesMax } = request;
+  switch (request.type) {
+    case INFO_TYPE.file:
+      return fileInfo(infoClass, open, found, outputBytesMax);
+    case INFO_TYPE.fileSystem:
+      return writeFileSystemInfo(infoClass, volumeOf(open, found), outputBytesMax);
+    case INFO_TYPE.security:
+    case INFO_TYPE.quota:
+      throw new StatusError(STATUS.NOT_SUPPORTED);
+    default:
+      throw new StatusError(STATUS.INVALID_PARAMETER);
+  }
+}
+
+/** Of these classes everybody with a handle may know. */
+const OPEN_TO_ALL: readonly number[] = [5, 6, 7, 8, 14, 16, 17, 22, 48, 59];
+
+function fileInfo(
+  infoClass: number,
+  open: FileOpen,
+  { item, isDirectory, path, isDeletePending }: OpenItemFound,
+  bytesMax: number,
+): Fitted {
+  if (!OPEN_TO_ALL.includes(infoClass)) open.expect(ACCESS.readAttributes);
+  const info = {
+    item: shownItem(item, isDirectory),
+    path: `\\${path.replaceAll("/", "\\")}`,
+    isDeletePending,
+    granted: open.granted,
+    position: open.position,
+    mode: open.mode,
+  };
+  return writeFileInfo(infoClass, info, bytesMax);
+}
+
+function volumeOf({ asked }: FileOpen, { quotaGib }: OpenItemFound) {
+  const quotaBytes = quotaGib * GIB;
+  return {
+    label: asked.at.share,
+    serial: Number(asked.item & 0xffffffffn),
+    created: fileTimeOfStamp(0n),
+    quotaBytes,
+    freeBytes: quotaBytes,
+  };
+}

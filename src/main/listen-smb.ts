@@ -1,0 +1,31 @@
+import type { Clock } from "../base/clock.ts";
+import { DEFAULT_SMB_LIMITS } from "../front/smb/limits.ts";
+import { openSmbListener, type SmbListener } from "../front/smb/transport.ts";
+import type { Log } from "./log.ts";
+import type { Data } from "./open-data.ts";
+import type { Settings } from "./settings.ts";
+
+/** Rejects with the system's error if it cannot listen there. */
+export async function listenSmb(
+  settings: Settings,
+  data: Data,
+  epoch: bigint,
+  clock: Clock,
+  log: Log,
+): Promise<SmbListener> {
+  const { host, port } = settings.listen.smb;
+  const { accounts, encryption, signingRequired } = settings.smb;
+  const connectionsMax = settings.maxConnections ?? DEFAULT_SMB_LIMITS.connectionsMax;
+  return await openSmbListener({
+    host,
+    port,
+    accounts,
+    encryption,
+    signingRequired,
+    files: data,
+    epoch,
+    clock,
+    limits: { ...DEFAULT_SMB_LIMITS, connectionsMax },
+    log: { failure: (what, error) => log.warn(`${what} failed`, error) },
+  });
+}

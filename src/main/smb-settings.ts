@@ -1,0 +1,27 @@
+import type { AccountSettings } from "../front/rest/auth/account.ts";
+import type { SmbAccounts } from "../front/smb/auth/authentication.ts";
+import { passwordHash } from "../front/smb/auth/ntlm-keys.ts";
+import type { SmbEncryption } from "../front/smb/smb-server.ts";
+import type { Options } from "./command-line.ts";
+import { isLoopback } from "./network-guard.ts";
+
+export interface SmbSettings {
+  readonly accounts: SmbAccounts;
+  readonly encryption: SmbEncryption;
+  readonly signingRequired: boolean;
+}
+
+/** What nobody else can listen to needs no protection, unless the user says so. */
+export function smbSettings(
+  { listen, smbEncryption }: Options,
+  accounts: readonly AccountSettings[],
+): SmbSettings {
+  const isLocal = isLoopback(listen.smb.host);
+  return {
+    accounts: new Map(
+      accounts.map(({ name, keys }) => [name, { name, passwordHashes: keys.map(passwordHash) }]),
+    ),
+    encryption: smbEncryption ?? (isLocal ? "preferred" : "required"),
+    signingRequired: !isLocal,
+  };
+}

@@ -1,0 +1,33 @@
+import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
+import type { FileContext } from "./context.ts";
+import { readItem } from "./end-handle.ts";
+import { ItemPaths } from "./item-paths.ts";
+import type { Directory, File } from "./tree-records.ts";
+
+export interface OpenItemFound {
+  readonly item: Directory | File;
+  readonly isDirectory: boolean;
+  /** Where it lies now, which may be elsewhere than where it was opened. */
+  readonly path: string;
+  readonly isDeletePending: boolean;
+  /** Of the share that it lies in. */
+  readonly quotaGib: number;
+}
+
+/** What is open, as it is now. */
+export async function getOpenItem(
+  context: FileContext,
+  asked: HandleAsked,
+): Promise<OpenItemFound> {
+  return context.store.read((view) => {
+    const { share, tree, item, handle, opens } = admitToHandle(view, asked);
+    const { isDirectory } = handle;
+    return {
+      item: readItem(view, tree, item, handle),
+      isDirectory,
+      path: new ItemPaths(view, tree).of(item.id, isDirectory).path,
+      isDeletePending: opens.isDeletePending,
+      quotaGib: share.quotaGib,
+    };
+  });
+}

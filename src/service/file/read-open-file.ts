@@ -1,0 +1,70 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { Fault, refuse } from "../../base/fault.ts";
+import { refuseReadByLocks } from "../../rules/range-lock.ts";
+import type { Reading } from "../../store/contents.ts";
+import type { View } from "../../store/store.ts";
+import { readWhole } from "../../store/whole-reading.ts";
+import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
+import type { FileContext } from "./context.ts";
+import type { Tree } from "./kept-records.ts";
+import { readLocks } from "./open-records.ts";
+import { type File, readFile, writeFile } from "./tree-records.ts";
+
+export interface ReadOpenFile extends HandleAsked {
+  readonly from: number;
+  readonly length: number;
+}
+
+/** What the file holds there now, which is less than asked for at its end; null beyond it. */
+export async function readOpenFile(
+  context: FileContext,
+  asked: ReadOpenFile,
+): Promise<Bytes | null> {
+  const reading = await context.store.read((view) => {
+    const { file, length } = admit(view, asked);
+    return length === null ? null : context.contents.open(view, file.content, asked.from, length);
+  });
+  if (reading === null) return null;
+  if (reading.isSettled) return await readWhole(reading);
+  reading.close();
+  const frozen = await openFrozen(context, asked);
+  return frozen === null ? null : await readWhole(frozen);
+}
+
+/** For files in so many pieces that they cannot be found all at once. It takes a write. */
+async function openFrozen(context: FileContext, asked: ReadOpenFile): Promise<Reading | null> {
+  let reading: Reading | null = null;
+  try {
+    return await context.store.transact((tx) => {
+      reading?.close();
+      const { tree, file, length } = admit(tx, asked);
+      if (length === null) return null;
+      const opened = context.contents.maps.openFrozen(tx, file.content, asked.from, length);
+      reading = opened.reading;
+      writeFile(tx, tree, { ...file, content: opened.map });
+      return opened.reading;
+    });
+  } catch (error) {
+    (reading as Reading | null)?.close();
+    throw error;
+  }
+}
+
+interface Admitted {
+  readonly tree: Tree;
+  readonly file: File;
+  /** Null if the file ends before. */
+  readonly length: number | null;
+}
+
+function admit(view: View, asked: ReadOpenFile): Admitted {
+  const { tree, item, handle, opens } = admitToHandle(view, asked);
+  if (handle.isDirectory) throw new Fault("ResourceTypeMismatch");
+  const file = readFile(view, tree, item.id);
+  if (opens.locks > 0) {
+    const locks = readLocks(view, item, opens.locks);
+    refuse(refuseReadByLocks(locks, asked.handle, asked.from, asked.length));
+  }
+  const left = file.content.length - asked.from;
+  return { tree, file, length: left > 0 ? Math.min(left, asked.length) : null };
+}

@@ -1,0 +1,117 @@
+import { Fault, refuse } from "../../base/fault.ts";
+import { isReadOnly } from "../../rules/file-attributes.ts";
+import { fileNameKey, refuseFilePath } from "../../rules/file-name.ts";
+import type { Transaction } from "../../store/store.ts";
+import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
+import type { FileContext } from "./context.ts";
+import { readItem } from "./end-handle.ts";
+import { ItemPaths } from "./item-paths.ts";
+import type { Tree } from "./kept-records.ts";
+import { readOpens } from "./open-records.ts";
+import {
+  type Directory,
+  type DirectoryEntry,
+  deleteEntry,
+  type File,
+  ROOT_ID,
+  readEntry,
+  readFile,
+  removeFile,
+  writeDirectory,
+  writeEntry,
+  writeFile,
+} from "./tree-records.ts";
+import { nextDirectoryVersion, nextFileVersion } from "./version.ts";
+
+export interface RenameOpenItem extends HandleAsked {
+  /** Where it shall lie, from the root on. */
+  readonly path: readonly string[];
+  /** Whether a file that lies there goes. */
+  readonly replaces: boolean;
+}
+
+/** Moves what is open to another name; who has it open keeps it. */
+export async function renameOpenItem(context: FileContext, asked: RenameOpenItem): Promise<void> {
+  refuse(refuseFilePath(asked.path));
+  const name = asked.path.at(-1);
+  if (name === undefined) throw new Fault("ResourceAlreadyExists");
+  await context.store.transact((tx) => {
+    const { tree, item: place, handle, opens } = admitToHandle(tx, asked);
+    if (opens.isDeletePending) throw new Fault("DeletePending");
+    const item = readItem(tx, tree, place, handle);
+    if (item.id === ROOT_ID) throw new Fault("AuthorizationPermissionMismatch");
+    const parent = parentOf(tx, tree, asked.path);
+    if (handle.isDirectory && new ItemPaths(tx, tree).isWithin(parent, true, item.id)) {
+      throw new Fault("SharingViolation");
+    }
+    const entry = readEntry(tx, tree, parent, name);
+    if (entry !== null && entry.id !== item.id) makeRoom(context, tx, tree, entry, asked.replaces);
+    if (handle.isDirectory) moveDirectory(tx, tree, item, parent, name);
+    else moveFile(context, tx, tree, item as File, parent, name);
+  });
+}
+
+function parentOf(tx: Transaction, tree: Tree, path: readonly string[]): bigint {
+  let parent = ROOT_ID;
+  for (const name of path.slice(0, -1)) {
+    const entry = readEntry(tx, tree, parent, name);
+    if (!entry?.isDirectory) throw new Fault("ParentNotFound");
+    parent = entry.id;
+  }
+  return parent;
+}
+
+/** What lies in the way goes, if it may: a file that nobody has open. */
+function makeRoom(
+  { contents }: FileContext,
+  tx: Transaction,
+  tree: Tree,
+  { id, isDirectory }: DirectoryEntry,
+  replaces: boolean,
+): void {
+  if (!replaces) throw new Fault("ResourceAlreadyExists");
+  if (isDirectory) throw new Fault("AuthorizationPermissionMismatch");
+  const file = readFile(tx, tree, id);
+  const isHeld = readOpens(tx, { share: tree.share, id }) !== null;
+  if (isHeld || isReadOnly(file.attributes)) throw new Fault("AuthorizationPermissionMismatch");
+  removeFile(tx, tree, contents, file);
+}
+
+function moveDirectory(
+  tx: Transaction,
+  tree: Tree,
+  old: Directory,
+  parent: bigint,
+  name: string,
+): void {
+  const version = nextDirectoryVersion(tx, tree, old);
+  writeDirectory(tx, tree, { ...old, ...version, parent, name });
+  moveEntry(tx, tree, old, parent, name, { since: version.etag, id: old.id, isDirectory: true });
+}
+
+function moveFile(
+  { contents }: FileContext,
+  tx: Transaction,
+  tree: Tree,
+  old: File,
+  parent: bigint,
+  name: string,
+): void {
+  const version = nextFileVersion(tx, tree, contents, old);
+  writeFile(tx, tree, { ...old, ...version, parent, name });
+  moveEntry(tx, tree, old, parent, name, { since: version.etag, id: old.id, isDirectory: false });
+}
+
+/** A name in another case is the same entry. */
+function moveEntry(
+  tx: Transaction,
+  tree: Tree,
+  old: Directory,
+  parent: bigint,
+  name: string,
+  entry: DirectoryEntry,
+): void {
+  const isSame = parent === old.parent && fileNameKey(name) === fileNameKey(old.name);
+  if (!isSame) deleteEntry(tx, tree, old.parent, old.name);
+  writeEntry(tx, tree, parent, name, entry);
+}

@@ -1,0 +1,82 @@
+import { Fault } from "../../base/fault.ts";
+import { fileTimeOfStamp } from "../../base/file-time.ts";
+import { FILE_BYTES_MAX } from "../../base/limits.ts";
+import type { Transaction } from "../../store/store.ts";
+import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
+import type { FileContext } from "./context.ts";
+import { type ItemSettings, timeAt } from "./item-settings.ts";
+import type { Tree } from "./kept-records.ts";
+import { readDirectory, readFile, writeDirectory, writeFile } from "./tree-records.ts";
+import { nextDirectoryVersion, nextFileVersion } from "./version.ts";
+
+export interface SetOpenItem extends HandleAsked {
+  readonly settings: OpenItemSettings;
+}
+
+export interface OpenItemSettings extends ItemSettings {
+  readonly accessed: ItemSettings["written"];
+}
+
+/** Attributes and times of what is open. */
+export async function setOpenItem(context: FileContext, asked: SetOpenItem): Promise<void> {
+  await context.store.transact((tx) => {
+    const { tree, item, handle } = admitToHandle(tx, asked);
+    if (handle.isDirectory) setDirectory(tx, tree, item.id, asked.settings);
+    else setFile(context, tx, tree, item.id, asked.settings);
+  });
+}
+
+function setDirectory(tx: Transaction, tree: Tree, id: bigint, settings: OpenItemSettings): void {
+  const directory = readDirectory(tx, tree, id);
+  const version = nextDirectoryVersion(tx, tree, directory);
+  writeDirectory(tx, tree, { ...directory, ...version, ...changed(settings, directory, version) });
+}
+
+function setFile(
+  { contents }: FileContext,
+  tx: Transaction,
+  tree: Tree,
+  id: bigint,
+  settings: OpenItemSettings,
+): void {
+  const file = readFile(tx, tree, id);
+  const version = nextFileVersion(tx, tree, contents, file);
+  writeFile(tx, tree, { ...file, ...version, ...changed(settings, file, version) });
+}
+
+type Changed = Record<"created" | "accessed" | "written" | "changed", bigint> & {
+  readonly attributes: number;
+};
+
+function changed(settings: OpenItemSettings, old: Changed, { etag }: { etag: bigint }): Changed {
+  const now = fileTimeOfStamp(etag);
+  return {
+    attributes: settings.attributes ?? old.attributes,
+    created: timeAt(settings.created, now, old.created),
+    accessed: timeAt(settings.accessed, now, old.accessed),
+    written: timeAt(settings.written, now, old.written),
+    changed: timeAt(settings.changed, now, now),
+  };
+}
+
+export interface ResizeOpenFile extends HandleAsked {
+  readonly length: number;
+  /** Whether the time of the last write stays what it is. */
+  readonly preservesWritten: boolean;
+}
+
+/** Cuts an open file off, or lets it grow by zeroes. */
+export async function resizeOpenFile(context: FileContext, asked: ResizeOpenFile): Promise<void> {
+  const { contents, store } = context;
+  if (asked.length > FILE_BYTES_MAX) throw new Fault("OutOfRangeInput");
+  await store.transact((tx) => {
+    const { tree, item, handle } = admitToHandle(tx, asked);
+    if (handle.isDirectory) throw new Fault("ResourceTypeMismatch");
+    const file = readFile(tx, tree, item.id);
+    if (file.content.length === asked.length) return;
+    const version = nextFileVersion(tx, tree, contents, file);
+    const written = asked.preservesWritten ? file.written : fileTimeOfStamp(version.etag);
+    const content = contents.maps.resize(tx, file.content, asked.length);
+    writeFile(tx, tree, { ...file, ...version, written, content });
+  });
+}
