@@ -27,7 +27,8 @@ export function success(...body: readonly Bytes[]): Answer {
 
 /** What the related requests of a compound hand on to each other. */
 export interface Chain {
-  sessionId: number;
+  /** Null before the first. */
+  sessionId: number | null;
   treeId: number;
   /** What the request before worked on; null before the first, or if it could not be opened. */
   fileId: FileId | null;
@@ -46,6 +47,8 @@ export class Call {
   readonly #session: Session | null;
   readonly #tree: Tree | null;
   readonly #pend: () => AbortSignal;
+  /** What it works on, which is not closed before it is done. */
+  readonly #opens = new Set<Open>();
 
   constructor(
     connection: Connection,
@@ -94,6 +97,10 @@ export class Call {
     const isIt = open?.fileId.persistent === named.persistent && open.treeId === this.tree.id;
     if (open === undefined || !isIt) throw new StatusError(STATUS.FILE_CLOSED);
     this.chain.fileId = named;
+    if (!this.#opens.has(open)) {
+      this.#opens.add(open);
+      open.enter();
+    }
     return open;
   }
 
@@ -101,6 +108,11 @@ export class Call {
     if (!isFileIdBefore(fileId)) return fileId;
     if (this.chain.fileId !== null) return this.chain.fileId;
     throw new StatusError(this.chain.failed ?? STATUS.FILE_CLOSED);
+  }
+
+  /** The request is answered. */
+  end(): void {
+    for (const open of this.#opens) open.leave();
   }
 
   /** Refuses a transfer that the credits spent on the request do not pay for. */

@@ -5,6 +5,7 @@ import { handleCreate } from "./command/create.ts";
 import { handleEcho } from "./command/echo.ts";
 import { handleFlush } from "./command/flush.ts";
 import { handleIoctl } from "./command/ioctl.ts";
+import { handleLock } from "./command/lock.ts";
 import { handleLogoff } from "./command/logoff.ts";
 import { handleNegotiate } from "./command/negotiate.ts";
 import { handleQueryDirectory } from "./command/query-directory.ts";
@@ -36,7 +37,7 @@ export const COMMANDS: ReadonlyMap<number, Command> = new Map<number, Command>([
   [COMMAND.flush, { needs: "tree", handle: handleFlush }],
   [COMMAND.read, { needs: "tree", handle: handleRead }],
   [COMMAND.write, { needs: "tree", handle: handleWrite }],
-  [COMMAND.lock, { needs: "tree", handle: handleUnsupported }],
+  [COMMAND.lock, { needs: "tree", handle: handleLock }],
   [COMMAND.ioctl, { needs: "tree", handle: handleIoctl }],
   [COMMAND.echo, { needs: "nothing", handle: handleEcho }],
   [COMMAND.queryDirectory, { needs: "tree", handle: handleQueryDirectory }],

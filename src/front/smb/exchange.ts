@@ -37,7 +37,7 @@ export class Exchange {
   readonly #messages: readonly Message[];
   /** Whose keys the frame came under, and so goes back under; null for a plain one. */
   readonly #sealedBy: Session | null;
-  readonly #chain: Chain = { sessionId: 0, treeId: 0, fileId: null, failed: null };
+  readonly #chain: Chain = { sessionId: null, treeId: 0, fileId: null, failed: null };
   #answers: Bytes[] = [];
   #signers: (Session | null)[] = [];
 
@@ -49,18 +49,18 @@ export class Exchange {
 
   /** Rejects with a `DropConnection`, and with nothing else that a client could cause. */
   async run(): Promise<void> {
-    for (const [index, message] of this.#messages.entries()) {
+    for (const message of this.#messages) {
       if (message.header.command === COMMAND.cancel) this.#connection.cancel(message.header);
-      else await this.#serve(message, index === 0);
+      else await this.#serve(message);
     }
     this.#flush();
   }
 
-  async #serve(message: Message, isFirst: boolean): Promise<void> {
+  async #serve(message: Message): Promise<void> {
     const asked: Asked = { message, session: null, treeId: 0, pending: null, isSigned: false };
     let answer: Answer;
     try {
-      answer = await this.#answer(asked, isFirst);
+      answer = await this.#answer(asked);
     } catch (error) {
       if (error instanceof DropConnection) throw error;
       answer = { status: this.#statusOf(error), body: [writeError()] };
@@ -70,11 +70,11 @@ export class Exchange {
     this.#add(asked, answer);
   }
 
-  async #answer(asked: Asked, isFirst: boolean): Promise<Answer> {
+  async #answer(asked: Asked): Promise<Answer> {
     const { header, bytes } = asked.message;
     const command = COMMANDS.get(header.command);
     if (command === undefined) throw new StatusError(STATUS.INVALID_PARAMETER);
-    this.#relate(asked, isFirst);
+    this.#relate(asked);
     if (command.needs !== "nothing" || asked.session !== null) this.#admit(asked);
     const tree = asked.session?.trees.get(asked.treeId) ?? null;
     if (command.needs === "tree" && tree === null) {
@@ -87,22 +87,26 @@ export class Exchange {
       tree,
       pend: () => this.#pend(asked),
     });
-    return await command.handle(call);
+    try {
+      return await command.handle(call);
+    } finally {
+      call.end();
+    }
   }
 
   /** A related request takes session and tree from the one before. */
-  #relate(asked: Asked, isFirst: boolean): void {
+  #relate(asked: Asked): void {
     const { header } = asked.message;
-    const isRelated = (header.flags & FLAG.related) !== 0;
-    if (isRelated && isFirst) throw new StatusError(STATUS.INVALID_PARAMETER);
-    if (!isRelated) {
+    if ((header.flags & FLAG.related) === 0) {
       this.#chain.sessionId = header.sessionId;
       this.#chain.treeId = header.treeId;
       this.#chain.fileId = null;
       this.#chain.failed = null;
     }
-    asked.treeId = this.#chain.treeId;
-    asked.session = this.#connection.sessions.get(this.#chain.sessionId) ?? null;
+    const { sessionId, treeId } = this.#chain;
+    if (sessionId === null) throw new StatusError(STATUS.INVALID_PARAMETER);
+    asked.treeId = treeId;
+    asked.session = this.#connection.sessions.get(sessionId) ?? null;
     if (this.#sealedBy !== null && asked.session !== this.#sealedBy) throw new DropConnection();
   }
 
@@ -113,6 +117,7 @@ export class Exchange {
     const isSetup = header.command === COMMAND.sessionSetup;
     if (session === null) {
       if (isSetup && this.#chain.sessionId === 0) return;
+      this.#chain.sessionId = null;
       throw new StatusError(STATUS.USER_SESSION_DELETED);
     }
     if (session.signer === null) {
@@ -184,7 +189,7 @@ export class Exchange {
     writeAnswerHeader(bytes, asked.message.bytes, {
       status: answer.status,
       credits,
-      sessionId: session?.id ?? this.#chain.sessionId,
+      sessionId: session?.id ?? null,
       treeId: answer.treeId ?? asked.treeId,
       asyncId,
       signed: isSigned,

@@ -1,12 +1,13 @@
 import type { HandleAsked } from "../../service/file/admit-handle.ts";
 import { closeHandle } from "../../service/file/close-handle.ts";
-import type { FileContext, ShareAddress } from "../../service/file/context.ts";
+import type { ShareAddress } from "../../service/file/context.ts";
 import type { FileId } from "./codec/file-id.ts";
 import { STATUS, StatusError } from "./nt-status.ts";
-import type { OpenBase } from "./open.ts";
+import { OpenBase } from "./open.ts";
+import type { SmbServer } from "./smb-server.ts";
 
 export interface FileOpenParts {
-  readonly context: FileContext;
+  readonly server: SmbServer;
   readonly fileId: FileId;
   readonly treeId: number;
   readonly at: ShareAddress;
@@ -30,10 +31,8 @@ export interface Scan {
 }
 
 /** A file or directory that a client has open: the handle in the store, and what only SMB knows of it. */
-export class FileOpen implements OpenBase {
+export class FileOpen extends OpenBase {
   readonly kind = "file";
-  readonly fileId: FileId;
-  readonly treeId: number;
   readonly isDirectory: boolean;
   readonly granted: number;
   /** What the service knows the handle by. */
@@ -43,16 +42,21 @@ export class FileOpen implements OpenBase {
   scan: Scan | null = null;
   /** Whether the client sets the time of the last write itself, so that writes leave it alone. */
   preservesWritten = false;
-  readonly #context: FileContext;
+  readonly #server: SmbServer;
 
   constructor(parts: FileOpenParts) {
-    this.#context = parts.context;
-    this.fileId = parts.fileId;
-    this.treeId = parts.treeId;
+    super(parts.fileId, parts.treeId);
+    this.#server = parts.server;
     this.isDirectory = parts.isDirectory;
     this.granted = parts.granted;
     this.mode = parts.mode;
     this.asked = { at: parts.at, item: parts.item, handle: parts.handle };
+  }
+
+  /** The same for all opens of one file. */
+  get file(): string {
+    const { at, item } = this.asked;
+    return `${at.account}/${at.share}/${item}`;
   }
 
   /** Refuses what was not granted when it was opened. Of several bits one suffices. */
@@ -61,6 +65,7 @@ export class FileOpen implements OpenBase {
   }
 
   async close(): Promise<void> {
-    await closeHandle(this.#context, this.asked);
+    await closeHandle(this.#server.options.files, this.asked);
+    this.#server.lockWaits.wake(this.file);
   }
 }

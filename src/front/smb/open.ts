@@ -6,8 +6,43 @@ import type { PipeOpen } from "./rpc/pipe.ts";
 export type Open = PipeOpen | FileOpen;
 
 /** Common to all kinds. */
-export interface OpenBase {
+export abstract class OpenBase {
   readonly fileId: FileId;
   readonly treeId: number;
-  close(): Promise<void>;
+  readonly #ending = new AbortController();
+  #uses = 0;
+  #onLeave: (() => void) | null = null;
+
+  constructor(fileId: FileId, treeId: number) {
+    this.fileId = fileId;
+    this.treeId = treeId;
+  }
+
+  /** Aborted when it is about to be closed: whoever waits for something here waits no longer. */
+  get ending(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  /** A request begins to work on it. */
+  enter(): void {
+    this.#uses++;
+  }
+
+  leave(): void {
+    this.#uses--;
+    this.#onLeave?.();
+  }
+
+  /** Resolves when no more than `uses` requests work on it, and none that waits. */
+  async end(uses: number): Promise<void> {
+    this.#ending.abort();
+    while (this.#uses > uses) {
+      await new Promise<void>((resolve) => {
+        this.#onLeave = resolve;
+      });
+    }
+  }
+
+  /** Lets go of what stands behind it. */
+  abstract close(): Promise<void>;
 }

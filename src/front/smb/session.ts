@@ -72,7 +72,7 @@ export class Session {
   async closeOpens(which: (open: Open) => boolean): Promise<void> {
     for (const open of [...this.opens.values()].filter(which)) {
       try {
-        await this.closeOpen(open);
+        await this.closeOpen(open, 0);
       } catch (error) {
         // Closed from elsewhere already, or gone with its share: all the better.
         if (!(error instanceof Fault)) throw error;
@@ -80,8 +80,11 @@ export class Session {
     }
   }
 
-  async closeOpen(open: Open): Promise<void> {
-    if (this.opens.delete(open.fileId.volatile)) await open.close();
+  /** Closes an open once nobody works on it but `uses` requests, which are the caller's own. */
+  async closeOpen(open: Open, uses: number): Promise<void> {
+    if (!this.opens.delete(open.fileId.volatile)) return;
+    await open.end(uses);
+    await open.close();
   }
 }
 

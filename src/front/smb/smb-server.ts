@@ -3,6 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { FileContext } from "../../service/file/context.ts";
 import type { SmbAccounts } from "./auth/authentication.ts";
 import type { Connection } from "./connection.ts";
+import { LockWaits } from "./lock-waits.ts";
 import type { SmbLimits } from "./limits.ts";
 import { Session } from "./session.ts";
 
@@ -36,6 +37,7 @@ export class SmbServer {
   /** What clients are told that the machine is called. */
   readonly name = "LAZULI";
   readonly sessions = new Map<number, Session>();
+  readonly lockWaits = new LockWaits();
   /** Ids of a process before mean nothing here, so they should not look like ours. */
   #sessionIds = randomInt(SESSION_IDS);
   #fileIds = 0;

@@ -12,6 +12,7 @@ import {
   isAnonymous,
   NTLM_FLAG,
   NtlmError,
+  NtlmFormatError,
   readAuthenticate,
   readNegotiateFlags,
   writeChallenge,
@@ -89,7 +90,9 @@ export class Authentication {
     try {
       return this.#step(readClientToken(bytes));
     } catch (error) {
-      if (error instanceof DerError) throw new StatusError(STATUS.INVALID_PARAMETER);
+      if (error instanceof DerError || error instanceof NtlmFormatError) {
+        throw new StatusError(STATUS.INVALID_PARAMETER);
+      }
       if (error instanceof NtlmError) throw new StatusError(STATUS.LOGON_FAILURE);
       throw error;
     }
@@ -196,6 +199,6 @@ export class Authentication {
 function sessionKeyOf(key: Bytes, { proof, flags, encryptedKey }: Authenticate): Bytes {
   const base = hmacMd5(key, proof);
   if ((flags & NTLM_FLAG.keyExchange) === 0) return base;
-  if (encryptedKey.length !== base.length) throw new NtlmError("the key has the wrong length");
+  if (encryptedKey.length !== base.length) throw new NtlmFormatError("the key has the wrong length");
   return new Rc4(base).apply(encryptedKey);
 }

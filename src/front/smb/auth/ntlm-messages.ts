@@ -43,8 +43,11 @@ const PROOF_BYTES = 16;
 /** What precedes the pairs in an NTLMv2 answer. */
 const ANSWER_HEAD_BYTES = 28;
 
-/** The message is not what NTLM prescribes, or is of a kind that is not accepted here. */
+/** The client may not come in, for one reason or another. */
 export class NtlmError extends Error {}
+
+/** The message is not what NTLM prescribes. */
+export class NtlmFormatError extends Error {}
 
 export interface Authenticate {
   readonly flags: number;
@@ -129,7 +132,7 @@ export function readAuthenticate(message: Bytes): Authenticate {
   if (response.length < PROOF_BYTES + ANSWER_HEAD_BYTES) throw new NtlmError("not NTLMv2");
   const answer = response.subarray(PROOF_BYTES);
   const hasMic = (flagsInPairs(answer.subarray(ANSWER_HEAD_BYTES)) & PAIR_FLAG_MIC) !== 0;
-  if (hasMic && message.length < MIC_AT + MIC_BYTES) throw new NtlmError("the code is missing");
+  if (hasMic && message.length < MIC_AT + MIC_BYTES) throw new NtlmFormatError("the code is missing");
   const withoutMic = Buffer.from(message);
   if (hasMic) withoutMic.fill(0, MIC_AT, MIC_AT + MIC_BYTES);
   return {
@@ -154,7 +157,7 @@ function flagsInPairs(pairs: Bytes): number {
     const id = pairs.readUInt16LE(at);
     const length = pairs.readUInt16LE(at + 2);
     if (id === PAIR.end) return 0;
-    if (at + 4 + length > pairs.length) throw new NtlmError("a pair is cut short");
+    if (at + 4 + length > pairs.length) throw new NtlmFormatError("a pair is cut short");
     if (id === PAIR.flags && length === 4) return pairs.readUInt32LE(at + 4);
     at += 4 + length;
   }
@@ -164,11 +167,11 @@ function flagsInPairs(pairs: Bytes): number {
 function readField(message: Bytes, at: number): Bytes {
   const length = message.readUInt16LE(at);
   const offset = message.readUInt32LE(at + 4);
-  if (offset + length > message.length) throw new NtlmError("a field lies outside the message");
+  if (offset + length > message.length) throw new NtlmFormatError("a field lies outside the message");
   return message.subarray(offset, offset + length);
 }
 
 function expectType(message: Bytes, type: number, bytesMin: number): void {
   const isNtlm = message.length >= bytesMin && message.subarray(0, 8).equals(SIGNATURE);
-  if (!isNtlm || message.readUInt32LE(8) !== type) throw new NtlmError("not the message expected");
+  if (!isNtlm || message.readUInt32LE(8) !== type) throw new NtlmFormatError("not the message expected");
 }

@@ -80,7 +80,8 @@ export function readHeader(bytes: Bytes): RequestHeader | null {
 export interface AnswerHeader {
   readonly status: number;
   readonly credits: number;
-  readonly sessionId: number;
+  /** Null: the one that was asked for, whatever it is. */
+  readonly sessionId: number | null;
   readonly treeId: number;
   /** Set in both answers to a request that takes long. */
   readonly asyncId: number | null;
@@ -104,7 +105,7 @@ export function writeAnswerHeader(target: Bytes, request: Bytes, answer: AnswerH
   } else {
     writeU64(target, AT.asyncId, answer.asyncId);
   }
-  writeU64(target, AT.sessionId, answer.sessionId);
+  if (answer.sessionId !== null) writeU64(target, AT.sessionId, answer.sessionId);
 }
 
 /** Where the next answer of a compound begins. */

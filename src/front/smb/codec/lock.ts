@@ -16,6 +16,8 @@ export interface LockRange {
   readonly flags: number;
 }
 
+export const LOCK_FLAG = { shared: 1, exclusive: 2, unlock: 4, failImmediately: 16 } as const;
+
 const STRUCTURE_SIZE = 48;
 const RANGE_BYTES = 24;
 const RANGES_MAX = 4_096;

@@ -8,7 +8,7 @@ export async function handleClose(call: Call): Promise<Answer> {
   const { fileId, wantsAttributes } = readClose(call.message);
   const open = call.open(fileId);
   const closed = wantsAttributes ? await lastLook(call, open) : null;
-  await call.session.closeOpen(open);
+  await call.session.closeOpen(open, 1);
   return success(writeClose(closed));
 }
 

@@ -1,5 +1,6 @@
 import { Fault } from "../../../base/fault.ts";
 import { OWNER } from "../../../rules/access.ts";
+import { FILE_ATTRIBUTES } from "../../../rules/file-attributes.ts";
 import { DELETE, READ, WRITE } from "../../../rules/share-mode.ts";
 import type { Disposition, OpenFile, OpenFileDone } from "../../../service/file/open-file.ts";
 import { openFile } from "../../../service/file/open-file.ts";
@@ -50,7 +51,7 @@ export async function createFile(
   const granted = grantedAccess(request.access);
   const { account } = session;
   const open = new FileOpen({
-    context: server.options.files,
+    server,
     fileId,
     treeId: tree.id,
     at: { account, share, snapshot: null },
@@ -103,7 +104,7 @@ function openingOf(
     mode: { access: accessBits(granted), share: request.share & SHARE_ALL },
     deletesOnClose,
     settings: {
-      attributes: askedAttributes(request.attributes),
+      attributes: attributesOfNew(request),
       created: null,
       written: null,
       changed: null,
@@ -140,6 +141,13 @@ function refuseSenseless(request: CreateRequest): void {
 function kindOf(options: number): OpenFile["kind"] {
   if ((options & OPTION.directory) !== 0) return "directory";
   return (options & OPTION.nonDirectory) !== 0 ? "file" : null;
+}
+
+/** A file that comes into being is one that no backup has. */
+function attributesOfNew({ attributes, options }: CreateRequest): number | null {
+  const asked = askedAttributes(attributes);
+  const isDirectory = (options & OPTION.directory) !== 0;
+  return isDirectory ? asked : (asked ?? 0) | FILE_ATTRIBUTES.Archive;
 }
 
 /** What others have to put up with. */

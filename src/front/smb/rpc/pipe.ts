@@ -1,7 +1,7 @@
 import type { Bytes } from "../../../base/bytes.ts";
 import type { FileId } from "../codec/file-id.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
-import type { OpenBase } from "../open.ts";
+import { OpenBase } from "../open.ts";
 import { sharesOf } from "../shares.ts";
 import type { SmbServer } from "../smb-server.ts";
 import { RpcConversation } from "./conversation.ts";
@@ -21,16 +21,13 @@ export function openPipe(name: string, owner: PipeOwner): PipeOpen | null {
 }
 
 /** The client writes a request and reads the answer, or does both at once. */
-export class PipeOpen implements OpenBase {
+export class PipeOpen extends OpenBase {
   readonly kind = "pipe";
-  readonly fileId: FileId;
-  readonly treeId: number;
   readonly #conversation: RpcConversation;
   #answers: Bytes[] = [];
 
   constructor({ fileId, treeId, account, server }: PipeOwner) {
-    this.fileId = fileId;
-    this.treeId = treeId;
+    super(fileId, treeId);
     this.#conversation = new RpcConversation(SRVSVC, async (operation, input) =>
       serveSrvsvc(operation, input, await sharesOf(server.options.files, account)),
     );

@@ -1,0 +1,66 @@
+import { lockRanges, unlockRanges } from "../../../service/file/lock-ranges.ts";
+import { type Answer, type Call, success } from "../call.ts";
+import { ACCESS } from "../codec/access.ts";
+import { writeEmpty } from "../codec/empty.ts";
+import { LOCK_FLAG, type LockRange, readLock } from "../codec/lock.ts";
+import type { FileOpen } from "../file-open.ts";
+import { STATUS, StatusError } from "../nt-status.ts";
+
+const OFFSETS_END = 1n << 64n;
+
+export async function handleLock(call: Call): Promise<Answer> {
+  const { fileId, ranges } = readLock(call.message);
+  const open = call.open(fileId);
+  if (open.kind !== "file" || open.isDirectory) throw new StatusError(STATUS.INVALID_PARAMETER);
+  open.expect(ACCESS.readData | ACCESS.writeData);
+  const isUnlock = ((ranges[0]?.flags ?? 0) & LOCK_FLAG.unlock) !== 0;
+  if (isUnlock) await unlock(call, open, ranges);
+  else await lock(call, open, ranges);
+  return success(writeEmpty());
+}
+
+async function unlock(
+  { server }: Call,
+  open: FileOpen,
+  ranges: readonly LockRange[],
+): Promise<void> {
+  if (ranges.some(({ flags }) => flags !== LOCK_FLAG.unlock)) {
+    throw new StatusError(STATUS.INVALID_PARAMETER);
+  }
+  const isDone = await unlockRanges(server.options.files, { ...open.asked, ranges });
+  server.lockWaits.wake(open.file);
+  if (!isDone) throw new StatusError(STATUS.RANGE_NOT_LOCKED);
+}
+
+async function lock(call: Call, open: FileOpen, asked: readonly LockRange[]): Promise<void> {
+  const isImmediate = refuseSenseless(asked);
+  const ranges = asked.map(({ offset, length, flags }) => {
+    return { offset, length, isExclusive: (flags & LOCK_FLAG.exclusive) !== 0 };
+  });
+  const attempt = () => lockRanges(call.server.options.files, { ...open.asked, ranges });
+  let outcome = await attempt();
+  while (outcome === "held-back") {
+    if (isImmediate) throw new StatusError(STATUS.LOCK_NOT_GRANTED);
+    const cancelled = call.pend();
+    const unlocked = call.server.lockWaits.next(open.file, [cancelled, open.ending]);
+    outcome = await attempt();
+    if (outcome !== "held-back") break;
+    await unlocked;
+    if (open.ending.aborted) throw new StatusError(STATUS.RANGE_NOT_LOCKED);
+    if (cancelled.aborted) throw new StatusError(STATUS.CANCELLED);
+  }
+  if (outcome === "too-many") throw new StatusError(STATUS.INSUFFICIENT_RESOURCES);
+}
+
+/** Whether the client would rather be refused than wait; of several locks it cannot wait for one. */
+function refuseSenseless(ranges: readonly LockRange[]): boolean {
+  const kinds = ranges.map(({ flags }) => flags & ~LOCK_FLAG.failImmediately);
+  const isKnown = kinds.every((kind) => kind === LOCK_FLAG.shared || kind === LOCK_FLAG.exclusive);
+  const isImmediate = ((ranges[0]?.flags ?? 0) & LOCK_FLAG.failImmediately) !== 0;
+  if (!isKnown || (ranges.length > 1 && !isImmediate)) {
+    throw new StatusError(STATUS.INVALID_PARAMETER);
+  }
+  const isBeyond = ranges.some(({ offset, length }) => offset + length > OFFSETS_END);
+  if (isBeyond) throw new StatusError(STATUS.INVALID_LOCK_RANGE);
+  return isImmediate;
+}
