@@ -1,3 +1,5 @@
+import type { FaultCode } from "../base/fault.ts";
+
 /** Attributes of files and directories, as the bits that SMB gives them. */
 export const FILE_ATTRIBUTES = {
   ReadOnly: 0x1,
@@ -13,4 +15,10 @@ export const FILE_ATTRIBUTES = {
 
 export function isReadOnly(attributes: number): boolean {
   return (attributes & FILE_ATTRIBUTES.ReadOnly) !== 0;
+}
+
+/** What is hidden or belongs to the system is overwritten only by who knows that it is. */
+export function refuseOverwriteByAttributes(old: number, wanted: number): FaultCode | null {
+  const guarded = FILE_ATTRIBUTES.Hidden | FILE_ATTRIBUTES.System;
+  return (old & guarded & ~wanted) === 0 ? null : "AuthorizationPermissionMismatch";
 }

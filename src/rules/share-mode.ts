@@ -54,6 +54,9 @@ export const REST_OPENS = {
   breakFileLease: { access: 0, share: ALL },
 } as const satisfies Record<string, MomentaryOpen>;
 
+/** What a rename over SMB does to the directory that it moves something into. */
+export const RENAME_INTO: Open = { access: WRITE, share: READ | WRITE };
+
 export function refuseMomentaryOpen(
   handles: readonly Open[],
   wanted: MomentaryOpen,

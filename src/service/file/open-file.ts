@@ -1,7 +1,11 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { fileTimeOfStamp } from "../../base/file-time.ts";
 import { HANDLES_OF_ITEM_MAX, HANDLES_OF_ROOT_MAX } from "../../base/limits.ts";
-import { FILE_ATTRIBUTES, isReadOnly } from "../../rules/file-attributes.ts";
+import {
+  FILE_ATTRIBUTES,
+  isReadOnly,
+  refuseOverwriteByAttributes,
+} from "../../rules/file-attributes.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import { leaseIsLocked } from "../../rules/lease.ts";
 import { type Open, refuseOpen, refuseOpenByLease, WRITE } from "../../rules/share-mode.ts";
@@ -140,6 +144,7 @@ function openExisting(
   if (disposition === "create") throw new Fault("ResourceAlreadyExists");
   if (kind === "directory") throw new Fault("ResourceTypeMismatch");
   if ((access & WRITE) !== 0 && isReadOnly(file.attributes)) throw new Fault("ReadOnlyAttribute");
+  if (replaces) refuse(refuseOverwriteByAttributes(file.attributes, settings.attributes ?? 0));
   refuse(refuseOpenByLease(leaseIsLocked(file.lease, tx.now()), { access, share: mode.share }));
   if (!replaces) return { tree, isDirectory: false, item: file, action: "opened" };
   const item = emptied(context, tx, tree, file, settings);

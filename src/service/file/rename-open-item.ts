@@ -1,13 +1,15 @@
 import { Fault, refuse } from "../../base/fault.ts";
+import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import { isReadOnly } from "../../rules/file-attributes.ts";
 import { fileNameKey, refuseFilePath } from "../../rules/file-name.ts";
+import { RENAME_INTO, refuseOpen } from "../../rules/share-mode.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
 import type { FileContext } from "./context.ts";
 import { readItem } from "./end-handle.ts";
 import { ItemPaths } from "./item-paths.ts";
 import type { Tree } from "./kept-records.ts";
-import { readOpens } from "./open-records.ts";
+import { decodeHandle, placeOfHandleKey, readOpens } from "./open-records.ts";
 import {
   type Directory,
   type DirectoryEntry,
@@ -30,6 +32,8 @@ export interface RenameOpenItem extends HandleAsked {
   readonly replaces: boolean;
 }
 
+const HANDLES_LOOKED_AT_MAX = 10_000;
+
 /** Moves what is open to another name; who has it open keeps it. */
 export async function renameOpenItem(context: FileContext, asked: RenameOpenItem): Promise<void> {
   refuse(refuseFilePath(asked.path));
@@ -44,11 +48,34 @@ export async function renameOpenItem(context: FileContext, asked: RenameOpenItem
     if (handle.isDirectory && new ItemPaths(tx, tree).isWithin(parent, true, item.id)) {
       throw new Fault("SharingViolation");
     }
+    refuseInto(tx, tree, parent);
+    if (handle.isDirectory) refuseUsed(tx, tree, item.id);
     const entry = readEntry(tx, tree, parent, name);
     if (entry !== null && entry.id !== item.id) makeRoom(context, tx, tree, entry, asked.replaces);
     if (handle.isDirectory) moveDirectory(tx, tree, item, parent, name);
     else moveFile(context, tx, tree, item as File, parent, name);
   });
+}
+
+function refuseInto(tx: Transaction, { share }: Tree, id: bigint): void {
+  const opens = readOpens(tx, { share, id });
+  if (opens !== null) refuse(refuseOpen(opens.modes, RENAME_INTO, opens.isDeletePending));
+}
+
+/** A directory stays where it is while something below it is open. */
+function refuseUsed(tx: Transaction, tree: Tree, directory: bigint): void {
+  const paths = new ItemPaths(tx, tree);
+  const all = key(SPACE.handle, tree.share);
+  const handles = tx.range(all, keyAfter(all), { limit: HANDLES_LOOKED_AT_MAX });
+  const isBelow = handles.some((entry) => {
+    const { id } = placeOfHandleKey(entry.key);
+    const { isDirectory } = decodeHandle(entry.value);
+    return id !== directory && paths.isWithin(id, isDirectory, directory);
+  });
+  // Of more than one body can look at, nobody knows.
+  if (isBelow || handles.length === HANDLES_LOOKED_AT_MAX) {
+    throw new Fault("AuthorizationPermissionMismatch");
+  }
 }
 
 function parentOf(tx: Transaction, tree: Tree, path: readonly string[]): bigint {

@@ -17,6 +17,7 @@ export const CONTROL = {
   pipePeek: 0x0011400c,
   pipeWait: 0x00110018,
   pipeTransceive: 0x0011c017,
+  createOrGetObjectId: 0x000900c0,
   requestResumeKey: 0x00140078,
   copyChunk: 0x001440f2,
   copyChunkWrite: 0x001480f2,

@@ -1,9 +1,13 @@
 import type { Bytes } from "../../../base/bytes.ts";
 import { type Answer, type Call, success } from "../call.ts";
 import { CONTROL, type IoctlRequest, readIoctl, writeIoctl } from "../codec/ioctl.ts";
+import { Writer } from "../codec/wire.ts";
+import { copyChunks, requestResumeKey } from "./copy-chunk.ts";
 import { isNegotiationIntact, writeValidateNegotiate } from "../codec/validate-negotiate.ts";
 import { DropConnection } from "../drop-connection.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
+
+const OBJECT_ID_BYTES = 64;
 
 export async function handleIoctl(call: Call): Promise<Answer> {
   const request = readIoctl(call.message);
@@ -14,11 +18,21 @@ export async function handleIoctl(call: Call): Promise<Answer> {
       return success(writeIoctl(request, validateNegotiate(call, request)));
     case CONTROL.pipeTransceive:
       return await transceive(call, request);
+    case CONTROL.requestResumeKey:
+      return requestResumeKey(call, request);
+    case CONTROL.copyChunk:
+    case CONTROL.copyChunkWrite:
+      return await copyChunks(call, request);
+    case CONTROL.createOrGetObjectId:
+      return success(writeIoctl(request, objectIdOf(call, request)));
+    case CONTROL.queryNetworkInterfaces:
+      throw new StatusError(STATUS.INVALID_DEVICE_REQUEST);
     case CONTROL.dfsGetReferrals:
     case CONTROL.dfsGetReferralsEx:
       // Clients ask before each connection to a share: a share here is never somewhere else.
       throw new StatusError(STATUS.NOT_FOUND);
     default:
+      call.open(request.fileId);
       throw new StatusError(STATUS.INVALID_DEVICE_REQUEST);
   }
 }
@@ -33,6 +47,15 @@ function validateNegotiate(
   const output = writeValidateNegotiate(negotiated, server.guid);
   if (output.length > outputBytesMax) throw new DropConnection();
   return output;
+}
+
+/** What some programs know a file by when it was moved. */
+function objectIdOf(call: Call, { fileId, outputBytesMax }: IoctlRequest): Bytes {
+  const open = call.open(fileId);
+  if (open.kind !== "file") throw new StatusError(STATUS.INVALID_DEVICE_REQUEST);
+  if (outputBytesMax < OBJECT_ID_BYTES) throw new StatusError(STATUS.INVALID_PARAMETER);
+  const id = new Writer().u64(open.asked.item).u64(0).done();
+  return new Writer().bytes(id).zeros(16).bytes(id).zeros(16).done();
 }
 
 async function transceive(call: Call, request: IoctlRequest): Promise<Answer> {

@@ -24,12 +24,13 @@ async function unlock(
   open: FileOpen,
   ranges: readonly LockRange[],
 ): Promise<void> {
-  if (ranges.some(({ flags }) => flags !== LOCK_FLAG.unlock)) {
-    throw new StatusError(STATUS.INVALID_PARAMETER);
-  }
-  const isDone = await unlockRanges(server.options.files, { ...open.asked, ranges });
+  const wrong = ranges.findIndex(({ flags }) => flags !== LOCK_FLAG.unlock);
+  // What stands before one that makes no sense is unlocked all the same.
+  const sensible = wrong < 0 ? ranges : ranges.slice(0, wrong);
+  const isDone = await unlockRanges(server.options.files, { ...open.asked, ranges: sensible });
   server.lockWaits.wake(open.file);
   if (!isDone) throw new StatusError(STATUS.RANGE_NOT_LOCKED);
+  if (wrong >= 0) throw new StatusError(STATUS.INVALID_PARAMETER);
 }
 
 async function lock(call: Call, open: FileOpen, asked: readonly LockRange[]): Promise<void> {
@@ -56,7 +57,7 @@ async function lock(call: Call, open: FileOpen, asked: readonly LockRange[]): Pr
 function refuseSenseless(ranges: readonly LockRange[]): boolean {
   const kinds = ranges.map(({ flags }) => flags & ~LOCK_FLAG.failImmediately);
   const isKnown = kinds.every((kind) => kind === LOCK_FLAG.shared || kind === LOCK_FLAG.exclusive);
-  const isImmediate = ((ranges[0]?.flags ?? 0) & LOCK_FLAG.failImmediately) !== 0;
+  const isImmediate = ranges.every(({ flags }) => (flags & LOCK_FLAG.failImmediately) !== 0);
   if (!isKnown || (ranges.length > 1 && !isImmediate)) {
     throw new StatusError(STATUS.INVALID_PARAMETER);
   }
