@@ -36,7 +36,18 @@ class Around implements Surroundings {
 }
 
 function settings(...args: string[]) {
-  const ports = ["--blobPort", "0", "--queuePort", "0", "--tablePort", "0", "--filePort", "0", "--smbPort", "0"];
+  const ports = [
+    "--blobPort",
+    "0",
+    "--queuePort",
+    "0",
+    "--tablePort",
+    "0",
+    "--filePort",
+    "0",
+    "--smbPort",
+    "0",
+  ];
   const asked = readCommandLine([...ports, ...args], {});
   assert.equal(asked.kind, "start");
   return readSettings((asked as Extract<typeof asked, { kind: "start" }>).options);

@@ -16,7 +16,18 @@ export async function startProcess(
   flags: string[] = [],
   service: "Blob" | "Queue" | "Table" = "Blob",
 ): Promise<ServerProcess> {
-  const ports = ["--blobPort", "0", "--queuePort", "0", "--tablePort", "0", "--filePort", "0", "--smbPort", "0"];
+  const ports = [
+    "--blobPort",
+    "0",
+    "--queuePort",
+    "0",
+    "--tablePort",
+    "0",
+    "--filePort",
+    "0",
+    "--smbPort",
+    "0",
+  ];
   const lazuli = new LazuliProcess(["--location", location, ...ports, ...flags]);
   return {
     url: await lazuli.urlOf(service),

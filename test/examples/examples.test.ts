@@ -12,7 +12,18 @@ let lazuli: LazuliProcess;
 let connection: string;
 
 before(async () => {
-  const ports = ["--blobPort", "0", "--queuePort", "0", "--tablePort", "0", "--filePort", "0", "--smbPort", "0"];
+  const ports = [
+    "--blobPort",
+    "0",
+    "--queuePort",
+    "0",
+    "--tablePort",
+    "0",
+    "--filePort",
+    "0",
+    "--smbPort",
+    "0",
+  ];
   lazuli = new LazuliProcess(["--inMemoryPersistence", ...ports]);
   const endpoints = [
     `BlobEndpoint=${await lazuli.urlOf("Blob")}`,

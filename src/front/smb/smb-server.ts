@@ -3,8 +3,8 @@ import type { Clock } from "../../base/clock.ts";
 import type { FileContext } from "../../service/file/context.ts";
 import type { SmbAccounts } from "./auth/authentication.ts";
 import type { Connection } from "./connection.ts";
-import { LockWaits } from "./lock-waits.ts";
 import type { SmbLimits } from "./limits.ts";
+import { LockWaits } from "./lock-waits.ts";
 import { Session } from "./session.ts";
 
 export type SmbEncryption = "required" | "preferred" | "off";

@@ -199,6 +199,7 @@ export class Authentication {
 function sessionKeyOf(key: Bytes, { proof, flags, encryptedKey }: Authenticate): Bytes {
   const base = hmacMd5(key, proof);
   if ((flags & NTLM_FLAG.keyExchange) === 0) return base;
-  if (encryptedKey.length !== base.length) throw new NtlmFormatError("the key has the wrong length");
+  if (encryptedKey.length !== base.length)
+    throw new NtlmFormatError("the key has the wrong length");
   return new Rc4(base).apply(encryptedKey);
 }

@@ -132,7 +132,8 @@ export function readAuthenticate(message: Bytes): Authenticate {
   if (response.length < PROOF_BYTES + ANSWER_HEAD_BYTES) throw new NtlmError("not NTLMv2");
   const answer = response.subarray(PROOF_BYTES);
   const hasMic = (flagsInPairs(answer.subarray(ANSWER_HEAD_BYTES)) & PAIR_FLAG_MIC) !== 0;
-  if (hasMic && message.length < MIC_AT + MIC_BYTES) throw new NtlmFormatError("the code is missing");
+  if (hasMic && message.length < MIC_AT + MIC_BYTES)
+    throw new NtlmFormatError("the code is missing");
   const withoutMic = Buffer.from(message);
   if (hasMic) withoutMic.fill(0, MIC_AT, MIC_AT + MIC_BYTES);
   return {
@@ -167,11 +168,13 @@ function flagsInPairs(pairs: Bytes): number {
 function readField(message: Bytes, at: number): Bytes {
   const length = message.readUInt16LE(at);
   const offset = message.readUInt32LE(at + 4);
-  if (offset + length > message.length) throw new NtlmFormatError("a field lies outside the message");
+  if (offset + length > message.length)
+    throw new NtlmFormatError("a field lies outside the message");
   return message.subarray(offset, offset + length);
 }
 
 function expectType(message: Bytes, type: number, bytesMin: number): void {
   const isNtlm = message.length >= bytesMin && message.subarray(0, 8).equals(SIGNATURE);
-  if (!isNtlm || message.readUInt32LE(8) !== type) throw new NtlmFormatError("not the message expected");
+  if (!isNtlm || message.readUInt32LE(8) !== type)
+    throw new NtlmFormatError("not the message expected");
 }

@@ -1,11 +1,11 @@
 import type { Bytes } from "../../../base/bytes.ts";
 import { type Answer, type Call, success } from "../call.ts";
 import { CONTROL, type IoctlRequest, readIoctl, writeIoctl } from "../codec/ioctl.ts";
-import { Writer } from "../codec/wire.ts";
-import { copyChunks, requestResumeKey } from "./copy-chunk.ts";
 import { isNegotiationIntact, writeValidateNegotiate } from "../codec/validate-negotiate.ts";
+import { Writer } from "../codec/wire.ts";
 import { DropConnection } from "../drop-connection.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
+import { copyChunks, requestResumeKey } from "./copy-chunk.ts";
 
 const OBJECT_ID_BYTES = 64;
 

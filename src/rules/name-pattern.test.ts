@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { matchesPattern } from "./name-pattern.ts";
+
+const MATCHES: readonly [pattern: string, yes: readonly string[], no: readonly string[]][] = [
+  ["*", ["a", "a.txt", ".hidden"], []],
+  ["*.txt", ["a.txt", "A.TXT", ".txt"], ["a.doc", "txt", "a.txt2"]],
+  ["a?c", ["abc", "a.c", "AXC"], ["ac", "abbc"]],
+  ["a", ["a", "A"], ["b", "aa"]],
+  ["*a*b*", ["ab", "xaxbx", "aabb"], ["ba", "b"]],
+  ["", [], ["a"]],
+  // What DOS programs mean by *.* and a.???, as clients spell it.
+  ['<"*', ["a", "a.b", "a.b.c"], []],
+  ["a>>", ["a", "ab", "abc"], ["abcd"]],
+  ["<.txt", ["a.txt", "a.b.txt"], ["a.doc"]],
+  ['a"', ["a", "a."], ["ab"]],
+  ['a">>>', ["a", "a.b", "a.bcd"], ["a.bcde", "ab"]],
+];
+
+for (const [pattern, yes, no] of MATCHES) {
+  test(`${JSON.stringify(pattern)} finds what it should, and nothing else`, () => {
+    for (const name of yes) assert.equal(matchesPattern(name, pattern), true, name);
+    for (const name of no) assert.equal(matchesPattern(name, pattern), false, name);
+  });
+}
+
+test("a pattern that is all asterisks costs no more than its length times the name's", () => {
+  assert.equal(matchesPattern("a".repeat(255), "*a".repeat(100)), true);
+  assert.equal(matchesPattern("a".repeat(255), `${"*a".repeat(100)}b`), false);
+});

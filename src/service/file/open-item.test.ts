@@ -1,0 +1,206 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FILE_BYTES_MAX } from "../../base/limits.ts";
+import { DELETE } from "../../rules/share-mode.ts";
+import type { HandleAsked } from "./admit-handle.ts";
+import { getOpenItem } from "./get-open-item.ts";
+import { lockRanges } from "./lock-ranges.ts";
+import { ALL, Files, NO_SETTINGS, refused } from "./opens.fixture.ts";
+import { readOpenFile } from "./read-open-file.ts";
+import { renameOpenItem } from "./rename-open-item.ts";
+import { scanOpenDirectory } from "./scan-open-directory.ts";
+import { resizeOpenFile, setOpenItem } from "./set-open-item.ts";
+import { writeOpenFile } from "./write-open-file.ts";
+
+const EVERYTHING = { mode: { access: ALL, share: ALL } };
+
+async function read(files: Files, handle: HandleAsked, from = 0, length = 1_000) {
+  return (await readOpenFile(files.context, { ...handle, from, length }))?.toString() ?? null;
+}
+
+function write(files: Files, handle: HandleAsked, from: number | null, text: string) {
+  const bytes = Buffer.from(text);
+  return writeOpenFile(files.context, { ...handle, from, bytes, preservesWritten: false });
+}
+
+function rename(files: Files, handle: HandleAsked, path: string, replaces = false) {
+  return renameOpenItem(files.context, { ...handle, path: path.split("/"), replaces });
+}
+
+async function namesIn(files: Files, handle: HandleAsked, pattern = "*", resultsMax = 100) {
+  const names: string[] = [];
+  let after: string | null = null;
+  do {
+    const asked = { ...handle, pattern, after, resultsMax };
+    const { items, next } = await scanOpenDirectory(files.context, asked);
+    names.push(...items.map(({ item }) => item.name));
+    after = next;
+  } while (after !== null);
+  return names;
+}
+
+test("what is written is read at once, by every handle and over REST", async () => {
+  const files = await Files.open();
+  await files.create("file");
+  const [one, two] = [await files.open("file", EVERYTHING), await files.open("file", EVERYTHING)];
+  await write(files, one, 0, "hello");
+  assert.equal(await read(files, two), "hello");
+  await write(files, two, 7, "world");
+  assert.equal(await read(files, one), "hello\0\0world");
+  await write(files, one, null, "!");
+  assert.equal((await files.read("file")).toString(), "hello\0\0world!");
+});
+
+test("a read ends where the file does, and beyond that there is nothing", async () => {
+  const files = await Files.open();
+  await files.create("file");
+  const handle = await files.open("file", EVERYTHING);
+  await write(files, handle, 0, "hello");
+  assert.equal(await read(files, handle, 3, 100), "lo");
+  assert.equal(await read(files, handle, 5, 1), null);
+  assert.equal(await read(files, handle, 500, 1), null);
+});
+
+test("every write is a new version, and keeps the time of the last write if it is told to", async () => {
+  const files = await Files.open();
+  await files.create("file");
+  const handle = await files.open("file", EVERYTHING);
+  const before = (await getOpenItem(files.context, handle)).item;
+  files.clock.turn(1_000);
+  const bytes = Buffer.from("x");
+  await writeOpenFile(files.context, { ...handle, from: 0, bytes, preservesWritten: true });
+  const kept = (await getOpenItem(files.context, handle)).item;
+  assert.equal(kept.written, before.written);
+  assert.ok(kept.etag > before.etag && kept.modifiedMs > before.modifiedMs);
+  await write(files, handle, 0, "y");
+  assert.ok((await getOpenItem(files.context, handle)).item.written > before.written);
+});
+
+test("a file grows by zeroes, is cut off, and has a largest size", async () => {
+  const files = await Files.open();
+  await files.create("file");
+  const handle = await files.open("file", EVERYTHING);
+  const resize = (length: number) =>
+    resizeOpenFile(files.context, { ...handle, length, preservesWritten: false });
+  await write(files, handle, 0, "hello");
+  await resize(7);
+  assert.equal(await read(files, handle), "hello\0\0");
+  await resize(2);
+  await resize(4);
+  assert.equal(await read(files, handle), "he\0\0");
+  await assert.rejects(resize(FILE_BYTES_MAX + 1), refused("OutOfRangeInput"));
+  await assert.rejects(write(files, handle, FILE_BYTES_MAX, "x"), refused("OutOfRangeInput"));
+});
+
+test("locks of other handles hold back reads and writes", async () => {
+  const files = await Files.open();
+  await files.create("file");
+  const [one, two] = [await files.open("file", EVERYTHING), await files.open("file", EVERYTHING)];
+  await write(files, one, 0, "hello");
+  const ranges = [{ offset: 1n, length: 2n, isExclusive: true }];
+  await lockRanges(files.context, { ...one, ranges });
+  const conflict = refused("FileLockConflict");
+  await assert.rejects(read(files, two, 0, 5), conflict);
+  await assert.rejects(write(files, two, 2, "x"), conflict);
+  assert.equal(await read(files, two, 3, 2), "lo");
+  await write(files, one, 1, "E");
+  assert.equal(await read(files, one), "hEllo");
+});
+
+test("attributes and times are set, and what is not said stays", async () => {
+  const files = await Files.open();
+  await files.createDirectory("dir");
+  await files.create("file");
+  for (const path of ["dir", "file"]) {
+    const handle = await files.open(path, EVERYTHING);
+    const { item: before } = await getOpenItem(files.context, handle);
+    const settings = { ...NO_SETTINGS, accessed: null, attributes: 2, created: 5n, written: 7n };
+    await setOpenItem(files.context, { ...handle, settings });
+    const { item } = await getOpenItem(files.context, handle);
+    assert.deepEqual([item.attributes, item.created, item.written], [2, 5n, 7n]);
+    assert.equal(item.accessed, before.accessed);
+    assert.ok(item.etag > before.etag);
+  }
+});
+
+test("a directory is listed in pages, in the order of its names, by a pattern", async () => {
+  const files = await Files.open();
+  const names = ["alpha.txt", "Beta.doc", "beta.txt", "Gamma.TXT"];
+  for (const name of names.toReversed()) await files.create(name);
+  await files.createDirectory("dir");
+  const root = await files.open("");
+  assert.deepEqual(await namesIn(files, root), [
+    "alpha.txt",
+    "Beta.doc",
+    "beta.txt",
+    "dir",
+    "Gamma.TXT",
+  ]);
+  for (const resultsMax of [1, 2, 3]) {
+    const found = await namesIn(files, root, "*.txt", resultsMax);
+    assert.deepEqual(found, ["alpha.txt", "beta.txt", "Gamma.TXT"]);
+  }
+  await files.create("dir/inside");
+  assert.deepEqual(await namesIn(files, await files.open("dir")), ["inside"]);
+  const file = await files.open("alpha.txt");
+  await assert.rejects(namesIn(files, file), refused("ResourceTypeMismatch"));
+});
+
+test("what is renamed stays open, and lies at its new place for everybody", async () => {
+  const files = await Files.open();
+  await files.createDirectory("dir");
+  await files.create("file");
+  const handle = await files.open("file", EVERYTHING);
+  await write(files, handle, 0, "hello");
+  await rename(files, handle, "dir/other");
+  assert.equal((await getOpenItem(files.context, handle)).path, "dir/other");
+  assert.equal(await read(files, handle), "hello");
+  assert.equal((await files.read("dir/other")).toString(), "hello");
+  await assert.rejects(files.open("file"), refused("ResourceNotFound"));
+  await rename(files, handle, "dir/OTHER");
+  assert.equal((await getOpenItem(files.context, handle)).path, "dir/OTHER");
+});
+
+test("a rename replaces a file only if it is told to, and only one that may go", async () => {
+  const files = await Files.open();
+  await files.create("file");
+  await files.create("there");
+  await files.create("fixed", 0, 1);
+  await files.createDirectory("dir");
+  const handle = await files.open("file", EVERYTHING);
+  await assert.rejects(rename(files, handle, "there"), refused("ResourceAlreadyExists"));
+  const denied = refused("AuthorizationPermissionMismatch");
+  await assert.rejects(rename(files, handle, "dir", true), denied);
+  await assert.rejects(rename(files, handle, "fixed", true), denied);
+  const held = await files.open("there", EVERYTHING);
+  await assert.rejects(rename(files, handle, "there", true), denied);
+  await files.close(held);
+  await rename(files, handle, "there", true);
+  assert.equal((await getOpenItem(files.context, handle)).path, "there");
+  await assert.rejects(rename(files, handle, "nowhere/file"), refused("ParentNotFound"));
+  await assert.rejects(rename(files, handle, "a:b"), refused("InvalidResourceName"));
+});
+
+test("a directory is not moved into itself, nor while something in it is open", async () => {
+  const files = await Files.open();
+  await files.createDirectory("dir");
+  await files.createDirectory("dir/below");
+  await files.create("dir/below/file");
+  const dir = await files.open("dir", EVERYTHING);
+  await assert.rejects(rename(files, dir, "dir/below/dir"), refused("SharingViolation"));
+  const inside = await files.open("dir/below/file");
+  const denied = refused("AuthorizationPermissionMismatch");
+  await assert.rejects(rename(files, dir, "moved"), denied);
+  await files.close(inside);
+  await rename(files, dir, "moved");
+  assert.equal((await files.read("moved/below/file")).toString(), "");
+});
+
+test("nothing is renamed into a directory that somebody is about to delete", async () => {
+  const files = await Files.open();
+  await files.createDirectory("dir");
+  await files.create("file");
+  const handle = await files.open("file", EVERYTHING);
+  await files.open("dir", { mode: { access: DELETE, share: ALL } });
+  await assert.rejects(rename(files, handle, "dir/file"), refused("SharingViolation"));
+});
