@@ -113,7 +113,7 @@ test("handles that a process before left open are closed before anybody is serve
   await after.close();
 });
 
-test("services still to come take no port", async (t) => {
+test("every service that there is listens, and no other takes a port", async (t) => {
   const { origins } = await started(t, new Around(), "--inMemoryPersistence");
   assert.deepEqual([...origins.keys()], ["blob", "queue", "table", "file", "smb"]);
 });

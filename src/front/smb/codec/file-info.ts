@@ -64,6 +64,9 @@ const all: Write = (writer, info) =>
 const networkOpen: Write = (writer, { item }) =>
   times(writer, item).u64(item.allocated).u64(item.size).u32(item.attributes).u32(0);
 
+/** There are no names of 8 and 3 letters: every program can use the one there is. */
+const alternateName: Write = (writer, { item }) => writer.u32(item.name.length * 2).text(item.name);
+
 /** The one stream that files have. */
 const DATA_STREAM = "::$DATA";
 const stream: Write = (writer, { item }) => {
@@ -93,6 +96,7 @@ const CLASSES: ReadonlyMap<number, InfoClass> = new Map<number, InfoClass>([
   [CLASS.mode, { write: mode, bytesMin: 4 }],
   [CLASS.alignment, { write: none, bytesMin: 4 }],
   [CLASS.all, { write: all, bytesMin: 104 }],
+  [CLASS.alternateName, { write: alternateName, bytesMin: 8 }],
   [CLASS.stream, { write: stream, bytesMin: 32 }],
   [CLASS.compression, { write: (writer, { item }) => writer.u64(item.size).u64(0), bytesMin: 16 }],
   [CLASS.networkOpen, { write: networkOpen, bytesMin: 56 }],
@@ -116,8 +120,6 @@ function times(
 
 /** What a class tells, in the room that the client has. Throws a `StatusError`. */
 export function writeFileInfo(infoClass: number, info: OpenInfo, bytesMax: number): Fitted {
-  // There are no names of 8 and 3 letters.
-  if (infoClass === CLASS.alternateName) throw new StatusError(STATUS.OBJECT_NAME_NOT_FOUND);
   const found = CLASSES.get(infoClass);
   if (found === undefined) throw new StatusError(STATUS.INVALID_INFO_CLASS);
   return fitted(found.write(new Writer(), info).done(), found.bytesMin, bytesMax);
