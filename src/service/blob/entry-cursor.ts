@@ -1,10 +1,12 @@
 import type { Bytes } from "../../base/bytes.ts";
-import { keyAfter, keyBehind } from "../../base/keys.ts";
-import type { Entry, View } from "../../store/store.ts";
+import { keyAfter, type Space } from "../../base/keys.ts";
+import type { Entry, Made, Making, View } from "../../store/store.ts";
 
 /** To read where nobody knows how many will be used, as behind a jump. */
 const FEW_ENTRIES = 8;
 const PAGE_ENTRIES_MAX = 1_024;
+/** About what an entry takes of memory beside its bytes, with what was read from it. */
+const ENTRY_BYTES = 1_200;
 
 /**
  * The entries of one key range, in order, within one body. They are read in pages that grow as
@@ -12,24 +14,30 @@ const PAGE_ENTRIES_MAX = 1_024;
  */
 export class EntryCursor {
   readonly #view: View;
+  readonly #pages: Making<EntryPage>;
   readonly #until: Bytes;
   #from: Bytes;
-  #page: readonly Entry[] = [];
+  #page: EntryPage = NO_ENTRIES;
   #at = 0;
+  /** Of what is to be read of the page. */
+  #end = 0;
   #limit: number;
-  #ended = false;
 
   constructor(view: View, from: Bytes, until: Bytes, mayJump: boolean) {
     this.#view = view;
+    this.#pages = pagesIn(from[0] as Space);
     this.#from = from;
     this.#until = until;
     this.#limit = mayJump ? FEW_ENTRIES : PAGE_ENTRIES_MAX;
   }
 
   /** The entry that is next; null at the end. No more than `most` will be used, this one included. */
-  head(most: number): Entry | null {
-    if (this.#at >= this.#page.length && !this.#ended) this.#readPage(most);
-    return this.#page[this.#at] ?? null;
+  head(most: number): ListedEntry | null {
+    while (this.#at >= this.#end) {
+      if (this.#from.compare(this.#until) >= 0) return null;
+      this.#readPage(most);
+    }
+    return this.#page.entries[this.#at] ?? null;
   }
 
   advance(): void {
@@ -43,27 +51,72 @@ export class EntryCursor {
 
   /** Leaves out everything before `target`. */
   jumpTo(target: Bytes): void {
-    while (this.#at < this.#page.length) {
-      const { key } = this.#page[this.#at] as Entry;
-      if (key.compare(target) >= 0) return;
-      this.#at++;
-    }
-    if (target.compare(this.#from) <= 0) return;
+    this.#at = Math.max(this.#at, this.#page.indexOf(target));
+    if (this.#at < this.#end || target.compare(this.#from) <= 0) return;
     this.#from = target;
     this.#limit = FEW_ENTRIES;
   }
 
   #readPage(most: number): void {
-    if (this.#from.compare(this.#until) >= 0) {
-      this.#ended = true;
-      return;
-    }
     const limit = Math.min(this.#limit, most);
-    this.#page = this.#view.range(this.#from, this.#until, { limit });
-    this.#at = 0;
-    this.#ended = this.#page.length < limit;
-    const last = this.#page.at(-1);
-    if (last !== undefined) this.#from = keyBehind(last.key);
+    const { made, until } = this.#view.stretch(this.#pages, this.#from, this.#until, limit);
+    this.#page = made;
+    this.#at = made.indexOf(this.#from);
+    this.#end = until.compare(this.#until) <= 0 ? made.entries.length : made.indexOf(this.#until);
+    this.#from = until;
     this.#limit = Math.min(this.#limit * 2, PAGE_ENTRIES_MAX);
   }
+}
+
+/** An entry that remembers what was read from it. */
+export class ListedEntry implements Entry {
+  readonly key: Bytes;
+  readonly value: Bytes;
+  #content: unknown = null;
+
+  constructor({ key, value }: Entry) {
+    this.key = key;
+    this.value = value;
+  }
+
+  /** It must always be the same function for entries of one space. */
+  content<T>(read: (entry: Entry) => T): T {
+    this.#content ??= read(this);
+    return this.#content as T;
+  }
+}
+
+class EntryPage implements Made {
+  readonly entries: readonly ListedEntry[];
+  readonly bytes: number;
+
+  constructor(entries: readonly Entry[]) {
+    this.entries = entries.map((entry) => new ListedEntry(entry));
+    let bytes = 0;
+    for (const { key, value } of entries) bytes += ENTRY_BYTES + key.length + value.length;
+    this.bytes = bytes;
+  }
+
+  /** Of the first entry that does not lie before this key. */
+  indexOf(key: Bytes): number {
+    let low = 0;
+    let high = this.entries.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.entries[middle] as Entry).key.compare(key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+const NO_ENTRIES = new EntryPage([]);
+const MAKINGS = new Map<Space, Making<EntryPage>>();
+
+function pagesIn(space: Space): Making<EntryPage> {
+  const known = MAKINGS.get(space);
+  if (known !== undefined) return known;
+  const making = { space, make: (entries: readonly Entry[]) => new EntryPage(entries) };
+  MAKINGS.set(space, making);
+  return making;
 }

@@ -107,11 +107,16 @@ function countEntries(blobs: Blobs): { context: Blobs["context"]; entries(): num
         body({
           get: (key) => view.get(key),
           now: () => view.now(),
-          stretch: (making, from, until, limit) => view.stretch(making, from, until, limit),
-          range(from, until, options) {
-            const found = view.range(from, until, options);
-            entries += found.length;
-            return found;
+          range: (from, until, options) => view.range(from, until, options),
+          stretch(making, from, until, limit) {
+            const counted: typeof making = {
+              space: making.space,
+              make(found) {
+                entries += found.length;
+                return making.make(found);
+              },
+            };
+            return view.stretch(counted, from, until, limit);
           },
         }),
       ),

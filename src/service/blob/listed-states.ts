@@ -3,7 +3,7 @@ import { key, keyAfter, keyOfTextPrefix, SPACE, type Space } from "../../base/ke
 import type { Stamp } from "../../base/stamp.ts";
 import type { Entry, View } from "../../store/store.ts";
 import type { BlobState } from "./context.ts";
-import { EntryCursor } from "./entry-cursor.ts";
+import { EntryCursor, type ListedEntry } from "./entry-cursor.ts";
 import { type Deletion, deletionOf } from "./history.ts";
 import { type Blob, type ContainerId, decodeBlob, nameOfBlobKey } from "./records.ts";
 import { type DeletedBlob, decodeDeleted, stampOfKey } from "./state-records.ts";
@@ -104,8 +104,8 @@ export class ListedStates {
     }
   }
 
-  #first(most: number): Entry | null {
-    let first: Entry | null = null;
+  #first(most: number): ListedEntry | null {
+    let first: ListedEntry | null = null;
     for (const source of this.#sources) {
       const entry = source.cursor.head(most);
       if (entry === null || (first !== null && !isBefore(entry, first))) continue;
@@ -116,9 +116,10 @@ export class ListedStates {
   }
 
   /** Null if this one is not to be listed. */
-  #listed({ kind }: Source, { key: found, value }: Entry, most: number): ListedState | null {
+  #listed({ kind }: Source, entry: ListedEntry, most: number): ListedState | null {
+    if (kind === "current") return entry.content(currentState);
+    const { key: found, value } = entry;
     const name = nameOfBlobKey(found);
-    if (kind === "current") return listed(name, decodeBlob(value), null, stampOfKey(found));
     switch (kind) {
       case "staged":
         // Blocks beside a blob are not listed.
@@ -156,7 +157,7 @@ export class ListedStates {
 
   #hasCurrent(name: string, most: number): boolean {
     const current = this.#current.cursor.head(most);
-    return current !== null && nameOfBlobKey(current.key) === name;
+    return current?.content(currentState).name === name;
   }
 
   /** Whether neither a version nor a blob of this name follows the head. */
@@ -186,6 +187,10 @@ function kindsOf(asked: ListedKinds): Kind[] {
 /** Behind their first byte, which tells the kinds apart, all are ordered by the same parts. */
 function isBefore(one: Entry, other: Entry): boolean {
   return one.key.subarray(1).compare(other.key.subarray(1)) < 0;
+}
+
+function currentState({ key: found, value }: Entry): ListedState {
+  return listed(nameOfBlobKey(found), decodeBlob(value), null, stampOfKey(found));
 }
 
 function listed(
