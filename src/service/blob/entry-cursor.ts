@@ -5,8 +5,10 @@ import type { Entry, Made, Making, View } from "../../store/store.ts";
 /** To read where nobody knows how many will be used, as behind a jump. */
 const FEW_ENTRIES = 8;
 const PAGE_ENTRIES_MAX = 1_024;
-/** About what an entry takes of memory beside its bytes, with what was read from it. */
+/** About what an entry takes of memory with what was read from it, beside its bytes. */
 const ENTRY_BYTES = 1_200;
+/** They are there once as they were read, and about twice as texts. */
+const BYTES_KEPT_TIMES = 3;
 
 /**
  * The entries of one key range, in order, within one body. They are read in pages that grow as
@@ -93,7 +95,9 @@ class EntryPage implements Made {
   constructor(entries: readonly Entry[]) {
     this.entries = entries.map((entry) => new ListedEntry(entry));
     let bytes = 0;
-    for (const { key, value } of entries) bytes += ENTRY_BYTES + key.length + value.length;
+    for (const { key, value } of entries) {
+      bytes += ENTRY_BYTES + (key.length + value.length) * BYTES_KEPT_TIMES;
+    }
     this.bytes = bytes;
   }
 

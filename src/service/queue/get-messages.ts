@@ -52,14 +52,15 @@ function take(tx: Transaction, asked: GetMessages): GotMessage[] | null {
   for (const turn of expired) removeMessage(tx, id, turn);
   if (!isAll) return null;
   const visibleAtMs = tx.now() + asked.hiddenMs;
-  return turns.map((old) => {
-    const turn: Turn = {
-      ...old,
-      dequeueCount: old.dequeueCount + 1,
-      receipt: receiptOf(visibleAtMs, tx.stamp()),
-    };
-    deleteTurn(tx, id, old);
-    writeTurn(tx, id, turn);
-    return { ...messageOfTurn(tx, id, turn), ...turn, visibleAtMs };
-  });
+  return turns.map((old) => takeOne(tx, id, old, visibleAtMs));
+}
+
+function takeOne(tx: Transaction, id: bigint, old: Turn, visibleAtMs: Instant): GotMessage {
+  const { messageId, expiresMs } = old;
+  const dequeueCount = old.dequeueCount + 1;
+  const receipt = receiptOf(visibleAtMs, tx.stamp());
+  deleteTurn(tx, id, old);
+  writeTurn(tx, id, { messageId, expiresMs, dequeueCount, receipt });
+  const { text, insertedMs } = messageOfTurn(tx, id, old);
+  return { messageId, text, insertedMs, expiresMs, dequeueCount, receipt, visibleAtMs };
 }

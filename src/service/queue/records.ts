@@ -156,12 +156,17 @@ function turnKey(id: bigint, receipt: Bytes): Bytes {
 export function readTurn(view: View, id: bigint, receipt: Bytes): Turn | null {
   if (receipt.length !== RECEIPT_BYTES) return null;
   const found = view.get(turnKey(id, receipt));
-  return found === undefined ? null : { ...turnFormat.decode(found), receipt };
+  return found === undefined ? null : decodeTurn(found, receipt);
 }
 
 export function turnOfEntry(entry: Entry): Turn {
   const receipt = Buffer.from(entry.key.subarray(entry.key.length - RECEIPT_BYTES));
-  return { ...turnFormat.decode(entry.value), receipt };
+  return decodeTurn(entry.value, receipt);
+}
+
+function decodeTurn(found: Bytes, receipt: Bytes): Turn {
+  const { messageId, expiresMs, dequeueCount } = turnFormat.decode(found);
+  return { messageId, expiresMs, dequeueCount, receipt };
 }
 
 export function writeTurn(tx: Transaction, id: bigint, turn: Turn): void {

@@ -71,9 +71,8 @@ export class EntityPage implements Columns, Made {
   }
 
   entity(row: number): EntityParts {
-    const { partition, row: name } = this.place(row);
     const [stamp, properties] = [this.#stamps[row] as Stamp, this.#properties[row] as string];
-    return { partition, row: name, stamp, properties };
+    return new PageEntity(this.#keys[row] as Bytes, stamp, properties);
   }
 
   /** The rows from `first` on and before `end` that match. */
@@ -100,14 +99,41 @@ export class EntityPage implements Columns, Made {
     if (this.#text === null) {
       const texts = this.#keys.map((_, row) => spell(this.entity(row)));
       const starts = new Uint32Array(texts.length + 1);
-      const bytes = Buffer.from(texts.join(""), "utf8");
+      const whole = texts.join("");
+      const bytes = Buffer.from(whole, "utf8");
+      const isAscii = bytes.length === whole.length;
       texts.forEach((text, row) => {
-        starts[row + 1] = (starts[row] as number) + Buffer.byteLength(text, "utf8");
+        const length = isAscii ? text.length : Buffer.byteLength(text, "utf8");
+        starts[row + 1] = (starts[row] as number) + length;
       });
       this.#text = { bytes, starts };
       this.#bytes += bytes.length + starts.byteLength;
     }
     return this.#text;
+  }
+}
+
+/** Its keys are taken apart only if somebody asks for them. */
+class PageEntity implements EntityParts {
+  readonly stamp: Stamp;
+  readonly properties: string;
+  readonly #key: Bytes;
+  #place: EntityPlace | null = null;
+
+  constructor(key: Bytes, stamp: Stamp, properties: string) {
+    this.#key = key;
+    this.stamp = stamp;
+    this.properties = properties;
+  }
+
+  get partition(): string {
+    this.#place ??= placeOfKey(this.#key);
+    return this.#place.partition;
+  }
+
+  get row(): string {
+    this.#place ??= placeOfKey(this.#key);
+    return this.#place.row;
   }
 }
 
