@@ -1,6 +1,7 @@
 import type { BlobAnswer, BlobAsked, Guards } from "./blob-words.ts";
 import { lengthOf, type Piece, pieceOf } from "./pieces.ts";
 import type { Random } from "./random.ts";
+import type { Chosen, Workload } from "./simulate.ts";
 
 const BLOCKS = ["AAAA", "BBBB", "CCCC"];
 /** Few, so that clients come across each other's. */
@@ -57,18 +58,13 @@ interface Begun {
   readonly blocks: readonly string[];
 }
 
-export interface Chosen {
-  readonly key: string | null;
-  readonly asked: BlobAsked;
-}
-
 /** Blobs, of which one in four is an append blob. */
 export function keysOf(blobs: number): string[] {
   return Array.from({ length: blobs }, (_, at) => (at % 4 === 3 ? `log-${at}` : `blob-${at}`));
 }
 
 /** Makes up what clients ask for, so that they get into each other's way. */
-export class BlobWorkload {
+export class BlobWorkload implements Workload<BlobAsked, BlobAnswer> {
   readonly #random: Random;
   readonly #known = new Map<string, Known>();
   readonly #begun = new Map<number, Begun>();
@@ -85,7 +81,7 @@ export class BlobWorkload {
     }
   }
 
-  choose(client: number): Chosen {
+  choose(client: number): Chosen<BlobAsked> {
     const begun = this.#begun.get(client);
     if (begun !== undefined && this.#random.chance(0.7)) return this.#finish(client, begun);
     const [key, known] = this.#random.pick([...this.#known]);
@@ -97,7 +93,7 @@ export class BlobWorkload {
     return { key, asked: this.#ask(client, kind, known) };
   }
 
-  learn(client: number, { key, asked }: Chosen, answer: BlobAnswer | null): void {
+  learn(client: number, { key, asked }: Chosen<BlobAsked>, answer: BlobAnswer | null): void {
     const known = this.#known.get(key ?? "");
     if (known === undefined || answer === null) return;
     if (answer.refused !== null) {
@@ -157,7 +153,7 @@ export class BlobWorkload {
   }
 
   /** Commits what the client has staged, if nobody else has taken it meanwhile. */
-  #finish(client: number, { key, blocks }: Begun): Chosen {
+  #finish(client: number, { key, blocks }: Begun): Chosen<BlobAsked> {
     this.#begun.delete(client);
     const more = this.#random.chance(0.4) ? [this.#random.pick(BLOCKS)] : [];
     const known = this.#known.get(key) as Known;

@@ -1,20 +1,9 @@
-import { blobModel, type Known, versionOf } from "./blob-model.ts";
+import { blobModel, versionOf } from "./blob-model.ts";
 import type { BlobAnswer, BlobAsked, BlobDone } from "./blob-words.ts";
+import { checkOrder, type Objection, timesIn } from "./check-order.ts";
 import type { Operation } from "./history.ts";
-import { type DeadEnd, linearize } from "./linearize.ts";
 
 export type BlobOperation = Operation<BlobAsked, BlobAnswer>;
-
-/** Far more than a correct history takes (about as many as it has writes). */
-const STATES_MAX = 100_000;
-
-/** What speaks against a history. */
-export interface Objection {
-  readonly key: string;
-  /** Or else it is only that nobody knows. */
-  readonly isProved: boolean;
-  readonly what: string;
-}
 
 /**
  * Decides whether a history of blobs can have come from a server that does one operation at a time;
@@ -30,29 +19,8 @@ export function checkBlobs(history: readonly BlobOperation[], startMs: number): 
     for (const operation of operations) versions.learn(operation);
     const ambiguous = versions.ambiguous.map((what) => ({ key, isProved: true, what }));
     if (ambiguous.length > 0) return ambiguous;
-    return checkOrder(key, operations, startMs, { ...versions, timesSince });
+    return checkOrder(key, operations, blobModel(key, startMs, { ...versions, timesSince }));
   });
-}
-
-function checkOrder(
-  key: string,
-  operations: readonly BlobOperation[],
-  startMs: number,
-  known: Known,
-): Objection[] {
-  const verdict = linearize(blobModel(key, startMs, known), operations, STATES_MAX);
-  switch (verdict.kind) {
-    case "explained":
-      return [];
-    case "undecided": {
-      const what = `undecided after ${verdict.statesSeen} states: make the history shorter`;
-      return [{ key, isProved: false, what }];
-    }
-    case "unexplained": {
-      const what = describeDeadEnd(operations.length, verdict.dead);
-      return [{ key, isProved: true, what }];
-    }
-  }
 }
 
 /** Turns of the clock are about every blob, and so is a listing, which has a part for each. */
@@ -64,21 +32,6 @@ function aboutKey(operation: BlobOperation, key: string): BlobOperation[] {
   const own = answer.listed[key];
   const listed = own === undefined ? {} : { [key]: own };
   return [{ ...operation, answer: { ...answer, listed } }];
-}
-
-/** Turns of the clock are short: none begins before another has ended. */
-function timesIn(history: readonly BlobOperation[], startMs: number): Known["timesSince"] {
-  const turned = [{ from: 0, nowMs: startMs }];
-  let nowMs = startMs;
-  for (const { asked, returned } of history.toSorted((a, b) => a.invoked - b.invoked)) {
-    if (asked.operation !== "turn") continue;
-    nowMs += asked.byMs;
-    turned.push({ from: returned, nowMs });
-  }
-  return (tick) => {
-    const at = turned.findLastIndex(({ from }) => from <= tick);
-    return turned.slice(at).map((turn) => turn.nowMs);
-  };
 }
 
 /** An ETag names one version and one content, and a version has one ETag. */
@@ -126,20 +79,4 @@ function* seenIn({ etag, found, listed }: BlobDone): Iterable<{ etag: string; ve
   for (const item of Object.values(listed ?? {})) {
     yield { etag: item.etag, version: versionOf(item) };
   }
-}
-
-function describeDeadEnd(
-  operations: number,
-  { explained, state, next }: DeadEnd<unknown, BlobAsked, BlobAnswer>,
-): string {
-  const lines = next.map(
-    ({ client, invoked, returned, asked, answer }) =>
-      `  client ${client}, ${invoked} to ${returned}: ${JSON.stringify(asked)}` +
-      ` was answered ${JSON.stringify(answer)}`,
-  );
-  return [
-    `no order explains more than ${explained} of ${operations} operations. It ends at`,
-    `  ${JSON.stringify(state)}, where none of these fits in a way that leads on:`,
-    ...lines,
-  ].join("\n");
 }

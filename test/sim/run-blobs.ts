@@ -2,12 +2,13 @@ import { AccountSASPermissions } from "@azure/storage-blob";
 import { BlobSweep } from "../../src/service/blob/sweep.ts";
 import type { TestServer } from "../sdk/server.ts";
 import { type BlobAnswer, type BlobAsked, NOTHING_TOLD } from "./blob-words.ts";
-import { BlobWorkload, type Chosen, keysOf } from "./blob-workload.ts";
+import { BlobWorkload, keysOf } from "./blob-workload.ts";
 import type { BlobOperation } from "./check-blobs.ts";
 import { History } from "./history.ts";
 import { holdUp } from "./hold-up.ts";
 import { HttpBlobs } from "./http-blobs.ts";
 import { Random } from "./random.ts";
+import type { Chosen } from "./simulate.ts";
 
 export interface BlobRun {
   readonly seed: number;
@@ -107,7 +108,7 @@ class Run {
     if (this.#dawdler !== null && --this.#dawdler.left <= 0) this.#endDawdling();
   }
 
-  async #ask({ key, asked }: Chosen): Promise<BlobAnswer | null> {
+  async #ask({ key, asked }: Chosen<BlobAsked>): Promise<BlobAnswer | null> {
     if (asked.operation === "turn") {
       this.#server.clock.turn(asked.byMs);
       return NOTHING_TOLD;

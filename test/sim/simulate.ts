@@ -1,51 +1,59 @@
-import type { BlobAnswer, BlobAsked } from "./blob-words.ts";
-import { BlobWorkload, type Chosen, keysOf } from "./blob-workload.ts";
-import type { BlobOperation } from "./check-blobs.ts";
-import { History } from "./history.ts";
+import { History, type Operation } from "./history.ts";
 import { Random } from "./random.ts";
-import { type Bug, SimulatedBlobs, type Working } from "./simulated-blobs.ts";
 
 export interface Simulation {
   readonly seed: number;
-  readonly bug: Bug | null;
   readonly clients: number;
-  readonly blobs: number;
   /** Of each client. */
   readonly operations: number;
 }
 
-const START_MS = 1_000_000;
-const SIZES = [40, 50, 60];
+/** What a server does at one moment; others may come in wherever it yields. */
+export type Working<T> = Generator<void, T, void>;
 
-/** Runs clients and a server in one thread that jumps between them at random. */
-export function simulate(asked: Simulation): {
-  history: readonly BlobOperation[];
-  startMs: number;
-} {
-  const random = new Random(asked.seed);
-  const keys = keysOf(asked.blobs);
-  const run = new Run(
-    random,
-    new SimulatedBlobs(random, keys, START_MS, asked.bug),
-    new BlobWorkload(random, keys, SIZES),
-  );
-  for (let client = 0; client < asked.clients; client++) run.start(client, asked.operations);
-  run.toTheEnd();
-  run.lookAt(keys, asked.clients);
-  return { history: run.history.operations, startMs: START_MS };
+/** Something to ask; without a key it is about all objects. */
+export interface Chosen<Asked> {
+  readonly key: string | null;
+  readonly asked: Asked;
 }
 
-class Run {
-  readonly history = new History<BlobAsked, BlobAnswer>();
+/** Makes up what clients ask for, and learns from what they are told. */
+export interface Workload<Asked, Answer> {
+  choose(client: number): Chosen<Asked>;
+  learn(client: number, chosen: Chosen<Asked>, answer: Answer | null): void;
+}
+
+/** A server and those who use it. */
+export interface Scene<Asked, Answer> {
+  readonly server: { answer(key: string | null, asked: Asked): Working<Answer> };
+  readonly workload: Workload<Asked, Answer>;
+  /** What is looked at in the end, when nobody writes any more. */
+  readonly looks: readonly Chosen<Asked>[];
+}
+
+/** Runs clients and a server in one thread that jumps between them at random. */
+export function simulate<Asked extends { readonly operation: string }, Answer>(
+  { seed, clients, operations }: Simulation,
+  sceneOf: (random: Random) => Scene<Asked, Answer>,
+): readonly Operation<Asked, Answer>[] {
+  const random = new Random(seed);
+  const scene = sceneOf(random);
+  const run = new Run(random, scene);
+  for (let client = 0; client < clients; client++) run.start(client, operations);
+  run.toTheEnd();
+  for (const look of scene.looks) run.look(clients, look);
+  return run.history.operations;
+}
+
+class Run<Asked extends { readonly operation: string }, Answer> {
+  readonly history = new History<Asked, Answer>();
   readonly #random: Random;
-  readonly #server: SimulatedBlobs;
-  readonly #workload: BlobWorkload;
+  readonly #scene: Scene<Asked, Answer>;
   readonly #working: Working<unknown>[] = [];
 
-  constructor(random: Random, server: SimulatedBlobs, workload: BlobWorkload) {
+  constructor(random: Random, scene: Scene<Asked, Answer>) {
     this.#random = random;
-    this.#server = server;
-    this.#workload = workload;
+    this.#scene = scene;
   }
 
   start(client: number, operations: number): void {
@@ -59,36 +67,33 @@ class Run {
     }
   }
 
-  /** What is there in the end, when nobody writes any more. */
-  lookAt(keys: readonly string[], client: number): void {
-    for (const key of keys) {
-      const guards = { ifMatch: null, ifNoneMatch: null, leaseId: null };
-      this.#working.push(this.#ask(client, { key, asked: { operation: "get", ...guards } }));
-      this.toTheEnd();
-    }
+  look(client: number, chosen: Chosen<Asked>): void {
+    this.#working.push(this.#ask(client, chosen));
+    this.toTheEnd();
   }
 
   *#client(client: number, operations: number): Working<void> {
     for (let left = operations; left > 0; left--) {
-      yield* this.#ask(client, this.#workload.choose(client));
+      yield* this.#ask(client, this.#scene.workload.choose(client));
     }
   }
 
-  *#ask(client: number, chosen: Chosen): Working<void> {
+  *#ask(client: number, chosen: Chosen<Asked>): Working<void> {
     const { key, asked } = chosen;
+    const { server, workload } = this.#scene;
     const told = this.history.invoke(client, key, asked);
     const fate = key === null ? "answered" : this.#random.weighted(FATES);
     if (fate === "lost" || fate === "late") {
       told(null);
-      if (fate === "late") this.#working.push(this.#server.answer(key, asked));
+      if (fate === "late") this.#working.push(server.answer(key, asked));
       return;
     }
     const isShort = asked.operation === "turn";
     if (!isShort) yield;
-    const answer = yield* this.#server.answer(key, asked);
+    const answer = yield* server.answer(key, asked);
     if (!isShort) yield;
     told(fate === "answered" ? answer : null);
-    this.#workload.learn(client, chosen, fate === "answered" ? answer : null);
+    workload.learn(client, chosen, fate === "answered" ? answer : null);
   }
 }
 

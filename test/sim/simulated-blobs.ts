@@ -2,6 +2,7 @@ import { type BlobState, type Chosen, emptyState, perform, type Step } from "./b
 import type { BlobAnswer, BlobAsked, Listed } from "./blob-words.ts";
 import { NOTHING_TOLD } from "./blob-words.ts";
 import type { Random } from "./random.ts";
+import type { Working } from "./simulate.ts";
 
 /** Mistakes that servers make. The checker has to find each of them. */
 export const BUGS = [
@@ -20,9 +21,6 @@ export const BUGS = [
 ] as const;
 
 export type Bug = (typeof BUGS)[number];
-
-/** What a server does at one moment; others may come in wherever it yields. */
-export type Working<T> = Generator<void, T, void>;
 
 /** A server without sockets and disks that is correct, but for the bug it is given. */
 export class SimulatedBlobs {

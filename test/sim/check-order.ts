@@ -1,0 +1,90 @@
+import type { Operation } from "./history.ts";
+import { type DeadEnd, linearize, type Model } from "./linearize.ts";
+
+/** Far more than a correct history takes (about as many as it has writes). */
+const STATES_MAX = 100_000;
+
+/** What speaks against a history. */
+export interface Objection {
+  readonly key: string;
+  /** Or else it is only that nobody knows. */
+  readonly isProved: boolean;
+  readonly what: string;
+}
+
+/** Whether some order of the operations on one object explains every answer. */
+export function checkOrder<State, Asked, Answer>(
+  key: string,
+  operations: readonly Operation<Asked, Answer>[],
+  model: Model<State, Asked, Answer>,
+): Objection[] {
+  const verdict = linearize(model, operations, STATES_MAX);
+  switch (verdict.kind) {
+    case "explained":
+      return [];
+    case "undecided": {
+      const what = `undecided after ${verdict.statesSeen} states: make the history shorter`;
+      return [{ key, isProved: false, what }];
+    }
+    case "unexplained": {
+      const what = describeDeadEnd(operations.length, verdict.dead);
+      return [{ key, isProved: true, what }];
+    }
+  }
+}
+
+/** Pairs that have to be one to one: a name never stands for two things. */
+export class OneToOne {
+  readonly objections: Objection[] = [];
+  readonly #key: string;
+  readonly #known = new Map<string, string>();
+
+  constructor(key: string) {
+    this.#key = key;
+  }
+
+  learn(what: string, name: string, value: string): void {
+    const before = this.#known.get(`${what} ${name}`) ?? value;
+    this.#known.set(`${what} ${name}`, before);
+    if (before === value) return;
+    const objection = `${what} ${name} stands for ${before} and for ${value}`;
+    this.objections.push({ key: this.#key, isProved: true, what: objection });
+  }
+}
+
+/**
+ * What the clock has shown, in rising order, since a tick. Turns of the clock are short: none begins
+ * before another has ended.
+ */
+export function timesIn(
+  history: readonly Operation<{ readonly operation: string; readonly byMs?: number }, unknown>[],
+  startMs: number,
+): (tick: number) => readonly number[] {
+  const turned = [{ from: 0, nowMs: startMs }];
+  let nowMs = startMs;
+  for (const { asked, returned } of history.toSorted((a, b) => a.invoked - b.invoked)) {
+    if (asked.operation !== "turn") continue;
+    nowMs += asked.byMs ?? 0;
+    turned.push({ from: returned, nowMs });
+  }
+  return (tick) => {
+    const at = turned.findLastIndex(({ from }) => from <= tick);
+    return turned.slice(at).map((turn) => turn.nowMs);
+  };
+}
+
+function describeDeadEnd<State, Asked, Answer>(
+  operations: number,
+  { explained, state, next }: DeadEnd<State, Asked, Answer>,
+): string {
+  const lines = next.map(
+    ({ client, invoked, returned, asked, answer }) =>
+      `  client ${client}, ${invoked} to ${returned}: ${JSON.stringify(asked)}` +
+      ` was answered ${JSON.stringify(answer)}`,
+  );
+  return [
+    `no order explains more than ${explained} of ${operations} operations. It ends at`,
+    `  ${JSON.stringify(state)}, where none of these fits in a way that leads on:`,
+    ...lines,
+  ].join("\n");
+}

@@ -1,0 +1,114 @@
+import { isDeepStrictEqual } from "node:util";
+import { checkOrder, type Objection, OneToOne, timesIn } from "./check-order.ts";
+import type { Operation } from "./history.ts";
+import type { Model } from "./linearize.ts";
+import { type Chosen, emptyQueue, namesIn, perform, type QueueState } from "./queue-model.ts";
+import { nameIn, PEEKED_MAX, type QueueAnswer, type QueueAsked, type Told } from "./queue-words.ts";
+
+export type QueueOperation = Operation<QueueAsked, QueueAnswer>;
+
+/**
+ * Says what speaks against a history of queues having happened one operation at a time: no message
+ * that was never put or is gone, none lost, none handed out while another has it. In which order
+ * messages come is not judged.
+ */
+export function checkQueues(history: readonly QueueOperation[], startMs: number): Objection[] {
+  const queues = new Set(history.flatMap(({ key }) => key ?? []));
+  const timesSince = timesIn(history, startMs);
+  return [...queues].flatMap((key) => {
+    const operations = history.filter((one) => one.key === key || one.key === null);
+    const names = namesOf(key, operations);
+    if (names.objections.length > 0) return names.objections;
+    return checkOrder(key, operations, queueModel(startMs, timesSince));
+  });
+}
+
+/** An id names one message; a receipt is given once. */
+function namesOf(key: string, operations: readonly QueueOperation[]): OneToOne {
+  const names = new OneToOne(key);
+  for (const [at, { asked, answer }] of operations.entries()) {
+    if (answer === null || answer.refused !== null) continue;
+    for (const { id, text, receipt } of answer.messages) {
+      const name = "name" in asked ? asked.name : nameIn(text ?? "");
+      if (id !== null) names.learn("id", id, name);
+      if (receipt !== null) names.learn("receipt", receipt, `operation ${at} on ${name}`);
+    }
+  }
+  return names;
+}
+
+/** A change is judged by a time at which it was under way, as in the model of blobs. */
+function queueModel(
+  startMs: number,
+  timesSince: (tick: number) => readonly number[],
+): Model<QueueState, QueueAsked, QueueAnswer> {
+  return {
+    initial: emptyQueue(startMs),
+    steps(before, operation) {
+      const { asked, answer, invoked } = operation;
+      if (asked.operation === "turn") return [perform(before, asked, NOTHING_CHOSEN).state];
+      const isRead = asked.operation === "peek";
+      const after: QueueState[] = [];
+      for (const nowMs of isRead ? [before.nowMs] : timesSince(invoked)) {
+        if (nowMs < before.changedMs || nowMs > before.nowMs) continue;
+        const past = nowMs === before.nowMs ? before : { ...before, nowMs };
+        for (const chosen of choicesFor(past, operation)) {
+          const { state, answer: expected } = perform(past, asked, chosen);
+          if (answer !== null && !isSame(expected, answer)) continue;
+          if (state !== past) {
+            after.push({ ...state, nowMs: before.nowMs, changedMs: nowMs });
+          } else if (answer !== null) return [before];
+        }
+      }
+      return after;
+    },
+    identify: ({ nowMs, changedMs, messages }) =>
+      JSON.stringify([nowMs, changedMs, Object.entries(messages).sort()]),
+  };
+}
+
+const NOTHING_CHOSEN: Chosen = {
+  idOf: (name) => `of ${name}`,
+  receiptOf: () => "untold",
+  take: () => [],
+};
+
+/** What the server may have chosen: what it told or, where nobody was told, anything. */
+function choicesFor(state: QueueState, { asked, answer }: QueueOperation): readonly Chosen[] {
+  if (answer === null) return asked.operation === "get" ? untoldGets(state) : [NOTHING_CHOSEN];
+  if (answer.refused !== null) return [NOTHING_CHOSEN];
+  const byName = new Map<string, Told>();
+  for (const one of answer.messages) {
+    byName.set("name" in asked ? asked.name : nameIn(one.text ?? ""), one);
+  }
+  const taken = namesIn(answer);
+  return [
+    {
+      idOf: (name) => byName.get(name)?.id ?? "untold",
+      receiptOf: (name) => byName.get(name)?.receipt ?? "untold",
+      take: (visible, max) => {
+        const isRight =
+          taken.length === Math.min(visible.length, max) &&
+          taken.every((name) => visible.includes(name));
+        return isRight ? taken : [];
+      },
+    },
+  ];
+}
+
+/** Who goes away asks for one message: it may have been any of those that are visible. */
+function untoldGets(state: QueueState): Chosen[] {
+  return Object.keys(state.messages).map((name) => ({
+    ...NOTHING_CHOSEN,
+    take: (visible) => (visible.includes(name) ? [name] : []),
+  }));
+}
+
+function isSame(expected: QueueAnswer, told: QueueAnswer): boolean {
+  if (expected.refused !== null || told.refused !== null) return expected.refused === told.refused;
+  const [ours, theirs] = [expected.messages, told.messages];
+  if (ours.length !== theirs.length || ours.length > PEEKED_MAX) return false;
+  const sorted = (messages: readonly Told[]) =>
+    messages.toSorted((a, b) => ((a.text ?? "") < (b.text ?? "") ? -1 : 1));
+  return isDeepStrictEqual(sorted(ours), sorted(theirs));
+}
