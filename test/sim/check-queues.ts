@@ -2,7 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import { checkOrder, type Objection, OneToOne, timesIn } from "./check-order.ts";
 import type { Operation } from "./history.ts";
 import type { Model } from "./linearize.ts";
-import { type Chosen, emptyQueue, namesIn, perform, type QueueState } from "./queue-model.ts";
+import {
+  type Chosen,
+  emptyQueue,
+  namesIn,
+  perform,
+  type QueueState,
+  withoutExpired,
+} from "./queue-model.ts";
 import { nameIn, PEEKED_MAX, type QueueAnswer, type QueueAsked, type Told } from "./queue-words.ts";
 
 export type QueueOperation = Operation<QueueAsked, QueueAnswer>;
@@ -17,46 +24,52 @@ export function checkQueues(history: readonly QueueOperation[], startMs: number)
   const timesSince = timesIn(history, startMs);
   return [...queues].flatMap((key) => {
     const operations = history.filter((one) => one.key === key || one.key === null);
-    const names = namesOf(key, operations);
+    const { names, ids } = namesOf(key, operations);
     if (names.objections.length > 0) return names.objections;
-    return checkOrder(key, operations, queueModel(startMs, timesSince));
+    return checkOrder(key, operations, queueModel(startMs, ids, timesSince));
   });
 }
 
 /** An id names one message; a receipt is given once. */
-function namesOf(key: string, operations: readonly QueueOperation[]): OneToOne {
+function namesOf(key: string, operations: readonly QueueOperation[]) {
   const names = new OneToOne(key);
+  const ids = new Map<string, string>();
   for (const [at, { asked, answer }] of operations.entries()) {
     if (answer === null || answer.refused !== null) continue;
     for (const { id, text, receipt } of answer.messages) {
       const name = "name" in asked ? asked.name : nameIn(text ?? "");
-      if (id !== null) names.learn("id", id, name);
+      if (id !== null) {
+        ids.set(name, id);
+        names.learn("id", id, name);
+      }
       if (receipt !== null) names.learn("receipt", receipt, `operation ${at} on ${name}`);
     }
   }
-  return names;
+  return { names, ids };
 }
 
 /** A change is judged by a time at which it was under way, as in the model of blobs. */
 function queueModel(
   startMs: number,
+  ids: ReadonlyMap<string, string>,
   timesSince: (tick: number) => readonly number[],
 ): Model<QueueState, QueueAsked, QueueAnswer> {
+  const idOf = (name: string) => ids.get(name) ?? `of ${name}`;
   return {
     initial: emptyQueue(startMs),
     steps(before, operation) {
       const { asked, answer, invoked } = operation;
-      if (asked.operation === "turn") return [perform(before, asked, NOTHING_CHOSEN).state];
+      if (asked.operation === "turn") return [perform(before, asked, untold(idOf)).state];
       const isRead = asked.operation === "peek";
       const after: QueueState[] = [];
       for (const nowMs of isRead ? [before.nowMs] : timesSince(invoked)) {
         if (nowMs < before.changedMs || nowMs > before.nowMs) continue;
         const past = nowMs === before.nowMs ? before : { ...before, nowMs };
-        for (const chosen of choicesFor(past, operation)) {
+        for (const chosen of choicesFor(past, operation, idOf)) {
           const { state, answer: expected } = perform(past, asked, chosen);
           if (answer !== null && !isSame(expected, answer)) continue;
           if (state !== past) {
-            after.push({ ...state, nowMs: before.nowMs, changedMs: nowMs });
+            after.push(withoutExpired({ ...state, nowMs: before.nowMs, changedMs: nowMs }));
           } else if (answer !== null) return [before];
         }
       }
@@ -67,39 +80,36 @@ function queueModel(
   };
 }
 
-const NOTHING_CHOSEN: Chosen = {
-  idOf: (name) => `of ${name}`,
-  receiptOf: () => "untold",
-  take: () => [],
-};
-
 /** What the server may have chosen: what it told or, where nobody was told, anything. */
-function choicesFor(state: QueueState, { asked, answer }: QueueOperation): readonly Chosen[] {
-  if (answer === null) return asked.operation === "get" ? untoldGets(state) : [NOTHING_CHOSEN];
-  if (answer.refused !== null) return [NOTHING_CHOSEN];
-  const byName = new Map<string, Told>();
-  for (const one of answer.messages) {
-    byName.set("name" in asked ? asked.name : nameIn(one.text ?? ""), one);
+function choicesFor(
+  state: QueueState,
+  { asked, answer }: QueueOperation,
+  idOf: Chosen["idOf"],
+): readonly Chosen[] {
+  if (answer === null && asked.operation === "get") return untoldGets(state, idOf);
+  if (answer === null || answer.refused !== null) return [untold(idOf)];
+  const receipts = new Map<string, string | null>();
+  for (const { text, receipt } of answer.messages) {
+    receipts.set("name" in asked ? asked.name : nameIn(text ?? ""), receipt);
   }
   const taken = namesIn(answer);
-  return [
-    {
-      idOf: (name) => byName.get(name)?.id ?? "untold",
-      receiptOf: (name) => byName.get(name)?.receipt ?? "untold",
-      take: (visible, max) => {
-        const isRight =
-          taken.length === Math.min(visible.length, max) &&
-          taken.every((name) => visible.includes(name));
-        return isRight ? taken : [];
-      },
-    },
-  ];
+  const take = (visible: readonly string[], max: number) => {
+    const isAll = taken.length === Math.min(visible.length, max);
+    return isAll && taken.every((name) => visible.includes(name)) ? taken : visible.slice(0, max);
+  };
+  return [{ idOf, receiptOf: (name) => receipts.get(name) ?? UNTOLD, take }];
+}
+
+const UNTOLD = "untold";
+
+function untold(idOf: Chosen["idOf"]): Chosen {
+  return { idOf, receiptOf: () => UNTOLD, take: () => [] };
 }
 
 /** Who goes away asks for one message: it may have been any of those that are visible. */
-function untoldGets(state: QueueState): Chosen[] {
+function untoldGets(state: QueueState, idOf: Chosen["idOf"]): Chosen[] {
   return Object.keys(state.messages).map((name) => ({
-    ...NOTHING_CHOSEN,
+    ...untold(idOf),
     take: (visible) => (visible.includes(name) ? [name] : []),
   }));
 }

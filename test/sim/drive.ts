@@ -25,7 +25,10 @@ export async function drive<Asked, Answer>(
     workload.learn(client, chosen, answer);
   };
   const client = async (name: number) => {
-    for (let left = operations; left > 0; left--) await act(name, workload.choose(name), true);
+    for (let left = operations; left > 0; left--) {
+      const chosen = workload.choose(name);
+      await act(name, chosen, workload.mayBeUntold?.(chosen.asked) ?? true);
+    }
   };
   await Promise.all(Array.from({ length: clients }, (_, name) => client(name)));
   for (const look of driven.looks) await act(clients, look, false);

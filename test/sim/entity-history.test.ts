@@ -9,7 +9,7 @@ import { holdUp } from "./hold-up.ts";
 import { Random } from "./random.ts";
 import { answerOf } from "./sdk-answer.ts";
 import { askEntities } from "./sdk-entities.ts";
-import { OPERATIONS, SEED } from "./seed.ts";
+import { operationsOr, SEED } from "./seed.ts";
 
 const CLIENTS = 12;
 
@@ -23,7 +23,7 @@ for (const engine of ["memory", "embedded"] as const) {
       holdUp(server.context.store, new Random(SEED));
       const history = await drive<EntityAsked, EntityAnswer>({
         clients: CLIENTS,
-        operations: OPERATIONS,
+        operations: operationsOr(80),
         workload: new EntityWorkload(random),
         looks: PARTITIONS.map((key) => ({ key, asked: { operation: "query" } })),
         ask: ({ key, asked }, mayLeave) =>

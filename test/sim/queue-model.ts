@@ -68,6 +68,14 @@ function visibleIn({ messages, nowMs }: QueueState): string[] {
   });
 }
 
+/** The same queue to everybody who is judged from now on. */
+export function withoutExpired(state: QueueState): QueueState {
+  const living = Object.entries(state.messages).filter(
+    ([, message]) => !isExpired(message, state.changedMs),
+  );
+  return { ...state, messages: Object.fromEntries(living) };
+}
+
 function isExpired({ expiresMs }: Message, nowMs: number): boolean {
   return expiresMs !== null && nowMs >= expiresMs;
 }

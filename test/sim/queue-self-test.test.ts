@@ -6,8 +6,8 @@ import { QUEUES, QueueWorkload } from "./queue-workload.ts";
 import { simulate } from "./simulate.ts";
 import { QUEUE_BUGS, type QueueBug, SimulatedQueues } from "./simulated-queues.ts";
 
-const SEEDS = Array.from({ length: 12 }, (_, at) => at + 1);
-const SIZE = { clients: 8, operations: 80 };
+const SEEDS = Array.from({ length: 8 }, (_, at) => at + 1);
+const SIZE = { clients: 6, operations: 70 };
 const START_MS = 1_000_000;
 
 function objections(seed: number, bug: QueueBug | null) {

@@ -5,7 +5,7 @@ import type { Chosen, Workload } from "./simulate.ts";
 
 export const QUEUES = ["queue-0", "queue-1"];
 
-const WEIGHTS = { put: 26, get: 34, peek: 8, update: 12, delete: 18, clear: 0.7, turn: 7 };
+const WEIGHTS = { put: 20, get: 34, peek: 8, update: 12, delete: 28, clear: 2, turn: 6 };
 const TURNS_MS = [300, 700, 1_000, 2_000, 5_000, 20_000];
 const HIDDEN_S = [1, 2, 5, 20];
 
@@ -57,6 +57,11 @@ export class QueueWorkload implements Workload<QueueAsked, QueueAnswer> {
     }
     // A message is not forgotten when it is deleted: some try again.
     if (asked.operation === "get" && namesIn(answer).length === 0) taken.splice(0, 2);
+  }
+
+  /** Who goes away takes one message at most: so there are few that it may have been. */
+  mayBeUntold(asked: QueueAsked): boolean {
+    return asked.operation !== "get" || asked.max === 1;
   }
 
   #put(): QueueAsked {

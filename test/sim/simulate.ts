@@ -21,6 +21,8 @@ export interface Chosen<Asked> {
 export interface Workload<Asked, Answer> {
   choose(client: number): Chosen<Asked>;
   learn(client: number, chosen: Chosen<Asked>, answer: Answer | null): void;
+  /** Whether a client may go without an answer; any may, unless told otherwise. */
+  mayBeUntold?(asked: Asked): boolean;
 }
 
 /** A server and those who use it. */
@@ -82,7 +84,8 @@ class Run<Asked extends { readonly operation: string }, Answer> {
     const { key, asked } = chosen;
     const { server, workload } = this.#scene;
     const told = this.history.invoke(client, key, asked);
-    const fate = key === null ? "answered" : this.#random.weighted(FATES);
+    const mayBeUntold = key !== null && (workload.mayBeUntold?.(asked) ?? true);
+    const fate = mayBeUntold ? this.#random.weighted(FATES) : "answered";
     if (fate === "lost" || fate === "late") {
       told(null);
       if (fate === "late") this.#working.push(server.answer(key, asked));

@@ -108,7 +108,7 @@ export class SimulatedQueues {
         if (asked.operation !== "peek") return state;
         return changed(state, (message) => ({
           ...message,
-          visibleAtMs: Math.max(message.visibleAtMs, state.nowMs + 2_000),
+          visibleAtMs: Math.max(message.visibleAtMs, state.nowMs + 5_000),
         }));
       case "refused but deleted": {
         if (answer.refused === null || asked.operation !== "delete") return state;
