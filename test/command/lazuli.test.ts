@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { get } from "node:https";
+import { get, globalAgent } from "node:https";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { BlobServiceClient } from "@azure/storage-blob";
-import { CERTIFICATE, CERTIFICATE_KEY } from "../sdk/certificate.ts";
+import { CERTIFICATE, CERTIFICATE_KEY, CERTIFICATE_PFX } from "../sdk/certificate.ts";
+import { CREDENTIAL } from "../sdk/server.ts";
 import { LazuliProcess } from "./process.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "lazuli-"));
@@ -111,6 +112,30 @@ test("--cert serves HTTPS, with the key in a file of its own or in the same one"
     assert.equal(answer.statusCode, 200);
     answer.resume();
   }
+});
+
+test("--cert with a PFX file and --pwd serves an SDK over HTTPS", async (t) => {
+  const cert = join(scratch, "both.pfx");
+  writeFileSync(cert, CERTIFICATE_PFX);
+  const memory = ["--inMemoryPersistence", "--blobPort", "0"];
+  const lazuli = start(t, ...memory, "--cert", cert, "--pwd", "secret");
+  const origin = await originOf(lazuli);
+  assert.match(origin, /^https:/);
+  // The SDK takes no certificates of its own, but those of the agent it shares with everybody.
+  globalAgent.options.ca = CERTIFICATE;
+  t.after(() => {
+    delete globalAgent.options.ca;
+  });
+  const options = { keepAliveOptions: { enable: false }, retryOptions: { maxTries: 1 } };
+  const client = new BlobServiceClient(`${origin}/devstoreaccount1`, CREDENTIAL, options);
+  const container = client.getContainerClient("pfx");
+  await container.create();
+  await container.getBlockBlobClient("b").upload("text", 4);
+  assert.equal(String(await container.getBlockBlobClient("b").downloadToBuffer()), "text");
+
+  const wrong = await start(t, ...memory, "--cert", cert, "--pwd", "other").ended();
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.err, /^The certificate .*both\.pfx cannot be used[^\n]*--pwd[^\n]*\n$/);
 });
 
 test("what keeps it from starting is one line on standard error that says what to do", async (t) => {

@@ -47,6 +47,8 @@ export interface TestServerOptions {
   readonly oauth?: OAuth;
   /** What the configuration says of the account's blobs. */
   readonly blob?: BlobSettings;
+  /** Host names that stand for the account. */
+  readonly domains?: readonly string[];
 }
 
 export const ACCOUNT = "devstoreaccount1";
@@ -82,7 +84,7 @@ export async function startService(
   const place = { location: folder, memoryBytesMax: null };
   const data = await openData(place, clock, (error) => failures.push(error));
   const context = { ...data, settingsOf: () => options.blob ?? DEFAULT_BLOB_SETTINGS };
-  const accounts = accountsOf([{ name: ACCOUNT, keys: [KEY] }]);
+  const accounts = accountsOf([{ name: ACCOUNT, keys: [KEY], domains: options.domains ?? [] }]);
   const listener = await openListener({
     service: new Service(context, accounts, { oauth: options.oauth ?? null }),
     host: "127.0.0.1",
