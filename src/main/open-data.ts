@@ -9,7 +9,7 @@ import { findEndOfUse } from "../store/content-uses.ts";
 import type { Contents } from "../store/contents.ts";
 import type { FailStop, Store } from "../store/store.ts";
 import { StoredContents } from "../store/stored-contents.ts";
-import { LimitedExtents } from "./limited-extents.ts";
+import { LimitedWrites } from "./limited-writes.ts";
 import { StartError } from "./start-error.ts";
 import { Undo } from "./undo.ts";
 
@@ -42,9 +42,10 @@ export async function openData(
 
 function openMemory(bytesMax: number | null, clock: Clock): Data {
   const store = new MemoryStore(clock);
-  const unlimited = new MemoryExtents();
-  const extents = bytesMax === null ? unlimited : new LimitedExtents(unlimited, bytesMax);
-  return { store, contents: new StoredContents(store, extents), close: () => store.close() };
+  const extents = new MemoryExtents();
+  const incoming = bytesMax === null ? extents : new LimitedWrites(extents, bytesMax);
+  const contents = new StoredContents(store, extents, incoming);
+  return { store, contents, close: () => store.close() };
 }
 
 async function openFolder(path: string, clock: Clock, failStop: FailStop): Promise<Data> {

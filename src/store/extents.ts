@@ -5,12 +5,7 @@ import type { Body, Bytes } from "../base/bytes.ts";
  * checked in `extents.contract.ts`. Which bytes are alive is not known here but in the store
  * (see `contents.ts`).
  */
-export interface Extents {
-  /**
-   * Stores a body in one pass and resolves once its bytes are durable. The extents written to are
-   * held until `release` is called. If the sender stops short, nothing stays held.
-   */
-  write(body: Body): Promise<Written>;
+export interface Extents extends ExtentWrites {
   /**
    * Holds extents so that `parts` finds their bytes until `release`, even if they are removed
    * meanwhile. Synchronous, so that it can be called where an address is read. Throws "damaged" if
@@ -29,6 +24,14 @@ export interface Extents {
   /** Gives an extent's space back once nobody holds it. Nothing alive lies in it, as the caller knows. */
   remove(extent: number): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface ExtentWrites {
+  /**
+   * Stores a body in one pass and resolves once its bytes are durable. The extents written to are
+   * held until `release` is called. If the sender stops short, nothing stays held.
+   */
+  write(body: Body): Promise<Written>;
 }
 
 /** Where some bytes of a body lie. */

@@ -24,7 +24,7 @@ import {
   type Reading,
   type Taken,
 } from "./contents.ts";
-import type { Address, Extents } from "./extents.ts";
+import type { Address, Extents, ExtentWrites } from "./extents.ts";
 import { Md5Thread } from "./md5-thread.ts";
 import type { Store, Transaction, View } from "./store.ts";
 import { StoredRangeMaps } from "./stored-range-maps.ts";
@@ -36,23 +36,29 @@ export class StoredContents implements Contents {
   readonly maps: StoredRangeMaps;
   readonly #store: Store;
   readonly #extents: Extents;
+  readonly #incoming: ExtentWrites;
   readonly #sweeper: Sweeper;
   readonly #md5Thread = new Md5Thread();
   /** Lists that are being read, and how often. */
   readonly #pins = new Map<bigint, number>();
 
-  constructor(store: Store, extents: Extents) {
+  /** `incoming` may refuse what is taken. What the sweeper copies goes to the extents themselves. */
+  constructor(store: Store, extents: Extents, incoming: ExtentWrites = extents) {
     this.#store = store;
     this.#extents = extents;
-    this.maps = new StoredRangeMaps(store, extents, this);
+    this.#incoming = incoming;
+    this.maps = new StoredRangeMaps(store, extents, {
+      take: (body, digests) => this.#take(body, digests, extents),
+      keep: (tx, taken) => this.keep(tx, taken),
+      share: (tx, content) => this.share(tx, content),
+      drop: (tx, content) => this.drop(tx, content),
+    });
     const isPinned = (id: bigint) => this.#pins.has(id);
     this.#sweeper = new Sweeper(store, extents, isPinned, () => this.maps.sweep());
   }
 
-  async take(body: Body, digests: Digests): Promise<Taken> {
-    return body.length <= INLINE_BYTES_MAX
-      ? this.#takeInline(body, digests)
-      : this.#takeToExtents(new DigestedBody(body, digests, this.#md5Thread));
+  take(body: Body, digests: Digests): Promise<Taken> {
+    return this.#take(body, digests, this.#incoming);
   }
 
   keep(tx: Transaction, taken: Taken): Content {
@@ -127,6 +133,12 @@ export class StoredContents implements Contents {
     return this.#sweeper.sweep();
   }
 
+  #take(body: Body, digests: Digests, writes: ExtentWrites): Promise<Taken> {
+    return body.length <= INLINE_BYTES_MAX
+      ? this.#takeInline(body, digests)
+      : this.#takeToExtents(new DigestedBody(body, digests, this.#md5Thread), writes);
+  }
+
   async #takeInline(body: Body, digests: Digests): Promise<Taken> {
     const bytes = Buffer.allocUnsafeSlow(body.length);
     let at = 0;
@@ -138,9 +150,9 @@ export class StoredContents implements Contents {
     return new TakenBytes(bytes.length, digestsOf(bytes, digests), bytes, [], () => {});
   }
 
-  async #takeToExtents(body: DigestedBody): Promise<Taken> {
+  async #takeToExtents(body: DigestedBody, writes: ExtentWrites): Promise<Taken> {
     const before = this.#extents.list().at(-1)?.extent ?? 0;
-    const written = await this.#extents.write(body).catch((error: unknown) => {
+    const written = await writes.write(body).catch((error: unknown) => {
       this.#sweeper.lookAtAllFrom(before);
       throw error;
     });

@@ -355,14 +355,16 @@ test("who names no version gets the one that the account has set", async () => {
   const putBlock = async (version: string | null) => {
     const path = "/container/blob?comp=block&blockid=YQ%3D%3D";
     const body = "x".repeat(5 * 1024 * 1024);
-    return (await rawRequest(server, { method: "PUT", path, body, version })).code;
+    const { code, headers } = await rawRequest(server, { method: "PUT", path, body, version });
+    return [code, headers.get("x-ms-version")];
   };
-  assert.equal(await putBlock(null), "");
+  assert.deepEqual(await putBlock(null), ["", "2026-04-06"]);
   await client.setProperties({ defaultServiceVersion: "2015-04-05" });
   assert.equal((await client.getProperties()).defaultServiceVersion, "2015-04-05");
   // Blocks had up to 4 MiB then.
-  assert.equal(await putBlock(null), "RequestBodyTooLarge");
-  assert.equal(await putBlock("2026-04-06"), "");
+  assert.deepEqual(await putBlock(null), ["RequestBodyTooLarge", "2015-04-05"]);
+  assert.deepEqual(await putBlock("2026-04-06"), ["", "2026-04-06"]);
+  assert.deepEqual(await putBlock("2099-01-01"), ["", "2099-01-01"]);
 });
 
 test("operations on the account that do not exist are refused", async () => {

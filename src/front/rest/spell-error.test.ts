@@ -96,3 +96,8 @@ test("every 401, and nothing else, carries the challenge", () => {
   const other = spellXmlError(new Fault("AuthenticationFailed"), asked("GET"), options);
   assert.ok(!other.headers.includes("WWW-Authenticate"));
 });
+
+test("who finds the server busy is told when to come back", () => {
+  const { status, headers } = spellXmlError(new Fault("ServerBusy"), asked("HEAD"));
+  assert.deepEqual([status, headers.slice(-2)], [503, ["Retry-After", "1"]]);
+});

@@ -49,6 +49,9 @@ export function spellDfsError(
   );
 }
 
+/** What is busy now is free again, or restarted, soon. */
+const RETRY_AFTER_SECONDS = "1";
+
 type Details = readonly (readonly [name: string, value: string])[];
 
 /** Details that are headers: a 304 repeats the ETag, a 416 says how much there is. */
@@ -66,6 +69,7 @@ function answer(
   const headers = entries.filter(([name]) => HEADER_DETAILS.has(name)).flat();
   headers.push("x-ms-error-code", code);
   if (status === 401 && challenge !== undefined) headers.push("WWW-Authenticate", challenge);
+  if (status === 503) headers.push("Retry-After", RETRY_AFTER_SECONDS);
   if (request.method === "HEAD" || status === 304) return { status, headers, body: null };
   headers.push("Content-Type", contentType);
   const time = isoOfStamp(stampOf(request.receivedMs));

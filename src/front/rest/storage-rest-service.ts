@@ -109,15 +109,14 @@ export class StorageRestService<Route> implements RestService {
     refuseAnonymousWrite(found, request.method);
     refuseScope(found, request.method);
     refuseByTimeout(request.query);
+    if (!namesVersion(request)) await this.#takeDefaultVersion(request, address.accountName);
     const { account } = address;
     return this.#protocol.handle({
       route,
       request,
       account: address.accountName,
       access: found.access,
-      version: namesVersion(request)
-        ? request.version
-        : await this.#defaultVersion(request, address.accountName),
+      version: request.version,
       endpoint: endpointOf(request, address),
       overrides: found.overrides,
       keyRange: found.keyRange,
@@ -158,8 +157,9 @@ export class StorageRestService<Route> implements RestService {
   }
 
   /** Who names no version gets the one that the account has set, or else the newest. */
-  async #defaultVersion(request: RestRequest, account: string): Promise<string> {
-    return (await this.#properties(account)).defaultServiceVersion ?? request.version;
+  async #takeDefaultVersion(request: RestRequest, account: string): Promise<void> {
+    const { defaultServiceVersion } = await this.#properties(account);
+    if (defaultServiceVersion !== null) request.version = defaultServiceVersion;
   }
 
   #properties(account: string): Promise<ServiceProperties> {

@@ -13,8 +13,11 @@ export interface RestRequest {
   readonly path: string;
   readonly query: Query;
   readonly headers: RequestHeaders;
-  /** The version of the protocol that the client asked for (any date), or the newest that we know. */
-  readonly version: string;
+  /**
+   * The version of the protocol that the client asked for (any date), or the newest that we know,
+   * until the service puts the account's default there. Every answer repeats it.
+   */
+  version: string;
   /**
    * Empty if the client sent none. A client that waits for leave to send it (`Expect:
    * 100-continue`) gets that leave when the body is drained: cheap refusals come before.

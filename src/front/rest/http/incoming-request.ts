@@ -23,8 +23,8 @@ export class IncomingRequest implements RestRequest {
   readonly receivedMs: Instant;
   /** IPv4 looks the same whether or not it came through a socket that also takes IPv6. */
   readonly remoteAddress: string;
+  version = NEWEST_VERSION;
   #query: Query = NO_QUERY;
-  #version = NEWEST_VERSION;
 
   constructor(message: IncomingMessage, body: IncomingBody, secure: boolean, receivedMs: Instant) {
     this.method = message.method as string;
@@ -45,10 +45,6 @@ export class IncomingRequest implements RestRequest {
     return this.#query;
   }
 
-  get version(): string {
-    return this.#version;
-  }
-
   /**
    * Reads what can be wrong, and throws if it is. Until then the request has no query and the
    * newest version: enough to spell the refusal.
@@ -56,7 +52,7 @@ export class IncomingRequest implements RestRequest {
   read(): void {
     if (!METHODS.has(this.method)) throw new Fault("UnsupportedHttpVerb");
     this.#query = parseQuery(this.target.slice(this.path.length + 1));
-    this.#version = protocolVersion(this.headers, this.#query);
+    this.version = protocolVersion(this.headers, this.#query);
     if (this.body.length === UNKNOWN_LENGTH) throw new Fault("MissingContentLengthHeader");
   }
 }

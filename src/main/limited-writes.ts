@@ -1,0 +1,30 @@
+import type { Body } from "../base/bytes.ts";
+import { MIB } from "../base/limits.ts";
+import type { Extents, ExtentWrites, Written } from "../store/extents.ts";
+import { StoreError } from "../store/store.ts";
+
+/** Refuses a body as "full" if the extents would take more than so many bytes with it. */
+export class LimitedWrites implements ExtentWrites {
+  readonly #extents: Extents;
+  readonly #bytesMax: number;
+  #arrivingBytes = 0;
+
+  constructor(extents: Extents, bytesMax: number) {
+    this.#extents = extents;
+    this.#bytesMax = bytesMax;
+  }
+
+  async write(body: Body): Promise<Written> {
+    const stored = this.#extents.list().reduce((sum, { bytesOnDisk }) => sum + bytesOnDisk, 0);
+    if (stored + this.#arrivingBytes + body.length > this.#bytesMax) {
+      const mib = Math.floor(this.#bytesMax / MIB);
+      throw new StoreError("full", `the ${mib} MiB of --extentMemoryLimit are used up`);
+    }
+    this.#arrivingBytes += body.length;
+    try {
+      return await this.#extents.write(body);
+    } finally {
+      this.#arrivingBytes -= body.length;
+    }
+  }
+}
