@@ -52,13 +52,26 @@ export function writeList(tx: Transaction, id: bigint, parts: readonly Part[]): 
   const starts: number[] = [];
   let length = 0;
   for (let at = 0; at < parts.length; at += SEGMENT_PARTS_MAX) {
-    const inSegment = parts.slice(at, at + SEGMENT_PARTS_MAX).map(ofLeaf);
-    tx.set(segmentKey(id, starts.length), segmentFormat.encode({ parts: inSegment }));
+    const inSegment = parts.slice(at, at + SEGMENT_PARTS_MAX);
+    writeSegment(tx, id, starts.length, inSegment);
     starts.push(length);
     for (const part of inSegment) length += part.length;
   }
-  tx.set(contentKey(id), listFormat.encode({ starts }));
+  writeStarts(tx, id, starts);
   return length;
+}
+
+export function writeSegment(
+  tx: Transaction,
+  id: bigint,
+  index: number,
+  parts: readonly Part[],
+): void {
+  tx.set(segmentKey(id, index), segmentFormat.encode({ parts: parts.map(ofLeaf) }));
+}
+
+export function writeStarts(tx: Transaction, id: bigint, starts: readonly number[]): void {
+  tx.set(contentKey(id), listFormat.encode({ starts }));
 }
 
 /** At which offset of a list each of its segments begins. */

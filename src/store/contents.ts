@@ -19,6 +19,11 @@ export interface Contents {
   keep(tx: Transaction, taken: Taken): Content;
   /** A new list from these parts, in order. It takes over one reference to each part's content. */
   compose(tx: Transaction, parts: readonly Part[]): Content;
+  /**
+   * A list of so many parts that it takes several bodies. Each body first asks whether the parts'
+   * contents are still there; null if they are not. A draft has references of its own to all of them.
+   */
+  draft(parts: readonly Part[], holds: (view: View) => boolean): Promise<Draft | null>;
   /** One more reference. */
   share(tx: Transaction, content: Content): void;
   /** One reference less; with the last one the content becomes garbage for the sweeper. */
@@ -48,6 +53,13 @@ export interface Part {
   readonly from: number;
   readonly length: number;
   readonly name: string;
+}
+
+/** `release` must be called in the end. The sweeper frees what was not adopted by then. */
+export interface Draft {
+  /** Makes it a content, with one reference. */
+  adopt(tx: Transaction): Content;
+  release(): void;
 }
 
 export interface Digests {

@@ -19,12 +19,14 @@ import {
   type Content,
   type Contents,
   type Digests,
+  type Draft,
   INLINE_BYTES_MAX,
   type Part,
   type Reading,
   type Taken,
 } from "./contents.ts";
 import type { Address, Extents, ExtentWrites } from "./extents.ts";
+import { ListDraft } from "./list-draft.ts";
 import { Md5Thread } from "./md5-thread.ts";
 import type { Store, Transaction, View } from "./store.ts";
 import { StoredRangeMaps } from "./stored-range-maps.ts";
@@ -39,7 +41,7 @@ export class StoredContents implements Contents {
   readonly #incoming: ExtentWrites;
   readonly #sweeper: Sweeper;
   readonly #md5Thread = new Md5Thread();
-  /** Lists that are being read, and how often. */
+  /** Lists that are being read or drafted, and how often. */
   readonly #pins = new Map<bigint, number>();
 
   /** `incoming` may refuse what is taken. What the sweeper copies goes to the extents themselves. */
@@ -77,6 +79,11 @@ export class StoredContents implements Contents {
   compose(tx: Transaction, parts: readonly Part[]): Content {
     const id = tx.stamp();
     return { id, kind: "list", length: writeList(tx, id, parts) };
+  }
+
+  draft(parts: readonly Part[], holds: (view: View) => boolean): Promise<Draft | null> {
+    const pins = { pin: (id: bigint) => this.#pin(id), unpin: (id: bigint) => this.#unpin(id) };
+    return ListDraft.write(this.#store, pins, parts, holds);
   }
 
   share(tx: Transaction, content: Content): void {
@@ -123,9 +130,9 @@ export class StoredContents implements Contents {
       content,
       from,
       length,
-      onClose: () => this.#unpin(content),
+      onClose: () => this.#unpin(content.id),
     });
-    this.#pin(content);
+    if (content.kind === "list") this.#pin(content.id);
     return reading;
   }
 
@@ -168,11 +175,11 @@ export class StoredContents implements Contents {
     return new TakenBytes(body.length, computed, null, written.addresses, release);
   }
 
-  #pin({ id, kind }: Content): void {
-    if (kind === "list") this.#pins.set(id, (this.#pins.get(id) ?? 0) + 1);
+  #pin(id: bigint): void {
+    this.#pins.set(id, (this.#pins.get(id) ?? 0) + 1);
   }
 
-  #unpin({ id }: Content): void {
+  #unpin(id: bigint): void {
     const pins = (this.#pins.get(id) ?? 0) - 1;
     if (pins > 0) this.#pins.set(id, pins);
     else this.#pins.delete(id);

@@ -15,6 +15,7 @@ import { ContentsBench, NO_DIGESTS } from "../../store/contents.fixture.ts";
 import { contentsModelContract } from "../../store/contents-model.contract.ts";
 import { contentsRacesContract } from "../../store/contents-races.contract.ts";
 import type { Extents } from "../../store/extents.ts";
+import { listDraftContract } from "../../store/list-draft.contract.ts";
 import type { StoreError } from "../../store/store.ts";
 import { EmbeddedExtents } from "./extents.ts";
 import { openEmbeddedStore } from "./store.ts";
@@ -29,6 +30,7 @@ const open: OpenContents = async (t, wrap) => {
 
 contentsContract("embedded", open);
 contentsRacesContract("embedded", open);
+listDraftContract("embedded", open);
 contentsModelContract("embedded", 1, open);
 
 test("after a crash between bytes and commit the bytes are overwritten, nothing else", async (t) => {

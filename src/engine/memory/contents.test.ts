@@ -7,6 +7,7 @@ import {
 import { ContentsBench } from "../../store/contents.fixture.ts";
 import { contentsModelContract } from "../../store/contents-model.contract.ts";
 import { contentsRacesContract } from "../../store/contents-races.contract.ts";
+import { listDraftContract } from "../../store/list-draft.contract.ts";
 import { MemoryExtents } from "./extents.ts";
 import { MemoryStore } from "./store.ts";
 
@@ -20,4 +21,5 @@ const open: OpenContents = async (_t, wrap = (extents) => extents) =>
 
 contentsContract("memory", open);
 contentsRacesContract("memory", open);
+listDraftContract("memory", open);
 contentsModelContract("memory", 10, open);

@@ -25,16 +25,35 @@ interface Staged {
   uses: number;
 }
 
+/** Blocks that are planned without a pause. */
+const STEP_BLOCKS = 5_000;
+
 export function planBlocks(lists: BlockLists, wanted: readonly BlockReference[]): BlockPlan {
+  for (const steps = planInSteps(lists, wanted); ; ) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The same with pauses, in which others can have their turn. */
+export function* planInSteps(
+  lists: BlockLists,
+  wanted: readonly BlockReference[],
+): Generator<void, BlockPlan, void> {
   const committed = new Map<string, Part>();
-  for (const part of lists.committed) {
+  for (const [at, part] of lists.committed.entries()) {
+    if (at % STEP_BLOCKS === STEP_BLOCKS - 1) yield;
     if (!committed.has(part.name)) committed.set(part.name, part);
   }
   const uncommitted = new Map<string, Staged>();
-  for (const [id, content] of lists.uncommitted) uncommitted.set(id, { content, uses: 0 });
+  for (const [at, [id, content]] of lists.uncommitted.entries()) {
+    if (at % STEP_BLOCKS === STEP_BLOCKS - 1) yield;
+    uncommitted.set(id, { content, uses: 0 });
+  }
   const parts: Part[] = [];
   const kept: Content[] = [];
-  for (const { id, from } of wanted) {
+  for (const [at, { id, from }] of wanted.entries()) {
+    if (at % STEP_BLOCKS === STEP_BLOCKS - 1) yield;
     const block = from === "committed" ? undefined : uncommitted.get(id);
     const part = from === "uncommitted" ? undefined : committed.get(id);
     if (block !== undefined) {

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import type { Bytes } from "../../base/bytes.ts";
 import { COMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
-import type { Store } from "../../store/store.ts";
+import type { RangeOptions, Store, Transaction, View } from "../../store/store.ts";
+import { StoredContents } from "../../store/stored-contents.ts";
 import { Blobs, refused } from "./blobs.fixture.ts";
 import type { BlobContext } from "./context.ts";
 import { getBlockList } from "./get-block-list.ts";
@@ -64,6 +66,75 @@ test("a list has up to 50,000 blocks", async () => {
   await assert.rejects(blobs.commit("blob", [...ids, idOf(1)]), refused("BlockListTooLong"));
   await blobs.commit("blob", ids);
   assert.equal((await blobs.open("blob")).reading.length, COMMITTED_BLOCKS_MAX);
+});
+
+/** The largest number of records that any one body has read or written. */
+function measuring(blobs: Blobs): { context: BlobContext; most: () => number } {
+  let most = 0;
+  const counted = <T>(view: View, body: (view: View) => T): T => {
+    let records = 0;
+    const count = <R>(more: number, result: R): R => {
+      records += more;
+      most = Math.max(most, records);
+      return result;
+    };
+    const tx = view as Transaction;
+    return body({
+      get: (key: Bytes) => count(1, tx.get(key)),
+      range: (from: Bytes, until: Bytes, options: RangeOptions) => {
+        const entries = tx.range(from, until, options);
+        return count(entries.length, entries);
+      },
+      set: (key: Bytes, value: Bytes) => count(1, tx.set(key, value)),
+      delete: (key: Bytes) => count(1, tx.delete(key)),
+      now: () => tx.now(),
+      stamp: () => tx.stamp(),
+    } as Transaction);
+  };
+  const store: Store = {
+    read: (body) => blobs.store.read((view) => counted(view, body)),
+    transact: (body) =>
+      blobs.store.transact((tx) => counted(tx, (view) => body(view as Transaction))),
+    close: () => blobs.store.close(),
+  };
+  const contents = new StoredContents(store, blobs.extents);
+  return { context: { store, contents }, most: () => most };
+}
+
+test("no body of a commit of 20,000 blocks, new or kept, touches more than some thousand records", async () => {
+  const blobs = await Blobs.open();
+  const ids = Array.from({ length: 20_000 }, (_, at) => idOf(at));
+  for (const id of ids) await blobs.stage("blob", id, "x");
+  const { context, most } = measuring(blobs);
+  await blobs.commit("blob", ids, context);
+  await blobs.commit("blob", ids.toReversed(), context);
+  assert.ok(most() <= 2_500, `${most()} records in one body`);
+  assert.equal((await blobs.text("blob")).length, ids.length);
+  await deleteBlob(blobs.context, { ...blobs.use("blob"), snapshots: null });
+  await blobs.sweep();
+  assert.equal(await blobs.recordsOfContents(), 0);
+});
+
+test("a long commit that is overtaken on its way begins anew, and leaves nothing of its first try", async () => {
+  const blobs = await Blobs.open();
+  const ids = Array.from({ length: 3_000 }, (_, at) => idOf(at));
+  for (const id of ids) await blobs.stage("blob", id, "old ");
+  let transactions = 0;
+  const store: Store = {
+    read: (body) => blobs.store.read(body),
+    async transact(body) {
+      // The third is in the middle of the list.
+      if (++transactions === 3) await blobs.stage("blob", ids[0] as string, "new ");
+      return blobs.store.transact(body);
+    },
+    close: () => blobs.store.close(),
+  };
+  const contents = new StoredContents(store, blobs.extents);
+  await blobs.commit("blob", ids, { store, contents });
+  assert.equal(await blobs.text("blob"), `new ${"old ".repeat(ids.length - 1)}`);
+  await deleteBlob(blobs.context, { ...blobs.use("blob"), snapshots: null });
+  await blobs.sweep();
+  assert.equal(await blobs.recordsOfContents(), 0);
 });
 
 test("lists of several pages are read whole and in order", async () => {

@@ -3,10 +3,18 @@ import { Fault } from "../../base/fault.ts";
 import { COMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { tierOnUpload } from "../../rules/tier.ts";
+import type { Content } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { admitBlobCreation } from "./admit.ts";
-import { hasMoved, lookAtBlocks, PAGE_BLOCKS, readBlockLists, type Seen } from "./block-lists.ts";
-import { type BlockPlan, type BlockReference, planBlocks } from "./block-plan.ts";
+import {
+  type BlockLists,
+  hasMoved,
+  lookAtBlocks,
+  PAGE_BLOCKS,
+  readBlockLists,
+  type Seen,
+} from "./block-lists.ts";
+import { type BlockPlan, type BlockReference, planBlocks, planInSteps } from "./block-plan.ts";
 import type { BlobContext, BlobCreation } from "./context.ts";
 import { replaceBlob } from "./history.ts";
 import {
@@ -42,19 +50,67 @@ export async function putBlockList(
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const lists = await lookAtBlocks(context, look);
     if (lists === null) break;
-    const plan = planBlocks(lists, asked.blocks);
-    // Planning and committing many blocks each take a while: others get a turn in between.
-    if (asked.blocks.length > PAGE_BLOCKS) await nextTurn();
-    const done = await context.store.transact((tx) => {
-      const seen = look(tx);
-      return hasMoved(lists.seen, seen) ? null : commit(context, tx, asked, seen, plan);
-    });
+    const plan = await planInTurns(lists, asked.blocks);
+    const isLong = asked.blocks.length > PAGE_BLOCKS;
+    const done = isLong
+      ? await commitDraft(context, asked, lists.seen, plan)
+      : await commitAtOnce(context, asked, lists.seen, plan);
     if (done !== null) return done;
   }
   return context.store.transact((tx) => {
     const lists = readBlockLists(tx, context.contents, look(tx));
-    return commit(context, tx, asked, lists.seen, planBlocks(lists, asked.blocks));
+    const plan = planBlocks(lists, asked.blocks);
+    return commit(context, tx, asked, lists.seen, plan, context.contents.compose(tx, plan.parts));
   });
+}
+
+/** Null if the blocks have moved since they were looked at. */
+function commitAtOnce(
+  context: BlobContext,
+  asked: PutBlockList,
+  looked: Seen,
+  plan: BlockPlan,
+): Promise<BlobWritten | null> {
+  return context.store.transact((tx) => {
+    const seen = admit(tx, asked);
+    if (hasMoved(looked, seen)) return null;
+    return commit(context, tx, asked, seen, plan, context.contents.compose(tx, plan.parts));
+  });
+}
+
+/** What a draft leaves to do: it has references of its own, and the staged blocks give up theirs. */
+const DRAFTED = { shares: [], drops: [], dropsStaged: true };
+
+/** The same in several bodies, so that many blocks hold up nobody else. */
+async function commitDraft(
+  context: BlobContext,
+  asked: PutBlockList,
+  looked: Seen,
+  plan: BlockPlan,
+): Promise<BlobWritten | null> {
+  const holds = (view: View) => !hasMoved(looked, admit(view, asked));
+  const draft = await context.contents.draft(plan.parts, holds);
+  if (draft === null) return null;
+  try {
+    return await context.store.transact((tx) => {
+      const seen = admit(tx, asked);
+      if (hasMoved(looked, seen)) return null;
+      return commit(context, tx, asked, seen, DRAFTED, draft.adopt(tx));
+    });
+  } finally {
+    draft.release();
+  }
+}
+
+async function planInTurns(
+  lists: BlockLists,
+  wanted: readonly BlockReference[],
+): Promise<BlockPlan> {
+  for (const steps = planInSteps(lists, wanted); ; ) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    await nextTurn();
+  }
 }
 
 function admit(view: View, asked: PutBlockList): Seen {
@@ -67,25 +123,26 @@ function commit(
   tx: Transaction,
   asked: PutBlockList,
   { container, old, staged }: Seen,
-  plan: BlockPlan,
+  references: Omit<BlockPlan, "parts">,
+  content: Content,
 ): BlobWritten {
   const { contents } = context;
   const name = asked.at.blob;
   const written = nextBlobState(context, tx, asked.at, old);
-  for (const content of plan.shares) contents.share(tx, content);
-  for (const content of plan.drops) contents.drop(tx, content);
+  for (const content of references.shares) contents.share(tx, content);
+  for (const content of references.drops) contents.drop(tx, content);
   replaceBlob(context, tx, { at: asked.at, container }, old, {
     ...NEW_BLOB,
     type: "BlockBlob",
     ...written,
-    content: contents.compose(tx, plan.parts),
+    content,
     properties: asked.properties,
     metadata: asked.metadata,
     tags: asked.tags,
     tier: tierOnUpload(asked.tier, tx.now()),
   });
   if (staged !== null) {
-    deleteStagedBlob(tx, container, name, staged, { dropContents: plan.dropsStaged });
+    deleteStagedBlob(tx, container, name, staged, { dropContents: references.dropsStaged });
   }
   return written;
 }
