@@ -2,24 +2,14 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { PassThrough, Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import azure from "azure-storage";
-import { startServer, type TestServer } from "../sdk/server.ts";
+import { forThisFile, startServer } from "../sdk/server.ts";
 import { policyOf, refusedLegacy, told } from "./told.ts";
 
-let server: TestServer;
-let blobs: azure.BlobService;
+const server = await forThisFile(startServer());
+const blobs = azure.createBlobService(server.account, server.key, server.url);
 let count = 0;
-
-before(async () => {
-  server = await startServer();
-  blobs = azure.createBlobService(server.account, server.key, server.url);
-});
-
-after(async () => {
-  await server.close();
-  assert.deepEqual(server.failures, []);
-});
 
 type Blob = azure.BlobService.BlobResult;
 

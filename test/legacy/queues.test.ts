@@ -1,22 +1,13 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import azure from "azure-storage";
-import { type QueueServer, startQueueServer } from "../sdk/queue-server.ts";
+import { startQueueServer } from "../sdk/queue-server.ts";
+import { forThisFile } from "../sdk/server.ts";
 import { policyOf, refusedLegacy, told } from "./told.ts";
 
-let server: QueueServer;
-let queues: azure.QueueService;
+const server = await forThisFile(startQueueServer());
+const queues = azure.createQueueService(server.account, server.key, server.url);
 let count = 0;
-
-before(async () => {
-  server = await startQueueServer();
-  queues = azure.createQueueService(server.account, server.key, server.url);
-});
-
-after(async () => {
-  await server.close();
-  assert.deepEqual(server.failures, []);
-});
 
 type Message = azure.QueueService.QueueMessageResult;
 

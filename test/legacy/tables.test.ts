@@ -1,27 +1,18 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import azure from "azure-storage";
-import { startTableServer, type TableServer } from "../sdk/table-server.ts";
+import { forThisFile } from "../sdk/server.ts";
+import { startTableServer } from "../sdk/table-server.ts";
 import { policyOf, refusedLegacy, told } from "./told.ts";
 
 const { entityGenerator: edm, PayloadFormat } = azure.TableUtilities;
 const { TableBatch, TableQuery } = azure;
 
-let server: TableServer;
-let tables: azure.TableService;
+const server = await forThisFile(startTableServer());
+const tables = azure.createTableService(
+  `AccountName=${server.account};AccountKey=${server.key};TableEndpoint=${server.url};`,
+);
 let count = 0;
-
-before(async () => {
-  server = await startTableServer();
-  tables = azure.createTableService(
-    `AccountName=${server.account};AccountKey=${server.key};TableEndpoint=${server.url};`,
-  );
-});
-
-after(async () => {
-  await server.close();
-  assert.deepEqual(server.failures, []);
-});
 
 async function makeTable(): Promise<string> {
   const name = `Legacy${++count}`;

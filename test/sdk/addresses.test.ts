@@ -1,41 +1,36 @@
 import assert from "node:assert/strict";
 import dns from "node:dns";
-import { after, before, mock, test } from "node:test";
+import { mock, test } from "node:test";
 import { AzureNamedKeyCredential, TableClient } from "@azure/data-tables";
 import { BlobServiceClient } from "@azure/storage-blob";
 import { QueueServiceClient } from "@azure/storage-queue";
 import { QueueRestService } from "../../src/front/rest/queue/queue-rest-service.ts";
 import { TableRestService } from "../../src/front/rest/table/table-rest-service.ts";
-import { ACCOUNT, CREDENTIAL, KEY, startServer, startService, type TestService } from "./server.ts";
+import {
+  ACCOUNT,
+  CREDENTIAL,
+  forThisFile,
+  KEY,
+  startServer,
+  startService,
+  type TestService,
+} from "./server.ts";
 import { CLIENT_OPTIONS } from "./table-server.ts";
 
 const DOMAIN = "files.shop.example";
-const services: TestService[] = [];
 
 type Found = (error: null, found: string | dns.LookupAddress[], family?: number) => void;
 
 /** Every name leads here, as a wildcard record would have it. */
-before(() => {
-  mock.method(dns, "lookup", (_name: string, ...rest: [Found] | [dns.LookupOptions, Found]) => {
-    const [options, done] = rest.length === 1 ? [{}, rest[0]] : rest;
-    if (options.all === true) done(null, [{ address: "127.0.0.1", family: 4 }]);
-    else done(null, "127.0.0.1", 4);
-  });
-});
-
-after(async () => {
-  for (const service of services) {
-    await service.close();
-    assert.deepEqual(service.failures, []);
-  }
-  mock.reset();
+mock.method(dns, "lookup", (_name: string, ...rest: [Found] | [dns.LookupOptions, Found]) => {
+  const [options, done] = rest.length === 1 ? [{}, rest[0]] : rest;
+  if (options.all === true) done(null, [{ address: "127.0.0.1", family: 4 }]);
+  else done(null, "127.0.0.1", 4);
 });
 
 /** The roots under which a service is reached by its host alone. */
 async function rootsOf(start: Promise<TestService>, label: string): Promise<string[]> {
-  const service = await start;
-  services.push(service);
-  const { port } = new URL(service.url);
+  const { port } = new URL((await forThisFile(start)).url);
   const hosts = [`${ACCOUNT}.${label}.localhost`, `${ACCOUNT}.${label}.core.windows.net`, DOMAIN];
   return hosts.map((host) => `http://${host}:${port}`);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { get } from "node:http";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import {
   generateQueueSASQueryParameters,
   type QueueClient,
@@ -9,20 +9,12 @@ import {
   StorageSharedKeyCredential,
 } from "@azure/storage-queue";
 import { accountSas, queueSas } from "./queue-sas.ts";
-import { type QueueServer, startQueueServer } from "./queue-server.ts";
+import { startQueueServer } from "./queue-server.ts";
 import { rawRequest } from "./raw-request.ts";
+import { forThisFile } from "./server.ts";
 
-let server: QueueServer;
+const server = await forThisFile(startQueueServer());
 let count = 0;
-
-before(async () => {
-  server = await startQueueServer();
-});
-
-after(async () => {
-  await server.close();
-  assert.deepEqual(server.failures, []);
-});
 
 /** Every letter that any SAS of any service has. */
 const LETTERS = [..."rwdxylacuptfmeoi"];

@@ -1,26 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import type { QueueClient } from "@azure/storage-queue";
-import { type QueueServer, startQueueServer } from "./queue-server.ts";
+import { test } from "node:test";
+import { startQueueServer } from "./queue-server.ts";
 import { type RawAsked, rawRequest } from "./raw-request.ts";
+import { forThisFile } from "./server.ts";
 
-let server: QueueServer;
-let queue: QueueClient;
-/** `/queue/messages/id?popreceipt=…` of the one message there is. */
-let message: string;
-
-before(async () => {
-  server = await startQueueServer();
-  queue = server.client().getQueueClient("queue");
-  await queue.create({ metadata: { kept: "yes" } });
-  const { messageId, popReceipt } = await queue.sendMessage("kept", { messageTimeToLive: 100 });
-  message = `/queue/messages/${messageId}?popreceipt=${encodeURIComponent(popReceipt)}`;
-});
-
-after(async () => {
-  await server.close();
-  assert.deepEqual(server.failures, []);
-});
+const server = await forThisFile(startQueueServer());
+const queue = server.client().getQueueClient("queue");
+await queue.create({ metadata: { kept: "yes" } });
+const { messageId, popReceipt } = await queue.sendMessage("kept", { messageTimeToLive: 100 });
+/** The one message there is. */
+const message = `/queue/messages/${messageId}?popreceipt=${encodeURIComponent(popReceipt)}`;
 
 /** Is refused like this, and changes nothing. */
 async function refuses(status: number, code: string, asked: RawAsked): Promise<string> {

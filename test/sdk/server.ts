@@ -1,6 +1,8 @@
+import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { after } from "node:test";
 import { BlobServiceClient, StorageSharedKeyCredential } from "@azure/storage-blob";
 import { HandClock, systemClock } from "../../src/base/clock.ts";
 import { type Accounts, accountsOf } from "../../src/front/rest/auth/account.ts";
@@ -65,6 +67,16 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     connectionString: `AccountName=${ACCOUNT};AccountKey=${KEY};BlobEndpoint=${url};`,
     client: () => new BlobServiceClient(url, CREDENTIAL, { retryOptions: { maxTries: 1 } }),
   };
+}
+
+/** The server of all tests in a file. Nothing may have gone wrong inside when they are through. */
+export async function forThisFile<S extends TestService>(start: Promise<S>): Promise<S> {
+  const server = await start;
+  after(async () => {
+    await server.close();
+    assert.deepEqual(server.failures, []);
+  });
+  return server;
 }
 
 type ServiceClass = new (

@@ -1,23 +1,18 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { QueueRestService } from "../../src/front/rest/queue/queue-rest-service.ts";
 import { type RawAnswer, rawRequest } from "./raw-request.ts";
-import { ACCOUNT, CREDENTIAL, startServer, startService, type TestService } from "./server.ts";
+import {
+  ACCOUNT,
+  CREDENTIAL,
+  forThisFile,
+  startServer,
+  startService,
+  type TestService,
+} from "./server.ts";
 
-let blobs: TestService;
-let queues: TestService;
-
-before(async () => {
-  blobs = await startServer();
-  queues = await startService(QueueRestService);
-});
-
-after(async () => {
-  for (const service of [blobs, queues]) {
-    await service.close();
-    assert.deepEqual(service.failures, []);
-  }
-});
+const blobs = await forThisFile(startServer());
+const queues = await forThisFile(startService(QueueRestService));
 
 interface Asked {
   readonly method: string;

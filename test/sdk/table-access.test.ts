@@ -1,26 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { AzureSASCredential, TableClient } from "@azure/data-tables";
 import { accountSas } from "./queue-sas.ts";
 import { refused } from "./refused.ts";
-import { CREDENTIAL } from "./server.ts";
-import {
-  CLIENT_OPTIONS,
-  startTableServer,
-  type TableServer,
-  tableRequest,
-} from "./table-server.ts";
+import { CREDENTIAL, forThisFile } from "./server.ts";
+import { CLIENT_OPTIONS, startTableServer, tableRequest } from "./table-server.ts";
 
-let server: TableServer;
-
-before(async () => {
-  server = await startTableServer();
-});
-
-after(async () => {
-  await server.close();
-  assert.deepEqual(server.failures, []);
-});
+const server = await forThisFile(startTableServer());
 
 /** Every letter that any SAS of any service has. */
 const LETTERS = [..."rwdxylacuptfmeoi"];

@@ -1,17 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { outcome, startTableServer, type TableServer, tableRequest } from "./table-server.ts";
+import { test } from "node:test";
+import { forThisFile } from "./server.ts";
+import { outcome, startTableServer, tableRequest } from "./table-server.ts";
 
-let server: TableServer;
-
-before(async () => {
-  server = await startTableServer();
-});
-
-after(async () => {
-  await server.close();
-  assert.deepEqual(server.failures, []);
-});
+const server = await forThisFile(startTableServer());
 
 function withProperty(json: string): string {
   return `{"PartitionKey":"p","RowKey":"r",${json}}`;

@@ -2,22 +2,13 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { type TableClient, TableTransaction, type TransactionAction } from "@azure/data-tables";
 import { refused } from "./refused.ts";
-import { CREDENTIAL } from "./server.ts";
-import { outcome, startTableServer, type TableServer, tableRequest } from "./table-server.ts";
+import { CREDENTIAL, forThisFile } from "./server.ts";
+import { outcome, startTableServer, tableRequest } from "./table-server.ts";
 
-let server: TableServer;
-
-before(async () => {
-  server = await startTableServer();
-});
-
-after(async () => {
-  await server.close();
-  assert.deepEqual(server.failures, []);
-});
+const server = await forThisFile(startTableServer());
 
 function entity(rowKey: string, more: object = {}) {
   return { partitionKey: "p", rowKey, ...more };

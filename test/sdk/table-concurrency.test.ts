@@ -1,19 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import type { RestError, TableClient, TransactionAction } from "@azure/data-tables";
 import { refused } from "./refused.ts";
-import { outcome, startTableServer, type TableServer, tableRequest } from "./table-server.ts";
+import { forThisFile } from "./server.ts";
+import { outcome, startTableServer, tableRequest } from "./table-server.ts";
 
-let server: TableServer;
-
-before(async () => {
-  server = await startTableServer();
-});
-
-after(async () => {
-  await server.close();
-  assert.deepEqual(server.failures, []);
-});
+const server = await forThisFile(startTableServer());
 
 const KEYS = { partitionKey: "p", rowKey: "r" };
 const STALE = "W/\"datetime'2001-01-01T00%3A00%3A00.0000000Z'\"";

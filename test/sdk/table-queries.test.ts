@@ -1,24 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { odata, type TableClient, type TransactionAction } from "@azure/data-tables";
-import { outcome, startTableServer, type TableServer, tableRequest } from "./table-server.ts";
-
-let server: TableServer;
-let table: TableClient;
-
-before(async () => {
-  server = await startTableServer();
-  table = await server.makeTable();
-  await fill();
-});
-
-after(async () => {
-  await server.close();
-  assert.deepEqual(server.failures, []);
-});
+import { test } from "node:test";
+import { odata, type TransactionAction } from "@azure/data-tables";
+import { forThisFile } from "./server.ts";
+import { outcome, startTableServer, tableRequest } from "./table-server.ts";
 
 const PARTITIONS = ["a", "b", "c"];
 const ROWS = 20;
+
+const server = await forThisFile(startTableServer());
+const table = await server.makeTable();
+await fill();
 
 async function fill(): Promise<void> {
   for (const partitionKey of PARTITIONS) {
