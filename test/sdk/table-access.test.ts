@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AzureSASCredential, TableClient } from "@azure/data-tables";
+import {
+  AzureNamedKeyCredential,
+  AzureSASCredential,
+  generateTableSas,
+  TableClient,
+} from "@azure/data-tables";
 import { accountSas } from "./queue-sas.ts";
 import { refused } from "./refused.ts";
 import { CREDENTIAL, forThisFile } from "./server.ts";
@@ -21,6 +26,8 @@ interface SasTerms {
   readonly epk?: string;
   readonly erk?: string;
 }
+
+const SIGNER = new AzureNamedKeyCredential(server.account, server.key);
 
 function tableSas(table: string, terms: SasTerms): string {
   const { letters = "", policy = "", spk, srk, epk, erk } = terms;
@@ -293,6 +300,31 @@ test("a key range clips queries, and refuses what lies outside of it", async () 
   const outside = insert.createEntity({ partitionKey: "c", rowKey: "4" });
   await refused(outside, 403, "AuthorizationFailure");
   assert.equal((await keysOf(table)).length, 9);
+});
+
+test("the keys of a range may hold blanks, plus signs, percent signs and any letters", async () => {
+  const table = await server.makeTable();
+  const partitionKey = "p q+r%41 ü";
+  const rows = ["a b", "a+b", "a%2Bb", "a%b", "ä語"];
+  for (const rowKey of rows) await table.createEntity({ partitionKey, rowKey });
+  for (const rowKey of rows) {
+    // As the official client signs and spells it; and a blank may be a plus on its way.
+    const sas = generateTableSas(table.tableName, SIGNER, {
+      permissions: { query: true, update: true },
+      ...{ startPartitionKey: partitionKey, startRowKey: rowKey },
+      ...{ endPartitionKey: partitionKey, endRowKey: rowKey },
+    });
+    for (const spelled of [sas, sas.replaceAll("%20", "+")]) {
+      const credential = new AzureSASCredential(spelled);
+      const guest = new TableClient(server.url, table.tableName, credential, CLIENT_OPTIONS);
+      assert.deepEqual(await keysOf(guest), [partitionKey + rowKey], spelled);
+      await guest.submitTransaction([["update", { partitionKey, rowKey, n: 1 }]]);
+      const others = rows.filter((other) => other !== rowKey);
+      for (const other of others) {
+        await refused(guest.getEntity(partitionKey, other), 403, "AuthorizationFailure");
+      }
+    }
+  }
 });
 
 test("a batch needs for each operation what that needs alone", async () => {

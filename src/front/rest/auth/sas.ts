@@ -25,12 +25,14 @@ export interface Validity {
 /** Since then tokens can name addresses and protocols, and can be made for a whole account. */
 export const SAS_2015 = "2015-04-05";
 
+const MAY_HAVE_BLANKS: ReadonlySet<string> = new Set(["si", "spk", "srk", "epk", "erk"]);
+
 /**
  * A parameter of the token as it was signed; "" if it is not there. Line ends are refused: they
  * would let what one field says pass for another.
  */
 export function sasField(query: Query, name: string): string {
-  const value = query.get(name);
+  const value = MAY_HAVE_BLANKS.has(name) ? query.form(name) : query.get(name);
   if (value === undefined) return "";
   for (let at = 0; at < value.length; at++) {
     const code = value.charCodeAt(at);

@@ -38,6 +38,8 @@ export interface RequestHeaders {
 /** Decoded query parameters; their names in lower case, as the service does not tell cases apart. */
 export interface Query {
   get(name: string): string | undefined;
+  /** The same where a plus stands for a blank, as it does in forms, unless it was encoded. */
+  form(name: string): string | undefined;
   /** In the order in which they came; a name may come more than once. */
   readonly entries: readonly (readonly [name: string, value: string])[];
 }

@@ -73,3 +73,10 @@ test("nothing but a refusal is ever thrown", () => {
     }),
   );
 });
+
+test("what may hold blanks can be read as forms are: a plus is one, unless it is encoded", () => {
+  const query = parseQuery("a=1+2%2B3%20%2541&B=x&sig=a+b");
+  assert.equal(query.form("a"), "1 2+3 %41");
+  assert.deepEqual([query.get("a"), query.get("sig")], ["1+2+3 %41", "a+b"]);
+  assert.deepEqual([query.form("b"), query.form("c")], ["x", undefined]);
+});

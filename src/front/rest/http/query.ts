@@ -3,23 +3,28 @@ import type { Query } from "./exchange.ts";
 
 type Entry = readonly [name: string, value: string];
 
-const NO_QUERY: Query = { get: () => undefined, entries: [] };
+const NO_QUERY: Query = { get: () => undefined, form: () => undefined, entries: [] };
 
 /**
  * Reads what stands behind the `?`. A `+` is a plus: clients of the service spell a space `%20`,
- * sign a plus as itself, and often forget to encode the one in a signature.
+ * sign a plus as itself, and often forget to encode the one in a signature. Only the client for tables
+ * spells a space so: what it may stand in is read with `form`.
  */
 export function parseQuery(raw: string): Query {
   if (raw === "") return NO_QUERY;
-  const entries: Entry[] = [];
-  for (const part of raw.split("&")) {
-    if (part !== "") entries.push(parsePart(part));
-  }
+  const parts = raw.split("&").filter((part) => part !== "");
+  const entries = parts.map(parsePart);
   return {
     entries,
     get(name) {
       for (const entry of entries) if (entry[0] === name) return entry[1];
       return undefined;
+    },
+    form(name) {
+      const at = entries.findIndex((entry) => entry[0] === name);
+      const value = entries[at]?.[1];
+      if (value?.includes("+") !== true) return value;
+      return parsePart((parts[at] as string).replaceAll("+", "%20"))[1];
     },
   };
 }

@@ -16,7 +16,7 @@ export async function handleGetEntity(
   const level = metadataLevelOf(request);
   const place = route.place as EntityPlace;
   const entity = await getEntity(context, { ...entitiesAskedOf(call), place });
-  const select = selectOf(request);
+  const select = selectOf(request.query);
   const json = new EntityJson({ level, endpoint, account, table: route.table, select });
   const headers = [...DATA_HEADERS, ...jsonContent(level), "ETag", etagOfStamp(entity.stamp)];
   return { status: 200, headers, body: json.one(entity) };

@@ -7,7 +7,6 @@ import { EntityJson } from "./entity-json.ts";
 import { jsonContent, metadataLevelOf } from "./metadata-level.ts";
 import { parseFilter } from "./parse-filter.ts";
 import {
-  optionOf,
   refuseOtherOptions,
   resultsMaxOf,
   selectOf,
@@ -25,11 +24,11 @@ export async function handleQueryEntities(
   refuseOtherOptions(query);
   const { table, found, next } = await queryEntities(context, {
     ...entitiesAskedOf(call),
-    filter: parseFilter(optionOf(request, "$filter")),
+    filter: parseFilter(request.query.form("$filter")),
     resultsMax: resultsMaxOf(query),
     from: continuationOf(query),
   });
-  const json = new EntityJson({ level, endpoint, account, table, select: selectOf(request) });
+  const json = new EntityJson({ level, endpoint, account, table, select: selectOf(request.query) });
   const headers = [...DATA_HEADERS, ...jsonContent(level), ...continuationHeaders(next)];
   return { status: 200, headers, body: json.list(found) };
 }

@@ -1,26 +1,9 @@
 import { Fault } from "../../../base/fault.ts";
 import { ENTITY_KEY_CHARS_MAX, TABLE_RESULTS_MAX } from "../../../base/limits.ts";
-import type { Query, RestRequest } from "../http/exchange.ts";
+import type { Query } from "../http/exchange.ts";
 
 /** Options of OData that the service does not have. */
 const UNSUPPORTED = ["$orderby", "$skip", "$skiptoken", "$count", "$inlinecount", "$expand"];
-
-/**
- * An option of a query, in which a plus stands for a blank, as it does in forms: SDKs that come with a
- * SAS write it so.
- */
-export function optionOf({ query, target }: RestRequest, name: string): string | undefined {
-  const value = query.get(name);
-  // Whether the plus was encoded, only the text as it was sent can tell.
-  if (value?.includes("+") !== true) return value;
-  const sent = target.slice(target.indexOf("?") + 1).split("&");
-  const part = sent.find(
-    (one) => decodeURIComponent(one.split("=", 1)[0] ?? "").toLowerCase() === name,
-  );
-  return decodeURIComponent(
-    (part ?? "").slice((part ?? "").indexOf("=") + 1).replaceAll("+", "%20"),
-  );
-}
 
 export function refuseOtherOptions(query: Query): void {
   for (const name of UNSUPPORTED) {
@@ -42,8 +25,8 @@ export function resultsMaxOf(query: Query): number {
 }
 
 /** The names that are asked for; null for all. */
-export function selectOf(request: RestRequest): ReadonlySet<string> | null {
-  const sent = optionOf(request, "$select");
+export function selectOf(query: Query): ReadonlySet<string> | null {
+  const sent = query.form("$select");
   if (sent === undefined || sent.trim() === "") return null;
   const names = new Set(sent.split(",").map((name) => name.trim()));
   return names.has("*") ? null : names;

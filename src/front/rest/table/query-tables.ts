@@ -4,13 +4,7 @@ import type { RestResponse } from "../http/exchange.ts";
 import { DATA_HEADERS, type TableCall } from "./call.ts";
 import { jsonContent, metadataLevelOf } from "./metadata-level.ts";
 import { parseFilter } from "./parse-filter.ts";
-import {
-  optionOf,
-  refuseOtherOptions,
-  resultsMaxOf,
-  tokenOf,
-  writeToken,
-} from "./query-options.ts";
+import { refuseOtherOptions, resultsMaxOf, tokenOf, writeToken } from "./query-options.ts";
 import { tableListJson } from "./table-json.ts";
 
 export async function handleQueryTables(
@@ -24,7 +18,7 @@ export async function handleQueryTables(
   const { names, next } = await queryTables(context, {
     account,
     access,
-    filter: parseFilter(optionOf(request, "$filter")),
+    filter: parseFilter(request.query.form("$filter")),
     resultsMax: resultsMaxOf(query),
     from: tokenOf(query, "nexttablename") ?? "",
   });
