@@ -98,7 +98,7 @@ function measuring(blobs: Blobs): { context: BlobContext; most: () => number } {
     close: () => blobs.store.close(),
   };
   const contents = new StoredContents(store, blobs.extents);
-  return { context: { store, contents }, most: () => most };
+  return { context: { ...blobs.context, store, contents }, most: () => most };
 }
 
 test("no body of a commit of 20,000 blocks, new or kept, touches more than some thousand records", async () => {
@@ -110,7 +110,7 @@ test("no body of a commit of 20,000 blocks, new or kept, touches more than some 
   await blobs.commit("blob", ids.toReversed(), context);
   assert.ok(most() <= 2_500, `${most()} records in one body`);
   assert.equal((await blobs.text("blob")).length, ids.length);
-  await deleteBlob(blobs.context, { ...blobs.use("blob"), snapshots: null });
+  await blobs.delete("blob");
   await blobs.sweep();
   assert.equal(await blobs.recordsOfContents(), 0);
 });
@@ -130,9 +130,9 @@ test("a long commit that is overtaken on its way begins anew, and leaves nothing
     close: () => blobs.store.close(),
   };
   const contents = new StoredContents(store, blobs.extents);
-  await blobs.commit("blob", ids, { store, contents });
+  await blobs.commit("blob", ids, { ...blobs.context, store, contents });
   assert.equal(await blobs.text("blob"), `new ${"old ".repeat(ids.length - 1)}`);
-  await deleteBlob(blobs.context, { ...blobs.use("blob"), snapshots: null });
+  await blobs.delete("blob");
   await blobs.sweep();
   assert.equal(await blobs.recordsOfContents(), 0);
 });
