@@ -68,6 +68,7 @@ const OPERATIONS: readonly Operation[] = [
   op("PUT", "/box/there?comp=lease", "o", "w", "w", acquire),
   op("PUT", "/box/leased?comp=lease", "o", "wd", "wd", lease("break")),
   op("PUT", "/box/pages?comp=page", "o", "w", "w", PAGE, "x".repeat(512)),
+  op("PUT", "/box/pages?comp=page", "o", "w", "w", { ...PAGE, "x-ms-page-write": "clear" }),
   op("GET", "/box/pages?comp=pagelist", "o", "r", "r"),
   op("PUT", "/box/log?comp=appendblock", "o", "aw", "aw", {}, "text"),
   op("PUT", "/box/log?comp=seal", "o", "w", "w"),

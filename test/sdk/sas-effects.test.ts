@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  BlobSASPermissions,
+  BlockBlobClient,
+  generateBlobSASQueryParameters,
+} from "@azure/storage-blob";
+import { rawRequest } from "./raw-request.ts";
+import { refused } from "./refused.ts";
+import { CREDENTIAL, forThisFile, startServer } from "./server.ts";
+
+/** What a SAS does beyond opening operations; which letters open what is in `sas-permissions`. */
+const server = await forThisFile(startServer());
+const container = server.client().getContainerClient("effects");
+await container.create();
+
+/** A SAS for one blob with these letters. */
+function sasFor(blobName: string, letters: string, more: object = {}): string {
+  return generateBlobSASQueryParameters(
+    {
+      containerName: container.containerName,
+      blobName,
+      permissions: BlobSASPermissions.parse(letters),
+      expiresOn: new Date(Date.now() + 3_600_000),
+      ...more,
+    },
+    CREDENTIAL,
+  ).toString();
+}
+
+test("a SAS that may only create never replaces what is there", async () => {
+  const { url } = container.getBlockBlobClient("created");
+  const creator = new BlockBlobClient(`${url}?${sasFor("created", "c")}`);
+  await creator.upload("first", 5);
+  await refused(creator.upload("second", 6), 403, "UnauthorizedBlobOverwrite");
+  const kept = await container.getBlockBlobClient("created").downloadToBuffer();
+  assert.equal(String(kept), "first");
+});
+
+test("a SAS replaces the headers that it names on reads", async () => {
+  const blob = container.getBlockBlobClient("read");
+  const blobHTTPHeaders = { blobContentType: "text/plain", blobContentLanguage: "en" };
+  await blob.upload("text", 4, { blobHTTPHeaders });
+  const sas = sasFor("read", "r", {
+    contentType: "image/png",
+    contentDisposition: "attachment",
+    cacheControl: "no-store",
+  });
+  for (const method of ["GET", "HEAD"]) {
+    const path = `/${container.containerName}/${blob.name}?${sas}`;
+    const { headers } = await rawRequest(server, { method, path, signed: false });
+    assert.equal(headers.get("content-type"), "image/png");
+    assert.equal(headers.get("content-disposition"), "attachment");
+    assert.equal(headers.get("cache-control"), "no-store");
+    assert.equal(headers.get("content-language"), "en");
+  }
+});
