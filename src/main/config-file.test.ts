@@ -15,6 +15,16 @@ test("a configuration file has accounts and a token issuer, each of them optiona
   assert.deepEqual(readConfig("a.json", "{}"), {});
 });
 
+test("an account says whether versions of its blobs are kept, and for how long its containers", () => {
+  const read = (blob: unknown) => {
+    const accounts = [{ name: "shop", keys: [KEY], blob }];
+    return readConfig("a.json", JSON.stringify({ accounts })).accounts?.[0]?.blob;
+  };
+  const both = { versioning: true, containerRetentionDays: 7 };
+  assert.deepEqual(read(both), both);
+  assert.deepEqual(read({}), { versioning: false, containerRetentionDays: null });
+});
+
 test("what is wrong in it is named by file and field, and no key is repeated", () => {
   const wrong: [unknown, RegExp][] = [
     [[], /the file must be an object/],
@@ -27,6 +37,18 @@ test("what is wrong in it is named by file and field, and no key is repeated", (
     [
       { accounts: [{ name: "a", keys: [KEY], versioning: true }] },
       /accounts\[0\]\.versioning" is not/,
+    ],
+    [
+      { accounts: [{ name: "a", keys: [KEY], blob: { versioning: "on" } }] },
+      /"accounts\[0\]\.blob\.versioning" must be true or false/,
+    ],
+    [
+      { accounts: [{ name: "a", keys: [KEY], blob: { containerRetentionDays: 366 } }] },
+      /"accounts\[0\]\.blob\.containerRetentionDays" must be a whole number from 1 to 365/,
+    ],
+    [
+      { accounts: [{ name: "a", keys: [KEY], blob: { softDelete: true } }] },
+      /"accounts\[0\]\.blob\.softDelete" is not known here/,
     ],
     [{ accounts: [{ name: "a", keys: [KEY], domains: ["http://x"] }] }, /not a host name/],
     [{ accounts: [{ name: "a", keys: [KEY], domains: ["x:80"] }] }, /not a host name/],

@@ -56,6 +56,23 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
     await bench.contents.assertNothingLeft();
   });
 
+  promise(
+    "the sweeper says that it is done when it is, however many maps were dropped",
+    async (bench) => {
+      for (const maps of [1, 15, 16, 17, 32]) {
+        for (let at = 0; at < maps; at++) {
+          const below = await bench.write(await bench.create(TIB), 0, page(1));
+          await bench.contents.share(below);
+          const above = await bench.write(below, 0, page(2));
+          await bench.contents.drop(below);
+          await bench.contents.drop(above);
+        }
+        while (await bench.contents.contents.sweep());
+        assert.deepEqual(await bench.contents.records(), [], `after ${maps} maps`);
+      }
+    },
+  );
+
   promise("small neighbours become few large ones, in bounded steps", async (bench) => {
     let map = await bench.create(TIB);
     map = await bench.writePages(map, 1_024, 2);

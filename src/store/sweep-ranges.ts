@@ -58,6 +58,8 @@ export class RangeSweep {
   readonly #readers: Readers;
   #afterRegion: Region | null = null;
   #nextDoomed = 0n;
+  /** Whether the search for doomed layers has freed any since it last began from the beginning. */
+  #hasFreed = false;
   /** Where the search for layers to join goes on; null when there is nothing to look for. */
   #nextLayer: bigint | null = 0n;
 
@@ -91,8 +93,15 @@ export class RangeSweep {
       free.map((layer) => this.#store.transact((tx) => freeLayer(tx, this.#contents, layer))),
     );
     for (const step of steps) fulfilled(step);
-    if (free.length > 0) this.lookAtLayers();
-    return last !== undefined || free.length > 0;
+    if (free.length > 0) {
+      this.#hasFreed = true;
+      this.lookAtLayers();
+    }
+    if (last !== undefined) return true;
+    // What lay below a layer that was freed may be doomed by now, and is older than it.
+    const isMore = this.#hasFreed;
+    this.#hasFreed = false;
+    return isMore;
   }
 
   async #joinLayers(): Promise<boolean> {

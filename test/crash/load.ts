@@ -26,6 +26,8 @@ type State = {
 interface Change {
   readonly next: State;
   make(): Promise<unknown>;
+  /** Called once it is acknowledged. */
+  confirm?(): void;
 }
 
 /**
@@ -36,6 +38,8 @@ export class Writer {
   readonly name: string;
   #acknowledged: State = null;
   #asked: { readonly state: State } | null = null;
+  /** What was acknowledged, by id. */
+  readonly #snapshots = new Map<string, State>();
 
   constructor(name: string) {
     this.name = name;
@@ -49,30 +53,45 @@ export class Writer {
   /** Writes until the server is gone. */
   async write(container: ContainerClient, acknowledge: () => void): Promise<void> {
     for (;;) {
-      const { next, make } = this.#nextChange(container);
+      const change = this.#nextChange(container);
+      const { next } = change;
       this.#asked = { state: next };
       try {
         await abandonBlock(container, this.name);
-        await make();
+        await change.make();
       } catch (error) {
         if (error instanceof RestError && error.statusCode !== undefined) throw error;
         return;
       }
       this.#acknowledged = next;
       this.#asked = null;
+      change.confirm?.();
       acknowledge();
     }
   }
 
   /** Fails if what was acknowledged is not there, or if something is that was never asked for. */
   async check(container: ContainerClient): Promise<void> {
-    const found = await read(container.getBlockBlobClient(this.name));
+    const blob = container.getBlockBlobClient(this.name);
+    const found = await read(blob);
     const known = describe(this.#acknowledged);
-    if (describe(found) === known) return;
-    const lost = `${this.name} lost what was acknowledged`;
-    assert.ok(this.#asked !== null, `${lost}: ${known}, and has ${describe(found)}`);
-    assert.equal(describe(found), describe(this.#asked.state), lost);
-    this.#acknowledged = found;
+    if (describe(found) !== known) {
+      const lost = `${this.name} lost what was acknowledged`;
+      assert.ok(this.#asked !== null, `${lost}: ${known}, and has ${describe(found)}`);
+      assert.equal(describe(found), describe(this.#asked.state), lost);
+      this.#acknowledged = found;
+    }
+    if (found !== null) await this.#checkSnapshots(blob);
+    this.#snapshots.clear();
+  }
+
+  /** Afterwards there are none, not even such as nobody was told of. */
+  async #checkSnapshots(blob: BlockBlobClient): Promise<void> {
+    for (const [id, state] of this.#snapshots) {
+      const found = await read(blob.withSnapshot(id));
+      assert.equal(describe(found), describe(state), `${this.name} lost a snapshot`);
+    }
+    await blob.delete({ deleteSnapshots: "only" });
   }
 
   #nextChange(container: ContainerClient): Change {
@@ -81,7 +100,11 @@ export class Writer {
     const metadata = { label };
     const blob = container.getBlockBlobClient(this.name);
     const kind = randomInt(20);
-    if (old !== null && kind === 0) return { next: null, make: () => blob.delete() };
+    if (old !== null && kind === 0) {
+      const make = () => blob.delete({ deleteSnapshots: "include" });
+      return { next: null, make, confirm: () => this.#snapshots.clear() };
+    }
+    if (old !== null && kind === 19) return this.#snapshot(blob, old);
     if (old !== null && kind < 4) {
       return { next: { ...old, label }, make: () => blob.setMetadata(metadata) };
     }
@@ -102,6 +125,17 @@ export class Writer {
       return { next, make: () => putBlocks(blob, bytes, metadata) };
     }
     return { next, make: () => blob.upload(bytes, bytes.length, { metadata }) };
+  }
+
+  #snapshot(blob: BlockBlobClient, state: State): Change {
+    let id = "";
+    return {
+      next: state,
+      make: async () => {
+        id = (await blob.createSnapshot()).snapshot ?? "";
+      },
+      confirm: () => this.#snapshots.set(id, state),
+    };
   }
 }
 

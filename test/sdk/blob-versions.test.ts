@@ -199,6 +199,19 @@ function sas(letters: string, blobName: string, more: { versionId?: string } = {
   ).toString();
 }
 
+test("a version is deleted with the letter x, a snapshot with d", async () => {
+  const { blob, versions } = await newBlob("one", "two");
+  const { snapshot = "" } = await blob.createSnapshot();
+  const ask = async (query: string, letters: string) => {
+    const path = `/versions/${blob.name}?${query}&${sas(letters, blob.name)}`;
+    return (await rawRequest(server, { method: "DELETE", path, signed: false })).status;
+  };
+  assert.equal(await ask(`versionid=${versions[0]}`, "racwdytmei"), 403);
+  assert.equal(await ask(`versionid=${versions[0]}`, "x"), 202);
+  assert.equal(await ask(`snapshot=${snapshot}`, "racwxytmei"), 403);
+  assert.equal(await ask(`snapshot=${snapshot}`, "d"), 202);
+});
+
 test("a SAS for one version opens that one, and deletes it with the letter x only", async () => {
   const { blob, versions } = await newBlob("one", "two");
   const [first = "", second = ""] = versions;

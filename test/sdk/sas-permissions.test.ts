@@ -39,7 +39,7 @@ const lease = (action: string, more: Record<string, string> = {}) => ({
 const PAGE = { "x-ms-page-write": "update", "x-ms-range": "bytes=0-511" };
 const acquire = lease("acquire", { "x-ms-lease-duration": "15" });
 
-/** As the service documents them; on a container `box` with a blob `there` and none called `new`. */
+/** As the service documents them; on a container `box` with a blob `there` and none called `new`, and `gone` deleted. */
 const OPERATIONS: readonly Operation[] = [
   op("GET", "/?comp=list", "s", "l", ""),
   op("GET", "/?restype=service&comp=properties", "s", "r", ""),
@@ -78,6 +78,7 @@ const OPERATIONS: readonly Operation[] = [
   op("PUT", "/box/there?comp=tier", "o", "w", "w", { "x-ms-access-tier": "Cool" }),
   op("GET", "/?comp=blobs&where=a%3D%27b%27", "o", "f", ""),
   op("GET", "/box?restype=container&comp=blobs&where=a%3D%27b%27", "o", "f", "f"),
+  op("PUT", "/box/gone?comp=undelete", "o", "w", "w"),
   op("DELETE", "/box/there", "o", "d", "d"),
 ];
 
@@ -98,6 +99,8 @@ let server: TestServer;
 
 before(async () => {
   server = await startServer();
+  const deleteRetentionPolicy = { enabled: true, days: 1 };
+  await server.client().setProperties({ deleteRetentionPolicy });
 });
 
 after(() => server.close());
@@ -117,6 +120,8 @@ async function prepare(): Promise<void> {
   await client.getContainerClient("leased").getBlobLeaseClient(LEASE).acquireLease(-1);
   const box = client.getContainerClient("box");
   for (const name of ["there", "leased"]) await box.getBlockBlobClient(name).upload("old", 3);
+  await box.getBlockBlobClient("gone").upload("old", 3);
+  await box.deleteBlob("gone");
   await box.getPageBlobClient("pages").create(512);
   await box.getAppendBlobClient("log").create();
   await box.getBlobClient("leased").getBlobLeaseClient(LEASE).acquireLease(-1);

@@ -6,7 +6,7 @@ import { readDeleteRetention } from "../../store/delete-retention.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitBlobRemoval, admitToContainer, admitToState, refuseByTagsOf } from "./admit.ts";
 import type { BlobContext, BlobRead, BlobState } from "./context.ts";
-import { type BlobPlace, removeBlob, removeState } from "./history.ts";
+import { removeBlob, removeState } from "./history.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
 import { deleteDeleted, findDeleted, readSnapshots } from "./state-records.ts";
 
@@ -21,39 +21,50 @@ export interface DeleteBlob extends BlobRead {
 /** Snapshots that one body deletes. With more of them, a blob goes with the last. */
 const BODY_SNAPSHOTS_MAX = 256;
 
-export async function deleteBlob(context: BlobContext, asked: DeleteBlob): Promise<void> {
-  const { state } = asked.at;
-  if (asked.permanent) {
-    await context.store.transact((tx) => deleteForGood(context, tx, asked, state));
-    return;
-  }
-  if (state !== null) {
-    await context.store.transact((tx) => deleteState(context, tx, asked, state));
-    return;
-  }
-  while (!(await context.store.transact((tx) => deleteCurrent(context, tx, asked))));
+export interface DeleteBlobDone {
+  /** Whether it cannot be had back. */
+  readonly isGone: boolean;
 }
 
-/** False if snapshots are left that have to go first. */
-function deleteCurrent(context: BlobContext, tx: Transaction, asked: DeleteBlob): boolean {
+export async function deleteBlob(context: BlobContext, asked: DeleteBlob): Promise<DeleteBlobDone> {
+  for (;;) {
+    const done = await context.store.transact((tx) => deleteOnce(context, tx, asked));
+    if (done !== null) return done;
+  }
+}
+
+/** Null if snapshots are left that have to go first. */
+function deleteOnce(
+  context: BlobContext,
+  tx: Transaction,
+  asked: DeleteBlob,
+): DeleteBlobDone | null {
+  const { state } = asked.at;
+  if (asked.permanent) return deleteForGood(context, tx, asked, state);
+  return state === null
+    ? deleteCurrent(context, tx, asked)
+    : deleteState(context, tx, asked, state);
+}
+
+function deleteCurrent(
+  context: BlobContext,
+  tx: Transaction,
+  asked: DeleteBlob,
+): DeleteBlobDone | null {
   const { at } = asked;
   const { container, blob } = admitBlobRemoval(tx, asked, BLOB_NEEDS.deleteBlob);
   const place = { at, container };
-  if (asked.snapshots === null) {
-    if (readSnapshots(tx, container, at.blob, 1).length > 0) throw new Fault("SnapshotsPresent");
-  } else if (!deleteSnapshots(context, tx, place)) return false;
-  if (asked.snapshots === "only") return true;
-  removeBlob(context, tx, place, blob);
-  dropStagedBlocks(tx, container, at.blob);
-  return true;
-}
-
-function deleteSnapshots(context: BlobContext, tx: Transaction, place: BlobPlace): boolean {
-  const found = readSnapshots(tx, place.container, place.at.blob, BODY_SNAPSHOTS_MAX);
-  for (const { stamp, blob } of found) {
-    removeState(context, tx, place, { kind: "snapshot", stamp }, blob);
+  const limit = asked.snapshots === null ? 1 : BODY_SNAPSHOTS_MAX;
+  const snapshots = readSnapshots(tx, container, at.blob, limit);
+  if (asked.snapshots === null && snapshots.length > 0) throw new Fault("SnapshotsPresent");
+  let isGone = true;
+  for (const { stamp, blob: snapshot } of snapshots) {
+    isGone = removeState(context, tx, place, { kind: "snapshot", stamp }, snapshot);
   }
-  return found.length < BODY_SNAPSHOTS_MAX;
+  if (snapshots.length === BODY_SNAPSHOTS_MAX) return null;
+  if (asked.snapshots === "only") return { isGone };
+  dropStagedBlocks(tx, container, at.blob);
+  return { isGone: removeBlob(context, tx, place, blob) };
 }
 
 function deleteState(
@@ -61,7 +72,7 @@ function deleteState(
   tx: Transaction,
   asked: DeleteBlob,
   state: BlobState,
-): void {
+): DeleteBlobDone {
   const { at } = asked;
   const isVersion = state.kind === "version";
   const need = isVersion ? BLOB_NEEDS.deleteBlobVersion : BLOB_NEEDS.deleteBlob;
@@ -70,7 +81,7 @@ function deleteState(
   refuse(refuseWriteByConditions(blob, asked.conditions));
   refuseByTagsOf(tx, asked, container, blob);
   refuse(refuseReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
-  removeState(context, tx, { at, container }, state, blob);
+  return { isGone: removeState(context, tx, { at, container }, state, blob) };
 }
 
 function deleteForGood(
@@ -78,7 +89,7 @@ function deleteForGood(
   tx: Transaction,
   asked: DeleteBlob,
   state: BlobState | null,
-): void {
+): DeleteBlobDone {
   const { at } = asked;
   const container = admitToContainer(tx, asked, BLOB_NEEDS.deleteBlobPermanently);
   if (!readDeleteRetention(tx, at.account, "blob")?.allowsPermanentDelete) {
@@ -91,6 +102,7 @@ function deleteForGood(
   refuseByTagsOf(tx, asked, container, deleted.blob);
   deleteDeleted(tx, container, at.blob, deleted);
   context.contents.drop(tx, deleted.blob.content);
+  return { isGone: true };
 }
 
 function notForGood(reason: string): Fault {

@@ -71,28 +71,29 @@ export function amendState(
   else if (state !== null) writeState(tx, container, blob, state, next);
 }
 
+/** Whether it is gone for good. */
 export function removeBlob(
   context: BlobContext,
   tx: Transaction,
   place: BlobPlace,
   old: Blob,
-): void {
+): boolean {
   deleteBlob(tx, place.container, place.at.blob);
   indexTags(tx, place.container, place.at.blob, old.tags, NO_TAGS);
-  if (!keepVersion(context, tx, place, old)) {
-    retire(context, tx, place, old, { was: "current", stamp: null });
-  }
+  if (keepVersion(context, tx, place, old)) return false;
+  return retire(context, tx, place, old, { was: "current", stamp: null });
 }
 
+/** The same, for another state than the current one. */
 export function removeState(
   context: BlobContext,
   tx: Transaction,
   place: BlobPlace,
   state: BlobState,
   blob: Blob,
-): void {
+): boolean {
   deleteState(tx, place.container, place.at.blob, state);
-  retire(context, tx, place, blob, { was: state.kind, stamp: state.stamp });
+  return retire(context, tx, place, blob, { was: state.kind, stamp: state.stamp });
 }
 
 /**
@@ -133,18 +134,18 @@ function keepVersion(
   return true;
 }
 
-/** Keeps a state for as long as deleted blobs are kept, or drops its bytes. */
+/** Keeps a state for as long as deleted blobs are kept, or drops its bytes, and with that is true. */
 function retire(
   context: BlobContext,
   tx: Transaction,
   place: BlobPlace,
   blob: Blob,
   { was, stamp }: { was: DeletedBlob["was"]; stamp: bigint | null },
-): void {
+): boolean {
   const retention = readDeleteRetention(tx, place.at.account, "blob");
   if (retention === null) {
     context.contents.drop(tx, blob.content);
-    return;
+    return true;
   }
   if (was === "current") makeRoom(context, tx, place);
   writeDeleted(tx, place.container, place.at.blob, {
@@ -154,6 +155,7 @@ function retire(
     untilMs: endOfRetention(tx.now(), retention.days),
     blob: { ...blob, lease: null },
   });
+  return false;
 }
 
 /** One blob of a name is the deleted one; those before it are its snapshots. */

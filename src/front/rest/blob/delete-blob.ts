@@ -12,12 +12,13 @@ export async function handleDeleteBlob(
 ): Promise<RestResponse> {
   refuseUnsupportedOnDelete(call.request);
   const asked = blobReadOf(call);
-  await deleteBlob(context, {
+  const { isGone } = await deleteBlob(context, {
     ...asked,
     snapshots: snapshotsOf(call, asked.at.state !== null),
     permanent: isPermanent(call),
   });
-  return { status: 202, headers: [], body: null };
+  const headers = ["x-ms-delete-type-permanent", String(isGone)];
+  return { status: 202, headers, body: null };
 }
 
 function isPermanent({ request }: BlobCall): boolean {

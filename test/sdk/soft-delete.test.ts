@@ -1,0 +1,279 @@
+import assert from "node:assert/strict";
+import { after, beforeEach, test } from "node:test";
+import {
+  type BlobItem,
+  BlobSASPermissions,
+  type BlobServiceClient,
+  type ContainerClient,
+  type ContainerListBlobsOptions,
+  generateBlobSASQueryParameters,
+} from "@azure/storage-blob";
+import { DAY_MS } from "../../src/base/limits.ts";
+import { rawRequest } from "./raw-request.ts";
+import { refused } from "./refused.ts";
+import { CREDENTIAL, startServer, type TestServer } from "./server.ts";
+import { sweep } from "./sweep.ts";
+
+const VERSIONING = { versioning: true, containerRetentionDays: null };
+const NO_VERSIONING = { versioning: false, containerRetentionDays: null };
+const NEVER = "2020-01-01T00:00:00.0000000Z";
+
+let server: TestServer;
+let client: BlobServiceClient;
+let container: ContainerClient;
+
+beforeEach(() => start(NO_VERSIONING));
+
+async function start(blob: { versioning: boolean; containerRetentionDays: number | null }) {
+  await server?.close();
+  server = await startServer({ blob });
+  client = server.client();
+  container = client.getContainerClient("box");
+  await container.create();
+  await client.setProperties({ deleteRetentionPolicy: { enabled: true, days: 7 } });
+}
+
+after(async () => {
+  assert.deepEqual(server.failures, []);
+  await server.close();
+});
+
+async function newBlob(name: string, ...texts: string[]) {
+  const blob = container.getBlockBlobClient(name);
+  for (const text of texts) await blob.upload(text, text.length);
+  return blob;
+}
+
+async function list(options: ContainerListBlobsOptions, maxPageSize = 5_000): Promise<BlobItem[]> {
+  const items: BlobItem[] = [];
+  for await (const page of container.listBlobsFlat(options).byPage({ maxPageSize })) {
+    items.push(...page.segment.blobItems);
+  }
+  return items;
+}
+
+const EVERYTHING = { includeDeleted: true, includeSnapshots: true, includeVersions: true };
+
+/** `name` for a blob, `name@` for a snapshot; `-` in front of what is deleted. */
+function told({ name, snapshot, versionId, deleted }: BlobItem): string {
+  const state = snapshot ? "@" : versionId ? "#" : "";
+  return `${deleted ? "-" : ""}${name}${state}`;
+}
+
+test("a deleted blob is gone, is listed if asked for, and can be had back", async () => {
+  const blob = await newBlob("blob", "text");
+  await blob.setMetadata({ colour: "blue" });
+  const { etag } = await blob.getProperties();
+  await blob.delete();
+  await refused(blob.getProperties(), 404, "BlobNotFound");
+  await refused(blob.downloadToBuffer(), 404, "BlobNotFound");
+  await refused(blob.delete(), 404, "BlobNotFound");
+  assert.deepEqual(await list({}), []);
+  server.clock.turn(DAY_MS);
+  const [listed] = await list({ includeDeleted: true, includeMetadata: true });
+  assert.deepEqual([listed?.name, listed?.deleted, listed?.snapshot || ""], ["blob", true, ""]);
+  assert.equal(listed?.properties.remainingRetentionDays, 6);
+  assert.equal(listed?.properties.deletedOn instanceof Date, true);
+  assert.deepEqual(listed?.metadata, { colour: "blue" });
+  await blob.undelete();
+  assert.equal((await blob.downloadToBuffer()).toString(), "text");
+  assert.equal((await blob.getProperties()).etag, etag);
+  assert.deepEqual((await list({ includeDeleted: true })).map(told), ["blob"]);
+});
+
+test("the answer to a deletion says whether it is for good", async () => {
+  const isGone = async (path: string, headers: Record<string, string> = {}) => {
+    const answer = await rawRequest(server, { method: "DELETE", path: `/box/${path}`, headers });
+    return [answer.status, answer.headers.get("x-ms-delete-type-permanent")];
+  };
+  const blob = await newBlob("blob", "text");
+  const { snapshot = "" } = await blob.createSnapshot();
+  assert.deepEqual(await isGone(`blob?snapshot=${snapshot}`), [202, "false"]);
+  assert.deepEqual(await isGone("blob"), [202, "false"]);
+  await client.setProperties({ deleteRetentionPolicy: { enabled: false } });
+  await newBlob("blob", "text");
+  await blob.createSnapshot();
+  const include = { "x-ms-delete-snapshots": "include" };
+  assert.deepEqual(await isGone("blob", include), [202, "true"]);
+});
+
+test("what is overwritten is kept as a deleted snapshot, and comes back as a snapshot", async () => {
+  const blob = await newBlob("blob", "one", "two");
+  await blob.commitBlockList([]);
+  assert.deepEqual((await list(EVERYTHING)).map(told), ["-blob@", "-blob@", "blob"]);
+  assert.deepEqual((await list({ includeDeleted: true })).map(told), ["blob"]);
+  const [first] = await list(EVERYTHING);
+  const old = blob.withSnapshot(first?.snapshot ?? "");
+  await refused(old.getProperties(), 404, "BlobNotFound");
+  // Deleted snapshots do not keep a blob from being deleted.
+  await blob.delete();
+  await blob.undelete();
+  assert.deepEqual((await list(EVERYTHING)).map(told), ["blob@", "blob@", "blob"]);
+  assert.equal((await old.downloadToBuffer()).toString(), "one");
+  assert.equal((await blob.downloadToBuffer()).length, 0);
+});
+
+test("metadata, properties, pages and appended blocks leave nothing deleted behind", async () => {
+  const pages = container.getPageBlobClient("pages");
+  await pages.create(1_024);
+  await pages.uploadPages("a".repeat(512), 0, 512);
+  await pages.setMetadata({ colour: "blue" });
+  await pages.setHTTPHeaders({ blobContentType: "text/plain" });
+  const log = container.getAppendBlobClient("log");
+  await log.create();
+  await log.appendBlock("text", 4);
+  assert.deepEqual((await list(EVERYTHING)).map(told), ["log", "pages"]);
+});
+
+test("snapshots are kept like blobs when they are deleted, alone or with their blob", async () => {
+  const blob = await newBlob("blob", "text");
+  const { snapshot: first = "" } = await blob.createSnapshot();
+  const { snapshot: second = "" } = await blob.createSnapshot();
+  await blob.withSnapshot(first).delete();
+  assert.deepEqual((await list(EVERYTHING)).map(told), ["-blob@", "blob@", "blob"]);
+  await blob.undelete();
+  assert.deepEqual((await list(EVERYTHING)).map(told), ["blob@", "blob@", "blob"]);
+  await blob.delete({ deleteSnapshots: "include" });
+  assert.deepEqual((await list(EVERYTHING)).map(told), ["-blob@", "-blob@", "-blob"]);
+  await blob.undelete();
+  for (const snapshot of [first, second]) {
+    assert.equal((await blob.withSnapshot(snapshot).downloadToBuffer()).toString(), "text");
+  }
+});
+
+test("a blob that came in the place of a deleted one makes a snapshot of it", async () => {
+  const blob = await newBlob("blob", "one");
+  await blob.delete();
+  await newBlob("blob", "two");
+  assert.deepEqual((await list(EVERYTHING)).map(told), ["-blob@", "blob"]);
+  await blob.delete();
+  assert.deepEqual((await list(EVERYTHING)).map(told), ["-blob@", "-blob"]);
+  await blob.undelete();
+  const [snapshot] = await list(EVERYTHING);
+  const old = blob.withSnapshot(snapshot?.snapshot ?? "");
+  assert.equal((await old.downloadToBuffer()).toString(), "one");
+  assert.equal((await blob.downloadToBuffer()).toString(), "two");
+});
+
+test("more than one transaction can restore comes back all the same", async () => {
+  const blob = await newBlob("blob", ...Array.from({ length: 300 }, (_, at) => `text${at}`));
+  await blob.delete();
+  await blob.undelete();
+  const items = await list({ includeSnapshots: true }, 100);
+  assert.equal(items.length, 300);
+  assert.ok(items.every(({ deleted }) => !deleted));
+});
+
+test("what was never there, or is there, cannot be had back", async () => {
+  await refused(container.getBlobClient("missing").undelete(), 404, "BlobNotFound");
+  const nowhere = client.getContainerClient("nowhere").getBlobClient("blob");
+  await refused(nowhere.undelete(), 404, "ContainerNotFound");
+  const blob = await newBlob("blob", "text");
+  await blob.undelete();
+  assert.equal((await blob.downloadToBuffer()).toString(), "text");
+});
+
+test("a deleted blob is kept for as long as was said when it was deleted, and not longer", async () => {
+  const blob = await newBlob("blob", "x".repeat(100_000));
+  await blob.delete();
+  await client.setProperties({ deleteRetentionPolicy: { enabled: true, days: 1 } });
+  const other = await newBlob("other", "text");
+  await other.delete();
+  server.clock.turn(DAY_MS);
+  assert.deepEqual((await list({ includeDeleted: true })).map(told), ["-blob"]);
+  await refused(other.undelete(), 404, "BlobNotFound");
+  await client.setProperties({ deleteRetentionPolicy: { enabled: false } });
+  server.clock.turn(6 * DAY_MS - 1);
+  await sweep(server);
+  await blob.undelete();
+  await blob.delete();
+  // Nothing is kept any more.
+  await refused(blob.undelete(), 404, "BlobNotFound");
+  assert.deepEqual(await list({ includeDeleted: true }), []);
+});
+
+test("deleted blobs are listed by levels and beside uncommitted ones", async () => {
+  for (const name of ["a", "b/c", "b/d"]) await (await newBlob(name, "text")).delete();
+  await container.getBlockBlobClient("b").stageBlock("YQ==", "x", 1);
+  const found: string[] = [];
+  for await (const item of container.listBlobsByHierarchy("/", { includeDeleted: true })) {
+    found.push(`${item.kind} ${item.name}`);
+  }
+  assert.deepEqual(found.sort(), ["blob a", "prefix b/"]);
+  for (const pageSize of [1, 2, 5_000]) {
+    const all = await list({ includeDeleted: true, includeUncommitedBlobs: true }, pageSize);
+    assert.deepEqual(all.map(told), ["-a", "b", "-b/c", "-b/d"]);
+  }
+});
+
+test("with versioning, only versions that are deleted by their id are kept as deleted", async () => {
+  await start(VERSIONING);
+  const blob = container.getBlockBlobClient("blob");
+  const { versionId: first = "" } = await blob.upload("one", 3);
+  await blob.upload("two", 3);
+  await blob.delete();
+  assert.deepEqual((await list(EVERYTHING)).map(told), ["blob#", "blob#"]);
+  await blob.withVersion(first).delete();
+  assert.deepEqual((await list(EVERYTHING)).map(told), ["-blob#", "blob#"]);
+  assert.deepEqual((await list({ includeVersions: true })).map(told), ["blob#"]);
+  await refused(blob.withVersion(first).getProperties(), 404, "BlobNotFound");
+  await blob.undelete();
+  assert.deepEqual((await list(EVERYTHING)).map(told), ["blob#", "blob#"]);
+  // Which of them is to be current is for the client to say.
+  await refused(blob.getProperties(), 404, "BlobNotFound");
+  assert.equal((await blob.withVersion(first).downloadToBuffer()).toString(), "one");
+});
+
+async function permanently(query: string, sas = ""): Promise<[number, string]> {
+  const path = `/box/blob?deletetype=permanent${query}${sas && `&${sas}`}`;
+  const answer = await rawRequest(server, { method: "DELETE", path, signed: sas === "" });
+  return [answer.status, answer.code];
+}
+
+async function allowPermanentDelete(): Promise<void> {
+  const body =
+    "<StorageServiceProperties><DeleteRetentionPolicy><Enabled>true</Enabled><Days>7</Days>" +
+    "<AllowPermanentDelete>true</AllowPermanentDelete></DeleteRetentionPolicy>" +
+    "</StorageServiceProperties>";
+  const path = "/?restype=service&comp=properties";
+  assert.equal((await rawRequest(server, { method: "PUT", path, body })).status, 202);
+}
+
+test("a deleted snapshot is deleted for good, if the account allows it", async () => {
+  const blob = await newBlob("blob", "text");
+  const { snapshot = "" } = await blob.createSnapshot();
+  await blob.withSnapshot(snapshot).delete();
+  const refusal = [409, "PermanentDeleteNotAllowed"];
+  assert.deepEqual(await permanently(`&snapshot=${snapshot}`), refusal);
+  await allowPermanentDelete();
+  assert.deepEqual(await permanently(""), refusal);
+  assert.deepEqual(await permanently(`&snapshot=${NEVER}`), refusal);
+  assert.deepEqual(await permanently(`&versionid=${snapshot}`), refusal);
+  const { snapshot: live = "" } = await blob.createSnapshot();
+  assert.deepEqual(await permanently(`&snapshot=${live}`), refusal);
+  assert.deepEqual(await permanently(`&snapshot=${snapshot}`), [202, ""]);
+  assert.deepEqual((await list(EVERYTHING)).map(told), ["blob@", "blob"]);
+  const path = `/box/blob?deletetype=soft&snapshot=${live}`;
+  const answer = await rawRequest(server, { method: "DELETE", path });
+  assert.deepEqual([answer.status, answer.code], [400, "InvalidQueryParameterValue"]);
+});
+
+test("a permanent deletion takes the letter y", async () => {
+  await allowPermanentDelete();
+  const blob = await newBlob("blob", "text");
+  const { snapshot = "" } = await blob.createSnapshot();
+  await blob.withSnapshot(snapshot).delete();
+  const sas = (letters: string) =>
+    generateBlobSASQueryParameters(
+      {
+        containerName: "box",
+        blobName: "blob",
+        permissions: BlobSASPermissions.parse(letters),
+        expiresOn: new Date(Date.now() + 3_600_000),
+      },
+      CREDENTIAL,
+    ).toString();
+  const query = `&snapshot=${snapshot}`;
+  assert.equal((await permanently(query, sas("racwdxtmei")))[0], 403);
+  assert.equal((await permanently(query, sas("y")))[0], 202);
+});
