@@ -167,6 +167,20 @@ test("a batch may hold one query instead", async () => {
   assert.match(missing.text, /HTTP\/1.1 404 Not Found\r\n[\s\S]*ResourceNotFound/);
 });
 
+test("the query of a batch may have a long answer, of which nothing is lost", async () => {
+  const table = await server.makeTable();
+  const rows = ["1", "2", "3", "4"];
+  for (const row of rows) await table.createEntity(entity(row, { text: row.repeat(30_000) }));
+  const url = `${server.url}/${table.tableName}()`;
+  const headers = "Accept: application/json;odata=minimalmetadata\n";
+  const answer = await send(`--b\n${operation({ method: "GET", url, headers, body: "" })}--b--`);
+  const json = JSON.parse(/\r\n\r\n(\{"odata[^\r]*)/.exec(answer.text)?.[1] ?? "null");
+  assert.deepEqual(
+    json.value.map(({ text }: { text: string }) => text),
+    rows.map((row) => row.repeat(30_000)),
+  );
+});
+
 test("what cannot be read as a batch is refused, and nothing is stored", async () => {
   const table = await server.makeTable();
   const url = `${server.url}/${table.tableName}`;

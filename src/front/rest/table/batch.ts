@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import type { Bytes } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
 import { BATCH_BYTES_MAX } from "../../../base/limits.ts";
 import type { EntityWrite } from "../../../service/table/apply-write.ts";
@@ -27,7 +28,17 @@ export async function handleBatch(context: TableContext, call: TableCall): Promi
     if (error instanceof Fault) return spellTableError(error, query.request);
     throw error;
   });
-  return answerWithQuery(spellPart(answer, query.contentId));
+  return answerWithQuery(spellPart(await inOnePiece(answer), query.contentId));
+}
+
+/** A long list would be sent in pieces; here it is a part itself. */
+async function inOnePiece({ status, headers, body }: RestResponse): Promise<RestResponse> {
+  if (body === null || typeof body === "string" || Buffer.isBuffer(body)) {
+    return { status, headers, body };
+  }
+  const pieces: Bytes[] = [];
+  for await (const piece of body.parts()) pieces.push(piece);
+  return { status, headers, body: Buffer.concat(pieces) };
 }
 
 function answerQuery(

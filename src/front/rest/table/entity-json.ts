@@ -1,9 +1,11 @@
 import type { Bytes } from "../../../base/bytes.ts";
 import { isAnnotated, type Property, readProperties, spellProperty } from "../../../base/edm.ts";
+import { KIB } from "../../../base/limits.ts";
 import { isoOfStamp } from "../../../base/stamp.ts";
 import type { EntityParts } from "../../../rules/entity-filter.ts";
 import type { EntityPlace } from "../../../rules/entity-plan.ts";
 import type { PageRows } from "../../../service/table/entity-page.ts";
+import type { ResponseBody } from "../http/exchange.ts";
 import type { MetadataLevel } from "./metadata-level.ts";
 
 export interface EntityJsonOptions {
@@ -28,14 +30,14 @@ export class EntityJson {
     return `{${this.#metadata("/@Element")}${this.#members(entity)}}`;
   }
 
-  list(found: readonly PageRows[]): Bytes {
+  list(found: readonly PageRows[]): ResponseBody {
     const pieces = [Buffer.from(`{${this.#metadata("")}"value":[`)];
     for (const rows of found) this.#addRows(rows, pieces);
     // Each entity has a comma behind it, which the last one must not have.
     const last = pieces.length > 1 ? pieces.pop() : undefined;
     if (last !== undefined) pieces.push(last.subarray(0, -1));
     pieces.push(Buffer.from("]}"));
-    return Buffer.concat(pieces);
+    return bodyOf(pieces);
   }
 
   #addRows({ page, rows }: PageRows, pieces: Bytes[]): void {
@@ -95,6 +97,23 @@ export class EntityJson {
       `"odata.id":${JSON.stringify(endpoint + link)},"odata.editLink":${JSON.stringify(link)}`
     );
   }
+}
+
+/** So many bytes in so few pieces are sent as they are: a copy would cost more than the list. */
+const COPIED_BYTES_MAX = 64 * KIB;
+const PIECES_MAX = 8;
+
+function bodyOf(pieces: readonly Bytes[]): ResponseBody {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  if (length <= COPIED_BYTES_MAX || pieces.length > PIECES_MAX)
+    return Buffer.concat(pieces, length);
+  return {
+    length,
+    async *parts() {
+      yield* pieces;
+    },
+    close() {},
+  };
 }
 
 /** From this share of its entities on, a page is spelled as a whole, to be asked for again. */
