@@ -62,6 +62,8 @@ export const SPACE = {
   handle: 0x5d,
   rangeLock: 0x5e,
   deletePending: 0x5f,
+  /** A snapshot of this share has gone, and with it perhaps the need for what was kept. */
+  thinnedShare: 0x57,
 } as const;
 
 export type Space = (typeof SPACE)[keyof typeof SPACE];

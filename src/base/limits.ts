@@ -76,6 +76,7 @@ export const SHARE_NAME_CHARS_MAX = 63;
 export const SHARE_QUOTA_GIB_MAX = 102_400;
 /** What a share has that is created without one. */
 export const SHARE_QUOTA_GIB_DEFAULT = 5_120;
+export const SHARE_SNAPSHOTS_MAX = 200;
 export const FILE_BYTES_MAX = 4 * TIB;
 export const PUT_RANGE_BYTES_MAX = 4 * MIB;
 /** Of one file or directory, and of the root. */

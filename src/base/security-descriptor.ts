@@ -51,6 +51,14 @@ export const ACE_TYPE = {
   mandatoryLabel: 17,
 } as const;
 
+export const ACE_FLAG = {
+  objectInherit: 0x01,
+  containerInherit: 0x02,
+  noPropagate: 0x04,
+  inheritOnly: 0x08,
+  inherited: 0x10,
+} as const;
+
 export const SECURITY_DESCRIPTOR_BYTES_MAX = 64 * 1024;
 
 const DACL_PRESENT = 0x0004;

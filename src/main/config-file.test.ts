@@ -25,6 +25,15 @@ test("an account says whether versions of its blobs are kept, and for how long i
   assert.deepEqual(read({}), { versioning: false, containerRetentionDays: null });
 });
 
+test("an account says how long its shares can be restored", () => {
+  const read = (file: unknown) => {
+    const accounts = [{ name: "shop", keys: [KEY], file }];
+    return readConfig("a.json", JSON.stringify({ accounts })).accounts?.[0]?.file;
+  };
+  assert.deepEqual(read({ shareRetentionDays: 7 }), { shareRetentionDays: 7 });
+  assert.deepEqual(read({}), { shareRetentionDays: null });
+});
+
 test("what is wrong in it is named by file and field, and no key is repeated", () => {
   const wrong: [unknown, RegExp][] = [
     [[], /the file must be an object/],
@@ -49,6 +58,10 @@ test("what is wrong in it is named by file and field, and no key is repeated", (
     [
       { accounts: [{ name: "a", keys: [KEY], blob: { softDelete: true } }] },
       /"accounts\[0\]\.blob\.softDelete" is not known here/,
+    ],
+    [
+      { accounts: [{ name: "a", keys: [KEY], file: { shareRetentionDays: 0 } }] },
+      /"accounts\[0\]\.file\.shareRetentionDays" must be a whole number from 1 to 365/,
     ],
     [{ accounts: [{ name: "a", keys: [KEY], domains: ["http://x"] }] }, /not a host name/],
     [{ accounts: [{ name: "a", keys: [KEY], domains: ["x:80"] }] }, /not a host name/],

@@ -2,6 +2,7 @@ import { RETENTION_DAYS_MAX } from "../base/limits.ts";
 import type { AccountSettings } from "../front/rest/auth/account.ts";
 import type { IssuerSettings } from "../front/rest/auth/bearer.ts";
 import { type BlobSettings, DEFAULT_BLOB_SETTINGS } from "../service/blob/context.ts";
+import { DEFAULT_FILE_SETTINGS, type FileSettings } from "../service/file/context.ts";
 import { UsageError } from "./start-error.ts";
 
 /** What `--config` holds. */
@@ -12,6 +13,7 @@ export interface Config {
 
 export interface AccountConfig extends AccountSettings {
   readonly blob?: BlobSettings;
+  readonly file?: FileSettings;
 }
 
 const HOST_NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/i;
@@ -43,6 +45,7 @@ function readAccounts(file: string, top: Fields): AccountConfig[] {
       keys: fields.texts("keys"),
       domains: fields.mayHave("domains") ? fields.texts("domains") : [],
       ...(fields.mayHave("blob") ? { blob: readBlobSettings(fields.object("blob")) } : {}),
+      ...(fields.mayHave("file") ? { file: readFileSettings(fields.object("file")) } : {}),
     };
     account.domains.forEach((domain) => {
       if (!HOST_NAME.test(domain)) {
@@ -61,6 +64,16 @@ function readBlobSettings(fields: Fields): BlobSettings {
     containerRetentionDays: fields.mayHave("containerRetentionDays")
       ? fields.number("containerRetentionDays", 1, RETENTION_DAYS_MAX)
       : containerRetentionDays,
+  };
+  fields.refuseOthers();
+  return settings;
+}
+
+function readFileSettings(fields: Fields): FileSettings {
+  const settings = {
+    shareRetentionDays: fields.mayHave("shareRetentionDays")
+      ? fields.number("shareRetentionDays", 1, RETENTION_DAYS_MAX)
+      : DEFAULT_FILE_SETTINGS.shareRetentionDays,
   };
   fields.refuseOthers();
   return settings;

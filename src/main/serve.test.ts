@@ -9,6 +9,7 @@ import { OWNER } from "../rules/access.ts";
 import { READ } from "../rules/share-mode.ts";
 import { beginEpoch } from "../service/file/clear-handles.ts";
 import { createShare } from "../service/file/create-share.ts";
+import { NO_SETTINGS } from "../service/file/item-settings.ts";
 import { openFile } from "../service/file/open-file.ts";
 import type { StoreError } from "../store/store.ts";
 import { readCommandLine } from "./command-line.ts";
@@ -99,7 +100,7 @@ test("handles that a process before left open are closed before anybody is serve
     kind: "directory",
     mode: { access: READ, share: 0 },
     deletesOnClose: false,
-    settings: { attributes: null, created: null, written: null, changed: null },
+    settings: NO_SETTINGS,
     opener: { epoch: await beginEpoch(before), sessionId: 1n, clientIp: "" },
   });
   await before.close();

@@ -9,6 +9,7 @@ import { TableRestService } from "../front/rest/table/table-rest-service.ts";
 import { DEFAULT_BLOB_SETTINGS } from "../service/blob/context.ts";
 import { BlobSweep } from "../service/blob/sweep.ts";
 import { beginEpoch, clearHandles } from "../service/file/clear-handles.ts";
+import { DEFAULT_FILE_SETTINGS } from "../service/file/context.ts";
 import { FileSweep } from "../service/file/sweep.ts";
 import { QueueSweep } from "../service/queue/sweep.ts";
 import { TableSweep } from "../service/table/sweep.ts";
@@ -89,14 +90,15 @@ async function open(
 }
 
 function servicesOn(data: Data, settings: Settings): [ServiceName, RestService][] {
-  const { oauth, pathStyleOnly, blobSettings } = settings;
+  const { oauth, pathStyleOnly, blobSettings, fileSettings } = settings;
   const accounts = { ...settings.accounts, pathStyleOnly };
   const settingsOf = (account: string) => blobSettings.get(account) ?? DEFAULT_BLOB_SETTINGS;
+  const fileSettingsOf = (account: string) => fileSettings.get(account) ?? DEFAULT_FILE_SETTINGS;
   return [
     ["blob", new BlobRestService({ ...data, settingsOf }, accounts, { oauth })],
     ["queue", new QueueRestService(data, accounts, { oauth })],
     ["table", new TableRestService(data, accounts, { oauth })],
-    ["file", new FileRestService(data, accounts, { oauth })],
+    ["file", new FileRestService({ ...data, settingsOf: fileSettingsOf }, accounts, { oauth })],
   ];
 }
 

@@ -4,10 +4,11 @@ import type { AccountSettings, Accounts } from "../front/rest/auth/account.ts";
 import { issuerOf, type OAuth } from "../front/rest/auth/bearer.ts";
 import type { TlsOptions } from "../front/rest/http/server.ts";
 import type { BlobSettings } from "../service/blob/context.ts";
+import type { FileSettings } from "../service/file/context.ts";
 import { checkAccounts, DEVELOPMENT_ACCOUNT, splitAccountList } from "./accounts.ts";
 import { loadCertificate } from "./certificate.ts";
 import type { Options } from "./command-line.ts";
-import { type Config, readConfig } from "./config-file.ts";
+import { type AccountConfig, type Config, readConfig } from "./config-file.ts";
 import { refuseExposure } from "./network-guard.ts";
 import { type SmbSettings, smbSettings } from "./smb-settings.ts";
 import { StartError, UsageError } from "./start-error.ts";
@@ -17,6 +18,8 @@ export interface Settings extends Options {
   readonly accounts: Accounts;
   /** Of the accounts that say something about their blobs. */
   readonly blobSettings: ReadonlyMap<string, BlobSettings>;
+  /** Of those that say something about their shares. */
+  readonly fileSettings: ReadonlyMap<string, FileSettings>;
   /** Null: bearer tokens are refused. */
   readonly oauth: OAuth | null;
   /** Null for plain HTTP. */
@@ -35,13 +38,22 @@ export function readSettings(options: Options): Settings {
   const hosts = Object.values(options.listen).map(({ host }) => host);
   refuseExposure({ ...options, hosts, accounts: stated });
   const tls = certificate === null ? null : loadCertificate(certificate, readFile);
-  const blobSettings = blobSettingsOf(config);
-  return { ...options, accounts, blobSettings, oauth, tls, smb: smbSettings(options, stated) };
+  const blobSettings = settingsBy(config, ({ blob }) => blob);
+  const fileSettings = settingsBy(config, ({ file }) => file);
+  const smb = smbSettings(options, stated);
+  return { ...options, accounts, blobSettings, fileSettings, oauth, tls, smb };
 }
 
-function blobSettingsOf({ accounts = [] }: Config): Map<string, BlobSettings> {
-  const all = new Map<string, BlobSettings>();
-  for (const { name, blob } of accounts) if (blob !== undefined) all.set(name, blob);
+/** By the name of the account. */
+function settingsBy<T>(
+  { accounts = [] }: Config,
+  part: (account: AccountConfig) => T | undefined,
+): Map<string, T> {
+  const all = new Map<string, T>();
+  for (const account of accounts) {
+    const settings = part(account);
+    if (settings !== undefined) all.set(account.name, settings);
+  }
   return all;
 }
 

@@ -6,6 +6,8 @@ import type { StoredPolicy } from "./access.ts";
 export const CONTAINER_LETTERS = "racwdxyltfmeopi";
 /** Those of a queue. */
 export const QUEUE_LETTERS = "raup";
+/** Those of a share. */
+export const SHARE_LETTERS = "rcwdl";
 
 /** What a set of stored policies may be; `letters` are those that mean something on the resource. */
 export function refusePolicies(

@@ -1,19 +1,72 @@
-import { ShareServiceClient, StorageSharedKeyCredential } from "@azure/storage-file-share";
+import dns from "node:dns";
+import {
+  type ShareClient,
+  ShareServiceClient,
+  StorageSharedKeyCredential,
+} from "@azure/storage-file-share";
+import type { Accounts } from "../../src/front/rest/auth/account.ts";
+import type { AuthOptions } from "../../src/front/rest/auth/authenticate.ts";
 import { FileRestService } from "../../src/front/rest/file/file-rest-service.ts";
+import type { Data } from "../../src/main/open-data.ts";
+import { FileSweep } from "../../src/service/file/sweep.ts";
 import { startService, type TestServerOptions, type TestService } from "./server.ts";
 
 /** A File service of its own for a test, with a clock that the test turns. */
 export interface FileServer extends TestService {
   /** A client that tries once, so that a test sees the first answer. */
   client(): ShareServiceClient;
+  /**
+   * The same, by a host that names the account: when the client renames something, it takes the
+   * first part of a path for the share.
+   */
+  hostClient(): ShareServiceClient;
+  /** A share that is new, reached like that. */
+  newShare(): Promise<ShareClient>;
 }
 
-export async function startFileServer(options: TestServerOptions = {}): Promise<FileServer> {
-  const service = await startService(FileRestService, options);
+export interface FileServerOptions extends TestServerOptions {
+  readonly shareRetentionDays?: number;
+}
+
+export async function startFileServer(options: FileServerOptions = {}): Promise<FileServer> {
+  const { shareRetentionDays = null } = options;
+  class Service extends FileRestService {
+    constructor(data: Data, accounts: Accounts, auth: AuthOptions) {
+      super({ ...data, settingsOf: () => ({ shareRetentionDays }) }, accounts, auth);
+    }
+  }
+  const service = await startService(Service, options);
   const credential = new StorageSharedKeyCredential(service.account, service.key);
+  const client = () =>
+    new ShareServiceClient(service.url, credential, { retryOptions: { maxTries: 1 } });
+  const { port } = new URL(service.url);
+  const hostUrl = `http://${service.account}.file.localhost:${port}`;
+  const hostClient = () =>
+    new ShareServiceClient(hostUrl, credential, { retryOptions: { maxTries: 1 } });
+  let shares = 0;
   return {
     ...service,
-    client: () =>
-      new ShareServiceClient(service.url, credential, { retryOptions: { maxTries: 1 } }),
+    client,
+    hostClient,
+    async newShare() {
+      const share = hostClient().getShareClient(`share${shares++}`);
+      await share.create();
+      return share;
+    },
   };
+}
+
+/** Not every system knows that all names below localhost are its own. */
+const { lookup } = dns;
+dns.lookup = ((name: string, ...rest: unknown[]) =>
+  Reflect.apply(lookup, dns, [
+    name.endsWith(".localhost") ? "127.0.0.1" : name,
+    ...rest,
+  ])) as typeof lookup;
+
+/** Sweeps until nothing is left to do. */
+export async function sweepFiles({ context }: FileServer): Promise<void> {
+  const files = new FileSweep(context);
+  while (await files.sweep());
+  while (await context.contents.sweep());
 }

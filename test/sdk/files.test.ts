@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
-import type { ShareClient } from "@azure/storage-file-share";
+import { FileSystemAttributes } from "@azure/storage-file-share";
 import { type FileServer, startFileServer } from "./file-server.ts";
+import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
 
 let server: FileServer;
-let shares = 0;
 
 before(async () => {
   server = await startFileServer();
@@ -16,11 +17,7 @@ after(async () => {
   assert.deepEqual(server.failures, []);
 });
 
-async function newShare(): Promise<ShareClient> {
-  const share = server.client().getShareClient(`share${shares++}`);
-  await share.create();
-  return share;
-}
+const newShare = () => server.newShare();
 
 test("what is written to a file is read back, and the rest is zeroes", async () => {
   const share = await newShare();
@@ -108,4 +105,195 @@ test("a file and a directory cannot have one name", async () => {
   );
   await refused(share.getDirectoryClient("two").create(), 409, "ResourceTypeMismatch");
   await refused(share.getDirectoryClient("one").create(), 409, "ResourceAlreadyExists");
+});
+
+test("a file can be created with its first bytes", async () => {
+  const share = await newShare();
+  const asked = {
+    method: "PUT",
+    path: `/${share.name}/file`,
+    headers: { "x-ms-type": "file", "x-ms-content-length": "8" },
+    body: "hello",
+  };
+  const answer = await rawRequest(server, asked);
+  assert.equal(answer.status, 201);
+  assert.equal(answer.headers.get("content-md5"), "XUFAKrxLKna5cZ2REBfFkg==");
+  const file = share.rootDirectoryClient.getFileClient("file");
+  assert.equal((await file.downloadToBuffer()).toString(), "hello\0\0\0");
+  const wrong = { ...asked.headers, "content-md5": "AAAAAAAAAAAAAAAAAAAAAA==" };
+  assert.equal((await rawRequest(server, { ...asked, headers: wrong })).code, "Md5Mismatch");
+  const short = { ...asked.headers, "x-ms-content-length": "4" };
+  assert.equal((await rawRequest(server, { ...asked, headers: short })).code, "InvalidHeaderValue");
+});
+
+test("a file that is created again has lost everything it was", async () => {
+  const share = await newShare();
+  const file = share.rootDirectoryClient.getFileClient("file");
+  await file.create(5, {
+    metadata: { a: "b" },
+    fileHttpHeaders: { fileContentType: "text/plain" },
+  });
+  await file.uploadRange("hello", 0, 5);
+  const before = await file.getProperties();
+  await file.create(3);
+  const after = await file.getProperties();
+  assert.deepEqual(
+    [after.contentLength, after.metadata, after.contentType],
+    [3, {}, "application/octet-stream"],
+  );
+  assert.equal(after.fileId, before.fileId);
+  assert.notEqual(after.etag, before.etag);
+  assert.equal((await file.downloadToBuffer()).toString(), "\0\0\0");
+});
+
+test("ranges of a file are read with their MD5", async () => {
+  const share = await newShare();
+  const file = share.rootDirectoryClient.getFileClient("file");
+  const md5 = Buffer.from("XUFAKrxLKna5cZ2REBfFkg==", "base64");
+  await file.create(10, { fileHttpHeaders: { fileContentMD5: md5 } });
+  await file.uploadRange("0123456789", 0, 10);
+  const whole = await file.download();
+  assert.deepEqual([whole._response.status, whole.contentMD5], [200, md5]);
+  const part = await file.download(2, 3, { rangeGetContentMD5: true });
+  assert.deepEqual(
+    [part._response.status, part.contentRange, part.contentLength],
+    [206, "bytes 2-4/10", 3],
+  );
+  assert.deepEqual(part.fileContentMD5, md5);
+  const expected = createHash("md5").update("234").digest();
+  assert.deepEqual(part.contentMD5 && Buffer.from(part.contentMD5), expected);
+  await refused(file.download(10, 1), 416, "InvalidRange");
+});
+
+test("an MD5 that does not fit the bytes is refused, and nothing is written", async () => {
+  const share = await newShare();
+  const file = share.rootDirectoryClient.getFileClient("file");
+  await file.create(5);
+  const contentMD5 = new Uint8Array(16);
+  await refused(file.uploadRange("hello", 0, 5, { contentMD5 }), 400, "Md5Mismatch");
+  assert.equal((await file.downloadToBuffer()).toString(), "\0\0\0\0\0");
+});
+
+test("properties of a file are set together, and what is left out is cleared", async () => {
+  const share = await newShare();
+  const file = share.rootDirectoryClient.getFileClient("file");
+  await file.create(5, { fileHttpHeaders: { fileContentType: "text/plain" } });
+  await file.setHttpHeaders({ fileCacheControl: "no-cache", fileContentLanguage: "de" });
+  const found = await file.getProperties();
+  assert.deepEqual(
+    [found.cacheControl, found.contentLanguage, found.contentType],
+    ["no-cache", "de", undefined],
+  );
+  await file.setMetadata({ color: "red" });
+  assert.deepEqual((await file.getProperties()).metadata, { color: "red" });
+  assert.equal((await file.getProperties()).cacheControl, "no-cache");
+});
+
+test("a file can be cut and can grow, and what was cut off does not come back", async () => {
+  const share = await newShare();
+  const file = share.rootDirectoryClient.getFileClient("file");
+  await file.create(6);
+  await file.uploadRange("abcdef", 0, 6);
+  await file.resize(2);
+  await file.resize(4);
+  assert.equal((await file.downloadToBuffer()).toString(), "ab\0\0");
+});
+
+test("attributes and times are what a client sets, to 100 ns, and change when it writes", async () => {
+  const share = await newShare();
+  const file = share.rootDirectoryClient.getFileClient("file");
+  await file.create(4, {
+    fileAttributes: FileSystemAttributes.parse("Hidden|System|Archive"),
+    creationTime: new Date("1999-12-31T23:59:59.999Z"),
+    lastWriteTime: new Date("2001-01-01T00:00:00Z"),
+    changeTime: new Date("2002-01-01T00:00:00Z"),
+  });
+  const { headers } = await rawRequest(server, { method: "HEAD", path: `/${share.name}/file` });
+  assert.equal(headers.get("x-ms-file-attributes"), "Hidden | System | Archive");
+  assert.equal(headers.get("x-ms-file-creation-time"), "1999-12-31T23:59:59.9990000Z");
+  assert.equal(headers.get("x-ms-file-last-write-time"), "2001-01-01T00:00:00.0000000Z");
+  assert.equal(headers.get("x-ms-file-change-time"), "2002-01-01T00:00:00.0000000Z");
+  await file.uploadRange("a", 0, 1, { fileLastWrittenMode: "Preserve" });
+  const kept = await file.getProperties();
+  assert.deepEqual(kept.fileLastWriteOn, new Date("2001-01-01T00:00:00Z"));
+  assert.notDeepEqual(kept.fileChangeOn, new Date("2002-01-01T00:00:00Z"));
+  await file.uploadRange("a", 0, 1);
+  const { fileLastWriteOn, fileCreatedOn } = await file.getProperties();
+  assert.deepEqual(fileLastWriteOn, new Date(server.clock.now()));
+  assert.deepEqual(fileCreatedOn, new Date("1999-12-31T23:59:59.999Z"));
+});
+
+test("a read-only file is not changed, until it is made writable", async () => {
+  const share = await newShare();
+  const file = share.rootDirectoryClient.getFileClient("file");
+  await file.create(4, { fileAttributes: FileSystemAttributes.parse("ReadOnly") });
+  for (const change of [
+    () => file.uploadRange("a", 0, 1),
+    () => file.clearRange(0, 1),
+    () => file.create(1),
+    () => file.setMetadata({ a: "b" }),
+    () => file.setHttpHeaders({ fileContentType: "a/b" }),
+    () => file.delete(),
+  ]) {
+    await refused(change(), 409, "ReadOnlyAttribute");
+  }
+  await file.setProperties({ fileAttributes: FileSystemAttributes.parse("None") });
+  await file.uploadRange("a", 0, 1);
+});
+
+test("clearing makes zeroes, and gives back whole sectors only", async () => {
+  const share = await newShare();
+  const file = share.rootDirectoryClient.getFileClient("file");
+  await file.create(2048);
+  await file.uploadRange("x".repeat(2048), 0, 2048);
+  await file.clearRange(100, 1000);
+  const bytes = await file.downloadToBuffer();
+  assert.ok(bytes.subarray(100, 1100).every((byte) => byte === 0));
+  assert.equal(bytes[99], 120);
+  assert.equal(bytes[1100], 120);
+  assert.deepEqual((await file.getRangeList()).rangeList, [
+    { start: 0, end: 511 },
+    { start: 1024, end: 2047 },
+  ]);
+});
+
+test("a range that was never written is no range", async () => {
+  const share = await newShare();
+  const file = share.rootDirectoryClient.getFileClient("file");
+  await file.create(10_000);
+  assert.deepEqual((await file.getRangeList()).rangeList, []);
+  await file.uploadRange("ab", 1000, 2);
+  await file.uploadRange("cd", 1002, 2);
+  await file.uploadRange("ef", 5000, 2);
+  assert.deepEqual((await file.getRangeList()).rangeList, [
+    { start: 1000, end: 1003 },
+    { start: 5000, end: 5001 },
+  ]);
+  const part = await file.getRangeList({ range: { offset: 1001, count: 2 } });
+  assert.deepEqual(part.rangeList, [{ start: 1001, end: 1002 }]);
+  assert.equal(part.fileContentLength, 10_000);
+});
+
+test("a download goes on with the bytes it began with while others write", async () => {
+  const share = await newShare();
+  const file = share.rootDirectoryClient.getFileClient("file");
+  const size = 3 * 1024 * 1024;
+  await file.create(size);
+  await file.uploadRange(Buffer.alloc(size, "a"), 0, size);
+  const download = await file.download();
+  await file.uploadRange(Buffer.alloc(size, "b"), 0, size);
+  let wrong = 0;
+  for await (const part of download.readableStreamBody ?? []) {
+    for (const byte of part as Buffer) if (byte !== 97) wrong++;
+  }
+  assert.equal(wrong, 0);
+});
+
+test("conditions are ignored, as by the service", async () => {
+  const share = await newShare();
+  const file = share.rootDirectoryClient.getFileClient("file");
+  await file.create(1);
+  const path = `/${share.name}/file`;
+  const headers = { "if-match": '"0x1"', "if-modified-since": new Date().toUTCString() };
+  assert.equal((await rawRequest(server, { path, headers })).status, 200);
 });

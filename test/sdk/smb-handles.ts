@@ -3,6 +3,7 @@ import type { Open } from "../../src/rules/share-mode.ts";
 import { DELETE, READ, WRITE } from "../../src/rules/share-mode.ts";
 import type { HandleAsked } from "../../src/service/file/admit-handle.ts";
 import { closeHandle } from "../../src/service/file/close-handle.ts";
+import { NO_SETTINGS } from "../../src/service/file/item-settings.ts";
 import { type OpenFile, openFile } from "../../src/service/file/open-file.ts";
 import { setDeletePending } from "../../src/service/file/set-delete-pending.ts";
 import type { FileServer } from "./file-server.ts";
@@ -30,7 +31,7 @@ export class Handles {
       kind: null,
       mode,
       deletesOnClose: false,
-      settings: { attributes: null, created: null, written: null, changed: null },
+      settings: NO_SETTINGS,
       opener: { epoch: 1n, sessionId: 42n, clientIp: "10.0.0.1:445" },
       ...more,
     });

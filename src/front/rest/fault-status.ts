@@ -158,6 +158,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "SMBDeletePending",
     message: "The specified resource is marked for deletion by an SMB client.",
   },
+  DeleteShareWhenSnapshotLeased: {
+    status: 409,
+    code: "DeleteShareWhenSnapshotLeased",
+    message: "Unable to delete share because one or more share snapshots have active leases.",
+  },
   DirectoryNotEmpty: {
     status: 409,
     code: "DirectoryNotEmpty",
@@ -197,6 +202,21 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 409,
     code: "FeatureVersionMismatch",
     message: "The operation requires a later version of the service: see x-ms-version.",
+  },
+  FileGenerationMismatch: {
+    status: 409,
+    code: "FileGenerationMismatch",
+    message: "The file has been recreated since the previous snapshot was taken.",
+  },
+  FileInvalidPermission: {
+    status: 400,
+    code: "FileInvalidPermission",
+    message: "The specified file permission is not valid.",
+  },
+  FileInvalidPermissionKey: {
+    status: 400,
+    code: "FileInvalidPermissionKey",
+    message: "The specified file permission key does not exist in the share.",
   },
   FileLockConflict: {
     status: 409,
@@ -684,6 +704,16 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 404,
     code: "ShareNotFound",
     message: "The specified share does not exist.",
+  },
+  ShareSizeLimitReached: {
+    status: 413,
+    code: "ShareSizeLimitReached",
+    message: "The share has reached its size limit.",
+  },
+  ShareSnapshotCountExceeded: {
+    status: 409,
+    code: "ShareSnapshotCountExceeded",
+    message: "The total number of snapshots for the share is over the limit.",
   },
   ShareSnapshotNotFound: {
     status: 404,

@@ -39,6 +39,8 @@ export interface InnerCalls<Route> {
   route(request: RestRequest): { readonly account: string; readonly route: Route };
   /** Authenticated by themselves. A refusal is an answer, too. */
   answer(request: RestRequest): Promise<RestResponse>;
+  /** What its own credentials permit. */
+  access(request: RestRequest): Access;
 }
 
 export interface Delegation {
@@ -85,6 +87,11 @@ export class StorageRestService<Route> implements RestService {
         return { account: accountName, route: protocol.route(request, resourcePath) };
       },
       answer: (request) => this.#spelled(request, this.#answer(request, this.#locate(request))),
+      access: (request) => {
+        const address = this.#locate(request);
+        const route = protocol.route(request, address.resourcePath);
+        return authenticate(request, address, protocol.resourceOf(route), auth).access;
+      },
     };
   }
 

@@ -13,6 +13,7 @@ const STATUS_OF_FAULT: Partial<Record<FaultCode, NtStatus>> = {
   FileLockConflict: STATUS.FILE_LOCK_CONFLICT,
   HandleLimitExceeded: STATUS.TOO_MANY_OPENED_FILES,
   InsufficientStorage: STATUS.DISK_FULL,
+  ShareSizeLimitReached: STATUS.DISK_FULL,
   InvalidFileOrDirectoryPathName: STATUS.OBJECT_NAME_INVALID,
   InvalidHandle: STATUS.FILE_CLOSED,
   InvalidInput: STATUS.INVALID_PARAMETER,

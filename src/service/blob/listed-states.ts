@@ -1,9 +1,9 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { key, keyAfter, keyOfTextPrefix, SPACE, type Space } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
+import { EntryCursor, type ListedEntry } from "../../store/entry-cursor.ts";
 import type { Entry, View } from "../../store/store.ts";
 import type { BlobState } from "./context.ts";
-import { EntryCursor, type ListedEntry } from "./entry-cursor.ts";
 import { type Deletion, deletionOf } from "./history.ts";
 import { type Blob, type ContainerId, decodeBlob, nameOfBlobKey } from "./records.ts";
 import { type DeletedBlob, decodeDeleted, stampOfKey } from "./state-records.ts";

@@ -1,4 +1,5 @@
 import { Fault, refuse } from "../../base/fault.ts";
+import type { Stamp } from "../../base/stamp.ts";
 import { type Need, refuseByAccess, refuseOverwrite } from "../../rules/access.ts";
 import { isReadOnly } from "../../rules/file-attributes.ts";
 import { refuseFilePath, withoutTrailingDots } from "../../rules/file-name.ts";
@@ -15,7 +16,7 @@ import {
   refusePendingDirectory,
   type Touched,
 } from "./opens.ts";
-import { readShare, readSnapshot, type Share } from "./records.ts";
+import { readShare, readSnapshot, type Share, type ShareSnapshot } from "./records.ts";
 import {
   type Directory,
   type DirectoryEntry,
@@ -50,10 +51,14 @@ export function admitShareUpdate(view: View, asked: ShareUse, need: Need): Share
 export function admitToTree(view: View, asked: ShareAsked, need: Need): InShare {
   const share = admitToShare(view, asked, need);
   const { snapshot } = asked.at;
-  if (snapshot !== null && readSnapshot(view, share, snapshot) === null) {
-    throw new Fault("ShareSnapshotNotFound");
-  }
+  if (snapshot !== null) requireSnapshot(view, share, snapshot);
   return { share, tree: treeOf(share, snapshot) };
+}
+
+export function requireSnapshot(view: View, share: Share, stamp: Stamp): ShareSnapshot {
+  const snapshot = readSnapshot(view, share, stamp);
+  if (snapshot === null) throw new Fault("ShareSnapshotNotFound");
+  return snapshot;
 }
 
 export function treeOf({ id, newestSnapshot }: Share, snapshot: Tree["snapshot"] = null): Tree {
@@ -65,7 +70,7 @@ export function admitToName(view: View, asked: PathAsked, need: Need): InDirecto
   const { share, tree } = admitToTree(view, asked, need);
   const path = pathOf(asked.at);
   const name = path.at(-1);
-  if (name === undefined) throw new Fault("ResourceTypeMismatch", { Reason: "This is the root." });
+  if (name === undefined) throw new Fault("InvalidUri", { Reason: "This is the root." });
   const parent = parentOf(view, tree, path);
   return { share, tree, parent, name, entry: readEntry(view, tree, parent, name) };
 }
@@ -119,9 +124,10 @@ export function admitFileUpdate(
   asked: FileAsked,
   operation: FileOperation,
   touched: Touched | null = null,
+  ignoresReadOnly = false,
 ): InFile {
   const admitted = admitToFile(view, asked, operation, touched);
-  refuseChange(view, admitted.file, asked.leaseId);
+  refuseChange(view, admitted.file, asked.leaseId, ignoresReadOnly);
   return admitted;
 }
 
@@ -134,10 +140,12 @@ export function admitFileCreation(view: View, asked: FileAsked): FileCreation {
     return { share, tree, parent, name, old: null };
   }
   if (entry.isDirectory) throw new Fault("ResourceTypeMismatch");
-  refuse(refuseOverwrite(asked.access, guardOf(share), view.now()));
+  if (refuseOverwrite(asked.access, guardOf(share), view.now()) !== null) {
+    throw new Fault("AuthorizationPermissionMismatch");
+  }
   refuseByOpens(view, tree, entry.id, "createFile", ALL_BYTES);
   const old = readFile(view, tree, entry.id);
-  refuseChange(view, old, asked.leaseId);
+  refuseChange(view, old, asked.leaseId, false);
   return { share, tree, parent, name, old };
 }
 
@@ -155,8 +163,14 @@ export function admitToFile(
   return { share, tree, file: readFile(view, tree, entry.id) };
 }
 
-function refuseChange(view: View, file: File, leaseId: string | null): void {
-  if (isReadOnly(file.attributes)) throw new Fault("ReadOnlyAttribute");
+/** Whether a file itself lets anybody change it. */
+export function refuseChange(
+  view: View,
+  file: File,
+  leaseId: string | null,
+  ignoresReadOnly: boolean,
+): void {
+  if (!ignoresReadOnly && isReadOnly(file.attributes)) throw new Fault("ReadOnlyAttribute");
   refuse(refuseWriteByLease(file.lease, leaseId, view.now(), "File"));
 }
 
@@ -167,7 +181,7 @@ function pathOf({ path, trailingDots }: PathAddress): readonly string[] {
 }
 
 /** The id of the directory that the last name of a path lies in. */
-function parentOf(view: View, tree: Tree, path: readonly string[]): bigint {
+export function parentOf(view: View, tree: Tree, path: readonly string[]): bigint {
   let parent = ROOT_ID;
   for (let level = 0; level < path.length - 1; level++) {
     const entry = readEntry(view, tree, parent, path[level] as string);

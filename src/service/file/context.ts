@@ -9,6 +9,19 @@ export interface FileContext {
   readonly contents: Contents;
 }
 
+/** For what goes by the configuration, too. */
+export interface ShareContext extends FileContext {
+  settingsOf(account: string): FileSettings;
+}
+
+/** What the configuration says of the shares of an account. */
+export interface FileSettings {
+  /** How long deleted shares can be restored; null if not at all. */
+  readonly shareRetentionDays: number | null;
+}
+
+export const DEFAULT_FILE_SETTINGS: FileSettings = { shareRetentionDays: null };
+
 export interface ShareAddress {
   readonly account: string;
   readonly share: string;

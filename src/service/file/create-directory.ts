@@ -1,13 +1,13 @@
 import { Fault } from "../../base/fault.ts";
-import { FILE_ATTRIBUTES } from "../../rules/file-attributes.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitToName, type InDirectory } from "./admit.ts";
 import type { FileContext, PathAsked } from "./context.ts";
-import { type ItemSettings, timesOfNew } from "./item-settings.ts";
+import { attributesOf, type ItemSettings, timesOfNew } from "./item-settings.ts";
 import { refusePendingDirectory } from "./opens.ts";
+import { settlePermission } from "./permissions.ts";
 import type { Metadata } from "./records.ts";
-import { type Directory, readDirectory, writeDirectory, writeEntry } from "./tree-records.ts";
+import { type Directory, writeDirectory, writeEntry } from "./tree-records.ts";
 import { nextVersion } from "./version.ts";
 
 export interface NewDirectory {
@@ -37,6 +37,7 @@ export function makeDirectory(
   { tree, parent, name }: Pick<InDirectory, "tree" | "parent" | "name">,
   { settings, metadata }: NewDirectory,
 ): Directory {
+  const permission = settings.permission ?? { kind: "inherit" };
   const { etag, modifiedMs } = nextVersion(tx, null);
   const directory: Directory = {
     since: etag,
@@ -45,9 +46,9 @@ export function makeDirectory(
     name,
     etag,
     modifiedMs,
-    attributes: (settings.attributes ?? 0) | FILE_ATTRIBUTES.Directory,
+    attributes: attributesOf(settings.attributes ?? 0, true),
     ...timesOfNew(settings, etag),
-    permissionKey: readDirectory(tx, tree, parent).permissionKey,
+    permissionKey: settlePermission(tx, tree, permission, parent, true),
     metadata,
   };
   writeDirectory(tx, tree, directory);

@@ -1,46 +1,80 @@
+import type { Body, Bytes } from "../../base/bytes.ts";
+import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { FILE_ATTRIBUTES } from "../../rules/file-attributes.ts";
 import { leaseAfterWrite } from "../../rules/lease.ts";
+import type { Content, Taken } from "../../store/contents.ts";
+import { lookAhead } from "../../store/look-ahead.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitFileCreation, type FileCreation } from "./admit.ts";
 import type { FileAsked, FileContext } from "./context.ts";
-import { type ItemSettings, timesOfNew } from "./item-settings.ts";
+import { attributesOf, type ItemSettings, timesOfNew } from "./item-settings.ts";
+import { settlePermission } from "./permissions.ts";
 import type { Metadata } from "./records.ts";
+import { growUsage } from "./share-usage.ts";
 import {
   type File,
   type FileProperties,
   forgetFile,
-  readDirectory,
   writeEntry,
   writeFile,
 } from "./tree-records.ts";
 import { nextVersion } from "./version.ts";
 
 export interface NewFile {
-  /** What it holds at first, all zeroes. */
+  /** What it holds at first, all zeroes behind the body. */
   readonly length: number;
   readonly settings: ItemSettings;
   readonly properties: FileProperties;
   readonly metadata: Metadata;
 }
 
-export type CreateFile = FileAsked & NewFile;
+export interface CreateFile extends FileAsked, NewFile {
+  /** What it begins with, no longer than the file; null for nothing. */
+  readonly body: Body | null;
+  /** What the client says the body's digests are. */
+  readonly digests: BodyDigests;
+}
 
-export async function createFile(context: FileContext, asked: CreateFile): Promise<File> {
+export interface CreateFileDone {
+  readonly file: File;
+  /** Of the body. */
+  readonly md5: Bytes | null;
+}
+
+export async function createFile(context: FileContext, asked: CreateFile): Promise<CreateFileDone> {
+  if (asked.body === null) return { file: await create(context, asked, null), md5: null };
+  await lookAhead(context.store, asked.body, (view) => admitFileCreation(view, asked));
+
+  const taken = await context.contents.take(asked.body, { md5: true, crc64: true });
+  try {
+    return { file: await create(context, asked, taken), md5: taken.md5 };
+  } finally {
+    taken.release();
+  }
+}
+
+function create(context: FileContext, asked: CreateFile, taken: Taken | null): Promise<File> {
   return context.store.transact((tx) => {
-    return makeFile(context, tx, admitFileCreation(tx, asked), asked);
+    const creation = admitFileCreation(tx, asked);
+    if (taken !== null) refuseByDigests(asked.digests, taken);
+    return makeFile(context, tx, creation, asked, taken);
   });
 }
 
-/** Puts a new file where there is none, or in the place of another one. */
+/** Puts a new file where there is none, or in the place of another one; with its first bytes. */
 export function makeFile(
-  context: FileContext,
+  { contents }: FileContext,
   tx: Transaction,
   creation: FileCreation,
   asked: NewFile,
+  taken: Taken | null = null,
 ): File {
-  const { tree, parent, name, old } = creation;
-  const file = newFile(context, tx, asked, creation);
-  if (old !== null) forgetFile(tx, tree, context.contents, old);
+  const { share, tree, parent, name, old } = creation;
+  if (old !== null) forgetFile(tx, tree, contents, old);
+  const empty = contents.maps.create(tx, asked.length);
+  const content = taken === null ? empty : contents.maps.write(tx, empty, 0, taken);
+  const file = newFile(tx, asked, creation, content);
+  growUsage(tx, share, file.id, asked.length);
   writeFile(tx, tree, file);
   writeEntry(tx, tree, parent, name, { since: file.etag, id: file.id, isDirectory: false });
   return file;
@@ -48,13 +82,14 @@ export function makeFile(
 
 /** A file that is overwritten stays the same to those who have it open, and so does its lease. */
 function newFile(
-  { contents }: FileContext,
   tx: Transaction,
-  asked: NewFile,
+  { settings, metadata, properties }: NewFile,
   { tree, parent, name, old }: FileCreation,
+  content: Content,
 ): File {
   const { etag, modifiedMs } = nextVersion(tx, old);
-  const { created, accessed, written, changed } = timesOfNew(asked.settings, etag);
+  const { created, accessed, written, changed } = timesOfNew(settings, etag);
+  const permission = settings.permission ?? { kind: "inherit" };
   return {
     since: etag,
     id: old?.id ?? etag,
@@ -62,15 +97,15 @@ function newFile(
     name,
     etag,
     modifiedMs,
-    attributes: asked.settings.attributes ?? FILE_ATTRIBUTES.Archive,
+    attributes: attributesOf(settings.attributes ?? FILE_ATTRIBUTES.Archive, false),
     created,
     accessed,
     written,
     changed,
-    permissionKey: readDirectory(tx, tree, parent).permissionKey,
-    metadata: asked.metadata,
-    content: contents.maps.create(tx, asked.length),
-    properties: asked.properties,
+    permissionKey: settlePermission(tx, tree, permission, parent, false),
+    metadata,
+    content,
+    properties,
     lease: leaseAfterWrite(old?.lease ?? null, tx.now()),
   };
 }

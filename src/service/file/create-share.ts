@@ -9,7 +9,7 @@ import { refuseShareName } from "../../rules/share-name.ts";
 import type { Transaction } from "../../store/store.ts";
 import { treeOf } from "./admit.ts";
 import type { FileContext, ShareAsked } from "./context.ts";
-import { ROOT_PERMISSION_KEY } from "./permissions.ts";
+import { ROOT_PERMISSION, writePermission } from "./permissions.ts";
 import { type Metadata, readShare, type Share, type ShareTier, writeShare } from "./records.ts";
 import { ROOT_ID, writeDirectory } from "./tree-records.ts";
 import { nextVersion } from "./version.ts";
@@ -45,7 +45,8 @@ export async function createShare(context: FileContext, asked: CreateShare): Pro
 
 function writeRoot(tx: Transaction, share: Share, stamp: Stamp): void {
   const now = fileTimeOfStamp(stamp);
-  writeDirectory(tx, treeOf(share), {
+  const tree = treeOf(share);
+  writeDirectory(tx, tree, {
     since: stamp,
     id: ROOT_ID,
     parent: ROOT_ID,
@@ -57,7 +58,7 @@ function writeRoot(tx: Transaction, share: Share, stamp: Stamp): void {
     accessed: now,
     written: now,
     changed: now,
-    permissionKey: ROOT_PERMISSION_KEY,
+    permissionKey: writePermission(tx, tree, ROOT_PERMISSION),
     metadata: [],
   });
 }

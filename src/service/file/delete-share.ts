@@ -1,12 +1,53 @@
+import { Fault, refuse } from "../../base/fault.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
-import { admitShareUpdate } from "./admit.ts";
-import type { FileContext, ShareUse } from "./context.ts";
-import { deleteShare as deleteRecord } from "./records.ts";
+import { leaseIsLocked, refuseWriteByLease } from "../../rules/lease.ts";
+import type { Transaction } from "../../store/store.ts";
+import { admitToShare, requireSnapshot } from "./admit.ts";
+import type { ShareContext, ShareUse } from "./context.ts";
+import {
+  deleteShare as deleteRecord,
+  deleteSnapshot,
+  type Share,
+  setShareAside,
+  snapshotsOf,
+} from "./records.ts";
 
-/** The name is free at once, whatever the share held: the sweeper removes that. */
-export async function deleteShare(context: FileContext, asked: ShareUse): Promise<void> {
+export interface DeleteShare extends ShareUse {
+  /** Whether snapshots go with the share, even leased ones. */
+  readonly snapshots: "refuse" | "include" | "include-leased";
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+/**
+ * A share, with its snapshots if that is asked for, or one snapshot. The name is free at once,
+ * whatever the share held: the sweeper removes that, as soon as it cannot be restored any more.
+ */
+export async function deleteShare(context: ShareContext, asked: DeleteShare): Promise<void> {
+  const { shareRetentionDays } = context.settingsOf(asked.at.account);
+  const { snapshot } = asked.at;
   await context.store.transact((tx) => {
-    const share = admitShareUpdate(tx, asked, FILE_NEEDS.deleteShare);
-    deleteRecord(tx, asked.at, share);
+    const share = admitToShare(tx, asked, FILE_NEEDS.deleteShare);
+    const { lease } = snapshot === null ? share : requireSnapshot(tx, share, snapshot);
+    refuse(refuseWriteByLease(lease, asked.leaseId, tx.now(), "Container"));
+    if (snapshot !== null) {
+      deleteSnapshot(tx, asked.at, share, snapshot);
+      return;
+    }
+    refuseBySnapshots(tx, share, asked.snapshots);
+    if (shareRetentionDays === null) {
+      deleteRecord(tx, asked.at, share);
+      return;
+    }
+    const untilMs = tx.now() + shareRetentionDays * DAY_MS;
+    setShareAside(tx, asked.at, { ...share, lease: null }, untilMs);
   });
+}
+
+function refuseBySnapshots(tx: Transaction, share: Share, mode: DeleteShare["snapshots"]): void {
+  if (mode === "include-leased" || share.newestSnapshot === 0n) return;
+  if (mode === "refuse") throw new Fault("ShareHasSnapshots");
+  for (const { snapshot } of snapshotsOf(tx, share.id)) {
+    if (leaseIsLocked(snapshot.lease, tx.now())) throw new Fault("DeleteShareWhenSnapshotLeased");
+  }
 }

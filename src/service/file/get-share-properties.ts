@@ -1,12 +1,16 @@
 import { refuse } from "../../base/fault.ts";
+import type { Need } from "../../rules/access.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import { type LeaseStatus, leaseStatus, refuseReadByLease } from "../../rules/lease.ts";
-import { admitToShare } from "./admit.ts";
+import type { View } from "../../store/store.ts";
+import { admitToShare, requireSnapshot } from "./admit.ts";
 import type { FileContext, ShareUse } from "./context.ts";
-import type { Share } from "./records.ts";
+import type { Share, ShareSnapshot } from "./records.ts";
 
 export interface ShareFound {
   readonly share: Share;
+  /** What is asked for: the share as it is, or one of its snapshots. */
+  readonly state: Share | ShareSnapshot;
   readonly lease: LeaseStatus;
 }
 
@@ -14,9 +18,14 @@ export async function getShareProperties(
   context: FileContext,
   asked: ShareUse,
 ): Promise<ShareFound> {
-  return context.store.read((view) => {
-    const share = admitToShare(view, asked, FILE_NEEDS.getShareProperties);
-    refuse(refuseReadByLease(share.lease, asked.leaseId, view.now(), "Container"));
-    return { share, lease: leaseStatus(share.lease, view.now()) };
-  });
+  return context.store.read((view) => lookAtShare(view, asked, FILE_NEEDS.getShareProperties));
+}
+
+/** For whoever only looks: no lease is needed, but one that is sent is checked. */
+export function lookAtShare(view: View, asked: ShareUse, need: Need): ShareFound {
+  const share = admitToShare(view, asked, need);
+  const { snapshot } = asked.at;
+  const state = snapshot === null ? share : requireSnapshot(view, share, snapshot);
+  refuse(refuseReadByLease(state.lease, asked.leaseId, view.now(), "Container"));
+  return { share, state, lease: leaseStatus(state.lease, view.now()) };
 }

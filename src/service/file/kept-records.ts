@@ -46,19 +46,33 @@ export function keep(tx: Transaction, tree: Tree, at: Bytes): void {
   if (found !== undefined) tx.set(keptKey(at, tree.newestSnapshot), found);
 }
 
+/** The key of the record that was kept under this one. */
+export function originalKey(kept: Bytes): Bytes {
+  const share = kept.subarray(1, SHARE_ID_END);
+  const space = kept.subarray(SHARE_ID_END, SHARE_ID_END + 1);
+  return Buffer.concat([space, share, kept.subarray(SHARE_ID_END + 1, kept.length - STAMP_BYTES)]);
+}
+
+/** The snapshot for which it was kept. */
+export function stampOfKept(kept: Bytes): Stamp {
+  return kept.readBigUInt64BE(kept.length - STAMP_BYTES);
+}
+
 /** The space of the record that was kept under this key. */
 export function spaceOfKept(kept: Bytes): number {
   return kept[SHARE_ID_END] as number;
 }
 
 const SHARE_ID_END = 9;
+const STAMP_BYTES = 8;
 
 /** Records of one share lie together, and versions of one record, the oldest first. */
 function keptKey(at: Bytes, snapshot: Stamp): Bytes {
   return Buffer.concat([keptPrefix(at), key(SPACE.keptRecord, snapshot).subarray(1)]);
 }
 
-function keptPrefix(at: Bytes): Bytes {
+/** Where the versions of a record begin, or of all records that begin so. */
+export function keptPrefix(at: Bytes): Bytes {
   const share = at.subarray(1, SHARE_ID_END);
   return key(SPACE.keptRecord, share, at.subarray(0, 1), at.subarray(SHARE_ID_END));
 }

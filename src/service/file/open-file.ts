@@ -19,6 +19,7 @@ import { type ItemSettings, timeAt } from "./item-settings.ts";
 import type { Tree } from "./kept-records.ts";
 import { type HandleId, readOpens, writeHandle, writeOpens } from "./open-records.ts";
 import { handlesOf, refusePendingDirectory, withOpen } from "./opens.ts";
+import { addUsage } from "./share-usage.ts";
 import {
   type Directory,
   type File,
@@ -166,6 +167,7 @@ function emptied(
   settings: ItemSettings,
 ): File {
   const version = nextFileVersion(tx, tree, contents, file);
+  addUsage(tx, tree.share, file.id, -file.content.length);
   const now = fileTimeOfStamp(version.etag);
   const item: File = {
     ...file,

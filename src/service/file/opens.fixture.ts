@@ -17,20 +17,13 @@ import { createDirectory } from "./create-directory.ts";
 import { createFile } from "./create-file.ts";
 import { createShare } from "./create-share.ts";
 import { getFile } from "./get-file.ts";
-import type { ItemSettings } from "./item-settings.ts";
+import { NO_SETTINGS } from "./item-settings.ts";
 import { NO_PROPERTIES, type OpenFile, type OpenFileDone, openFile } from "./open-file.ts";
 import { putRange } from "./put-range.ts";
 import { setDeletePending } from "./set-delete-pending.ts";
 
 export const ALL = READ | WRITE | DELETE;
 export const EPOCH = 7n;
-
-export const NO_SETTINGS: ItemSettings = {
-  attributes: null,
-  created: null,
-  written: null,
-  changed: null,
-};
 
 const SHARE = { account: "account", share: "share", snapshot: null };
 
@@ -65,16 +58,17 @@ export class Files {
     return { at, access: OWNER, leaseId: null };
   }
 
-  create(path: string, length = 0, attributes: number | null = null) {
-    const settings = { ...NO_SETTINGS, attributes };
-    const properties = NO_PROPERTIES;
-    return createFile(this.context, {
+  async create(path: string, length = 0, attributes: number | null = null) {
+    const { file } = await createFile(this.context, {
       ...this.use(path),
       length,
-      settings,
-      properties,
+      settings: { ...NO_SETTINGS, attributes },
+      properties: NO_PROPERTIES,
       metadata: [],
+      body: null,
+      digests: { md5: null, crc64: null },
     });
+    return file;
   }
 
   createDirectory(path: string) {

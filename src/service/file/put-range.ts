@@ -1,14 +1,19 @@
-import type { Body } from "../../base/bytes.ts";
+import type { Body, Bytes } from "../../base/bytes.ts";
 import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { Fault } from "../../base/fault.ts";
 import { type FileTime, fileTimeOfStamp } from "../../base/file-time.ts";
 import type { Versioned } from "../../rules/conditions.ts";
-import type { Content } from "../../store/contents.ts";
+import type { Content, Taken } from "../../store/contents.ts";
+import { lookAhead } from "../../store/look-ahead.ts";
+import type { RangeMaps } from "../../store/range-map.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { admitFileUpdate, type InFile } from "./admit.ts";
 import type { FileAsked, FileContext } from "./context.ts";
 import { writeFile } from "./tree-records.ts";
 import { nextFileVersion } from "./version.ts";
+
+/** What a disk keeps as one: less than that is not given back. */
+const SECTOR_BYTES = 512;
 
 interface RangeWrite extends FileAsked {
   readonly from: number;
@@ -30,29 +35,72 @@ export interface PutRangeDone extends Versioned, BodyDigests {
 }
 
 export async function putRange(context: FileContext, asked: PutRange): Promise<PutRangeDone> {
-  // A cheap refusal before the body is taken. It proves nothing: the transaction below decides.
-  await context.store.read((view) => admit(view, asked));
-
   const { contents, store } = context;
-  const taken = await contents.take(asked.body, { md5: true, crc64: false });
+  await lookAhead(store, asked.body, (view) => admit(view, asked));
+
+  const crc64 = asked.digests.crc64 !== null;
+  const taken = await contents.take(asked.body, { md5: !crc64, crc64 });
   try {
-    refuseByDigests(asked.digests, taken);
-    const done = await store.transact((tx) =>
-      change(context, tx, asked, (content) => contents.maps.write(tx, content, asked.from, taken)),
-    );
-    return { ...done, md5: taken.md5, crc64: null };
+    return await store.transact((tx) => {
+      const write = (content: Content) => contents.maps.write(tx, content, asked.from, taken);
+      const { etag, modifiedMs, written } = change(context, tx, asked, write);
+      refuseByDigests(asked.digests, taken);
+      return { etag, modifiedMs, written, md5: taken.md5, crc64: taken.crc64 };
+    });
   } finally {
     taken.release();
   }
 }
 
-/** Makes zeroes of a range, and gives its space back. */
+/** Makes zeroes of a range, and gives back the space of whole sectors in it. */
 export async function clearRange(context: FileContext, asked: RangeWrite): Promise<PutRangeDone> {
   const { maps } = context.contents;
-  const done = await context.store.transact((tx) =>
-    change(context, tx, asked, (content) => maps.clear(tx, content, asked.from, asked.until)),
-  );
-  return { ...done, md5: null, crc64: null };
+  return context.store.transact((tx) => {
+    const clear = (content: Content) => cleared(tx, maps, content, asked.from, asked.until);
+    const { etag, modifiedMs, written } = change(context, tx, asked, clear);
+    return { etag, modifiedMs, written, md5: null, crc64: null };
+  });
+}
+
+function cleared(
+  tx: Transaction,
+  maps: RangeMaps,
+  content: Content,
+  from: number,
+  until: number,
+): Content {
+  const first = Math.min(Math.ceil(from / SECTOR_BYTES) * SECTOR_BYTES, until);
+  const last = Math.max(Math.floor(until / SECTOR_BYTES) * SECTOR_BYTES, first);
+  // The end of a file is the end of its last sector.
+  const whole = until === content.length ? until : last;
+  let next = maps.clear(tx, content, first, whole);
+  for (const [start, end] of [
+    [from, first],
+    [whole, until],
+  ] as const) {
+    if (start < end) next = zeroed(tx, maps, next, start, end);
+  }
+  return next;
+}
+
+/** What was written stays written, as zeroes. */
+function zeroed(
+  tx: Transaction,
+  maps: RangeMaps,
+  content: Content,
+  from: number,
+  until: number,
+): Content {
+  let next = content;
+  for (const { start, end } of maps.ranges(tx, content, from, until, SECTOR_BYTES).found) {
+    next = maps.write(tx, next, start, takenOf(Buffer.alloc(end - start)));
+  }
+  return next;
+}
+
+/** Bytes that need not be taken from anywhere. */
+function takenOf(bytes: Bytes): Taken {
+  return { length: bytes.length, md5: null, crc64: null, inline: bytes, release() {} };
 }
 
 /** The order of these lines is the order of the answers a client can see. */

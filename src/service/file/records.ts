@@ -1,4 +1,5 @@
 import type { Bytes } from "../../base/bytes.ts";
+import type { Instant } from "../../base/clock.ts";
 import {
   count,
   format,
@@ -7,14 +8,15 @@ import {
   orNull,
   pairs,
   type RecordOf,
+  struct,
   u64,
 } from "../../base/fields.ts";
-import { KeyReader, key, SPACE } from "../../base/keys.ts";
-import { SHARE_NAME_CHARS_MAX } from "../../base/limits.ts";
+import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
+import { SHARE_NAME_CHARS_MAX, SHARE_SNAPSHOTS_MAX } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { storedLease } from "../../store/lease-field.ts";
 import { storedPolicy } from "../../store/policy-field.ts";
-import type { Transaction, View } from "../../store/store.ts";
+import type { Entry, Transaction, View } from "../../store/store.ts";
 import type { ShareAddress } from "./context.ts";
 
 /** Shares. What they hold is in `tree-records.ts`. */
@@ -44,44 +46,66 @@ const snapshotShape = {
   quotaGib: count,
 };
 
-/** Left for the sweeper, which finds by the id in the key what the share held. */
-const doomedShareShape = {};
+/** A share that was deleted and can be restored, until its time is over. */
+const deletedShareShape = {
+  share: struct(shareShape),
+  deletedMs: count,
+  untilMs: count,
+};
 
 export type Share = Readonly<RecordOf<typeof shareShape>>;
 export type ShareSnapshot = Readonly<RecordOf<typeof snapshotShape>>;
+export type DeletedShare = Readonly<RecordOf<typeof deletedShareShape>>;
 export type ShareTier = Share["tier"];
 export type Metadata = Share["metadata"];
 
+type ShareName = Omit<ShareAddress, "snapshot">;
+
 const shareFormat = format(1, shareShape);
 const snapshotFormat = format(1, snapshotShape);
-const doomedShareFormat = format(1, doomedShareShape);
+const deletedShareFormat = format(1, deletedShareShape);
+/** A new stamp with every snapshot that goes: whoever looked before must look again. */
+const thinnedFormat = format(1, { changed: u64 });
+/** For records that say everything with their keys. */
+const nothing = format(1, {}).encode({});
 
-export function shareKey(at: Omit<ShareAddress, "snapshot">): Bytes {
+export function shareKey(at: ShareName): Bytes {
   return key(SPACE.share, at.account, at.share);
 }
 
-export function readShare(view: View, at: ShareAddress): Share | null {
+export function readShare(view: View, at: ShareName): Share | null {
   // Nothing has such a name, and the store need not take it as a key.
   if (at.share.length > SHARE_NAME_CHARS_MAX) return null;
   const found = view.get(shareKey(at));
   return found === undefined ? null : shareFormat.decode(found);
 }
 
-export function writeShare(tx: Transaction, at: ShareAddress, value: Share): void {
+export function writeShare(tx: Transaction, at: ShareName, value: Share): void {
   tx.set(shareKey(at), shareFormat.encode(value));
 }
 
-/** Its name is free with this; what it holds stays, out of reach, for the sweeper. */
-export function deleteShare(tx: Transaction, at: ShareAddress, { id }: Share): void {
+/** Its name is free with this. */
+export function deleteShare(tx: Transaction, at: ShareName, { id }: Share): void {
   tx.delete(shareKey(at));
-  tx.set(key(SPACE.doomedShare, id), doomedShareFormat.encode({}));
+  abandonShare(tx, id);
 }
 
 export function decodeShare(found: Bytes): Share {
   return shareFormat.decode(found);
 }
 
-function snapshotKey({ id }: Pick<Share, "id">, stamp: Stamp): Bytes {
+/** What a share held stays, out of reach, for the sweeper. */
+export function abandonShare(tx: Transaction, id: bigint): void {
+  tx.set(key(SPACE.doomedShare, id), nothing);
+}
+
+export function shareOfEntry(entry: Entry): { name: string; share: Share } {
+  const parts = new KeyReader(entry.key);
+  parts.text();
+  return { name: parts.text(), share: shareFormat.decode(entry.value) };
+}
+
+function snapshotKey({ id }: Share, stamp: Stamp): Bytes {
   return key(SPACE.shareSnapshot, id, stamp);
 }
 
@@ -103,4 +127,62 @@ export function nameOfShareKey(found: Bytes): string {
   const parts = new KeyReader(found);
   parts.text();
   return parts.text();
+}
+
+/** What only this snapshot has shown is left to the sweeper. */
+export function deleteSnapshot(tx: Transaction, at: ShareName, share: Share, stamp: Stamp): void {
+  tx.delete(snapshotKey(share, stamp));
+  tx.set(key(SPACE.thinnedShare, share.id), thinnedFormat.encode({ changed: tx.stamp() }));
+  const newestSnapshot = snapshotsOf(tx, share.id).at(-1)?.stamp ?? 0n;
+  writeShare(tx, at, { ...share, newestSnapshot });
+}
+
+export interface StampedSnapshot {
+  readonly stamp: Stamp;
+  readonly snapshot: ShareSnapshot;
+}
+
+/** The oldest first. */
+export function snapshotsOf(view: View, share: bigint): StampedSnapshot[] {
+  const all = key(SPACE.shareSnapshot, share);
+  return view.range(all, keyAfter(all), { limit: SHARE_SNAPSHOTS_MAX }).map((entry) => {
+    const parts = new KeyReader(entry.key);
+    parts.u64();
+    return { stamp: parts.u64(), snapshot: snapshotFormat.decode(entry.value) };
+  });
+}
+
+export function deletedShareKey(at: ShareName, version: Stamp): Bytes {
+  return key(SPACE.deletedShare, at.account, at.share, version);
+}
+
+/** Takes a share out of reach, from where it can be restored for a while. */
+export function setShareAside(
+  tx: Transaction,
+  at: ShareName,
+  share: Share,
+  untilMs: Instant,
+): void {
+  tx.delete(shareKey(at));
+  const value = { share, deletedMs: tx.now(), untilMs };
+  tx.set(deletedShareKey(at, tx.stamp()), deletedShareFormat.encode(value));
+}
+
+export function readDeletedShare(view: View, at: ShareName, version: Stamp): DeletedShare | null {
+  if (at.share.length > SHARE_NAME_CHARS_MAX) return null;
+  const found = view.get(deletedShareKey(at, version));
+  return found === undefined ? null : deletedShareFormat.decode(found);
+}
+
+export interface DeletedVersion {
+  readonly name: string;
+  readonly version: Stamp;
+  readonly deleted: DeletedShare;
+}
+
+export function deletedShareOfEntry(entry: Entry): DeletedVersion {
+  const parts = new KeyReader(entry.key);
+  parts.text();
+  const name = parts.text();
+  return { name, version: parts.u64(), deleted: deletedShareFormat.decode(entry.value) };
 }

@@ -1,26 +1,26 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import { isReadOnly } from "../../rules/file-attributes.ts";
-import { fileNameKey, refuseFilePath } from "../../rules/file-name.ts";
+import { refuseFilePath } from "../../rules/file-name.ts";
 import { RENAME_INTO, refuseOpen } from "../../rules/share-mode.ts";
 import type { Transaction } from "../../store/store.ts";
+import { parentOf } from "./admit.ts";
 import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
 import type { FileContext } from "./context.ts";
 import { readItem } from "./end-handle.ts";
 import { ItemPaths } from "./item-paths.ts";
 import type { Tree } from "./kept-records.ts";
 import { decodeHandle, placeOfHandleKey, readOpens } from "./open-records.ts";
+import { moveEntry } from "./rename.ts";
 import {
   type Directory,
   type DirectoryEntry,
-  deleteEntry,
   type File,
   ROOT_ID,
   readEntry,
   readFile,
   removeFile,
   writeDirectory,
-  writeEntry,
   writeFile,
 } from "./tree-records.ts";
 import { nextDirectoryVersion, nextFileVersion } from "./version.ts";
@@ -78,16 +78,6 @@ function refuseUsed(tx: Transaction, tree: Tree, directory: bigint): void {
   }
 }
 
-function parentOf(tx: Transaction, tree: Tree, path: readonly string[]): bigint {
-  let parent = ROOT_ID;
-  for (const name of path.slice(0, -1)) {
-    const entry = readEntry(tx, tree, parent, name);
-    if (!entry?.isDirectory) throw new Fault("ParentNotFound");
-    parent = entry.id;
-  }
-  return parent;
-}
-
 /** What lies in the way goes, if it may: a file that nobody has open. */
 function makeRoom(
   { contents }: FileContext,
@@ -111,9 +101,9 @@ function moveDirectory(
   parent: bigint,
   name: string,
 ): void {
-  const version = nextDirectoryVersion(tx, tree, old);
-  writeDirectory(tx, tree, { ...old, ...version, parent, name });
-  moveEntry(tx, tree, old, parent, name, { since: version.etag, id: old.id, isDirectory: true });
+  const moved = { ...old, ...nextDirectoryVersion(tx, tree, old), parent, name };
+  writeDirectory(tx, tree, moved);
+  moveEntry(tx, tree, old, moved, true);
 }
 
 function moveFile(
@@ -124,21 +114,7 @@ function moveFile(
   parent: bigint,
   name: string,
 ): void {
-  const version = nextFileVersion(tx, tree, contents, old);
-  writeFile(tx, tree, { ...old, ...version, parent, name });
-  moveEntry(tx, tree, old, parent, name, { since: version.etag, id: old.id, isDirectory: false });
-}
-
-/** A name in another case is the same entry. */
-function moveEntry(
-  tx: Transaction,
-  tree: Tree,
-  old: Directory,
-  parent: bigint,
-  name: string,
-  entry: DirectoryEntry,
-): void {
-  const isSame = parent === old.parent && fileNameKey(name) === fileNameKey(old.name);
-  if (!isSame) deleteEntry(tx, tree, old.parent, old.name);
-  writeEntry(tx, tree, parent, name, entry);
+  const moved = { ...old, ...nextFileVersion(tx, tree, contents, old), parent, name };
+  writeFile(tx, tree, moved);
+  moveEntry(tx, tree, old, moved, false);
 }

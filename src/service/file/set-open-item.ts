@@ -6,6 +6,7 @@ import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
 import type { FileContext } from "./context.ts";
 import { type ItemSettings, timeAt } from "./item-settings.ts";
 import type { Tree } from "./kept-records.ts";
+import { growUsage } from "./share-usage.ts";
 import { readDirectory, readFile, writeDirectory, writeFile } from "./tree-records.ts";
 import { nextDirectoryVersion, nextFileVersion } from "./version.ts";
 
@@ -13,7 +14,7 @@ export interface SetOpenItem extends HandleAsked {
   readonly settings: OpenItemSettings;
 }
 
-export interface OpenItemSettings extends ItemSettings {
+export interface OpenItemSettings extends Omit<ItemSettings, "permission"> {
   readonly accessed: ItemSettings["written"];
 }
 
@@ -70,12 +71,13 @@ export async function resizeOpenFile(context: FileContext, asked: ResizeOpenFile
   const { contents, store } = context;
   if (asked.length > FILE_BYTES_MAX) throw new Fault("OutOfRangeInput");
   await store.transact((tx) => {
-    const { tree, item, handle } = admitToHandle(tx, asked);
+    const { share, tree, item, handle } = admitToHandle(tx, asked);
     if (handle.isDirectory) throw new Fault("ResourceTypeMismatch");
     const file = readFile(tx, tree, item.id);
     if (file.content.length === asked.length) return;
     const version = nextFileVersion(tx, tree, contents, file);
     const written = asked.preservesWritten ? file.written : fileTimeOfStamp(version.etag);
+    growUsage(tx, share, file.id, asked.length - file.content.length);
     const content = contents.maps.resize(tx, file.content, asked.length);
     writeFile(tx, tree, { ...file, ...version, written, content });
   });

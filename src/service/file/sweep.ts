@@ -1,8 +1,12 @@
+import type { Bytes } from "../../base/bytes.ts";
 import { KeyReader, key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
+import type { Stamp } from "../../base/stamp.ts";
 import type { Contents } from "../../store/contents.ts";
 import type { Entry, Transaction, View } from "../../store/store.ts";
 import type { FileContext } from "./context.ts";
 import { contentOfKept } from "./kept-files.ts";
+import { sinceOf, stampOfKept } from "./kept-records.ts";
+import { abandonShare, deletedShareOfEntry, snapshotsOf } from "./records.ts";
 import { decodeFile } from "./tree-records.ts";
 
 const ROUND_RECORDS_MAX = 256;
@@ -18,11 +22,22 @@ const PLAIN_SPACES = [
   SPACE.handle,
   SPACE.rangeLock,
   SPACE.deletePending,
+  SPACE.thinnedShare,
 ];
 
-/** Removes what deleted shares held. Their bytes are freed by `Contents`. */
+/** How far what is kept of a share has been looked through, and the note that said so. */
+interface Walk {
+  readonly note: Entry;
+  readonly from: Bytes;
+}
+
+/**
+ * Removes what nobody can reach any more: what deleted shares held, and what was kept for snapshots
+ * that are gone. Bytes are freed by `Contents`.
+ */
 export class FileSweep {
   readonly #context: FileContext;
+  #walk: Walk | null = null;
 
   constructor(context: FileContext) {
     this.#context = context;
@@ -31,19 +46,58 @@ export class FileSweep {
   /** One round, which writes to a bounded number of records; true while there may be more to do. */
   async sweep(): Promise<boolean> {
     const { store, contents } = this.#context;
-    if (!(await store.read((view) => firstDoomed(view) !== null))) return false;
-    await store.transact((tx) => freeDoomed(tx, contents));
+    if (await store.read((view) => expiredShares(view).length > 0)) {
+      await store.transact(abandonExpired);
+    }
+    if (await store.read((view) => firstOf(view, SPACE.doomedShare) !== null)) {
+      await store.transact((tx) => freeDoomed(tx, contents));
+      return true;
+    }
+    if (await store.read((view) => firstOf(view, SPACE.thinnedShare) === null)) return false;
+    this.#walk = await store.transact((tx) => freeKept(tx, contents, this.#walk));
     return true;
   }
 }
 
-function firstDoomed(view: View): Entry | null {
-  const all = key(SPACE.doomedShare);
+function firstOf(view: View, space: Space): Entry | null {
+  const all = key(space);
   return view.range(all, keyAfter(all), { limit: 1 })[0] ?? null;
 }
 
+/** A page of what is kept of a share: of that, what no snapshot shows. Returns how far it came. */
+function freeKept(tx: Transaction, contents: Contents, before: Walk | null): Walk | null {
+  const note = firstOf(tx, SPACE.thinnedShare);
+  if (note === null) return null;
+  const share = new KeyReader(note.key).u64();
+  const all = key(SPACE.keptRecord, share);
+  const goesOn = before?.note.key.equals(note.key) && before.note.value.equals(note.value);
+  const from = goesOn === true && before !== null ? before.from : all;
+  const page = tx.range(from, keyAfter(all), { limit: ROUND_RECORDS_MAX });
+  const stamps = snapshotsOf(tx, share).map(({ stamp }) => stamp);
+  for (const entry of page) if (!isShownBy(entry, stamps)) dropKept(tx, contents, entry);
+  const last = page.length < ROUND_RECORDS_MAX ? undefined : page.at(-1);
+  if (last !== undefined) return { note, from: keyAfter(last.key) };
+  tx.delete(note.key);
+  return null;
+}
+
+/** Shares that were kept to be restored, for as long as was promised. */
+function expiredShares(view: View): Entry[] {
+  const all = key(SPACE.deletedShare);
+  return view
+    .range(all, keyAfter(all), { limit: ROUND_RECORDS_MAX })
+    .filter((entry) => deletedShareOfEntry(entry).deleted.untilMs <= view.now());
+}
+
+function abandonExpired(tx: Transaction): void {
+  for (const entry of expiredShares(tx)) {
+    abandonShare(tx, deletedShareOfEntry(entry).deleted.share.id);
+    tx.delete(entry.key);
+  }
+}
+
 function freeDoomed(tx: Transaction, contents: Contents): void {
-  const doomed = firstDoomed(tx);
+  const doomed = firstOf(tx, SPACE.doomedShare);
   if (doomed === null) return;
   const share = new KeyReader(doomed.key).u64();
   let room = ROUND_RECORDS_MAX;
@@ -51,15 +105,27 @@ function freeDoomed(tx: Transaction, contents: Contents): void {
     const all = key(space, share);
     for (const entry of room === 0 ? [] : tx.range(all, keyAfter(all), { limit: room })) {
       drop(entry);
-      tx.delete(entry.key);
       room--;
     }
   };
-  free(SPACE.file, (entry) => contents.drop(tx, decodeFile(entry.value).content));
-  free(SPACE.keptRecord, (entry) => {
-    const content = contentOfKept(entry);
-    if (content !== null) contents.drop(tx, content);
+  free(SPACE.file, (entry) => {
+    contents.drop(tx, decodeFile(entry.value).content);
+    tx.delete(entry.key);
   });
-  for (const space of PLAIN_SPACES) free(space, () => {});
+  free(SPACE.keptRecord, (entry) => dropKept(tx, contents, entry));
+  for (const space of PLAIN_SPACES) free(space, (entry) => tx.delete(entry.key));
   if (room > 0) tx.delete(doomed.key);
+}
+
+function dropKept(tx: Transaction, contents: Contents, entry: Entry): void {
+  const content = contentOfKept(entry);
+  if (content !== null) contents.drop(tx, content);
+  tx.delete(entry.key);
+}
+
+/** It was there from its own stamp on until behind that of the snapshot for which it was kept. */
+function isShownBy({ key: kept, value }: Entry, snapshots: readonly Stamp[]): boolean {
+  const from = sinceOf(value);
+  const until = stampOfKept(kept);
+  return snapshots.some((stamp) => from <= stamp && stamp <= until);
 }

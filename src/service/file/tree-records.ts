@@ -7,6 +7,7 @@ import type { Contents } from "../../store/contents.ts";
 import { storedLease } from "../../store/lease-field.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { isShown, keep, readInTree, type Tree } from "./kept-records.ts";
+import { addUsage } from "./share-usage.ts";
 
 /** The root directory of every share. */
 export const ROOT_ID = 0n;
@@ -55,6 +56,12 @@ const fileFormat = format(1, fileShape);
 
 export function entryKey({ share }: Tree, directory: bigint, name: string): Bytes {
   return key(SPACE.directoryEntry, share, directory, ordinalPart(fileNameKey(name)));
+}
+
+/** Where the entries begin whose names begin so. */
+export function entryKeyPrefix(tree: Tree, directory: bigint, prefix: string): Bytes {
+  const whole = entryKey(tree, directory, prefix);
+  return whole.subarray(0, whole.length - 1);
 }
 
 export function directoryKey({ share }: Tree, id: bigint): Bytes {
@@ -158,6 +165,7 @@ export function removeFile(tx: Transaction, tree: Tree, contents: Contents, file
 /** Without its entry, which stands for another file already. */
 export function forgetFile(tx: Transaction, tree: Tree, contents: Contents, file: File): void {
   const at = fileKey(tree, file.id);
+  addUsage(tx, tree.share, file.id, -file.content.length);
   // What is kept takes over the reference to the content.
   if (isShown(tree, file)) keep(tx, tree, at);
   else contents.drop(tx, file.content);

@@ -8,6 +8,8 @@ import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
 import type { FileContext } from "./context.ts";
 import type { Tree } from "./kept-records.ts";
 import { readLocks } from "./open-records.ts";
+import type { Share } from "./records.ts";
+import { growUsage } from "./share-usage.ts";
 import { type File, readFile, writeFile } from "./tree-records.ts";
 import { nextFileVersion } from "./version.ts";
 
@@ -25,12 +27,13 @@ export async function writeOpenFile(context: FileContext, asked: WriteOpenFile):
   const taken = await contents.take(wholeBody(asked.bytes), { md5: false, crc64: false });
   try {
     await store.transact((tx) => {
-      const { tree, file, from } = admit(tx, asked);
+      const { share, tree, file, from } = admit(tx, asked);
       if (asked.bytes.length === 0) return;
       const version = nextFileVersion(tx, tree, contents, file);
       const written = asked.preservesWritten ? file.written : fileTimeOfStamp(version.etag);
       const until = from + asked.bytes.length;
       const { length } = file.content;
+      growUsage(tx, share, file.id, Math.max(until - length, 0));
       const room = until > length ? contents.maps.resize(tx, file.content, until) : file.content;
       const content = contents.maps.write(tx, room, from, taken);
       writeFile(tx, tree, { ...file, ...version, written, content });
@@ -43,8 +46,8 @@ export async function writeOpenFile(context: FileContext, asked: WriteOpenFile):
 function admit(
   view: View,
   asked: WriteOpenFile,
-): { readonly tree: Tree; readonly file: File; readonly from: number } {
-  const { tree, item, handle, opens } = admitToHandle(view, asked);
+): { readonly share: Share; readonly tree: Tree; readonly file: File; readonly from: number } {
+  const { share, tree, item, handle, opens } = admitToHandle(view, asked);
   if (handle.isDirectory) throw new Fault("ResourceTypeMismatch");
   const file = readFile(view, tree, item.id);
   const from = asked.from ?? file.content.length;
@@ -53,5 +56,5 @@ function admit(
     const locks = readLocks(view, item, opens.locks);
     refuse(refuseWriteByLocks(locks, asked.handle, from, asked.bytes.length));
   }
-  return { tree, file, from };
+  return { share, tree, file, from };
 }

@@ -2,10 +2,10 @@ import { type Stamp, stampOfIso } from "../../../base/stamp.ts";
 import type { ServiceAsked } from "../../../service/account/context.ts";
 import type {
   FileAsked,
-  FileContext,
   PathAddress,
   PathAsked,
   ShareAsked,
+  ShareContext,
   ShareUse,
 } from "../../../service/file/context.ts";
 import type { Query, RestResponse } from "../http/exchange.ts";
@@ -17,7 +17,7 @@ import type { FileRoute } from "./route.ts";
 /** One call of a File operation. */
 export type FileCall = StorageCall<FileRoute>;
 
-export type FileHandler = (context: FileContext, call: FileCall) => Promise<RestResponse>;
+export type FileHandler = (context: ShareContext, call: FileCall) => Promise<RestResponse>;
 
 /** What is asked of a share, or of one of its snapshots. */
 export function shareAskedOf({ account, access, route, request }: FileCall): ShareAsked {
@@ -56,11 +56,16 @@ export function serviceAskedOf({ account, access }: FileCall): ServiceAsked {
 const SNAPSHOT = "sharesnapshot";
 
 function snapshotOf(query: Query): Stamp | null {
-  const value = query.get(SNAPSHOT);
+  return snapshotFrom(query, SNAPSHOT);
+}
+
+/** The snapshot that a parameter names; null if it is not sent. */
+export function snapshotFrom(query: Query, name: string): Stamp | null {
+  const value = query.get(name);
   if (value === undefined || value === "") return null;
   const stamp = stampOfIso(value);
   if (stamp !== null) return stamp;
-  throw invalidQuery(SNAPSHOT, value, "It must look like 2026-11-16T00:17:23.1234567Z.");
+  throw invalidQuery(name, value, "It must look like 2026-11-16T00:17:23.1234567Z.");
 }
 
 /** Snapshots stay what they are. */

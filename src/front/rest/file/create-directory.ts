@@ -2,9 +2,8 @@ import type { FileContext } from "../../../service/file/context.ts";
 import { createDirectory } from "../../../service/file/create-directory.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf } from "../request-headers.ts";
-import { versionHeaders } from "../response-headers.ts";
 import { type FileCall, pathAskedOf, refuseSnapshot } from "./call.ts";
-import { itemHeaders, itemSettingsOf, refuseNfsHeaders } from "./item-headers.ts";
+import { changedItemHeaders, itemSettingsOf, refuseUnsupportedOnItem } from "./item-headers.ts";
 
 export async function handleCreateDirectory(
   context: FileContext,
@@ -12,7 +11,7 @@ export async function handleCreateDirectory(
 ): Promise<RestResponse> {
   const { headers } = call.request;
   refuseSnapshot(call);
-  refuseNfsHeaders(headers);
+  refuseUnsupportedOnItem(headers);
   const directory = await createDirectory(context, {
     ...pathAskedOf(call),
     settings: itemSettingsOf(headers),
@@ -20,12 +19,7 @@ export async function handleCreateDirectory(
   });
   return {
     status: 201,
-    headers: [
-      ...versionHeaders(directory),
-      ...itemHeaders(directory),
-      "x-ms-request-server-encrypted",
-      "true",
-    ],
+    headers: changedItemHeaders(directory),
     body: null,
   };
 }

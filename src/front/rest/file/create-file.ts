@@ -1,13 +1,22 @@
-import { FILE_BYTES_MAX } from "../../../base/limits.ts";
+import type { Body } from "../../../base/bytes.ts";
+import { FILE_BYTES_MAX, PUT_RANGE_BYTES_MAX } from "../../../base/limits.ts";
 import type { FileContext } from "../../../service/file/context.ts";
 import { createFile } from "../../../service/file/create-file.ts";
-import type { RestResponse } from "../http/exchange.ts";
-import { invalidHeader, metadataOf, numberOf, requireHeader } from "../request-headers.ts";
-import { versionHeaders } from "../response-headers.ts";
-import { refuseBody } from "../stored-body.ts";
+import type { RequestHeaders, RestRequest, RestResponse } from "../http/exchange.ts";
+import {
+  digestsOf,
+  invalidHeader,
+  metadataOf,
+  numberOf,
+  requireHeader,
+} from "../request-headers.ts";
+import { digestHeaders } from "../response-headers.ts";
+import { incomingBody } from "../stored-body.ts";
 import { type FileCall, fileAskedOf, refuseSnapshot } from "./call.ts";
 import { filePropertiesOf } from "./file-headers.ts";
-import { itemHeaders, itemSettingsOf, refuseNfsHeaders } from "./item-headers.ts";
+import { changedItemHeaders, itemSettingsOf, refuseUnsupportedOnItem } from "./item-headers.ts";
+
+const LENGTH = "x-ms-content-length";
 
 export async function handleCreateFile(
   context: FileContext,
@@ -15,26 +24,42 @@ export async function handleCreateFile(
 ): Promise<RestResponse> {
   const { headers } = call.request;
   refuseSnapshot(call);
-  refuseNfsHeaders(headers);
-  const type = requireHeader(headers, "x-ms-type");
-  if (type.toLowerCase() !== "file") throw invalidHeader("x-ms-type", type, "It must be file.");
-  requireHeader(headers, "x-ms-content-length");
-  refuseBody(call.request);
-  const file = await createFile(context, {
-    ...fileAskedOf(call),
-    length: numberOf(headers, "x-ms-content-length", 0, FILE_BYTES_MAX) ?? 0,
+  refuseUnsupportedOnItem(headers);
+  requireType(headers);
+  requireHeader(headers, LENGTH);
+  const length = numberOf(headers, LENGTH, 0, FILE_BYTES_MAX) ?? 0;
+  const body = bodyWithin(call.request, length);
+  const { at, access, leaseId } = fileAskedOf(call);
+  const { file, md5 } = await createFile(context, {
+    at,
+    access,
+    leaseId,
+    length,
     settings: itemSettingsOf(headers),
     properties: filePropertiesOf(headers),
     metadata: metadataOf(headers),
+    body,
+    digests: digestsOf(headers),
   });
   return {
     status: 201,
-    headers: [
-      ...versionHeaders(file),
-      ...itemHeaders(file),
-      "x-ms-request-server-encrypted",
-      "true",
-    ],
+    headers: [...changedItemHeaders(file), ...digestHeaders({ md5, crc64: null })],
     body: null,
   };
+}
+
+function requireType(headers: RequestHeaders): void {
+  const name = "x-ms-type";
+  const type = requireHeader(headers, name);
+  if (type.toLowerCase() !== "file") throw invalidHeader(name, type, "It must be file.");
+}
+
+/** What a file begins with may come with its creation. */
+function bodyWithin(request: RestRequest, length: number): Body | null {
+  if (request.body.length === 0) return null;
+  const { body } = incomingBody(request, PUT_RANGE_BYTES_MAX);
+  if (body.length > length) {
+    throw invalidHeader(LENGTH, String(length), `The body alone has ${body.length} bytes.`);
+  }
+  return body;
 }

@@ -5,7 +5,7 @@ import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf } from "../request-headers.ts";
 import { versionHeaders } from "../response-headers.ts";
 import { type FileCall, refuseSnapshot, shareAskedOf } from "./call.ts";
-import { quotaOf, refuseUnsupportedOnShare, tierOf } from "./share-headers.ts";
+import { quotaHeaders, quotaOf, refuseUnsupportedOnShare, tierOf } from "./share-headers.ts";
 
 export async function handleCreateShare(
   context: FileContext,
@@ -23,7 +23,7 @@ export async function handleCreateShare(
   });
   return {
     status: 201,
-    headers: [...versionHeaders(version), "x-ms-share-quota", String(quotaGib)],
+    headers: [...versionHeaders(version), ...quotaHeaders(quotaGib)],
     body: null,
   };
 }

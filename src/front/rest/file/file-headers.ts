@@ -3,6 +3,7 @@ import type { FileProperties } from "../../../service/file/tree-records.ts";
 import {
   contentPropertiesOf,
   DEFAULT_CONTENT_TYPE,
+  hasContentProperties,
   namesBehind,
   propertyHeaders,
 } from "../content-properties.ts";
@@ -16,6 +17,11 @@ const NAMES = namesBehind("x-ms-");
 export function filePropertiesOf(headers: RequestHeaders): FileProperties {
   const found = contentPropertiesOf(headers, NAMES);
   return { ...found, contentType: found.contentType || DEFAULT_CONTENT_TYPE };
+}
+
+/** All of them are replaced if one is named; null if none is. */
+export function changedFilePropertiesOf(headers: RequestHeaders): FileProperties | null {
+  return hasContentProperties(headers, NAMES) ? contentPropertiesOf(headers, NAMES) : null;
 }
 
 /** What every answer about a whole file says, whether or not its bytes come with it. */

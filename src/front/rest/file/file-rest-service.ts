@@ -1,5 +1,5 @@
 import { Fault } from "../../../base/fault.ts";
-import type { FileContext } from "../../../service/file/context.ts";
+import type { ShareContext } from "../../../service/file/context.ts";
 import type { Accounts } from "../auth/account.ts";
 import type { AuthOptions } from "../auth/authenticate.ts";
 import { spellXmlError } from "../spell-error.ts";
@@ -9,12 +9,12 @@ import { FILE_HANDLERS } from "./handlers.ts";
 import { type FileOperationName, type FileRoute, routeFile } from "./route.ts";
 
 export class FileRestService extends StorageRestService<FileRoute> {
-  constructor(context: FileContext, accounts: Accounts, auth: AuthOptions) {
+  constructor(context: ShareContext, accounts: Accounts, auth: AuthOptions) {
     super(protocolOn(context), context, accounts, auth);
   }
 }
 
-function protocolOn(context: FileContext): StorageProtocol<FileRoute> {
+function protocolOn(context: ShareContext): StorageProtocol<FileRoute> {
   return {
     name: "file",
     route: ({ method, query, headers }, path) => routeFile(method, path, query, headers),

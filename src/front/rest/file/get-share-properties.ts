@@ -4,22 +4,22 @@ import { getShareProperties } from "../../../service/file/get-share-properties.t
 import type { RestResponse } from "../http/exchange.ts";
 import { leaseHeaders, metadataHeaders, versionHeaders } from "../response-headers.ts";
 import { type FileCall, shareUseOf } from "./call.ts";
+import { quotaHeaders } from "./share-headers.ts";
 
 export async function handleGetShareProperties(
   context: FileContext,
   call: FileCall,
 ): Promise<RestResponse> {
-  const { share, lease } = await getShareProperties(context, shareUseOf(call));
+  const { share, state, lease } = await getShareProperties(context, shareUseOf(call));
   const headers = [
-    ...versionHeaders(share),
+    ...versionHeaders(state),
     ...leaseHeaders(lease),
-    "x-ms-share-quota",
-    String(share.quotaGib),
+    ...quotaHeaders(state.quotaGib),
     "x-ms-access-tier",
     share.tier,
     "x-ms-enabled-protocols",
     "SMB",
-    ...metadataHeaders(share.metadata),
+    ...metadataHeaders(state.metadata),
   ];
   if (share.tierChangedMs !== null) {
     headers.push("x-ms-access-tier-change-time", rfc1123(share.tierChangedMs));

@@ -1,15 +1,20 @@
-import { Fault } from "../../../base/fault.ts";
 import { fileTimeOfIso, isoOfFileTime } from "../../../base/file-time.ts";
+import { KIB } from "../../../base/limits.ts";
 import { FILE_ATTRIBUTES } from "../../../rules/file-attributes.ts";
 import type { ItemSettings, TimeSetting } from "../../../service/file/item-settings.ts";
+import type { PermissionSetting } from "../../../service/file/permissions.ts";
 import type { Directory } from "../../../service/file/tree-records.ts";
 import type { RequestHeaders } from "../http/exchange.ts";
-import { invalidHeader } from "../request-headers.ts";
+import { invalidHeader, refuseHeaders } from "../request-headers.ts";
+import { versionHeaders } from "../response-headers.ts";
+import { refuseNfsHeaders } from "./nfs.ts";
+import { permissionFormatOf, sddlOf } from "./permission-format.ts";
 
 /** Headers for what files and directories have over SMB, both ways. */
 
 const ATTRIBUTES = "x-ms-file-attributes";
 const PRESERVE = "preserve";
+const PERMISSION_HEADER_CHARS_MAX = 8 * KIB;
 
 type AttributeName = keyof typeof FILE_ATTRIBUTES;
 const ATTRIBUTE_NAMES = Object.keys(FILE_ATTRIBUTES) as AttributeName[];
@@ -21,7 +26,30 @@ export function itemSettingsOf(headers: RequestHeaders): ItemSettings {
     created: timeOf(headers, "x-ms-file-creation-time"),
     written: timeOf(headers, "x-ms-file-last-write-time"),
     changed: timeOf(headers, "x-ms-file-change-time"),
+    permission: permissionOf(headers),
   };
+}
+
+const PERMISSION = "x-ms-file-permission";
+const PERMISSION_KEY = "x-ms-file-permission-key";
+
+/** As text or by its key, but not both. */
+function permissionOf(headers: RequestHeaders): PermissionSetting | null {
+  const text = headers.get(PERMISSION) ?? "";
+  const key = headers.get(PERMISSION_KEY) ?? "";
+  if (text !== "" && key !== "") {
+    throw invalidHeader(PERMISSION_KEY, key, `Send this or ${PERMISSION}, not both.`);
+  }
+  const format = permissionFormatOf(headers);
+  if (key !== "") return { kind: "key", key };
+  const word = text.toLowerCase();
+  if (word === "" || word === PRESERVE) return null;
+  if (word === "inherit") return { kind: "inherit" };
+  if (text.length > PERMISSION_HEADER_CHARS_MAX) {
+    const reason = "Store a permission of this size with Create Permission, and send its key.";
+    throw invalidHeader(PERMISSION, `${text.slice(0, 100)}…`, reason);
+  }
+  return { kind: "sddl", sddl: sddlOf(text, format) };
 }
 
 function attributesOf(headers: RequestHeaders): number | null {
@@ -76,15 +104,16 @@ export function itemHeaders(item: Directory): string[] {
   ];
 }
 
+/** What every answer says of a file or directory that was created or changed. */
+export function changedItemHeaders(item: Directory): string[] {
+  return [...versionHeaders(item), ...itemHeaders(item), "x-ms-request-server-encrypted", "true"];
+}
+
 /** What belongs to shares over NFS. */
 const NFS_HEADERS = ["x-ms-owner", "x-ms-group", "x-ms-mode", "x-ms-file-file-type"];
+const SEMANTICS = "x-ms-file-property-semantics";
 
-export function refuseNfsHeaders(headers: RequestHeaders): void {
-  for (const name of NFS_HEADERS) {
-    if (headers.get(name) === undefined) continue;
-    throw new Fault("UnsupportedHeader", {
-      HeaderName: name,
-      Reason: "It is for shares over NFS, and all shares here are for SMB: send it without.",
-    });
-  }
+export function refuseUnsupportedOnItem(headers: RequestHeaders): void {
+  refuseNfsHeaders(headers, NFS_HEADERS);
+  refuseHeaders(headers, [SEMANTICS]);
 }

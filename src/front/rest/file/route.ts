@@ -1,4 +1,5 @@
 import { Fault } from "../../../base/fault.ts";
+import { percentDecode } from "../../../base/percent-text.ts";
 import type { Query, RequestHeaders } from "../http/exchange.ts";
 
 /** What a request asks for, found from its method, path and query alone (and a header on PUT). */
@@ -102,11 +103,26 @@ function linkOperation(method: string, restype: string): FileOperationName | nul
 }
 
 /** Handles of the root are asked for without saying that it is a directory. */
-function levelOf(at: Address, restype: string, query: Query): Level {
-  if (at.share === "") return "account";
-  if (restype === "share") return "share";
-  if (restype === "directory" || at.path.length === 0) return "directory";
-  return isOnHandles(query) && restype !== "" ? "directory" : "file";
+function levelOf({ share, path }: Address, restype: string, query: Query): Level {
+  if (share === "") return "account";
+  const isRoot = path.length === 0;
+  switch (restype) {
+    case "share":
+      if (isRoot) return "share";
+      throw new Fault("InvalidUri", { Reason: "A share is addressed by its name alone." });
+    case "directory":
+      return "directory";
+    case "":
+      if (!isRoot) return "file";
+      if (isOnHandles(query)) return "directory";
+      throw new Fault("MissingRequiredQueryParameter", { QueryParameterName: "restype" });
+    default:
+      throw new Fault("InvalidQueryParameterValue", {
+        QueryParameterName: "restype",
+        QueryParameterValue: restype,
+        Reason: "It must be share or directory, or left out for a file.",
+      });
+  }
 }
 
 function isOnHandles(query: Query): boolean {
@@ -146,17 +162,8 @@ type Address = Pick<FileRoute, "share" | "path">;
 
 /** Slashes at the end, and several in a row, mean nothing; encoded ones part names as others do. */
 function addressOf(path: string): Address {
-  const [share = "", ...names] = decode(path)
-    .split("/")
-    .filter((name) => name !== "");
+  const decoded = percentDecode(path);
+  if (decoded === null) throw new Fault("InvalidUri");
+  const [share = "", ...names] = decoded.split("/").filter((name) => name !== "");
   return { share, path: names };
-}
-
-function decode(encoded: string): string {
-  if (!encoded.includes("%")) return encoded;
-  try {
-    return decodeURIComponent(encoded);
-  } catch {
-    throw new Fault("InvalidUri");
-  }
 }

@@ -1,8 +1,8 @@
-import { Fault } from "../../../base/fault.ts";
 import { SHARE_QUOTA_GIB_MAX } from "../../../base/limits.ts";
 import type { ShareTier } from "../../../service/file/records.ts";
 import type { RequestHeaders } from "../http/exchange.ts";
 import { invalidHeader, numberOf, refuseHeaders } from "../request-headers.ts";
+import { refuseNfsHeaders } from "./nfs.ts";
 
 /** Headers of shares, from text to values. */
 
@@ -33,15 +33,14 @@ const NFS = ["x-ms-root-squash", "x-ms-enable-snapshot-virtual-directory-access"
 
 export function refuseUnsupportedOnShare(headers: RequestHeaders): void {
   refuseHeaders(headers, PROVISIONED);
-  for (const name of NFS) {
-    if (headers.get(name) === undefined) continue;
-    throw new Fault("UnsupportedHeader", {
-      HeaderName: name,
-      Reason: "It is for shares over NFS, and all shares here are for SMB: send it without.",
-    });
-  }
+  refuseNfsHeaders(headers, NFS);
   const name = "x-ms-enabled-protocols";
   const protocols = headers.get(name);
   if (protocols === undefined || protocols === "" || protocols.toUpperCase() === "SMB") return;
   throw invalidHeader(name, protocols, "This server has shares for SMB only.");
+}
+
+/** What every answer says of a share that was created or changed. */
+export function quotaHeaders(quotaGib: number): string[] {
+  return ["x-ms-share-quota", String(quotaGib)];
 }

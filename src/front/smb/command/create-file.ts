@@ -108,6 +108,7 @@ function openingOf(
       created: null,
       written: null,
       changed: null,
+      permission: null,
     },
     opener: {
       epoch: server.options.epoch,

@@ -1,6 +1,6 @@
-import type { Bytes } from "../../base/bytes.ts";
-import { keyAfter, type Space } from "../../base/keys.ts";
-import type { Entry, Made, Making, View } from "../../store/store.ts";
+import type { Bytes } from "../base/bytes.ts";
+import { keyAfter, type Space } from "../base/keys.ts";
+import type { Entry, Made, Making, View } from "./store.ts";
 
 /** To read where nobody knows how many will be used, as behind a jump. */
 const FEW_ENTRIES = 8;

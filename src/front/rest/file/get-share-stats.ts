@@ -1,0 +1,20 @@
+import type { FileContext } from "../../../service/file/context.ts";
+import { getShareStats } from "../../../service/file/get-share-stats.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { versionHeaders, XML_CONTENT } from "../response-headers.ts";
+import { element, XML_DECLARATION } from "../xml/write-xml.ts";
+import { type FileCall, refuseSnapshot, shareUseOf } from "./call.ts";
+
+export async function handleGetShareStats(
+  context: FileContext,
+  call: FileCall,
+): Promise<RestResponse> {
+  refuseSnapshot(call);
+  const { share, usedBytes } = await getShareStats(context, shareUseOf(call));
+  const usage = element("ShareUsageBytes", String(usedBytes));
+  return {
+    status: 200,
+    headers: [...XML_CONTENT, ...versionHeaders(share)],
+    body: `${XML_DECLARATION}<ShareStats>${usage}</ShareStats>`,
+  };
+}

@@ -1,0 +1,47 @@
+import { Fault } from "../../../base/fault.ts";
+import type { FileContext } from "../../../service/file/context.ts";
+import { listRanges } from "../../../service/file/list-ranges.ts";
+import type { Range } from "../../../store/range-map.ts";
+import { rangeOf } from "../byte-range.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { flagOf } from "../request-headers.ts";
+import { versionHeaders, XML_CONTENT } from "../response-headers.ts";
+import { XML_DECLARATION } from "../xml/write-xml.ts";
+import { type FileCall, fileAskedOf, snapshotFrom } from "./call.ts";
+
+export async function handleListRanges(
+  context: FileContext,
+  call: FileCall,
+): Promise<RestResponse> {
+  const { headers, query } = call.request;
+  const asked = fileAskedOf(call);
+  const since = snapshotFrom(query, "prevsharesnapshot");
+  if (since !== null && asked.at.snapshot !== null && since > asked.at.snapshot) {
+    throw new Fault("InvalidQueryParameterValue", {
+      QueryParameterName: "prevsharesnapshot",
+      QueryParameterValue: query.get("prevsharesnapshot") ?? "",
+      Reason: "It must be older than sharesnapshot.",
+    });
+  }
+  const { file, ranges } = await listRanges(context, {
+    ...asked,
+    range: rangeOf(headers),
+    since,
+    followsRenames: flagOf(headers, "x-ms-file-support-rename"),
+  });
+  return {
+    status: 200,
+    headers: [
+      ...XML_CONTENT,
+      ...versionHeaders(file),
+      "x-ms-content-length",
+      String(file.content.length),
+    ],
+    body: `${XML_DECLARATION}<Ranges>${ranges.map(rangeElement).join("")}</Ranges>`,
+  };
+}
+
+function rangeElement({ start, end, isCleared }: Range): string {
+  const name = isCleared ? "ClearRange" : "Range";
+  return `<${name}><Start>${start}</Start><End>${end - 1}</End></${name}>`;
+}

@@ -1,0 +1,89 @@
+import type { Instant } from "../../../base/clock.ts";
+import { etagOf, isoOfStamp } from "../../../base/stamp.ts";
+import { rfc1123 } from "../../../base/time-text.ts";
+import type { FileContext } from "../../../service/file/context.ts";
+import {
+  type ListedShare,
+  listShares,
+  type SharePosition,
+} from "../../../service/file/list-shares.ts";
+import type { DeletedShare } from "../../../service/file/records.ts";
+import type { Query, RestResponse } from "../http/exchange.ts";
+import { deletionElements, echoed, leaseElements, metadataElement } from "../list-elements.ts";
+import { markerOf, writeMarker } from "../marker.ts";
+import { includesOf, invalidQuery, nameFromQuery, resultsMaxOf } from "../request-query.ts";
+import { XML_CONTENT } from "../response-headers.ts";
+import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
+import type { FileCall } from "./call.ts";
+import { shareVersionText } from "./share-version.ts";
+
+const DAY_MS = 24 * 3_600_000;
+
+export async function handleListShares(
+  context: FileContext,
+  call: FileCall,
+): Promise<RestResponse> {
+  const { query, receivedMs } = call.request;
+  const includes = includesOf(query, ["metadata", "snapshots", "deleted"]);
+  const { shares, next } = await listShares(context, {
+    account: call.account,
+    access: call.access,
+    prefix: nameFromQuery(query, "prefix"),
+    after: positionOf(query),
+    resultsMax: resultsMaxOf(query),
+    snapshots: includes.has("snapshots"),
+    deleted: includes.has("deleted"),
+  });
+  const withMetadata = includes.has("metadata");
+  const body = [
+    `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}>`,
+    echoed(query, "prefix", "Prefix"),
+    echoed(query, "marker", "Marker"),
+    echoed(query, "maxresults", "MaxResults"),
+    "<Shares>",
+    ...shares.map((share) => shareElement(share, withMetadata, receivedMs)),
+    `</Shares>${element("NextMarker", next === null ? "" : markerText(next))}`,
+    "</EnumerationResults>",
+  ];
+  return { status: 200, headers: [...XML_CONTENT], body: body.join("") };
+}
+
+const POSITION = /^(.*)\/([012])\/(\d{1,20})$/;
+
+function positionOf(query: Query): SharePosition | null {
+  const marker = markerOf(query, ["s"]);
+  if (marker === null) return null;
+  const [, name = "", kind, stamp] = POSITION.exec(marker.text) ?? [];
+  if (stamp === undefined) throw invalidQuery("marker", query.get("marker") ?? "");
+  return { name, kind: Number(kind), stamp: BigInt(stamp) };
+}
+
+function markerText({ name, kind, stamp }: SharePosition): string {
+  return writeMarker({ kind: "s", text: `${name}/${kind}/${stamp}` });
+}
+
+function shareElement(listed: ListedShare, withMetadata: boolean, nowMs: Instant): string {
+  const { name, share, state, snapshot, deleted, lease } = listed;
+  const properties = [
+    `<Last-Modified>${rfc1123(state.modifiedMs)}</Last-Modified>`,
+    `<Etag>"${etagOf(state.etag)}"</Etag><Quota>${state.quotaGib}</Quota>`,
+    deleted === null ? leaseElements(lease) : deletionElements(deletionOf(deleted, nowMs)),
+    `<AccessTier>${share.tier}</AccessTier>`,
+    share.tierChangedMs === null
+      ? ""
+      : `<AccessTierChangeTime>${rfc1123(share.tierChangedMs)}</AccessTierChangeTime>`,
+    "<EnabledProtocols>SMB</EnabledProtocols>",
+  ];
+  return [
+    `<Share>${element("Name", name)}`,
+    snapshot === null ? "" : `<Snapshot>${isoOfStamp(snapshot)}</Snapshot>`,
+    deleted === null ? "" : "<Deleted>true</Deleted>",
+    deleted === null ? "" : `<Version>${shareVersionText(listed.stamp)}</Version>`,
+    `<Properties>${properties.join("")}</Properties>`,
+    `${withMetadata ? metadataElement(state.metadata) : ""}</Share>`,
+  ].join("");
+}
+
+function deletionOf({ deletedMs, untilMs }: DeletedShare, nowMs: Instant) {
+  return { deletedMs, daysLeft: Math.max(0, Math.ceil((untilMs - nowMs) / DAY_MS)) };
+}

@@ -1,0 +1,25 @@
+import type { FileContext } from "../../../service/file/context.ts";
+import { renameFile } from "../../../service/file/rename-file.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { leaseIdOf } from "../request-headers.ts";
+import { type FileCall, pathAskedOf, refuseSnapshot } from "./call.ts";
+import { changedItemHeaders, refuseUnsupportedOnItem } from "./item-headers.ts";
+import { renameTermsOf } from "./rename-headers.ts";
+import { renameSourceOf } from "./rename-source.ts";
+
+export async function handleRenameFile(
+  context: FileContext,
+  call: FileCall,
+): Promise<RestResponse> {
+  const { headers } = call.request;
+  refuseSnapshot(call);
+  refuseUnsupportedOnItem(headers);
+  const done = await renameFile(context, {
+    ...pathAskedOf(call),
+    ...renameTermsOf(headers),
+    source: { ...renameSourceOf(call), leaseId: leaseIdOf(headers, "x-ms-source-lease-id") },
+    leaseId: leaseIdOf(headers, "x-ms-destination-lease-id"),
+    contentType: headers.get("x-ms-content-type") ?? null,
+  });
+  return { status: 200, headers: changedItemHeaders(done), body: null };
+}

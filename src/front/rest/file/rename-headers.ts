@@ -1,0 +1,15 @@
+import type { Rename } from "../../../service/file/rename.ts";
+import type { RequestHeaders } from "../http/exchange.ts";
+import { flagOf, metadataOf } from "../request-headers.ts";
+import { itemSettingsOf } from "./item-headers.ts";
+
+/** What a rename says beside where from and where to. */
+export function renameTermsOf(headers: RequestHeaders): Omit<Rename, "at" | "access"> {
+  const metadata = metadataOf(headers);
+  return {
+    replaces: flagOf(headers, "x-ms-file-rename-replace-if-exists"),
+    ignoresReadOnly: flagOf(headers, "x-ms-file-rename-ignore-readonly"),
+    settings: itemSettingsOf(headers),
+    metadata: metadata.length === 0 ? null : metadata,
+  };
+}

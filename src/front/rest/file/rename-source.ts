@@ -1,0 +1,62 @@
+import { wholeBody } from "../../../base/bytes.ts";
+import type { PathAsked } from "../../../service/file/context.ts";
+import type { RestRequest } from "../http/exchange.ts";
+import { parseQuery } from "../http/query.ts";
+import { flagOf, invalidHeader, requireHeader } from "../request-headers.ts";
+import type { FileCall } from "./call.ts";
+
+const SOURCE = "x-ms-file-rename-source";
+const ABSOLUTE = /^https?:\/\/([^/?#]+)(\/[^?#]*)(?:\?([^#]*))?$/i;
+const SHOWN_CHARS_MAX = 200;
+
+/**
+ * What a rename moves: a URL of the same share. Who comes with a SAS needs one for the source, too,
+ * and it stands in that URL.
+ */
+export function renameSourceOf(call: FileCall): PathAsked {
+  const { headers } = call.request;
+  const url = requireHeader(headers, SOURCE);
+  const request = sourceRequest(call.request, url);
+  const { account, route } = call.inner.route(request);
+  if (account !== call.account || route.share !== call.route.share) {
+    throw invalid(url, "A rename stays within one share: the source must be in the same.");
+  }
+  return {
+    at: {
+      account,
+      share: route.share,
+      snapshot: null,
+      path: route.path,
+      trailingDots: flagOf(headers, "x-ms-source-allow-trailing-dot"),
+    },
+    access: call.access.kind === "owner" ? call.access : call.inner.access(request),
+  };
+}
+
+/** The request that would reach the source. */
+function sourceRequest(outer: RestRequest, url: string): RestRequest {
+  const [, host = "", path = "", query = ""] = ABSOLUTE.exec(url) ?? [];
+  if (host === "") throw invalid(url, "It must be an absolute URL, percent-encoded.");
+  const headers = new Map([
+    ["host", host],
+    ["x-ms-version", outer.version],
+  ]);
+  return {
+    id: outer.id,
+    method: "PUT",
+    target: path,
+    path,
+    query: parseQuery(query),
+    headers: { get: (name) => headers.get(name), raw: [...headers].flat() },
+    version: outer.version,
+    body: wholeBody(Buffer.alloc(0)),
+    secure: outer.secure,
+    remoteAddress: outer.remoteAddress,
+    receivedMs: outer.receivedMs,
+  };
+}
+
+/** Without its query, in which a SAS may stand. */
+function invalid(url: string, reason: string) {
+  return invalidHeader(SOURCE, url.replace(/\?.*$/, "").slice(0, SHOWN_CHARS_MAX), reason);
+}

@@ -1,0 +1,25 @@
+import type { FileContext } from "../../../service/file/context.ts";
+import { setShareProperties } from "../../../service/file/set-share-properties.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { versionHeaders } from "../response-headers.ts";
+import { type FileCall, refuseSnapshot, shareUseOf } from "./call.ts";
+import { quotaHeaders, quotaOf, refuseUnsupportedOnShare, tierOf } from "./share-headers.ts";
+
+export async function handleSetShareProperties(
+  context: FileContext,
+  call: FileCall,
+): Promise<RestResponse> {
+  const { headers } = call.request;
+  refuseSnapshot(call);
+  refuseUnsupportedOnShare(headers);
+  const share = await setShareProperties(context, {
+    ...shareUseOf(call),
+    quotaGib: quotaOf(headers),
+    tier: tierOf(headers),
+  });
+  return {
+    status: 200,
+    headers: [...versionHeaders(share), ...quotaHeaders(share.quotaGib)],
+    body: null,
+  };
+}

@@ -1,0 +1,138 @@
+import { wholeBody } from "../../base/bytes.ts";
+import { HandClock } from "../../base/clock.ts";
+import { key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
+import type { Stamp } from "../../base/stamp.ts";
+import { MemoryExtents } from "../../engine/memory/extents.ts";
+import { MemoryStore } from "../../engine/memory/store.ts";
+import { OWNER } from "../../rules/access.ts";
+import type { Store } from "../../store/store.ts";
+import { StoredContents } from "../../store/stored-contents.ts";
+import { readWhole } from "../../store/whole-reading.ts";
+import {
+  DEFAULT_FILE_SETTINGS,
+  type FileAsked,
+  type PathAsked,
+  type ShareContext,
+  type ShareUse,
+} from "./context.ts";
+import { createDirectory } from "./create-directory.ts";
+import { createFile } from "./create-file.ts";
+import { createShare } from "./create-share.ts";
+import { getFile } from "./get-file.ts";
+import { NO_SETTINGS } from "./item-settings.ts";
+import { listDirectoriesAndFiles } from "./list-directories-and-files.ts";
+import { putRange } from "./put-range.ts";
+import { FileSweep } from "./sweep.ts";
+import type { FileProperties } from "./tree-records.ts";
+
+const NO_PROPERTIES: FileProperties = {
+  contentType: "",
+  contentEncoding: "",
+  contentLanguage: "",
+  contentDisposition: "",
+  cacheControl: "",
+  contentMd5: null,
+};
+
+const NO_DIGESTS = { md5: null, crc64: null };
+
+const ALL_SPACES = Object.values(SPACE).filter((space) => space !== SPACE.engine);
+
+/** A share in a store of its own, and short words for what tests do with it. */
+export class Files {
+  readonly clock = new HandClock(1_700_000_000_000);
+  readonly store: Store;
+  readonly context: ShareContext;
+
+  constructor(store: (clock: HandClock) => Store = (clock) => new MemoryStore(clock)) {
+    this.store = store(this.clock);
+    const contents = new StoredContents(this.store, new MemoryExtents());
+    this.context = { store: this.store, contents, settingsOf: () => DEFAULT_FILE_SETTINGS };
+  }
+
+  static async open(): Promise<Files> {
+    const files = new Files();
+    await files.createShare();
+    return files;
+  }
+
+  createShare() {
+    const terms = { metadata: [], quotaGib: 1, tier: "Hot" } as const;
+    return createShare(this.context, { ...this.share(), ...terms });
+  }
+
+  share(snapshot: Stamp | null = null): ShareUse {
+    return { at: { account: "account", share: "share", snapshot }, access: OWNER, leaseId: null };
+  }
+
+  at(path: string, snapshot: Stamp | null = null): FileAsked & PathAsked {
+    const names = path === "" ? [] : path.split("/");
+    const { at, access, leaseId } = this.share(snapshot);
+    return { at: { ...at, path: names, trailingDots: true }, access, leaseId };
+  }
+
+  makeDirectory(path: string) {
+    const settings = NO_SETTINGS;
+    return createDirectory(this.context, { ...this.at(path), settings, metadata: [] });
+  }
+
+  async create(path: string, text: string) {
+    return createFile(this.context, {
+      ...this.at(path),
+      length: text.length,
+      settings: NO_SETTINGS,
+      properties: NO_PROPERTIES,
+      metadata: [],
+      body: text === "" ? null : wholeBody(Buffer.from(text)),
+      digests: NO_DIGESTS,
+    });
+  }
+
+  write(path: string, from: number, text: string) {
+    return putRange(this.context, {
+      ...this.at(path),
+      from,
+      until: from + text.length,
+      preservesWritten: false,
+      body: wholeBody(Buffer.from(text)),
+      digests: NO_DIGESTS,
+    });
+  }
+
+  async text(path: string, snapshot: Stamp | null = null): Promise<string> {
+    const asked = { ...this.at(path, snapshot), range: null, md5: false };
+    const { reading } = await getFile(this.context, asked);
+    return (await readWhole(reading)).toString();
+  }
+
+  /** Every path with the text of the file, or null for a directory. */
+  async tree(snapshot: Stamp | null = null, path = ""): Promise<[string, string | null][]> {
+    const found: [string, string | null][] = [];
+    const asked = { ...this.at(path, snapshot), prefix: "", after: "", resultsMax: 1_000 };
+    for await (const { items } of listDirectoriesAndFiles(this.context, asked)) {
+      for (const { item, isDirectory } of items) {
+        const below = path === "" ? item.name : `${path}/${item.name}`;
+        found.push([below, isDirectory ? null : await this.text(below, snapshot)]);
+        if (isDirectory) found.push(...(await this.tree(snapshot, below)));
+      }
+    }
+    return found;
+  }
+
+  /** Sweeps until nothing is left to do. */
+  async sweep(): Promise<void> {
+    const sweep = new FileSweep(this.context);
+    while (await sweep.sweep());
+    while (await this.context.contents.sweep());
+  }
+
+  /** How many records there are of these kinds, or of any kind. */
+  records(spaces: readonly Space[] = ALL_SPACES): Promise<number> {
+    return this.store.read((view) =>
+      spaces.reduce((sum, space) => {
+        const all = key(space);
+        return sum + view.range(all, keyAfter(all), { limit: 10_000 }).length;
+      }, 0),
+    );
+  }
+}

@@ -1,0 +1,93 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { keyAfter } from "../../base/keys.ts";
+import { FILE_NEEDS } from "../../rules/file-needs.ts";
+import type { View } from "../../store/store.ts";
+import { admitToDirectory } from "./admit.ts";
+import type { FileContext, PathAsked } from "./context.ts";
+import { pendingIn } from "./opens.ts";
+import { TreeEntries } from "./tree-entries.ts";
+import {
+  type Directory,
+  entryKey,
+  entryKeyPrefix,
+  type File,
+  readDirectory,
+  readFile,
+} from "./tree-records.ts";
+
+export interface ListDirectoriesAndFiles extends PathAsked {
+  /** Whatever its case, as in all names. */
+  readonly prefix: string;
+  /** The last name of the list before; "" to begin with the first. */
+  readonly after: string;
+  readonly resultsMax: number;
+}
+
+/** A part of the answer, in order. */
+export interface ListedItems {
+  /** What is listed. */
+  readonly directory: Directory;
+  readonly items: readonly ListedFile[];
+  /** The name behind which the list goes on; null if it does not. */
+  readonly next: string | null;
+}
+
+/** A file or a directory; only files have a content. */
+export interface ListedFile {
+  readonly item: Directory | File;
+  readonly isDirectory: boolean;
+}
+
+/** A long list is several bodies: each sees one state, and no writer waits for them. */
+const PAGE_ITEMS_MAX = 250;
+
+/** Page by page, so that no more than one of them has to be kept. There is always a first. */
+export async function* listDirectoriesAndFiles(
+  context: FileContext,
+  asked: ListDirectoriesAndFiles,
+): AsyncGenerator<ListedItems> {
+  let left = asked.resultsMax;
+  let after: string | null = asked.after;
+  while (left > 0 && after !== null) {
+    const behind: string = after;
+    const room = Math.min(left, PAGE_ITEMS_MAX);
+    const page: ListedItems = await context.store.read((view) =>
+      listPage(view, asked, behind, room),
+    );
+    yield page;
+    left -= page.items.length;
+    after = page.next;
+  }
+}
+
+function listPage(
+  view: View,
+  asked: ListDirectoriesAndFiles,
+  after: string,
+  room: number,
+): ListedItems {
+  const { listDirectoriesAndFiles: need } = FILE_NEEDS;
+  const { tree, directory } = admitToDirectory(view, asked, need);
+  const prefix = entryKeyPrefix(tree, directory.id, asked.prefix);
+  const behind = keyAfter(entryKey(tree, directory.id, after));
+  const from = after === "" ? prefix : later(prefix, behind);
+  const entries = new TreeEntries(view, tree, from, keyAfter(prefix));
+  const isPending = pendingIn(view, tree, directory.id);
+  const items: ListedFile[] = [];
+  for (;;) {
+    const entry = entries.next(room - items.length + 1);
+    if (entry === null) return { directory, items, next: null };
+    if (isPending(entry.id)) continue;
+    const last = items.at(-1);
+    if (items.length === room && last !== undefined) {
+      return { directory, items, next: last.item.name };
+    }
+    const { id, isDirectory } = entry;
+    const item = isDirectory ? readDirectory(view, tree, id) : readFile(view, tree, id);
+    items.push({ item, isDirectory });
+  }
+}
+
+function later(one: Bytes, other: Bytes): Bytes {
+  return one.compare(other) > 0 ? one : other;
+}

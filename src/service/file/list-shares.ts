@@ -1,0 +1,154 @@
+import { refuse } from "../../base/fault.ts";
+import { keyAfter, keyOfTextPrefix, SPACE, type Space } from "../../base/keys.ts";
+import type { Stamp } from "../../base/stamp.ts";
+import { type Access, refuseByAccess } from "../../rules/access.ts";
+import { FILE_NEEDS } from "../../rules/file-needs.ts";
+import { type LeaseStatus, leaseStatus } from "../../rules/lease.ts";
+import type { Entry, View } from "../../store/store.ts";
+import type { FileContext } from "./context.ts";
+import {
+  type DeletedShare,
+  deletedShareOfEntry,
+  type Share,
+  type ShareSnapshot,
+  shareOfEntry,
+  snapshotsOf,
+} from "./records.ts";
+
+export interface ListShares {
+  readonly account: string;
+  readonly access: Access;
+  readonly prefix: string;
+  /** Where the list before ended. */
+  readonly after: SharePosition | null;
+  readonly resultsMax: number;
+  /** Whether snapshots are listed too, before their share; so with shares that can be restored. */
+  readonly snapshots: boolean;
+  readonly deleted: boolean;
+}
+
+/** What is listed under one name: first what was deleted, then snapshots, at last the share. */
+const DELETED = 0;
+const SNAPSHOT = 1;
+const SHARE = 2;
+
+/** Behind this. It stays true whatever changes meanwhile. */
+export interface SharePosition {
+  readonly name: string;
+  readonly kind: number;
+  readonly stamp: Stamp;
+}
+
+export interface ListSharesDone {
+  readonly shares: readonly ListedShare[];
+  /** Where the list goes on; null if it does not. */
+  readonly next: SharePosition | null;
+}
+
+export interface ListedShare extends SharePosition {
+  readonly share: Share;
+  /** What is listed: the share as it is, or one of its snapshots. */
+  readonly state: Share | ShareSnapshot;
+  readonly snapshot: Stamp | null;
+  readonly deleted: DeletedShare | null;
+  readonly lease: LeaseStatus;
+}
+
+/** A long list is several bodies: each sees one state, and no writer waits for them. */
+const BODY_ITEMS_MAX = 1_000;
+/** Shares to restore are few: they are looked at all at once. */
+const DELETED_MAX = 10_000;
+
+export async function listShares(context: FileContext, asked: ListShares): Promise<ListSharesDone> {
+  const shares: ListedShare[] = [];
+  let after = asked.after;
+  for (;;) {
+    const room = Math.min(asked.resultsMax - shares.length, BODY_ITEMS_MAX);
+    const page = await context.store.read((view) => listPage(view, asked, after, room));
+    shares.push(...page.shares);
+    after = page.next;
+    if (after === null || shares.length >= asked.resultsMax) return { shares, next: after };
+  }
+}
+
+function listPage(
+  view: View,
+  asked: ListShares,
+  after: SharePosition | null,
+  room: number,
+): ListSharesDone {
+  refuse(refuseByAccess(asked.access, FILE_NEEDS.listShares, null, view.now()));
+  // The name behind which it goes on may have been listed in part, or may be gone.
+  const live = entriesOf(view, SPACE.share, asked, after, room + 2).map(shareOfEntry);
+  const deleted = asked.deleted
+    ? entriesOf(view, SPACE.deletedShare, asked, after, DELETED_MAX).map(deletedShareOfEntry)
+    : [];
+  const shares: ListedShare[] = [];
+  const names = new Set([...live, ...deleted].map(({ name }) => name));
+  for (const name of [...names].sort()) {
+    const under = [
+      ...deleted.filter((one) => one.name === name).flatMap((one) => listedDeleted(view, one)),
+      ...live.filter((one) => one.name === name).flatMap((one) => listedLive(view, asked, one)),
+    ];
+    for (const item of under) {
+      if (after !== null && !isBehind(item, after)) continue;
+      if (shares.length === room) return { shares, next: shares.at(-1) ?? null };
+      shares.push(item);
+    }
+  }
+  return { shares, next: null };
+}
+
+function entriesOf(
+  view: View,
+  space: Space,
+  asked: ListShares,
+  after: SharePosition | null,
+  limit: number,
+): Entry[] {
+  const prefix = keyOfTextPrefix(space, [asked.account], asked.prefix);
+  const first = keyOfTextPrefix(space, [asked.account], after?.name ?? "");
+  const from = first.compare(prefix) > 0 ? first : prefix;
+  const until = keyAfter(prefix);
+  return from.compare(until) < 0 ? view.range(from, until, { limit }) : [];
+}
+
+function listedLive(
+  view: View,
+  asked: ListShares,
+  { name, share }: { name: string; share: Share },
+): ListedShare[] {
+  const now = view.now();
+  const snapshots = asked.snapshots ? snapshotsOf(view, share.id) : [];
+  const lease = leaseStatus(share.lease, now);
+  return [
+    ...snapshots.map(({ stamp, snapshot }) => ({
+      name,
+      kind: SNAPSHOT,
+      stamp,
+      share,
+      state: snapshot,
+      snapshot: stamp,
+      deleted: null,
+      lease: leaseStatus(snapshot.lease, now),
+    })),
+    { name, kind: SHARE, stamp: 0n, share, state: share, snapshot: null, deleted: null, lease },
+  ];
+}
+
+function listedDeleted(
+  view: View,
+  { name, version, deleted }: ReturnType<typeof deletedShareOfEntry>,
+): ListedShare[] {
+  const now = view.now();
+  if (deleted.untilMs <= now) return [];
+  const { share } = deleted;
+  const lease = leaseStatus(null, now);
+  const item = { name, kind: DELETED, stamp: version, share, state: share, snapshot: null };
+  return [{ ...item, deleted, lease }];
+}
+
+function isBehind(one: SharePosition, other: SharePosition): boolean {
+  if (one.name !== other.name) return one.name > other.name;
+  return one.kind === other.kind ? one.stamp > other.stamp : one.kind > other.kind;
+}

@@ -1,0 +1,48 @@
+import { Fault } from "../../base/fault.ts";
+import { FILE_NEEDS } from "../../rules/file-needs.ts";
+import type { View } from "../../store/store.ts";
+import { admitToDirectory, admitToName } from "./admit.ts";
+import type { FileContext, PathAsked } from "./context.ts";
+import { changedSettings } from "./item-settings.ts";
+import type { Tree } from "./kept-records.ts";
+import { moveEntry, type Rename } from "./rename.ts";
+import { type Directory, ROOT_ID, readDirectory, writeDirectory } from "./tree-records.ts";
+import { nextDirectoryVersion } from "./version.ts";
+
+export interface RenameDirectory extends Rename {
+  /** Where it is now. */
+  readonly source: PathAsked;
+}
+
+/** One entry moves, whatever the directory holds. */
+export async function renameDirectory(
+  context: FileContext,
+  asked: RenameDirectory,
+): Promise<Directory> {
+  return context.store.transact((tx) => {
+    const { tree, directory } = admitToDirectory(tx, asked.source, FILE_NEEDS.renameDirectory);
+    const target = admitToName(tx, asked, FILE_NEEDS.renameDirectory);
+    if (directory.id === ROOT_ID) throw new Fault("InvalidInput", { Reason: "This is the root." });
+    if (target.entry !== null && target.entry.id !== directory.id) {
+      throw new Fault("ResourceAlreadyExists");
+    }
+    refuseMoveIntoItself(tx, tree, directory, target.parent);
+    const version = nextDirectoryVersion(tx, tree, directory);
+    const moved = { ...directory, ...version, parent: target.parent, name: target.name };
+    const renamed: Directory = {
+      ...moved,
+      ...changedSettings(tx, tree, moved, asked.settings, version),
+      metadata: asked.metadata ?? directory.metadata,
+    };
+    moveEntry(tx, tree, directory, renamed, true);
+    writeDirectory(tx, tree, renamed);
+    return renamed;
+  });
+}
+
+function refuseMoveIntoItself(view: View, tree: Tree, { id }: Directory, parent: bigint): void {
+  for (let above = parent; above !== ROOT_ID; above = readDirectory(view, tree, above).parent) {
+    if (above !== id) continue;
+    throw new Fault("InvalidInput", { Reason: "A directory cannot be moved into itself." });
+  }
+}

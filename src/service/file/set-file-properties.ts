@@ -1,0 +1,47 @@
+import { FILE_ATTRIBUTES } from "../../rules/file-attributes.ts";
+import { admitFileUpdate } from "./admit.ts";
+import type { FileAsked, FileContext } from "./context.ts";
+import { changedSettings, type ItemSettings } from "./item-settings.ts";
+import { growUsage } from "./share-usage.ts";
+import { type File, type FileProperties, writeFile } from "./tree-records.ts";
+import { nextFileVersion } from "./version.ts";
+
+export interface SetFileProperties extends FileAsked {
+  /** All of them: what is empty here is cleared. Null to leave them as they are. */
+  readonly properties: FileProperties | null;
+  /** Null to leave it as it is. */
+  readonly length: number | null;
+  readonly settings: ItemSettings;
+}
+
+export async function setFileProperties(
+  context: FileContext,
+  asked: SetFileProperties,
+): Promise<File> {
+  const { contents, store } = context;
+  const { attributes } = asked.settings;
+  // Nobody could write to it any more if that could not be taken back.
+  const makesWritable = attributes !== null && (attributes & FILE_ATTRIBUTES.ReadOnly) === 0;
+  return store.transact((tx) => {
+    const { share, tree, file } = admitFileUpdate(
+      tx,
+      asked,
+      "setFileProperties",
+      null,
+      makesWritable,
+    );
+    const version = nextFileVersion(tx, tree, contents, file);
+    const length = asked.length ?? file.content.length;
+    growUsage(tx, share, file.id, length - file.content.length);
+    const isResized = length !== file.content.length;
+    const changed: File = {
+      ...file,
+      ...version,
+      ...changedSettings(tx, tree, file, asked.settings, version),
+      properties: asked.properties ?? file.properties,
+      content: isResized ? contents.maps.resize(tx, file.content, length) : file.content,
+    };
+    writeFile(tx, tree, changed);
+    return changed;
+  });
+}

@@ -1,0 +1,30 @@
+import { Fault, refuse } from "../../base/fault.ts";
+import type { Stamp } from "../../base/stamp.ts";
+import { refuseByAccess } from "../../rules/access.ts";
+import { FILE_NEEDS } from "../../rules/file-needs.ts";
+import { refuseShareName } from "../../rules/share-name.ts";
+import type { FileContext, ShareAsked } from "./context.ts";
+import { deletedShareKey, readDeletedShare, readShare, type Share, writeShare } from "./records.ts";
+import { nextVersion } from "./version.ts";
+
+export interface UndeleteShare extends ShareAsked {
+  /** What it was called. It comes back under the name in `at`. */
+  readonly deletedName: string;
+  readonly deletedVersion: Stamp;
+}
+
+export async function undeleteShare(context: FileContext, asked: UndeleteShare): Promise<Share> {
+  const { at, deletedName, deletedVersion } = asked;
+  return context.store.transact((tx) => {
+    refuse(refuseByAccess(asked.access, FILE_NEEDS.undeleteShare, null, tx.now()));
+    refuse(refuseShareName(at.share));
+    const was = { account: at.account, share: deletedName };
+    const found = readDeletedShare(tx, was, deletedVersion);
+    if (found === null || found.untilMs <= tx.now()) throw new Fault("ShareNotFound");
+    if (readShare(tx, at) !== null) throw new Fault("ShareAlreadyExists");
+    const share = { ...found.share, ...nextVersion(tx, found.share) };
+    tx.delete(deletedShareKey(was, deletedVersion));
+    writeShare(tx, at, share);
+    return share;
+  });
+}

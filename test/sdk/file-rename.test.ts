@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { FileSystemAttributes } from "@azure/storage-file-share";
+import { type FileServer, startFileServer } from "./file-server.ts";
+import { rawRequest } from "./raw-request.ts";
+import { refused } from "./refused.ts";
+
+let server: FileServer;
+
+before(async () => {
+  server = await startFileServer();
+});
+
+after(async () => {
+  await server.close();
+  assert.deepEqual(server.failures, []);
+});
+
+test("a file that is renamed stays the same file", async () => {
+  const share = await server.newShare();
+  await share.getDirectoryClient("dir").create();
+  const file = share.rootDirectoryClient.getFileClient("old name");
+  await file.create(5, { metadata: { a: "b" } });
+  await file.uploadRange("hello", 0, 5);
+  const before = await file.getProperties();
+  const { destinationFileClient: moved } = await file.rename("dir/new name");
+  const after = await moved.getProperties();
+  assert.deepEqual([after.fileId, after.metadata], [before.fileId, { a: "b" }]);
+  assert.notEqual(after.etag, before.etag);
+  assert.notEqual(after.fileParentId, before.fileParentId);
+  assert.equal((await moved.downloadToBuffer()).toString(), "hello");
+  await refused(file.getProperties(), 404, "ResourceNotFound");
+});
+
+test("a name can change in its case alone", async () => {
+  const share = await server.newShare();
+  const file = share.rootDirectoryClient.getFileClient("readme");
+  await file.create(1);
+  await file.rename("README");
+  const names = [];
+  for await (const { name } of share.rootDirectoryClient.listFilesAndDirectories())
+    names.push(name);
+  assert.deepEqual(names, ["README"]);
+});
+
+test("a rename replaces a file only if told so, and a read-only one only if told so too", async () => {
+  const share = await server.newShare();
+  const root = share.rootDirectoryClient;
+  const file = root.getFileClient("file");
+  const other = root.getFileClient("other");
+  await file.create(1);
+  await other.create(2, { fileAttributes: FileSystemAttributes.parse("ReadOnly") });
+  await refused(file.rename("other"), 409, "ResourceAlreadyExists");
+  await refused(file.rename("other", { replaceIfExists: true }), 409, "ReadOnlyAttribute");
+  await file.rename("other", { replaceIfExists: true, ignoreReadOnly: true });
+  assert.equal((await other.getProperties()).contentLength, 1);
+  await share.getDirectoryClient("dir").create();
+  await refused(other.rename("dir", { replaceIfExists: true }), 409, "ResourceAlreadyExists");
+});
+
+test("a rename can set what a file is, too", async () => {
+  const share = await server.newShare();
+  const file = share.rootDirectoryClient.getFileClient("file");
+  await file.create(1, { metadata: { a: "b" } });
+  const { destinationFileClient: moved } = await file.rename("moved", {
+    metadata: { c: "d" },
+    contentType: "text/plain",
+    copyFileSmbInfo: {
+      fileAttributes: "Hidden",
+      fileCreationTime: "2001-01-01T00:00:00.0000000Z",
+    },
+  });
+  const found = await moved.getProperties();
+  assert.deepEqual(
+    [found.metadata, found.contentType, found.fileAttributes, found.fileCreatedOn],
+    [{ c: "d" }, "text/plain", "Hidden", new Date("2001-01-01T00:00:00Z")],
+  );
+});
+
+test("a directory moves with all it holds, in one step", async () => {
+  const share = await server.newShare();
+  const directory = share.getDirectoryClient("a");
+  await directory.create();
+  await directory.getDirectoryClient("b").create();
+  await directory.getDirectoryClient("b").getFileClient("file").create(3);
+  const { fileId } = await directory.getProperties();
+  const { destinationDirectoryClient: moved } = await directory.rename("c");
+  assert.equal((await moved.getProperties()).fileId, fileId);
+  const file = moved.getDirectoryClient("b").getFileClient("file");
+  assert.equal((await file.getProperties()).contentLength, 3);
+  await refused(directory.getProperties(), 404, "ResourceNotFound");
+});
+
+test("a directory does not move into itself, nor over anything", async () => {
+  const share = await server.newShare();
+  const directory = share.getDirectoryClient("a");
+  await directory.create();
+  await directory.getDirectoryClient("b").create();
+  await share.getDirectoryClient("c").create();
+  await share.rootDirectoryClient.getFileClient("file").create(1);
+  await refused(directory.rename("a/b/d"), 400, "InvalidInput");
+  await refused(directory.rename("c"), 409, "ResourceAlreadyExists");
+  await refused(directory.rename("file"), 409, "ResourceAlreadyExists");
+  await refused(directory.rename("missing/d"), 404, "ParentNotFound");
+  await directory.getDirectoryClient("b").getProperties();
+});
+
+test("a rename needs a source, in the same share", async () => {
+  const share = await server.newShare();
+  const other = await server.newShare();
+  await other.rootDirectoryClient.getFileClient("file").create(1);
+  const rename = async (source: string | null) => {
+    const headers: Record<string, string> =
+      source === null ? {} : { "x-ms-file-rename-source": source };
+    const path = `/${share.name}/new?comp=rename`;
+    return (await rawRequest(server, { method: "PUT", path, headers })).code;
+  };
+  assert.equal(await rename(null), "MissingRequiredHeader");
+  assert.equal(await rename("file"), "InvalidHeaderValue");
+  assert.equal(await rename(`${server.url}/${other.name}/file`), "InvalidHeaderValue");
+  assert.equal(await rename(`${server.url}/${share.name}/file`), "ResourceNotFound");
+});

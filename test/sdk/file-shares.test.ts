@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type FileServer, startFileServer, sweepFiles } from "./file-server.ts";
+import { rawRequest } from "./raw-request.ts";
+import { refused } from "./refused.ts";
+
+const DAY_MS = 24 * 3_600_000;
+
+let server: FileServer;
+
+before(async () => {
+  server = await startFileServer({ shareRetentionDays: 7 });
+});
+
+after(async () => {
+  await server.close();
+  assert.deepEqual(server.failures, []);
+});
+
+async function names(prefix: string, includeDeleted = false): Promise<string[]> {
+  const found: string[] = [];
+  for await (const share of server.client().listShares({ prefix, includeDeleted })) {
+    found.push(share.deleted ? `${share.name} deleted` : share.name);
+  }
+  return found;
+}
+
+test("a share is created with quota, tier and metadata, and they can be set", async () => {
+  const share = server.client().getShareClient("with-properties");
+  await share.create({ quota: 10, accessTier: "Hot", metadata: { color: "red" } });
+  const first = await share.getProperties();
+  assert.deepEqual(
+    [first.quota, first.accessTier, first.metadata, first.protocols?.smbEnabled],
+    [10, "Hot", { color: "red" }, true],
+  );
+  await share.setProperties({ quotaInGB: 20, accessTier: "Cool" });
+  await share.setMetadata({ color: "blue" });
+  const second = await share.getProperties();
+  assert.deepEqual(
+    [second.quota, second.accessTier, second.metadata],
+    [20, "Cool", { color: "blue" }],
+  );
+  assert.notEqual(second.etag, first.etag);
+  assert.ok(second.accessTierChangeTime instanceof Date);
+});
+
+test("quotas and tiers that there are not are refused", async () => {
+  const create = async (name: string, value: string) => {
+    const path = "/no-such-quota?restype=share";
+    return (await rawRequest(server, { method: "PUT", path, headers: { [name]: value } })).code;
+  };
+  for (const quota of ["0", "102401", "many"]) {
+    assert.equal(await create("x-ms-share-quota", quota), "InvalidHeaderValue");
+  }
+  assert.equal(await create("x-ms-access-tier", "Lukewarm"), "InvalidHeaderValue");
+  assert.equal(await create("x-ms-enabled-protocols", "NFS"), "InvalidHeaderValue");
+  assert.equal(await create("x-ms-root-squash", "RootSquash"), "UnsupportedHeader");
+  assert.equal(await create("x-ms-share-provisioned-iops", "500"), "UnsupportedHeader");
+  assert.deepEqual(await names("no-such"), []);
+});
+
+test("names that are none are refused", async () => {
+  const client = server.client();
+  await refused(client.createShare("ab"), 400, "OutOfRangeInput");
+  await refused(client.createShare("Upper"), 400, "InvalidResourceName");
+  await refused(client.createShare("two--dashes"), 400, "InvalidResourceName");
+});
+
+test("access policies come back as they were set", async () => {
+  const share = await server.newShare();
+  const accessPolicy = {
+    permissions: "rwdl",
+    startsOn: new Date("2026-01-01T00:00:00Z"),
+    expiresOn: new Date("2036-01-01T00:00:00Z"),
+  };
+  await share.setAccessPolicy([{ id: "one", accessPolicy }]);
+  const { signedIdentifiers } = await share.getAccessPolicy();
+  assert.deepEqual(signedIdentifiers, [{ id: "one", accessPolicy }]);
+  const wrong = [{ id: "one", accessPolicy: { ...accessPolicy, permissions: "rx" } }];
+  await refused(share.setAccessPolicy(wrong), 400, "InvalidXmlNodeValue");
+});
+
+test("usage is what the files are long, and never more than the quota", async () => {
+  const share = await server.newShare();
+  await share.setQuota(1);
+  const used = async () => (await share.getStatistics()).shareUsageBytes;
+  const GIB = 1024 ** 3;
+  const file = share.rootDirectoryClient.getFileClient("one");
+  await file.create(GIB - 1000);
+  const other = share.rootDirectoryClient.getFileClient("two");
+  await refused(other.create(1001), 413, "ShareSizeLimitReached");
+  await refused(other.getProperties(), 404, "ResourceNotFound");
+  await other.create(1000);
+  assert.equal(await used(), GIB);
+  await refused(other.resize(1001), 413, "ShareSizeLimitReached");
+  await other.resize(10);
+  assert.equal(await used(), GIB - 990);
+  await file.create(500);
+  assert.equal(await used(), 510);
+  await file.delete();
+  assert.equal(await used(), 10);
+});
+
+test("shares are listed by name, by prefix and page by page", async () => {
+  const client = server.client();
+  for (const name of ["list-c", "list-a", "list-b", "other"]) {
+    await client.createShare(name, { metadata: { name: name.replace("-", "") } });
+  }
+  assert.deepEqual(await names("list-"), ["list-a", "list-b", "list-c"]);
+  const pages = client.listShares({ prefix: "list-", includeMetadata: true });
+  const found: string[][] = [];
+  for await (const page of pages.byPage({ maxPageSize: 2 })) {
+    found.push((page.shareItems ?? []).map(({ name, metadata }) => `${name} ${metadata?.name}`));
+  }
+  assert.deepEqual(found, [["list-a lista", "list-b listb"], ["list-c listc"]]);
+  const { code } = await rawRequest(server, { path: "/?comp=list&marker=none" });
+  assert.equal(code, "InvalidQueryParameterValue");
+});
+
+test("a deleted share can be restored with all it held, until its time is over", async () => {
+  const share = await server.newShare();
+  await share.rootDirectoryClient.getFileClient("file").create(5);
+  await share.delete();
+  await refused(share.getProperties(), 404, "ShareNotFound");
+  assert.deepEqual(await names(share.name), []);
+  assert.deepEqual(await names(share.name, true), [`${share.name} deleted`]);
+  await sweepFiles(server);
+
+  const [deleted] = await deletedOf(share.name);
+  assert.equal(deleted?.properties.remainingRetentionDays, 7);
+  const version = deleted?.version ?? "";
+  await server.client().undeleteShare(share.name, version);
+  await share.rootDirectoryClient.getFileClient("file").getProperties();
+  await refused(server.client().undeleteShare(share.name, version), 404, "ShareNotFound");
+
+  await share.delete();
+  const [again] = await deletedOf(share.name);
+  server.clock.turn(7 * DAY_MS);
+  await sweepFiles(server);
+  assert.deepEqual(await names(share.name, true), []);
+  const undelete = server.client().undeleteShare(share.name, again?.version ?? "");
+  await refused(undelete, 404, "ShareNotFound");
+});
+
+test("a name that is taken again is not taken back", async () => {
+  const share = await server.newShare();
+  await share.delete();
+  await share.create();
+  const [deleted] = await deletedOf(share.name);
+  const undelete = server.client().undeleteShare(share.name, deleted?.version ?? "");
+  await refused(undelete, 409, "ShareAlreadyExists");
+});
+
+async function deletedOf(name: string) {
+  const found = [];
+  for await (const share of server.client().listShares({ prefix: name, includeDeleted: true })) {
+    if (share.deleted) found.push(share);
+  }
+  return found;
+}
+
+test("service properties hold metrics, CORS and the settings of SMB", async () => {
+  const client = server.client();
+  const found = await client.getProperties();
+  assert.equal(found.protocol?.smb?.multichannel?.enabled, false);
+  const rule = {
+    allowedOrigins: "https://example.org",
+    allowedMethods: "GET",
+    allowedHeaders: "*",
+    exposedHeaders: "*",
+    maxAgeInSeconds: 60,
+  };
+  await client.setProperties({ cors: [rule] });
+  assert.deepEqual((await client.getProperties()).cors, [rule]);
+  await client.setProperties({ protocol: { smb: { multichannel: { enabled: false } } } });
+  assert.deepEqual((await client.getProperties()).cors, [rule]);
+  const on = { protocol: { smb: { multichannel: { enabled: true } } } };
+  await refused(client.setProperties(on), 400, "UnsupportedXmlNode");
+});
