@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Target } from "./server.ts";
-import { signed } from "./shared-key.ts";
+import { ACCOUNT, signed } from "./shared-key.ts";
 
 const CONTAINER = "/bench";
 
@@ -100,6 +100,25 @@ function blockId(block: number): string {
   return Buffer.from(`block-${String(block).padStart(6, "0")}`).toString("base64");
 }
 
+/** Copies a blob to the one behind it. */
+export function copyBlob(target: Target, blob: BlobSize): Buffer {
+  return signed(target.port, {
+    method: "PUT",
+    path: pathOf({ ...blob, index: blob.index + 1 }),
+    headers: { "x-ms-copy-source": urlOf(target, blob) },
+  });
+}
+
+/** Stages all of a blob as one block of the one behind it. */
+export function putBlockFromUrl(target: Target, blob: BlobSize): Buffer {
+  return signed(target.port, {
+    method: "PUT",
+    path: pathOf({ ...blob, index: blob.index + 1 }),
+    query: { comp: "block", blockid: "AAAA" },
+    headers: { "x-ms-copy-source": urlOf(target, blob) },
+  });
+}
+
 export function getBlob(target: Target, blob: BlobSize): Buffer {
   return signed(target.port, { method: "GET", path: pathOf(blob) });
 }
@@ -115,6 +134,10 @@ export function listBlobs(target: Target, resultsMax = 5_000): Buffer {
 
 function pathOf(blob: BlobSize): string {
   return `${CONTAINER}/blob-${String(blob.index).padStart(6, "0")}.${blob.bytes}`;
+}
+
+function urlOf({ port }: Target, blob: BlobSize): string {
+  return `http://127.0.0.1:${port}/${ACCOUNT}${pathOf(blob)}`;
 }
 
 const bodies = new Map<number, Buffer>();

@@ -5,6 +5,7 @@ import { memoryOfParallelBodies } from "./parallel-bodies.ts";
 import { QUEUE_ROWS } from "./queue-rows.ts";
 import {
   appendBlock,
+  copyBlob,
   createBlob,
   createContainer,
   getBlob,
@@ -12,6 +13,7 @@ import {
   listBlobs,
   putBlob,
   putBlock,
+  putBlockFromUrl,
   putBlockList,
   putPage,
 } from "./requests.ts";
@@ -30,6 +32,9 @@ import { TABLE_ROWS } from "./table-rows.ts";
 const SMALL_BYTES = 4 * 1024;
 const LARGE_MIB = 100;
 const LARGE = { index: 0, bytes: LARGE_MIB * 1024 * 1024 };
+/** 1 GiB, in blocks of 4 MiB: it never has to be in memory as a whole. */
+const LARGEST = { index: 0, bytes: 4 * 1024 * 1024 };
+const LARGEST_BLOCKS = 256;
 const LISTED_BLOBS = 5_000;
 const LISTED_BYTES = 100;
 const BLOCK_BYTES = 64 * 1024;
@@ -127,6 +132,20 @@ export const ROWS: readonly Row[] = [
     }),
   },
   {
+    name: "Copy 1 GiB on the same server",
+    unit: "ms",
+    servers: ["lazuli"],
+    bars: [below(50, "ms")],
+    measure: onFresh((target, bench) => timeWithLargest(target, bench, copyBlob)),
+  },
+  {
+    name: "Put Block From URL, 1 GiB",
+    unit: "ms",
+    servers: ["lazuli"],
+    bars: [below(50, "ms")],
+    measure: onFresh((target, bench) => timeWithLargest(target, bench, putBlockFromUrl)),
+  },
+  {
     name: "List 5,000 blobs",
     unit: "req/s",
     servers: ["lazuli", "azurite"],
@@ -189,6 +208,23 @@ function onFresh(run: (target: Target, bench: Bench) => Promise<Reading>): Row["
       await answerTo(target, createContainer(target));
       return run(target, bench);
     });
+}
+
+/** How long a request takes that is about a blob of 1 GiB. */
+async function timeWithLargest(
+  target: Target,
+  { load }: Bench,
+  make: typeof copyBlob,
+): Promise<Reading> {
+  await load.each(target, blocksOfLargest(target));
+  await answerTo(target, putBlockList(target, LARGEST, LARGEST_BLOCKS));
+  const reading = await load.single(target, [make(target, LARGEST)]);
+  return { ...reading, value: reading.p50Ms ?? 0 };
+}
+
+/** One at a time: together they would not fit into memory. */
+function* blocksOfLargest(target: Target): Iterable<Buffer> {
+  for (let block = 0; block < LARGEST_BLOCKS; block++) yield putBlock(target, LARGEST, block);
 }
 
 const emptyAppendBlob: typeof putBlob = (target, blob) => createBlob(target, "AppendBlob", blob);

@@ -7,6 +7,16 @@ export interface BodyDigests {
   readonly crc64: Bytes | null;
 }
 
+export const NO_DIGESTS: BodyDigests = { md5: null, crc64: null };
+
+/** What has to be computed to check what a client says; null for nothing. */
+export function digestsToTake({
+  md5,
+  crc64,
+}: BodyDigests): { md5: boolean; crc64: boolean } | null {
+  return md5 === null && crc64 === null ? null : { md5: md5 !== null, crc64: crc64 !== null };
+}
+
 /** Refuses bytes that are not those the client meant to send. */
 export function refuseByDigests(wanted: BodyDigests, taken: BodyDigests): void {
   if (wanted.md5 !== null && taken.md5 !== null && !wanted.md5.equals(taken.md5)) {

@@ -38,6 +38,7 @@ export const SPACE = {
   expiringBlob: 0x2a,
   deletedBlobState: 0x2b,
   blobTag: 0x2c,
+  pendingCopy: 0x2d,
   queue: 0x30,
   message: 0x31,
   messageTurn: 0x32,

@@ -33,6 +33,8 @@ export const PUT_PAGE_BYTES_MAX = 4 * MIB;
 export const PAGE_RANGES_MAX = 10_000;
 export const SEQUENCE_NUMBER_MAX = 2n ** 63n - 1n;
 export const RANGE_DIGEST_BYTES_MAX = 4 * MIB;
+/** Of what is copied while the client waits. */
+export const COPY_FROM_URL_BYTES_MAX = 256 * MIB;
 export const LIST_RESULTS_MAX = 5_000;
 
 export const LEASE_SECONDS_MIN = 15;

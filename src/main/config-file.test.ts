@@ -34,6 +34,21 @@ test("an account says how long its shares can be restored", () => {
   assert.deepEqual(read({}), { shareRetentionDays: null });
 });
 
+test("servers to copy from are listed by their origins, and networks off the internet", () => {
+  const copySources = { origins: ["https://a.example"], networks: ["10.0.0.0/8"] };
+  assert.deepEqual(readConfig("a.json", JSON.stringify({ copySources })), { copySources });
+  const origins = { copySources: { origins: [] } };
+  assert.deepEqual(readConfig("a.json", JSON.stringify(origins)).copySources?.networks, []);
+  for (const [wrong, message] of [
+    [{}, /"copySources\.origins" is missing/],
+    [{ origins: "x" }, /"copySources\.origins" must be a list/],
+    [{ origins: [], hosts: [] }, /"copySources\.hosts" is not known here/],
+  ] as const) {
+    const text = JSON.stringify({ copySources: wrong });
+    assert.throws(() => readConfig("a.json", text), message);
+  }
+});
+
 test("what is wrong in it is named by file and field, and no key is repeated", () => {
   const wrong: [unknown, RegExp][] = [
     [[], /the file must be an object/],

@@ -1,6 +1,7 @@
 import { RETENTION_DAYS_MAX } from "../base/limits.ts";
 import type { AccountSettings } from "../front/rest/auth/account.ts";
 import type { IssuerSettings } from "../front/rest/auth/bearer.ts";
+import type { AllowedSources } from "../front/rest/source/allowed-sources.ts";
 import { type BlobSettings, DEFAULT_BLOB_SETTINGS } from "../service/blob/context.ts";
 import { DEFAULT_FILE_SETTINGS, type FileSettings } from "../service/file/context.ts";
 import { UsageError } from "./start-error.ts";
@@ -9,6 +10,7 @@ import { UsageError } from "./start-error.ts";
 export interface Config {
   readonly accounts?: readonly AccountConfig[];
   readonly oauth?: IssuerSettings;
+  readonly copySources?: AllowedSources;
 }
 
 export interface AccountConfig extends AccountSettings {
@@ -24,6 +26,7 @@ export function readConfig(file: string, text: string): Config {
   const config = {
     ...(top.mayHave("accounts") ? { accounts: readAccounts(file, top) } : {}),
     ...(top.mayHave("oauth") ? { oauth: readOauth(top.object("oauth")) } : {}),
+    ...(top.mayHave("copySources") ? { copySources: readSources(top.object("copySources")) } : {}),
   };
   top.refuseOthers();
   return config;
@@ -87,6 +90,15 @@ function readOauth(fields: Fields): IssuerSettings {
   };
   fields.refuseOthers();
   return issuer;
+}
+
+function readSources(fields: Fields): AllowedSources {
+  const sources = {
+    origins: fields.texts("origins"),
+    networks: fields.mayHave("networks") ? fields.texts("networks") : [],
+  };
+  fields.refuseOthers();
+  return sources;
 }
 
 type Values = Readonly<Record<string, unknown>>;

@@ -1,12 +1,18 @@
 import type { Clock } from "../base/clock.ts";
 import { BlobRestService } from "../front/rest/blob/blob-rest-service.ts";
+import { BLOB_SOURCES } from "../front/rest/blob/blob-source.ts";
 import { FileRestService } from "../front/rest/file/file-rest-service.ts";
 import type { RestService } from "../front/rest/http/exchange.ts";
 import { DEFAULT_LIMITS } from "../front/rest/http/limits.ts";
 import { type Listener, openListener } from "../front/rest/http/server.ts";
 import { QueueRestService } from "../front/rest/queue/queue-rest-service.ts";
+import { CopySources } from "../front/rest/source/copy-sources.ts";
+import { OwnEndpoints } from "../front/rest/source/own-endpoints.ts";
 import { TableRestService } from "../front/rest/table/table-rest-service.ts";
 import { DEFAULT_BLOB_SETTINGS } from "../service/blob/context.ts";
+import { failInterruptedCopies } from "../service/blob/fail-interrupted-copies.ts";
+import type { CopyContext } from "../service/blob/fetch-copy.ts";
+import { RunningCopies } from "../service/blob/running-copies.ts";
 import { BlobSweep } from "../service/blob/sweep.ts";
 import { beginEpoch, clearHandles } from "../service/file/clear-handles.ts";
 import { DEFAULT_FILE_SETTINGS } from "../service/file/context.ts";
@@ -71,14 +77,19 @@ async function open(
   undo.add(() => data.close());
   const epoch = await beginEpoch(data);
   await clearHandles(data, epoch);
+  const copies = new RunningCopies();
+  undo.add(() => copies.stop());
+  await failInterruptedCopies(data);
   const background = sweeping(data, around, log);
   undo.add(() => background.stop());
 
   const origins = new Map<ServiceName, string>();
-  for (const [name, service] of servicesOn(data, settings)) {
+  const endpoints = new OwnEndpoints(settings.accounts);
+  for (const [name, service] of servicesOn({ ...data, copies }, settings, endpoints)) {
     const listener = await listen(name, service, settings, around, log, () => isHealthy);
     undo.add(() => listener.drain());
     origins.set(name, listener.origin);
+    if (name !== "smb") endpoints.add(name, listener.origin);
   }
   const smb = await listenSmb(settings, data, epoch, around.clock, log).catch((error) => {
     throw listenError("smb", settings.listen.smb, error);
@@ -89,13 +100,19 @@ async function open(
   return origins;
 }
 
-function servicesOn(data: Data, settings: Settings): [ServiceName, RestService][] {
-  const { oauth, pathStyleOnly, blobSettings, fileSettings } = settings;
+function servicesOn(
+  data: Data & Pick<CopyContext, "copies">,
+  settings: Settings,
+  endpoints: OwnEndpoints,
+): [ServiceName, RestService][] {
+  const { oauth, pathStyleOnly, blobSettings, fileSettings, foreignSources: foreign } = settings;
   const accounts = { ...settings.accounts, pathStyleOnly };
   const settingsOf = (account: string) => blobSettings.get(account) ?? DEFAULT_BLOB_SETTINGS;
   const fileSettingsOf = (account: string) => fileSettings.get(account) ?? DEFAULT_FILE_SETTINGS;
+  const protocols = { blob: BLOB_SOURCES };
+  const sources = new CopySources({ accounts, auth: { oauth }, endpoints, protocols, foreign });
   return [
-    ["blob", new BlobRestService({ ...data, settingsOf }, accounts, { oauth })],
+    ["blob", new BlobRestService({ ...data, settingsOf, sources }, accounts, { oauth })],
     ["queue", new QueueRestService(data, accounts, { oauth })],
     ["table", new TableRestService(data, accounts, { oauth })],
     ["file", new FileRestService({ ...data, settingsOf: fileSettingsOf }, accounts, { oauth })],

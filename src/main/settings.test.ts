@@ -71,3 +71,11 @@ test("with accounts of one's own, or on a trusted network, any address will do",
   assert.deepEqual(names(["--host", "0.0.0.0"], "shop:YQ=="), ["shop"]);
   assert.deepEqual(names(["--host", "0.0.0.0", "--trustNetwork"]), ["devstoreaccount1"]);
 });
+
+test("an origin to copy from that makes no sense is refused with the file it stands in", () => {
+  const wrong = { copySources: { origins: ["example.org"] } };
+  assert.throws(
+    () => settings([], "", wrong),
+    (error: StartError) => /lazuli\.json: "example\.org" is no origin/.test(error.message),
+  );
+});

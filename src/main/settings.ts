@@ -3,6 +3,8 @@ import type { Bytes } from "../base/bytes.ts";
 import type { AccountSettings, Accounts } from "../front/rest/auth/account.ts";
 import { issuerOf, type OAuth } from "../front/rest/auth/bearer.ts";
 import type { TlsOptions } from "../front/rest/http/server.ts";
+import type { AllowedSources } from "../front/rest/source/allowed-sources.ts";
+import { ForeignSources } from "../front/rest/source/foreign-sources.ts";
 import type { BlobSettings } from "../service/blob/context.ts";
 import type { FileSettings } from "../service/file/context.ts";
 import { checkAccounts, DEVELOPMENT_ACCOUNT, splitAccountList } from "./accounts.ts";
@@ -25,6 +27,8 @@ export interface Settings extends Options {
   /** Null for plain HTTP. */
   readonly tls: TlsOptions | null;
   readonly smb: SmbSettings;
+  /** What else than this server may be copied from. */
+  readonly foreignSources: ForeignSources;
 }
 
 /** Reads the files and checks that everything fits together. Throws a `StartError`. */
@@ -40,8 +44,9 @@ export function readSettings(options: Options): Settings {
   const tls = certificate === null ? null : loadCertificate(certificate, readFile);
   const blobSettings = settingsBy(config, ({ blob }) => blob);
   const fileSettings = settingsBy(config, ({ file }) => file);
+  const foreignSources = chooseSources(options, config);
   const smb = smbSettings(options, stated);
-  return { ...options, accounts, blobSettings, fileSettings, oauth, tls, smb };
+  return { ...options, accounts, blobSettings, fileSettings, oauth, tls, smb, foreignSources };
 }
 
 /** By the name of the account. */
@@ -90,6 +95,16 @@ function chooseOauth(
   }
   try {
     return issuerOf(config.oauth);
+  } catch (error) {
+    throw new UsageError(`${configFile}: ${(error as Error).message}`);
+  }
+}
+
+const NO_SOURCES: AllowedSources = { origins: [], networks: [] };
+
+function chooseSources({ configFile }: Options, { copySources }: Config): ForeignSources {
+  try {
+    return new ForeignSources(copySources ?? NO_SOURCES);
   } catch (error) {
     throw new UsageError(`${configFile}: ${(error as Error).message}`);
   }

@@ -48,6 +48,13 @@ export const BLOB_NEEDS = {
   getBlobTags: object("t"),
   setBlobTags: object("t"),
   setBlobTier: object("w"),
+  copyBlob: object("cw"),
+  copyBlobFromUrl: object("cw"),
+  putBlobFromUrl: object("cw"),
+  abortCopyBlob: object("w"),
+  putBlockFromUrl: object("w"),
+  putPageFromUrl: object("w"),
+  appendBlockFromUrl: object("aw"),
 } as const satisfies Record<string, Need>;
 
 function service(letters: string): Need {

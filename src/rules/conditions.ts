@@ -86,6 +86,21 @@ export function refuseCreateByConditions(
   return refused;
 }
 
+/** For what is copied: the same as for writes, in other words. */
+export function refuseSourceByConditions(found: Versioned, asked: Conditions): FaultCode | null {
+  const refused = refuseWriteByConditions(found, asked);
+  return refused === "ConditionNotMet" ? "SourceConditionNotMet" : refused;
+}
+
+/** For where it is copied to: the same as for other writes that create, in other words. */
+export function refuseTargetByConditions(
+  found: Versioned | null,
+  asked: Conditions,
+): FaultCode | null {
+  const refused = refuseCreateByConditions(found, asked);
+  return refused === "ConditionNotMet" ? "TargetConditionNotMet" : refused;
+}
+
 function refuseCombination(asked: Conditions): FaultCode | null {
   const match = asked.ifMatch !== null;
   const noneMatch = asked.ifNoneMatch !== null;

@@ -104,6 +104,12 @@ export function refuseReadByLease(
   return leaseIsLocked(lease, now) ? null : "LeaseLost";
 }
 
+/** A copy may take longer than a lease that ends: what it goes to must not be leased so. */
+export function refuseCopyByLease(lease: Lease | null, now: Instant): FaultCode | null {
+  const { duration } = leaseStatus(lease, now);
+  return duration === "fixed" ? "InfiniteLeaseDurationRequired" : null;
+}
+
 /** A write ends the memory of a lease that is no longer locked. */
 export function leaseAfterWrite(lease: Lease | null, now: Instant): Lease | null {
   return leaseIsLocked(lease, now) ? lease : null;

@@ -78,28 +78,50 @@ export function stretchesOfLeaf(view: View, leaf: Content, from: number, until: 
   return stretches;
 }
 
-function stretchesOfList(
-  view: View,
-  list: Content,
-  from: number,
-  until: number,
-): { stretches: Stretch[]; until: number } {
+interface Lookup {
+  readonly stretches: Stretch[];
+  /** How far they reach. */
+  readonly until: number;
+  /** How many leaves were looked up for them. */
+  readonly leaves: number;
+}
+
+function stretchesOfList(view: View, list: Content, from: number, until: number): Lookup {
   const stretches: Stretch[] = [];
-  let lookups = 0;
+  let leaves = 0;
   let at = from;
-  for (const { part, start } of partsFrom(view, list, from)) {
-    if (start >= until || lookups === PARTS_PER_LOOKUP) break;
-    const first = part.from + Math.max(from - start, 0);
-    const end = part.from + Math.min(until - start, part.length);
-    if (first >= end) continue;
-    stretches.push(...stretchesOfLeaf(view, part.content, first, end));
-    at += end - first;
-    lookups++;
+  for (const { content, first, end } of partsOver(view, list, from, until)) {
+    if (leaves >= PARTS_PER_LOOKUP) break;
+    const found = lookUpPart(view, content, first, end);
+    stretches.push(...found.stretches);
+    leaves += found.leaves;
+    at += found.until - first;
+    if (found.until < end) break;
   }
   if (at === from && from < until) {
     throw new StoreError("damaged", `content ${list.id} ends at byte ${at} of ${list.length}`);
   }
-  return { stretches, until: at };
+  return { stretches, until: at, leaves };
+}
+
+function lookUpPart(view: View, content: Content, from: number, until: number): Lookup {
+  if (content.kind === "list") return stretchesOfList(view, content, from, until);
+  return { stretches: stretchesOfLeaf(view, content, from, until), until, leaves: 1 };
+}
+
+/** What of which contents makes up the bytes of a list between two offsets. */
+export function* partsOver(
+  view: View,
+  list: Content,
+  from: number,
+  until: number,
+): Iterable<{ content: Content; first: number; end: number }> {
+  for (const { part, start } of partsFrom(view, list, from)) {
+    if (start >= until) return;
+    const first = part.from + Math.max(from - start, 0);
+    const end = part.from + Math.min(until - start, part.length);
+    if (first < end) yield { content: part.content, first, end };
+  }
 }
 
 /** The parts of a list from the segment on in which an offset lies, with the offset of each. */

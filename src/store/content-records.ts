@@ -17,7 +17,7 @@ const listFormat = format(3, { starts: listOf(count) });
 const segmentFormat = format(1, {
   parts: listOf(
     struct({
-      content: struct({ id: u64, kind: oneOf("inline", "extent"), length: count }),
+      content: struct({ id: u64, kind: oneOf("inline", "extent", "list"), length: count }),
       from: count,
       length: count,
       name: text,
@@ -67,7 +67,7 @@ export function writeSegment(
   index: number,
   parts: readonly Part[],
 ): void {
-  tx.set(segmentKey(id, index), segmentFormat.encode({ parts: parts.map(ofLeaf) }));
+  tx.set(segmentKey(id, index), segmentFormat.encode({ parts: parts.map(storedPart) }));
 }
 
 export function writeStarts(tx: Transaction, id: bigint, starts: readonly number[]): void {
@@ -148,10 +148,12 @@ function missing(what: string): StoreError {
   return new StoreError("damaged", `${what} is missing in the store`);
 }
 
-/** A list holds parts of leaves only. */
-function ofLeaf(part: Part): Part & { content: Content & { kind: "inline" | "extent" } } {
+/** A list holds parts of leaves, and of lists that hold parts of leaves only. */
+function storedPart(
+  part: Part,
+): Part & { content: Content & { kind: "inline" | "extent" | "list" } } {
   const { id, kind, length } = part.content;
-  if (kind === "list" || kind === "map") throw new Error(`a ${kind} cannot be part of a list`);
-  if (part.from + part.length > length) throw new RangeError("a part goes beyond its leaf");
+  if (kind === "map") throw new Error("a map cannot be part of a list");
+  if (part.from + part.length > length) throw new RangeError("a part goes beyond its content");
   return { ...part, content: { id, kind, length } };
 }

@@ -8,7 +8,7 @@ import { type ContentsBench, NO_DIGESTS, partOf } from "./contents.fixture.ts";
 import type { Content, Part, Reading } from "./contents.ts";
 
 const kinds = [
-  ...["put", "put", "put", "abandon", "compose", "share", "drop", "drop", "drop"],
+  ...["put", "put", "put", "abandon", "compose", "slice", "share", "drop", "drop", "drop"],
   ...["read", "open", "step", "step", "close", "sweep", "sweep"],
 ] as const;
 
@@ -40,6 +40,8 @@ export function contentsModelContract(engine: string, runs: number, open: OpenCo
 interface Kept {
   readonly content: Content;
   readonly bytes: Bytes;
+  /** Whether it is a list with lists among its parts. */
+  readonly isNested: boolean;
   references: number;
 }
 
@@ -92,6 +94,7 @@ class World {
   async #useKept(kind: Operation["kind"], kept: Kept, pick: number): Promise<void> {
     const from = pick % (kept.bytes.length + 1);
     if (kind === "drop") await this.#drop(kept);
+    if (kind === "slice") await this.#slice(kept, from);
     if (kind === "share") {
       await this.#bench.share(kept.content);
       kept.references++;
@@ -114,29 +117,39 @@ class World {
 
   async #put(bytes: Bytes): Promise<void> {
     const content = await this.#bench.put(bytes);
-    this.#kept.push({ content, bytes, references: 1 });
+    this.#kept.push({ content, bytes, isNested: false, references: 1 });
   }
 
   async #abandon(bytes: Bytes): Promise<void> {
     (await this.#bench.contents.take(inParts(bytes, 20_000), NO_DIGESTS)).release();
   }
 
-  /** The parts are ranges of leaves, whose references the list takes over or shares. */
+  /** The parts are ranges of leaves and of lists of leaves, whose references the list takes over or shares. */
   async #compose(pick: number): Promise<void> {
-    const leaves = this.#kept.filter(({ content }) => content.kind !== "list");
-    const chosen = leaves.filter((_, at) => (at + pick) % 5 < 2);
+    const flat = this.#kept.filter(({ isNested }) => !isNested);
+    const chosen = flat.filter((_, at) => (at + pick) % 5 < 2);
+    const isNested = chosen.some(({ content }) => content.kind === "list");
     const parts: Part[] = [];
     const bytes: Bytes[] = [];
-    for (const leaf of chosen) {
-      const from = pick % (leaf.bytes.length + 1);
-      const length = Math.floor((leaf.bytes.length - from) / 2);
-      parts.push(partOf(leaf.content, from, length));
-      bytes.push(leaf.bytes.subarray(from, from + length));
-      if (pick % 2 === 0) await this.#bench.share(leaf.content);
-      else this.#forget(leaf);
+    for (const part of chosen) {
+      const from = pick % (part.bytes.length + 1);
+      const length = Math.floor((part.bytes.length - from) / 2);
+      parts.push(partOf(part.content, from, length));
+      bytes.push(part.bytes.subarray(from, from + length));
+      if (pick % 2 === 0) await this.#bench.share(part.content);
+      else this.#forget(part);
     }
     const content = await this.#bench.compose(parts);
-    this.#kept.push({ content, bytes: Buffer.concat(bytes), references: 1 });
+    this.#kept.push({ content, bytes: Buffer.concat(bytes), isNested, references: 1 });
+  }
+
+  async #slice({ content, bytes }: Kept, from: number): Promise<void> {
+    const { store, contents } = this.#bench;
+    const length = Math.ceil((bytes.length - from) / 2);
+    const slice = await store.transact((tx) => contents.slice(tx, content, from, length));
+    assert.ok(slice !== null);
+    const shown = bytes.subarray(from, from + length);
+    this.#kept.push({ content: slice, bytes: shown, isNested: false, references: 1 });
   }
 
   async #drop(kept: Kept): Promise<void> {

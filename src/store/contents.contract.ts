@@ -174,6 +174,41 @@ export function contentsContract(engine: string, open: OpenContents): void {
     await bench.assertNothingLeft();
   });
 
+  promise(
+    "a slice shows bytes without copying them, and outlives what it was cut from",
+    async (bench) => {
+      const { parts, bytes } = await manyParts(bench, 600);
+      const list = await bench.compose(parts);
+      const before = bench.bytesOnDisk();
+      const slice = await bench.slice(list, 20_001, 60_000);
+      assert.equal(bench.bytesOnDisk(), before);
+      await bench.drop(list);
+      await bench.sweepAll();
+      assert.deepEqual(await bench.read(slice), bytes.subarray(20_001, 80_001));
+      const outer = await bench.compose([partOf(slice, 5, 50_000)]);
+      assert.deepEqual(await bench.read(outer, 1_000, 30_000), bytes.subarray(21_006, 51_006));
+      const again = await bench.slice(outer, 1_000, 30_000);
+      await bench.drop(outer);
+      await bench.sweepAll();
+      assert.deepEqual(await bench.read(again), bytes.subarray(21_006, 51_006));
+      await bench.drop(again);
+      await bench.sweepAll();
+      await bench.assertNothingLeft();
+    },
+  );
+
+  promise("bytes in very many pieces, or in a map, are not sliced", async (bench) => {
+    const leaf = await bench.put(someBytes(20_000, 1));
+    for (let more = 1; more < 2_500; more++) await bench.share(leaf);
+    const list = await bench.compose(Array.from({ length: 2_500 }, () => partOf(leaf, 7, 1)));
+    const tries = await bench.store.transact((tx) => [
+      bench.contents.slice(tx, list, 0, 2_500),
+      bench.contents.slice(tx, bench.contents.maps.create(tx, 100), 0, 100),
+    ]);
+    assert.deepEqual(tries, [null, null]);
+    assert.equal((await bench.slice(list, 0, 2_000)).length, 2_000);
+  });
+
   promise("bytes can be kept once, and not after they were released", async (bench) => {
     const taken = await bench.contents.take(inParts(someBytes(50_000, 1), 9_000), NO_DIGESTS);
     const keep = () => bench.store.transact((tx) => bench.contents.keep(tx, taken));

@@ -36,6 +36,12 @@ export class ContentsBench {
     return this.store.transact((tx) => this.contents.compose(tx, parts));
   }
 
+  /** Of bytes that can be shown without copying them. */
+  async slice(content: Content, from: number, length: number): Promise<Content> {
+    const slice = await this.store.transact((tx) => this.contents.slice(tx, content, from, length));
+    return slice ?? assert.fail("there is no such slice");
+  }
+
   share(content: Content): Promise<void> {
     return this.store.transact((tx) => this.contents.share(tx, content));
   }

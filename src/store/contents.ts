@@ -8,8 +8,8 @@ export const INLINE_BYTES_MAX = 16 * 1024;
 /**
  * Contents: what blobs, blocks and files are made of. A content is immutable and counted: it is
  * there from `keep` or `compose` until as many `drop`s as there were `share`s, plus one. A content
- * is a *leaf* (bytes inside its record, or addresses in extents), a *list* of parts of leaves, or a
- * *map* (see `range-map.ts`), which is the only one that can be changed.
+ * is a *leaf* (bytes inside its record, or addresses in extents), a *list* of parts of leaves (or of
+ * lists of leaves), or a *map* (see `range-map.ts`), which is the only one that can be changed.
  */
 export interface Contents {
   readonly maps: RangeMaps;
@@ -24,6 +24,12 @@ export interface Contents {
    * contents are still there; null if they are not. A draft has references of its own to all of them.
    */
   draft(parts: readonly Part[], holds: (view: View) => boolean): Promise<Draft | null>;
+  /**
+   * A leaf or list, with a reference of its own, that shows these bytes of another content without
+   * copying them. Null, and nothing is written, where copying is the better way: they lie in a map,
+   * or in very many pieces.
+   */
+  slice(tx: Transaction, content: Content, from: number, length: number): Content | null;
   /** One more reference. */
   share(tx: Transaction, content: Content): void;
   /** One reference less; with the last one the content becomes garbage for the sweeper. */
@@ -47,7 +53,7 @@ export interface Content {
   readonly length: number;
 }
 
-/** A piece of a list: `length` bytes of a leaf, from `from` on, with the block's name if it has one. */
+/** A piece of a list: `length` bytes of a leaf or list, from `from` on, with the block's name if it has one. */
 export interface Part {
   readonly content: Content;
   readonly from: number;

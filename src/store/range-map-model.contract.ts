@@ -11,7 +11,7 @@ import type { View } from "./store.ts";
 
 const kinds = [
   ...["write", "write", "write", "write", "write", "write", "write", "write", "large"],
-  ...["clear", "clear", "resize", "snapshot", "drop", "create"],
+  ...["clear", "clear", "place", "resize", "snapshot", "drop", "create"],
   ...["read", "ranges", "changes", "open", "close", "sweep", "sweep"],
 ] as const;
 
@@ -134,6 +134,7 @@ class World {
       if (at < map.bytes.length) map.mark(at, map.bytes.length, CLEARED);
       map.resize(at);
     }
+    if (kind === "place") await this.#place(map, at, pick, length * 100);
     if (kind === "snapshot") await this.#snapshot(map);
     if (kind === "drop") await this.#drop(pick);
   }
@@ -146,6 +147,27 @@ class World {
     map.resize(Math.max(map.bytes.length, at + bytes.length));
     map.bytes.set(bytes, at);
     map.mark(at, at + bytes.length, WRITTEN);
+    assert.equal(map.content.length, map.bytes.length);
+  }
+
+  /** Bytes of another map, of a snapshot or of this very map. */
+  async #place(map: Model, at: number, pick: number, lengthMax: number): Promise<void> {
+    const { store, contents } = this.#bench;
+    const sources = [...this.#maps, ...this.#snapshots];
+    const { content, bytes, marks } = sources[pick % sources.length] as Model;
+    const from = pick % (bytes.length + 1);
+    const length = Math.min(lengthMax, bytes.length - from, LENGTH_MAX - at);
+    const shown = Buffer.from(bytes.subarray(from, from + length));
+    const touched = marks.slice(from, from + length);
+    const placed = await store.transact((tx) =>
+      contents.maps.place(tx, map.content, at, content, from, length),
+    );
+    map.content = placed ?? assert.fail("too many pieces");
+    map.resize(Math.max(map.bytes.length, at + length));
+    map.bytes.set(shown, at);
+    for (const [index, mark] of touched.entries()) {
+      map.mark(at + index, at + index + 1, mark === WRITTEN ? WRITTEN : CLEARED);
+    }
     assert.equal(map.content.length, map.bytes.length);
   }
 

@@ -5,7 +5,7 @@ import { key, keyAfter, SPACE } from "../base/keys.ts";
 import { TIB } from "../base/limits.ts";
 import { gather, someBytes } from "./bodies.fixture.ts";
 import type { OpenContents } from "./contents.contract.ts";
-import { type ContentsBench, NO_DIGESTS } from "./contents.fixture.ts";
+import { type ContentsBench, NO_DIGESTS, partOf } from "./contents.fixture.ts";
 import type { Content } from "./contents.ts";
 
 const PAGE = 512;
@@ -184,6 +184,51 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
     await bench.contents.assertNothingLeft();
   });
 
+  promise("bytes of a list are placed without copying them, over what was there", async (bench) => {
+    const parts = [someBytes(20_000, 1), someBytes(100, 2), someBytes(30_000, 3)];
+    const list = await bench.contents.compose(
+      await Promise.all(parts.map(async (part) => partOf(await bench.contents.put(part)))),
+    );
+    let map = await bench.write(await bench.create(TIB), 0, someBytes(5_000, 4));
+    await bench.contents.share(map);
+    const snapshot = map;
+    const before = bench.contents.bytesOnDisk();
+    map = await bench.place(map, 1_000, list, 10_000, 20_000);
+    assert.equal(bench.contents.bytesOnDisk(), before);
+    await bench.contents.drop(list);
+    await bench.contents.sweepAll();
+    const expected = Buffer.concat(parts).subarray(10_000, 30_000);
+    await bench.expect(map, 0, [someBytes(5_000, 4).subarray(0, 1_000), expected, Buffer.alloc(9)]);
+    await bench.expect(snapshot, 0, [someBytes(5_000, 4)]);
+    for (const content of [map, snapshot]) await bench.contents.drop(content);
+    await bench.contents.sweepAll();
+    await bench.contents.assertNothingLeft();
+  });
+
+  promise("zeroes that nobody wrote are placed as such, and hide what was there", async (bench) => {
+    const sparse = await bench.write(await bench.create(TIB), 2 * PAGE, page(1));
+    let map = await bench.writePages(await bench.create(TIB), 8, 1);
+    await bench.contents.share(map);
+    map = await bench.place(map, PAGE, sparse, 0, 5 * PAGE);
+    assert.deepEqual(await bench.ranges(map), [
+      [0, PAGE],
+      [3 * PAGE, 4 * PAGE],
+      [6 * PAGE, 8 * PAGE],
+    ]);
+    await bench.expect(map, 2 * PAGE, [Buffer.alloc(PAGE), page(1), Buffer.alloc(PAGE)]);
+  });
+
+  promise("bytes in very many pieces are not placed, and nothing changes", async (bench) => {
+    const many = await bench.writePages(await bench.create(TIB), 2_500, 2);
+    const map = await bench.create(TIB);
+    const { contents, store } = bench.contents;
+    const place = (length: number) =>
+      store.transact((tx) => contents.maps.place(tx, map, 0, many, 0, length));
+    assert.equal(await place(5_000 * PAGE), null);
+    assert.deepEqual(await bench.ranges(map), []);
+    assert.notEqual(await place(3_000 * PAGE), null);
+  });
+
   promise("the changes since something else are none of this map's", async (bench) => {
     const map = await bench.write(await bench.create(TIB), 0, page(1));
     const other = await bench.create(TIB);
@@ -228,6 +273,20 @@ class MapBench {
     } finally {
       taken.release();
     }
+  }
+
+  async place(
+    map: Content,
+    at: number,
+    content: Content,
+    from: number,
+    length: number,
+  ): Promise<Content> {
+    const { store, contents } = this.contents;
+    const placed = await store.transact((tx) =>
+      contents.maps.place(tx, map, at, content, from, length),
+    );
+    return placed ?? assert.fail("it was not placed");
   }
 
   /** So many pages, each so far behind the one before, many of them in one transaction. */

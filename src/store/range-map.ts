@@ -12,6 +12,19 @@ export interface RangeMaps {
   create(tx: Transaction, length: number): Content;
   /** Puts bytes at an offset; a map that ends before them grows. */
   write(tx: Transaction, map: Content, at: number, taken: Taken): Content;
+  /**
+   * Puts bytes of another content at an offset without copying them; where they are zeroes that
+   * nobody wrote, there are such zeroes then. Null, and nothing is written, if they lie in so many
+   * pieces that copying is the better way.
+   */
+  place(
+    tx: Transaction,
+    map: Content,
+    at: number,
+    content: Content,
+    from: number,
+    length: number,
+  ): Content | null;
   /** Makes zeroes of the bytes from `from` to `until`. */
   clear(tx: Transaction, map: Content, from: number, until: number): Content;
   /** What is cut off is gone: if the map grows again, it reads as zeroes. */

@@ -14,6 +14,7 @@ import {
   writeInline,
   writeList,
 } from "./content-records.ts";
+import { leavesOver } from "./content-slices.ts";
 import { writeUse } from "./content-uses.ts";
 import {
   type Content,
@@ -65,12 +66,9 @@ export class StoredContents implements Contents {
 
   keep(tx: Transaction, taken: Taken): Content {
     if (!(taken instanceof TakenBytes)) throw new Error("only what `take` returned can be kept");
-    const id = tx.stamp();
     const { inline, addresses } = taken.stored();
-    if (inline !== null) {
-      writeInline(tx, id, inline);
-      return { id, kind: "inline", length: taken.length };
-    }
+    if (inline !== null) return this.#newInline(tx, inline);
+    const id = tx.stamp();
     writeAddresses(tx, id, addresses);
     for (const at of addresses) writeUse(tx, at, id);
     return { id, kind: "extent", length: taken.length };
@@ -84,6 +82,22 @@ export class StoredContents implements Contents {
   draft(parts: readonly Part[], holds: (view: View) => boolean): Promise<Draft | null> {
     const pins = { pin: (id: bigint) => this.#pin(id), unpin: (id: bigint) => this.#unpin(id) };
     return ListDraft.write(this.#store, pins, parts, holds);
+  }
+
+  slice(tx: Transaction, content: Content, from: number, length: number): Content | null {
+    const { id, kind } = content;
+    if (kind === "map") return null;
+    if (kind === "inline") {
+      return this.#newInline(tx, readInline(tx, id).subarray(from, from + length));
+    }
+    if (kind === "extent" && length === content.length) {
+      this.share(tx, content);
+      return content;
+    }
+    const parts = leavesOver(tx, content, from, from + length);
+    if (parts === null) return null;
+    for (const part of parts) this.share(tx, part.content);
+    return this.compose(tx, parts);
   }
 
   share(tx: Transaction, content: Content): void {
@@ -138,6 +152,12 @@ export class StoredContents implements Contents {
 
   sweep(): Promise<boolean> {
     return this.#sweeper.sweep();
+  }
+
+  #newInline(tx: Transaction, bytes: Bytes): Content {
+    const id = tx.stamp();
+    writeInline(tx, id, bytes);
+    return { id, kind: "inline", length: bytes.length };
   }
 
   #take(body: Body, digests: Digests, writes: ExtentWrites): Promise<Taken> {

@@ -1,3 +1,4 @@
+import { entriesShowing } from "./content-slices.ts";
 import type { Content, Contents, Reading, Taken } from "./contents.ts";
 import type { Extents } from "./extents.ts";
 import type { RangeMaps, Ranges } from "./range-map.ts";
@@ -5,8 +6,10 @@ import { layersOf, piecesOf, rangesOf } from "./range-pieces.ts";
 import { readRange } from "./range-reading.ts";
 import {
   dropLayer,
+  endOf,
   firstEntries,
   noteCrowded,
+  type RangeEntry,
   type RangeSource,
   readLayer,
   regionAt,
@@ -53,6 +56,29 @@ export class StoredRangeMaps implements RangeMaps {
     const { layer, isCrowded } = this.#cleared(tx, map, at, at + length);
     writeEntry(tx, layer, { start: at, length, source: this.#sourceOf(tx, taken) });
     if (isCrowded) noteCrowded(tx, regionAt(layer, at));
+    return { ...map, id: layer, length: Math.max(map.length, at + length) };
+  }
+
+  place(
+    tx: Transaction,
+    map: Content,
+    at: number,
+    content: Content,
+    from: number,
+    length: number,
+  ): Content | null {
+    const entries = entriesShowing(tx, content, from, from + length, at);
+    if (entries === null) return null;
+    // Before anything is cleared: the bytes may lie in this very map.
+    for (const { source } of entries) {
+      if (source.kind === "leaf") this.#contents.share(tx, source.content);
+    }
+    const { layer } = this.#cleared(tx, map, at, at + length);
+    const hides = readLayer(tx, layer).parent !== null;
+    for (const entry of hides ? withZeroes(entries, at, at + length) : entries) {
+      writeEntry(tx, layer, entry);
+      if (entry.source.kind === "inline") noteCrowded(tx, regionAt(layer, entry.start));
+    }
     return { ...map, id: layer, length: Math.max(map.length, at + length) };
   }
 
@@ -166,4 +192,23 @@ export class StoredRangeMaps implements RangeMaps {
     else this.#pins.delete(layer);
     this.#sweep.lookAtLayers();
   }
+}
+
+/** The same entries, and between them zeroes that hide what lies below. */
+function* withZeroes(
+  entries: readonly RangeEntry[],
+  from: number,
+  until: number,
+): Iterable<RangeEntry> {
+  let at = from;
+  for (const entry of entries) {
+    if (at < entry.start) yield zeroes(at, entry.start);
+    yield entry;
+    at = endOf(entry);
+  }
+  if (at < until) yield zeroes(at, until);
+}
+
+function zeroes(start: number, end: number): RangeEntry {
+  return { start, length: end - start, source: { kind: "zero" } };
 }

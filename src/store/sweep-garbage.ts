@@ -6,6 +6,7 @@ import {
   listGarbage,
   readAddresses,
   takeSegment,
+  writeGarbage,
 } from "./content-records.ts";
 import { deleteUse } from "./content-uses.ts";
 import type { Part } from "./contents.ts";
@@ -88,6 +89,7 @@ function freeSegment(tx: Transaction, id: bigint, extents: Set<number>): boolean
 function dropPart(tx: Transaction, { content }: Part, extents: Set<number>): void {
   if (!dropReference(tx, content.id)) return;
   if (content.kind === "extent") deleteAddresses(tx, content.id, extents);
+  else if (content.kind === "list") writeGarbage(tx, { id: content.id, kind: "list" });
   else deleteContent(tx, content.id);
 }
 

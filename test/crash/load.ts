@@ -108,6 +108,12 @@ export class Writer {
     if (old !== null && kind < 4) {
       return { next: { ...old, label }, make: () => blob.setMetadata(metadata) };
     }
+    if (old?.type === "BlockBlob" && kind < 6) {
+      return { next: { ...old, label }, make: () => copyInBlocks(blob, old.bytes, metadata) };
+    }
+    if (old !== null && kind < 8) {
+      return { next: { ...old, label }, make: () => copyOnto(blob, metadata) };
+    }
     const log = container.getAppendBlobClient(this.name);
     if (old?.type === "AppendBlob" && kind < 16) {
       const more = Buffer.alloc(randomInt(1, APPENDED_BYTES_MAX), label);
@@ -154,6 +160,25 @@ async function putBlocks(
   await Promise.all(
     parts.map((part, at) => blob.stageBlock(BLOCK_IDS[at] as string, part, part.length)),
   );
+  await blob.commitBlockList(BLOCK_IDS, { metadata });
+}
+
+/** A blob of the same bytes, which stay where they are. */
+async function copyOnto(blob: BlockBlobClient, metadata: { label: string }): Promise<void> {
+  const { copyStatus } = await (
+    await blob.beginCopyFromURL(blob.url, { metadata })
+  ).pollUntilDone();
+  assert.equal(copyStatus, "success");
+}
+
+async function copyInBlocks(
+  blob: BlockBlobClient,
+  { length }: Buffer,
+  metadata: { label: string },
+): Promise<void> {
+  const half = length >> 1;
+  await blob.stageBlockFromURL(BLOCK_IDS[0] as string, blob.url, 0, half);
+  await blob.stageBlockFromURL(BLOCK_IDS[1] as string, blob.url, half, length - half);
   await blob.commitBlockList(BLOCK_IDS, { metadata });
 }
 

@@ -39,6 +39,10 @@ const lease = (action: string, more: Record<string, string> = {}) => ({
 const PAGE = { "x-ms-page-write": "update", "x-ms-range": "bytes=0-511" };
 const acquire = lease("acquire", { "x-ms-lease-duration": "15" });
 
+/** Anybody may read it: what is needed is needed for the target. */
+const FROM = { "x-ms-copy-source": "SOURCE" };
+const FROM_PAGE = { "x-ms-source-range": "bytes=0-511" };
+
 /** As the service documents them; on a container `box` with a blob `there` and none called `new`, and `gone` deleted. */
 const OPERATIONS: readonly Operation[] = [
   op("GET", "/?comp=list", "s", "l", ""),
@@ -79,6 +83,15 @@ const OPERATIONS: readonly Operation[] = [
   op("GET", "/?comp=blobs&where=a%3D%27b%27", "o", "f", ""),
   op("GET", "/box?restype=container&comp=blobs&where=a%3D%27b%27", "o", "f", "f"),
   op("PUT", "/box/gone?comp=undelete", "o", "w", "w"),
+  op("PUT", "/box/new", "o", "cw", "cw", FROM),
+  op("PUT", "/box/there", "o", "w", "w", FROM),
+  op("PUT", "/box/new", "o", "cw", "cw", { ...FROM, "x-ms-requires-sync": "true" }),
+  op("PUT", "/box/there", "o", "w", "w", { ...FROM, "x-ms-requires-sync": "true" }),
+  op("PUT", "/box/new", "o", "cw", "cw", { ...FROM, "x-ms-blob-type": "BlockBlob" }),
+  op("PUT", "/box/there", "o", "w", "w", { ...FROM, "x-ms-blob-type": "BlockBlob" }),
+  op("PUT", "/box/there?comp=block&blockid=AAAA", "o", "w", "w", FROM),
+  op("PUT", "/box/pages?comp=page", "o", "w", "w", { ...FROM, ...PAGE, ...FROM_PAGE }),
+  op("PUT", "/box/log?comp=appendblock", "o", "aw", "aw", FROM),
   op("DELETE", "/box/there", "o", "d", "d"),
 ];
 
@@ -117,6 +130,8 @@ async function prepare(): Promise<void> {
     await container.delete();
   }
   for (const name of ["box", "leased"]) await client.createContainer(name);
+  const { containerClient: open } = await client.createContainer("open", { access: "blob" });
+  await open.getBlockBlobClient("source").upload("x".repeat(512), 512);
   await client.getContainerClient("leased").getBlobLeaseClient(LEASE).acquireLease(-1);
   const box = client.getContainerClient("box");
   for (const name of ["there", "leased"]) await box.getBlockBlobClient(name).upload("old", 3);
@@ -189,7 +204,9 @@ async function lettersThatOpen(
 
 function ask(asked: RawAsked, sas: string) {
   const path = `${asked.path}${asked.path.includes("?") ? "&" : "?"}${sas}`;
-  return rawRequest(server, { ...asked, path });
+  const headers = { ...asked.headers };
+  if ("x-ms-copy-source" in headers) headers["x-ms-copy-source"] = `${server.url}/open/source`;
+  return rawRequest(server, { ...asked, headers, path });
 }
 
 function inOrder(letters: string, all: string): string {

@@ -9,15 +9,20 @@ import { type Accounts, accountsOf } from "../../src/front/rest/auth/account.ts"
 import type { AuthOptions } from "../../src/front/rest/auth/authenticate.ts";
 import type { OAuth } from "../../src/front/rest/auth/bearer.ts";
 import { BlobRestService } from "../../src/front/rest/blob/blob-rest-service.ts";
+import { BLOB_SOURCES } from "../../src/front/rest/blob/blob-source.ts";
 import type { RestService } from "../../src/front/rest/http/exchange.ts";
 import { DEFAULT_LIMITS } from "../../src/front/rest/http/limits.ts";
 import { openListener, type TlsOptions } from "../../src/front/rest/http/server.ts";
+import { CopySources } from "../../src/front/rest/source/copy-sources.ts";
+import { ForeignSources } from "../../src/front/rest/source/foreign-sources.ts";
+import { OwnEndpoints } from "../../src/front/rest/source/own-endpoints.ts";
 import { type Data, openData } from "../../src/main/open-data.ts";
 import {
   type BlobContext,
   type BlobSettings,
   DEFAULT_BLOB_SETTINGS,
 } from "../../src/service/blob/context.ts";
+import { RunningCopies } from "../../src/service/blob/running-copies.ts";
 
 /** One service of its own for a test, with a clock that the test turns. */
 export interface TestService {
@@ -51,6 +56,8 @@ export interface TestServerOptions {
   readonly blob?: BlobSettings;
   /** Host names that stand for the account. */
   readonly domains?: readonly string[];
+  /** Origins of servers that may be copied from. */
+  readonly copyFrom?: readonly string[];
 }
 
 export const ACCOUNT = "devstoreaccount1";
@@ -60,10 +67,24 @@ export const KEY =
 export const CREDENTIAL = new StorageSharedKeyCredential(ACCOUNT, KEY);
 
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const service = await startService(BlobRestService, options);
+  const allowed = { origins: options.copyFrom ?? [], networks: [] };
+  const copies = new RunningCopies();
+  let endpoints: OwnEndpoints | null = null;
+  class CopyingBlobService extends BlobRestService {
+    constructor(context: TestContext, accounts: Accounts, auth: AuthOptions) {
+      endpoints = new OwnEndpoints(accounts);
+      const protocols = { blob: BLOB_SOURCES };
+      const foreign = new ForeignSources(allowed);
+      const sources = new CopySources({ accounts, auth, endpoints, protocols, foreign });
+      super({ ...context, copies, sources }, accounts, auth);
+    }
+  }
+  const service = await startService(CopyingBlobService, options);
   const { url } = service;
+  (endpoints as OwnEndpoints | null)?.add("blob", new URL(url).origin);
   return {
     ...service,
+    close: () => copies.stop().then(service.close),
     connectionString: `AccountName=${ACCOUNT};AccountKey=${KEY};BlobEndpoint=${url};`,
     client: () => new BlobServiceClient(url, CREDENTIAL, { retryOptions: { maxTries: 1 } }),
   };
@@ -85,6 +106,9 @@ type ServiceClass = new (
   auth: AuthOptions,
 ) => RestService;
 
+/** A second account shows what needs no key of the first. */
+export const OTHER_ACCOUNT = "otheraccount";
+
 export async function startService(
   Service: ServiceClass,
   options: TestServerOptions = {},
@@ -96,7 +120,10 @@ export async function startService(
   const place = { location: folder, memoryBytesMax: null };
   const data = await openData(place, clock, (error) => failures.push(error));
   const context = { ...data, settingsOf: () => options.blob ?? DEFAULT_BLOB_SETTINGS };
-  const accounts = accountsOf([{ name: ACCOUNT, keys: [KEY], domains: options.domains ?? [] }]);
+  const accounts = accountsOf([
+    { name: ACCOUNT, keys: [KEY], domains: options.domains ?? [] },
+    { name: OTHER_ACCOUNT, keys: [KEY] },
+  ]);
   const listener = await openListener({
     service: new Service(context, accounts, { oauth: options.oauth ?? null }),
     host: "127.0.0.1",

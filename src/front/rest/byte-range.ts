@@ -22,7 +22,7 @@ export function rangeOf(headers: RequestHeaders): ByteRange | null {
   return standard === undefined ? null : parseRange(standard.trim());
 }
 
-function parseRange(text: string): ByteRange | null {
+export function parseRange(text: string): ByteRange | null {
   const found = RANGE.exec(text);
   if (found === null) return null;
   const from = Number(found[1]);

@@ -142,6 +142,31 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "CopyIdMismatch",
     message: "The specified copy ID did not match the copy ID for the pending copy operation.",
   },
+  CopySourceForbidden: {
+    status: 403,
+    code: "CannotVerifyCopySource",
+    message: "This request is not authorized to read the copy source.",
+  },
+  CopySourceInConflict: {
+    status: 409,
+    code: "CannotVerifyCopySource",
+    message: "The copy source cannot be used for this operation.",
+  },
+  CopySourceInvalid: {
+    status: 400,
+    code: "CannotVerifyCopySource",
+    message: "The copy source could not be asked for as the request says.",
+  },
+  CopySourceNotFound: {
+    status: 404,
+    code: "CannotVerifyCopySource",
+    message: "The specified copy source does not exist.",
+  },
+  CopySourceUnauthorized: {
+    status: 401,
+    code: "CannotVerifyCopySource",
+    message: "The copy source asks for credentials.",
+  },
   CorsPreflightFailure: {
     status: 403,
     code: "CorsPreflightFailure",
@@ -232,6 +257,23 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 400,
     code: "InvalidInput",
     message: "The request body ended before Content-Length bytes had come.",
+  },
+  IncrementalCopyBlobMismatch: {
+    status: 409,
+    code: "IncrementalCopyBlobMismatch",
+    message:
+      "The specified source blob is different than the copy source of the existing incremental copy blob.",
+  },
+  IncrementalCopyOfEarlierVersionSnapshotNotAllowed: {
+    status: 409,
+    code: "IncrementalCopyOfEarlierVersionSnapshotNotAllowed",
+    message:
+      "The specified snapshot is earlier than the last snapshot copied into the incremental copy blob.",
+  },
+  IncrementalCopySourceMustBeSnapshot: {
+    status: 409,
+    code: "IncrementalCopySourceMustBeSnapshot",
+    message: "The source for incremental copy request must be a snapshot.",
   },
   InfiniteLeaseDurationRequired: {
     status: 412,
@@ -551,6 +593,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "ConditionNotMet",
     message:
       "The condition specified in the conditional header(s) was not met for a read operation.",
+  },
+  OperationNotAllowedOnIncrementalCopyBlob: {
+    status: 409,
+    code: "OperationNotAllowedOnIncrementalCopyBlob",
+    message: "The specified operation is not allowed on an incremental copy blob.",
   },
   OperationNotAllowedOnRootBlob: {
     status: 403,

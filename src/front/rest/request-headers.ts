@@ -92,8 +92,24 @@ export function metadataOf(headers: RequestHeaders): [string, string][] {
 
 /** `Content-MD5` and `x-ms-content-crc64` of a body; one of them at most. */
 export function digestsOf(headers: RequestHeaders): { md5: Bytes | null; crc64: Bytes | null } {
-  const md5 = md5Of(headers, "content-md5");
-  const crc64 = base64Of(headers, "x-ms-content-crc64", 8, "InvalidCrc64");
+  return digestsNamed(headers, "content-md5", "x-ms-content-crc64");
+}
+
+/** The same of what is read from a source. */
+export function sourceDigestsOf(headers: RequestHeaders): {
+  md5: Bytes | null;
+  crc64: Bytes | null;
+} {
+  return digestsNamed(headers, "x-ms-source-content-md5", "x-ms-source-content-crc64");
+}
+
+function digestsNamed(
+  headers: RequestHeaders,
+  md5Name: string,
+  crc64Name: string,
+): { md5: Bytes | null; crc64: Bytes | null } {
+  const md5 = md5Of(headers, md5Name);
+  const crc64 = base64Of(headers, crc64Name, 8, "InvalidCrc64");
   if (md5 !== null && crc64 !== null) throw new Fault("BothCrc64AndMd5HeaderPresent");
   return { md5, crc64 };
 }

@@ -57,6 +57,12 @@ type Details = readonly (readonly [name: string, value: string])[];
 /** Details that are headers: a 304 repeats the ETag, a 416 says how much there is. */
 const HEADER_DETAILS = new Set(["ETag", "Last-Modified", "Content-Range"]);
 
+/** Details that are headers as well. */
+const ALSO_HEADERS: ReadonlyMap<string, string> = new Map([
+  ["CopySourceStatusCode", "x-ms-copy-source-status-code"],
+  ["CopySourceErrorCode", "x-ms-copy-source-error-code"],
+]);
+
 function answer(
   fault: Fault,
   request: RestRequest,
@@ -67,6 +73,10 @@ function answer(
   const { status, code, message } = REST_FAULTS[fault.code];
   const entries = Object.entries(fault.detail);
   const headers = entries.filter(([name]) => HEADER_DETAILS.has(name)).flat();
+  for (const [name, value] of entries) {
+    const header = ALSO_HEADERS.get(name);
+    if (header !== undefined) headers.push(header, value);
+  }
   headers.push("x-ms-error-code", code);
   if (status === 401 && challenge !== undefined) headers.push("WWW-Authenticate", challenge);
   if (status === 503) headers.push("Retry-After", RETRY_AFTER_SECONDS);

@@ -9,6 +9,7 @@ import {
   refuseWriteByConditions,
 } from "../../rules/conditions.ts";
 import { refuseContainerName } from "../../rules/container-name.ts";
+import { refuseByPendingCopy } from "../../rules/copy.ts";
 import { refuseReadByLease, refuseWriteByLease } from "../../rules/lease.ts";
 import { refuseByTags } from "../../rules/tag-expression.ts";
 import { NO_TAGS, refuseTags } from "../../rules/tags.ts";
@@ -146,6 +147,7 @@ export function admitBlobRemoval(
   refuse(refuseWriteByConditions(blob, asked.conditions));
   refuseByTagsOf(view, asked, container, blob);
   refuse(refuseWriteByLease(blob.lease, asked.leaseId, view.now(), "Blob"));
+  refuse(refuseByPendingCopy(blob.copy));
   return admitted;
 }
 
@@ -178,6 +180,7 @@ export function admitBlobCreation(
   refuse(refuseCreateByConditions(old, asked.conditions));
   refuseByTagsOf(view, asked, container, old);
   refuse(refuseWriteByLease(old?.lease ?? null, asked.leaseId, now, "Blob"));
+  refuse(refuseByPendingCopy(old?.copy ?? null));
   if (old !== null) refuse(refuseByTier(old.tier, now));
   return { container, old };
 }

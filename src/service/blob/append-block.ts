@@ -1,21 +1,27 @@
 import type { Body } from "../../base/bytes.ts";
 import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { refuse } from "../../base/fault.ts";
+import type { Need } from "../../rules/access.ts";
 import { type Appendable, type AppendConditions, refuseAppend } from "../../rules/append-block.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Versioned } from "../../rules/conditions.ts";
+import type { Content } from "../../store/contents.ts";
 import { lookAhead } from "../../store/look-ahead.ts";
-import type { View } from "../../store/store.ts";
+import type { Transaction, View } from "../../store/store.ts";
 import { admitBlobUpdate } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
 import { type Blob, type Container, writeBlob } from "./records.ts";
 import { nextBlobVersion } from "./version.ts";
 
-export interface AppendBlock extends BlobUse {
+/** A block at the end of a blob, wherever its bytes come from. */
+export interface Append extends BlobUse {
+  readonly append: AppendConditions;
+}
+
+export interface AppendBlock extends Append {
   readonly body: Body;
   /** What the client says the body's digests are. An MD5 is computed only to check one. */
   readonly digests: BodyDigests;
-  readonly append: AppendConditions;
 }
 
 export interface AppendBlockDone extends Versioned, BodyDigests {
@@ -30,33 +36,52 @@ export async function appendBlock(
   context: BlobContext,
   asked: AppendBlock,
 ): Promise<AppendBlockDone> {
-  await lookAhead(context.store, asked.body, (view) => admit(view, asked));
+  const { length } = asked.body;
+  await lookAhead(context.store, asked.body, (view) =>
+    admitAppend(view, asked, BLOB_NEEDS.appendBlock, length),
+  );
 
   const { contents, store } = context;
   const md5 = asked.digests.md5 !== null;
   const taken = await contents.take(asked.body, { md5, crc64: !md5 });
   try {
     return await store.transact((tx) => {
-      const { container, blob } = admit(tx, asked);
+      const admitted = admitAppend(tx, asked, BLOB_NEEDS.appendBlock, length);
       refuseByDigests(asked.digests, taken);
-      const version = nextBlobVersion(tx, blob);
-      const offset = blob.content.length;
-      const content = contents.maps.write(tx, blob.content, offset, taken);
-      const blocks = blob.appendedBlocks + 1;
-      const next = { ...blob, ...version, content, appendedBlocks: blocks };
-      writeBlob(tx, container, asked.at.blob, next);
-      return { ...version, offset, blocks, md5: taken.md5, crc64: taken.crc64 };
+      const offset = admitted.blob.content.length;
+      const content = contents.maps.write(tx, admitted.blob.content, offset, taken);
+      return writeAppended(tx, asked, admitted, content, taken);
     });
   } finally {
     taken.release();
   }
 }
 
+interface AdmittedAppend {
+  readonly container: Container;
+  readonly blob: Blob;
+}
+
 /** The order of these lines is the order of the answers a client can see. */
-function admit(view: View, asked: AppendBlock): { container: Container; blob: Blob } {
-  const admitted = admitBlobUpdate(view, asked, BLOB_NEEDS.appendBlock, "AppendBlob");
-  refuse(refuseAppend(appendable(admitted.blob), asked.body.length, asked.append));
+export function admitAppend(view: View, asked: Append, need: Need, length: number): AdmittedAppend {
+  const admitted = admitBlobUpdate(view, asked, need, "AppendBlob");
+  refuse(refuseAppend(appendable(admitted.blob), length, asked.append));
   return admitted;
+}
+
+/** `content` is what the blob held, and the block behind it. */
+export function writeAppended(
+  tx: Transaction,
+  { at }: Append,
+  { container, blob }: AdmittedAppend,
+  content: Content,
+  { md5, crc64 }: BodyDigests,
+): AppendBlockDone {
+  const version = nextBlobVersion(tx, blob);
+  const offset = blob.content.length;
+  const blocks = blob.appendedBlocks + 1;
+  writeBlob(tx, container, at.blob, { ...blob, ...version, content, appendedBlocks: blocks });
+  return { ...version, offset, blocks, md5, crc64 };
 }
 
 export function appendable({ content, appendedBlocks, isSealed }: Blob): Appendable {

@@ -84,6 +84,7 @@ function blockBlob(
     sequenceNumber: NEW_BLOB.sequenceNumber,
     appendedBlocks: NEW_BLOB.appendedBlocks,
     isSealed: NEW_BLOB.isSealed,
+    copy: NEW_BLOB.copy,
     versionId,
     tags,
     tier,

@@ -2,10 +2,13 @@ import type { Body, Bytes } from "../../base/bytes.ts";
 import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { Fault, refuse } from "../../base/fault.ts";
 import { UNCOMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
+import type { Need } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { blockIdBytes, refuseBlockId } from "../../rules/block-id.ts";
+import { refuseByPendingCopy } from "../../rules/copy.ts";
 import { refuseWriteByLease } from "../../rules/lease.ts";
 import { refuseByTier } from "../../rules/tier.ts";
+import type { Content } from "../../store/contents.ts";
 import { lookAhead } from "../../store/look-ahead.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { admitToBlobName } from "./admit.ts";
@@ -20,12 +23,16 @@ import {
   writeStagedBlock,
 } from "./records.ts";
 
-export interface PutBlock extends BlobAsked {
+/** A block under a name, wherever its bytes come from. */
+export interface StageBlock extends BlobAsked {
   readonly blockId: string;
+  readonly leaseId: string | null;
+}
+
+export interface PutBlock extends StageBlock {
   readonly body: Body;
   /** What the client says the body's digests are. An MD5 is computed only to check one. */
   readonly digests: BodyDigests;
-  readonly leaseId: string | null;
 }
 
 export interface PutBlockDone {
@@ -35,18 +42,17 @@ export interface PutBlockDone {
 
 /** Stages a block under a name. The blob of that name, if there is one, does not change. */
 export async function putBlock(context: BlobContext, asked: PutBlock): Promise<PutBlockDone> {
-  await lookAhead(context.store, asked.body, (view) => admit(view, asked));
+  await lookAhead(context.store, asked.body, (view) =>
+    admitBlock(view, asked, BLOB_NEEDS.putBlock),
+  );
 
   const md5 = asked.digests.md5 !== null;
   const taken = await context.contents.take(asked.body, { md5, crc64: !md5 });
   try {
     await context.store.transact((tx) => {
-      const { container, staged, replaced } = admit(tx, asked);
+      const admitted = admitBlock(tx, asked, BLOB_NEEDS.putBlock);
       refuseByDigests(asked.digests, taken);
-      const next = nextStaged(tx, staged, replaced, asked.blockId);
-      writeStagedBlob(tx, container, asked.at.blob, next);
-      writeStagedBlock(tx, next, asked.blockId, { content: context.contents.keep(tx, taken) });
-      if (replaced !== null) context.contents.drop(tx, replaced.content);
+      writeBlock(context, tx, asked, admitted, context.contents.keep(tx, taken));
     });
     return { md5: taken.md5, crc64: taken.crc64 };
   } finally {
@@ -54,7 +60,21 @@ export async function putBlock(context: BlobContext, asked: PutBlock): Promise<P
   }
 }
 
-interface Admitted {
+/** Puts the block in the place of the one that had its id. */
+export function writeBlock(
+  { contents }: BlobContext,
+  tx: Transaction,
+  { at, blockId }: StageBlock,
+  { container, staged, replaced }: AdmittedBlock,
+  content: Content,
+): void {
+  const next = nextStaged(tx, staged, replaced, blockId);
+  writeStagedBlob(tx, container, at.blob, next);
+  writeStagedBlock(tx, next, blockId, { content });
+  if (replaced !== null) contents.drop(tx, replaced.content);
+}
+
+interface AdmittedBlock {
   readonly container: Container;
   readonly staged: StagedBlob | null;
   /** The block that has this id so far. */
@@ -62,10 +82,11 @@ interface Admitted {
 }
 
 /** The order of these lines is the order of the answers a client can see. */
-function admit(view: View, asked: PutBlock): Admitted {
+export function admitBlock(view: View, asked: StageBlock, need: Need): AdmittedBlock {
   refuse(refuseBlockId(asked.blockId));
-  const { container, old } = admitToBlobName(view, asked, BLOB_NEEDS.putBlock, "BlockBlob");
+  const { container, old } = admitToBlobName(view, asked, need, "BlockBlob");
   refuse(refuseWriteByLease(old?.lease ?? null, asked.leaseId, view.now(), "Blob"));
+  refuse(refuseByPendingCopy(old?.copy ?? null));
   if (old !== null) refuse(refuseByTier(old.tier, view.now()));
   const staged = readStagedBlob(view, container, asked.at.blob);
   if (staged === null) return { container, staged, replaced: null };

@@ -1,6 +1,7 @@
 import type { Body } from "../../base/bytes.ts";
 import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { Fault, refuse } from "../../base/fault.ts";
+import type { Need } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Versioned } from "../../rules/conditions.ts";
 import { refuseBySequenceNumber, type SequenceConditions } from "../../rules/sequence-number.ts";
@@ -19,7 +20,8 @@ export interface PageRange {
   readonly until: number;
 }
 
-interface PageWrite extends BlobUse {
+/** A write of pages, wherever their bytes come from. */
+export interface PageWrite extends BlobUse {
   readonly range: PageRange;
   readonly sequence: SequenceConditions;
 }
@@ -36,17 +38,19 @@ export interface PutPageDone extends Versioned, BodyDigests {
 }
 
 export async function putPage(context: BlobContext, asked: PutPage): Promise<PutPageDone> {
-  await lookAhead(context.store, asked.body, (view) => admit(view, asked));
+  await lookAhead(context.store, asked.body, (view) =>
+    admitPageWrite(view, asked, BLOB_NEEDS.putPage),
+  );
 
   const { contents, store } = context;
   const md5 = asked.digests.md5 !== null;
   const taken = await contents.take(asked.body, { md5, crc64: !md5 });
   try {
     const done = await store.transact((tx) => {
-      const { container, blob } = admit(tx, asked);
+      const admitted = admitPageWrite(tx, asked, BLOB_NEEDS.putPage);
       refuseByDigests(asked.digests, taken);
-      const content = contents.maps.write(tx, blob.content, asked.range.from, taken);
-      return written(tx, container, asked, blob, content);
+      const content = contents.maps.write(tx, admitted.blob.content, asked.range.from, taken);
+      return writePages(tx, asked, admitted, content);
     });
     return { ...done, md5: taken.md5, crc64: taken.crc64 };
   } finally {
@@ -58,15 +62,20 @@ export async function putPage(context: BlobContext, asked: PutPage): Promise<Put
 export async function clearPage(context: BlobContext, asked: PageWrite): Promise<PutPageDone> {
   const { from, until } = asked.range;
   return context.store.transact((tx) => {
-    const { container, blob } = admit(tx, asked);
-    const content = context.contents.maps.clear(tx, blob.content, from, until);
-    return { ...written(tx, container, asked, blob, content), md5: null, crc64: null };
+    const admitted = admitPageWrite(tx, asked, BLOB_NEEDS.putPage);
+    const content = context.contents.maps.clear(tx, admitted.blob.content, from, until);
+    return { ...writePages(tx, asked, admitted, content), md5: null, crc64: null };
   });
 }
 
+interface AdmittedPageWrite {
+  readonly container: Container;
+  readonly blob: Blob;
+}
+
 /** The order of these lines is the order of the answers a client can see. */
-function admit(view: View, asked: PageWrite): { container: Container; blob: Blob } {
-  const admitted = admitBlobUpdate(view, asked, BLOB_NEEDS.putPage, "PageBlob");
+export function admitPageWrite(view: View, asked: PageWrite, need: Need): AdmittedPageWrite {
+  const admitted = admitBlobUpdate(view, asked, need, "PageBlob");
   const { sequenceNumber, content } = admitted.blob;
   refuse(refuseBySequenceNumber(sequenceNumber, asked.sequence));
   if (asked.range.until > content.length) {
@@ -75,11 +84,11 @@ function admit(view: View, asked: PageWrite): { container: Container; blob: Blob
   return admitted;
 }
 
-function written(
+/** `content` is what the blob holds from now on. */
+export function writePages(
   tx: Transaction,
-  container: Container,
   asked: PageWrite,
-  blob: Blob,
+  { container, blob }: AdmittedPageWrite,
   content: Content,
 ): Versioned & { sequenceNumber: bigint } {
   const version = nextBlobVersion(tx, blob);

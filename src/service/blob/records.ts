@@ -11,6 +11,7 @@ import {
   pairs,
   type RecordOf,
   struct,
+  text,
   u64,
 } from "../../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
@@ -23,7 +24,7 @@ import type { Content } from "../../store/contents.ts";
 import { storedLease } from "../../store/lease-field.ts";
 import { storedPolicy } from "../../store/policy-field.ts";
 import type { Transaction, View } from "../../store/store.ts";
-import type { ContainerAddress } from "./context.ts";
+import type { BlobAddress, ContainerAddress } from "./context.ts";
 
 const containerShape = {
   /** What the container holds is keyed by this, so that deleting it is one record. */
@@ -54,6 +55,24 @@ const storedTier: Field<StoredTier> = struct({
     struct({ to: oneOf(...TIERS), priority: oneOf(...REHYDRATE_PRIORITIES), readyMs: count }),
   ),
 });
+/** The last copy to this blob, until it is replaced or its properties are set. */
+const copy = orNull(
+  struct({
+    id: text,
+    /** The source's URL, without what opens it. */
+    source: text,
+    status: oneOf("pending", "success", "aborted", "failed"),
+    bytesDone: count,
+    bytesTotal: count,
+    /** When it ended; null while it is pending. */
+    completedMs: orNull(count),
+    /** Why it failed. */
+    description: text,
+  }),
+);
+
+/** So that copies which a stop of the server interrupted are found. */
+const pendingCopyShape = { account: text, container: text, blob: text };
 
 const blobShape = {
   type: oneOf("BlockBlob", "PageBlob", "AppendBlob"),
@@ -74,6 +93,7 @@ const blobShape = {
   tags: added(pairs, NO_TAGS),
   /** Of block blobs only. Null while nobody has set it. */
   tier: added(orNull(storedTier), null),
+  copy: added(copy, null),
 };
 
 /** For records that hold a blob among other things, as the last of them. */
@@ -86,6 +106,7 @@ export const NEW_BLOB = {
   isSealed: false,
   tags: NO_TAGS,
   tier: null,
+  copy: null,
 };
 
 /** Uncommitted blocks of one blob name. Without a blob record beside it, no blob exists yet. */
@@ -118,6 +139,7 @@ export type BlobProperties = Readonly<Blob["properties"]>;
 export type StagedBlob = Readonly<RecordOf<typeof stagedBlobShape>>;
 export type StagedBlock = Readonly<RecordOf<typeof stagedBlockShape>>;
 export type DoomedStagedBlob = Readonly<RecordOf<typeof doomedStagedBlobShape>>;
+export type BlobCopy = Readonly<NonNullable<Blob["copy"]>>;
 export type Metadata = Container["metadata"];
 
 const containerFormat = format(1, containerShape);
@@ -126,6 +148,7 @@ const doomedContainerFormat = format(1, doomedContainerShape);
 const blobFormat = format(1, blobShape);
 const stagedBlobFormat = format(1, stagedBlobShape);
 const stagedBlockFormat = format(1, stagedBlockShape);
+const pendingCopyFormat = format(1, pendingCopyShape);
 const doomedStagedBlobFormat = format(1, doomedStagedBlobShape);
 
 /** The current blob sorts behind its other states, which are keyed by their stamps. */
@@ -295,5 +318,23 @@ export function readStagedBlocks(
     const parts = new KeyReader(entry.key);
     parts.u64();
     return [parts.text(), stagedBlockFormat.decode(entry.value).content];
+  });
+}
+
+export function writePendingCopy(tx: Transaction, id: string, at: BlobAddress): void {
+  const { account, container, blob } = at;
+  tx.set(key(SPACE.pendingCopy, id), pendingCopyFormat.encode({ account, container, blob }));
+}
+
+export function deletePendingCopy(tx: Transaction, id: string): void {
+  tx.delete(key(SPACE.pendingCopy, id));
+}
+
+/** The first of them, with the ids of the copies. */
+export function readPendingCopies(view: View, limit: number): [id: string, at: BlobAddress][] {
+  const all = key(SPACE.pendingCopy);
+  return view.range(all, keyAfter(all), { limit }).map((entry) => {
+    const at = pendingCopyFormat.decode(entry.value);
+    return [new KeyReader(entry.key).text(), at];
   });
 }

@@ -38,6 +38,7 @@ export async function setBlobProperties(
       properties: asked.properties ?? blob.properties,
       content: length === null ? blob.content : maps.resize(tx, blob.content, length),
       sequenceNumber,
+      copy: null,
     });
     return { ...version, sequenceNumber: blob.type === "PageBlob" ? sequenceNumber : null };
   });

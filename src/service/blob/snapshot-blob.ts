@@ -2,6 +2,7 @@ import { refuse } from "../../base/fault.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { refuseWriteByConditions } from "../../rules/conditions.ts";
+import { refuseByPendingCopy } from "../../rules/copy.ts";
 import { refuseReadByLease } from "../../rules/lease.ts";
 import { refuseByTier } from "../../rules/tier.ts";
 import type { Transaction } from "../../store/store.ts";
@@ -34,6 +35,7 @@ export async function snapshotBlob(
     refuseByTagsOf(tx, asked, container, blob);
     // Whoever has no lease may take a snapshot all the same.
     refuse(refuseReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
+    refuse(refuseByPendingCopy(blob.copy));
     refuse(refuseByTier(blob.tier, tx.now()));
     const snapshot = snapshotOf(tx, blob, asked.metadata);
     const stamp = tx.stamp();

@@ -1,5 +1,5 @@
 import type { AppendConditions } from "../../../rules/append-block.ts";
-import { appendBlock } from "../../../service/blob/append-block.ts";
+import { type AppendBlockDone, appendBlock } from "../../../service/blob/append-block.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import type { RequestHeaders, RestResponse } from "../http/exchange.ts";
 import { digestsOf, invalidHeader, numberOf } from "../request-headers.ts";
@@ -27,6 +27,10 @@ export async function handleAppendBlock(
     digests: digestsOf(headers),
     append: appendConditionsOf(headers),
   });
+  return appended(done, incoming.echo);
+}
+
+export function appended(done: AppendBlockDone, echo: readonly string[] = []): RestResponse {
   return {
     status: 201,
     headers: [
@@ -38,13 +42,13 @@ export async function handleAppendBlock(
       String(done.blocks),
       "x-ms-request-server-encrypted",
       "true",
-      ...incoming.echo,
+      ...echo,
     ],
     body: null,
   };
 }
 
-function appendConditionsOf(headers: RequestHeaders): AppendConditions {
+export function appendConditionsOf(headers: RequestHeaders): AppendConditions {
   return {
     position: appendPositionOf(headers),
     bytesMax: numberOf(headers, "x-ms-blob-condition-maxsize", 0, Number.MAX_SAFE_INTEGER),

@@ -5,14 +5,18 @@ import { conditionsOf, invalidHeader } from "../request-headers.ts";
 import { parseTagExpression } from "./parse-tag-expression.ts";
 
 /** The four standard conditions, by their names or by others with a prefix, and `x-ms-if-tags`. */
-export function blobConditionsOf(headers: RequestHeaders, prefix = ""): BlobConditions {
+export function blobConditionsOf(
+  headers: RequestHeaders,
+  prefix = "",
+  ifTags = "x-ms-if-tags",
+): BlobConditions {
   const four = conditionsOf(headers, prefix);
   return {
     ifMatch: four.ifMatch,
     ifNoneMatch: four.ifNoneMatch,
     ifModifiedSinceMs: four.ifModifiedSinceMs,
     ifUnmodifiedSinceMs: four.ifUnmodifiedSinceMs,
-    ifTags: ifTagsOf(headers, "x-ms-if-tags"),
+    ifTags: ifTagsOf(headers, ifTags),
   };
 }
 

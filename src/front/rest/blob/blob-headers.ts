@@ -1,6 +1,6 @@
 import { rfc1123 } from "../../../base/time-text.ts";
 import type { BlobFound } from "../../../service/blob/get-blob-properties.ts";
-import type { Blob } from "../../../service/blob/records.ts";
+import type { Blob, BlobCopy } from "../../../service/blob/records.ts";
 import { propertyHeaders } from "../content-properties.ts";
 import { leaseHeaders, metadataHeaders } from "../response-headers.ts";
 import { writtenHeaders } from "./blob-state.ts";
@@ -26,6 +26,7 @@ export function blobHeaders({ blob, isCurrent, lease, tier }: BlobFound): string
     ...(tier === null ? [] : tierHeaders(tier)),
     ...(blob.tags.length === 0 ? [] : ["x-ms-tag-count", String(blob.tags.length)]),
     ...typeHeaders(blob),
+    ...(blob.copy === null ? [] : copyHeaders(blob.copy)),
     ...metadataHeaders(blob.metadata),
   ];
 }
@@ -43,4 +44,13 @@ function typeHeaders(blob: Blob): string[] {
       return headers;
     }
   }
+}
+
+function copyHeaders(copy: BlobCopy): string[] {
+  const { id, source, status, bytesDone, bytesTotal, completedMs, description } = copy;
+  const headers = ["x-ms-copy-id", id, "x-ms-copy-source", source, "x-ms-copy-status", status];
+  headers.push("x-ms-copy-progress", `${bytesDone}/${bytesTotal}`);
+  if (completedMs !== null) headers.push("x-ms-copy-completion-time", rfc1123(completedMs));
+  if (description !== "") headers.push("x-ms-copy-status-description", description);
+  return headers;
 }

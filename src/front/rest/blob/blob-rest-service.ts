@@ -1,20 +1,19 @@
 import { Fault } from "../../../base/fault.ts";
-import type { BlobContext } from "../../../service/blob/context.ts";
 import type { Accounts } from "../auth/account.ts";
 import type { AuthOptions } from "../auth/authenticate.ts";
 import { spellXmlError } from "../spell-error.ts";
 import { type StorageProtocol, StorageRestService } from "../storage-rest-service.ts";
-import type { BlobHandler } from "./call.ts";
+import type { BlobFront, BlobHandler } from "./call.ts";
 import { BLOB_HANDLERS } from "./handlers.ts";
 import { type BlobOperationName, type BlobRoute, routeBlob } from "./route.ts";
 
 export class BlobRestService extends StorageRestService<BlobRoute> {
-  constructor(context: BlobContext, accounts: Accounts, auth: AuthOptions) {
+  constructor(context: BlobFront, accounts: Accounts, auth: AuthOptions) {
     super(protocolOn(context), context, accounts, auth);
   }
 }
 
-function protocolOn(context: BlobContext): StorageProtocol<BlobRoute> {
+function protocolOn(context: BlobFront): StorageProtocol<BlobRoute> {
   return {
     name: "blob",
     route: ({ method, query, headers }, path) => routeBlob(method, path, query, headers),

@@ -1,14 +1,15 @@
 import type { ServiceAsked } from "../../../service/account/context.ts";
 import type {
   BlobAddress,
-  BlobContext,
   BlobRead,
   BlobStateAddress,
   BlobUse,
   ContainerUpdate,
 } from "../../../service/blob/context.ts";
+import type { CopyContext } from "../../../service/blob/fetch-copy.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { conditionsOf, leaseIdOf, refuseHeaders } from "../request-headers.ts";
+import type { CopySources } from "../source/copy-sources.ts";
 import type { StorageCall } from "../storage-rest-service.ts";
 import { blobConditionsOf } from "./blob-conditions.ts";
 import { refuseState, stateOf } from "./blob-state.ts";
@@ -17,7 +18,12 @@ import type { BlobRoute } from "./route.ts";
 /** One call of a Blob operation. */
 export type BlobCall = StorageCall<BlobRoute>;
 
-export type BlobHandler = (context: BlobContext, call: BlobCall) => Promise<RestResponse>;
+/** What handlers work with: the service's own things, and what names of sources stand for. */
+export interface BlobFront extends CopyContext {
+  readonly sources: CopySources;
+}
+
+export type BlobHandler = (context: BlobFront, call: BlobCall) => Promise<RestResponse>;
 
 /** Of a container or of the current blob: nothing else can be written. */
 export function addressOf({ account, route, request }: BlobCall): BlobAddress {

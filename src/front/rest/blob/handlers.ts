@@ -1,6 +1,10 @@
+import { handleAbortCopyBlob } from "./abort-copy-blob.ts";
 import { handleAppendBlock } from "./append-block.ts";
+import { handleAppendBlockFromUrl } from "./append-block-from-url.ts";
 import { handleBatch } from "./batch.ts";
 import type { BlobHandler } from "./call.ts";
+import { handleCopyBlob } from "./copy-blob.ts";
+import { handleCopyBlobFromUrl } from "./copy-blob-from-url.ts";
 import { handleCreateContainer } from "./create-container.ts";
 import { handleDeleteBlob } from "./delete-blob.ts";
 import { handleDeleteContainer } from "./delete-container.ts";
@@ -23,9 +27,12 @@ import { handleLeaseContainer } from "./lease-container.ts";
 import { handleListBlobs } from "./list-blobs.ts";
 import { handleListContainers } from "./list-containers.ts";
 import { handlePutBlob } from "./put-blob.ts";
+import { handlePutBlobFromUrl } from "./put-blob-from-url.ts";
 import { handlePutBlock } from "./put-block.ts";
+import { handlePutBlockFromUrl } from "./put-block-from-url.ts";
 import { handlePutBlockList } from "./put-block-list.ts";
 import { handlePutPage } from "./put-page.ts";
+import { handlePutPageFromUrl } from "./put-page-from-url.ts";
 import type { BlobOperationName } from "./route.ts";
 import { handleSealBlob } from "./seal-blob.ts";
 import { handleSetBlobMetadata } from "./set-blob-metadata.ts";
@@ -84,4 +91,11 @@ export const BLOB_HANDLERS: Readonly<Partial<Record<BlobOperationName, BlobHandl
   getBlobTags: handleGetBlobTags,
   setBlobTags: handleSetBlobTags,
   setBlobTier: handleSetBlobTier,
+  copyBlob: handleCopyBlob,
+  abortCopyBlob: handleAbortCopyBlob,
+  copyBlobFromUrl: handleCopyBlobFromUrl,
+  putBlobFromUrl: handlePutBlobFromUrl,
+  putBlockFromUrl: handlePutBlockFromUrl,
+  putPageFromUrl: handlePutPageFromUrl,
+  appendBlockFromUrl: handleAppendBlockFromUrl,
 };

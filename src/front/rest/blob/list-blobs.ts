@@ -9,7 +9,7 @@ import {
   type ListPosition,
   listBlobs,
 } from "../../../service/blob/list-blobs.ts";
-import type { Blob } from "../../../service/blob/records.ts";
+import type { Blob, BlobCopy } from "../../../service/blob/records.ts";
 import type { Query, RestResponse } from "../http/exchange.ts";
 import {
   deletionElements,
@@ -68,7 +68,7 @@ export async function handleListBlobs(context: BlobContext, call: BlobCall): Pro
     },
     tags: includes.has("tags"),
   };
-  const body = await listXml(context, call, asked, includes.has("metadata"));
+  const body = await listXml(context, call, asked, includes);
   return { status: 200, headers: [...XML_CONTENT], body };
 }
 
@@ -76,9 +76,11 @@ async function listXml(
   context: BlobContext,
   call: BlobCall,
   asked: ListBlobs,
-  withMetadata: boolean,
+  includes: ReadonlySet<string>,
 ): Promise<Bytes> {
   const { query } = call.request;
+  const withMetadata = includes.has("metadata");
+  const withCopy = includes.has("copy");
   const xml = new XmlBytes();
   xml.add(
     `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}` +
@@ -90,7 +92,7 @@ async function listXml(
   );
   let next: ListPosition | null = null;
   for await (const page of listBlobs(context, asked)) {
-    for (const item of page.items) xml.add(itemElement(item, withMetadata, asked.tags));
+    for (const item of page.items) xml.add(itemElement(item, withMetadata, asked.tags, withCopy));
     next = page.next;
   }
   const marker = next === null ? "" : markerText(next);
@@ -123,7 +125,12 @@ function markerText(next: ListPosition): string {
   return writeMarker({ kind: next.behind === "prefix" ? "p" : "n", text: next.text });
 }
 
-function itemElement(item: ListedItem, withMetadata: boolean, withTags: boolean): string {
+function itemElement(
+  item: ListedItem,
+  withMetadata: boolean,
+  withTags: boolean,
+  withCopy: boolean,
+): string {
   const name = nameElement("Name", item.name);
   if (item.kind === "prefix") return `<BlobPrefix>${name}</BlobPrefix>`;
   const { blob, lease, deleted, tier } = item;
@@ -146,6 +153,7 @@ function itemElement(item: ListedItem, withMetadata: boolean, withTags: boolean)
     `${typeElements(blob)}${tier === null ? "" : tierElements(tier)}` +
     `${lease === null ? "" : leaseElements(lease)}` +
     `${deleted === null ? "" : deletionElements(deleted)}` +
+    (withCopy && blob.copy !== null ? copyElements(blob.copy) : "") +
     `<ServerEncrypted>true</ServerEncrypted>${tagCount}</Properties>${metadata}${tags}` +
     `<OrMetadata />${item.hasVersionsOnly ? "<HasVersionsOnly>true</HasVersionsOnly>" : ""}</Blob>`
   );
@@ -168,6 +176,19 @@ function typeElements({ type, sequenceNumber, isSealed }: Blob): string {
   const number = `<x-ms-blob-sequence-number>${sequenceNumber}</x-ms-blob-sequence-number>`;
   const before = type === "PageBlob" ? number : "";
   return `${before}<BlobType>${type}</BlobType>${isSealed ? "<Sealed>true</Sealed>" : ""}`;
+}
+
+function copyElements(copy: BlobCopy): string {
+  const { id, source, status, bytesDone, bytesTotal, completedMs, description } = copy;
+  const progress = `${bytesDone}/${bytesTotal}`;
+  return (
+    element("CopyId", id) +
+    element("CopySource", source) +
+    element("CopyStatus", status) +
+    element("CopyProgress", progress) +
+    (completedMs === null ? "" : element("CopyCompletionTime", rfc1123(completedMs))) +
+    (description === "" ? "" : element("CopyStatusDescription", description))
+  );
 }
 
 /** Nothing is known of such a blob but that somebody began it. */

@@ -1,7 +1,7 @@
 import { Fault } from "../../../base/fault.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { putBlock } from "../../../service/blob/put-block.ts";
-import type { RestResponse } from "../http/exchange.ts";
+import type { Query, RestResponse } from "../http/exchange.ts";
 import { digestsOf, invalidHeader, leaseIdOf, refuseHeaders } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { incomingBody } from "../stored-body.ts";
@@ -13,10 +13,7 @@ export async function handlePutBlock(context: BlobContext, call: BlobCall): Prom
   const { headers, query } = call.request;
   refuseUnsupportedOnWrite(call.request);
   refuseHeaders(headers, ["x-ms-if-tags"]);
-  const blockId = query.get("blockid");
-  if (blockId === undefined) {
-    throw new Fault("MissingRequiredQueryParameter", { QueryParameterName: "blockid" });
-  }
+  const blockId = blockIdOf(query);
   const incoming = incomingBody(call.request, putBlockBytesMax(call.version));
   if (incoming.body.length === 0) {
     throw invalidHeader("Content-Length", "0", "A block has at least one byte.");
@@ -34,4 +31,10 @@ export async function handlePutBlock(context: BlobContext, call: BlobCall): Prom
     headers: [...digestHeaders(done), "x-ms-request-server-encrypted", "true", ...incoming.echo],
     body: null,
   };
+}
+
+export function blockIdOf(query: Query): string {
+  const blockId = query.get("blockid");
+  if (blockId !== undefined) return blockId;
+  throw new Fault("MissingRequiredQueryParameter", { QueryParameterName: "blockid" });
 }

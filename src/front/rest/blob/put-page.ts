@@ -29,15 +29,18 @@ async function update(context: BlobContext, call: BlobCall): Promise<RestRespons
     throw invalidHeader("Content-Length", String(incoming.body.length), reason);
   }
   const digests = digestsOf(headers);
-  return answer(await putPage(context, { ...asked, body: incoming.body, digests }), incoming.echo);
+  return pagesWritten(
+    await putPage(context, { ...asked, body: incoming.body, digests }),
+    incoming.echo,
+  );
 }
 
 async function clear(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   refuseBody(call.request);
-  return answer(await clearPage(context, pageWriteOf(call)), []);
+  return pagesWritten(await clearPage(context, pageWriteOf(call)));
 }
 
-function pageWriteOf(call: BlobCall) {
+export function pageWriteOf(call: BlobCall) {
   const { headers } = call.request;
   return {
     ...blobUseOf(call),
@@ -46,7 +49,7 @@ function pageWriteOf(call: BlobCall) {
   };
 }
 
-function answer(done: PutPageDone, echo: readonly string[]): RestResponse {
+export function pagesWritten(done: PutPageDone, echo: readonly string[] = []): RestResponse {
   return {
     status: 201,
     headers: [

@@ -1,0 +1,27 @@
+import { appendBlockFromUrl } from "../../../service/blob/append-block-from-url.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { sourceDigestsOf } from "../request-headers.ts";
+import { appendConditionsOf, appended } from "./append-block.ts";
+import { appendBlockBytesMax } from "./body.ts";
+import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
+import { refuseBeforeAppendBlobs } from "./create-blob.ts";
+import { sourceOf, sourceRangeOf } from "./source-headers.ts";
+import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+
+export async function handleAppendBlockFromUrl(
+  context: BlobFront,
+  call: BlobCall,
+): Promise<RestResponse> {
+  refuseUnsupportedOnWrite(call.request);
+  const { headers } = call.request;
+  refuseBeforeAppendBlobs(call.version);
+  const done = await appendBlockFromUrl(context, {
+    ...blobUseOf(call),
+    append: appendConditionsOf(headers),
+    source: sourceOf(context, call),
+    range: sourceRangeOf(headers),
+    bytesMax: appendBlockBytesMax(call.version),
+    digests: sourceDigestsOf(headers),
+  });
+  return appended(done);
+}

@@ -1,0 +1,39 @@
+import { copyBlobFromUrl } from "../../../service/blob/copy-blob-from-url.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { sourceDigestsOf } from "../request-headers.ts";
+import { digestHeaders } from "../response-headers.ts";
+import { copiesTagsOf } from "../source/source-tags.ts";
+import { writtenHeaders } from "./blob-state.ts";
+import { tagsOf } from "./blob-tags.ts";
+import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
+import { copiedMetadataOf, sourceOf } from "./source-headers.ts";
+import { tierOf } from "./tier-headers.ts";
+
+export async function handleCopyBlobFromUrl(
+  context: BlobFront,
+  call: BlobCall,
+): Promise<RestResponse> {
+  const { headers } = call.request;
+  const done = await copyBlobFromUrl(context, {
+    ...blobUseOf(call),
+    tags: tagsOf(headers),
+    copiesTags: copiesTagsOf(headers),
+    tier: tierOf(call),
+    source: sourceOf(context, call),
+    digests: sourceDigestsOf(headers),
+    metadata: copiedMetadataOf(headers),
+    seals: false,
+  });
+  return {
+    status: 202,
+    headers: [
+      ...writtenHeaders(done),
+      ...digestHeaders(done),
+      "x-ms-copy-id",
+      done.copyId,
+      "x-ms-copy-status",
+      "success",
+    ],
+    body: null,
+  };
+}

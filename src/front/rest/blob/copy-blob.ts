@@ -1,0 +1,39 @@
+import { copyBlob } from "../../../service/blob/copy-blob.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { flagOf } from "../request-headers.ts";
+import { copiesTagsOf } from "../source/source-tags.ts";
+import { writtenHeaders } from "./blob-state.ts";
+import { tagsOf } from "./blob-tags.ts";
+import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
+import { copiedMetadataOf, sourceOf } from "./source-headers.ts";
+import { tierOf } from "./tier-headers.ts";
+
+/** Before, a copy was made when the answer came, and nobody was told more about it. */
+const STATUS_SINCE = "2012-02-12";
+
+export async function handleCopyBlob(context: BlobFront, call: BlobCall): Promise<RestResponse> {
+  const { headers } = call.request;
+  const done = await copyBlob(context, {
+    ...blobUseOf(call),
+    tags: tagsOf(headers),
+    copiesTags: copiesTagsOf(headers),
+    tier: tierOf(call),
+    source: sourceOf(context, call),
+    metadata: copiedMetadataOf(headers),
+    seals: flagOf(headers, "x-ms-seal-blob"),
+  });
+  if (call.version < STATUS_SINCE) {
+    return { status: 201, headers: writtenHeaders(done), body: null };
+  }
+  return {
+    status: 202,
+    headers: [
+      ...writtenHeaders(done),
+      "x-ms-copy-id",
+      done.copyId,
+      "x-ms-copy-status",
+      done.status,
+    ],
+    body: null,
+  };
+}

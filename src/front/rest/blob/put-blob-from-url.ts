@@ -1,0 +1,58 @@
+import { putBlobFromUrl } from "../../../service/blob/put-blob-from-url.ts";
+import { DEFAULT_CONTENT_TYPE } from "../content-properties.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import {
+  flagOf,
+  invalidHeader,
+  metadataOf,
+  requireHeader,
+  sourceDigestsOf,
+} from "../request-headers.ts";
+import { digestHeaders } from "../response-headers.ts";
+import { copiesTagsOf } from "../source/source-tags.ts";
+import { writtenHeaders } from "./blob-state.ts";
+import { tagsOf } from "./blob-tags.ts";
+import { putBlobBytesMax } from "./body.ts";
+import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
+import { propertiesOf } from "./properties.ts";
+import { sourceOf } from "./source-headers.ts";
+import { tierOf } from "./tier-headers.ts";
+
+const COPIES = "x-ms-copy-source-blob-properties";
+
+export async function handlePutBlobFromUrl(
+  context: BlobFront,
+  call: BlobCall,
+): Promise<RestResponse> {
+  const { headers } = call.request;
+  const type = requireHeader(headers, "x-ms-blob-type");
+  if (type !== "BlockBlob") {
+    throw invalidHeader("x-ms-blob-type", type, "Only a BlockBlob is made from a URL in one step.");
+  }
+  const own = propertiesOf(headers);
+  const copiesProperties = headers.get(COPIES) === undefined || flagOf(headers, COPIES);
+  const done = await putBlobFromUrl(context, {
+    ...blobUseOf(call),
+    tags: tagsOf(headers),
+    copiesTags: copiesTagsOf(headers),
+    tier: tierOf(call),
+    source: sourceOf(context, call),
+    bytesMax: putBlobBytesMax(call.version),
+    digests: sourceDigestsOf(headers),
+    properties: copiesProperties
+      ? own
+      : { ...own, contentType: own.contentType || DEFAULT_CONTENT_TYPE },
+    copiesProperties,
+    metadata: metadataOf(headers),
+  });
+  return {
+    status: 201,
+    headers: [
+      ...writtenHeaders(done),
+      ...digestHeaders({ md5: done.md5, crc64: null }),
+      "x-ms-request-server-encrypted",
+      "true",
+    ],
+    body: null,
+  };
+}

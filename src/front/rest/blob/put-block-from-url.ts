@@ -1,0 +1,33 @@
+import { putBlockFromUrl } from "../../../service/blob/put-block-from-url.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { leaseIdOf, refuseHeaders, sourceDigestsOf } from "../request-headers.ts";
+import { digestHeaders } from "../response-headers.ts";
+import { putBlockBytesMax } from "./body.ts";
+import { addressOf, type BlobCall, type BlobFront } from "./call.ts";
+import { blockIdOf } from "./put-block.ts";
+import { sourceOf, sourceRangeOf } from "./source-headers.ts";
+import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+
+export async function handlePutBlockFromUrl(
+  context: BlobFront,
+  call: BlobCall,
+): Promise<RestResponse> {
+  refuseUnsupportedOnWrite(call.request);
+  refuseHeaders(call.request.headers, ["x-ms-if-tags"]);
+  const { headers, query } = call.request;
+  const done = await putBlockFromUrl(context, {
+    at: addressOf(call),
+    access: call.access,
+    blockId: blockIdOf(query),
+    leaseId: leaseIdOf(headers),
+    source: sourceOf(context, call),
+    range: sourceRangeOf(headers),
+    bytesMax: putBlockBytesMax(call.version),
+    digests: sourceDigestsOf(headers),
+  });
+  return {
+    status: 201,
+    headers: [...digestHeaders(done), "x-ms-request-server-encrypted", "true"],
+    body: null,
+  };
+}

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SourceGuard } from "./allowed-sources.ts";
+
+function permits(origins: string[], url: string): boolean {
+  return new SourceGuard({ origins, networks: [] }).permits(new URL(url));
+}
+
+test("an origin is scheme, host and port, all three", () => {
+  const origins = ["https://files.example.org", "http://10.1.2.3:8080/"];
+  assert.ok(permits(origins, "https://files.example.org/a/b?c"));
+  assert.ok(permits(origins, "https://FILES.example.org:443"));
+  assert.ok(permits(origins, "http://10.1.2.3:8080/"));
+  for (const url of [
+    "http://files.example.org",
+    "https://files.example.org:444",
+    "https://example.org",
+    "https://x.files.example.org",
+    "https://files.example.org.evil.example",
+    "http://10.1.2.3",
+  ]) {
+    assert.equal(permits(origins, url), false, url);
+  }
+  assert.equal(permits([], "https://files.example.org"), false);
+});
+
+test("a wildcard stands for what comes before a name, and for something", () => {
+  const origins = ["https://*.example.org"];
+  assert.ok(permits(origins, "https://a.example.org"));
+  assert.ok(permits(origins, "https://a.b.example.org/x"));
+  for (const url of ["https://example.org", "https://aexample.org", "http://a.example.org"]) {
+    assert.equal(permits(origins, url), false, url);
+  }
+});
+
+test("an address is the same in all its spellings", () => {
+  assert.ok(permits(["http://127.0.0.1:8080"], "http://2130706433:8080"));
+  assert.equal(permits(["http://10.0.0.1"], "http://[::ffff:10.0.0.1]"), false);
+});
+
+test("names lead to the internet, and to networks that are listed", () => {
+  const guard = new SourceGuard({ origins: [], networks: ["10.1.0.0/16", "fd00::/8"] });
+  for (const address of ["8.8.8.8", "2606:4700::1111", "10.1.2.3", "fd00::1", "::ffff:10.1.0.1"]) {
+    assert.ok(guard.permitsAddress(address), address);
+  }
+  for (const address of [
+    ...["127.0.0.1", "10.2.0.1", "169.254.169.254", "192.168.1.1", "172.16.0.1", "0.0.0.0"],
+    ...["100.64.0.1", "224.0.0.1", "255.255.255.255", "::1", "::", "fe80::1", "fc00::1"],
+    ...["::ffff:127.0.0.1", "::ffff:a9fe:a9fe", "64:ff9b::7f00:1", "ff02::1"],
+  ]) {
+    assert.equal(guard.permitsAddress(address), false, address);
+  }
+});
+
+test("settings that make no sense are refused with an example", () => {
+  for (const origin of [
+    "example.org",
+    "https://*.10.0.0.1",
+    "https://a/b",
+    "ftp://a",
+    "https://u@a",
+  ]) {
+    assert.throws(() => new SourceGuard({ origins: [origin], networks: [] }), /Write it like/);
+  }
+  for (const network of ["10.0.0.1", "10.0.0.0/33", "a/8", "::/129"]) {
+    assert.throws(() => new SourceGuard({ origins: [], networks: [network] }), /Write it like/);
+  }
+});

@@ -1,0 +1,37 @@
+import { Fault, type FaultCode } from "../../../base/fault.ts";
+import { REST_FAULTS } from "../fault-status.ts";
+
+/** Refusals that are about the request itself, wherever they are noticed. */
+const OWN_WORDS: ReadonlySet<FaultCode> = new Set<FaultCode>([
+  "BlobArchived",
+  "BlobBeingRehydrated",
+  "InvalidHeaderValue",
+  "InvalidRange",
+  "InvalidSourceBlobType",
+  "MultipleConditionHeadersNotSupported",
+  "SourceConditionNotMet",
+]);
+
+const BY_STATUS: Readonly<Record<number, FaultCode>> = {
+  400: "CopySourceInvalid",
+  401: "CopySourceUnauthorized",
+  403: "CopySourceForbidden",
+  404: "CopySourceNotFound",
+  409: "CopySourceInConflict",
+};
+
+/** How a source on this server was refused, as who copies from it is told. */
+export function cannotVerify(fault: Fault): Fault {
+  if (OWN_WORDS.has(fault.code)) return fault;
+  const { status, code, message } = REST_FAULTS[fault.code];
+  return cannotVerifyAnswer(status, code, message);
+}
+
+/** How a source refused, here or elsewhere. */
+export function cannotVerifyAnswer(status: number, code: string, message: string): Fault {
+  return new Fault(BY_STATUS[status] ?? "CannotVerifyCopySource", {
+    CopySourceStatusCode: String(status),
+    CopySourceErrorCode: code,
+    CopySourceErrorMessage: message,
+  });
+}

@@ -1,0 +1,152 @@
+import { NO_BYTES, wholeBody } from "../../../base/bytes.ts";
+import { Fault } from "../../../base/fault.ts";
+import { type Access, OWNER } from "../../../rules/access.ts";
+import type { OwnObject, OwnSource, Source } from "../../../store/source.ts";
+import type { View } from "../../../store/store.ts";
+import type { Accounts } from "../auth/account.ts";
+import { locate } from "../auth/address.ts";
+import { type AuthOptions, authenticate } from "../auth/authenticate.ts";
+import type { Resource, ServiceName } from "../auth/resource.ts";
+import type { RequestHeaders, RestRequest } from "../http/exchange.ts";
+import { parseQuery } from "../http/query.ts";
+import { conditionsOf, invalidHeader, refuseHeaders, requireHeader } from "../request-headers.ts";
+import { cannotVerify } from "./cannot-verify.ts";
+import type { ForeignSources } from "./foreign-sources.ts";
+import type { OwnEndpoints } from "./own-endpoints.ts";
+import { copiesTagsOf } from "./source-tags.ts";
+import { parseSourceUrl, publicUrl, SOURCE_HEADER, type SourceUrl } from "./source-url.ts";
+
+/** The request that names a source. */
+export interface SourceCall {
+  readonly request: RestRequest;
+  readonly account: string;
+  readonly access: Access;
+  readonly version: string;
+}
+
+/** How a service finds what a URL of its own names. */
+export interface SourceProtocol {
+  /**
+   * `path` is what follows the account, `asked` the headers of the request that names the source.
+   * Throws if nothing there can be copied.
+   */
+  route(request: RestRequest, account: string, path: string, asked: RequestHeaders): RoutedSource;
+}
+
+export interface RoutedSource {
+  /** What is addressed, for whoever checks a SAS. */
+  readonly resource: Resource;
+  /** Judges the conditions on the source, too. */
+  find(view: View, access: Access): OwnObject;
+}
+
+export interface CopySourcesSetup {
+  readonly accounts: Accounts;
+  readonly auth: AuthOptions;
+  readonly endpoints: OwnEndpoints;
+  readonly protocols: Readonly<Partial<Record<ServiceName, SourceProtocol>>>;
+  readonly foreign: ForeignSources;
+}
+
+const AUTHORIZATION = "x-ms-copy-source-authorization";
+
+/** Finds out what `x-ms-copy-source` names. Who asks for it is judged as if they had read it. */
+export class CopySources {
+  readonly #setup: CopySourcesSetup;
+
+  constructor(setup: CopySourcesSetup) {
+    this.#setup = setup;
+  }
+
+  of(call: SourceCall, service: ServiceName): Source {
+    const { headers } = call.request;
+    const url = urlOf(call);
+    const reached = { service, host: headers.get("host") };
+    const named = this.#setup.endpoints.serviceAt(url.authority, url.secure, reached);
+    if (named !== null) return this.#own(call, url, named);
+    // Only our own blobs have tags that we know of.
+    refuseHeaders(headers, ["x-ms-source-if-tags"]);
+    if (copiesTagsOf(headers)) refuseHeaders(headers, ["x-ms-copy-source-tag-option"]);
+    const conditions = conditionsOf(headers, "x-ms-source-");
+    return this.#setup.foreign.at(url, authorizationOf(call), conditions, call.version);
+  }
+
+  #own(call: SourceCall, url: SourceUrl, service: ServiceName): OwnSource {
+    const protocol = this.#setup.protocols[service];
+    if (protocol === undefined) {
+      throw invalidHeader(SOURCE_HEADER, publicUrl(url), "Blobs and files can be copied.");
+    }
+    const request = readRequest(call, url);
+    const { headers } = call.request;
+    const { routed, access } = judged(() => {
+      const address = locate(url.authority, url.path, this.#setup.accounts);
+      const { accountName, resourcePath } = address;
+      const routed = protocol.route(request, accountName, resourcePath, headers);
+      const isOwn = accountName === call.account && call.access.kind === "owner";
+      const access =
+        isOwn && !hasCredentials(request)
+          ? OWNER
+          : authenticate(request, address, routed.resource, this.#setup.auth).access;
+      return { routed, access };
+    });
+    return {
+      kind: "own",
+      url: publicUrl(url),
+      find: (view) => judged(() => routed.find(view, access)),
+    };
+  }
+}
+
+function judged<T>(judge: () => T): T {
+  try {
+    return judge();
+  } catch (error) {
+    throw error instanceof Fault ? cannotVerify(error) : error;
+  }
+}
+
+/** Before there were URLs for it, a source was named by the path to it. */
+const PATHS_BEFORE = "2012-02-12";
+
+function urlOf({ request, version }: SourceCall): SourceUrl {
+  const text = requireHeader(request.headers, SOURCE_HEADER);
+  if (!text.startsWith("/") || version >= PATHS_BEFORE) return parseSourceUrl(text);
+  const port = /:\d+$/.exec(request.headers.get("host") ?? "")?.[0] ?? "";
+  return parseSourceUrl(`${request.secure ? "https" : "http"}://127.0.0.1${port}${text}`);
+}
+
+function authorizationOf({ request }: SourceCall): string | null {
+  const value = request.headers.get(AUTHORIZATION);
+  if (value === undefined || value === "") return null;
+  if (!/^bearer /i.test(value)) {
+    throw invalidHeader(AUTHORIZATION, "…", "It must be a bearer token: Bearer <token>.");
+  }
+  return value;
+}
+
+function hasCredentials({ headers, query }: RestRequest): boolean {
+  return headers.get("authorization") !== undefined || query.get("sig") !== undefined;
+}
+
+/** The request with which the caller would read the source. */
+function readRequest(call: SourceCall, url: SourceUrl): RestRequest {
+  const { request, version } = call;
+  const headers = new Map([["x-ms-version", version]]);
+  const authorization = authorizationOf(call);
+  if (authorization !== null) headers.set("authorization", authorization);
+  const intent = request.headers.get("x-ms-file-request-intent");
+  if (intent !== undefined) headers.set("x-ms-file-request-intent", intent);
+  return {
+    id: request.id,
+    method: "GET",
+    target: url.query === "" ? url.path : `${url.path}?${url.query}`,
+    path: url.path,
+    query: judged(() => parseQuery(url.query)),
+    headers: { get: (name) => headers.get(name), raw: [...headers].flat() },
+    version,
+    body: wholeBody(NO_BYTES),
+    secure: url.secure,
+    remoteAddress: request.remoteAddress,
+    receivedMs: request.receivedMs,
+  };
+}

@@ -1,0 +1,42 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { Fault } from "../../../base/fault.ts";
+import type { SourceObject } from "../../../store/source.ts";
+
+const METADATA_PREFIX = "x-ms-meta-";
+const TYPES = ["BlockBlob", "PageBlob", "AppendBlob"] as const;
+
+/** What the head of another server's answer says about what it serves. */
+export function objectOf(headers: IncomingHttpHeaders, length: string | undefined): SourceObject {
+  if (length === undefined || !/^\d{1,15}$/.test(length)) {
+    throw new Fault("CopySourceInvalid", {
+      Reason: "The source's server does not say how long it is (Content-Length).",
+    });
+  }
+  const text = (name: string) => String(headers[name] ?? "");
+  const md5 = Buffer.from(text("content-md5"), "base64");
+  const sequence = text("x-ms-blob-sequence-number");
+  const blocks = text("x-ms-blob-committed-block-count");
+  return {
+    type: TYPES.find((type) => type === headers["x-ms-blob-type"]) ?? "BlockBlob",
+    length: Number(length),
+    etag: headers.etag ?? null,
+    properties: {
+      contentType: text("content-type"),
+      contentEncoding: text("content-encoding"),
+      contentLanguage: text("content-language"),
+      contentDisposition: text("content-disposition"),
+      cacheControl: text("cache-control"),
+      contentMd5: md5.length === 16 ? md5 : null,
+    },
+    metadata: metadataOf(headers),
+    tags: [],
+    sequenceNumber: /^\d{1,18}$/.test(sequence) ? BigInt(sequence) : 0n,
+    appendedBlocks: /^\d{1,5}$/.test(blocks) ? Number(blocks) : 0,
+  };
+}
+
+function metadataOf(headers: IncomingHttpHeaders): [string, string][] {
+  return Object.entries(headers)
+    .filter(([name]) => name.startsWith(METADATA_PREFIX))
+    .map(([name, value]) => [name.slice(METADATA_PREFIX.length), String(value)]);
+}

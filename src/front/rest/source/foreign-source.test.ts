@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+import { Fault, type FaultCode } from "../../../base/fault.ts";
+import { NO_CONDITIONS } from "../../../rules/conditions.ts";
+import type { ForeignLimits } from "./foreign-source.ts";
+import { FOREIGN_LIMITS, ForeignSources } from "./foreign-sources.ts";
+import { parseSourceUrl } from "./source-url.ts";
+
+async function serve(t: TestContext, listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function sourceAt(url: string, origins: string[], limits: Partial<ForeignLimits> = {}) {
+  const sources = new ForeignSources({ origins, networks: [] }, { ...FOREIGN_LIMITS, ...limits });
+  return sources.at(parseSourceUrl(url), null, NO_CONDITIONS, "2026-04-06");
+}
+
+function refused(code: FaultCode, reason: RegExp): (error: unknown) => boolean {
+  return (error) => {
+    assert.ok(error instanceof Fault, String(error));
+    assert.equal(error.code, code);
+    assert.match(String(error.detail.Reason), reason);
+    return true;
+  };
+}
+
+test("a name that leads to this machine is not asked, though it is listed", async (t) => {
+  let hits = 0;
+  const origin = await serve(t, (_, answer) => {
+    hits++;
+    answer.end();
+  });
+  const named = origin.replace("127.0.0.1", "localhost");
+  const source = sourceAt(`${named}/x`, [named]);
+  await assert.rejects(source.look(), refused("CopySourceForbidden", /copySources\.networks/));
+  assert.equal(hits, 0);
+});
+
+test("a network that is listed may be reached by name", async (t) => {
+  const origin = await serve(t, (_, answer) => answer.setHeader("content-length", 4).end());
+  const named = origin.replace("127.0.0.1", "localhost");
+  const networks = ["127.0.0.0/8", "::1/128"];
+  const sources = new ForeignSources({ origins: [named], networks });
+  const source = sources.at(parseSourceUrl(named), null, NO_CONDITIONS, "2026-04-06");
+  assert.equal((await source.look()).length, 4);
+});
+
+test("a source that does not answer is given up", async (t) => {
+  const origin = await serve(t, () => {});
+  const source = sourceAt(`${origin}/x`, [origin], { answerMs: 1 });
+  await assert.rejects(source.look(), refused("CannotVerifyCopySource", /no answer in time/));
+});
+
+test("a source that hardly sends anything is cut", async (t) => {
+  const origin = await serve(t, (_, answer) => {
+    answer.writeHead(200, { "content-length": "100" });
+    answer.write("x");
+  });
+  const source = sourceAt(`${origin}/x`, [origin], { paceMs: 1, paceBytesMin: 10 });
+  const opened = await source.open(null, null);
+  await assert.rejects(
+    opened.body.drain(() => {}),
+    refused("CannotVerifyCopySource", /too slow/),
+  );
+});
+
+test("a source that is too large, or does not say how large it is, is not read", async (t) => {
+  const origin = await serve(t, (request, answer) => {
+    if (request.url === "/large") answer.writeHead(200, { "content-length": "100" });
+    if (request.method === "HEAD") answer.end();
+    else answer.write("x");
+  });
+  const large = sourceAt(`${origin}/large`, [origin], { bytesMax: 99 });
+  await assert.rejects(large.open(null, null), { code: "RequestBodyTooLarge" });
+  await assert.rejects(large.look(), { code: "RequestBodyTooLarge" });
+  const unknown = sourceAt(`${origin}/unknown`, [origin]);
+  await assert.rejects(unknown.open(null, null), refused("CopySourceInvalid", /Content-Length/));
+});
+
+test("a server without ranges is found out, and one that is not there too", async (t) => {
+  const origin = await serve(t, (_, answer) => answer.end("all of it"));
+  const source = sourceAt(`${origin}/x`, [origin]);
+  const range = { from: 0, to: 1 };
+  await assert.rejects(source.open(range, null), refused("CopySourceInvalid", /ranges/));
+  const nowhere = sourceAt("http://127.0.0.1:1/x", ["http://127.0.0.1:1"]);
+  await assert.rejects(nowhere.look(), refused("CannotVerifyCopySource", /could not be reached/));
+});
+
+test("the path and the query are sent as they came, and no more than that", async (t) => {
+  let target = "";
+  let names: string[] = [];
+  const origin = await serve(t, (request, answer) => {
+    target = request.url ?? "";
+    names = Object.keys(request.headers).sort();
+    answer.setHeader("content-length", 0).end();
+  });
+  await sourceAt(`${origin}/a/../b%2F?sig=x%3D`, [origin]).look();
+  assert.equal(target, "/a/../b%2F?sig=x%3D");
+  assert.deepEqual(names, ["connection", "host", "x-ms-version"]);
+});

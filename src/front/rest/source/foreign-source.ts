@@ -1,0 +1,230 @@
+import type { LookupAddress } from "node:dns";
+import { lookup as systemLookup } from "node:dns";
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import type { ByteRange } from "../../../base/byte-range.ts";
+import type { Body, Bytes } from "../../../base/bytes.ts";
+import { Fault } from "../../../base/fault.ts";
+import { rfc1123 } from "../../../base/time-text.ts";
+import type { Conditions } from "../../../rules/conditions.ts";
+import type { ForeignSource, OpenedSource, SourceObject } from "../../../store/source.ts";
+import type { SourceGuard } from "./allowed-sources.ts";
+import { cannotVerifyAnswer } from "./cannot-verify.ts";
+import { objectOf } from "./foreign-object.ts";
+import { publicUrl, type SourceUrl } from "./source-url.ts";
+
+/** What a source elsewhere is granted. */
+export interface ForeignLimits {
+  readonly bytesMax: number;
+  /** Until the head of its answer is here. */
+  readonly answerMs: number;
+  /** How often its progress is looked at, and what must have come meanwhile. */
+  readonly paceMs: number;
+  readonly paceBytesMin: number;
+  /** For all of its bytes. */
+  readonly totalMs: number;
+}
+
+export interface ForeignSetup {
+  readonly url: SourceUrl;
+  readonly guard: SourceGuard;
+  readonly limits: ForeignLimits;
+  /** Goes out as it came in: it was meant for this source. */
+  readonly authorization: string | null;
+  readonly conditions: Conditions;
+  readonly version: string;
+}
+
+/** Something on another server. Nothing but what the client said about it is sent there. */
+export class HttpSource implements ForeignSource {
+  readonly kind = "foreign";
+  readonly url: string;
+  readonly #setup: ForeignSetup;
+
+  constructor(setup: ForeignSetup) {
+    this.url = publicUrl(setup.url);
+    this.#setup = setup;
+  }
+
+  async look(): Promise<SourceObject> {
+    const answer = await this.#ask("HEAD", conditionHeaders(this.#setup.conditions));
+    answer.destroy();
+    return this.#checked(objectOf(answer.headers, answer.headers["content-length"]));
+  }
+
+  async open(range: ByteRange | null, etag: string | null): Promise<OpenedSource> {
+    const headers = etag === null ? conditionHeaders(this.#setup.conditions) : { "if-match": etag };
+    if (range !== null) headers.range = `bytes=${range.from}-${range.to ?? ""}`;
+    const answer = await this.#ask("GET", headers);
+    try {
+      if (range !== null && answer.statusCode !== 206) throw noRanges();
+      const total = answer.headers["content-range"]?.split("/")[1];
+      const object = this.#checked(
+        objectOf(answer.headers, total ?? answer.headers["content-length"]),
+      );
+      const body = new AnswerBody(answer, this.#setup.limits);
+      return { ...object, body, close: () => body.close() };
+    } catch (error) {
+      answer.destroy();
+      throw error;
+    }
+  }
+
+  #checked(object: SourceObject): SourceObject {
+    const { bytesMax } = this.#setup.limits;
+    if (object.length <= bytesMax) return object;
+    throw new Fault("RequestBodyTooLarge", { MaxLimit: String(bytesMax) });
+  }
+
+  async #ask(method: string, more: Record<string, string>): Promise<IncomingMessage> {
+    const { authorization, version } = this.#setup;
+    const headers: Record<string, string> = { ...more, "x-ms-version": version };
+    if (authorization !== null) headers.authorization = authorization;
+    const answer = await this.#send(method, headers);
+    const status = answer.statusCode ?? 0;
+    if (status === 200 || status === 206) return answer;
+    answer.destroy();
+    throw refusalOf(answer, status);
+  }
+
+  #send(method: string, headers: Record<string, string>): Promise<IncomingMessage> {
+    const { url, guard, limits } = this.#setup;
+    const { hostname, port, host } = new URL(`http${url.secure ? "s" : ""}://${url.authority}`);
+    const request = url.secure ? requestHttps : requestHttp;
+    const literal = hostname.replace(/^\[|\]$/g, "");
+    return new Promise((resolve, reject) => {
+      const asked = request({
+        method,
+        host: literal,
+        port: port || (url.secure ? 443 : 80),
+        path: url.query === "" ? url.path : `${url.path}?${url.query}`,
+        headers: { ...headers, host },
+        agent: false,
+        lookup: guardedLookup(guard),
+        ...(url.secure && isIP(literal) === 0 ? { servername: literal } : {}),
+      });
+      const timer = setTimeout(
+        () => asked.destroy(new Error("no answer in time")),
+        limits.answerMs,
+      );
+      asked.on("response", (answer) => {
+        clearTimeout(timer);
+        // Whoever reads the body is told; who does not read it need not be.
+        answer.on("error", () => {});
+        resolve(answer);
+      });
+      asked.on("error", (error) => {
+        clearTimeout(timer);
+        reject(error instanceof Fault ? error : unreachable(error));
+      });
+      asked.end();
+    });
+  }
+}
+
+/** The addresses that are checked are those that are connected to: nobody asks for them again. */
+function guardedLookup(guard: SourceGuard): LookupFunction {
+  return (hostname, options, callback) => {
+    systemLookup(hostname, { family: options.family ?? 0, all: true }, (error, found) => {
+      const [first] = found ?? [];
+      if (error !== null || first === undefined) return callback(error, []);
+      const refused = found.find(({ address }) => !guard.permitsAddress(address));
+      if (refused !== undefined) return callback(privateAddress(hostname, refused), []);
+      if (options.all) callback(null, found);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+function privateAddress(hostname: string, { address }: LookupAddress): Fault {
+  return new Fault("CopySourceForbidden", {
+    Reason:
+      `${hostname} leads to ${address}, which is not on the internet. If that is meant, add its ` +
+      `network to "copySources.networks" in the configuration file (--config).`,
+  });
+}
+
+function unreachable(error: Error): Fault {
+  return new Fault("CannotVerifyCopySource", {
+    Reason: `The source could not be reached (${error.message}). Try again, or check its URL.`,
+  });
+}
+
+function noRanges(): Fault {
+  return new Fault("CopySourceInvalid", {
+    Reason: "The source's server does not serve ranges: copy all of it.",
+  });
+}
+
+function refusalOf({ headers }: IncomingMessage, status: number): Fault {
+  if (status === 304 || status === 412) return new Fault("SourceConditionNotMet");
+  if (status === 416) return new Fault("InvalidRange");
+  const code = headers["x-ms-error-code"];
+  const redirects = status >= 300 && status < 400;
+  const message = redirects
+    ? "The source has moved, and nobody follows it: copy from where it is now."
+    : `The source's server answered with status ${status}.`;
+  return cannotVerifyAnswer(status, typeof code === "string" ? code : "", message);
+}
+
+function conditionHeaders(conditions: Conditions): Record<string, string> {
+  const { ifMatch, ifNoneMatch, ifModifiedSinceMs, ifUnmodifiedSinceMs } = conditions;
+  const headers: Record<string, string> = {};
+  if (ifMatch !== null) headers["if-match"] = ifMatch.map(quoted).join(", ");
+  if (ifNoneMatch !== null) headers["if-none-match"] = ifNoneMatch.map(quoted).join(", ");
+  if (ifModifiedSinceMs !== null) headers["if-modified-since"] = rfc1123(ifModifiedSinceMs);
+  if (ifUnmodifiedSinceMs !== null) headers["if-unmodified-since"] = rfc1123(ifUnmodifiedSinceMs);
+  return headers;
+}
+
+function quoted(etag: string): string {
+  return etag === "*" || etag.startsWith("W/") ? etag : `"${etag}"`;
+}
+
+/** The bytes of an answer, cut if they hardly come. */
+class AnswerBody implements Body {
+  readonly length: number;
+  readonly #answer: IncomingMessage;
+  readonly #limits: ForeignLimits;
+
+  constructor(answer: IncomingMessage, limits: ForeignLimits) {
+    this.length = Number(answer.headers["content-length"]);
+    this.#answer = answer;
+    this.#limits = limits;
+  }
+
+  async drain(take: (part: Bytes) => void | Promise<void>): Promise<void> {
+    let came = 0;
+    const watch = this.#watch(() => came);
+    try {
+      for await (const part of this.#answer as AsyncIterable<Bytes>) {
+        came += part.length;
+        await take(part);
+      }
+    } catch (error) {
+      throw error instanceof Fault ? error : unreachable(error as Error);
+    } finally {
+      clearInterval(watch);
+    }
+    if (came !== this.length) throw unreachable(new Error(`it ended after ${came} bytes`));
+  }
+
+  close(): void {
+    this.#answer.destroy();
+  }
+
+  #watch(came: () => number): NodeJS.Timeout {
+    const { paceMs, paceBytesMin, totalMs } = this.#limits;
+    let seen = 0;
+    let passedMs = 0;
+    return setInterval(() => {
+      passedMs += paceMs;
+      const moved = came() - seen;
+      seen += moved;
+      if (moved < paceBytesMin || passedMs >= totalMs) {
+        this.#answer.destroy(new Error("it is too slow"));
+      }
+    }, paceMs).unref();
+  }
+}

@@ -1,0 +1,47 @@
+import { Fault } from "../../../base/fault.ts";
+import { GIB, KIB } from "../../../base/limits.ts";
+import type { Conditions } from "../../../rules/conditions.ts";
+import { type AllowedSources, SourceGuard, urlOf } from "./allowed-sources.ts";
+import { type ForeignLimits, HttpSource } from "./foreign-source.ts";
+import { publicUrl, type SourceUrl } from "./source-url.ts";
+
+/** A source may take a day as long as it moves: 64 KiB a minute. */
+export const FOREIGN_LIMITS: ForeignLimits = {
+  bytesMax: 256 * GIB,
+  answerMs: 30_000,
+  paceMs: 60_000,
+  paceBytesMin: 64 * KIB,
+  totalMs: 24 * 3_600_000,
+};
+
+/** Sources on other servers: only those that the configuration names, which are none by default. */
+export class ForeignSources {
+  readonly #guard: SourceGuard;
+  readonly #limits: ForeignLimits;
+
+  /** Throws an Error with a sentence for the operator if the settings make no sense. */
+  constructor(allowed: AllowedSources, limits: ForeignLimits = FOREIGN_LIMITS) {
+    this.#guard = new SourceGuard(allowed);
+    this.#limits = limits;
+  }
+
+  at(
+    url: SourceUrl,
+    authorization: string | null,
+    conditions: Conditions,
+    version: string,
+  ): HttpSource {
+    const scheme = url.secure ? "https" : "http";
+    const parsed = urlOf(`${scheme}://${url.authority}`);
+    if (parsed === null || !this.#guard.permits(parsed)) {
+      throw new Fault("CopySourceForbidden", {
+        CopySource: publicUrl(url),
+        Reason:
+          `This server copies from itself only. To let it fetch from there, add ` +
+          `"${scheme}://${url.authority}" to "copySources.origins" in the configuration file (--config).`,
+      });
+    }
+    const limits = this.#limits;
+    return new HttpSource({ url, guard: this.#guard, limits, authorization, conditions, version });
+  }
+}

@@ -1,0 +1,54 @@
+import { invalidHeader } from "../request-headers.ts";
+
+/** What `x-ms-copy-source` says, in the parts in which it was sent: a name is never normalized. */
+export interface SourceUrl {
+  readonly secure: boolean;
+  /** Host and port, as in a Host header. */
+  readonly authority: string;
+  /** Percent-encoded; at least `/`. */
+  readonly path: string;
+  /** Without its question mark. */
+  readonly query: string;
+}
+
+export const SOURCE_HEADER = "x-ms-copy-source";
+const SOURCE_URL_CHARS_MAX = 2_048;
+const PARTS = /^(https?):\/\/([a-z0-9.:[\]_-]+)(\/[^?#\s]*)?(?:\?([^#\s]*))?$/i;
+
+/** Names what is addressed; everything else in a query opens it, and is nobody else's business. */
+const NAMING = new Set(["snapshot", "versionid", "sharesnapshot"]);
+
+export function parseSourceUrl(text: string): SourceUrl {
+  if (text.length > SOURCE_URL_CHARS_MAX) {
+    throw invalidHeader(
+      SOURCE_HEADER,
+      shown(text),
+      `It has at most ${SOURCE_URL_CHARS_MAX} chars.`,
+    );
+  }
+  const found = PARTS.exec(text);
+  if (found === null) {
+    const reason =
+      "It must be an absolute URL, percent-encoded: http or https, without user names.";
+    throw invalidHeader(SOURCE_HEADER, shown(text), reason);
+  }
+  const [, scheme = "", authority = "", path = "/", query = ""] = found;
+  return { secure: scheme.toLowerCase() === "https", authority, path, query };
+}
+
+/** As others are told of it. */
+export function publicUrl({ secure, authority, path, query }: SourceUrl): string {
+  const named = query.split("&").filter((part) => NAMING.has(nameOf(part)));
+  const behind = named.length === 0 ? "" : `?${named.join("&")}`;
+  return `${secure ? "https" : "http"}://${authority}${path}${behind}`;
+}
+
+function nameOf(part: string): string {
+  return (part.split("=", 1)[0] ?? "").toLowerCase();
+}
+
+/** A SAS opens what it was made for: it must not come back in an error that somebody logs. */
+function shown(text: string): string {
+  const mark = text.indexOf("?");
+  return mark < 0 ? text : `${text.slice(0, mark)}?…`;
+}

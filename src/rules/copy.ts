@@ -1,0 +1,18 @@
+import type { FaultCode } from "../base/fault.ts";
+
+/** The last copy to a blob, as far as others have to wait for it. */
+export interface CopyState {
+  readonly id: string;
+  readonly status: "pending" | "success" | "aborted" | "failed";
+}
+
+/** Where a copy is under way, nobody else writes. */
+export function refuseByPendingCopy(copy: CopyState | null): FaultCode | null {
+  return copy?.status === "pending" ? "PendingCopyOperation" : null;
+}
+
+/** Only who knows the id of a copy that is under way can end it. */
+export function refuseAbortOfCopy(copy: CopyState | null, id: string): FaultCode | null {
+  if (copy?.status !== "pending") return "NoPendingCopyOperation";
+  return copy.id === id ? null : "CopyIdMismatch";
+}

@@ -1,0 +1,29 @@
+import { refuse } from "../../base/fault.ts";
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import { refuseAbortOfCopy } from "../../rules/copy.ts";
+import { refuseWriteByLease } from "../../rules/lease.ts";
+import { admitToBlob } from "./admit.ts";
+import type { BlobAsked } from "./context.ts";
+import { type CopyContext, writeEnd } from "./fetch-copy.ts";
+import { type BlobCopy, deletePendingCopy } from "./records.ts";
+
+export interface AbortCopyBlob extends BlobAsked {
+  readonly copyId: string;
+  readonly leaseId: string | null;
+}
+
+/** Ends a copy that is under way. What it went to stays, with nothing in it. */
+export async function abortCopyBlob(context: CopyContext, asked: AbortCopyBlob): Promise<void> {
+  const { at, copyId } = asked;
+  await context.store.transact((tx) => {
+    const { container, blob } = admitToBlob(tx, asked, BLOB_NEEDS.abortCopyBlob);
+    refuse(refuseWriteByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
+    refuse(refuseAbortOfCopy(blob.copy, copyId));
+    const content =
+      blob.type === "PageBlob" ? context.contents.maps.resize(tx, blob.content, 0) : blob.content;
+    const end = { status: "aborted", description: "", content } as const;
+    writeEnd(tx, container, at.blob, blob, blob.copy as BlobCopy, end);
+    deletePendingCopy(tx, copyId);
+  });
+  context.copies.cancel(copyId);
+}

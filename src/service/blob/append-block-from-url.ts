@@ -1,0 +1,56 @@
+import type { ByteRange } from "../../base/byte-range.ts";
+import {
+  type BodyDigests,
+  digestsToTake,
+  NO_DIGESTS,
+  refuseByDigests,
+} from "../../base/digests.ts";
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import type { Source } from "../../store/source.ts";
+import type { View } from "../../store/store.ts";
+import { useSource } from "../../store/use-source.ts";
+import { type Append, type AppendBlockDone, admitAppend, writeAppended } from "./append-block.ts";
+import type { BlobContext } from "./context.ts";
+import { refuseEmptyPiece } from "./empty-piece.ts";
+
+export interface AppendBlockFromUrl extends Append {
+  readonly source: Source;
+  /** Null for all of it. */
+  readonly range: ByteRange | null;
+  readonly bytesMax: number;
+  /** What the client says the digests of these bytes are. */
+  readonly digests: BodyDigests;
+}
+
+/** Append Block of bytes that lie somewhere else. */
+export async function appendBlockFromUrl(
+  context: BlobContext,
+  asked: AppendBlockFromUrl,
+): Promise<AppendBlockDone> {
+  const { source, range, bytesMax, digests } = asked;
+  const { maps } = context.contents;
+  const admit = (view: View, length: number) =>
+    admitAppend(view, asked, BLOB_NEEDS.appendBlockFromUrl, length);
+  return useSource(context, {
+    source,
+    range,
+    bytesMax,
+    digests: digestsToTake(digests),
+    look: (view) => admit(view, 0),
+    share: (tx, found, { from, length }) => {
+      refuseEmptyPiece(length);
+      const admitted = admit(tx, length);
+      const { content } = admitted.blob;
+      const next = maps.place(tx, content, content.length, found.content, from, length);
+      return next && writeAppended(tx, asked, admitted, next, NO_DIGESTS);
+    },
+    keep: (tx, taken) => {
+      refuseEmptyPiece(taken.length);
+      refuseByDigests(digests, taken);
+      const admitted = admit(tx, taken.length);
+      const { content } = admitted.blob;
+      const next = maps.write(tx, content, content.length, taken);
+      return writeAppended(tx, asked, admitted, next, taken);
+    },
+  });
+}

@@ -1,0 +1,76 @@
+import {
+  type BodyDigests,
+  digestsToTake,
+  NO_DIGESTS,
+  refuseByDigests,
+} from "../../base/digests.ts";
+import { Fault } from "../../base/fault.ts";
+import { newGuid } from "../../base/ids.ts";
+import { COPY_FROM_URL_BYTES_MAX } from "../../base/limits.ts";
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import type { Content } from "../../store/contents.ts";
+import type { Source } from "../../store/source.ts";
+import type { Transaction, View } from "../../store/store.ts";
+import { useSource } from "../../store/use-source.ts";
+import type { BlobContext } from "./context.ts";
+import {
+  admitTarget,
+  type CopiedObject,
+  type CopyAsked,
+  copiedType,
+  copyMade,
+  type Target,
+  writeCopy,
+} from "./copy-target.ts";
+import type { BlobWritten } from "./version.ts";
+
+export interface CopyBlobFromUrl extends CopyAsked {
+  readonly source: Source;
+  /** What the client says the source's MD5 is; to check it takes reading all of it. */
+  readonly digests: BodyDigests;
+}
+
+export interface CopyBlobFromUrlDone extends BlobWritten, BodyDigests {
+  readonly copyId: string;
+}
+
+/** A copy that is there when the answer is. */
+export async function copyBlobFromUrl(
+  context: BlobContext,
+  asked: CopyBlobFromUrl,
+): Promise<CopyBlobFromUrlDone> {
+  const { source, digests } = asked;
+  const { contents } = context;
+  const copyId = newGuid();
+  const admit = (view: View) => admitTarget(view, asked, BLOB_NEEDS.copyBlobFromUrl);
+  const write = (tx: Transaction, found: CopiedObject, content: Content, taken: BodyDigests) => {
+    const target = admit(tx);
+    refuseSource(target, found);
+    const copy = copyMade(tx, copyId, source.url, content.length);
+    const blob = writeCopy(context, tx, asked, target, found, content, copy);
+    const { etag, modifiedMs, versionId } = blob;
+    return { etag, modifiedMs, versionId, copyId, md5: taken.md5, crc64: taken.crc64 };
+  };
+  return useSource(context, {
+    source,
+    range: null,
+    bytesMax: COPY_FROM_URL_BYTES_MAX,
+    digests: digestsToTake(digests),
+    look: admit,
+    share: (tx, found) => {
+      contents.share(tx, found.content);
+      return write(tx, found, found.content, NO_DIGESTS);
+    },
+    keep: (tx, taken, found) => {
+      refuseByDigests(digests, taken);
+      return write(tx, found, contents.keep(tx, taken), taken);
+    },
+  });
+}
+
+function refuseSource({ old }: Target, found: CopiedObject): void {
+  if (copiedType(old, found) === "BlockBlob") return;
+  throw new Fault("InvalidSourceBlobType", {
+    Reason: `A ${found.type} is copied with Copy Blob, or read with Put Blob From URL.`,
+  });
+}

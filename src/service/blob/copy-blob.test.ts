@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Bytes, wholeBody } from "../../base/bytes.ts";
+import { OWNER } from "../../rules/access.ts";
+import type { ForeignSource, OpenedSource, SourceObject } from "../../store/source.ts";
+import { Blobs, NO_PROPERTIES, refused } from "./blobs.fixture.ts";
+import { copyBlob } from "./copy-blob.ts";
+import { deleteBlob } from "./delete-blob.ts";
+import { deleteContainer } from "./delete-container.ts";
+import { failInterruptedCopies } from "./fail-interrupted-copies.ts";
+import { findSource } from "./find-source.ts";
+import { getBlobProperties } from "./get-blob-properties.ts";
+import { RunningCopies } from "./running-copies.ts";
+
+/** A source elsewhere whose bytes come when the test says so. */
+class HeldSource implements ForeignSource {
+  readonly kind = "foreign";
+  readonly url = "https://elsewhere.example/object";
+  readonly opened: Promise<void>;
+  closed = false;
+  readonly #bytes: Bytes;
+  readonly #released: Promise<void>;
+  #tellOpened = () => {};
+  release: () => void = () => {};
+  #cut: (error: Error) => void = () => {};
+
+  constructor(bytes: Bytes) {
+    this.#bytes = bytes;
+    this.#released = new Promise((resolve, reject) => {
+      this.release = resolve;
+      this.#cut = reject;
+    });
+    this.#released.catch(() => {});
+    this.opened = new Promise((resolve) => {
+      this.#tellOpened = resolve;
+    });
+  }
+
+  async look(): Promise<SourceObject> {
+    return {
+      type: "BlockBlob",
+      length: this.#bytes.length,
+      etag: '"1"',
+      properties: NO_PROPERTIES,
+      metadata: [],
+      tags: [],
+      sequenceNumber: 0n,
+      appendedBlocks: 0,
+    };
+  }
+
+  async open(): Promise<OpenedSource> {
+    this.#tellOpened();
+    const body = wholeBody(this.#bytes);
+    return {
+      ...(await this.look()),
+      body: { length: body.length, drain: (take) => this.#released.then(() => body.drain(take)) },
+      close: () => {
+        this.closed = true;
+        this.#cut(new Error("closed"));
+      },
+    };
+  }
+}
+
+async function open() {
+  const blobs = await Blobs.open();
+  const copies = new RunningCopies();
+  const context = { ...blobs.context, copies };
+  const copy = (source: ForeignSource, name = "copy") =>
+    copyBlob(context, { ...blobs.use(name), source, ...PLAIN });
+  const stateOf = async (name = "copy") =>
+    (await getBlobProperties(blobs.context, blobs.use(name))).blob.copy;
+  return { blobs, copies, copy, stateOf };
+}
+
+const PLAIN = { metadata: null, seals: false, tags: [], copiesTags: false, tier: null };
+const HELLO = Buffer.from("hello");
+
+test("a copy that a stop of the server interrupted has failed, and its bytes do not come later", async () => {
+  const { blobs, copy, copies, stateOf } = await open();
+  const source = new HeldSource(HELLO);
+  await copy(source);
+  await source.opened;
+  await failInterruptedCopies(blobs.context);
+  const failed = await stateOf();
+  assert.equal(failed?.status, "failed");
+  assert.match(failed?.description ?? "", /server stopped/);
+  source.release();
+  await copies.stop();
+  assert.equal((await stateOf())?.status, "failed");
+  assert.equal(await blobs.text("copy"), "");
+  await failInterruptedCopies(blobs.context);
+});
+
+test("a server that stops lets go of its sources and leaves its copies recorded as under way", async () => {
+  const { copy, copies, stateOf } = await open();
+  const source = new HeldSource(HELLO);
+  await copy(source);
+  await source.opened;
+  await copies.stop();
+  assert.ok(source.closed);
+  assert.equal((await stateOf())?.status, "pending");
+});
+
+test("a copy whose container is deleted goes nowhere, whatever has that name then", async () => {
+  const { blobs, copy, copies } = await open();
+  const source = new HeldSource(Buffer.alloc(100_000));
+  await copy(source);
+  await source.opened;
+  const at = { account: "account", container: "container" };
+  const { conditions, leaseId } = blobs.use("copy");
+  await deleteContainer(blobs.context, { at, access: OWNER, conditions, leaseId });
+  source.release();
+  await copies.stop();
+  await blobs.sweep();
+  assert.deepEqual([blobs.bytesInExtents(), await blobs.recordsOfContents()], [0, 0]);
+});
+
+test("four copies run at the same time, and the fifth when one of them has ended", async () => {
+  const { copy, copies, stateOf } = await open();
+  const sources = Array.from({ length: 5 }, () => new HeldSource(HELLO));
+  for (const [at, source] of sources.entries()) await copy(source, `copy${at}`);
+  for (const source of sources.slice(0, 4)) await source.opened;
+  const last = sources[4] as HeldSource;
+  const isWaiting = await Promise.race([last.opened.then(() => false), Promise.resolve(true)]);
+  assert.ok(isWaiting);
+  sources[0]?.release();
+  await last.opened;
+  for (const source of sources) source.release();
+  await copies.stop();
+  assert.equal((await stateOf("copy0"))?.status, "success");
+});
+
+test("a source is found as it is now, and only if its conditions hold now", async () => {
+  const { blobs } = await open();
+  await blobs.put("source", "one");
+  const find = (ifMatch: string[] | null) =>
+    blobs.store.read((view) =>
+      findSource(view, {
+        at: blobs.use("source").at,
+        access: OWNER,
+        withTags: false,
+        conditions: { ...blobs.use("source").conditions, ifMatch },
+      }),
+    );
+  assert.equal((await find(null)).content.length, 3);
+  await assert.rejects(find(["other"]), refused("SourceConditionNotMet"));
+  await deleteBlob(blobs.context, { ...blobs.use("source"), snapshots: null, permanent: false });
+  await assert.rejects(find(null), refused("BlobNotFound"));
+});

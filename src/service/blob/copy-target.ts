@@ -1,0 +1,111 @@
+import { Fault, refuse } from "../../base/fault.ts";
+import { type Need, refuseByAccess, refuseOverwrite } from "../../rules/access.ts";
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import { refuseTargetByConditions } from "../../rules/conditions.ts";
+import { refuseByPendingCopy } from "../../rules/copy.ts";
+import { refuseWriteByLease } from "../../rules/lease.ts";
+import { refuseTags } from "../../rules/tags.ts";
+import { refuseByTier, tierOnUpload } from "../../rules/tier.ts";
+import type { Content } from "../../store/contents.ts";
+import type { SourceObject } from "../../store/source.ts";
+import type { Transaction, View } from "../../store/store.ts";
+import { admitToBlobName, refuseByTagsOf } from "./admit.ts";
+import type { BlobContext, BlobCreation } from "./context.ts";
+import { replaceBlob } from "./history.ts";
+import { type Blob, type BlobCopy, type Container, type Metadata, NEW_BLOB } from "./records.ts";
+import { dropStagedBlocks } from "./staged-blocks.ts";
+import { nextBlobState } from "./version.ts";
+
+/** A whole blob that is made of another object. */
+export interface CopyAsked extends BlobCreation {
+  /** Whether it has the source's tags. */
+  readonly copiesTags: boolean;
+  /** Null to take over what the source has. */
+  readonly metadata: Metadata | null;
+  /** Whether an append blob takes no more blocks once it is copied. */
+  readonly seals: boolean;
+}
+
+export interface Target {
+  readonly container: Container;
+  readonly old: Blob | null;
+}
+
+/** The order of these lines is the order of the answers a client can see. */
+export function admitTarget(view: View, asked: CopyAsked, need: Need): Target {
+  const { container, old } = admitToBlobName(view, asked, need);
+  const now = view.now();
+  if (old !== null) refuse(refuseOverwrite(asked.access, container, now));
+  if (asked.copiesTags || asked.tags.length > 0) {
+    refuse(refuseByAccess(asked.access, BLOB_NEEDS.setBlobTags, container, now));
+    refuse(refuseTags(asked.tags));
+  }
+  refuse(refuseTargetByConditions(old, asked.conditions));
+  refuseByTagsOf(view, asked, container, old);
+  refuse(refuseWriteByLease(old?.lease ?? null, asked.leaseId, now, "Blob"));
+  refuse(refuseByPendingCopy(old?.copy ?? null));
+  if (old !== null) refuse(refuseByTier(old.tier, now));
+  return { container, old };
+}
+
+/** What can be taken over of what a source is. */
+export type CopiedObject = Pick<
+  SourceObject,
+  "type" | "properties" | "metadata" | "tags" | "sequenceNumber" | "appendedBlocks"
+>;
+
+/** A file becomes a block blob. What is there already must be of the type that it becomes. */
+export function copiedType(old: Blob | null, { type }: Pick<SourceObject, "type">): Blob["type"] {
+  const becomes = type === "File" ? "BlockBlob" : type;
+  if (old === null || old.type === becomes) return becomes;
+  throw new Fault("InvalidBlobType", {
+    Reason: `The source makes a ${becomes}, not a ${old.type}.`,
+  });
+}
+
+/** Puts the copy in the place of what was there. */
+export function writeCopy(
+  context: BlobContext,
+  tx: Transaction,
+  asked: CopyAsked,
+  { container, old }: Target,
+  found: CopiedObject,
+  content: Content,
+  copy: BlobCopy,
+): Blob {
+  const { properties, metadata, sequenceNumber, appendedBlocks } = found;
+  const type = copiedType(old, found);
+  if (asked.tier !== null && type !== "BlockBlob") {
+    throw new Fault("AccessTierNotSupportedForBlobType", { BlobType: type });
+  }
+  const blob: Blob = {
+    ...NEW_BLOB,
+    ...nextBlobState(context, tx, asked.at, old),
+    type,
+    content,
+    properties,
+    metadata: asked.metadata ?? metadata,
+    tags: asked.copiesTags ? found.tags : asked.tags,
+    tier: tierOnUpload(asked.tier, tx.now()),
+    sequenceNumber,
+    appendedBlocks,
+    isSealed: asked.seals && found.type === "AppendBlob",
+    copy,
+  };
+  replaceBlob(context, tx, { at: asked.at, container }, old, blob);
+  dropStagedBlocks(tx, container, asked.at.blob);
+  return blob;
+}
+
+/** What is remembered of a copy that was made at once. */
+export function copyMade(tx: Transaction, id: string, source: string, bytes: number): BlobCopy {
+  return {
+    id,
+    source,
+    status: "success",
+    bytesDone: bytes,
+    bytesTotal: bytes,
+    completedMs: tx.now(),
+    description: "",
+  };
+}

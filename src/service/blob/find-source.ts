@@ -1,0 +1,31 @@
+import { refuse } from "../../base/fault.ts";
+import { refuseByAccess } from "../../rules/access.ts";
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import { refuseSourceByConditions } from "../../rules/conditions.ts";
+import { refuseByPendingCopy } from "../../rules/copy.ts";
+import { refuseByTags } from "../../rules/tag-expression.ts";
+import { refuseByTier } from "../../rules/tier.ts";
+import type { View } from "../../store/store.ts";
+import { admitToState } from "./admit.ts";
+import type { BlobRead } from "./context.ts";
+import type { Blob } from "./records.ts";
+
+export interface FindSource extends Omit<BlobRead, "leaseId"> {
+  /** Whether its tags are wanted, too. */
+  readonly withTags: boolean;
+}
+
+/** A blob, or one of its other states, to copy from: who may read it may copy it. */
+export function findSource(view: View, asked: FindSource): Blob {
+  const { container, blob } = admitToState(view, asked, BLOB_NEEDS.getBlob);
+  const { ifTags } = asked.conditions;
+  if (asked.withTags || ifTags !== null) {
+    refuse(refuseByAccess(asked.access, BLOB_NEEDS.getBlobTags, container, view.now()));
+  }
+  refuse(refuseSourceByConditions(blob, asked.conditions));
+  if (ifTags !== null && refuseByTags(blob.tags, ifTags) !== null) refuse("SourceConditionNotMet");
+  // Its bytes are not here yet, whatever it looks like.
+  refuse(refuseByPendingCopy(blob.copy));
+  refuse(refuseByTier(blob.tier, view.now()));
+  return blob;
+}

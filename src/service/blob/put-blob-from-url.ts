@@ -1,0 +1,107 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import { tierOnUpload } from "../../rules/tier.ts";
+import type { Content } from "../../store/contents.ts";
+import type { Source, SourceObject } from "../../store/source.ts";
+import type { Transaction, View } from "../../store/store.ts";
+import { useSource } from "../../store/use-source.ts";
+import { admitBlobCreation } from "./admit.ts";
+import type { BlobContext, BlobCreation } from "./context.ts";
+import { replaceBlob } from "./history.ts";
+import { type BlobProperties, type Metadata, NEW_BLOB } from "./records.ts";
+import { dropStagedBlocks } from "./staged-blocks.ts";
+import { type BlobWritten, nextBlobState } from "./version.ts";
+
+export interface PutBlobFromUrl extends BlobCreation {
+  /** Whether it has the source's tags. */
+  readonly copiesTags: boolean;
+  readonly source: Source;
+  readonly bytesMax: number;
+  /** What the client says the source's digests are. */
+  readonly digests: BodyDigests;
+  readonly properties: BlobProperties;
+  /** Whether those properties that are not given are the source's. */
+  readonly copiesProperties: boolean;
+  readonly metadata: Metadata;
+}
+
+export interface PutBlobFromUrlDone extends BlobWritten {
+  readonly md5: Bytes | null;
+}
+
+/** A new block blob, of bytes that lie somewhere else in whatever form. */
+export async function putBlobFromUrl(
+  context: BlobContext,
+  asked: PutBlobFromUrl,
+): Promise<PutBlobFromUrlDone> {
+  const { source, digests } = asked;
+  const { contents } = context;
+  const admit = (view: View) => admitBlobCreation(view, asked, BLOB_NEEDS.putBlobFromUrl);
+  const write = (
+    tx: Transaction,
+    found: SourceTags,
+    properties: BlobProperties,
+    content: Content,
+  ) => {
+    const { container, old } = admit(tx);
+    const { metadata, at } = asked;
+    const type = "BlockBlob";
+    const tags = asked.copiesTags ? found.tags : asked.tags;
+    const tier = tierOnUpload(asked.tier, tx.now());
+    const written = nextBlobState(context, tx, at, old);
+    const next = {
+      ...NEW_BLOB,
+      ...written,
+      type,
+      content,
+      properties,
+      metadata,
+      tags,
+      tier,
+    } as const;
+    replaceBlob(context, tx, { at, container }, old, next);
+    dropStagedBlocks(tx, container, at.blob);
+    const { etag, modifiedMs, versionId } = written;
+    return { etag, modifiedMs, versionId, md5: properties.contentMd5 };
+  };
+  return useSource(context, {
+    source,
+    range: null,
+    bytesMax: asked.bytesMax,
+    digests: wanted(asked),
+    look: admit,
+    share: (tx, found) => {
+      contents.share(tx, found.content);
+      return write(tx, found, propertiesOf(asked, found.properties), found.content);
+    },
+    keep: (tx, taken, found) => {
+      refuseByDigests(digests, taken);
+      refuseByDigests({ md5: asked.properties.contentMd5, crc64: null }, taken);
+      const properties = propertiesOf(asked, found.properties);
+      const { md5 } = taken;
+      return write(tx, found, { ...properties, contentMd5: md5 }, contents.keep(tx, taken));
+    },
+  });
+}
+
+type SourceTags = Pick<SourceObject, "tags">;
+
+/** An MD5 is computed to check one, or of bytes that come by here anyway. */
+function wanted({ source, digests, properties }: PutBlobFromUrl) {
+  const { md5, crc64 } = digests;
+  const isGiven = md5 !== null || crc64 !== null || properties.contentMd5 !== null;
+  return source.kind === "foreign" || isGiven ? { md5: true, crc64: crc64 !== null } : null;
+}
+
+function propertiesOf({ properties, copiesProperties }: PutBlobFromUrl, found: BlobProperties) {
+  if (!copiesProperties) return properties;
+  return {
+    contentType: properties.contentType || found.contentType,
+    contentEncoding: properties.contentEncoding || found.contentEncoding,
+    contentLanguage: properties.contentLanguage || found.contentLanguage,
+    contentDisposition: properties.contentDisposition || found.contentDisposition,
+    cacheControl: properties.cacheControl || found.cacheControl,
+    contentMd5: properties.contentMd5 ?? found.contentMd5,
+  };
+}

@@ -1,0 +1,53 @@
+import type { ByteRange } from "../../base/byte-range.ts";
+import {
+  type BodyDigests,
+  digestsToTake,
+  NO_DIGESTS,
+  refuseByDigests,
+} from "../../base/digests.ts";
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import type { Source } from "../../store/source.ts";
+import type { View } from "../../store/store.ts";
+import { useSource } from "../../store/use-source.ts";
+import type { BlobContext } from "./context.ts";
+import { refuseEmptyPiece } from "./empty-piece.ts";
+import { admitBlock, type PutBlockDone, type StageBlock, writeBlock } from "./put-block.ts";
+
+export interface PutBlockFromUrl extends StageBlock {
+  readonly source: Source;
+  /** Null for all of it. */
+  readonly range: ByteRange | null;
+  readonly bytesMax: number;
+  /** What the client says the digests of these bytes are. */
+  readonly digests: BodyDigests;
+}
+
+/** Put Block of bytes that lie somewhere else. */
+export async function putBlockFromUrl(
+  context: BlobContext,
+  asked: PutBlockFromUrl,
+): Promise<PutBlockDone> {
+  const { source, range, bytesMax, digests } = asked;
+  const { contents } = context;
+  const admit = (view: View) => admitBlock(view, asked, BLOB_NEEDS.putBlockFromUrl);
+  return useSource(context, {
+    source,
+    range,
+    bytesMax,
+    digests: digestsToTake(digests),
+    look: admit,
+    share: (tx, { content }, { from, length }) => {
+      refuseEmptyPiece(length);
+      const slice = contents.slice(tx, content, from, length);
+      if (slice === null) return null;
+      writeBlock(context, tx, asked, admit(tx), slice);
+      return NO_DIGESTS;
+    },
+    keep: (tx, taken) => {
+      refuseEmptyPiece(taken.length);
+      refuseByDigests(digests, taken);
+      writeBlock(context, tx, asked, admit(tx), contents.keep(tx, taken));
+      return { md5: taken.md5, crc64: taken.crc64 };
+    },
+  });
+}

@@ -1,0 +1,61 @@
+import type { ByteRange } from "../../base/byte-range.ts";
+import {
+  type BodyDigests,
+  digestsToTake,
+  NO_DIGESTS,
+  refuseByDigests,
+} from "../../base/digests.ts";
+import { Fault } from "../../base/fault.ts";
+import { PUT_PAGE_BYTES_MAX } from "../../base/limits.ts";
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import type { Source } from "../../store/source.ts";
+import type { View } from "../../store/store.ts";
+import { useSource } from "../../store/use-source.ts";
+import type { BlobContext } from "./context.ts";
+import { admitPageWrite, type PageWrite, type PutPageDone, writePages } from "./put-page.ts";
+
+export interface PutPageFromUrl extends PageWrite {
+  readonly source: Source;
+  /** As long as the pages that are written. */
+  readonly sourceRange: ByteRange;
+  /** What the client says the digests of these bytes are. */
+  readonly digests: BodyDigests;
+}
+
+/** Put Page of bytes that lie somewhere else. */
+export async function putPageFromUrl(
+  context: BlobContext,
+  asked: PutPageFromUrl,
+): Promise<PutPageDone> {
+  const { source, sourceRange, digests } = asked;
+  const { from: at } = asked.range;
+  const { maps } = context.contents;
+  const admit = (view: View) => admitPageWrite(view, asked, BLOB_NEEDS.putPageFromUrl);
+  return useSource(context, {
+    source,
+    range: sourceRange,
+    bytesMax: PUT_PAGE_BYTES_MAX,
+    digests: digestsToTake(digests),
+    look: admit,
+    share: (tx, found, { from, length }) => {
+      refuseLength(asked, length);
+      const admitted = admit(tx);
+      const next = maps.place(tx, admitted.blob.content, at, found.content, from, length);
+      return next && { ...writePages(tx, asked, admitted, next), ...NO_DIGESTS };
+    },
+    keep: (tx, taken) => {
+      refuseLength(asked, taken.length);
+      refuseByDigests(digests, taken);
+      const admitted = admit(tx);
+      const next = maps.write(tx, admitted.blob.content, at, taken);
+      const { md5, crc64 } = taken;
+      return { ...writePages(tx, asked, admitted, next), md5, crc64 };
+    },
+  });
+}
+
+/** A source may end before the range that is asked for. */
+function refuseLength({ range }: PutPageFromUrl, length: number): void {
+  if (length === range.until - range.from) return;
+  throw new Fault("InvalidRange", { Reason: `The source has ${length} bytes in this range.` });
+}

@@ -1,0 +1,259 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { beforeEach, test } from "node:test";
+import type { BlockBlobClient, ContainerClient } from "@azure/storage-blob";
+import { MIB } from "../../src/base/limits.ts";
+import { rawRequest } from "./raw-request.ts";
+import { refused } from "./refused.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { TestSource } from "./test-source.ts";
+
+let server: TestServer;
+let elsewhere: TestSource;
+let box: ContainerClient;
+let copy: BlockBlobClient;
+let count = 0;
+
+beforeEach(async () => {
+  elsewhere = await TestSource.start();
+  server = await startServer({ copyFrom: [elsewhere.origin] });
+  box = server.client().getContainerClient(`box${++count}`);
+  await box.create();
+  copy = box.getBlockBlobClient("copy");
+});
+
+async function close(): Promise<void> {
+  await elsewhere.close();
+  await server.close();
+  assert.deepEqual(server.failures, []);
+}
+
+/** Begins a copy and returns its id, without asking how it goes on. */
+async function begin(more: Record<string, string> = {}): Promise<string> {
+  const answer = await rawRequest(server, {
+    method: "PUT",
+    path: `/${box.containerName}/copy`,
+    headers: { "x-ms-copy-source": `${elsewhere.origin}/object?sig=secret`, ...more },
+  });
+  assert.deepEqual([answer.status, answer.headers.get("x-ms-copy-status")], [202, "pending"]);
+  return answer.headers.get("x-ms-copy-id") ?? "";
+}
+
+async function ended() {
+  for (;;) {
+    const found = await copy.getProperties();
+    if (found.copyStatus !== "pending") return found;
+  }
+}
+
+test("a copy is pending until its bytes are here, and then has all of them at once", async (t) => {
+  t.after(close);
+  elsewhere.bytes = randomBytes(12 * MIB);
+  elsewhere.headers["x-ms-meta-colour"] = "green";
+  elsewhere.hold(9 * MIB);
+  const held = elsewhere.held();
+  const id = await begin();
+  await held;
+  let found = await copy.getProperties();
+  assert.deepEqual([found.copyId, found.copyStatus, found.contentLength], [id, "pending", 0]);
+  assert.equal(found.copySource, `${elsewhere.origin}/object`);
+  assert.equal(found.copyCompletedOn, undefined);
+  while (found.copyProgress === `0/${12 * MIB}`) found = await copy.getProperties();
+  const [done = ""] = (found.copyProgress ?? "").split("/");
+  assert.ok(Number(done) >= 8 * MIB && Number(done) <= 9 * MIB, found.copyProgress);
+  elsewhere.release();
+  const last = await ended();
+  assert.deepEqual([last.copyStatus, last.copyProgress], ["success", `${12 * MIB}/${12 * MIB}`]);
+  assert.deepEqual([last.contentType, last.metadata], ["text/x-elsewhere", { colour: "green" }]);
+  assert.ok((await copy.downloadToBuffer()).equals(elsewhere.bytes));
+  assert.deepEqual(
+    elsewhere.asked.map(({ method }) => method),
+    ["HEAD", "GET"],
+  );
+  assert.equal(elsewhere.asked[1]?.headers["if-match"], '"one"');
+  assert.equal(elsewhere.asked[1]?.headers.authorization, undefined);
+});
+
+test("while a copy is pending nobody else writes there, and everybody may look", async (t) => {
+  t.after(close);
+  elsewhere.hold(0);
+  await copy.upload("old", 3);
+  await begin();
+  const lease = copy.getBlobLeaseClient();
+  for (const write of [
+    () => copy.upload("new", 3),
+    () => copy.stageBlock("AAAA", "x", 1),
+    () => copy.commitBlockList([]),
+    () => copy.setMetadata({ a: "b" }),
+    () => copy.setHTTPHeaders({}),
+    () => copy.delete(),
+    () => copy.createSnapshot(),
+    () => lease.acquireLease(15),
+    () => lease.breakLease(0),
+    () => copy.syncCopyFromURL(copy.url),
+    () => copy.syncUploadFromURL(copy.url),
+    () => copy.stageBlockFromURL("AAAA", copy.url),
+  ]) {
+    await refused(write(), 409, "PendingCopyOperation");
+  }
+  const again = rawRequest(server, {
+    method: "PUT",
+    path: `/${box.containerName}/copy`,
+    headers: { "x-ms-copy-source": `${elsewhere.origin}/object` },
+  });
+  assert.equal((await again).code, "PendingCopyOperation");
+  const other = box.getBlockBlobClient("other").syncCopyFromURL(copy.url);
+  await refused(other, 409, "CannotVerifyCopySource");
+  assert.equal((await copy.downloadToBuffer()).length, 0);
+  elsewhere.release();
+  assert.equal((await ended()).copyStatus, "success");
+});
+
+test("an aborted copy leaves an empty blob with its new metadata", async (t) => {
+  t.after(close);
+  for (const type of ["BlockBlob", "PageBlob", "AppendBlob"]) {
+    await copy.deleteIfExists();
+    elsewhere.bytes = randomBytes(1_024);
+    elsewhere.headers["x-ms-blob-type"] = type;
+    elsewhere.hold(512);
+    const held = elsewhere.held();
+    const id = await begin({ "x-ms-meta-new": "yes" });
+    await held;
+    await refused(copy.abortCopyFromURL("other"), 409, "CopyIdMismatch");
+    await copy.abortCopyFromURL(id);
+    const found = await copy.getProperties();
+    assert.deepEqual([found.copyStatus, found.contentLength], ["aborted", 0]);
+    assert.deepEqual([found.blobType, found.metadata], [type, { new: "yes" }]);
+    await refused(copy.abortCopyFromURL(id), 409, "NoPendingCopyOperation");
+    elsewhere.release();
+    assert.equal((await copy.getProperties()).contentLength, 0);
+    await copy.setMetadata({});
+  }
+});
+
+test("a lease on the target is needed to copy there and to abort", async (t) => {
+  t.after(close);
+  await copy.upload("old", 3);
+  const { leaseId = "" } = await copy.getBlobLeaseClient().acquireLease(-1);
+  elsewhere.hold(0);
+  const id = await begin({ "x-ms-lease-id": leaseId });
+  await refused(copy.abortCopyFromURL(id), 412, "LeaseIdMissing");
+  await copy.abortCopyFromURL(id, { conditions: { leaseId } });
+  assert.equal((await copy.getProperties()).leaseState, "leased");
+});
+
+test("pages and appended blocks from elsewhere become what they were", async (t) => {
+  t.after(close);
+  elsewhere.bytes = randomBytes(1_024);
+  elsewhere.headers["x-ms-blob-type"] = "PageBlob";
+  elsewhere.headers["x-ms-blob-sequence-number"] = "5";
+  await begin();
+  const pages = await ended();
+  assert.deepEqual([pages.blobType, pages.blobSequenceNumber], ["PageBlob", 5]);
+  assert.ok((await copy.downloadToBuffer()).equals(elsewhere.bytes));
+  await copy.delete();
+  elsewhere.headers["x-ms-blob-type"] = "AppendBlob";
+  elsewhere.headers["x-ms-blob-committed-block-count"] = "2";
+  await begin();
+  const log = await ended();
+  assert.deepEqual([log.blobType, log.blobCommittedBlockCount], ["AppendBlob", 2]);
+  await box.getAppendBlobClient("copy").appendBlock("x", 1);
+  assert.equal((await copy.getProperties()).contentLength, 1_025);
+});
+
+test("a source that changes before its bytes are here fails the copy", async (t) => {
+  t.after(close);
+  elsewhere.hold(0);
+  const held = elsewhere.held();
+  await begin();
+  await held;
+  elsewhere.etag = '"two"';
+  elsewhere.release();
+  const found = await ended();
+  assert.deepEqual([found.copyStatus, found.contentLength], ["failed", 0]);
+  assert.match(found.copyStatusDescription ?? "", /SourceConditionNotMet/);
+  await copy.upload("new", 3);
+});
+
+test("a source that ends early fails the copy, and none of it shows", async (t) => {
+  t.after(close);
+  elsewhere.bytes = randomBytes(100_000);
+  elsewhere.hold(50_000);
+  const held = elsewhere.held();
+  await begin();
+  await held;
+  await elsewhere.close();
+  const found = await ended();
+  assert.deepEqual([found.copyStatus, found.contentLength], ["failed", 0]);
+});
+
+test("every operation that takes a URL takes bytes from elsewhere", async (t) => {
+  t.after(close);
+  const url = `${elsewhere.origin}/object`;
+  elsewhere.bytes = randomBytes(2_048);
+  await copy.syncCopyFromURL(url);
+  assert.ok((await copy.downloadToBuffer()).equals(elsewhere.bytes));
+  await copy.syncUploadFromURL(url);
+  assert.ok((await copy.downloadToBuffer()).equals(elsewhere.bytes));
+  await copy.stageBlockFromURL("AAAA", url, 100, 50);
+  await copy.commitBlockList(["AAAA"]);
+  assert.ok((await copy.downloadToBuffer()).equals(elsewhere.bytes.subarray(100, 150)));
+  const log = box.getAppendBlobClient("log");
+  await log.create();
+  await log.appendBlockFromURL(url, 0, 10);
+  assert.ok((await log.downloadToBuffer()).equals(elsewhere.bytes.subarray(0, 10)));
+  const pages = box.getPageBlobClient("pages");
+  await pages.create(1_024);
+  await pages.uploadPagesFromURL(url, 512, 0, 1_024);
+  assert.ok((await pages.downloadToBuffer()).equals(elsewhere.bytes.subarray(512, 1_536)));
+});
+
+test("conditions on a source are judged by its server, and a token is sent only to it", async (t) => {
+  t.after(close);
+  const url = `${elsewhere.origin}/object`;
+  const sourceConditions = { ifMatch: '"other"' };
+  await refused(copy.syncCopyFromURL(url, { sourceConditions }), 412, "SourceConditionNotMet");
+  await copy.syncCopyFromURL(url, {
+    sourceAuthorization: { scheme: "Bearer", value: "token" },
+    sourceConditions: { ifMatch: '"one"' },
+  });
+  assert.equal(elsewhere.asked.at(-1)?.headers.authorization, "Bearer token");
+});
+
+test("what a source's server refuses is told, and where it points nobody goes", async (t) => {
+  t.after(close);
+  const trap = await TestSource.start();
+  t.after(() => trap.close());
+  const url = `${elsewhere.origin}/object`;
+  for (const [status, expected] of [
+    [401, 401],
+    [403, 403],
+    [404, 404],
+    [409, 409],
+    [503, 500],
+    [302, 500],
+  ] as const) {
+    elsewhere.status = status;
+    elsewhere.headers = { location: `${trap.origin}/x`, "x-ms-error-code": "SomeCode" };
+    const error = await refused(copy.syncCopyFromURL(url), expected, "CannotVerifyCopySource");
+    assert.equal(error.response?.headers.get("x-ms-copy-source-status-code"), String(status));
+    assert.equal(error.response?.headers.get("x-ms-copy-source-error-code"), "SomeCode");
+  }
+  assert.deepEqual(trap.asked, []);
+  await refused(copy.syncCopyFromURL(`${trap.origin}/x`), 403, "CannotVerifyCopySource");
+  assert.deepEqual(trap.asked, []);
+});
+
+test("who may not write to the target has nobody asked anything", async (t) => {
+  t.after(close);
+  const stale = { ifMatch: '"0x8D000000000000"' };
+  const url = `${elsewhere.origin}/object`;
+  await refused(copy.syncCopyFromURL(url, { conditions: stale }), 412, "TargetConditionNotMet");
+  const asked = rawRequest(server, {
+    method: "PUT",
+    path: `/${box.containerName}/copy`,
+    headers: { "x-ms-copy-source": url, "if-match": '"0x8D000000000000"' },
+  });
+  assert.equal((await asked).code, "TargetConditionNotMet");
+  assert.deepEqual(elsewhere.asked, []);
+});

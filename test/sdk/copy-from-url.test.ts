@@ -1,0 +1,314 @@
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { after, before, beforeEach, test } from "node:test";
+import {
+  BlobSASPermissions,
+  BlobServiceClient,
+  type BlockBlobClient,
+  type ContainerClient,
+  generateBlobSASQueryParameters,
+  StorageSharedKeyCredential,
+} from "@azure/storage-blob";
+import { rawRequest } from "./raw-request.ts";
+import { refused } from "./refused.ts";
+import { CREDENTIAL, KEY, OTHER_ACCOUNT, startServer, type TestServer } from "./server.ts";
+
+let server: TestServer;
+let box: ContainerClient;
+let source: BlockBlobClient;
+let count = 0;
+
+before(async () => {
+  server = await startServer();
+});
+
+after(() => server.close());
+
+beforeEach(async () => {
+  box = server.client().getContainerClient(`box${++count}`);
+  await box.create();
+  source = box.getBlockBlobClient("source");
+  await source.upload("hello", 5, {
+    metadata: { colour: "blue" },
+    blobHTTPHeaders: { blobContentType: "text/plain", blobContentLanguage: "en" },
+  });
+});
+
+function sasOf(letters: string, name = "source"): string {
+  return generateBlobSASQueryParameters(
+    {
+      containerName: box.containerName,
+      blobName: name,
+      permissions: BlobSASPermissions.parse(letters),
+      expiresOn: new Date(Date.now() + 3_600_000),
+    },
+    CREDENTIAL,
+  ).toString();
+}
+
+async function textOf(blob: BlockBlobClient): Promise<string> {
+  return (await blob.downloadToBuffer()).toString();
+}
+
+/** The same server by another account. */
+async function otherBox(): Promise<ContainerClient> {
+  const url = server.url.replace(server.account, OTHER_ACCOUNT);
+  const credential = new StorageSharedKeyCredential(OTHER_ACCOUNT, KEY);
+  const other = new BlobServiceClient(url, credential, { retryOptions: { maxTries: 1 } });
+  const container = other.getContainerClient(`box${count}`);
+  await container.createIfNotExists();
+  return container;
+}
+
+test("a copy has the source's bytes, properties and metadata, and says so at once", async () => {
+  const copy = box.getBlockBlobClient("copy");
+  const done = await copy.syncCopyFromURL(source.url);
+  assert.equal(done.copyStatus, "success");
+  const found = await copy.getProperties();
+  assert.equal(await textOf(copy), "hello");
+  assert.deepEqual(found.metadata, { colour: "blue" });
+  assert.deepEqual([found.contentType, found.contentLanguage], ["text/plain", "en"]);
+  assert.equal(found.copyId, done.copyId);
+  assert.equal(found.copyStatus, "success");
+  assert.equal(found.copyProgress, "5/5");
+  assert.equal(found.copySource, source.url);
+  assert.ok(found.copyCompletedOn !== undefined);
+  assert.equal(found.etag, done.etag);
+});
+
+test("metadata that comes with a copy replaces the source's", async () => {
+  const copy = box.getBlockBlobClient("copy");
+  await copy.syncCopyFromURL(source.url, { metadata: { size: "small" } });
+  assert.deepEqual((await copy.getProperties()).metadata, { size: "small" });
+});
+
+test("a copy is its own blob: what happens to the source does not show", async () => {
+  const bytes = randomBytes(300_000);
+  await source.uploadData(bytes);
+  const copy = box.getBlockBlobClient("copy");
+  await copy.syncCopyFromURL(source.url);
+  await source.upload("changed", 7);
+  await source.delete();
+  assert.deepEqual(await copy.downloadToBuffer(), bytes);
+});
+
+test("what opened the source is not told to those who look at the copy", async () => {
+  const copy = box.getBlockBlobClient("copy");
+  await copy.syncCopyFromURL(`${source.url}?${sasOf("r")}`);
+  assert.equal((await copy.getProperties()).copySource, source.url);
+});
+
+test("the owner of another account needs a SAS, public access or nothing is copied", async () => {
+  const other = await otherBox();
+  const copy = other.getBlockBlobClient("copy");
+  const noSas = await refused(copy.syncCopyFromURL(source.url), 401, "CannotVerifyCopySource");
+  assert.equal(
+    noSas.response?.headers.get("x-ms-copy-source-error-code"),
+    "NoAuthenticationInformation",
+  );
+  assert.equal(noSas.response?.headers.get("x-ms-copy-source-status-code"), "401");
+  await refused(copy.syncCopyFromURL(`${source.url}?${sasOf("w")}`), 403, "CannotVerifyCopySource");
+  const forged = `${source.url}?${sasOf("r").replace(/sig=[^&]*/, "sig=AAAA")}`;
+  await refused(copy.syncCopyFromURL(forged), 403, "CannotVerifyCopySource");
+  await copy.syncCopyFromURL(`${source.url}?${sasOf("r")}`);
+  assert.equal(await textOf(copy), "hello");
+  await box.setAccessPolicy("blob");
+  await other.getBlockBlobClient("open").syncCopyFromURL(source.url);
+});
+
+test("a SAS for the target does not open the source", async () => {
+  const target = box.getBlockBlobClient("copy");
+  const { status, code } = await rawRequest(server, {
+    method: "PUT",
+    path: `/${box.containerName}/copy?${sasOf("cw", "copy")}`,
+    headers: { "x-ms-copy-source": source.url, "x-ms-requires-sync": "true" },
+    signed: false,
+  });
+  assert.deepEqual([status, code], [401, "CannotVerifyCopySource"]);
+  assert.equal(await target.exists(), false);
+});
+
+test("a source that is not there is a 404, and no account of ours a 401", async () => {
+  const copy = box.getBlockBlobClient("copy");
+  const missing = await refused(
+    copy.syncCopyFromURL(box.getBlobClient("missing").url),
+    404,
+    "CannotVerifyCopySource",
+  );
+  assert.equal(missing.response?.headers.get("x-ms-copy-source-error-code"), "BlobNotFound");
+  const noContainer = server.client().getContainerClient("nowhere").getBlobClient("blob").url;
+  await refused(copy.syncCopyFromURL(noContainer), 404, "CannotVerifyCopySource");
+  const nobody = source.url.replace(server.account, "nobody");
+  await refused(copy.syncCopyFromURL(nobody), 401, "CannotVerifyCopySource");
+});
+
+test("a source elsewhere is refused with the setting that would permit it", async () => {
+  const copy = box.getBlockBlobClient("copy");
+  for (const url of ["https://example.org/blob", "http://127.0.0.1:9/account/c/b"]) {
+    const error = await refused(copy.syncCopyFromURL(url), 403, "CannotVerifyCopySource");
+    assert.match(String(error.details && JSON.stringify(error.details)), /copySources\.origins/);
+  }
+});
+
+test("what is no URL of a blob is refused", async () => {
+  const copy = box.getBlockBlobClient("copy");
+  for (const url of [
+    "blob",
+    "ftp://host/x",
+    "http://user@host/x",
+    `http://h/${"x".repeat(2_100)}`,
+  ]) {
+    await refused(copy.syncCopyFromURL(url), 400, "InvalidHeaderValue");
+  }
+  await refused(
+    copy.syncCopyFromURL(`${box.url}?restype=container`),
+    400,
+    "CannotVerifyCopySource",
+  );
+});
+
+test("host style and path style name the same source", async () => {
+  const { port } = new URL(server.url);
+  const copy = box.getBlockBlobClient("copy");
+  const path = `${box.containerName}/source`;
+  for (const url of [
+    `http://localhost:${port}/${server.account}/${path}`,
+    `http://${server.account}.blob.localhost:${port}/${path}`,
+    `http://[::1]:${port}/${server.account}/${path}`,
+  ]) {
+    await copy.syncCopyFromURL(url);
+  }
+  assert.equal(await textOf(copy), "hello");
+});
+
+test("names with slashes, spaces and other letters are copied as they are", async () => {
+  for (const name of ["a//b/", "ein Käse", "100%", "q?x", "a+b"]) {
+    const odd = box.getBlockBlobClient(name);
+    await odd.upload(name, Buffer.byteLength(name));
+    const path = name.split("/").map(encodeURIComponent).join("/");
+    const copy = box.getBlockBlobClient("copy");
+    await copy.syncCopyFromURL(`${box.url}/${path}`);
+    assert.equal(await textOf(copy), name);
+  }
+});
+
+test("conditions on the source and on the target say whose they are", async () => {
+  const copy = box.getBlockBlobClient("copy");
+  await copy.upload("old", 3);
+  const { etag: sourceEtag = "", lastModified } = await source.getProperties();
+  const { etag = "" } = await copy.getProperties();
+  const before = new Date((lastModified?.getTime() ?? 0) - 10_000);
+  const later = new Date((lastModified?.getTime() ?? 0) + 10_000);
+  for (const sourceConditions of [
+    { ifMatch: etag },
+    { ifNoneMatch: sourceEtag },
+    { ifModifiedSince: later },
+    { ifUnmodifiedSince: before },
+  ]) {
+    const asked = copy.syncCopyFromURL(source.url, { sourceConditions });
+    await refused(asked, 412, "SourceConditionNotMet");
+  }
+  for (const conditions of [{ ifMatch: sourceEtag }, { ifNoneMatch: etag }]) {
+    const asked = copy.syncCopyFromURL(source.url, { conditions });
+    await refused(asked, 412, "TargetConditionNotMet");
+  }
+  const none = copy.syncCopyFromURL(source.url, { conditions: { ifNoneMatch: "*" } });
+  await refused(none, 409, "BlobAlreadyExists");
+  assert.equal(await textOf(copy), "old");
+  await copy.syncCopyFromURL(source.url, {
+    conditions: { ifMatch: etag },
+    sourceConditions: { ifMatch: sourceEtag, ifUnmodifiedSince: later },
+  });
+  assert.equal(await textOf(copy), "hello");
+});
+
+test("a leased target takes a copy from who has the lease", async () => {
+  const copy = box.getBlockBlobClient("copy");
+  await copy.upload("old", 3);
+  const { leaseId = "" } = await copy.getBlobLeaseClient().acquireLease(15);
+  await refused(copy.syncCopyFromURL(source.url), 412, "LeaseIdMissing");
+  await copy.syncCopyFromURL(source.url, { conditions: { leaseId } });
+  assert.equal((await copy.getProperties()).leaseState, "leased");
+});
+
+test("a digest of the source is checked", async () => {
+  const copy = box.getBlockBlobClient("copy");
+  const md5 = createHash("md5").update("hello").digest();
+  const wrong = copy.syncCopyFromURL(source.url, { sourceContentMD5: randomBytes(16) });
+  await refused(wrong, 400, "Md5Mismatch");
+  assert.equal(await copy.exists(), false);
+  await copy.syncCopyFromURL(source.url, { sourceContentMD5: md5 });
+  assert.equal(await textOf(copy), "hello");
+});
+
+test("only block blobs are copied so, and only onto block blobs", async () => {
+  const pages = box.getPageBlobClient("pages");
+  await pages.create(512);
+  const copy = box.getBlockBlobClient("copy");
+  await refused(copy.syncCopyFromURL(pages.url), 409, "InvalidSourceBlobType");
+  await refused(pages.syncCopyFromURL(source.url), 409, "InvalidBlobType");
+});
+
+test("Put Blob From URL makes a block blob of any blob, with its properties", async () => {
+  const copy = box.getBlockBlobClient("copy");
+  await copy.syncUploadFromURL(source.url);
+  const found = await copy.getProperties();
+  assert.deepEqual([found.contentType, found.contentLanguage], ["text/plain", "en"]);
+  assert.equal(found.copyId, undefined);
+  assert.equal(await textOf(copy), "hello");
+
+  const pages = box.getPageBlobClient("pages");
+  await pages.create(1_024);
+  await pages.uploadPages(Buffer.alloc(512, 1), 512, 512);
+  await copy.syncUploadFromURL(pages.url, { metadata: { colour: "red" } });
+  await pages.clearPages(512, 512);
+  assert.deepEqual(
+    await copy.downloadToBuffer(),
+    Buffer.concat([Buffer.alloc(512), Buffer.alloc(512, 1)]),
+  );
+  const made = await copy.getProperties();
+  assert.deepEqual([made.blobType, made.metadata], ["BlockBlob", { colour: "red" }]);
+});
+
+test("Put Blob From URL takes the properties it is given, or none of the source's", async () => {
+  const copy = box.getBlockBlobClient("copy");
+  await copy.syncUploadFromURL(source.url, { blobHTTPHeaders: { blobContentType: "text/html" } });
+  let found = await copy.getProperties();
+  assert.deepEqual([found.contentType, found.contentLanguage], ["text/html", "en"]);
+  await copy.syncUploadFromURL(source.url, { copySourceBlobProperties: false });
+  found = await copy.getProperties();
+  assert.deepEqual(
+    [found.contentType, found.contentLanguage],
+    ["application/octet-stream", undefined],
+  );
+});
+
+test("Put Blob From URL checks conditions, leases and digests like Put Blob", async () => {
+  const copy = box.getBlockBlobClient("copy");
+  await copy.upload("old", 3);
+  const conditions = { ifMatch: '"0x8D000000000000"' };
+  await refused(copy.syncUploadFromURL(source.url, { conditions }), 412, "ConditionNotMet");
+  const sourceConditions = { ifMatch: '"0x8D000000000000"' };
+  await refused(
+    copy.syncUploadFromURL(source.url, { sourceConditions }),
+    412,
+    "SourceConditionNotMet",
+  );
+  const exists = copy.syncUploadFromURL(source.url, { conditions: { ifNoneMatch: "*" } });
+  await refused(exists, 409, "BlobAlreadyExists");
+  const wrong = copy.syncUploadFromURL(source.url, { sourceContentMD5: randomBytes(16) });
+  await refused(wrong, 400, "Md5Mismatch");
+  await copy.getBlobLeaseClient().acquireLease(-1);
+  await refused(copy.syncUploadFromURL(source.url), 412, "LeaseIdMissing");
+  assert.equal(await textOf(copy), "old");
+});
+
+test("only a block blob is put from a URL, and the request has no body", async () => {
+  const headers = { "x-ms-copy-source": source.url, "x-ms-blob-type": "PageBlob" };
+  const path = `/${box.containerName}/copy`;
+  const page = await rawRequest(server, { method: "PUT", path, headers });
+  assert.deepEqual([page.status, page.code], [400, "InvalidHeaderValue"]);
+  const block = { ...headers, "x-ms-blob-type": "BlockBlob" };
+  const body = await rawRequest(server, { method: "PUT", path, headers: block, body: "text" });
+  assert.deepEqual([body.status, body.code], [400, "InvalidHeaderValue"]);
+});
