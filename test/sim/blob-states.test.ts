@@ -20,7 +20,7 @@ interface ModelState {
   readonly type: (typeof TYPES)[number];
   readonly bytes: Buffer;
   readonly label: string;
-  /** Whether it is made of blocks, and so can have more of them. */
+  /** Whether it is made of blocks, and so can have more of them, and no tag. */
   readonly isBlocks: boolean;
   readonly hasVersion: boolean;
 }
@@ -293,7 +293,7 @@ function isFault(code: string): (error: unknown) => boolean {
 /** Whatever there is of blobs and of bytes. */
 function recordsLeft(data: Data): Promise<number> {
   return data.store.read((view) => {
-    const all = view.range(key(SPACE.content), keyAfter(key(SPACE.deletedBlobState)), {
+    const all = view.range(key(SPACE.content), keyAfter(key(SPACE.blobTag)), {
       limit: 10_000,
     });
     const stays: number[] = [SPACE.container, SPACE.deleteRetention];
@@ -328,6 +328,8 @@ async function run(data: Data, clock: HandClock, seed: number): Promise<void> {
       const shown = await real.list(name, random.pick([1, 2, 100]));
       assert.deepEqual(await found(real, name, shown), expected(model, model.blob(name)));
     }
+    const tagged = [...model.blobs.values()].filter(({ current }) => current?.isBlocks === false);
+    assert.equal(await real.countTags(), tagged.length);
   }
   await deleteEverything(real);
   assert.equal(await recordsLeft(data), 0);

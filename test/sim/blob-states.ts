@@ -1,5 +1,6 @@
 import { wholeBody } from "../../src/base/bytes.ts";
 import type { HandClock } from "../../src/base/clock.ts";
+import { key, keyAfter, SPACE } from "../../src/base/keys.ts";
 import { DAY_MS } from "../../src/base/limits.ts";
 import type { Data } from "../../src/main/open-data.ts";
 import { OWNER } from "../../src/rules/access.ts";
@@ -35,7 +36,6 @@ const NO_PROPERTIES = {
   cacheControl: "",
   contentMd5: null,
 };
-const UNTAGGED = { tags: NO_TAGS, tier: null };
 const AT = { account: "account", container: "container" };
 
 /** A state as a list shows it. */
@@ -66,17 +66,20 @@ export class RealStates {
     await createContainer(this.#context, { at: AT, access: OWNER, publicAccess, metadata: [] });
   }
 
+  /** Its label is also its tag, by which it can be found as long as it is current. */
   async put(
     name: string,
     type: "BlockBlob" | "PageBlob" | "AppendBlob",
     bytes: Buffer,
     label: string,
   ) {
+    const labels = [["label", label]] as const;
     const asked = {
       ...use(name),
-      ...UNTAGGED,
       properties: NO_PROPERTIES,
-      metadata: [["label", label]] as const,
+      metadata: labels,
+      tags: labels,
+      tier: null,
     };
     if (type === "BlockBlob") {
       await putBlob(this.#context, { ...asked, body: wholeBody(bytes), digests: NO_DIGESTS });
@@ -95,7 +98,8 @@ export class RealStates {
     await putBlockList(this.#context, {
       ...use(name),
       blocks: ids.map((id) => ({ id, from: "latest" })),
-      ...UNTAGGED,
+      tags: NO_TAGS,
+      tier: null,
       properties: NO_PROPERTIES,
       metadata: [["label", label]],
     });
@@ -183,6 +187,12 @@ export class RealStates {
       }
     } while (after !== null);
     return shown;
+  }
+
+  /** How many tags lead to a blob. */
+  countTags(): Promise<number> {
+    const all = key(SPACE.blobTag);
+    return this.#data.store.read((view) => view.range(all, keyAfter(all), { limit: 1_000 }).length);
   }
 
   async sweep(): Promise<void> {

@@ -57,6 +57,19 @@ test("what is refused at once does not take the body", async () => {
   await assert.rejects(write(blobs, 0, page()), refused("InvalidBlobType"));
 });
 
+test("a snapshot in very many pieces is read as it was, and leaves the blob alone", async () => {
+  const blobs = await Blobs.open();
+  await newBlob(blobs, 2_000);
+  const page = Buffer.alloc(PAGE, 1);
+  for (let at = 0; at < 1_200; at += 2) await write(blobs, at, wholeBody(page));
+  const before = await bytesOf(await blobs.open("disk"));
+  const snapshot = await blobs.snapshot("disk");
+  await write(blobs, 0, wholeBody(Buffer.alloc(PAGE, 2)));
+  assert.ok((await bytesOf(await blobs.open("disk", snapshot))).equals(before));
+  const now = await bytesOf(await blobs.open("disk"));
+  assert.deepEqual([now[0], now[PAGE * 2]], [2, 1]);
+});
+
 test("what changes while a body comes is judged when it has come", async () => {
   const blobs = await Blobs.open();
   await newBlob(blobs, 100);
