@@ -216,6 +216,15 @@ test("with versioning, only versions that are deleted by their id are kept as de
   await blob.withVersion(first).delete();
   assert.deepEqual((await list(EVERYTHING)).map(told), ["-blob#", "blob#"]);
   assert.deepEqual((await list({ includeVersions: true })).map(told), ["blob#"]);
+  const onlyVersions = async () =>
+    (await list({ includeDeletedWithVersions: true })).map((item) => [
+      told(item),
+      item.hasVersionsOnly,
+    ]);
+  assert.deepEqual(await onlyVersions(), [["blob", true]]);
+  const [, second] = await list(EVERYTHING);
+  await blob.withVersion(second?.versionId ?? "").delete();
+  assert.deepEqual(await onlyVersions(), [["-blob#", true]]);
   await refused(blob.withVersion(first).getProperties(), 404, "BlobNotFound");
   await blob.undelete();
   assert.deepEqual((await list(EVERYTHING)).map(told), ["blob#", "blob#"]);

@@ -136,7 +136,7 @@ export class ListedStates {
   }
 
   #version(name: string, stamp: Stamp, blob: Blob, most: number): ListedState | null {
-    const hasVersionsOnly = this.#asked.versionsOnly && this.#isLastOf(name, most);
+    const hasVersionsOnly = this.#isLastVersion(name, most);
     if (!this.#asked.versions && !hasVersionsOnly) return null;
     // Where versions are not asked for, it stands for its name only.
     const shown = this.#asked.versions ? blob : { ...blob, versionId: 0n };
@@ -149,10 +149,11 @@ export class ListedStates {
     if (deletion === null) return null;
     // What was deleted before the blob that is there now counts as a snapshot of it.
     const kind = was === "current" ? (this.#hasCurrent(name, most) ? "snapshot" : null) : was;
-    if (kind === "snapshot" && !this.#asked.snapshots) return null;
-    if (kind === "version" && !this.#asked.versions) return null;
+    const hasVersionsOnly = kind === "version" && this.#isLastVersion(name, most);
+    const isAsked = kind === null || this.#asked[kind === "version" ? "versions" : "snapshots"];
+    if (!(this.#asked.deleted && isAsked) && !hasVersionsOnly) return null;
     const state = kind === null ? null : { kind, stamp };
-    return { ...listed(name, blob, state, place), deleted: deletion };
+    return { ...listed(name, blob, state, place), deleted: deletion, hasVersionsOnly };
   }
 
   #hasCurrent(name: string, most: number): boolean {
@@ -160,13 +161,22 @@ export class ListedStates {
     return current?.content(currentState).name === name;
   }
 
-  /** Whether neither a version nor a blob of this name follows the head. */
-  #isLastOf(name: string, most: number): boolean {
-    if (this.#hasCurrent(name, most)) return false;
-    const { cursor } = this.#from;
-    const from = cursor.head(most) as Entry;
-    const all = key(SPACE.blobVersion, this.#container.id, name);
-    return this.#view.range(keyAfter(from.key), keyAfter(all), { limit: 1 }).length === 0;
+  /**
+   * Whether the head stands for a blob that is gone but for its versions: it is the last of them, or
+   * the last that was deleted if no other is left.
+   */
+  #isLastVersion(name: string, most: number): boolean {
+    if (!this.#asked.versionsOnly || this.#hasCurrent(name, most)) return false;
+    const { kind, cursor } = this.#from;
+    const behind = keyAfter((cursor.head(most) as Entry).key);
+    if (this.#has(SPACES[kind], name, behind)) return false;
+    return kind === "version" || !this.#has(SPACE.blobVersion, name, null);
+  }
+
+  /** Whether a space holds anything of this name, from here on. */
+  #has(space: Space, name: string, from: Bytes | null): boolean {
+    const all = key(space, this.#container.id, name);
+    return this.#view.range(from ?? all, keyAfter(all), { limit: 1 }).length > 0;
   }
 }
 
@@ -176,10 +186,9 @@ function kindsOf(asked: ListedKinds): Kind[] {
   if (asked.uncommitted) kinds.push("staged");
   if (asked.snapshots) kinds.push("snapshot");
   if (asked.versions || asked.versionsOnly) kinds.push("version");
-  if (asked.deleted) {
-    if (asked.snapshots || asked.versions) kinds.push("deleted state");
-    kinds.push("deleted");
-  }
+  const areStatesAsked = asked.deleted && (asked.snapshots || asked.versions);
+  if (areStatesAsked || asked.versionsOnly) kinds.push("deleted state");
+  if (asked.deleted) kinds.push("deleted");
   kinds.push("current");
   return kinds;
 }
