@@ -51,6 +51,7 @@ export const BLOB_NEEDS = {
   copyBlob: object("cw"),
   copyBlobFromUrl: object("cw"),
   putBlobFromUrl: object("cw"),
+  copyBlobIncrementally: object("cw"),
   abortCopyBlob: object("w"),
   putBlockFromUrl: object("w"),
   putPageFromUrl: object("w"),

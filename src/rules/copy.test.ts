@@ -1,12 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type CopyState, refuseAbortOfCopy, refuseByPendingCopy } from "./copy.ts";
+import {
+  type CopyState,
+  refuseAbortOfCopy,
+  refuseByPendingCopy,
+  refuseOnIncrementalCopy,
+} from "./copy.ts";
 
 const ended: CopyState[] = (["success", "aborted", "failed"] as const).map((status) => ({
   id: "a",
   status,
+  isIncremental: false,
 }));
-const pending: CopyState = { id: "a", status: "pending" };
+const pending: CopyState = { id: "a", status: "pending", isIncremental: false };
 
 test("a copy that is under way keeps others from writing, one that has ended does not", () => {
   assert.equal(refuseByPendingCopy(pending), "PendingCopyOperation");
@@ -19,4 +25,10 @@ test("a copy is ended by its id while it is under way", () => {
   for (const copy of [null, ...ended]) {
     assert.equal(refuseAbortOfCopy(copy, "a"), "NoPendingCopyOperation");
   }
+});
+
+test("a copy that goes on from snapshot to snapshot is left alone, others are not", () => {
+  const incremental: CopyState = { id: "a", status: "success", isIncremental: true };
+  assert.equal(refuseOnIncrementalCopy(incremental), "OperationNotAllowedOnIncrementalCopyBlob");
+  for (const copy of [null, pending, ...ended]) assert.equal(refuseOnIncrementalCopy(copy), null);
 });

@@ -4,11 +4,18 @@ import type { FaultCode } from "../base/fault.ts";
 export interface CopyState {
   readonly id: string;
   readonly status: "pending" | "success" | "aborted" | "failed";
+  /** Whether it goes on from snapshot to snapshot. */
+  readonly isIncremental: boolean;
 }
 
 /** Where a copy is under way, nobody else writes. */
 export function refuseByPendingCopy(copy: CopyState | null): FaultCode | null {
   return copy?.status === "pending" ? "PendingCopyOperation" : null;
+}
+
+/** Such a copy is read by its snapshots, and changed by the next one only. */
+export function refuseOnIncrementalCopy(copy: CopyState | null): FaultCode | null {
+  return copy?.isIncremental === true ? "OperationNotAllowedOnIncrementalCopyBlob" : null;
 }
 
 /** Only who knows the id of a copy that is under way can end it. */

@@ -9,7 +9,7 @@ import {
   refuseWriteByConditions,
 } from "../../rules/conditions.ts";
 import { refuseContainerName } from "../../rules/container-name.ts";
-import { refuseByPendingCopy } from "../../rules/copy.ts";
+import { refuseByPendingCopy, refuseOnIncrementalCopy } from "../../rules/copy.ts";
 import { refuseReadByLease, refuseWriteByLease } from "../../rules/lease.ts";
 import { refuseByTags } from "../../rules/tag-expression.ts";
 import { NO_TAGS, refuseTags } from "../../rules/tags.ts";
@@ -131,6 +131,7 @@ export function admitBlobUpdate(
   type: BlobType | null = null,
 ): Admitted {
   const admitted = admitBlobRemoval(view, asked, need, type);
+  refuse(refuseOnIncrementalCopy(admitted.blob.copy));
   refuse(refuseByTier(admitted.blob.tier, view.now()));
   return admitted;
 }
@@ -181,6 +182,7 @@ export function admitBlobCreation(
   refuseByTagsOf(view, asked, container, old);
   refuse(refuseWriteByLease(old?.lease ?? null, asked.leaseId, now, "Blob"));
   refuse(refuseByPendingCopy(old?.copy ?? null));
+  refuse(refuseOnIncrementalCopy(old?.copy ?? null));
   if (old !== null) refuse(refuseByTier(old.tier, now));
   return { container, old };
 }

@@ -89,8 +89,17 @@ function emptyContent(
 }
 
 function pending(id: string, source: string, bytesTotal: number): BlobCopy {
-  const status = "pending";
-  return { id, source, status, bytesDone: 0, bytesTotal, completedMs: null, description: "" };
+  return {
+    id,
+    source,
+    status: "pending",
+    bytesDone: 0,
+    bytesTotal,
+    completedMs: null,
+    description: "",
+    isIncremental: false,
+    snapshot: 0n,
+  };
 }
 
 function done({ etag, modifiedMs, versionId }: BlobWritten, copy: BlobCopy): CopyBlobDone {

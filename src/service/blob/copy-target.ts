@@ -2,7 +2,7 @@ import { Fault, refuse } from "../../base/fault.ts";
 import { type Need, refuseByAccess, refuseOverwrite } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { refuseTargetByConditions } from "../../rules/conditions.ts";
-import { refuseByPendingCopy } from "../../rules/copy.ts";
+import { refuseByPendingCopy, refuseOnIncrementalCopy } from "../../rules/copy.ts";
 import { refuseWriteByLease } from "../../rules/lease.ts";
 import { refuseTags } from "../../rules/tags.ts";
 import { refuseByTier, tierOnUpload } from "../../rules/tier.ts";
@@ -44,6 +44,7 @@ export function admitTarget(view: View, asked: CopyAsked, need: Need): Target {
   refuseByTagsOf(view, asked, container, old);
   refuse(refuseWriteByLease(old?.lease ?? null, asked.leaseId, now, "Blob"));
   refuse(refuseByPendingCopy(old?.copy ?? null));
+  refuse(refuseOnIncrementalCopy(old?.copy ?? null));
   if (old !== null) refuse(refuseByTier(old.tier, now));
   return { container, old };
 }
@@ -107,5 +108,7 @@ export function copyMade(tx: Transaction, id: string, source: string, bytes: num
     bytesTotal: bytes,
     completedMs: tx.now(),
     description: "",
+    isIncremental: false,
+    snapshot: 0n,
   };
 }

@@ -68,6 +68,9 @@ const copy = orNull(
     completedMs: orNull(count),
     /** Why it failed. */
     description: text,
+    /** Of copies that go on from snapshot to snapshot: the one that was taken of this blob. */
+    isIncremental: flag,
+    snapshot: u64,
   }),
 );
 

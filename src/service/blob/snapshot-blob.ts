@@ -2,7 +2,7 @@ import { refuse } from "../../base/fault.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { refuseWriteByConditions } from "../../rules/conditions.ts";
-import { refuseByPendingCopy } from "../../rules/copy.ts";
+import { refuseByPendingCopy, refuseOnIncrementalCopy } from "../../rules/copy.ts";
 import { refuseReadByLease } from "../../rules/lease.ts";
 import { refuseByTier } from "../../rules/tier.ts";
 import type { Transaction } from "../../store/store.ts";
@@ -36,6 +36,7 @@ export async function snapshotBlob(
     // Whoever has no lease may take a snapshot all the same.
     refuse(refuseReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
     refuse(refuseByPendingCopy(blob.copy));
+    refuse(refuseOnIncrementalCopy(blob.copy));
     refuse(refuseByTier(blob.tier, tx.now()));
     const snapshot = snapshotOf(tx, blob, asked.metadata);
     const stamp = tx.stamp();

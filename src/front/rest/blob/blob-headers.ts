@@ -1,3 +1,4 @@
+import { isoOfStamp } from "../../../base/stamp.ts";
 import { rfc1123 } from "../../../base/time-text.ts";
 import type { BlobFound } from "../../../service/blob/get-blob-properties.ts";
 import type { Blob, BlobCopy } from "../../../service/blob/records.ts";
@@ -52,5 +53,9 @@ function copyHeaders(copy: BlobCopy): string[] {
   headers.push("x-ms-copy-progress", `${bytesDone}/${bytesTotal}`);
   if (completedMs !== null) headers.push("x-ms-copy-completion-time", rfc1123(completedMs));
   if (description !== "") headers.push("x-ms-copy-status-description", description);
+  if (copy.isIncremental) {
+    headers.push("x-ms-incremental-copy", "true");
+    headers.push("x-ms-copy-destination-snapshot", isoOfStamp(copy.snapshot));
+  }
   return headers;
 }

@@ -5,6 +5,7 @@ import { handleBatch } from "./batch.ts";
 import type { BlobHandler } from "./call.ts";
 import { handleCopyBlob } from "./copy-blob.ts";
 import { handleCopyBlobFromUrl } from "./copy-blob-from-url.ts";
+import { handleCopyBlobIncrementally } from "./copy-blob-incrementally.ts";
 import { handleCreateContainer } from "./create-container.ts";
 import { handleDeleteBlob } from "./delete-blob.ts";
 import { handleDeleteContainer } from "./delete-container.ts";
@@ -92,6 +93,7 @@ export const BLOB_HANDLERS: Readonly<Partial<Record<BlobOperationName, BlobHandl
   setBlobTags: handleSetBlobTags,
   setBlobTier: handleSetBlobTier,
   copyBlob: handleCopyBlob,
+  copyBlobIncrementally: handleCopyBlobIncrementally,
   abortCopyBlob: handleAbortCopyBlob,
   copyBlobFromUrl: handleCopyBlobFromUrl,
   putBlobFromUrl: handlePutBlobFromUrl,

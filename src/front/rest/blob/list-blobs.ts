@@ -187,7 +187,10 @@ function copyElements(copy: BlobCopy): string {
     element("CopyStatus", status) +
     element("CopyProgress", progress) +
     (completedMs === null ? "" : element("CopyCompletionTime", rfc1123(completedMs))) +
-    (description === "" ? "" : element("CopyStatusDescription", description))
+    (description === "" ? "" : element("CopyStatusDescription", description)) +
+    (copy.isIncremental
+      ? `<IncrementalCopy>true</IncrementalCopy>${element("CopyDestinationSnapshot", isoOfStamp(copy.snapshot))}`
+      : "")
   );
 }
 

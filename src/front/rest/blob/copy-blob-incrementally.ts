@@ -1,0 +1,32 @@
+import { Fault } from "../../../base/fault.ts";
+import { copyBlobIncrementally } from "../../../service/blob/copy-blob-incrementally.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { writtenHeaders } from "./blob-state.ts";
+import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
+import { sourceOf } from "./source-headers.ts";
+import { refuseUnsupportedOnWrite } from "./unsupported.ts";
+
+export async function handleCopyBlobIncrementally(
+  context: BlobFront,
+  call: BlobCall,
+): Promise<RestResponse> {
+  refuseUnsupportedOnWrite(call.request);
+  const source = sourceOf(context, call);
+  if (source.kind !== "own") {
+    throw new Fault("CopySourceInvalid", {
+      Reason: "Only snapshots on this server can be copied incrementally.",
+    });
+  }
+  const done = await copyBlobIncrementally(context, { ...blobUseOf(call), source });
+  return {
+    status: 202,
+    headers: [
+      ...writtenHeaders(done),
+      "x-ms-copy-id",
+      done.copyId,
+      "x-ms-copy-status",
+      done.status,
+    ],
+    body: null,
+  };
+}

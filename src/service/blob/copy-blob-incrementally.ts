@@ -1,0 +1,73 @@
+import { Fault, refuse } from "../../base/fault.ts";
+import { newGuid } from "../../base/ids.ts";
+import { type Stamp, stampOfIso } from "../../base/stamp.ts";
+import { refuseOverwrite } from "../../rules/access.ts";
+import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import { refuseTargetByConditions } from "../../rules/conditions.ts";
+import type { OwnSource } from "../../store/source.ts";
+import type { Transaction } from "../../store/store.ts";
+import { admitToBlobName, refuseByTagsOf } from "./admit.ts";
+import type { BlobContext, BlobUse } from "./context.ts";
+import type { CopyBlobDone } from "./copy-blob.ts";
+import { copyMade, type Target, writeCopy } from "./copy-target.ts";
+import { writeState } from "./state-records.ts";
+
+export interface CopyBlobIncrementally extends BlobUse {
+  readonly source: OwnSource;
+}
+
+const PLAIN = { metadata: null, seals: false, tags: [], copiesTags: false, tier: null };
+
+/**
+ * Brings a copy of a page blob up to one of its snapshots, and takes a snapshot of the copy. Pages
+ * that are the same in both are shared, as always.
+ */
+export async function copyBlobIncrementally(
+  context: BlobContext,
+  asked: CopyBlobIncrementally,
+): Promise<CopyBlobDone> {
+  const { source, at } = asked;
+  const copyId = newGuid();
+  return context.store.transact((tx) => {
+    const target = admit(tx, asked);
+    const found = source.find(tx);
+    if (found.type !== "PageBlob") throw new Fault("InvalidSourceBlobType");
+    const { content } = found;
+    const snapshot = tx.stamp();
+    const made = copyMade(tx, copyId, source.url, content.length);
+    const copy = { ...made, isIncremental: true, snapshot };
+    context.contents.share(tx, content);
+    const blob = writeCopy(context, tx, { ...asked, ...PLAIN }, target, found, content, copy);
+    context.contents.share(tx, content);
+    const state = { ...blob, lease: null, versionId: 0n };
+    writeState(tx, target.container, at.blob, { kind: "snapshot", stamp: snapshot }, state);
+    const { etag, modifiedMs, versionId } = blob;
+    return { etag, modifiedMs, versionId, copyId, status: copy.status };
+  });
+}
+
+/** The order of these lines is the order of the answers a client can see. */
+function admit(tx: Transaction, asked: CopyBlobIncrementally): Target {
+  const target = admitToBlobName(tx, asked, BLOB_NEEDS.copyBlobIncrementally, "PageBlob");
+  const { container, old } = target;
+  if (old !== null) refuse(refuseOverwrite(asked.access, container, tx.now()));
+  refuse(refuseTargetByConditions(old, asked.conditions));
+  refuseByTagsOf(tx, asked, container, old);
+  const wanted = partsOf(asked.source.url);
+  if (wanted.snapshot === null) throw new Fault("IncrementalCopySourceMustBeSnapshot");
+  if (old === null) return target;
+  const last = partsOf(old.copy?.source ?? "");
+  const isNext = old.copy?.isIncremental === true && last.base === wanted.base;
+  if (!isNext || last.snapshot === null) throw new Fault("IncrementalCopyBlobMismatch");
+  if (wanted.snapshot < last.snapshot) {
+    throw new Fault("IncrementalCopyOfEarlierVersionSnapshotNotAllowed");
+  }
+  return target;
+}
+
+/** Of a source's URL: what it names, and in which snapshot. */
+function partsOf(url: string): { base: string; snapshot: Stamp | null } {
+  const [base = "", query = ""] = url.split("?");
+  const value = new URLSearchParams(query).get("snapshot");
+  return { base, snapshot: value === null ? null : stampOfIso(value) };
+}

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import type { BlobClient, ContainerClient, PageBlobClient } from "@azure/storage-blob";
+import { refused } from "./refused.ts";
+import { startServer, type TestServer } from "./server.ts";
+
+let server: TestServer;
+let box: ContainerClient;
+let disk: PageBlobClient;
+let copy: PageBlobClient;
+let count = 0;
+
+before(async () => {
+  server = await startServer();
+});
+
+after(() => server.close());
+
+beforeEach(async () => {
+  box = server.client().getContainerClient(`box${++count}`);
+  await box.create();
+  disk = box.getPageBlobClient("disk");
+  copy = box.getPageBlobClient("copy");
+  await disk.create(2_048);
+});
+
+function startCopy(to: PageBlobClient, from: BlobClient, snapshot: string, more = {}) {
+  return to.startCopyIncremental(from.withSnapshot(snapshot).url, more);
+}
+
+async function snapshotWith(byte: number, at: number): Promise<string> {
+  await disk.uploadPages(Buffer.alloc(512, byte), at, 512);
+  return (await disk.createSnapshot()).snapshot ?? "";
+}
+
+test("a copy follows its source from snapshot to snapshot, and has one of each", async () => {
+  const snapshots: PageBlobClient[] = [];
+  for (const [byte, at] of [
+    [1, 0],
+    [2, 512],
+  ] as const) {
+    const done = await startCopy(copy, disk, await snapshotWith(byte, at));
+    assert.equal(done.copyStatus, "success");
+    const found = await copy.getProperties();
+    assert.equal(found.isIncrementalCopy, true);
+    snapshots.push(copy.withSnapshot(found.destinationSnapshot ?? ""));
+  }
+  const [first, second] = snapshots as [PageBlobClient, PageBlobClient];
+  const bytes = (fill: number[]) => Buffer.concat(fill.map((byte) => Buffer.alloc(512, byte)));
+  assert.deepEqual(await first.downloadToBuffer(), bytes([1, 0, 0, 0]));
+  assert.deepEqual(await second.downloadToBuffer(), bytes([1, 2, 0, 0]));
+  const listed = [];
+  for await (const one of box.listBlobsFlat({ includeCopy: true, includeSnapshots: true })) {
+    if (one.name === "copy") listed.push(one.properties.incrementalCopy);
+  }
+  assert.deepEqual(listed, [true, true, true]);
+});
+
+test("the copy itself is neither read nor written, but can be deleted", async () => {
+  await startCopy(copy, disk, await snapshotWith(1, 0));
+  const code = "OperationNotAllowedOnIncrementalCopyBlob";
+  for (const use of [
+    () => copy.download(),
+    () => copy.uploadPages(Buffer.alloc(512), 0, 512),
+    () => copy.setMetadata({}),
+    () => copy.createSnapshot(),
+    () => copy.create(512),
+    () => copy.beginCopyFromURL(disk.url),
+  ]) {
+    await refused(use(), 409, code);
+  }
+  await copy.delete({ deleteSnapshots: "include" });
+});
+
+test("only snapshots of one page blob follow each other, forward in time", async () => {
+  const first = await snapshotWith(1, 0);
+  const second = await snapshotWith(2, 0);
+  await startCopy(copy, disk, second);
+  await refused(
+    startCopy(copy, disk, first),
+    409,
+    "IncrementalCopyOfEarlierVersionSnapshotNotAllowed",
+  );
+  const other = box.getPageBlobClient("other");
+  await other.create(512);
+  const { snapshot = "" } = await other.createSnapshot();
+  await refused(startCopy(copy, other, snapshot), 409, "IncrementalCopyBlobMismatch");
+  await refused(startCopy(other, disk, second), 409, "IncrementalCopyBlobMismatch");
+  const fresh = box.getPageBlobClient("fresh");
+  await refused(startCopy(fresh, disk, ""), 409, "IncrementalCopySourceMustBeSnapshot");
+  const text = box.getBlockBlobClient("text");
+  await text.upload("x", 1);
+  const block = await text.createSnapshot();
+  await refused(startCopy(fresh, text, block.snapshot ?? ""), 409, "InvalidSourceBlobType");
+  await refused(
+    startCopy(fresh, disk, "2020-01-01T00:00:00.0000000Z"),
+    404,
+    "CannotVerifyCopySource",
+  );
+  const conditions = { ifMatch: '"0x8D000000000000"' };
+  await refused(startCopy(copy, disk, second, { conditions }), 412, "TargetConditionNotMet");
+});
