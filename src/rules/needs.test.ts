@@ -40,7 +40,8 @@ function reference(): string {
 Who has a key of the account, or a bearer token that the server takes, may do everything. This is
 what others need: the resource type and a letter in an account SAS, a letter in a service SAS or in
 a user delegation SAS, or the level of public access of the container. Who has \`c\` but not \`w\` may
-create a blob, but not replace one.
+create a blob, but not replace one. Who sets tags with an upload, asks for them in a list, or makes them
+a condition needs \`t\` as well. Each operation in a batch brings what it needs itself.
 ${Object.entries(SERVICES)
   .map(([title, needs]) => section(title, needs))
   .join("")}`;

@@ -28,6 +28,21 @@ const TIER_TIMES = {
   "x-ms-access-tier-if-unmodified-since": "Wed, 01 Jan 2020 00:00:00 GMT",
 };
 
+const SOURCE = { "x-ms-copy-source": "http://127.0.0.1/devstoreaccount1/box/there" };
+const SOURCE_KEYS = {
+  "x-ms-source-encryption-key": "a2V5",
+  "x-ms-source-encryption-key-sha256": "c2hh",
+  "x-ms-source-encryption-algorithm": "AES256",
+};
+const ON_COPIES = {
+  ...SOURCE_KEYS,
+  ...SCOPE,
+  ...POLICY,
+  ...HOLD,
+  "x-ms-rehydrate-priority": "High",
+};
+const ON_BLOCKS = { ...ON_UPDATES, ...SOURCE_KEYS };
+
 interface Case extends RawAsked {
   readonly refused: Readonly<Record<string, string>>;
 }
@@ -54,6 +69,16 @@ const CASES: readonly Case[] = [
   put("/box/pages?comp=page", ON_UPDATES, CLEAR),
   put("/box/log?comp=appendblock", ON_UPDATES, {}, "text"),
   put("/box/log?comp=seal", ON_UPDATES),
+  put("/box/new", ON_COPIES, SOURCE),
+  put("/box/new", ON_COPIES, { ...SOURCE, "x-ms-requires-sync": "true" }),
+  put("/box/new", { ...ON_COPIES, ...KEYS }, { ...SOURCE, ...type("BlockBlob") }),
+  put("/box/new?comp=block&blockid=AAAA", { ...ON_BLOCKS, ...IF_TAGS }, SOURCE),
+  put("/box/pages?comp=page", ON_BLOCKS, {
+    ...SOURCE,
+    ...PAGE,
+    "x-ms-source-range": "bytes=0-511",
+  }),
+  put("/box/log?comp=appendblock", ON_BLOCKS, SOURCE),
   ask("GET", "/box/there", KEYS),
   ask("HEAD", "/box/there", KEYS),
   ask("GET", "/box/there?comp=metadata", KEYS),

@@ -3,6 +3,7 @@ import {
   type BlobAnswer,
   type BlobAsked,
   type BlobDone,
+  type BlobType,
   type BlockReference,
   type Guards,
   type Listed,
@@ -10,7 +11,9 @@ import {
 } from "./blob-words.ts";
 import { askLease, isLocked, type Lease, leaseStateOf } from "./lease-model.ts";
 import type { Model } from "./linearize.ts";
-import { lengthOf, type Piece } from "./pieces.ts";
+import { PAGES, putPage, setSequence } from "./page-model.ts";
+import { lengthOf, type Piece, ZERO_PAGE } from "./pieces.ts";
+import { copySnapshot, readSnapshot, takeSnapshot } from "./snapshot-model.ts";
 
 /** One name in a container, and the time. */
 export interface BlobState {
@@ -18,25 +21,29 @@ export interface BlobState {
   /** The time by which the last change was judged; none is judged by an earlier one. */
   readonly changedMs: number;
   readonly blob: Blob | null;
+  readonly snapshots: Readonly<Record<string, Blob>>;
   /** Uncommitted blocks by id. */
   readonly staged: Readonly<Record<string, Piece>>;
 }
 
-interface Blob {
+export interface Blob {
   readonly etag: string;
   readonly write: string;
   readonly modifiedMs: number;
-  readonly type: "block" | "append";
+  readonly type: BlobType;
   readonly pieces: readonly Piece[];
   /** Ids of the committed blocks, one for each piece; none if it was put in one. */
   readonly blocks: readonly string[];
   readonly lease: Lease | null;
+  /** Of page blobs; 0 otherwise. */
+  readonly sequence: number;
 }
 
 /** What a server is free to choose. */
 export interface Chosen {
   etagOf(version: string): string;
   leaseId(): string;
+  snapshot(): string;
 }
 
 export interface Step {
@@ -45,7 +52,7 @@ export interface Step {
 }
 
 export function emptyState(nowMs: number): BlobState {
-  return { nowMs, changedMs: nowMs, blob: null, staged: {} };
+  return { nowMs, changedMs: nowMs, blob: null, snapshots: {}, staged: {} };
 }
 
 /** What the documentation says about one operation on one blob: what it changes and what it answers. */
@@ -54,7 +61,18 @@ export function perform(state: BlobState, asked: BlobAsked, chosen: Chosen, key:
     case "put":
     case "commit":
     case "create-append":
+    case "create-page":
       return create(state, asked, chosen);
+    case "put-page":
+      return putPage(state, asked, chosen);
+    case "set-sequence":
+      return setSequence(state, asked, chosen);
+    case "snapshot":
+      return takeSnapshot(state, asked, chosen);
+    case "get-snapshot":
+      return readSnapshot(state, asked, chosen);
+    case "copy-snapshot":
+      return copySnapshot(state, asked, chosen);
     case "append":
       return append(state, asked, chosen);
     case "stage":
@@ -108,15 +126,24 @@ export function blobModel(
       const after: BlobState[] = [];
       for (const nowMs of timesMs) {
         if (nowMs < state.changedMs || nowMs > state.nowMs) continue;
-        const step = performAt(state, nowMs, asked, chosen, key);
-        if (answer !== null && !isSame(step.answer, answer)) continue;
-        if (step.state !== before) after.push(step.state);
-        else if (answer !== null) return [before];
+        for (const way of waysOf(asked)) {
+          const step = performAt(state, nowMs, way, chosen, key);
+          if (answer !== null && !isSame(step.answer, answer)) continue;
+          if (step.state !== before) after.push(step.state);
+          else if (answer !== null) return [before];
+        }
       }
       return after;
     },
     identify: (state) => JSON.stringify(state),
   };
+}
+
+/** Nobody promises which of two refusals is said. */
+function waysOf(asked: BlobAsked): readonly BlobAsked[] {
+  if (asked.operation !== "copy-snapshot") return [asked];
+  const targetFirst: BlobAsked & { targetFirst: boolean } = { ...asked, targetFirst: true };
+  return [asked, targetFirst];
 }
 
 /** Told apart by the cheapest look first: a search compares millions of them. */
@@ -126,7 +153,7 @@ function isSame(expected: BlobAnswer, told: BlobAnswer): boolean {
 }
 
 function mayBeLate({ operation }: BlobAsked): boolean {
-  return !["get", "head", "list", "turn"].includes(operation);
+  return !["get", "head", "get-snapshot", "list", "turn"].includes(operation);
 }
 
 /** Judged by a time that may have passed. */
@@ -145,28 +172,29 @@ function performAt(
 }
 
 /** Stands for the ETag of a write that nobody got an answer to, if no read has seen it either. */
-const UNTOLD = "of ";
+export const UNTOLD = "of ";
 
 /** Nobody knows what a server chose if nobody was told: then a name of its own stands for it. */
 function chosenBy(answer: BlobAnswer | null, { etags }: Known): Chosen {
-  const { etag, leaseId } = answer?.refused === null ? answer : NOTHING_TOLD;
+  const { etag, leaseId, snapshot } = answer?.refused === null ? answer : NOTHING_TOLD;
   return {
     etagOf: (version) => etag ?? etags.get(version) ?? UNTOLD + version,
     leaseId: () => leaseId ?? "untold",
+    snapshot: () => snapshot ?? "untold",
   };
 }
 
-/** Who leases a blob is told its ETag, which may be the first that is heard of it. */
+/** Who leases or lists a blob is told its ETag, which may be the first that is heard of it. */
 function withEtagTold(state: BlobState, answer: BlobAnswer, { taken }: Known): BlobState {
   const { blob } = state;
   if (!blob?.etag.startsWith(UNTOLD) || answer.refused !== null) return state;
-  const { etag } = answer;
+  const etag = answer.etag ?? Object.values(answer.listed ?? {})[0]?.etag ?? null;
   return etag === null || taken.has(etag) ? state : { ...state, blob: { ...blob, etag } };
 }
 
 function create(
   state: BlobState,
-  asked: Extract<BlobAsked, { operation: "put" | "commit" | "create-append" }>,
+  asked: Extract<BlobAsked, { operation: "put" | "commit" | "create-append" | "create-page" }>,
   chosen: Chosen,
 ): Step {
   const refused =
@@ -181,17 +209,19 @@ function create(
 }
 
 /** What a version is made of. */
-type Made = Pick<Blob, "type" | "pieces" | "blocks">;
+export type Made = Pick<Blob, "type" | "pieces" | "blocks" | "sequence">;
 
 function make(
   state: BlobState,
-  asked: Extract<BlobAsked, { operation: "put" | "commit" | "create-append" }>,
+  asked: Extract<BlobAsked, { operation: "put" | "commit" | "create-append" | "create-page" }>,
 ): Made | null {
   switch (asked.operation) {
     case "put":
-      return { type: "block", pieces: [asked.piece], blocks: [] };
+      return { type: "block", pieces: [asked.piece], blocks: [], sequence: 0 };
     case "create-append":
-      return { type: "append", pieces: [], blocks: [] };
+      return { type: "append", pieces: [], blocks: [], sequence: 0 };
+    case "create-page":
+      return { type: "page", pieces: Array(PAGES).fill(ZERO_PAGE), blocks: [], sequence: 0 };
     case "commit":
       return compose(state, asked.blocks);
   }
@@ -207,7 +237,7 @@ function compose({ blob, staged }: BlobState, wanted: readonly BlockReference[])
     if (piece === undefined) return null;
     pieces.push(piece);
   }
-  return { type: "block", pieces, blocks: wanted.map(({ id }) => id) };
+  return { type: "block", pieces, blocks: wanted.map(({ id }) => id), sequence: 0 };
 }
 
 function append(
@@ -245,21 +275,28 @@ function update(
   const refused = refuseWriteByEtag(state, asked) ?? refuseWriteByLease(state, asked.leaseId);
   if (refused !== null) return refuse(state, refused);
   if (asked.operation === "set-metadata") return write(state, asked.write, chosen, state.blob);
-  return { state: { ...state, blob: null, staged: {} }, answer: told({}) };
+  if (!asked.withSnapshots && Object.keys(state.snapshots).length > 0) {
+    return refuse(state, "409 SnapshotsPresent");
+  }
+  return { state: { ...state, blob: null, snapshots: {}, staged: {} }, answer: told({}) };
 }
 
-/** A new version. It ends the memory of a lease that does not count any more. */
-function write(
+/**
+ * A new version. It ends the memory of a lease that does not count any more. Some change neither the
+ * name nor the length of a blob: they have names of their own.
+ */
+export function write(
   state: BlobState,
   name: string,
   chosen: Chosen,
-  { type, pieces, blocks }: Made,
+  { type, pieces, blocks, sequence }: Made,
+  change = "",
 ): { state: BlobState; answer: BlobDone } {
   const { nowMs, blob: old } = state;
-  const etag = chosen.etagOf(versionOf({ write: name, length: lengthOf(pieces) }));
+  const etag = chosen.etagOf(versionOf({ write: name, length: lengthOf(pieces) }) + change);
   const modifiedMs = Math.max(nowMs, old?.modifiedMs ?? 0);
   const lease = old !== null && isLocked(old.lease, nowMs) ? old.lease : null;
-  const blob = { etag, write: name, modifiedMs, type, pieces, blocks, lease };
+  const blob = { etag, write: name, modifiedMs, type, pieces, blocks, lease, sequence };
   return {
     state: { ...state, blob },
     answer: told({ etag, modifiedMs: wholeSeconds(modifiedMs) }),
@@ -279,7 +316,7 @@ function read(state: BlobState, asked: Guards & { operation: "get" | "head" }): 
   if (refused !== null) return refuse(state, refused);
   const { etag, modifiedMs, ...found } = describe(blob, state.nowMs);
   const pieces = asked.operation === "get" ? blob.pieces : null;
-  return { state, answer: told({ etag, modifiedMs, found, pieces }) };
+  return { state, answer: told({ etag, modifiedMs, found, pieces, sequence: sequenceOf(blob) }) };
 }
 
 /** A listing, as far as it is about one blob. */
@@ -287,8 +324,10 @@ function listedOf({ blob, nowMs }: BlobState, key: string): Record<string, Liste
   return blob === null ? {} : { [key]: describe(blob, nowMs) };
 }
 
-function describe({ etag, write, modifiedMs, pieces, lease }: Blob, nowMs: number): Listed {
+export function describe({ type, pieces, lease, ...blob }: Blob, nowMs: number): Listed {
+  const { etag, write, modifiedMs } = blob;
   return {
+    type,
     etag,
     write,
     modifiedMs: wholeSeconds(modifiedMs),
@@ -316,11 +355,11 @@ function lease(
   return { state: { ...state, blob: { ...blob, lease: done.lease } }, answer };
 }
 
-function refuseByType({ blob }: BlobState, type: Blob["type"]): string | null {
+export function refuseByType({ blob }: BlobState, type: Blob["type"]): string | null {
   return blob !== null && blob.type !== type ? "409 InvalidBlobType" : null;
 }
 
-function refuseWriteByEtag({ blob }: BlobState, { ifMatch }: Guards): string | null {
+export function refuseWriteByEtag({ blob }: BlobState, { ifMatch }: Guards): string | null {
   if (ifMatch === null || (blob !== null && matches(blob, ifMatch))) return null;
   return "412 ConditionNotMet";
 }
@@ -329,12 +368,12 @@ function matches({ etag }: Blob, wanted: string): boolean {
   return wanted === "*" || wanted === etag;
 }
 
-function refuseWriteByLease(state: BlobState, id: string | null): string | null {
+export function refuseWriteByLease(state: BlobState, id: string | null): string | null {
   if (id !== null) return refuseByLeaseId(state, id);
   return isLocked(state.blob?.lease ?? null, state.nowMs) ? "412 LeaseIdMissing" : null;
 }
 
-function refuseByLeaseId({ blob, nowMs }: BlobState, id: string | null): string | null {
+export function refuseByLeaseId({ blob, nowMs }: BlobState, id: string | null): string | null {
   if (id === null) return null;
   const held = blob?.lease ?? null;
   if (held === null) return "412 LeaseNotPresentWithBlobOperation";
@@ -342,16 +381,21 @@ function refuseByLeaseId({ blob, nowMs }: BlobState, id: string | null): string 
   return isLocked(held, nowMs) ? null : "412 LeaseLost";
 }
 
+/** Null unless it is a page blob. */
+export function sequenceOf({ type, sequence }: Blob): number | null {
+  return type === "page" ? sequence : null;
+}
+
 /** Dates in headers have whole seconds. */
-function wholeSeconds(ms: number): number {
+export function wholeSeconds(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
 }
 
-function told(what: Partial<BlobDone>): BlobDone {
+export function told(what: Partial<BlobDone>): BlobDone {
   return { ...NOTHING_TOLD, ...what };
 }
 
 /** What is refused changes nothing. */
-function refuse(state: BlobState, refused: string): Step {
+export function refuse(state: BlobState, refused: string): Step {
   return { state, answer: { refused } };
 }

@@ -7,7 +7,7 @@ import { simulate } from "./simulate.ts";
 import { BUGS, type Bug, SimulatedBlobs } from "./simulated-blobs.ts";
 
 const SEEDS = Array.from({ length: 12 }, (_, at) => at + 1);
-const SIZE = { clients: 16, operations: 60 };
+const SIZE = { clients: 16, operations: 110 };
 const KEYS = keysOf(4);
 const PIECES = [40, 50, 60];
 const START_MS = 1_000_000;

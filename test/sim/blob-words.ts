@@ -25,6 +25,13 @@ export type BlobAsked =
       readonly blocks: readonly BlockReference[];
     })
   | (Guards & { readonly operation: "create-append"; readonly write: string })
+  /** A page blob of a few pages, all zeroes. */
+  | (Guards & { readonly operation: "create-page"; readonly write: string })
+  | PutPageAsked
+  | SetSequenceAsked
+  | (Guards & { readonly operation: "snapshot" })
+  | { readonly operation: "get-snapshot"; readonly snapshot: string }
+  | CopySnapshotAsked
   | (Guards & { readonly operation: "set-metadata"; readonly write: string })
   | (Guards & {
       readonly operation: "append";
@@ -32,7 +39,7 @@ export type BlobAsked =
       /** Where it has to begin, if that matters. */
       readonly position: number | null;
     })
-  | (Guards & { readonly operation: "delete" })
+  | (Guards & { readonly operation: "delete"; readonly withSnapshots: boolean })
   | (Guards & { readonly operation: "get" | "head" })
   | {
       readonly operation: "stage";
@@ -45,6 +52,33 @@ export type BlobAsked =
   | LeaseAsked
   /** The clock is turned by the test, which makes time an operation like any other. */
   | { readonly operation: "turn"; readonly byMs: number };
+
+export type PutPageAsked = Guards & {
+  readonly operation: "put-page";
+  /** Which one. */
+  readonly page: number;
+  /** `ZERO_PAGE` to clear it. */
+  readonly piece: Piece;
+  /** What clears a page has no piece of its own to be known by. */
+  readonly name: string;
+  readonly sequence: { readonly is: "le" | "lt" | "eq"; readonly number: number } | null;
+};
+
+export type SetSequenceAsked = Guards & {
+  readonly operation: "set-sequence";
+  readonly name: string;
+  readonly action: "max" | "update" | "increment";
+  /** Of no meaning where it is incremented. */
+  readonly number: number;
+};
+
+/** Makes the blob of one of its snapshots: a copy whose source and target are one object. */
+export interface CopySnapshotAsked {
+  readonly operation: "copy-snapshot";
+  readonly write: string;
+  readonly snapshot: string;
+  readonly leaseId: string | null;
+}
 
 export type BlobAnswer = Refused | BlobDone;
 
@@ -64,12 +98,19 @@ export interface BlobDone {
   readonly offset: number | null;
   readonly leaseId: string | null;
   readonly secondsLeft: number | null;
+  /** By which a snapshot is found. */
+  readonly snapshot: string | null;
+  /** Of a page blob. */
+  readonly sequence: number | null;
   /** Of a listing: what it says of each blob that it shows. */
   readonly listed: Readonly<Record<string, Listed>> | null;
 }
 
+export type BlobType = "block" | "append" | "page";
+
 /** What a read says of a blob besides its bytes. */
 export interface Found {
+  readonly type: BlobType;
   readonly write: string;
   readonly length: number;
   readonly lease: LeaseState;
@@ -89,5 +130,7 @@ export const NOTHING_TOLD: BlobDone = {
   offset: null,
   leaseId: null,
   secondsLeft: null,
+  snapshot: null,
+  sequence: null,
   listed: null,
 };

@@ -1,5 +1,6 @@
 import type { BlobAnswer, BlobAsked, Guards } from "./blob-words.ts";
-import { lengthOf, type Piece, pieceOf } from "./pieces.ts";
+import { PAGES } from "./page-model.ts";
+import { lengthOf, PAGE_BYTES, type Piece, pieceOf, ZERO_PAGE } from "./pieces.ts";
 import type { Random } from "./random.ts";
 import type { Chosen, Workload } from "./simulate.ts";
 
@@ -7,15 +8,25 @@ const BLOCKS = ["AAAA", "BBBB", "CCCC"];
 /** Few, so that clients come across each other's. */
 const LEASE_IDS = ["a", "b", "c"].map((at) => `${at.repeat(8)}-0000-4000-8000-000000000001`);
 const LEASE_GONE = /LeaseLost|LeaseNotPresent/;
+/** So few that a condition on one is met about as often as not. */
+const SEQUENCES = 6;
+const SNAPSHOTS_KNOWN = 3;
+const NO_SNAPSHOT = "2026-11-16T00:17:23.1234567Z";
 const TURNS_MS = [400, 5_000, 14_600, 15_000, 31_000, 61_000];
 
 const WEIGHTS = {
   put: 20,
   "create-append": 1,
   append: 1,
+  "create-page": 0.5,
+  "put-page": 0.5,
+  "set-sequence": 0.2,
+  snapshot: 4,
+  "get-snapshot": 6,
+  "copy-snapshot": 8,
   "set-metadata": 9,
   delete: 4,
-  stage: 9,
+  stage: 12,
   commit: 1,
   get: 20,
   head: 8,
@@ -41,6 +52,21 @@ const LOG_WEIGHTS = {
   append: 30,
 };
 
+/** On a blob that most clients take for a page blob. */
+const DISK_WEIGHTS = {
+  ...WEIGHTS,
+  put: 0.2,
+  delete: 1,
+  stage: 0.2,
+  commit: 0.2,
+  "create-append": 0.1,
+  "create-page": 4,
+  "put-page": 30,
+  "set-sequence": 14,
+  "copy-snapshot": 0.5,
+  acquire: 2,
+};
+
 /** What clients know of one blob. Ids of leases go from hand to hand. */
 interface Known {
   readonly weights: Readonly<Record<Kind, number>>;
@@ -50,6 +76,10 @@ interface Known {
   /** The one that was told last, to whomever: two that use it are in a race. */
   lastEtag: string | null;
   leaseId: string | null;
+  /** The latest snapshots that somebody was told of. */
+  snapshots: readonly string[];
+  /** Of a page blob, when it was last heard of. */
+  sequence: number;
 }
 
 /** Blocks that a client has staged and wants to commit. */
@@ -58,9 +88,16 @@ interface Begun {
   readonly blocks: readonly string[];
 }
 
-/** Blobs, of which one in four is an append blob. */
+const KINDS = ["blob", "blob", "disk", "log"];
+
+/** Blobs, of which one in four is a page blob and another an append blob. */
 export function keysOf(blobs: number): string[] {
-  return Array.from({ length: blobs }, (_, at) => (at % 4 === 3 ? `log-${at}` : `blob-${at}`));
+  return Array.from({ length: blobs }, (_, at) => `${KINDS[at % KINDS.length]}-${at}`);
+}
+
+function weightsOf(key: string): Known["weights"] {
+  if (key.startsWith("log")) return LOG_WEIGHTS;
+  return key.startsWith("disk") ? DISK_WEIGHTS : WEIGHTS;
 }
 
 /** Makes up what clients ask for, so that they get into each other's way. */
@@ -76,8 +113,8 @@ export class BlobWorkload implements Workload<BlobAsked, BlobAnswer> {
     this.#random = random;
     this.#sizes = sizes;
     for (const key of keys) {
-      const weights = key.startsWith("log") ? LOG_WEIGHTS : WEIGHTS;
-      this.#known.set(key, { weights, end: 0, etags: new Map(), lastEtag: null, leaseId: null });
+      const nothing = { end: 0, lastEtag: null, leaseId: null, snapshots: [], sequence: 0 };
+      this.#known.set(key, { weights: weightsOf(key), etags: new Map(), ...nothing });
     }
   }
 
@@ -107,6 +144,10 @@ export class BlobWorkload implements Workload<BlobAsked, BlobAnswer> {
     if (answer.leaseId !== null) known.leaseId = answer.leaseId;
     if (asked.operation === "append") known.end = (answer.offset ?? 0) + lengthOf([asked.piece]);
     if (asked.operation === "create-append") known.end = 0;
+    if (answer.sequence !== null) known.sequence = answer.sequence;
+    if (answer.snapshot !== null) {
+      known.snapshots = [...known.snapshots, answer.snapshot].slice(-SNAPSHOTS_KNOWN);
+    }
     if (asked.operation === "stage" && key !== null) {
       const before = this.#begun.get(client);
       const blocks = before?.key === key ? before.blocks : [];
@@ -131,10 +172,31 @@ export class BlobWorkload implements Workload<BlobAsked, BlobAnswer> {
           ...this.#guards(client, known),
         };
       case "create-append":
+      case "create-page":
       case "set-metadata":
         return { operation: kind, ...this.#write(), ...this.#guards(client, known) };
-      case "delete":
-        return { operation: kind, ...this.#guards(client, known) };
+      case "put-page":
+        return this.#putPage(client, known);
+      case "set-sequence":
+        return {
+          operation: kind,
+          name: this.#name(),
+          action: this.#random.pick(["max", "update", "increment"]),
+          number: this.#random.below(SEQUENCES),
+          ...this.#fewGuards(client, known),
+        };
+      case "snapshot":
+        return { operation: kind, ...this.#guards(client, known), ifNoneMatch: null };
+      case "get-snapshot":
+        return { operation: kind, snapshot: this.#snapshot(known) };
+      case "copy-snapshot": {
+        const snapshot = this.#snapshot(known);
+        return { operation: kind, ...this.#write(), snapshot, leaseId: this.#leaseId(known, 0.6) };
+      }
+      case "delete": {
+        const withSnapshots = this.#random.chance(0.6);
+        return { operation: kind, withSnapshots, ...this.#guards(client, known) };
+      }
       case "stage":
         return {
           operation: kind,
@@ -166,6 +228,26 @@ export class BlobWorkload implements Workload<BlobAsked, BlobAnswer> {
     return { operation: "commit", ...this.#write(), blocks, ...this.#guards(client, known) };
   }
 
+  #putPage(client: number, known: Known): BlobAsked {
+    const random = this.#random;
+    const name = this.#name();
+    const is = random.pick(["le", "lt", "eq", "eq"] as const);
+    const number = known.sequence + (is === "lt" ? 1 : 0);
+    return {
+      operation: "put-page",
+      page: random.below(PAGES),
+      piece: random.chance(0.2) ? ZERO_PAGE : pieceOf(name, PAGE_BYTES),
+      name,
+      sequence: random.chance(0.6) ? { is, number } : null,
+      ...this.#fewGuards(client, known),
+    };
+  }
+
+  /** One that was told of; or one that never was. */
+  #snapshot({ snapshots }: Known): string {
+    return snapshots.length === 0 ? NO_SNAPSHOT : this.#random.pick(snapshots);
+  }
+
   #lease(kind: "acquire" | "renew" | "change" | "release" | "break", known: Known): BlobAsked {
     const random = this.#random;
     const id = this.#leaseId(known, 0.8) ?? random.pick(LEASE_IDS);
@@ -192,6 +274,12 @@ export class BlobWorkload implements Workload<BlobAsked, BlobAnswer> {
     };
   }
 
+  /** For what has conditions of another kind. */
+  #fewGuards(client: number, known: Known): Guards {
+    const ifMatch = this.#random.chance(0.1) ? this.#etag(client, known) : null;
+    return { ifMatch, ifNoneMatch: null, leaseId: this.#leaseId(known, 0.9) };
+  }
+
   #readGuards(client: number, known: Known): Guards {
     const kind = this.#random.weighted({ none: 12, match: 1, changed: 3 });
     return {
@@ -216,6 +304,10 @@ export class BlobWorkload implements Workload<BlobAsked, BlobAnswer> {
   }
 
   #piece(): Piece {
-    return pieceOf(`p${++this.#writes}`, this.#random.pick(this.#sizes));
+    return pieceOf(this.#name(), this.#random.pick(this.#sizes));
+  }
+
+  #name(): string {
+    return `p${++this.#writes}`;
   }
 }

@@ -1,5 +1,5 @@
 import { blobModel, versionOf } from "./blob-model.ts";
-import type { BlobAnswer, BlobAsked, BlobDone } from "./blob-words.ts";
+import type { BlobAnswer, BlobAsked, BlobDone, Found } from "./blob-words.ts";
 import { checkOrder, type Objection, timesIn } from "./check-order.ts";
 import type { Operation } from "./history.ts";
 
@@ -71,12 +71,15 @@ class Versions {
 /** The name of what makes a new version. */
 function writeOf(asked: BlobAsked): string | null {
   if ("write" in asked) return asked.write;
+  if ("name" in asked) return asked.name;
   return asked.operation === "append" ? asked.piece : null;
 }
 
+/** Page blobs change in place: what is seen of one does not tell its versions apart. */
 function* seenIn({ etag, found, listed }: BlobDone): Iterable<{ etag: string; version: string }> {
-  if (etag !== null && found !== null) yield { etag, version: versionOf(found) };
+  const isTold = (item: Found) => item.type !== "page";
+  if (etag !== null && found !== null && isTold(found)) yield { etag, version: versionOf(found) };
   for (const item of Object.values(listed ?? {})) {
-    yield { etag: item.etag, version: versionOf(item) };
+    if (isTold(item)) yield { etag: item.etag, version: versionOf(item) };
   }
 }

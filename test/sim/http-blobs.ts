@@ -1,10 +1,20 @@
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { buffer } from "node:stream/consumers";
-import type { BlobAnswer, BlobAsked, BlobDone, Found, Guards, Listed } from "./blob-words.ts";
+import type {
+  BlobAnswer,
+  BlobAsked,
+  BlobDone,
+  BlobType,
+  Found,
+  Guards,
+  Listed,
+  PutPageAsked,
+} from "./blob-words.ts";
 import { NOTHING_TOLD } from "./blob-words.ts";
 import type { LeaseState } from "./lease-model.ts";
-import { bytesOf, piecesIn } from "./pieces.ts";
+import { PAGES } from "./page-model.ts";
+import { bytesOf, PAGE_BYTES, piecesIn, ZERO_PAGE } from "./pieces.ts";
 
 /** How a request is spelled; the rest of its URL is the same for all. */
 interface Spelled {
@@ -48,9 +58,9 @@ export class HttpBlobs {
   }
 
   #send(key: string | null, asked: BlobAsked) {
-    const { method, query, headers, body } = spell(asked);
     const url = new URL(this.#container);
     if (key !== null) url.pathname += `/${key}`;
+    const { method, query, headers, body } = spell(asked, sourceOf(url, asked));
     if (query !== undefined) url.search = `${query}&${url.search.slice(1)}`;
     const length = method === "PUT" ? { "content-length": String(body?.length ?? 0) } : {};
     const sent = request(url, {
@@ -63,7 +73,8 @@ export class HttpBlobs {
   }
 }
 
-function spell(asked: BlobAsked): Spelled {
+/** `source` is the URL of the snapshot that is copied. */
+function spell(asked: BlobAsked, source: string): Spelled {
   switch (asked.operation) {
     case "put": {
       const headers = { "x-ms-blob-type": "BlockBlob", ...named(asked), ...guardHeaders(asked) };
@@ -72,6 +83,30 @@ function spell(asked: BlobAsked): Spelled {
     case "create-append": {
       const headers = { "x-ms-blob-type": "AppendBlob", ...named(asked), ...guardHeaders(asked) };
       return { method: "PUT", headers };
+    }
+    case "create-page": {
+      const size = { "x-ms-blob-content-length": String(PAGES * PAGE_BYTES) };
+      const type = { "x-ms-blob-type": "PageBlob", ...size };
+      return { method: "PUT", headers: { ...type, ...named(asked), ...guardHeaders(asked) } };
+    }
+    case "put-page":
+      return spellPage(asked);
+    case "set-sequence": {
+      const { action, number } = asked;
+      const value = action === "increment" ? {} : { "x-ms-blob-sequence-number": String(number) };
+      const headers = { "x-ms-sequence-number-action": action, ...value, ...guardHeaders(asked) };
+      return { method: "PUT", query: "comp=properties", headers };
+    }
+    case "snapshot":
+      return { method: "PUT", query: "comp=snapshot", headers: guardHeaders(asked) };
+    case "get-snapshot":
+      return { method: "GET", query: `snapshot=${encodeURIComponent(asked.snapshot)}` };
+    case "copy-snapshot": {
+      const headers = { "x-ms-requires-sync": "true", "x-ms-copy-source": source };
+      return {
+        method: "PUT",
+        headers: { ...headers, ...named(asked), ...leaseHeader(asked.leaseId) },
+      };
     }
     case "append": {
       const { position } = asked;
@@ -92,9 +127,12 @@ function spell(asked: BlobAsked): Spelled {
       const headers = { ...named(asked), ...guardHeaders(asked) };
       return { method: "PUT", query: "comp=metadata", headers };
     }
+    case "delete": {
+      const snapshots = asked.withSnapshots ? { "x-ms-delete-snapshots": "include" } : {};
+      return { method: "DELETE", headers: { ...snapshots, ...guardHeaders(asked) } };
+    }
     case "get":
     case "head":
-    case "delete":
       return { method: asked.operation.toUpperCase(), headers: guardHeaders(asked) };
     case "list":
       return { method: "GET", query: "restype=container&comp=list&include=metadata" };
@@ -103,6 +141,31 @@ function spell(asked: BlobAsked): Spelled {
     default:
       return { method: "PUT", query: "comp=lease", headers: leaseHeaders(asked) };
   }
+}
+
+/** The URL of a snapshot, with what opens it. */
+function sourceOf(blob: URL, asked: BlobAsked): string {
+  if (asked.operation !== "copy-snapshot") return "";
+  const snapshot = `snapshot=${encodeURIComponent(asked.snapshot)}`;
+  return `${blob.origin}${blob.pathname}?${snapshot}&${blob.search.slice(1)}`;
+}
+
+function spellPage(asked: PutPageAsked): Spelled {
+  const from = asked.page * PAGE_BYTES;
+  const clears = asked.piece === ZERO_PAGE;
+  const { sequence } = asked;
+  const condition =
+    sequence === null
+      ? {}
+      : { [`x-ms-if-sequence-number-${sequence.is}`]: String(sequence.number) };
+  const headers = {
+    "x-ms-page-write": clears ? "clear" : "update",
+    "x-ms-range": `bytes=${from}-${from + PAGE_BYTES - 1}`,
+    ...condition,
+    ...guardHeaders(asked),
+  };
+  const body = clears ? {} : { body: bytesOf(asked.piece) };
+  return { method: "PUT", query: "comp=page", headers, ...body };
 }
 
 function named({ write }: { write: string }): Record<string, string> {
@@ -164,14 +227,32 @@ function answerOf(asked: BlobAsked, response: IncomingMessage, body: Buffer): Bl
     leaseId: header("x-ms-lease-id"),
     offset: number("x-ms-blob-append-offset"),
     secondsLeft: number("x-ms-lease-time"),
+    snapshot: header("x-ms-snapshot"),
+    sequence: number("x-ms-blob-sequence-number"),
   };
-  if (asked.operation !== "get" && asked.operation !== "head") return done;
+  if (!READS.has(asked.operation)) return done;
   const found: Found = {
+    type: typeOf(header("x-ms-blob-type")),
     write: header("x-ms-meta-write") ?? "",
     length: Number(header("content-length")),
-    lease: header("x-ms-lease-state") as LeaseState,
+    // Snapshots cannot be leased, and do not say so.
+    lease: (header("x-ms-lease-state") ?? "available") as LeaseState,
   };
-  return { ...done, found, pieces: asked.operation === "get" ? piecesIn(body) : null };
+  return { ...done, found, pieces: asked.operation === "head" ? null : piecesIn(body) };
+}
+
+const READS = new Set<BlobAsked["operation"]>(["get", "head", "get-snapshot"]);
+
+const TYPES: Readonly<Record<string, BlobType>> = {
+  BlockBlob: "block",
+  AppendBlob: "append",
+  PageBlob: "page",
+};
+
+function typeOf(name: string | null): BlobType {
+  const type = TYPES[name ?? ""];
+  if (type === undefined) throw new Error(`there is no ${name}`);
+  return type;
 }
 
 function listedIn(xml: string): Record<string, Listed> {
@@ -179,6 +260,7 @@ function listedIn(xml: string): Record<string, Listed> {
   for (const [, blob = ""] of xml.matchAll(/<Blob>(.*?)<\/Blob>/gs)) {
     const text = (name: string) => new RegExp(`<${name}>([^<]*)<`, "i").exec(blob)?.[1] ?? "";
     listed[text("Name")] = {
+      type: typeOf(text("BlobType")),
       etag: text("Etag"),
       write: text("write"),
       modifiedMs: Date.parse(text("Last-Modified")),

@@ -6,6 +6,9 @@
 export type Piece = string;
 
 const LABEL_BYTES_MAX = 64;
+export const PAGE_BYTES = 512;
+/** A page that nobody has written, or that was cleared. */
+export const ZERO_PAGE: Piece = `zero:${PAGE_BYTES}`;
 
 export function pieceOf(name: string, bytes: number): Piece {
   const piece = `${name}:${bytes}`;
@@ -13,7 +16,9 @@ export function pieceOf(name: string, bytes: number): Piece {
 }
 
 export function bytesOf(piece: Piece): Buffer {
-  return Buffer.alloc(lengthOf([piece]), `<${piece}>`);
+  return piece === ZERO_PAGE
+    ? Buffer.alloc(PAGE_BYTES)
+    : Buffer.alloc(lengthOf([piece]), `<${piece}>`);
 }
 
 export function lengthOf(pieces: readonly Piece[]): number {
@@ -24,7 +29,7 @@ export function lengthOf(pieces: readonly Piece[]): number {
 export function piecesIn(body: Buffer): Piece[] {
   const pieces: Piece[] = [];
   for (let at = 0; at < body.length; ) {
-    const label = /^<([\w-]+:\d+)>/.exec(body.toString("latin1", at, at + LABEL_BYTES_MAX))?.[1];
+    const label = labelAt(body, at);
     if (label === undefined) return [...pieces, `no piece at ${at}`];
     const whole = bytesOf(label);
     const found = body.subarray(at, at + whole.length);
@@ -33,4 +38,9 @@ export function piecesIn(body: Buffer): Piece[] {
     at += whole.length;
   }
   return pieces;
+}
+
+function labelAt(body: Buffer, at: number): Piece | undefined {
+  if (body[at] === 0) return ZERO_PAGE;
+  return /^<([\w-]+:\d+)>/.exec(body.toString("latin1", at, at + LABEL_BYTES_MAX))?.[1];
 }

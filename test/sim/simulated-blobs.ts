@@ -1,5 +1,5 @@
 import { type BlobState, type Chosen, emptyState, perform, type Step } from "./blob-model.ts";
-import type { BlobAnswer, BlobAsked, Listed } from "./blob-words.ts";
+import type { BlobAnswer, BlobAsked, Listed, PutPageAsked } from "./blob-words.ts";
 import { NOTHING_TOLD } from "./blob-words.ts";
 import type { Random } from "./random.ts";
 import type { Working } from "./simulate.ts";
@@ -18,6 +18,10 @@ export const BUGS = [
   "ETag used twice",
   "half-visible block list",
   "two appends at one offset",
+  "page write over another",
+  "sequence number checked too early",
+  "snapshot that goes on changing",
+  "copy of something newer",
 ] as const;
 
 export type Bug = (typeof BUGS)[number];
@@ -54,6 +58,12 @@ export class SimulatedBlobs {
         break;
       case "two appends at one offset":
         if (asked.operation === "append") return yield* this.#writeWhatWasRead(key, asked);
+        break;
+      case "page write over another":
+        if (asked.operation === "put-page") return yield* this.#writeWhatWasRead(key, asked);
+        break;
+      case "sequence number checked too early":
+        if (asked.operation === "put-page") return yield* this.#checkSequenceThenWrite(key, asked);
         break;
       case "lost update":
         if (asked.operation === "set-metadata") return yield* this.#writeWhatWasRead(key, asked);
@@ -93,12 +103,30 @@ export class SimulatedBlobs {
     if (this.#bug === "stale read" && isRead(asked) && this.#random.chance(0.2)) {
       return { ...(this.#previous.get(key) as BlobState), nowMs: state.nowMs };
     }
+    if (state.blob !== null && "snapshot" in asked && asked.operation === this.#mixedUp) {
+      const kept = state.snapshots[asked.snapshot];
+      if (kept === undefined) return state;
+      const wrong = { ...kept, pieces: state.blob.pieces };
+      return { ...state, snapshots: { ...state.snapshots, [asked.snapshot]: wrong } };
+    }
     const ignoresLease =
       this.#bug === "lease ignored" && "write" in asked && asked.leaseId === null;
     if (ignoresLease && state.blob !== null && this.#random.chance(0.3)) {
       return { ...state, blob: { ...state.blob, lease: null } };
     }
     return state;
+  }
+
+  *#checkSequenceThenWrite(key: string, asked: PutPageAsked): Working<BlobAnswer> {
+    const { answer } = this.#perform(this.#stateOf(key), asked, key);
+    for (let turns = 0; turns < 5; turns++) yield* others();
+    return answer.refused !== null ? answer : this.#do(key, { ...asked, sequence: null });
+  }
+
+  /** What takes the pieces of the blob for those of its snapshot. */
+  get #mixedUp(): BlobAsked["operation"] | null {
+    if (this.#bug === "snapshot that goes on changing") return "get-snapshot";
+    return this.#bug === "copy of something newer" ? "copy-snapshot" : null;
   }
 
   #turn(byMs: number): BlobAnswer {
@@ -174,6 +202,7 @@ export class SimulatedBlobs {
       return this.#lastEtag;
     },
     leaseId: () => `lease-${++this.#names}`,
+    snapshot: () => `snapshot-${++this.#names}`,
   };
 
   #commit(key: string, state: BlobState): void {
@@ -193,7 +222,7 @@ function* others(): Working<void> {
 }
 
 function isRead({ operation }: BlobAsked): boolean {
-  return operation === "get" || operation === "head" || operation === "list";
+  return ["get", "head", "get-snapshot", "list"].includes(operation);
 }
 
 function withoutConditions(asked: BlobAsked): BlobAsked {

@@ -74,5 +74,22 @@ Operations on a container carry \`restype=container\`. What is not supported yet
 | operation | request | supported |
 |---|---|---|
 ${lines.join("\n")}
+
+## Features that are refused
+
+No header of the service is accepted and ignored: what asks for one of these is answered with 400
+\`UnsupportedHeader\`, which names the header, or as the table says.
+
+| feature | asked for by |
+|---|---|
+| keys of customers | \`x-ms-encryption-key\`, \`-key-sha256\`, \`-algorithm\`, also of sources |
+| encryption scopes | \`x-ms-encryption-scope\`, \`x-ms-default-encryption-scope\`, \`x-ms-deny-encryption-scope-override\`; writing with a SAS that has \`ses\`: 400 \`UnsupportedQueryParameter\` |
+| immutability and legal hold | \`x-ms-immutability-policy-…\`, \`x-ms-legal-hold\`; setImmutabilityPolicy, deleteImmutabilityPolicy, setLegalHold: 501 |
+| expiry | \`x-ms-expiry-…\`; setBlobExpiry: 501 |
+| query | queryBlob: 501 |
+| static website | switching it on in the properties of the service: 400 |
+| change feed | there is no \`$blobchangefeed\`: 404 \`ContainerNotFound\` |
+| tiers of premium accounts | \`P4\` to \`P80\`: 400 \`InvalidBlobTier\`, on page blobs \`AccessTierNotSupportedForBlobType\` |
+| deleting by the time of a tier | \`x-ms-access-tier-if-modified-since\`, \`x-ms-access-tier-if-unmodified-since\` |
 `;
 }
