@@ -13,6 +13,8 @@ export interface Reading {
   readonly generatorShare?: number;
   /** The same figure in the small, for what should not grow. */
   readonly inTheSmall?: number;
+  /** What matches it in the Blob service. */
+  readonly blob?: Reading;
   readonly note?: string;
 }
 
@@ -98,6 +100,29 @@ export function flat(times: number): Bar {
       if (lazuli?.inTheSmall === undefined) return NOTHING;
       const growth = lazuli.value / lazuli.inTheSmall;
       return { passed: growth <= times, found: `${rounded(growth)} × in the small` };
+    },
+  };
+}
+
+export function cpuTimesBlob(times: number): Bar {
+  return {
+    text: `CPU ≤ ${times} × Blob`,
+    judge: ({ lazuli }) => {
+      const ratio = cpuRatio(lazuli, lazuli?.blob);
+      return ratio === null
+        ? NOTHING
+        : { passed: ratio <= times, found: `${rounded(ratio)} × Blob CPU` };
+    },
+  };
+}
+
+export function timesBlob(times: number): Bar {
+  return {
+    text: `≥ ${times} × Blob`,
+    judge: ({ lazuli }) => {
+      if (lazuli?.blob === undefined) return NOTHING;
+      const speed = lazuli.value / lazuli.blob.value;
+      return { passed: speed >= times, found: `${rounded(speed)} × Blob` };
     },
   };
 }

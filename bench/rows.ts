@@ -1,3 +1,4 @@
+import { FILE_ROWS } from "./file-rows.ts";
 import { answerTo } from "./load.ts";
 import { memoryWithManyBlobs, startUpWithManyBlobs } from "./many-blobs.ts";
 import { listAmongMillion, readAmongMillion } from "./million-blobs.ts";
@@ -199,6 +200,7 @@ export const ROWS: readonly Row[] = [
   },
   ...QUEUE_ROWS,
   ...TABLE_ROWS,
+  ...FILE_ROWS,
 ];
 
 /** Measures on a server that has an empty container and nothing else. */

@@ -19,6 +19,7 @@ export interface Target {
   readonly port: number;
   readonly queuePort: number;
   readonly tablePort: number;
+  readonly filePort: number;
   /** From the start of the process until it said that it is ready. */
   readonly readyMs: number;
 }
@@ -56,14 +57,15 @@ export class Servers {
     folder: string,
     body: (target: Target) => Promise<T>,
   ): Promise<T> {
-    const [port, queuePort, tablePort] = await freePorts();
-    const ports = { port, queuePort, tablePort };
+    const [port, queuePort, tablePort, filePort] = await freePorts();
+    const ports = { port, queuePort, tablePort, filePort };
     const [command, args] = this.#commandOf(name, folder, ports);
     const startedMs = performance.now();
     const child = startChild(command, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
     try {
-      // Of several services the table service is the last to say that it is ready.
-      await untilReady(child, `http://127.0.0.1:${name === "floor" ? port : tablePort}`);
+      // The service that is the last to say that it is ready.
+      const last = { floor: port, azurite: tablePort, lazuli: filePort }[name];
+      await untilReady(child, `http://127.0.0.1:${last}`);
       const readyMs = performance.now() - startedMs;
       return await body({ pid: child.pid as number, ...ports, readyMs });
     } finally {
@@ -78,13 +80,13 @@ export class Servers {
   #commandOf(
     name: ServerName,
     folder: string,
-    { port, queuePort, tablePort }: Pick<Target, "port" | "queuePort" | "tablePort">,
+    { port, queuePort, tablePort, filePort }: Omit<Target, "pid" | "readyMs">,
   ): [string, string[]] {
     const place = ["--location", folder, "--blobPort", String(port)];
     const others = ["--queuePort", `${queuePort}`, "--tablePort", `${tablePort}`];
     if (name === "floor") return [process.execPath, [join(ROOT, "dist/bench/floor.js"), `${port}`]];
     if (name === "lazuli") {
-      const more = ["--filePort", "0", "--dfsPort", "0", "--smbPort", "0"];
+      const more = ["--filePort", `${filePort}`, "--dfsPort", "0", "--smbPort", "0"];
       const script = join(ROOT, "bin/lazuli.cjs");
       return [process.execPath, [...this.#nodeFlags, script, ...place, ...others, ...more]];
     }
@@ -120,8 +122,8 @@ function untilReady(child: ChildProcess, address: string): Promise<void> {
   });
 }
 
-async function freePorts(): Promise<[number, number, number]> {
-  return Promise.all([freePort(), freePort(), freePort()]);
+async function freePorts(): Promise<[number, number, number, number]> {
+  return Promise.all([freePort(), freePort(), freePort(), freePort()]);
 }
 
 function freePort(): Promise<number> {

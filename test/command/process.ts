@@ -62,7 +62,7 @@ export class LazuliProcess {
   }
 
   /** Where a service of the account is: `http://127.0.0.1:port/devstoreaccount1`. */
-  async urlOf(service: "Blob" | "Queue" | "Table"): Promise<string> {
+  async urlOf(service: "Blob" | "File" | "Queue" | "Table"): Promise<string> {
     const ready = new RegExp(`^${service} service .* (http://\\S+)\n`, "m");
     return `${await this.printed(ready)}/devstoreaccount1`;
   }

@@ -14,7 +14,7 @@ export interface ServerProcess {
 export async function startProcess(
   location: string,
   flags: string[] = [],
-  service: "Blob" | "Queue" | "Table" = "Blob",
+  service: "Blob" | "File" | "Queue" | "Table" = "Blob",
 ): Promise<ServerProcess> {
   const ports = [
     "--blobPort",

@@ -5,6 +5,7 @@ import { key, keyAfter, SPACE, type Space } from "../../src/base/keys.ts";
 import { UNCOMMITTED_BLOCKS_KEPT_MS } from "../../src/base/limits.ts";
 import { openData } from "../../src/main/open-data.ts";
 import { BlobSweep } from "../../src/service/blob/sweep.ts";
+import { FileSweep } from "../../src/service/file/sweep.ts";
 import type { View } from "../../src/store/store.ts";
 
 /** What says which bytes there are, and where. */
@@ -39,7 +40,8 @@ export async function sweepFolder(location: string): Promise<SpaceUsed> {
   const data = await openData({ location, memoryBytesMax: null }, clock, failStop);
   try {
     const blobs = new BlobSweep(data);
-    const rounds = [() => blobs.sweep(), () => data.contents.sweep()];
+    const files = new FileSweep(data);
+    const rounds = [() => blobs.sweep(), () => files.sweep(), () => data.contents.sweep()];
     for (const round of [...rounds, ...rounds]) while (await round());
     const records = (spaces: readonly Space[]) =>
       data.store.read((view) => spaces.reduce((sum, space) => sum + countIn(view, space), 0));

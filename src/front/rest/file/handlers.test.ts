@@ -53,11 +53,22 @@ function rows(): Row[] {
   return [...routed, ...OTHERS];
 }
 
+/** Routed, to be refused with a reason of their own. */
+const REFUSED: readonly FileOperationName[] = [
+  "createSymbolicLink",
+  "getSymbolicLink",
+  "createHardLink",
+];
+
+function supportOf(operation: FileOperationName): string {
+  if (REFUSED.includes(operation)) return "no: for NFS";
+  return FILE_HANDLERS[operation] === undefined ? "not yet" : "yes";
+}
+
 function reference(): string {
-  const lines = rows().map(({ operation, request }) => {
-    const isSupported = FILE_HANDLERS[operation] !== undefined;
-    return `| ${operation} | ${request} | ${isSupported ? "yes" : "not yet"} |`;
-  });
+  const lines = rows().map(
+    ({ operation, request }) => `| ${operation} | ${request} | ${supportOf(operation)} |`,
+  );
   return `# Operations of the File service
 
 Operations on a share carry \`restype=share\`, those on a directory \`restype=directory\`. What is not
@@ -66,5 +77,32 @@ supported yet is refused with 501 \`NotImplemented\`, and the answer names the o
 | operation | request | supported |
 |---|---|---|
 ${lines.join("\n")}
+
+## Shares
+
+* A quota is enforced: a file that is created or grows beyond it is refused with 413 \`ShareSizeLimitReached\`. What counts is
+  the length of the files, whether or not all of it is written. A quota below what is used is no error; then nothing grows.
+* A snapshot costs the same whatever the share holds, and keeps only what changes behind it. A deleted share's name is
+  free at once, and its space comes back in the background; where \`shareRetentionDays\` is
+  [configured](configuration.md), it can be restored until then.
+* All shares are for SMB. Headers and operations for NFS (owner, group, mode, links, root squash) and for provisioned
+  throughput are refused by name.
+
+## Files and directories
+
+* Names are found whatever their case, and come back as they were given, any UTF-16 units in them; what XML or UTF-8 cannot
+  carry is percent-encoded. Dots at the end of a name count only with \`x-ms-allow-trailing-dot: true\`.
+* \`If-…\` headers are ignored, as by the service: the last writer wins. Leases, handles that are open over SMB, their share modes
+  and locks are respected.
+* A read-only file is not written, overwritten, deleted or replaced; Set File Properties can make it writable. A rename replaces one with
+  \`x-ms-file-rename-ignore-readonly: true\`.
+* A range that is cleared reads as zeroes; space comes back for whole sectors of 512 bytes, and only these
+  leave the list of ranges.
+* A file that is created where there is one is the same file to those who have it open, but holds nothing of what it was: changes
+  since a snapshot from before are refused with 409 \`FileGenerationMismatch\`.
+* The same permission has the same key, in every share; a key is good in the shares in which it was stored. Without one, files and
+  directories inherit from where they are created, as Windows does it.
+* With a SAS, the source of a rename carries a SAS of its own in its URL. The JavaScript SDK renames only where
+  the host names the account (\`http://account.file.localhost:10003\`): it takes the first part of a path for the share.
 `;
 }

@@ -1,0 +1,194 @@
+import { randomBytes } from "node:crypto";
+import {
+  createFile,
+  createShare,
+  getFile,
+  headFile,
+  listFiles,
+  putRange,
+} from "./file-requests.ts";
+import { answerTo } from "./load.ts";
+import { createContainer, getBlob, headBlob, putBlob, putBlock } from "./requests.ts";
+import { type Bench, cpuTimesBlob, flat, type Reading, type Row, timesBlob } from "./row.ts";
+import type { Target } from "./server.ts";
+
+const VARIANTS = 2_000;
+const SMALL_BYTES = 4 * 1024;
+const LARGE_MIB = 100;
+const RANGE_BYTES = 4 * 1024 * 1024;
+const LISTED = 5_000;
+const MANY_FILES = 100_000;
+
+/** Each is measured beside what matches it in the Blob service, on the same server. */
+export const FILE_ROWS: readonly Row[] = [
+  {
+    name: "Create File and Put Range 4 KiB",
+    unit: "req/s",
+    servers: ["lazuli"],
+    bars: [cpuTimesBlob(1.5)],
+    measure: onBoth(
+      (blobs, { load }) =>
+        load.many(
+          blobs,
+          variants((index) => putBlob(blobs, small(index))),
+        ),
+      (files, { load }) =>
+        load.many(
+          files,
+          variants((index) => [createFile(files, index), putRange(files, index)]).flat(),
+        ),
+    ),
+  },
+  {
+    name: "Get File 4 KiB",
+    unit: "req/s",
+    servers: ["lazuli"],
+    bars: [cpuTimesBlob(1.5)],
+    measure: onBoth(
+      async (blobs, { load }) => {
+        await load.each(
+          blobs,
+          variants((index) => putBlob(blobs, small(index))),
+        );
+        return load.many(
+          blobs,
+          variants((index) => getBlob(blobs, small(index))),
+        );
+      },
+      async (files, { load }) => {
+        await fill(files, load, VARIANTS);
+        return load.many(
+          files,
+          variants((index) => getFile(files, index)),
+        );
+      },
+    ),
+  },
+  {
+    name: "Head File",
+    unit: "req/s",
+    servers: ["lazuli"],
+    bars: [cpuTimesBlob(1.5)],
+    measure: onBoth(
+      async (blobs, { load }) => {
+        await load.each(
+          blobs,
+          variants((index) => putBlob(blobs, small(index))),
+        );
+        return load.many(
+          blobs,
+          variants((index) => headBlob(blobs, small(index))),
+        );
+      },
+      async (files, { load }) => {
+        await fill(files, load, VARIANTS);
+        return load.many(
+          files,
+          variants((index) => headFile(files, index)),
+        );
+      },
+    ),
+  },
+  {
+    name: "Put Range, 100 MiB by 4 MiB",
+    unit: "MiB/s",
+    servers: ["lazuli"],
+    bars: [timesBlob(0.8)],
+    measure: onBoth(
+      async (blobs, { load }) =>
+        inMib(
+          await load.single(
+            blobs,
+            pieces((at) => putBlock(blobs, { index: 0, bytes: RANGE_BYTES }, at)),
+          ),
+        ),
+      async (files, { load }) => {
+        await answerTo(files, createFile(files, 0, LARGE_MIB * 1024 * 1024));
+        const body = randomBytes(RANGE_BYTES);
+        return inMib(
+          await load.single(
+            files,
+            pieces((at) => putRange(files, 0, body, at * RANGE_BYTES)),
+          ),
+        );
+      },
+    ),
+  },
+  {
+    name: "List 5,000 of 100,000 files",
+    unit: "µs",
+    servers: ["lazuli"],
+    bars: [flat(1.3)],
+    isLong: true,
+    measure: (_, bench) => listAmongMany(bench),
+  },
+];
+
+/** Measures first the one service, then the other. */
+function onBoth(
+  runBlobs: (target: Target, bench: Bench) => Promise<Reading>,
+  runFiles: (target: Target, bench: Bench) => Promise<Reading>,
+): Row["measure"] {
+  return (server, bench) =>
+    bench.servers.withFresh(server, async (target) => {
+      await answerTo(target, createContainer(target));
+      const blob = await runBlobs(target, bench);
+      const files = { ...target, port: target.filePort };
+      await answerTo(files, createShare(files));
+      return { ...(await runFiles(files, bench)), blob };
+    });
+}
+
+/** Processor time for a page, with as many files as it holds and with many more. */
+async function listAmongMany({ servers, load }: Bench): Promise<Reading> {
+  return servers.withFresh("lazuli", async (target) => {
+    const files = { ...target, port: target.filePort };
+    await answerTo(files, createShare(files));
+    const list = async () => {
+      const request = listFiles(files, LISTED);
+      const found = (await answerTo(files, request)).match(/<File>/g)?.length ?? 0;
+      if (found !== LISTED) throw new Error(`The list has ${found} files.`);
+      return (await load.single(files, [request])).cpuMicros ?? 0;
+    };
+    await load.each(files, create(files, 0, LISTED));
+    const inTheSmall = await list();
+    await load.each(files, create(files, LISTED, MANY_FILES));
+    return { value: await list(), inTheSmall };
+  });
+}
+
+function* create(target: Target, from: number, until: number): Generator<Buffer> {
+  for (let index = from; index < until; index++) yield createFile(target, index, 0);
+}
+
+async function fill(target: Target, load: Bench["load"], files: number): Promise<void> {
+  await load.each(
+    target,
+    range(files, (index) => createFile(target, index)),
+  );
+  await load.each(
+    target,
+    range(files, (index) => putRange(target, index)),
+  );
+}
+
+function small(index: number) {
+  return { index, bytes: SMALL_BYTES };
+}
+
+function variants<T>(make: (index: number) => T): T[] {
+  return range(VARIANTS, make);
+}
+
+/** Of 100 MiB. */
+function pieces<T>(make: (at: number) => T): T[] {
+  return range((LARGE_MIB * 1024 * 1024) / RANGE_BYTES, make);
+}
+
+function inMib(reading: Reading): Reading {
+  return { ...reading, value: (reading.value * RANGE_BYTES) / (1024 * 1024) };
+}
+
+function range<T>(length: number, make: (index: number) => T): T[] {
+  return Array.from({ length }, (_, index) => make(index));
+}
