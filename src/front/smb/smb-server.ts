@@ -28,7 +28,8 @@ export interface SmbServerOptions {
   readonly log: SmbLog;
 }
 
-const SESSION_IDS = 2 ** 40;
+/** Some clients keep no more than 32 bits of an id. */
+const SESSION_IDS = 2 ** 31;
 
 /** What all connections share. */
 export class SmbServer {

@@ -56,6 +56,9 @@ async function apply({ server }: Call, open: FileOpen, change: FileChange): Prom
 /** Instead of a time: it stays, and from now on nothing that this open does changes it. */
 const HOLD = -1n;
 
+/** Directories last. */
+const TEMPORARY = 0x100;
+
 async function setBasic(
   files: Parameters<typeof setOpenItem>[0],
   open: FileOpen,
@@ -63,6 +66,9 @@ async function setBasic(
 ): Promise<void> {
   const times = [change.created, change.accessed, change.written, change.changed];
   if (times.some((time) => time < -2n)) throw new StatusError(STATUS.INVALID_PARAMETER);
+  if (open.isDirectory && (change.attributes & TEMPORARY) !== 0) {
+    throw new StatusError(STATUS.INVALID_PARAMETER);
+  }
   const settings = {
     attributes: askedAttributes(change.attributes),
     created: timeSetting(change.created),

@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { ShareClient, ShareFileClient } from "@azure/storage-file-share";
+import { STATUS } from "../../src/front/smb/nt-status.ts";
+import { DELETE, READ, WRITE } from "../../src/rules/share-mode.ts";
+import { refused } from "../sdk/refused.ts";
+import { startSmb, type TestSmb } from "./server.ts";
+import { SmbFiles } from "./smb-files.ts";
+
+const ALL = READ | WRITE | DELETE;
+const EXCLUSIVE_NOW = 2 | 16;
+const SHARED_NOW = 1 | 16;
+const EXCLUSIVE = 2;
+const UNLOCK = 4;
+const LEASE_ID = "aaaaaaaa-0000-4000-8000-000000000001";
+
+let smb: TestSmb;
+let share: ShareClient;
+let files: SmbFiles;
+let made = 0;
+
+before(async () => {
+  smb = await startSmb();
+  share = smb.rest.client().getShareClient("box");
+  files = await SmbFiles.connect(smb.port, "box");
+});
+
+after(async () => {
+  files.close();
+  await smb.close();
+  assert.deepEqual(smb.failures, []);
+});
+
+async function newFile(): Promise<{ name: string; file: ShareFileClient }> {
+  const name = `file${made++}`;
+  const file = share.rootDirectoryClient.getFileClient(name);
+  await file.create(10);
+  return { name, file };
+}
+
+const SHARES = [0, READ, WRITE, DELETE, READ | WRITE, READ | DELETE, WRITE | DELETE, ALL];
+const SHARE_NAMES = ["none", "R", "W", "D", "RW", "RD", "WD", "RWD"];
+
+type Operation = (file: ShareFileClient) => Promise<unknown>;
+
+/** What REST does, and 1 for each share mode of an SMB handle that stands in the way. */
+const TABLE: Record<string, readonly [run: Operation, row: string]> = {
+  "Get File": [(file) => file.downloadToBuffer(), "1 0 1 1 0 0 1 0"],
+  "Put Range": [(file) => file.uploadRange("x", 0, 1), "1 1 0 1 0 1 0 0"],
+  "Clear Range": [(file) => file.clearRange(0, 1), "1 1 0 1 0 1 0 0"],
+  "Create File": [(file) => file.create(10), "1 1 1 1 1 1 0 0"],
+  "Delete File": [(file) => file.delete(), "1 1 1 1 1 1 1 1"],
+  "Lease File": [(file) => file.getShareLeaseClient(LEASE_ID).acquireLease(), "1 1 1 1 1 1 1 0"],
+  "Get File Properties": [(file) => file.getProperties(), "0 0 0 0 0 0 0 0"],
+  "List Handles": [async (file) => file.listHandles().next(), "0 0 0 0 0 0 0 0"],
+};
+
+for (const [operation, [run, row]] of Object.entries(TABLE)) {
+  test(`${operation} meets handles of all share modes: ${row}`, async () => {
+    for (const [column, cell] of row.split(" ").entries()) {
+      const { name, file } = await newFile();
+      const handle = await files.open(name, { share: SHARES[column] as number });
+      if (cell === "1") await refused(run(file), 409, "SharingViolation");
+      else await run(file).catch((error) => assert.fail(`${SHARE_NAMES[column]}: ${error}`));
+      assert.equal(await files.end(handle), 0);
+      if (cell === "1") await run(file);
+    }
+  });
+}
+
+test("a pending delete is 409 for REST, hidden from lists, taken back, and 404 in the end", async () => {
+  const { name, file } = await newFile();
+  const [one, two] = [await files.open(name, { access: DELETE }), await files.open(name)];
+  assert.equal(await files.markDeleted(one, true), 0);
+  for (const [operation, [run]] of Object.entries(TABLE)) {
+    if (operation === "List Handles") await run(file);
+    else await refused(run(file), 409, "SMBDeletePending");
+  }
+  assert.equal((await files.tryOpen(name)).status, STATUS.DELETE_PENDING);
+  assert.equal(await files.markDeleted(one, false), 0);
+  await file.downloadToBuffer();
+  assert.equal(await files.markDeleted(one, true), 0);
+  await files.end(one);
+  await refused(file.getProperties(), 409, "SMBDeletePending");
+  await files.end(two);
+  await refused(file.getProperties(), 404, "ResourceNotFound");
+});
+
+test("delete on close takes the file with the last handle, not before", async () => {
+  const { name, file } = await newFile();
+  const doomed = await files.open(name, { access: DELETE, deletesOnClose: true });
+  const other = await files.open(name);
+  await file.getProperties();
+  await files.end(doomed);
+  await refused(file.getProperties(), 409, "SMBDeletePending");
+  await files.end(other);
+  await refused(file.getProperties(), 404, "ResourceNotFound");
+});
+
+test("a lost connection closes its handles, and with them what they kept others from", async () => {
+  const { name, file } = await newFile();
+  const lost = await SmbFiles.connect(smb.port, "box");
+  await lost.open(name, { share: 0 });
+  await refused(file.downloadToBuffer(), 409, "SharingViolation");
+  lost.close();
+  // The server hears of it in its own time: another client that waits its turn shows when.
+  while ((await files.tryOpen(name)).status === STATUS.SHARING_VIOLATION);
+  await file.downloadToBuffer();
+});
+
+test("byte ranges that SMB has locked are 409 for REST where they conflict", async () => {
+  const { name, file } = await newFile();
+  const handle = await files.open(name, { access: READ | WRITE });
+  const read = (from: number) => file.downloadToBuffer(from, 2);
+  assert.equal(await files.lock(handle, 2, 4, EXCLUSIVE_NOW), 0);
+  await refused(read(4), 409, "FileLockConflict");
+  await refused(file.uploadRange("x", 2, 1), 409, "FileLockConflict");
+  await read(6);
+  await file.uploadRange("x", 0, 1);
+  assert.equal(await files.lock(handle, 2, 4, UNLOCK), 0);
+  assert.equal(await files.lock(handle, 2, 4, SHARED_NOW), 0);
+  await read(4);
+  await refused(file.uploadRange("x", 2, 1), 409, "FileLockConflict");
+  await files.end(handle);
+  await file.uploadRange("x", 2, 1);
+});
+
+test("a lock waits until it can be had, or until nobody wants it any more", async () => {
+  const { name } = await newFile();
+  const other = await SmbFiles.connect(smb.port, "box");
+  const held = await files.open(name, { access: READ | WRITE });
+  const wanted = await other.open(name, { access: READ | WRITE });
+  assert.equal(await files.lock(held, 0, 5, EXCLUSIVE_NOW), 0);
+  assert.equal(await other.lock(wanted, 0, 5, EXCLUSIVE_NOW), STATUS.LOCK_NOT_GRANTED);
+  const first = await other.lockWaiting(wanted, 0, 5, EXCLUSIVE);
+  assert.equal(await files.lock(held, 0, 5, UNLOCK), 0);
+  const granted = await other.client.receive();
+  assert.deepEqual([granted.status, granted.asyncId], [0, first.asyncId]);
+  assert.equal(await other.lock(wanted, 0, 5, UNLOCK), 0);
+  assert.equal(await files.lock(held, 0, 5, EXCLUSIVE_NOW), 0);
+  const second = await other.lockWaiting(wanted, 0, 5, EXCLUSIVE);
+  const { messageId } = second;
+  other.client.line.send(other.client.frame(12, Buffer.from([4, 0, 0, 0]), { messageId }));
+  assert.equal((await other.client.receive()).status, STATUS.CANCELLED);
+  await other.lockWaiting(wanted, 0, 5, EXCLUSIVE);
+  await files.end(held);
+  assert.equal((await other.client.receive()).status, 0);
+  other.close();
+});
+
+test("a leased file is opened over SMB to read, and not to write or delete", async () => {
+  const { name, file } = await newFile();
+  const lease = file.getShareLeaseClient(LEASE_ID);
+  await lease.acquireLease();
+  await files.end(await files.open(name));
+  for (const access of [WRITE, DELETE, READ | WRITE]) {
+    assert.equal((await files.tryOpen(name, { access })).status, STATUS.SHARING_VIOLATION);
+  }
+  await lease.releaseLease();
+  await files.end(await files.open(name, { access: WRITE }));
+});
+
+test("REST lists the handles of SMB clients, and closes them", async () => {
+  const { name, file } = await newFile();
+  const handle = await files.open(name, { share: 0 });
+  const listed = await file.listHandles().next();
+  assert.equal(listed.value.sessionId, String(files.client.sessionId));
+  const { closedHandlesCount } = await file.forceCloseAllHandles();
+  assert.equal(closedHandlesCount, 1);
+  assert.equal(await files.read(handle, 0, 1), `status 0x${STATUS.FILE_CLOSED.toString(16)}`);
+  await file.downloadToBuffer();
+  assert.equal(await files.end(handle), STATUS.FILE_CLOSED);
+});
+
+test("a write on one side is read on the other, while both are at it", async () => {
+  const { name, file } = await newFile();
+  const handle = await files.open(name, { access: READ | WRITE });
+  for (let round = 0; round < 10; round++) {
+    assert.equal(await files.write(handle, 0, `smb ${round}`), 0);
+    assert.equal((await file.downloadToBuffer(0, 5)).toString(), `smb ${round}`);
+    await file.uploadRange(`rst ${round}`, 0, 5);
+    assert.equal(await files.read(handle, 0, 5), `rst ${round}`);
+  }
+  const { etag } = await file.getProperties();
+  await files.write(handle, 0, "x");
+  assert.notEqual((await file.getProperties()).etag, etag);
+  await files.end(handle);
+});
+
+test("what SMB reads while REST writes is never half of either", async () => {
+  const { name, file } = await newFile();
+  const handle = await files.open(name);
+  const writing = (async () => {
+    for (let round = 0; round < 40; round++) {
+      await file.uploadRange(String(round % 10).repeat(10), 0, 10);
+    }
+  })();
+  for (let round = 0; round < 40; round++) {
+    const text = await files.read(handle, 0, 10);
+    assert.equal(new Set(text).size, 1, text);
+  }
+  await writing;
+});

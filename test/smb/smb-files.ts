@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { ACCESS } from "../../src/front/smb/codec/access.ts";
+import { COMMAND } from "../../src/front/smb/codec/header.ts";
+import { HEADER_BYTES, Writer } from "../../src/front/smb/codec/wire.ts";
+import { type Reply, SmbClient, TcpLine } from "../../src/front/smb/smb-client.fixture.ts";
+import { DELETE, READ, WRITE } from "../../src/rules/share-mode.ts";
+import { ACCOUNT, KEY } from "../sdk/server.ts";
+
+const DISPOSITION = { open: 1, create: 2, openIf: 3 } as const;
+const DELETE_ON_CLOSE = 0x1000;
+const DISPOSITION_CLASS = 13;
+const FILE_INFO = 1;
+const STATUS_PENDING = 0x103;
+
+export interface Opening {
+  /** Bits of `rules/share-mode.ts`, as `share`. */
+  readonly access?: number;
+  readonly share?: number;
+  readonly disposition?: keyof typeof DISPOSITION;
+  readonly deletesOnClose?: boolean;
+}
+
+/** The 16 bytes that a client names an open by. */
+export type SmbHandle = Buffer;
+
+/** Files of one share over SMB, for a client that does one thing at a time and checks what comes. */
+export class SmbFiles {
+  readonly client: SmbClient;
+
+  private constructor(client: SmbClient) {
+    this.client = client;
+  }
+
+  static async connect(port: number, share: string): Promise<SmbFiles> {
+    const client = new SmbClient(await TcpLine.open(port));
+    await client.negotiate();
+    const user = { user: ACCOUNT, domain: "", password: KEY };
+    assert.equal((await client.logOn(user)).status, 0);
+    assert.equal((await client.treeConnect(share)).status, 0);
+    return new SmbFiles(client);
+  }
+
+  close(): void {
+    this.client.line.close();
+  }
+
+  async open(name: string, opening: Opening = {}): Promise<SmbHandle> {
+    const reply = await this.tryOpen(name, opening);
+    assert.equal(reply.status, 0, `status 0x${reply.status.toString(16)}`);
+    return reply.bytes.subarray(HEADER_BYTES + 64, HEADER_BYTES + 80);
+  }
+
+  tryOpen(name: string, opening: Opening = {}): Promise<Reply> {
+    const { access = READ, share = READ | WRITE | DELETE, disposition = "open" } = opening;
+    const text = Buffer.from(name.replaceAll("/", "\\"), "utf16le");
+    const body = new Writer().u16(57).u16(0).u32(2).zeros(16).u32(accessBits(access)).u32(0);
+    body
+      .u32(share)
+      .u32(DISPOSITION[disposition])
+      .u32(opening.deletesOnClose ? DELETE_ON_CLOSE : 0);
+    body
+      .u16(120)
+      .u16(text.length)
+      .u32(0)
+      .u32(0)
+      .bytes(text)
+      .zeros(text.length === 0 ? 1 : 0);
+    return this.client.call(COMMAND.create, body.done());
+  }
+
+  async end(handle: SmbHandle): Promise<number> {
+    const body = new Writer().u16(24).zeros(6).bytes(handle).done();
+    return (await this.client.call(COMMAND.close, body)).status;
+  }
+
+  async markDeleted(handle: SmbHandle, deletes: boolean): Promise<number> {
+    const body = new Writer().u16(33).u8(FILE_INFO).u8(DISPOSITION_CLASS).u32(1).u32(96).u32(0);
+    const whole = body
+      .bytes(handle)
+      .u8(deletes ? 1 : 0)
+      .done();
+    return (await this.client.call(COMMAND.setInfo, whole)).status;
+  }
+
+  async lock(handle: SmbHandle, from: number, length: number, flags: number): Promise<number> {
+    const reply = await this.client.call(COMMAND.lock, lockBody(handle, from, length, flags));
+    return reply.status;
+  }
+
+  /** A lock that has to wait: it has been told so when this resolves. */
+  async lockWaiting(handle: SmbHandle, from: number, length: number, flags: number) {
+    const reply = await this.client.call(COMMAND.lock, lockBody(handle, from, length, flags));
+    assert.equal(reply.status, STATUS_PENDING);
+    return reply;
+  }
+
+  async write(handle: SmbHandle, from: number, text: string): Promise<number> {
+    const data = Buffer.from(text);
+    const body = new Writer().u16(49).u16(112).u32(data.length).u64(from).bytes(handle).zeros(16);
+    return (await this.client.call(COMMAND.write, body.bytes(data).done())).status;
+  }
+
+  async read(handle: SmbHandle, from: number, length: number): Promise<string> {
+    const body = new Writer().u16(49).u16(0).u32(length).u64(from).bytes(handle).zeros(17).done();
+    const { status, bytes } = await this.client.call(COMMAND.read, body);
+    if (status !== 0) return `status 0x${status.toString(16)}`;
+    const count = bytes.readUInt32LE(HEADER_BYTES + 4);
+    return bytes.subarray(HEADER_BYTES + 16, HEADER_BYTES + 16 + count).toString();
+  }
+}
+
+function lockBody(handle: SmbHandle, from: number, length: number, flags: number): Buffer {
+  const body = new Writer().u16(48).u16(1).u32(0).bytes(handle);
+  return body.u64(from).u64(length).u32(flags).u32(0).done();
+}
+
+function accessBits(access: number): number {
+  const bits = [
+    [READ, ACCESS.readData],
+    [WRITE, ACCESS.writeData],
+    [DELETE, ACCESS.delete],
+  ] as const;
+  let asked: number = ACCESS.readAttributes;
+  for (const [bit, means] of bits) if ((access & bit) !== 0) asked |= means;
+  return asked;
+}

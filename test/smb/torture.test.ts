@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { after, before, describe, test } from "node:test";
+import { withoutDebianProgram } from "../programs/debian-program.ts";
+import { ACCOUNT, KEY } from "../sdk/server.ts";
+import { startSmb, type TestSmb } from "./server.ts";
+import { TORTURE } from "./torture-list.ts";
+import { TORTURE_SKIPS } from "./torture-skips.ts";
+
+const SUITE_MS_MAX = 5 * 60_000;
+const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
+const skip = withoutDebianProgram("smbtorture", "samba-testsuite") ?? false;
+
+function reasonFor(suite: string, name: string): string | undefined {
+  return TORTURE_SKIPS[name] ?? TORTURE_SKIPS[suite];
+}
+
+/** The names of the tests that passed, without `smb2.`. */
+function torture(port: number, suite: string): Promise<{ passed: Set<string>; text: string }> {
+  const target = ["//127.0.0.1/box", "-p", String(port), "-U", `${ACCOUNT}%${KEY}`];
+  const args = [...target, "--fullname", `smb2.${suite}`];
+  const options = { timeout: SUITE_MS_MAX, maxBuffer: OUTPUT_BYTES_MAX };
+  return new Promise((resolve) => {
+    execFile("smbtorture", args, options, (_error, stdout, stderr) => {
+      const found = stdout.matchAll(/^success: smb2\.(\S+)/gm);
+      const passed = new Set([...found].map(([, name]) => name as string));
+      resolve({ passed, text: `${stdout}${stderr}` });
+    });
+  });
+}
+
+describe("smbtorture", { skip }, () => {
+  let smb: TestSmb;
+  before(async () => {
+    smb = await startSmb();
+  });
+  after(async () => {
+    await smb.close();
+    assert.deepEqual(smb.failures, []);
+  });
+
+  for (const [suite, names] of Object.entries(TORTURE)) {
+    const all = names.map((name) => (name === "" ? suite : `${suite}.${name}`));
+    const expected = all.filter((name) => reasonFor(suite, name) === undefined);
+    if (expected.length === 0) continue;
+    test(`${suite}: ${expected.length} of the ${all.length} that must pass`, async () => {
+      // A suite of which few are expected is not run as a whole: the others may wait for ever.
+      const runs = expected.length < all.length / 2 ? expected : [suite];
+      const passed = new Set<string>();
+      let text = "";
+      for (const run of runs) {
+        const done = await torture(smb.port, run);
+        for (const name of done.passed) passed.add(name);
+        text += done.text;
+      }
+      const missing = expected.filter((name) => !passed.has(name));
+      assert.deepEqual(missing, [], text.slice(-4_000));
+    });
+  }
+});
+
+test("what is skipped is a test that there is, and says why", () => {
+  const all = Object.entries(TORTURE).flatMap(([suite, names]) => [
+    suite,
+    ...names.map((name) => `${suite}.${name}`),
+  ]);
+  for (const [name, reason] of Object.entries(TORTURE_SKIPS)) {
+    assert.ok(all.includes(name), name);
+    assert.ok(reason.length > 10, name);
+  }
+});
