@@ -38,8 +38,8 @@ export class Handles {
     return { at, item: item.id, handle };
   }
 
-  close(handle: HandleAsked): Promise<void> {
-    return closeHandle(this.#server.context, handle);
+  async close(handle: HandleAsked): Promise<void> {
+    await closeHandle(this.#server.context, handle);
   }
 
   mark(handle: HandleAsked, isPending: boolean): Promise<void> {

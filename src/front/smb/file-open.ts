@@ -1,10 +1,20 @@
 import type { HandleAsked } from "../../service/file/admit-handle.ts";
-import { closeHandle } from "../../service/file/close-handle.ts";
+import { type CloseHandleDone, closeHandle } from "../../service/file/close-handle.ts";
 import type { ShareAddress } from "../../service/file/context.ts";
+import { setOpenItem } from "../../service/file/set-open-item.ts";
 import type { FileId } from "./codec/file-id.ts";
 import { STATUS, StatusError } from "./nt-status.ts";
 import { OpenBase } from "./open.ts";
 import type { SmbServer } from "./smb-server.ts";
+import { WriteTime } from "./write-time.ts";
+
+const WRITTEN_NOW = {
+  attributes: null,
+  created: null,
+  accessed: null,
+  written: "now",
+  changed: null,
+} as const;
 
 export interface FileOpenParts {
   readonly server: SmbServer;
@@ -40,8 +50,9 @@ export class FileOpen extends OpenBase {
   mode: number;
   position = 0n;
   scan: Scan | null = null;
-  /** Whether the client sets the time of the last write itself, so that writes leave it alone. */
-  preservesWritten = false;
+  /** What became of it, once it is closed. */
+  closed: CloseHandleDone | null = null;
+  readonly writeTime: WriteTime;
   readonly #server: SmbServer;
 
   constructor(parts: FileOpenParts) {
@@ -51,6 +62,9 @@ export class FileOpen extends OpenBase {
     this.granted = parts.granted;
     this.mode = parts.mode;
     this.asked = { at: parts.at, item: parts.item, handle: parts.handle };
+    this.writeTime = new WriteTime(async () => {
+      await setOpenItem(parts.server.options.files, { ...this.asked, settings: WRITTEN_NOW });
+    }, parts.server.options.limits.writeTimeMs);
   }
 
   /** The same for all opens of one file. */
@@ -65,7 +79,8 @@ export class FileOpen extends OpenBase {
   }
 
   async close(): Promise<void> {
-    await closeHandle(this.#server.options.files, this.asked);
+    const { files } = this.#server.options;
+    this.closed = await closeHandle(files, this.asked, this.writeTime.end());
     this.#server.lockWaits.wake(this.file);
   }
 }

@@ -17,7 +17,8 @@ export interface SmbLimits {
   readonly pendingMax: number;
   /** Requests and answers of one connection that are held in memory; beyond it nothing is read. */
   readonly heldBytesMax: number;
-  readonly drainMs: number;
+  /** How long the first write of an open leaves the time of the last write alone. */
+  readonly writeTimeMs: number;
 }
 
 /** What a client may read, write or query at once. Dialect 2.0.2 has no more than one credit for it. */
@@ -37,5 +38,5 @@ export const DEFAULT_SMB_LIMITS: SmbLimits = {
   opensPerSessionMax: 16_384,
   pendingMax: 1_024,
   heldBytesMax: 64 * MIB,
-  drainMs: 5_000,
+  writeTimeMs: 2_000,
 };

@@ -1,11 +1,44 @@
-import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
+import { fileTimeOfStamp } from "../../base/file-time.ts";
+import type { Transaction } from "../../store/store.ts";
+import { admitToHandle, type HandleAsked, type InHandle } from "./admit-handle.ts";
 import type { FileContext } from "./context.ts";
-import { endHandle } from "./end-handle.ts";
+import { endHandle, readItem } from "./end-handle.ts";
+import { type Directory, type File, writeFile } from "./tree-records.ts";
+import { nextFileVersion } from "./version.ts";
 
-/** Ends an open. What is to be deleted goes with the last handle. */
-export async function closeHandle(context: FileContext, asked: HandleAsked): Promise<void> {
-  await context.store.transact((tx) => {
-    const { tree, item, handle } = admitToHandle(tx, asked);
+export interface CloseHandleDone {
+  /** As it was when it was closed. */
+  readonly item: Directory | File;
+  readonly isDirectory: boolean;
+}
+
+/**
+ * Ends an open. What is to be deleted goes with the last handle. `isWritten` if it wrote, and the time
+ * of the last write is still what it was before.
+ */
+export async function closeHandle(
+  context: FileContext,
+  asked: HandleAsked,
+  isWritten = false,
+): Promise<CloseHandleDone> {
+  return context.store.transact((tx) => {
+    const admitted = admitToHandle(tx, asked);
+    const { tree, item, handle } = admitted;
+    const { isDirectory } = handle;
+    const closed =
+      isWritten && !isDirectory
+        ? withWriteTime(context, tx, admitted)
+        : readItem(tx, tree, item, handle);
     endHandle(tx, context.contents, tree, item, asked.handle, handle);
+    return { item: closed, isDirectory };
   });
+}
+
+function withWriteTime({ contents }: FileContext, tx: Transaction, admitted: InHandle): File {
+  const { tree, item, handle } = admitted;
+  const file = readItem(tx, tree, item, handle) as File;
+  const version = nextFileVersion(tx, tree, contents, file);
+  const closed = { ...file, ...version, written: fileTimeOfStamp(version.etag) };
+  writeFile(tx, tree, closed);
+  return closed;
 }

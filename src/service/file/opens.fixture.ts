@@ -122,8 +122,8 @@ export class Files {
     return { at: SHARE, item: item.id, handle };
   }
 
-  close(handle: HandleAsked): Promise<void> {
-    return closeHandle(this.context, handle);
+  async close(handle: HandleAsked): Promise<void> {
+    await closeHandle(this.context, handle);
   }
 
   mark(handle: HandleAsked, isPending: boolean): Promise<void> {

@@ -4,7 +4,7 @@ import { FILE_BYTES_MAX } from "../../base/limits.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
 import type { FileContext } from "./context.ts";
-import { type ItemSettings, timeAt } from "./item-settings.ts";
+import { type ItemSettings, type TimeSetting, timeAt } from "./item-settings.ts";
 import type { Tree } from "./kept-records.ts";
 import { growUsage } from "./share-usage.ts";
 import { readDirectory, readFile, writeDirectory, writeFile } from "./tree-records.ts";
@@ -14,8 +14,10 @@ export interface SetOpenItem extends HandleAsked {
   readonly settings: OpenItemSettings;
 }
 
-export interface OpenItemSettings extends Omit<ItemSettings, "permission"> {
-  readonly accessed: ItemSettings["written"];
+export interface OpenItemSettings extends Omit<ItemSettings, "changed" | "permission"> {
+  readonly accessed: TimeSetting;
+  /** "hold" leaves alone what every other change sets. */
+  readonly changed: TimeSetting | "hold";
 }
 
 /** Attributes and times of what is open. */
@@ -56,7 +58,7 @@ function changed(settings: OpenItemSettings, old: Changed, { etag }: { etag: big
     created: timeAt(settings.created, now, old.created),
     accessed: timeAt(settings.accessed, now, old.accessed),
     written: timeAt(settings.written, now, old.written),
-    changed: timeAt(settings.changed, now, now),
+    changed: settings.changed === "hold" ? old.changed : timeAt(settings.changed, now, now),
   };
 }
 

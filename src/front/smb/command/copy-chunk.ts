@@ -59,8 +59,8 @@ async function copyChunk(
   const bytes = await readOpenFile(files, { ...source.asked, from, length });
   // What lies behind the end cannot be copied, not even in part.
   if (bytes?.length !== length) throw new StatusError(STATUS.INVALID_VIEW_SIZE);
-  const { preservesWritten } = target;
-  await writeOpenFile(files, { ...target.asked, from: to, bytes, preservesWritten });
+  await writeOpenFile(files, { ...target.asked, from: to, bytes, preservesWritten: true });
+  target.writeTime.wrote();
   return length;
 }
 

@@ -3,9 +3,12 @@ import { ACCESS } from "../codec/access.ts";
 import { writeEmpty } from "../codec/empty.ts";
 import { readFlush } from "../codec/flush.ts";
 
-/** Every write is on the disk before it is answered, so there is nothing left to flush. */
-export function handleFlush(call: Call): Answer {
+/** Every write is on the disk before it is answered: all that may be left is the time of the last. */
+export async function handleFlush(call: Call): Promise<Answer> {
   const open = call.open(readFlush(call.message));
-  if (open.kind === "file") open.expect(ACCESS.writeData | ACCESS.appendData);
+  if (open.kind === "file") {
+    open.expect(ACCESS.writeData | ACCESS.appendData);
+    await open.writeTime.settle();
+  }
   return success(writeEmpty());
 }

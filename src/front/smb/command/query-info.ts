@@ -38,7 +38,7 @@ function infoOf(request: QueryInfoRequest, open: FileOpen, found: OpenItemFound)
 }
 
 /** Of these classes everybody with a handle may know. */
-const OPEN_TO_ALL: readonly number[] = [5, 6, 7, 8, 14, 16, 17, 21, 22, 28, 48, 59];
+const OPEN_TO_ALL: readonly number[] = [5, 6, 7, 8, 14, 15, 16, 17, 21, 22, 28, 48, 59];
 
 function fileInfo(
   infoClass: number,

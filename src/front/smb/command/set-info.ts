@@ -23,7 +23,8 @@ export async function handleSetInfo(call: Call): Promise<Answer> {
 
 async function apply({ server }: Call, open: FileOpen, change: FileChange): Promise<void> {
   const { files } = server.options;
-  const { asked, preservesWritten } = open;
+  const { asked } = open;
+  const preservesWritten = open.writeTime.isHeld;
   switch (change.kind) {
     case "basic":
       open.expect(ACCESS.writeAttributes);
@@ -40,7 +41,8 @@ async function apply({ server }: Call, open: FileOpen, change: FileChange): Prom
       return await setDeletePending(files, { ...asked, isPending: change.deletes });
     case "size":
       open.expect(ACCESS.writeData);
-      return await resizeOpenFile(files, { ...asked, length: change.size, preservesWritten });
+      await resizeOpenFile(files, { ...asked, length: change.size, preservesWritten });
+      return await open.writeTime.settle();
     case "allocation":
       open.expect(ACCESS.writeData);
       return;
@@ -74,11 +76,12 @@ async function setBasic(
     created: timeSetting(change.created),
     accessed: timeSetting(change.accessed),
     written: timeSetting(change.written),
-    changed: timeSetting(change.changed),
+    changed: change.changed === HOLD ? ("hold" as const) : timeSetting(change.changed),
   };
+  await open.writeTime.settle();
   await setOpenItem(files, { ...open.asked, settings });
-  if (change.written > 0n || change.written === HOLD) open.preservesWritten = true;
-  else if (change.written < HOLD) open.preservesWritten = false;
+  if (change.written > 0n || change.written === HOLD) open.writeTime.hold(true);
+  else if (change.written < HOLD) open.writeTime.hold(false);
 }
 
 function timeSetting(time: bigint): TimeSetting {

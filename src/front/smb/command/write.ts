@@ -30,9 +30,9 @@ async function writeFile(
   if (!isAtEnd && offset + data.length > OFFSET_MAX) {
     throw new StatusError(STATUS.INVALID_PARAMETER);
   }
-  const { preservesWritten } = open;
   const from = isAtEnd ? null : offset;
-  const asked = { ...open.asked, from, bytes: data, preservesWritten };
+  const asked = { ...open.asked, from, bytes: data, preservesWritten: true };
   await writeOpenFile(server.options.files, asked);
+  open.writeTime.wrote();
   if (!isAtEnd) open.position = BigInt(offset + data.length);
 }
