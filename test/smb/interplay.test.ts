@@ -201,3 +201,20 @@ test("what SMB reads while REST writes is never half of either", async () => {
   }
   await writing;
 });
+
+test("lists over REST leave out what SMB is about to delete", async () => {
+  const { name } = await newFile();
+  const listed = async () => {
+    const names: string[] = [];
+    for await (const one of share.rootDirectoryClient.listFilesAndDirectories())
+      names.push(one.name);
+    return names;
+  };
+  const handle = await files.open(name, { access: DELETE });
+  assert.ok((await listed()).includes(name));
+  await files.markDeleted(handle, true);
+  assert.ok(!(await listed()).includes(name));
+  await files.markDeleted(handle, false);
+  assert.ok((await listed()).includes(name));
+  await files.end(handle);
+});

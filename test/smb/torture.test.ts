@@ -22,7 +22,7 @@ function torture(port: number, suite: string): Promise<{ passed: Set<string>; te
   const options = { timeout: SUITE_MS_MAX, maxBuffer: OUTPUT_BYTES_MAX };
   return new Promise((resolve) => {
     execFile("smbtorture", args, options, (_error, stdout, stderr) => {
-      const found = stdout.matchAll(/^success: smb2\.(\S+)/gm);
+      const found = stdout.matchAll(/^success: smb2\.(.+)$/gm);
       const passed = new Set([...found].map(([, name]) => name as string));
       resolve({ passed, text: `${stdout}${stderr}` });
     });

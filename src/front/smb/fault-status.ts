@@ -10,6 +10,7 @@ const STATUS_OF_FAULT: Partial<Record<FaultCode, NtStatus>> = {
   CannotDeleteFileOrDirectory: STATUS.CANNOT_DELETE,
   DeletePending: STATUS.DELETE_PENDING,
   DirectoryNotEmpty: STATUS.DIRECTORY_NOT_EMPTY,
+  FileInvalidPermission: STATUS.INVALID_SECURITY_DESCR,
   FileLockConflict: STATUS.FILE_LOCK_CONFLICT,
   HandleLimitExceeded: STATUS.TOO_MANY_OPENED_FILES,
   InsufficientStorage: STATUS.DISK_FULL,

@@ -1,12 +1,32 @@
 import { Fault } from "../../base/fault.ts";
+import { LIST_RESULTS_MAX } from "../../base/limits.ts";
 import { OWNER } from "../../rules/access.ts";
 import type { FileContext } from "../../service/file/context.ts";
 import { getShareProperties } from "../../service/file/get-share-properties.ts";
-import { listShareNames } from "../../service/file/list-share-names.ts";
+import {
+  type ListSharesDone,
+  listShares,
+  type SharePosition,
+} from "../../service/file/list-shares.ts";
 
 /** The names of an account's shares, in their order. */
-export async function sharesOf(context: FileContext, account: string): Promise<readonly string[]> {
-  return await listShareNames(context, account);
+export async function sharesOf(context: FileContext, account: string): Promise<string[]> {
+  const names: string[] = [];
+  let after: SharePosition | null = null;
+  do {
+    const page: ListSharesDone = await listShares(context, {
+      account,
+      access: OWNER,
+      prefix: "",
+      after,
+      resultsMax: LIST_RESULTS_MAX,
+      snapshots: false,
+      deleted: false,
+    });
+    for (const { name } of page.shares) names.push(name);
+    after = page.next;
+  } while (after !== null);
+  return names;
 }
 
 /** `share` in lower case, as all their names are. */

@@ -2,6 +2,7 @@ import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
 import type { FileContext } from "./context.ts";
 import { readItem } from "./end-handle.ts";
 import { ItemPaths } from "./item-paths.ts";
+import { readPermission } from "./permissions.ts";
 import type { Directory, File } from "./tree-records.ts";
 
 export interface OpenItemFound {
@@ -10,6 +11,8 @@ export interface OpenItemFound {
   /** Where it lies now, which may be elsewhere than where it was opened. */
   readonly path: string;
   readonly isDeletePending: boolean;
+  /** Who may do what to it, as SDDL. */
+  readonly permission: string;
   /** Of the share that it lies in. */
   readonly quotaGib: number;
 }
@@ -22,8 +25,10 @@ export async function getOpenItem(
   return context.store.read((view) => {
     const { share, tree, item, handle, opens } = admitToHandle(view, asked);
     const { isDirectory } = handle;
+    const found = readItem(view, tree, item, handle);
     return {
-      item: readItem(view, tree, item, handle),
+      item: found,
+      permission: readPermission(view, tree, found.permissionKey) ?? "",
       isDirectory,
       path: new ItemPaths(view, tree).of(item.id, isDirectory).path,
       isDeletePending: opens.isDeletePending,

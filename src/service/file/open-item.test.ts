@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FILE_BYTES_MAX } from "../../base/limits.ts";
+import { parseSddl } from "../../base/sddl.ts";
 import { DELETE } from "../../rules/share-mode.ts";
 import type { HandleAsked } from "./admit-handle.ts";
+import { closeHandle } from "./close-handle.ts";
 import { getOpenItem } from "./get-open-item.ts";
 import { NO_SETTINGS } from "./item-settings.ts";
 import { lockRanges } from "./lock-ranges.ts";
@@ -11,6 +13,7 @@ import { readOpenFile } from "./read-open-file.ts";
 import { renameOpenItem } from "./rename-open-item.ts";
 import { scanOpenDirectory } from "./scan-open-directory.ts";
 import { resizeOpenFile, setOpenItem } from "./set-open-item.ts";
+import { setOpenPermission } from "./set-open-permission.ts";
 import { writeOpenFile } from "./write-open-file.ts";
 
 const EVERYTHING = { mode: { access: ALL, share: ALL } };
@@ -204,4 +207,39 @@ test("nothing is renamed into a directory that somebody is about to delete", asy
   const handle = await files.open("file", EVERYTHING);
   await files.open("dir", { mode: { access: DELETE, share: ALL } });
   await assert.rejects(rename(files, handle, "dir/file"), refused("SharingViolation"));
+});
+
+test("a file that was written to gets the time of it with its close, if that is still to follow", async () => {
+  const files = await Files.open();
+  await files.create("file");
+  const handle = await files.open("file", EVERYTHING);
+  const { item: before } = await getOpenItem(files.context, handle);
+  files.clock.turn(1_000);
+  const { item, isDirectory } = await closeHandle(files.context, handle, true);
+  assert.equal(isDirectory, false);
+  assert.ok(item.written > before.written && item.etag > before.etag);
+  const again = await files.open("file", EVERYTHING);
+  const { item: same } = await closeHandle(files.context, again);
+  assert.equal(same.etag, item.etag);
+});
+
+test("of a permission the parts that are named are replaced, for files and directories", async () => {
+  const files = await Files.open();
+  await files.create("file");
+  await files.createDirectory("dir");
+  const { descriptor } = parseSddl("O:BAG:BUD:P(A;;FA;;;WD)");
+  assert.ok(descriptor !== null);
+  for (const path of ["file", "dir"]) {
+    const handle = await files.open(path, EVERYTHING);
+    const before = (await getOpenItem(files.context, handle)).permission;
+    const none = { owner: false, group: false, dacl: false, sacl: false };
+    const parts = { ...none, owner: true };
+    await setOpenPermission(files.context, { ...handle, parts, descriptor });
+    const owned = (await getOpenItem(files.context, handle)).permission;
+    assert.equal(owned, before.replace(/^O:[^:]+G:/, "O:BAG:"));
+    const all = { owner: true, group: true, dacl: true, sacl: true };
+    await setOpenPermission(files.context, { ...handle, parts: all, descriptor });
+    const { permission } = await getOpenItem(files.context, handle);
+    assert.equal(permission, "O:BAG:BUD:P(A;;FA;;;WD)");
+  }
 });

@@ -123,12 +123,6 @@ export function writeSnapshot(
   tx.set(snapshotKey(share, stamp), snapshotFormat.encode(value));
 }
 
-export function nameOfShareKey(found: Bytes): string {
-  const parts = new KeyReader(found);
-  parts.text();
-  return parts.text();
-}
-
 /** What only this snapshot has shown is left to the sweeper. */
 export function deleteSnapshot(tx: Transaction, at: ShareName, share: Share, stamp: Stamp): void {
   tx.delete(snapshotKey(share, stamp));

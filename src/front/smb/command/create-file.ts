@@ -4,10 +4,12 @@ import { FILE_ATTRIBUTES } from "../../../rules/file-attributes.ts";
 import { DELETE, READ, WRITE } from "../../../rules/share-mode.ts";
 import type { Disposition, OpenFile, OpenFileDone } from "../../../service/file/open-file.ts";
 import { openFile } from "../../../service/file/open-file.ts";
+import type { PermissionSetting } from "../../../service/file/permissions.ts";
 import { type Answer, type Call, success } from "../call.ts";
 import { ACCESS, ALL_ACCESS, grantedAccess } from "../codec/access.ts";
 import { askedAttributes, shownItem } from "../codec/attributes.ts";
 import { type CreateContext, type CreateRequest, writeCreate } from "../codec/create.ts";
+import { sddlOf } from "../codec/security-info.ts";
 import { Writer } from "../codec/wire.ts";
 import { FileOpen } from "../file-open.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
@@ -108,7 +110,7 @@ function openingOf(
       created: null,
       written: null,
       changed: null,
-      permission: null,
+      permission: permissionOfNew(request),
     },
     opener: {
       epoch: server.options.epoch,
@@ -136,7 +138,7 @@ function refuseSenseless(request: CreateRequest): void {
   if ((options & OPTION.openByFileId) !== 0) throw new StatusError(STATUS.NOT_SUPPORTED);
   const names = contexts.map(({ name }) => name);
   if (names.includes("ExtA")) throw new StatusError(STATUS.EAS_NOT_SUPPORTED);
-  if (names.includes("SecD") || names.includes("TWrp")) throw new StatusError(STATUS.NOT_SUPPORTED);
+  if (names.includes("TWrp")) throw new StatusError(STATUS.NOT_SUPPORTED);
 }
 
 function kindOf(options: number): OpenFile["kind"] {
@@ -149,6 +151,13 @@ function attributesOfNew({ attributes, options }: CreateRequest): number | null 
   const asked = askedAttributes(attributes);
   const isDirectory = (options & OPTION.directory) !== 0;
   return isDirectory ? asked : (asked ?? 0) | FILE_ATTRIBUTES.Archive;
+}
+
+/** What is created has the permission that comes with it; otherwise it inherits one. */
+function permissionOfNew({ contexts }: CreateRequest): PermissionSetting | null {
+  const given = contexts.find(({ name }) => name === "SecD");
+  const sddl = given === undefined ? "" : sddlOf(given.data);
+  return sddl === "" ? null : { kind: "sddl", sddl };
 }
 
 /** What others have to put up with. */

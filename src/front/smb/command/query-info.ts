@@ -8,6 +8,7 @@ import { type Fitted, writeFileInfo } from "../codec/file-info.ts";
 import { writeFileSystemInfo } from "../codec/file-system-info.ts";
 import { writeOutput } from "../codec/query-directory.ts";
 import { INFO_TYPE, type QueryInfoRequest, readQueryInfo } from "../codec/query-info.ts";
+import { partsOf, writeSecurityInfo } from "../codec/security-info.ts";
 import type { FileOpen } from "../file-open.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 
@@ -30,6 +31,7 @@ function infoOf(request: QueryInfoRequest, open: FileOpen, found: OpenItemFound)
     case INFO_TYPE.fileSystem:
       return writeFileSystemInfo(infoClass, volumeOf(open, found), outputBytesMax);
     case INFO_TYPE.security:
+      return securityInfo(request, open, found);
     case INFO_TYPE.quota:
       throw new StatusError(STATUS.NOT_SUPPORTED);
     default:
@@ -38,7 +40,7 @@ function infoOf(request: QueryInfoRequest, open: FileOpen, found: OpenItemFound)
 }
 
 /** Of these classes everybody with a handle may know. */
-const OPEN_TO_ALL: readonly number[] = [5, 6, 7, 8, 14, 15, 16, 17, 21, 22, 28, 48, 59];
+const OPEN_TO_ALL: readonly number[] = [5, 6, 7, 8, 14, 16, 17, 21, 22, 28, 48, 59];
 
 function fileInfo(
   infoClass: number,
@@ -56,6 +58,18 @@ function fileInfo(
     mode: open.mode,
   };
   return writeFileInfo(infoClass, info, bytesMax);
+}
+
+function securityInfo(
+  { additional, outputBytesMax }: QueryInfoRequest,
+  open: FileOpen,
+  { permission }: OpenItemFound,
+): Fitted {
+  const parts = partsOf(additional);
+  open.expect(parts.sacl ? ACCESS.systemSecurity : ACCESS.readControl);
+  const bytes = writeSecurityInfo(permission, parts);
+  if (bytes.length > outputBytesMax) throw new StatusError(STATUS.BUFFER_TOO_SMALL);
+  return { bytes, isCut: false };
 }
 
 function volumeOf({ asked }: FileOpen, { quotaGib }: OpenItemFound) {

@@ -1,11 +1,15 @@
+import type { Bytes } from "../../../base/bytes.ts";
+import { Fault } from "../../../base/fault.ts";
 import type { TimeSetting } from "../../../service/file/item-settings.ts";
 import { renameOpenItem } from "../../../service/file/rename-open-item.ts";
 import { setDeletePending } from "../../../service/file/set-delete-pending.ts";
 import { resizeOpenFile, setOpenItem } from "../../../service/file/set-open-item.ts";
+import { setOpenPermission } from "../../../service/file/set-open-permission.ts";
 import { type Answer, type Call, success } from "../call.ts";
 import { ACCESS } from "../codec/access.ts";
 import { askedAttributes } from "../codec/attributes.ts";
 import { INFO_TYPE } from "../codec/query-info.ts";
+import { partsOf, readSecurityInfo } from "../codec/security-info.ts";
 import { type FileChange, readFileChange } from "../codec/set-file-info.ts";
 import { readSetInfo, writeSetInfo } from "../codec/set-info.ts";
 import type { FileOpen } from "../file-open.ts";
@@ -13,12 +17,35 @@ import { STATUS, StatusError } from "../nt-status.ts";
 import { pathOf } from "../path.ts";
 
 export async function handleSetInfo(call: Call): Promise<Answer> {
-  const { type, infoClass, fileId, input } = readSetInfo(call.message);
+  const { type, infoClass, additional, fileId, input } = readSetInfo(call.message);
   const open = call.open(fileId);
   call.expectCharge(input.length);
-  if (open.kind !== "file" || type !== INFO_TYPE.file) throw new StatusError(STATUS.NOT_SUPPORTED);
-  await apply(call, open, readFileChange(infoClass, input));
+  if (open.kind !== "file") throw new StatusError(STATUS.NOT_SUPPORTED);
+  switch (type) {
+    case INFO_TYPE.file:
+      await apply(call, open, readFileChange(infoClass, input));
+      break;
+    case INFO_TYPE.security:
+      await setSecurity(call, open, additional, input);
+      break;
+    default:
+      throw new StatusError(STATUS.NOT_SUPPORTED);
+  }
   return success(writeSetInfo());
+}
+
+async function setSecurity(
+  { server }: Call,
+  open: FileOpen,
+  additional: number,
+  input: Bytes,
+): Promise<void> {
+  const parts = partsOf(additional);
+  if (parts.owner || parts.group) open.expect(ACCESS.writeOwner);
+  if (parts.dacl) open.expect(ACCESS.writeDac);
+  if (parts.sacl) open.expect(ACCESS.systemSecurity);
+  const descriptor = readSecurityInfo(input);
+  await setOpenPermission(server.options.files, { ...open.asked, parts, descriptor });
 }
 
 async function apply({ server }: Call, open: FileOpen, change: FileChange): Promise<void> {
@@ -38,7 +65,9 @@ async function apply({ server }: Call, open: FileOpen, change: FileChange): Prom
       });
     case "disposition":
       open.expect(ACCESS.delete);
-      return await setDeletePending(files, { ...asked, isPending: change.deletes });
+      return await setDeletePending(files, { ...asked, isPending: change.deletes }).catch(
+        refuseDeletion,
+      );
     case "size":
       open.expect(ACCESS.writeData);
       await resizeOpenFile(files, { ...asked, length: change.size, preservesWritten });
@@ -53,6 +82,12 @@ async function apply({ server }: Call, open: FileOpen, change: FileChange): Prom
       open.mode = change.mode;
       return;
   }
+}
+
+/** What is read-only cannot be deleted, which has a word of its own. */
+function refuseDeletion(error: unknown): never {
+  const isReadOnly = error instanceof Fault && error.code === "ReadOnlyAttribute";
+  throw isReadOnly ? new StatusError(STATUS.CANNOT_DELETE) : error;
 }
 
 /** Instead of a time: it stays, and from now on nothing that this open does changes it. */

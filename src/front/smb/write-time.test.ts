@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { WriteTime } from "./write-time.ts";
+
+const NEVER_MS = 2 ** 31 - 1;
+
+/** How often the time was set. */
+function counted(delayMs = NEVER_MS) {
+  const seen = { applied: 0, next: () => {} };
+  const time = new WriteTime(async () => {
+    seen.applied++;
+    seen.next();
+  }, delayMs);
+  return { time, seen };
+}
+
+test("a write shows when the open is flushed, once, or else when it is closed", async () => {
+  const { time, seen } = counted();
+  time.wrote();
+  time.wrote();
+  assert.equal(seen.applied, 0);
+  await time.settle();
+  await time.settle();
+  assert.equal(seen.applied, 1);
+  assert.equal(time.end(), false);
+  const other = counted().time;
+  other.wrote();
+  assert.equal(other.end(), true);
+  assert.equal(other.end(), false);
+});
+
+test("the first write shows by itself after a while, a second one does not", async () => {
+  const { time, seen } = counted(1);
+  const shown = new Promise<void>((resolve) => {
+    seen.next = resolve;
+  });
+  time.wrote();
+  await shown;
+  time.wrote();
+  assert.equal(seen.applied, 1);
+  assert.equal(time.end(), true);
+});
+
+test("who sets the time has it, until it is given back", async () => {
+  const { time, seen } = counted();
+  time.wrote();
+  time.hold(true);
+  time.wrote();
+  await time.settle();
+  assert.equal(seen.applied, 0);
+  assert.equal(time.isHeld, true);
+  time.hold(false);
+  time.wrote();
+  assert.equal(time.end(), true);
+});
