@@ -78,23 +78,34 @@ function timeOf(headers: RequestHeaders, name: string): TimeSetting {
   throw invalidHeader(name, value, "It is now, preserve, or like 2026-11-16T00:17:23.1234567Z.");
 }
 
-/** `ReadOnly | Archive`; None if there are none. */
+/** `ReadOnly | Archive`; None if there are none. Nearly all files have the same. */
 export function attributesText(attributes: number): string {
-  const names = ATTRIBUTE_NAMES.filter((name) => (attributes & FILE_ATTRIBUTES[name]) !== 0);
-  return names.length === 0 ? "None" : names.join(" | ");
+  if (attributes !== lastAttributes) {
+    const names = ATTRIBUTE_NAMES.filter((name) => (attributes & FILE_ATTRIBUTES[name]) !== 0);
+    lastText = names.length === 0 ? "None" : names.join(" | ");
+    lastAttributes = attributes;
+  }
+  return lastText;
 }
+
+let lastAttributes = 0;
+let lastText = "None";
 
 /** The same of what is stored: in answers to whoever creates, changes or looks at it. */
 export function itemHeaders(item: Directory): string[] {
+  const created = isoOfFileTime(item.created);
+  // Mostly it was last written and changed when it was created, or both at once.
+  const written = item.written === item.created ? created : isoOfFileTime(item.written);
+  const changed = item.changed === item.written ? written : isoOfFileTime(item.changed);
   return [
     "x-ms-file-attributes",
     attributesText(item.attributes),
     "x-ms-file-creation-time",
-    isoOfFileTime(item.created),
+    created,
     "x-ms-file-last-write-time",
-    isoOfFileTime(item.written),
+    written,
     "x-ms-file-change-time",
-    isoOfFileTime(item.changed),
+    changed,
     "x-ms-file-permission-key",
     item.permissionKey,
     "x-ms-file-id",

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { startFileServer } from "../sdk/file-server.ts";
+
+const AZ_MS_MAX = 60_000;
+/** It brings a Python of its own and hundreds of packages: nothing to be installed for a test. */
+const isThere = spawnSync("sh", ["-c", "command -v az"]).status === 0;
+const skip = isThere ? false : "az is not installed: install Debian's azure-cli to run this";
+
+test("az makes a share, puts a file there, lists it and takes it back", { skip }, async (t) => {
+  const server = await startFileServer();
+  t.after(() => server.close());
+  const folder = await mkdtemp(join(tmpdir(), "lazuli-az-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const { account, key, url } = server;
+  const connection = `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};FileEndpoint=${url};`;
+  const az = async (...args: string[]) => {
+    const more = ["--connection-string", connection, "--only-show-errors", "--output", "json"];
+    const { stdout } = await promisify(execFile)("az", ["storage", ...args, ...more], {
+      env: { ...process.env, AZURE_CONFIG_DIR: folder },
+      timeout: AZ_MS_MAX,
+    });
+    return stdout.trim() === "" ? null : JSON.parse(stdout);
+  };
+  const source = join(folder, "source");
+  const target = join(folder, "target");
+  await writeFile(source, "hello");
+  assert.equal((await az("share", "create", "--name", "box")).created, true);
+  await az("directory", "create", "--share-name", "box", "--name", "dir");
+  const there = ["--share-name", "box", "--path", "dir/file.txt"];
+  await az("file", "upload", "--source", source, ...there);
+  const listed = await az("file", "list", "--share-name", "box", "--path", "dir");
+  assert.deepEqual(
+    listed.map(({ name }: { name: string }) => name),
+    ["file.txt"],
+  );
+  await az("file", "download", "--dest", target, ...there);
+  assert.equal(await readFile(target, "utf8"), "hello");
+  await az("file", "delete", ...there);
+  assert.equal((await az("share", "delete", "--name", "box")).deleted, true);
+  assert.deepEqual(server.failures, []);
+});
