@@ -171,6 +171,14 @@ test("blobs come by container, then by the value that is looked for, then by nam
   ]);
 });
 
+test("the longest name is found by the longest tag", async () => {
+  const blobs = await open();
+  const [tag, text] = ["n".repeat(128), "v".repeat(256)];
+  const name = "\u6f22".repeat(1_024);
+  await blobs.put(name, "text", { tags: [[tag, text]] });
+  assert.deepEqual(await find(blobs, query([tag, "=", text])), [`container/${name}`]);
+});
+
 test("what a deleted container held is not found, and its entries go", async () => {
   const blobs = await open();
   await blobs.put("a", "text", { tags: [["colour", "blue"]] });
