@@ -65,6 +65,7 @@ export const SPACE = {
   deletePending: 0x5f,
   /** A snapshot of this share has gone, and with it perhaps the need for what was kept. */
   thinnedShare: 0x57,
+  pendingFileCopy: 0x60,
 } as const;
 
 export type Space = (typeof SPACE)[keyof typeof SPACE];

@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { BlobRestService } from "../front/rest/blob/blob-rest-service.ts";
 import { BLOB_SOURCES } from "../front/rest/blob/blob-source.ts";
 import { FileRestService } from "../front/rest/file/file-rest-service.ts";
+import { FILE_SOURCES } from "../front/rest/file/file-source.ts";
 import type { RestService } from "../front/rest/http/exchange.ts";
 import { DEFAULT_LIMITS } from "../front/rest/http/limits.ts";
 import { type Listener, openListener } from "../front/rest/http/server.ts";
@@ -12,13 +13,14 @@ import { TableRestService } from "../front/rest/table/table-rest-service.ts";
 import { DEFAULT_BLOB_SETTINGS } from "../service/blob/context.ts";
 import { failInterruptedCopies } from "../service/blob/fail-interrupted-copies.ts";
 import type { CopyContext } from "../service/blob/fetch-copy.ts";
-import { RunningCopies } from "../service/blob/running-copies.ts";
 import { BlobSweep } from "../service/blob/sweep.ts";
 import { beginEpoch, clearHandles } from "../service/file/clear-handles.ts";
 import { DEFAULT_FILE_SETTINGS } from "../service/file/context.ts";
+import { failInterruptedCopies as failInterruptedFileCopies } from "../service/file/fail-interrupted-copies.ts";
 import { FileSweep } from "../service/file/sweep.ts";
 import { QueueSweep } from "../service/queue/sweep.ts";
 import { TableSweep } from "../service/table/sweep.ts";
+import { RunningCopies } from "../store/running-copies.ts";
 import type { FailStop } from "../store/store.ts";
 import { Background, type Schedule } from "./background.ts";
 import type { ListenAt } from "./command-line.ts";
@@ -80,6 +82,7 @@ async function open(
   const copies = new RunningCopies();
   undo.add(() => copies.stop());
   await failInterruptedCopies(data);
+  await failInterruptedFileCopies(data);
   const background = sweeping(data, around, log);
   undo.add(() => background.stop());
 
@@ -109,13 +112,16 @@ function servicesOn(
   const accounts = { ...settings.accounts, pathStyleOnly };
   const settingsOf = (account: string) => blobSettings.get(account) ?? DEFAULT_BLOB_SETTINGS;
   const fileSettingsOf = (account: string) => fileSettings.get(account) ?? DEFAULT_FILE_SETTINGS;
-  const protocols = { blob: BLOB_SOURCES };
+  const protocols = { blob: BLOB_SOURCES, file: FILE_SOURCES };
   const sources = new CopySources({ accounts, auth: { oauth }, endpoints, protocols, foreign });
   return [
     ["blob", new BlobRestService({ ...data, settingsOf, sources }, accounts, { oauth })],
     ["queue", new QueueRestService(data, accounts, { oauth })],
     ["table", new TableRestService(data, accounts, { oauth })],
-    ["file", new FileRestService({ ...data, settingsOf: fileSettingsOf }, accounts, { oauth })],
+    [
+      "file",
+      new FileRestService({ ...data, settingsOf: fileSettingsOf, sources }, accounts, { oauth }),
+    ],
   ];
 }
 

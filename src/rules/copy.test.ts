@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  type CopyState,
+  type BlobCopyState,
   refuseAbortOfCopy,
   refuseByPendingCopy,
   refuseOnIncrementalCopy,
 } from "./copy.ts";
 
-const ended: CopyState[] = (["success", "aborted", "failed"] as const).map((status) => ({
+const ended: BlobCopyState[] = (["success", "aborted", "failed"] as const).map((status) => ({
   id: "a",
   status,
   isIncremental: false,
 }));
-const pending: CopyState = { id: "a", status: "pending", isIncremental: false };
+const pending: BlobCopyState = { id: "a", status: "pending", isIncremental: false };
 
 test("a copy that is under way keeps others from writing, one that has ended does not", () => {
   assert.equal(refuseByPendingCopy(pending), "PendingCopyOperation");
@@ -28,7 +28,7 @@ test("a copy is ended by its id while it is under way", () => {
 });
 
 test("a copy that goes on from snapshot to snapshot is left alone, others are not", () => {
-  const incremental: CopyState = { id: "a", status: "success", isIncremental: true };
+  const incremental: BlobCopyState = { id: "a", status: "success", isIncremental: true };
   assert.equal(refuseOnIncrementalCopy(incremental), "OperationNotAllowedOnIncrementalCopyBlob");
   for (const copy of [null, pending, ...ended]) assert.equal(refuseOnIncrementalCopy(copy), null);
 });

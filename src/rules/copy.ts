@@ -1,10 +1,13 @@
 import type { FaultCode } from "../base/fault.ts";
 
-/** The last copy to a blob, as far as others have to wait for it. */
+/** The last copy to a blob or file, as far as others have to wait for it. */
 export interface CopyState {
   readonly id: string;
   readonly status: "pending" | "success" | "aborted" | "failed";
-  /** Whether it goes on from snapshot to snapshot. */
+}
+
+/** Those to blobs may go on from snapshot to snapshot. */
+export interface BlobCopyState extends CopyState {
   readonly isIncremental: boolean;
 }
 
@@ -14,7 +17,7 @@ export function refuseByPendingCopy(copy: CopyState | null): FaultCode | null {
 }
 
 /** Such a copy is read by its snapshots, and changed by the next one only. */
-export function refuseOnIncrementalCopy(copy: CopyState | null): FaultCode | null {
+export function refuseOnIncrementalCopy(copy: BlobCopyState | null): FaultCode | null {
   return copy?.isIncremental === true ? "OperationNotAllowedOnIncrementalCopyBlob" : null;
 }
 

@@ -55,7 +55,6 @@ test("what is about to be deleted is opened by nobody", () => {
 const TABLE: Record<keyof typeof REST_OPENS, string> = {
   getFile: "1 0 1 1 0 0 1 0",
   listRanges: "1 0 1 1 0 0 1 0",
-  copyFileSource: "1 0 1 1 0 0 1 0",
   putRange: "1 1 0 1 0 1 0 0",
   setFileProperties: "1 1 0 1 0 1 0 0",
   setFileMetadata: "1 1 0 1 0 1 0 0",
@@ -63,6 +62,7 @@ const TABLE: Record<keyof typeof REST_OPENS, string> = {
   createFile: "1 1 1 1 1 1 0 0",
   copyFile: "1 1 1 1 1 1 0 0",
   renameFile: "1 1 1 0 1 0 0 0",
+  renameDirectory: "1 1 1 0 1 0 0 0",
   replaceFile: "1 1 1 1 1 1 1 1",
   deleteFile: "1 1 1 1 1 1 1 1",
   acquireFileLease: "1 1 1 1 1 1 1 0",

@@ -42,8 +42,8 @@ export const REST_OPENS = {
   createFile: { access: WRITE | DELETE, share: ALL },
   copyFile: { access: WRITE | DELETE, share: ALL },
   abortCopyFile: { access: WRITE, share: ALL },
-  copyFileSource: { access: READ, share: ALL },
   renameFile: { access: DELETE, share: ALL },
+  renameDirectory: { access: DELETE, share: ALL },
   /** What a rename replaces. */
   replaceFile: { access: DELETE, share: ALL, isAlone: true },
   deleteFile: { access: DELETE, share: ALL, isAlone: true },

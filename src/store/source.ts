@@ -1,5 +1,6 @@
 import type { ByteRange } from "../base/byte-range.ts";
 import type { Body, Bytes } from "../base/bytes.ts";
+import type { FileTime } from "../base/file-time.ts";
 import type { Stamp } from "../base/stamp.ts";
 import type { Content } from "./contents.ts";
 import type { View } from "./store.ts";
@@ -41,6 +42,18 @@ export interface SourceObject {
   readonly sequenceNumber: bigint;
   /** Of append blobs only. */
   readonly appendedBlocks: number;
+  /** Of files on this server only. */
+  readonly settings?: SourceSettings;
+}
+
+/** What files have over SMB. */
+export interface SourceSettings {
+  readonly attributes: number;
+  readonly created: FileTime;
+  readonly written: FileTime;
+  readonly changed: FileTime;
+  /** Who may do what, as SDDL. */
+  readonly sddl: string;
 }
 
 /** The headers that are stored with it. */

@@ -7,8 +7,13 @@ import {
 import type { Accounts } from "../../src/front/rest/auth/account.ts";
 import type { AuthOptions } from "../../src/front/rest/auth/authenticate.ts";
 import { FileRestService } from "../../src/front/rest/file/file-rest-service.ts";
+import { FILE_SOURCES } from "../../src/front/rest/file/file-source.ts";
+import { CopySources } from "../../src/front/rest/source/copy-sources.ts";
+import { ForeignSources } from "../../src/front/rest/source/foreign-sources.ts";
+import { OwnEndpoints } from "../../src/front/rest/source/own-endpoints.ts";
 import type { Data } from "../../src/main/open-data.ts";
 import { FileSweep } from "../../src/service/file/sweep.ts";
+import { RunningCopies } from "../../src/store/running-copies.ts";
 import { startService, type TestServerOptions, type TestService } from "./server.ts";
 
 /** A File service of its own for a test, with a clock that the test turns. */
@@ -30,12 +35,18 @@ export interface FileServerOptions extends TestServerOptions {
 
 export async function startFileServer(options: FileServerOptions = {}): Promise<FileServer> {
   const { shareRetentionDays = null } = options;
-  class Service extends FileRestService {
+  const copies = new RunningCopies();
+  class CopyingFileService extends FileRestService {
     constructor(data: Data, accounts: Accounts, auth: AuthOptions) {
-      super({ ...data, settingsOf: () => ({ shareRetentionDays }) }, accounts, auth);
+      const endpoints = new OwnEndpoints(accounts);
+      const foreign = new ForeignSources({ origins: options.copyFrom ?? [], networks: [] });
+      const protocols = { file: FILE_SOURCES };
+      const sources = new CopySources({ accounts, auth, endpoints, protocols, foreign });
+      const settingsOf = () => ({ shareRetentionDays });
+      super({ ...data, settingsOf, copies, sources }, accounts, auth);
     }
   }
-  const service = await startService(Service, options);
+  const service = await startService(CopyingFileService, options);
   const credential = new StorageSharedKeyCredential(service.account, service.key);
   const client = () =>
     new ShareServiceClient(service.url, credential, { retryOptions: { maxTries: 1 } });
@@ -46,6 +57,7 @@ export async function startFileServer(options: FileServerOptions = {}): Promise<
   let shares = 0;
   return {
     ...service,
+    close: () => copies.stop().then(service.close),
     client,
     hostClient,
     async newShare() {

@@ -22,7 +22,7 @@ import {
   type BlobSettings,
   DEFAULT_BLOB_SETTINGS,
 } from "../../src/service/blob/context.ts";
-import { RunningCopies } from "../../src/service/blob/running-copies.ts";
+import { RunningCopies } from "../../src/store/running-copies.ts";
 
 /** One service of its own for a test, with a clock that the test turns. */
 export interface TestService {

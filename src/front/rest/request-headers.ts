@@ -109,13 +109,17 @@ function digestsNamed(
   crc64Name: string,
 ): { md5: Bytes | null; crc64: Bytes | null } {
   const md5 = md5Of(headers, md5Name);
-  const crc64 = base64Of(headers, crc64Name, 8, "InvalidCrc64");
+  const crc64 = crc64Of(headers, crc64Name);
   if (md5 !== null && crc64 !== null) throw new Fault("BothCrc64AndMd5HeaderPresent");
   return { md5, crc64 };
 }
 
 export function md5Of(headers: RequestHeaders, name: string): Bytes | null {
   return base64Of(headers, name, 16, "InvalidMd5");
+}
+
+export function crc64Of(headers: RequestHeaders, name: string): Bytes | null {
+  return base64Of(headers, name, 8, "InvalidCrc64");
 }
 
 function base64Of(

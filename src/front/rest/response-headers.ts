@@ -3,6 +3,7 @@ import type { Instant } from "../../base/clock.ts";
 import { etagOf, type Stamp } from "../../base/stamp.ts";
 import { rfc1123 } from "../../base/time-text.ts";
 import type { LeaseStatus } from "../../rules/lease.ts";
+import type { StoredCopy } from "../../store/copy-field.ts";
 
 /** Headers that several services share, from values to text: names and values in turn. */
 
@@ -26,5 +27,15 @@ export function digestHeaders(digests: { md5: Bytes | null; crc64: Bytes | null 
   const headers: string[] = [];
   if (digests.md5 !== null) headers.push("Content-MD5", digests.md5.toString("base64"));
   if (digests.crc64 !== null) headers.push("x-ms-content-crc64", digests.crc64.toString("base64"));
+  return headers;
+}
+
+/** Of the last copy to a blob or file. */
+export function copyHeaders(copy: StoredCopy): string[] {
+  const { id, source, status, bytesDone, bytesTotal, completedMs, description } = copy;
+  const headers = ["x-ms-copy-id", id, "x-ms-copy-source", source, "x-ms-copy-status", status];
+  headers.push("x-ms-copy-progress", `${bytesDone}/${bytesTotal}`);
+  if (completedMs !== null) headers.push("x-ms-copy-completion-time", rfc1123(completedMs));
+  if (description !== "") headers.push("x-ms-copy-status-description", description);
   return headers;
 }

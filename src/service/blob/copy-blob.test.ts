@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Bytes, wholeBody } from "../../base/bytes.ts";
 import { OWNER } from "../../rules/access.ts";
+import { RunningCopies } from "../../store/running-copies.ts";
 import type { ForeignSource, OpenedSource, SourceObject } from "../../store/source.ts";
 import { Blobs, NO_PROPERTIES, refused } from "./blobs.fixture.ts";
 import { copyBlob } from "./copy-blob.ts";
@@ -10,7 +11,6 @@ import { deleteContainer } from "./delete-container.ts";
 import { failInterruptedCopies } from "./fail-interrupted-copies.ts";
 import { findSource } from "./find-source.ts";
 import { getBlobProperties } from "./get-blob-properties.ts";
-import { RunningCopies } from "./running-copies.ts";
 
 /** A source elsewhere whose bytes come when the test says so. */
 class HeldSource implements ForeignSource {

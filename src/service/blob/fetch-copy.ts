@@ -1,7 +1,7 @@
-import type { Body, Bytes } from "../../base/bytes.ts";
 import { Fault } from "../../base/fault.ts";
-import { MIB } from "../../base/limits.ts";
 import type { Content, Taken } from "../../store/contents.ts";
+import { copyFailure, fetchSource } from "../../store/fetch-source.ts";
+import type { RunningCopies } from "../../store/running-copies.ts";
 import type { ForeignSource, SourceObject } from "../../store/source.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { BlobAddress, BlobContext } from "./context.ts";
@@ -14,7 +14,6 @@ import {
   readContainer,
   writeBlob,
 } from "./records.ts";
-import type { RunningCopies } from "./running-copies.ts";
 import { nextBlobVersion } from "./version.ts";
 
 /** What copies work with that go on after their answer. */
@@ -38,10 +37,6 @@ interface CopyPlace {
   readonly containerId: bigint;
 }
 
-/** How many bytes come between two notes of the progress. */
-const PROGRESS_BYTES = 8 * MIB;
-const NO_DIGESTS = { md5: false, crc64: false };
-
 /** Takes the bytes, then makes them the blob's, all at once. However it ends, the blob tells. */
 export async function fetchCopy(context: BlobContext, copy: FetchCopy): Promise<void> {
   try {
@@ -49,35 +44,22 @@ export async function fetchCopy(context: BlobContext, copy: FetchCopy): Promise<
   } catch (error) {
     // Whoever ended it has told already, or the next start of the server will.
     if (copy.signal.aborted) return;
-    const description = `${nameOf(error)} "Copy failed when reading the source."`;
+    const description = copyFailure(error);
     await endCopy(context, copy.copyId, copy.place, () => ({ status: "failed", description }));
   }
 }
 
 async function fetch(context: BlobContext, copy: FetchCopy): Promise<void> {
   const { copyId, place, source, found, signal } = copy;
-  const opened = await source.open(null, found.etag);
-  const close = () => opened.close();
-  signal.addEventListener("abort", close);
-  try {
-    signal.throwIfAborted();
-    if (opened.length !== found.length) throw new Fault("SourceConditionNotMet");
-    const body = noted(opened.body, (bytesDone) => noteProgress(context, copy, bytesDone));
-    const taken = await context.contents.take(body, NO_DIGESTS);
-    try {
-      await endCopy(context, copyId, place, (tx, blob) => ({
-        status: "success",
-        description: "",
-        content: contentOf(context, tx, blob, taken),
-        bytesDone: taken.length,
-      }));
-    } finally {
-      taken.release();
-    }
-  } finally {
-    signal.removeEventListener("abort", close);
-    close();
-  }
+  const note = (bytesDone: number) => noteProgress(context, copy, bytesDone);
+  await fetchSource(context.contents, { source, found, signal, note }, (taken) =>
+    endCopy(context, copyId, place, (tx, blob) => ({
+      status: "success",
+      description: "",
+      content: contentOf(context, tx, blob, taken),
+      bytesDone: taken.length,
+    })),
+  );
 }
 
 /** How a copy ends, and what the blob is made of from then on, unless that stays. */
@@ -160,25 +142,4 @@ function noteProgress(
     const { container, blob, copy } = found;
     writeBlob(tx, container, place.at.blob, { ...blob, copy: { ...copy, bytesDone } });
   });
-}
-
-/** The same body; now and then somebody is told how much of it has come. */
-function noted(body: Body, note: (bytes: number) => Promise<void>): Body {
-  let came = 0;
-  let told = 0;
-  return {
-    length: body.length,
-    drain: (take) =>
-      body.drain(async (part: Bytes) => {
-        await take(part);
-        came += part.length;
-        if (came - told < PROGRESS_BYTES) return;
-        told = came;
-        await note(came);
-      }),
-  };
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof Fault ? error.code : "InternalError";
 }

@@ -21,6 +21,7 @@ import { NO_TAGS } from "../../rules/tags.ts";
 import { REHYDRATE_PRIORITIES, type StoredTier, TIERS } from "../../rules/tier.ts";
 import { contentProperties, storedContent } from "../../store/content-field.ts";
 import type { Content } from "../../store/contents.ts";
+import { copyShape } from "../../store/copy-field.ts";
 import { storedLease } from "../../store/lease-field.ts";
 import { storedPolicy } from "../../store/policy-field.ts";
 import type { Transaction, View } from "../../store/store.ts";
@@ -58,16 +59,7 @@ const storedTier: Field<StoredTier> = struct({
 /** The last copy to this blob, until it is replaced or its properties are set. */
 const copy = orNull(
   struct({
-    id: text,
-    /** The source's URL, without what opens it. */
-    source: text,
-    status: oneOf("pending", "success", "aborted", "failed"),
-    bytesDone: count,
-    bytesTotal: count,
-    /** When it ended; null while it is pending. */
-    completedMs: orNull(count),
-    /** Why it failed. */
-    description: text,
+    ...copyShape,
     /** Of copies that go on from snapshot to snapshot: the one that was taken of this blob. */
     isIncremental: flag,
     snapshot: u64,

@@ -1,6 +1,7 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { type Need, refuseByAccess, refuseOverwrite } from "../../rules/access.ts";
+import { refuseByPendingCopy } from "../../rules/copy.ts";
 import { isReadOnly } from "../../rules/file-attributes.ts";
 import { refuseFilePath, withoutTrailingDots } from "../../rules/file-name.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
@@ -132,8 +133,13 @@ export function admitFileUpdate(
 }
 
 /** For writes that create a file or replace one. */
-export function admitFileCreation(view: View, asked: FileAsked): FileCreation {
-  const { share, tree, parent, name, entry } = admitToName(view, asked, FILE_NEEDS.createFile);
+export function admitFileCreation(
+  view: View,
+  asked: FileAsked,
+  operation: "createFile" | "copyFile" = "createFile",
+  ignoresReadOnly = false,
+): FileCreation {
+  const { share, tree, parent, name, entry } = admitToName(view, asked, FILE_NEEDS[operation]);
   if (entry === null) {
     refusePendingDirectory(view, tree, parent);
     refuse(refuseWriteByLease(null, asked.leaseId, view.now(), "File"));
@@ -143,9 +149,9 @@ export function admitFileCreation(view: View, asked: FileAsked): FileCreation {
   if (refuseOverwrite(asked.access, guardOf(share), view.now()) !== null) {
     throw new Fault("AuthorizationPermissionMismatch");
   }
-  refuseByOpens(view, tree, entry.id, "createFile", ALL_BYTES);
+  refuseByOpens(view, tree, entry.id, operation, ALL_BYTES);
   const old = readFile(view, tree, entry.id);
-  refuseChange(view, old, asked.leaseId, false);
+  refuseChange(view, old, asked.leaseId, ignoresReadOnly);
   return { share, tree, parent, name, old };
 }
 
@@ -172,6 +178,7 @@ export function refuseChange(
 ): void {
   if (!ignoresReadOnly && isReadOnly(file.attributes)) throw new Fault("ReadOnlyAttribute");
   refuse(refuseWriteByLease(file.lease, leaseId, view.now(), "File"));
+  refuse(refuseByPendingCopy(file.copy));
 }
 
 function pathOf({ path, trailingDots }: PathAddress): readonly string[] {

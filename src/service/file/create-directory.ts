@@ -25,6 +25,7 @@ export async function createDirectory(
     const place = admitToName(tx, asked, FILE_NEEDS.createDirectory);
     const { tree, parent, entry } = place;
     if (entry !== null) {
+      refusePendingDirectory(tx, tree, entry.id);
       throw new Fault(entry.isDirectory ? "ResourceAlreadyExists" : "ResourceTypeMismatch");
     }
     refusePendingDirectory(tx, tree, parent);

@@ -21,14 +21,14 @@ import {
 import { nextVersion } from "./version.ts";
 
 export interface NewFile {
-  /** What it holds at first, all zeroes behind the body. */
-  readonly length: number;
   readonly settings: ItemSettings;
   readonly properties: FileProperties;
   readonly metadata: Metadata;
 }
 
 export interface CreateFile extends FileAsked, NewFile {
+  /** What it holds at first, all zeroes behind the body. */
+  readonly length: number;
   /** What it begins with, no longer than the file; null for nothing. */
   readonly body: Body | null;
   /** What the client says the body's digests are. */
@@ -57,24 +57,25 @@ function create(context: FileContext, asked: CreateFile, taken: Taken | null): P
   return context.store.transact((tx) => {
     const creation = admitFileCreation(tx, asked);
     if (taken !== null) refuseByDigests(asked.digests, taken);
-    return makeFile(context, tx, creation, asked, taken);
+    const { maps } = context.contents;
+    const empty = maps.create(tx, asked.length);
+    const content = taken === null ? empty : maps.write(tx, empty, 0, taken);
+    return makeFile(context, tx, creation, asked, content);
   });
 }
 
-/** Puts a new file where there is none, or in the place of another one; with its first bytes. */
+/** Puts a new file where there is none, or in the place of another one. */
 export function makeFile(
   { contents }: FileContext,
   tx: Transaction,
   creation: FileCreation,
   asked: NewFile,
-  taken: Taken | null = null,
+  content: Content,
 ): File {
   const { share, tree, parent, name, old } = creation;
   if (old !== null) forgetFile(tx, tree, contents, old);
-  const empty = contents.maps.create(tx, asked.length);
-  const content = taken === null ? empty : contents.maps.write(tx, empty, 0, taken);
   const file = newFile(tx, asked, creation, content);
-  growUsage(tx, share, file.id, asked.length);
+  growUsage(tx, share, file.id, content.length);
   writeFile(tx, tree, file);
   writeEntry(tx, tree, parent, name, { since: file.etag, id: file.id, isDirectory: false });
   return file;
@@ -107,5 +108,6 @@ function newFile(
     content,
     properties,
     lease: leaseAfterWrite(old?.lease ?? null, tx.now()),
+    copy: null,
   };
 }

@@ -114,12 +114,8 @@ function create(
     const item = makeDirectory(tx, place, { settings, metadata: [] });
     return { tree, isDirectory: true, item, action };
   }
-  const item = makeFile(context, tx, place, {
-    length: 0,
-    settings,
-    properties: NO_PROPERTIES,
-    metadata: [],
-  });
+  const made = { settings, properties: NO_PROPERTIES, metadata: [] };
+  const item = makeFile(context, tx, place, made, context.contents.maps.create(tx, 0));
   return { tree, isDirectory: false, item, action };
 }
 

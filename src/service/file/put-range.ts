@@ -15,7 +15,7 @@ import { nextFileVersion } from "./version.ts";
 /** What a disk keeps as one: less than that is not given back. */
 const SECTOR_BYTES = 512;
 
-interface RangeWrite extends FileAsked {
+export interface RangeWrite extends FileAsked {
   readonly from: number;
   /** The first byte behind the range. It must lie within the file. */
   readonly until: number;
@@ -36,14 +36,14 @@ export interface PutRangeDone extends Versioned, BodyDigests {
 
 export async function putRange(context: FileContext, asked: PutRange): Promise<PutRangeDone> {
   const { contents, store } = context;
-  await lookAhead(store, asked.body, (view) => admit(view, asked));
+  await lookAhead(store, asked.body, (view) => admitRangeWrite(view, asked));
 
   const crc64 = asked.digests.crc64 !== null;
   const taken = await contents.take(asked.body, { md5: !crc64, crc64 });
   try {
     return await store.transact((tx) => {
       const write = (content: Content) => contents.maps.write(tx, content, asked.from, taken);
-      const { etag, modifiedMs, written } = change(context, tx, asked, write);
+      const { etag, modifiedMs, written } = changeRange(context, tx, asked, write);
       refuseByDigests(asked.digests, taken);
       return { etag, modifiedMs, written, md5: taken.md5, crc64: taken.crc64 };
     });
@@ -57,7 +57,7 @@ export async function clearRange(context: FileContext, asked: RangeWrite): Promi
   const { maps } = context.contents;
   return context.store.transact((tx) => {
     const clear = (content: Content) => cleared(tx, maps, content, asked.from, asked.until);
-    const { etag, modifiedMs, written } = change(context, tx, asked, clear);
+    const { etag, modifiedMs, written } = changeRange(context, tx, asked, clear);
     return { etag, modifiedMs, written, md5: null, crc64: null };
   });
 }
@@ -104,7 +104,7 @@ function takenOf(bytes: Bytes): Taken {
 }
 
 /** The order of these lines is the order of the answers a client can see. */
-function admit(view: View, asked: RangeWrite): InFile {
+export function admitRangeWrite(view: View, asked: RangeWrite): InFile {
   const { from, until } = asked;
   const admitted = admitFileUpdate(view, asked, "putRange", { from, length: until - from });
   const { length } = admitted.file.content;
@@ -116,13 +116,13 @@ function admit(view: View, asked: RangeWrite): InFile {
   return admitted;
 }
 
-function change(
+export function changeRange(
   { contents }: FileContext,
   tx: Transaction,
   asked: RangeWrite,
   changed: (content: Content) => Content,
 ): Versioned & { written: FileTime } {
-  const { tree, file } = admit(tx, asked);
+  const { tree, file } = admitRangeWrite(tx, asked);
   const version = nextFileVersion(tx, tree, contents, file);
   const written = asked.preservesWritten ? file.written : fileTimeOfStamp(version.etag);
   writeFile(tx, tree, { ...file, ...version, written, content: changed(file.content) });

@@ -5,6 +5,7 @@ import { admitToDirectory, admitToName } from "./admit.ts";
 import type { FileContext, PathAsked } from "./context.ts";
 import { changedSettings } from "./item-settings.ts";
 import type { Tree } from "./kept-records.ts";
+import { refuseByOpens, refusePendingDirectory } from "./opens.ts";
 import { moveEntry, type Rename } from "./rename.ts";
 import { type Directory, ROOT_ID, readDirectory, writeDirectory } from "./tree-records.ts";
 import { nextDirectoryVersion } from "./version.ts";
@@ -26,6 +27,8 @@ export async function renameDirectory(
     if (target.entry !== null && target.entry.id !== directory.id) {
       throw new Fault("ResourceAlreadyExists");
     }
+    refuseByOpens(tx, tree, directory.id, "renameDirectory");
+    refusePendingDirectory(tx, tree, target.parent);
     refuseMoveIntoItself(tx, tree, directory, target.parent);
     const version = nextDirectoryVersion(tx, tree, directory);
     const moved = { ...directory, ...version, parent: target.parent, name: target.name };

@@ -5,7 +5,7 @@ import type { Transaction } from "../../store/store.ts";
 import { admitFileUpdate, admitToName, type InDirectory, refuseChange } from "./admit.ts";
 import type { FileAsked, FileContext } from "./context.ts";
 import { changedSettings } from "./item-settings.ts";
-import { ALL_BYTES, refuseByOpens } from "./opens.ts";
+import { ALL_BYTES, refuseByOpens, refusePendingDirectory } from "./opens.ts";
 import { moveEntry, type Rename } from "./rename.ts";
 import { type File, readFile, removeFile, writeFile } from "./tree-records.ts";
 import { nextFileVersion } from "./version.ts";
@@ -45,8 +45,9 @@ function replace(
   { contents }: FileContext,
   tx: Transaction,
   asked: RenameFile,
-  { tree, entry }: InDirectory,
+  { tree, parent, entry }: InDirectory,
 ): void {
+  refusePendingDirectory(tx, tree, entry?.id ?? parent);
   if (entry === null) {
     refuse(refuseWriteByLease(null, asked.leaseId, tx.now(), "File"));
     return;

@@ -2,6 +2,7 @@ import { FILE_ATTRIBUTES } from "../../rules/file-attributes.ts";
 import { admitFileUpdate } from "./admit.ts";
 import type { FileAsked, FileContext } from "./context.ts";
 import { changedSettings, type ItemSettings } from "./item-settings.ts";
+import { ALL_BYTES, type Touched } from "./opens.ts";
 import { growUsage } from "./share-usage.ts";
 import { type File, type FileProperties, writeFile } from "./tree-records.ts";
 import { nextFileVersion } from "./version.ts";
@@ -12,6 +13,11 @@ export interface SetFileProperties extends FileAsked {
   /** Null to leave it as it is. */
   readonly length: number | null;
   readonly settings: ItemSettings;
+}
+
+/** To resize a file touches what is behind its new end. */
+function bytesFrom(length: number | null): Touched | null {
+  return length === null ? null : { from: length, length: ALL_BYTES.length - length };
 }
 
 export async function setFileProperties(
@@ -27,7 +33,7 @@ export async function setFileProperties(
       tx,
       asked,
       "setFileProperties",
-      null,
+      bytesFrom(asked.length),
       makesWritable,
     );
     const version = nextFileVersion(tx, tree, contents, file);

@@ -1,9 +1,20 @@
 import type { Bytes } from "../../base/bytes.ts";
-import { count, flag, format, pairs, type RecordOf, text, u64, units } from "../../base/fields.ts";
+import {
+  added,
+  count,
+  flag,
+  format,
+  pairs,
+  type RecordOf,
+  text,
+  u64,
+  units,
+} from "../../base/fields.ts";
 import { key, keyAfter, ordinalPart, SPACE } from "../../base/keys.ts";
 import { fileNameKey } from "../../rules/file-name.ts";
 import { contentProperties, storedContent } from "../../store/content-field.ts";
 import type { Contents } from "../../store/contents.ts";
+import { storedCopy } from "../../store/copy-field.ts";
 import { storedLease } from "../../store/lease-field.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { isShown, keep, readInTree, type Tree } from "./kept-records.ts";
@@ -43,6 +54,8 @@ const fileShape = {
   content: storedContent,
   properties: contentProperties,
   lease: storedLease,
+  /** Until it is replaced. */
+  copy: added(storedCopy, null),
 };
 
 export type DirectoryEntry = Readonly<RecordOf<typeof entryShape>>;

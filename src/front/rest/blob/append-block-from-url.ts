@@ -1,11 +1,12 @@
 import { appendBlockFromUrl } from "../../../service/blob/append-block-from-url.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { sourceDigestsOf } from "../request-headers.ts";
+import { sourceRangeOf } from "../source/source-headers.ts";
 import { appendConditionsOf, appended } from "./append-block.ts";
 import { appendBlockBytesMax } from "./body.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
 import { refuseBeforeAppendBlobs } from "./create-blob.ts";
-import { sourceOf, sourceRangeOf } from "./source-headers.ts";
+import { sourceOf } from "./source-headers.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 
 export async function handleAppendBlockFromUrl(

@@ -3,7 +3,7 @@ import { rfc1123 } from "../../../base/time-text.ts";
 import type { BlobFound } from "../../../service/blob/get-blob-properties.ts";
 import type { Blob, BlobCopy } from "../../../service/blob/records.ts";
 import { propertyHeaders } from "../content-properties.ts";
-import { leaseHeaders, metadataHeaders } from "../response-headers.ts";
+import { copyHeaders, leaseHeaders, metadataHeaders } from "../response-headers.ts";
 import { writtenHeaders } from "./blob-state.ts";
 import { tierHeaders } from "./tier-headers.ts";
 
@@ -27,7 +27,7 @@ export function blobHeaders({ blob, isCurrent, lease, tier }: BlobFound): string
     ...(tier === null ? [] : tierHeaders(tier)),
     ...(blob.tags.length === 0 ? [] : ["x-ms-tag-count", String(blob.tags.length)]),
     ...typeHeaders(blob),
-    ...(blob.copy === null ? [] : copyHeaders(blob.copy)),
+    ...(blob.copy === null ? [] : blobCopyHeaders(blob.copy)),
     ...metadataHeaders(blob.metadata),
   ];
 }
@@ -47,12 +47,8 @@ function typeHeaders(blob: Blob): string[] {
   }
 }
 
-function copyHeaders(copy: BlobCopy): string[] {
-  const { id, source, status, bytesDone, bytesTotal, completedMs, description } = copy;
-  const headers = ["x-ms-copy-id", id, "x-ms-copy-source", source, "x-ms-copy-status", status];
-  headers.push("x-ms-copy-progress", `${bytesDone}/${bytesTotal}`);
-  if (completedMs !== null) headers.push("x-ms-copy-completion-time", rfc1123(completedMs));
-  if (description !== "") headers.push("x-ms-copy-status-description", description);
+function blobCopyHeaders(copy: BlobCopy): string[] {
+  const headers = copyHeaders(copy);
   if (copy.isIncremental) {
     headers.push("x-ms-incremental-copy", "true");
     headers.push("x-ms-copy-destination-snapshot", isoOfStamp(copy.snapshot));

@@ -2,11 +2,12 @@ import { copyBlobFromUrl } from "../../../service/blob/copy-blob-from-url.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { sourceDigestsOf } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
+import { copiedMetadataOf } from "../source/source-headers.ts";
 import { copiesTagsOf } from "../source/source-tags.ts";
 import { writtenHeaders } from "./blob-state.ts";
 import { tagsOf } from "./blob-tags.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
-import { copiedMetadataOf, sourceOf } from "./source-headers.ts";
+import { sourceOf } from "./source-headers.ts";
 import { tierOf } from "./tier-headers.ts";
 
 export async function handleCopyBlobFromUrl(

@@ -1,11 +1,12 @@
 import { copyBlob } from "../../../service/blob/copy-blob.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { flagOf } from "../request-headers.ts";
+import { copiedMetadataOf } from "../source/source-headers.ts";
 import { copiesTagsOf } from "../source/source-tags.ts";
 import { writtenHeaders } from "./blob-state.ts";
 import { tagsOf } from "./blob-tags.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
-import { copiedMetadataOf, sourceOf } from "./source-headers.ts";
+import { sourceOf } from "./source-headers.ts";
 import { tierOf } from "./tier-headers.ts";
 
 /** Before, a copy was made when the answer came, and nobody was told more about it. */

@@ -2,10 +2,11 @@ import { putBlockFromUrl } from "../../../service/blob/put-block-from-url.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { leaseIdOf, refuseHeaders, sourceDigestsOf } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
+import { sourceRangeOf } from "../source/source-headers.ts";
 import { putBlockBytesMax } from "./body.ts";
 import { addressOf, type BlobCall, type BlobFront } from "./call.ts";
 import { blockIdOf } from "./put-block.ts";
-import { sourceOf, sourceRangeOf } from "./source-headers.ts";
+import { sourceOf } from "./source-headers.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 
 export async function handlePutBlockFromUrl(

@@ -2,9 +2,10 @@ import { Fault } from "../../../base/fault.ts";
 import { putPageFromUrl } from "../../../service/blob/put-page-from-url.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { invalidHeader, requireHeader, sourceDigestsOf } from "../request-headers.ts";
+import { sourceRangeOf } from "../source/source-headers.ts";
 import type { BlobCall, BlobFront } from "./call.ts";
 import { pagesWritten, pageWriteOf } from "./put-page.ts";
-import { sourceOf, sourceRangeOf } from "./source-headers.ts";
+import { sourceOf } from "./source-headers.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 
 export async function handlePutPageFromUrl(

@@ -8,16 +8,23 @@ import type {
   ShareContext,
   ShareUse,
 } from "../../../service/file/context.ts";
+import type { CopyContext } from "../../../service/file/fetch-copy.ts";
 import type { Query, RestResponse } from "../http/exchange.ts";
 import { flagOf, leaseIdOf } from "../request-headers.ts";
 import { invalidQuery } from "../request-query.ts";
+import type { CopySources } from "../source/copy-sources.ts";
 import type { StorageCall } from "../storage-rest-service.ts";
 import type { FileRoute } from "./route.ts";
 
 /** One call of a File operation. */
 export type FileCall = StorageCall<FileRoute>;
 
-export type FileHandler = (context: ShareContext, call: FileCall) => Promise<RestResponse>;
+/** What handlers work with: the service's own things, and what names of sources stand for. */
+export interface FileFront extends ShareContext, CopyContext {
+  readonly sources: CopySources;
+}
+
+export type FileHandler = (context: FileFront, call: FileCall) => Promise<RestResponse>;
 
 /** What is asked of a share, or of one of its snapshots. */
 export function shareAskedOf({ account, access, route, request }: FileCall): ShareAsked {
@@ -55,7 +62,7 @@ export function serviceAskedOf({ account, access }: FileCall): ServiceAsked {
 
 const SNAPSHOT = "sharesnapshot";
 
-function snapshotOf(query: Query): Stamp | null {
+export function snapshotOf(query: Query): Stamp | null {
   return snapshotFrom(query, SNAPSHOT);
 }
 

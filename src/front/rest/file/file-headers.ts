@@ -8,7 +8,7 @@ import {
   propertyHeaders,
 } from "../content-properties.ts";
 import type { RequestHeaders } from "../http/exchange.ts";
-import { leaseHeaders, metadataHeaders, versionHeaders } from "../response-headers.ts";
+import { copyHeaders, leaseHeaders, metadataHeaders, versionHeaders } from "../response-headers.ts";
 import { itemHeaders } from "./item-headers.ts";
 
 const NAMES = namesBehind("x-ms-");
@@ -34,6 +34,7 @@ export function fileHeaders({ file, lease }: FileFound): string[] {
     "x-ms-server-encrypted",
     "true",
     ...itemHeaders(file),
+    ...(file.copy === null ? [] : copyHeaders(file.copy)),
     ...leaseHeaders(lease),
     ...metadataHeaders(file.metadata),
   ];

@@ -1,20 +1,19 @@
 import { Fault } from "../../../base/fault.ts";
-import type { ShareContext } from "../../../service/file/context.ts";
 import type { Accounts } from "../auth/account.ts";
 import type { AuthOptions } from "../auth/authenticate.ts";
 import { spellXmlError } from "../spell-error.ts";
 import { type StorageProtocol, StorageRestService } from "../storage-rest-service.ts";
-import type { FileHandler } from "./call.ts";
+import type { FileFront, FileHandler } from "./call.ts";
 import { FILE_HANDLERS } from "./handlers.ts";
 import { type FileOperationName, type FileRoute, routeFile } from "./route.ts";
 
 export class FileRestService extends StorageRestService<FileRoute> {
-  constructor(context: ShareContext, accounts: Accounts, auth: AuthOptions) {
+  constructor(context: FileFront, accounts: Accounts, auth: AuthOptions) {
     super(protocolOn(context), context, accounts, auth);
   }
 }
 
-function protocolOn(context: ShareContext): StorageProtocol<FileRoute> {
+function protocolOn(context: FileFront): StorageProtocol<FileRoute> {
   return {
     name: "file",
     route: ({ method, query, headers }, path) => routeFile(method, path, query, headers),

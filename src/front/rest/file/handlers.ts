@@ -1,4 +1,6 @@
+import { handleAbortCopyFile } from "./abort-copy-file.ts";
 import type { FileHandler } from "./call.ts";
+import { handleCopyFile } from "./copy-file.ts";
 import { handleCreateDirectory } from "./create-directory.ts";
 import { handleCreateFile } from "./create-file.ts";
 import { handleCreatePermission } from "./create-permission.ts";
@@ -27,6 +29,7 @@ import { handleListHandles } from "./list-handles.ts";
 import { handleListRanges } from "./list-ranges.ts";
 import { handleListShares } from "./list-shares.ts";
 import { handlePutRange } from "./put-range.ts";
+import { handlePutRangeFromUrl } from "./put-range-from-url.ts";
 import { handleRenameDirectory } from "./rename-directory.ts";
 import { handleRenameFile } from "./rename-file.ts";
 import type { FileOperationName } from "./route.ts";
@@ -82,6 +85,9 @@ export const FILE_HANDLERS: Readonly<Partial<Record<FileOperationName, FileHandl
   getFileMetadata: handleGetFileMetadata,
   setFileMetadata: handleSetFileMetadata,
   putRange: handlePutRange,
+  putRangeFromUrl: handlePutRangeFromUrl,
+  copyFile: handleCopyFile,
+  abortCopyFile: handleAbortCopyFile,
   listRanges: handleListRanges,
   renameFile: handleRenameFile,
   leaseFile: handleLeaseFile,

@@ -35,7 +35,7 @@ async function update(context: FileContext, call: FileCall): Promise<RestRespons
     body: incoming.body,
     digests: digestsOf(headers),
   });
-  return answer(done, incoming.echo);
+  return rangeWritten(done, incoming.echo);
 }
 
 async function clear(context: FileContext, call: FileCall): Promise<RestResponse> {
@@ -48,11 +48,11 @@ async function clear(context: FileContext, call: FileCall): Promise<RestResponse
     until,
     preservesWritten: preservesWritten(headers),
   });
-  return answer(done, []);
+  return rangeWritten(done, []);
 }
 
 /** Both ends are named. */
-function writtenRangeOf(headers: RequestHeaders): { from: number; until: number } {
+export function writtenRangeOf(headers: RequestHeaders): { from: number; until: number } {
   const range = rangeOf(headers);
   if (range === null) throw new Fault("MissingRequiredHeader", { HeaderName: "x-ms-range" });
   if (range.to === null) {
@@ -62,7 +62,7 @@ function writtenRangeOf(headers: RequestHeaders): { from: number; until: number 
   return { from: range.from, until: range.to + 1 };
 }
 
-function preservesWritten(headers: RequestHeaders): boolean {
+export function preservesWritten(headers: RequestHeaders): boolean {
   const name = "x-ms-file-last-write-time";
   const value = headers.get(name);
   if (value === undefined || value === "") return false;
@@ -73,7 +73,7 @@ function preservesWritten(headers: RequestHeaders): boolean {
   return lower === "preserve";
 }
 
-function answer(done: PutRangeDone, echo: readonly string[]): RestResponse {
+export function rangeWritten(done: PutRangeDone, echo: readonly string[]): RestResponse {
   return {
     status: 201,
     headers: [

@@ -1,0 +1,26 @@
+import { Fault } from "../../../base/fault.ts";
+import { findSource } from "../../../service/file/find-source.ts";
+import { conditionsOf, flagOf } from "../request-headers.ts";
+import type { SourceProtocol } from "../source/copy-sources.ts";
+import { snapshotOf } from "./call.ts";
+import { routeFile } from "./route.ts";
+
+/** Files as what others copy from. */
+export const FILE_SOURCES: SourceProtocol = {
+  route({ method, query, headers }, account, path, asked) {
+    const { operation, share, path: names } = routeFile(method, path, query, headers);
+    if (operation !== "getFile") throw new Fault("InvalidUri");
+    const at = {
+      account,
+      share,
+      snapshot: snapshotOf(query),
+      path: names,
+      trailingDots: flagOf(asked, "x-ms-source-allow-trailing-dot"),
+    };
+    const conditions = conditionsOf(asked, "x-ms-source-");
+    return {
+      resource: { service: "file", container: share, name: names.join("/") },
+      find: (view, access) => findSource(view, { at, access, conditions }),
+    };
+  },
+};

@@ -1,0 +1,32 @@
+import { refuse } from "../../base/fault.ts";
+import { refuseAbortOfCopy } from "../../rules/copy.ts";
+import { refuseWriteByLease } from "../../rules/lease.ts";
+import type { StoredCopy } from "../../store/copy-field.ts";
+import { admitToFile } from "./admit.ts";
+import type { FileAsked } from "./context.ts";
+import { type CopyContext, writeEnd } from "./fetch-copy.ts";
+import { deletePendingCopy } from "./pending-copies.ts";
+import { addUsage } from "./share-usage.ts";
+
+export interface AbortCopyFile extends FileAsked {
+  readonly copyId: string;
+}
+
+/** Ends a copy that is under way. What it went to stays, with nothing in it. */
+export async function abortCopyFile(context: CopyContext, asked: AbortCopyFile): Promise<void> {
+  const { copyId } = asked;
+  const { maps } = context.contents;
+  await context.store.transact((tx) => {
+    const { tree, file } = admitToFile(tx, asked, "abortCopyFile");
+    refuse(refuseWriteByLease(file.lease, asked.leaseId, tx.now(), "File"));
+    refuse(refuseAbortOfCopy(file.copy, copyId));
+    addUsage(tx, tree.share, file.id, -file.content.length);
+    writeEnd(context, tx, tree, file, file.copy as StoredCopy, {
+      status: "aborted",
+      description: "",
+      content: (_tx, content) => maps.resize(tx, content, 0),
+    });
+    deletePendingCopy(tx, copyId);
+  });
+  context.copies.cancel(copyId);
+}

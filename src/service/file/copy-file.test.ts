@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Body, wholeBody } from "../../base/bytes.ts";
+import { NO_CONDITIONS } from "../../rules/conditions.ts";
+import { RunningCopies } from "../../store/running-copies.ts";
+import type { ForeignSource, OpenedSource, OwnSource, SourceObject } from "../../store/source.ts";
+import { abortCopyFile } from "./abort-copy-file.ts";
+import { DEFAULT_FILE_SETTINGS } from "./context.ts";
+import { type CopyFile, copyFile } from "./copy-file.ts";
+import { deleteShare } from "./delete-share.ts";
+import { failInterruptedCopies } from "./fail-interrupted-copies.ts";
+import { findSource } from "./find-source.ts";
+import { getFileProperties } from "./get-file-properties.ts";
+import { getShareStats } from "./get-share-stats.ts";
+import { NO_SETTINGS } from "./item-settings.ts";
+import { Files, refused } from "./opens.fixture.ts";
+
+const FOUND: SourceObject = {
+  type: "BlockBlob",
+  length: 5,
+  etag: '"one"',
+  properties: {
+    contentType: "text/plain",
+    contentEncoding: "",
+    contentLanguage: "",
+    contentDisposition: "",
+    cacheControl: "",
+    contentMd5: null,
+  },
+  metadata: [],
+  sequenceNumber: 0n,
+  appendedBlocks: 0,
+  tags: [],
+};
+
+/** Something elsewhere, whose bytes come when the test lets them. */
+class Elsewhere implements ForeignSource {
+  readonly kind = "foreign";
+  readonly url = "http://elsewhere/object";
+  readonly found: SourceObject;
+  isClosed = false;
+  isTaken = false;
+  arrive: (opened: OpenedSource) => void = () => {};
+
+  constructor(found: SourceObject = FOUND) {
+    this.found = found;
+  }
+
+  async look(): Promise<SourceObject> {
+    return this.found;
+  }
+
+  open(): Promise<OpenedSource> {
+    return new Promise((resolve) => {
+      this.arrive = resolve;
+    });
+  }
+
+  opened(text: string): OpenedSource {
+    const close = () => {
+      this.isClosed = true;
+    };
+    const { length, drain } = wholeBody(Buffer.from(text));
+    const body: Body = {
+      length,
+      drain: (take) => {
+        this.isTaken = true;
+        return drain(take);
+      },
+    };
+    return { ...this.found, body, close };
+  }
+}
+
+function setup(files: Files) {
+  const context = { ...files.context, copies: new RunningCopies() };
+  const copy = (path: string, source: CopyFile["source"]) =>
+    copyFile(context, {
+      ...files.use(path),
+      source,
+      metadata: null,
+      settings: { ...NO_SETTINGS, setsArchive: false },
+      ignoresReadOnly: false,
+    });
+  const statusOf = async (path: string) => {
+    const { file } = await getFileProperties(context, files.use(path));
+    return file.copy?.status;
+  };
+  const used = async () => {
+    const asked = { at: files.use("").at, access: files.use("").access, leaseId: null };
+    return (await getShareStats(context, asked)).usedBytes;
+  };
+  const own = (path: string): OwnSource => ({
+    kind: "own",
+    url: "http://here/file",
+    find: (view) => findSource(view, { ...files.use(path), conditions: NO_CONDITIONS }),
+  });
+  return { context, copy, statusOf, used, own };
+}
+
+test("a copy that a stop of the server interrupted has failed", async () => {
+  const files = await Files.open();
+  const { context, copy, statusOf } = setup(files);
+  await copy("file", new Elsewhere());
+  assert.equal(await statusOf("file"), "pending");
+  await failInterruptedCopies(context);
+  assert.equal(await statusOf("file"), "failed");
+  await files.create("file", 1);
+  await failInterruptedCopies(context);
+});
+
+test("bytes of another length than was said make a copy fail", async () => {
+  const files = await Files.open();
+  const { context, copy, statusOf } = setup(files);
+  const elsewhere = new Elsewhere();
+  await copy("file", elsewhere);
+  elsewhere.arrive({ ...elsewhere.opened("longer"), length: 6 });
+  while ((await statusOf("file")) === "pending");
+  assert.equal(await statusOf("file"), "failed");
+  assert.ok(elsewhere.isClosed);
+  await context.copies.stop();
+});
+
+test("a copy that was aborted does not come back when its bytes do", async () => {
+  const files = await Files.open();
+  const { context, copy, statusOf, used } = setup(files);
+  const elsewhere = new Elsewhere();
+  const { copyId } = await copy("file", elsewhere);
+  assert.equal(await used(), 5);
+  await abortCopyFile(context, { ...files.use("file"), copyId });
+  elsewhere.arrive(elsewhere.opened("hello"));
+  while (!elsewhere.isClosed) await statusOf("file");
+  assert.equal(elsewhere.isTaken, false);
+  assert.equal(await statusOf("file"), "aborted");
+  assert.equal((await files.read("file")).length, 0);
+  assert.equal(await used(), 0);
+});
+
+test("a copy counts in the usage of its share, and what it replaces does not any more", async () => {
+  const files = await Files.open();
+  const { copy, used, own } = setup(files);
+  await files.create("source", 1_000);
+  await files.create("target", 10);
+  assert.equal(await used(), 1_010);
+  await copy("target", own("source"));
+  assert.equal(await used(), 2_000);
+});
+
+test("a copy beyond the quota is refused, and leaves nothing behind", async () => {
+  const files = await Files.open();
+  const { copy, used, own } = setup(files);
+  const huge = 4 * 2 ** 40;
+  await files.create("source", huge);
+  await files.create("other", 2 ** 40);
+  await assert.rejects(copy("target", own("source")), refused("ShareSizeLimitReached"));
+  const asked = files.use("target");
+  await assert.rejects(getFileProperties(files.context, asked), refused("ResourceNotFound"));
+  assert.equal(await used(), huge + 2 ** 40);
+});
+
+test("a share that was deleted meanwhile is no place for a copy to end", async () => {
+  const files = await Files.open();
+  const { context, copy } = setup(files);
+  const elsewhere = new Elsewhere();
+  await copy("file", elsewhere);
+  const { at, access } = files.use("");
+  const settingsOf = () => DEFAULT_FILE_SETTINGS;
+  const asked = { at, access, leaseId: null, snapshots: "refuse" } as const;
+  await deleteShare({ ...context, settingsOf }, asked);
+  elsewhere.arrive(elsewhere.opened("hello"));
+  while (!elsewhere.isClosed) await files.store.read(() => null);
+  await failInterruptedCopies(context);
+  const gone = getFileProperties(context, files.use("file"));
+  await assert.rejects(gone, refused("ShareNotFound"));
+});

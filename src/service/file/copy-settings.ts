@@ -1,0 +1,35 @@
+import { Fault } from "../../base/fault.ts";
+import { FILE_ATTRIBUTES } from "../../rules/file-attributes.ts";
+import type { SourceObject, SourceSettings } from "../../store/source.ts";
+import type { ItemSettings } from "./item-settings.ts";
+
+/** What a copy is to have over SMB; "source" for what the source has. */
+export type CopySettings = {
+  readonly [K in keyof ItemSettings]: ItemSettings[K] | "source";
+} & {
+  /** Whether it gets the attribute Archive, whatever else it has. */
+  readonly setsArchive: boolean;
+};
+
+export function settingsOfCopy(asked: CopySettings, { settings }: SourceObject): ItemSettings {
+  const attributes = taken(asked.attributes, () => known(settings).attributes);
+  const archive = asked.setsArchive ? FILE_ATTRIBUTES.Archive : 0;
+  return {
+    attributes: archive === 0 ? attributes : (attributes ?? 0) | archive,
+    created: taken(asked.created, () => known(settings).created),
+    written: taken(asked.written, () => known(settings).written),
+    changed: taken(asked.changed, () => known(settings).changed),
+    permission: taken(asked.permission, () => ({ kind: "sddl", sddl: known(settings).sddl })),
+  };
+}
+
+function taken<T>(asked: T | "source", ofSource: () => T): T {
+  return asked === "source" ? ofSource() : asked;
+}
+
+function known(settings: SourceSettings | undefined): SourceSettings {
+  if (settings !== undefined) return settings;
+  throw new Fault("InvalidHeaderValue", {
+    Reason: "Only files of this server have what is to be taken from the source: say it instead.",
+  });
+}

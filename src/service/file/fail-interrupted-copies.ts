@@ -1,0 +1,20 @@
+import type { FileContext } from "./context.ts";
+import { endCopy } from "./fetch-copy.ts";
+import { readPendingCopies } from "./pending-copies.ts";
+
+const COPIES_PER_STEP = 64;
+
+/**
+ * Copies that were under way when the server stopped have failed: what opened their sources is not
+ * kept. To be called before anybody can begin a new one.
+ */
+export async function failInterruptedCopies(context: FileContext): Promise<void> {
+  const description = '500 InternalError "The server stopped before the copy ended."';
+  for (;;) {
+    const found = await context.store.read((view) => readPendingCopies(view, COPIES_PER_STEP));
+    if (found.length === 0) return;
+    for (const [copyId, place] of found) {
+      await endCopy(context, copyId, place, { status: "failed", description });
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import { Fault } from "../../base/fault.ts";
+import type { Content } from "../../store/contents.ts";
+import type { StoredCopy } from "../../store/copy-field.ts";
+import { copyFailure, fetchSource } from "../../store/fetch-source.ts";
+import type { RunningCopies } from "../../store/running-copies.ts";
+import type { ForeignSource, SourceObject } from "../../store/source.ts";
+import type { Transaction } from "../../store/store.ts";
+import { treeOf } from "./admit.ts";
+import type { FileContext } from "./context.ts";
+import type { Tree } from "./kept-records.ts";
+import { type CopyPlace, deletePendingCopy } from "./pending-copies.ts";
+import { readShare } from "./records.ts";
+import { type File, findFile, writeFile } from "./tree-records.ts";
+import { nextFileVersion } from "./version.ts";
+
+/** What copies work with that go on after their answer. */
+export interface CopyContext extends FileContext {
+  readonly copies: RunningCopies;
+}
+
+/** A copy that is under way. */
+export interface FetchCopy {
+  readonly copyId: string;
+  readonly place: CopyPlace;
+  readonly source: ForeignSource;
+  readonly found: SourceObject;
+  readonly signal: AbortSignal;
+}
+
+/** Takes the bytes, then makes them the file's, all at once. However it ends, the file tells. */
+export async function fetchCopy(context: FileContext, copy: FetchCopy): Promise<void> {
+  const { copyId, place, source, found, signal } = copy;
+  const { contents } = context;
+  const note = (bytesDone: number) => noteProgress(context, copy, bytesDone);
+  try {
+    await fetchSource(contents, { source, found, signal, note }, (taken) =>
+      endCopy(context, copyId, place, {
+        status: "success",
+        description: "",
+        bytesDone: taken.length,
+        content: (tx, content) => contents.maps.write(tx, content, 0, taken),
+      }),
+    );
+  } catch (error) {
+    // Whoever ended it has told already, or the next start of the server will.
+    if (signal.aborted) return;
+    await endCopy(context, copyId, place, { status: "failed", description: copyFailure(error) });
+  }
+}
+
+/** How a copy ends, and what the file is made of from then on, unless that stays. */
+export interface CopyEnd extends Pick<StoredCopy, "status" | "description"> {
+  readonly bytesDone?: number;
+  content?(tx: Transaction, content: Content): Content;
+}
+
+/** Ends a copy, unless it has ended or its file is gone. */
+export function endCopy(
+  context: FileContext,
+  copyId: string,
+  place: CopyPlace,
+  end: CopyEnd,
+): Promise<void> {
+  return context.store.transact((tx) => {
+    deletePendingCopy(tx, copyId);
+    const found = pendingAt(tx, place, copyId);
+    if (found !== null) writeEnd(context, tx, found.tree, found.file, found.copy, end);
+  });
+}
+
+export function writeEnd(
+  { contents }: FileContext,
+  tx: Transaction,
+  tree: Tree,
+  file: File,
+  copy: StoredCopy,
+  { status, description, bytesDone = copy.bytesDone, content }: CopyEnd,
+): void {
+  const version = nextFileVersion(tx, tree, contents, file);
+  writeFile(tx, tree, {
+    ...file,
+    ...version,
+    content: content === undefined ? file.content : content(tx, file.content),
+    copy: { ...copy, status, description, bytesDone, completedMs: tx.now() },
+  });
+}
+
+interface Pending {
+  readonly tree: Tree;
+  readonly file: File;
+  readonly copy: StoredCopy;
+}
+
+function pendingAt(tx: Transaction, place: CopyPlace, copyId: string): Pending | null {
+  const share = readShare(tx, place);
+  if (share === null) return null;
+  const tree = treeOf(share);
+  const file = findFile(tx, tree, place.file);
+  const copy = file?.copy ?? null;
+  if (file === null || copy?.id !== copyId || copy.status !== "pending") return null;
+  return { tree, file, copy };
+}
+
+/** The progress changes nothing else about the file. */
+function noteProgress(
+  { store }: FileContext,
+  { copyId, place }: FetchCopy,
+  bytesDone: number,
+): Promise<void> {
+  return store.transact((tx) => {
+    const found = pendingAt(tx, place, copyId);
+    if (found === null) throw new Fault("NoPendingCopyOperation");
+    writeFile(tx, found.tree, { ...found.file, copy: { ...found.copy, bytesDone } });
+  });
+}

@@ -1,0 +1,34 @@
+import { refuse } from "../../base/fault.ts";
+import { type Conditions, refuseSourceByConditions } from "../../rules/conditions.ts";
+import { refuseByPendingCopy } from "../../rules/copy.ts";
+import type { OwnObject } from "../../store/source.ts";
+import type { View } from "../../store/store.ts";
+import { admitToFile } from "./admit.ts";
+import type { PathAsked } from "./context.ts";
+import { ALL_BYTES } from "./opens.ts";
+import { readPermission } from "./permissions.ts";
+
+export interface FindSource extends PathAsked {
+  readonly conditions: Conditions;
+}
+
+/** A file to copy from: who may read it now may copy it. */
+export function findSource(view: View, asked: FindSource): OwnObject {
+  const { tree, file } = admitToFile(view, asked, "getFile", ALL_BYTES);
+  refuse(refuseSourceByConditions(file, asked.conditions));
+  // Its bytes are not here yet, whatever it looks like.
+  refuse(refuseByPendingCopy(file.copy));
+  const { etag, content, properties, metadata, attributes, created, written, changed } = file;
+  const sddl = readPermission(view, tree, file.permissionKey) ?? "";
+  return {
+    type: "File",
+    etag,
+    content,
+    properties,
+    metadata,
+    sequenceNumber: 0n,
+    appendedBlocks: 0,
+    tags: [],
+    settings: { attributes, created, written, changed, sddl },
+  };
+}
