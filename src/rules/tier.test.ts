@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { REHYDRATE_HIGH_MS, REHYDRATE_STANDARD_MS } from "../base/limits.ts";
-import { refuseByTier, type StoredTier, stepTier, storedTier, TIERS, tierStatus } from "./tier.ts";
+import {
+  refuseByTier,
+  refuseCopyFromArchive,
+  refuseTierOfPast,
+  type StoredTier,
+  settledTier,
+  stepTier,
+  storedTier,
+  TIERS,
+  tierOnUpload,
+  tierStatus,
+} from "./tier.ts";
 
 const NOW = 1_700_000_000_000;
 const archived = storedTier("Archive", NOW);
@@ -63,4 +74,25 @@ test("it can be hurried, but neither slowed down nor sent elsewhere", () => {
   ] as const) {
     assert.equal(stepTier(from, { tier, priority }, NOW + 2000).refused, "BlobBeingRehydrated");
   }
+});
+
+test("an upload is in the tier it names, or in that of what it replaces", () => {
+  const cool = storedTier("Cool", NOW - 5);
+  assert.deepEqual(tierOnUpload("Cold", cool, NOW), storedTier("Cold", NOW));
+  assert.deepEqual(tierOnUpload(null, cool, NOW), cool);
+  assert.equal(tierOnUpload(null, null, NOW), null);
+  const ready = NOW + REHYDRATE_HIGH_MS;
+  const out = moved(archived, "Hot", "High");
+  assert.deepEqual(tierOnUpload(null, out, ready + 5), storedTier("Hot", ready));
+});
+
+test("what is on its way out of the archive stays in it when it is no longer current", () => {
+  assert.deepEqual(settledTier(moved(archived, "Hot"), NOW + 5), archived);
+  for (const tier of TIERS) {
+    const isOut = tier !== "Archive";
+    assert.equal(refuseTierOfPast(archived, tier, NOW), isOut ? "BlobArchived" : null);
+    assert.equal(refuseTierOfPast(null, tier, NOW), null);
+    assert.equal(refuseCopyFromArchive(tier), isOut ? null : "BlobArchived");
+  }
+  assert.equal(refuseCopyFromArchive(null), "BlobArchived");
 });

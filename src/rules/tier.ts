@@ -84,9 +84,35 @@ const DURATIONS_MS: Readonly<Record<RehydratePriority, number>> = {
   High: REHYDRATE_HIGH_MS,
 };
 
-/** Null where the upload names none. */
-export function tierOnUpload(tier: Tier | null, now: Instant): StoredTier | null {
-  return tier === null ? null : storedTier(tier, now);
+/** What is uploaded without naming a tier is in that of the blob that it replaces, if there is one. */
+export function tierOnUpload(
+  tier: Tier | null,
+  old: StoredTier | null,
+  now: Instant,
+): StoredTier | null {
+  return tier === null ? settledTier(old, now) : storedTier(tier, now);
+}
+
+/** A copy of what is archived is on its way out from the beginning; the source stays where it is. */
+export function refuseCopyFromArchive(tier: Tier | null): FaultCode | null {
+  return tier === null || tier === "Archive" ? "BlobArchived" : null;
+}
+
+/** What is not the current blob any more stays in the archive: only a copy of it gets out. */
+export function refuseTierOfPast(
+  stored: StoredTier | null,
+  tier: Tier,
+  now: Instant,
+): FaultCode | null {
+  const isArchived = tierStatus(stored, now).tier === "Archive";
+  return isArchived && tier !== "Archive" ? "BlobArchived" : null;
+}
+
+/** Where it is now, and stays: what is on its way out of the archive does not get there. */
+export function settledTier(stored: StoredTier | null, now: Instant): StoredTier | null {
+  if (stored === null || stored.rehydration === null) return stored;
+  const { tier, changedMs } = tierStatus(stored, now);
+  return storedTier(tier, changedMs ?? now);
 }
 
 export function storedTier(tier: Tier, now: Instant): StoredTier {

@@ -14,9 +14,10 @@ export interface OwnSource {
   readonly url: string;
   /**
    * What it names now. Throws a Fault unless the caller may read it and the conditions on it hold.
-   * Called in the body that copies, so that the two cannot disagree.
+   * Called in the body that copies, so that the two cannot disagree. `fromArchive` says that what
+   * is archived will do, too.
    */
-  find(view: View): OwnObject;
+  find(view: View, fromArchive?: boolean): OwnObject;
 }
 
 export interface ForeignSource {
@@ -70,6 +71,8 @@ export interface SourceProperties {
 export interface OwnObject extends Omit<SourceObject, "length" | "etag"> {
   readonly etag: Stamp;
   readonly content: Content;
+  /** Whether its bytes have to be waited for. */
+  readonly isArchived?: boolean;
 }
 
 /** Bytes on their way here. To be closed in the end, taken or not. */

@@ -1,6 +1,6 @@
 import { type ByteRange, type Piece, pieceOf } from "../base/byte-range.ts";
 import type { Body, Bytes } from "../base/bytes.ts";
-import { Fault } from "../base/fault.ts";
+import { Fault, type FaultCode } from "../base/fault.ts";
 import { etagOf } from "../base/stamp.ts";
 import {
   type Contents,
@@ -23,6 +23,8 @@ export interface SourceUse<T> {
   /** Null for all of it. */
   readonly range: ByteRange | null;
   readonly bytesMax: number;
+  /** What is said of more than that. */
+  readonly tooLarge?: FaultCode;
   /** Wanted of the bytes; null for none, so that nobody has to read them. */
   readonly digests: Digests | null;
   /** A cheap refusal of what has no chance. It proves nothing: whoever writes decides. */
@@ -46,7 +48,7 @@ export async function useSource<T>(context: Context, use: SourceUse<T>): Promise
   await store.read((view) => use.look(view));
   const opened = await openSource(context, use);
   try {
-    refuseSize(opened.body.length, use.bytesMax);
+    refuseSize(opened.body.length, use);
     const taken = await contents.take(opened.body, use.digests ?? NO_DIGESTS);
     try {
       return await store.transact((tx) => use.keep(tx, taken, opened));
@@ -65,7 +67,7 @@ async function shareSource<T>({ store }: Context, use: SourceUse<T>): Promise<T 
     use.look(tx);
     const found = source.find(tx);
     const piece = pieceOf(found.content.length, use.range);
-    refuseSize(piece.length, use.bytesMax);
+    refuseSize(piece.length, use);
     return isCrumb(found, piece) ? null : use.share(tx, found, piece);
   });
 }
@@ -75,8 +77,9 @@ function isCrumb({ content }: OwnObject, { length }: Piece): boolean {
   return length < content.length && length <= INLINE_BYTES_MAX && content.kind !== "inline";
 }
 
-function refuseSize(length: number, bytesMax: number): void {
-  if (length > bytesMax) throw new Fault("RequestBodyTooLarge", { MaxLimit: String(bytesMax) });
+function refuseSize<T>(length: number, { bytesMax, tooLarge }: SourceUse<T>): void {
+  if (length <= bytesMax) return;
+  throw new Fault(tooLarge ?? "RequestBodyTooLarge", { MaxLimit: String(bytesMax) });
 }
 
 function openSource<T>(context: Context, { source, range }: SourceUse<T>): Promise<OpenedSource> {

@@ -39,8 +39,9 @@ const ON_COPIES = {
   ...SCOPE,
   ...POLICY,
   ...HOLD,
-  "x-ms-rehydrate-priority": "High",
+  "x-ms-source-lease-id": "00000000-0000-0000-0000-00000000000a",
 };
+const PRIORITY = { "x-ms-rehydrate-priority": "High" };
 const ON_BLOCKS = { ...ON_UPDATES, ...SOURCE_KEYS };
 
 interface Case extends RawAsked {
@@ -70,8 +71,9 @@ const CASES: readonly Case[] = [
   put("/box/log?comp=appendblock", ON_UPDATES, {}, "text"),
   put("/box/log?comp=seal", ON_UPDATES),
   put("/box/new", ON_COPIES, SOURCE),
-  put("/box/new", ON_COPIES, { ...SOURCE, "x-ms-requires-sync": "true" }),
-  put("/box/new", { ...ON_COPIES, ...KEYS }, { ...SOURCE, ...type("BlockBlob") }),
+  put("/box/new", { ...ON_COPIES, ...PRIORITY }, { ...SOURCE, "x-ms-requires-sync": "true" }),
+  put("/box/new", { ...ON_COPIES, ...PRIORITY, ...KEYS }, { ...SOURCE, ...type("BlockBlob") }),
+  put("/box/new?comp=incrementalcopy", { ...ON_COPIES, ...PRIORITY, ...TAGS, ...TIER }, SOURCE),
   put("/box/new?comp=block&blockid=AAAA", { ...ON_BLOCKS, ...IF_TAGS }, SOURCE),
   put("/box/pages?comp=page", ON_BLOCKS, {
     ...SOURCE,

@@ -80,7 +80,7 @@ for (const operation of BLOB_OPERATIONS) {
     if (!returnsEtag) return assert.equal(answer.headers.get("etag"), null);
     const etag = (await found.blob.getProperties()).etag;
     assert.equal(answer.headers.get("etag"), etag);
-    assert.equal(etag !== found.etag, kind === "creates" || kind === "updates");
+    assert.equal(etag !== found.etag, ["creates", "updates", "copies"].includes(kind));
   });
 
   for (const header of HEADERS) {
@@ -90,7 +90,8 @@ for (const operation of BLOB_OPERATIONS) {
         const unmet = headersOf({ [header]: false }, found);
         const refusal = await askFor(server, operation, found.path, unmet);
         assert.equal(refusal.status, statusOfUnmet(operation, header));
-        assert.equal(refusal.code, "ConditionNotMet");
+        const code = kind === "copies" ? "TargetConditionNotMet" : "ConditionNotMet";
+        assert.equal(refusal.code, code);
         assert.equal((await found.blob.getProperties()).etag, found.etag);
         const met = headersOf({ [header]: true }, found);
         const answer = await askFor(server, operation, found.path, met);

@@ -5,7 +5,15 @@ import type { TestServer } from "./server.ts";
 /** A row of the table of blob operations: what each returns and what it accepts. */
 export interface BlobOperation {
   readonly name: string;
-  readonly kind: "creates" | "updates" | "deletes" | "reads" | "stages" | "seals";
+  readonly kind:
+    | "creates"
+    | "updates"
+    | "deletes"
+    | "reads"
+    | "stages"
+    | "seals"
+    | "snapshots"
+    | "copies";
   /** The type of blob that it is for, unless it is for block blobs. */
   readonly on?: "PageBlob" | "AppendBlob";
   readonly returnsEtag: boolean;
@@ -17,6 +25,9 @@ export interface BlobOperation {
 }
 
 const BLOCK_ID = Buffer.from("block").toString("base64");
+
+/** As the source of a copy: the very blob that it goes to. */
+const ITSELF = "itself";
 
 /** Leasing is not among them: it is about leases in a way of its own. */
 export const BLOB_OPERATIONS: readonly BlobOperation[] = [
@@ -157,6 +168,32 @@ export const BLOB_OPERATIONS: readonly BlobOperation[] = [
     method: "PUT",
     query: "comp=seal",
   },
+  {
+    name: "Snapshot Blob",
+    kind: "snapshots",
+    returnsEtag: true,
+    acceptsConditions: true,
+    method: "PUT",
+    query: "comp=snapshot",
+  },
+  {
+    name: "Copy Blob",
+    kind: "copies",
+    returnsEtag: true,
+    acceptsConditions: true,
+    method: "PUT",
+    query: "",
+    headers: { "x-ms-copy-source": ITSELF },
+  },
+  {
+    name: "Copy Blob From URL",
+    kind: "copies",
+    returnsEtag: true,
+    acceptsConditions: true,
+    method: "PUT",
+    query: "",
+    headers: { "x-ms-copy-source": ITSELF, "x-ms-requires-sync": "true" },
+  },
 ];
 
 /** A blob of the type that an operation is for, as a client that knows what all types have. */
@@ -179,10 +216,12 @@ export function askFor(
   path: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<RawAnswer> {
+  const isCopy = operation.headers?.["x-ms-copy-source"] === ITSELF;
+  const source: Record<string, string> = isCopy ? { "x-ms-copy-source": server.url + path } : {};
   return rawRequest(server, {
     method: operation.method,
     path: operation.query === "" ? path : `${path}?${operation.query}`,
-    headers: { ...operation.headers, ...headers },
+    headers: { ...operation.headers, ...source, ...headers },
     ...(operation.body !== undefined && { body: operation.body }),
   });
 }

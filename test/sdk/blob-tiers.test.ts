@@ -53,7 +53,7 @@ test("a blob is hot by inference until somebody sets its tier", async () => {
   assert.equal(headers.get("x-ms-access-tier"), "Hot");
 });
 
-test("uploads name a tier, and who replaces a blob without naming one gets the default", async () => {
+test("uploads name a tier, and what names none is in that of the blob that it replaces", async () => {
   const box = await newBox();
   const block = box.getBlockBlobClient("block");
   const list = box.getBlockBlobClient("list");
@@ -68,6 +68,12 @@ test("uploads name a tier, and who replaces a blob without naming one gets the d
     ["Cool", undefined],
     ["Cold", undefined],
   ]);
+  await block.upload("text", 4);
+  await list.commitBlockList([]);
+  const inherited = await block.getProperties();
+  assert.deepEqual([inherited.accessTier, inherited.accessTierInferred], ["Cool", undefined]);
+  assert.equal((await list.getProperties()).accessTier, "Cold");
+  await block.delete();
   await block.upload("text", 4);
   assert.equal((await block.getProperties()).accessTierInferred, true);
 });
@@ -193,6 +199,32 @@ test("a snapshot has a tier of its own", async () => {
   assert.equal((await blob.withSnapshot(snapshot).getProperties()).accessTier, "Archive");
   await refused(blob.withSnapshot(snapshot).download(), 409, "BlobArchived");
   assert.equal((await blob.downloadToBuffer()).toString(), "text");
+});
+
+test("an archived snapshot stays in the archive: only a copy of it gets out", async () => {
+  const blob = await newBlob();
+  const { snapshot = "" } = await blob.createSnapshot();
+  const past = blob.withSnapshot(snapshot);
+  await past.setAccessTier("Archive");
+  await past.setAccessTier("Archive");
+  await refused(past.setAccessTier("Hot"), 409, "BlobArchived");
+  const copy = (await newBox()).getBlockBlobClient("copy");
+  await (await copy.beginCopyFromURL(past.url, { tier: "Hot" })).pollUntilDone();
+  server.clock.turn(15 * HOUR_MS);
+  assert.equal((await copy.downloadToBuffer()).toString(), "text");
+});
+
+test("who is deleted on the way out of the archive stays in it", async () => {
+  const client = server.client();
+  await client.setProperties({ deleteRetentionPolicy: { enabled: true, days: 7 } });
+  const blob = await newBlob("Archive");
+  await blob.setAccessTier("Hot");
+  await blob.delete();
+  server.clock.turn(15 * HOUR_MS);
+  await blob.undelete();
+  const found = await blob.getProperties();
+  assert.deepEqual([found.accessTier, found.archiveStatus], ["Archive", undefined]);
+  await client.setProperties({ deleteRetentionPolicy: { enabled: false } });
 });
 
 test("a batch sets many tiers, and says of each what came of it", async () => {

@@ -13,6 +13,7 @@ import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
 import { CREDENTIAL, KEY, OTHER_ACCOUNT, startServer, type TestServer } from "./server.ts";
 
+const MIB = 1024 * 1024;
 let server: TestServer;
 let box: ContainerClient;
 let source: BlockBlobClient;
@@ -247,6 +248,23 @@ test("only block blobs are copied so, and only onto block blobs", async () => {
   const copy = box.getBlockBlobClient("copy");
   await refused(copy.syncCopyFromURL(pages.url), 409, "InvalidSourceBlobType");
   await refused(pages.syncCopyFromURL(source.url), 409, "InvalidBlobType");
+});
+
+test("what is too large for one step is a conflict, and goes with Copy Blob", async () => {
+  const pages = box.getPageBlobClient("pages");
+  const large = box.getBlockBlobClient("large");
+  const copy = box.getBlockBlobClient("copy");
+  await pages.create(256 * MIB + 512);
+  await large.stageBlockFromURL("AAAA", pages.url);
+  await large.commitBlockList(["AAAA"]);
+  await refused(copy.syncCopyFromURL(large.url), 409, "CannotVerifyCopySource");
+  const path = `/${box.containerName}/copy`;
+  const headers = { "x-ms-copy-source": large.url, "x-ms-blob-type": "BlockBlob" };
+  const old = await rawRequest(server, { method: "PUT", path, headers, version: "2018-11-09" });
+  assert.deepEqual([old.status, old.code], [409, "CannotVerifyCopySource"]);
+  assert.match(old.text, /Copy Blob, or in blocks.*<MaxLimit>268435456</s);
+  await (await copy.beginCopyFromURL(large.url)).pollUntilDone();
+  assert.equal((await copy.getProperties()).contentLength, 256 * MIB + 512);
 });
 
 test("Put Blob From URL makes a block blob of any blob, with its properties", async () => {

@@ -66,10 +66,36 @@ test("the copy itself is neither read nor written, but can be deleted", async ()
     () => copy.createSnapshot(),
     () => copy.create(512),
     () => copy.beginCopyFromURL(disk.url),
+    () => copy.getPageRanges(),
+    () => copy.getBlobLeaseClient().acquireLease(-1),
+    () => copy.getTags(),
+    () => copy.setTags({ a: "b" }),
+    () => copy.resize(512),
   ]) {
     await refused(use(), 409, code);
   }
+  const read = disk.beginCopyFromURL(copy.url);
+  await refused(read, 409, "CannotVerifyCopySource");
   await copy.delete({ deleteSnapshots: "include" });
+});
+
+test("a snapshot of the copy is read like any other, and compared with the one before", async () => {
+  const made: string[] = [];
+  for (const at of [0, 512]) {
+    await startCopy(copy, disk, await snapshotWith(1, at));
+    made.push((await copy.getProperties()).destinationSnapshot ?? "");
+  }
+  const [first = "", second = ""] = made;
+  const all = await copy.withSnapshot(second).getPageRanges();
+  assert.deepEqual(all.pageRange, [{ offset: 0, count: 1_023 }]);
+  const diff = await copy.withSnapshot(second).getPageRangesDiff(0, 2_048, first);
+  assert.deepEqual(diff.pageRange, [{ offset: 512, count: 511 }]);
+});
+
+test("a source that was created anew is not followed", async () => {
+  await startCopy(copy, disk, await snapshotWith(1, 0));
+  await disk.create(2_048);
+  await refused(startCopy(copy, disk, await snapshotWith(2, 0)), 409, "BlobOverwritten");
 });
 
 test("only snapshots of one page blob follow each other, forward in time", async () => {

@@ -41,6 +41,7 @@ const acquire = lease("acquire", { "x-ms-lease-duration": "15" });
 
 /** Anybody may read it: what is needed is needed for the target. */
 const FROM = { "x-ms-copy-source": "SOURCE" };
+const FROM_SNAPSHOT = { "x-ms-copy-source": "SNAPSHOT" };
 const FROM_PAGE = { "x-ms-source-range": "bytes=0-511" };
 
 /** As the service documents them; on a container `box` with a blob `there` and none called `new`, and `gone` deleted. */
@@ -92,6 +93,7 @@ const OPERATIONS: readonly Operation[] = [
   op("PUT", "/box/there?comp=block&blockid=AAAA", "o", "w", "w", FROM),
   op("PUT", "/box/pages?comp=page", "o", "w", "w", { ...FROM, ...PAGE, ...FROM_PAGE }),
   op("PUT", "/box/log?comp=appendblock", "o", "aw", "aw", FROM),
+  op("PUT", "/box/new?comp=incrementalcopy", "o", "cw", "cw", FROM_SNAPSHOT),
   op("DELETE", "/box/there", "o", "d", "d"),
 ];
 
@@ -109,6 +111,8 @@ function op(
 }
 
 let server: TestServer;
+/** What the sources in the table are called. */
+let sources: Record<string, string> = {};
 
 before(async () => {
   server = await startServer();
@@ -132,6 +136,10 @@ async function prepare(): Promise<void> {
   for (const name of ["box", "leased"]) await client.createContainer(name);
   const { containerClient: open } = await client.createContainer("open", { access: "blob" });
   await open.getBlockBlobClient("source").upload("x".repeat(512), 512);
+  const disk = open.getPageBlobClient("disk");
+  await disk.create(512);
+  const { snapshot = "" } = await disk.createSnapshot();
+  sources = { SOURCE: `${server.url}/open/source`, SNAPSHOT: disk.withSnapshot(snapshot).url };
   await client.getContainerClient("leased").getBlobLeaseClient(LEASE).acquireLease(-1);
   const box = client.getContainerClient("box");
   for (const name of ["there", "leased"]) await box.getBlockBlobClient(name).upload("old", 3);
@@ -205,7 +213,8 @@ async function lettersThatOpen(
 function ask(asked: RawAsked, sas: string) {
   const path = `${asked.path}${asked.path.includes("?") ? "&" : "?"}${sas}`;
   const headers = { ...asked.headers };
-  if ("x-ms-copy-source" in headers) headers["x-ms-copy-source"] = `${server.url}/open/source`;
+  const source = sources[headers["x-ms-copy-source"] ?? ""];
+  if (source !== undefined) headers["x-ms-copy-source"] = source;
   return rawRequest(server, { ...asked, headers, path });
 }
 

@@ -256,15 +256,29 @@ test("a deleted snapshot is deleted for good, if the account allows it", async (
   assert.deepEqual(await permanently(`&snapshot=${snapshot}`), refusal);
   await allowPermanentDelete();
   assert.deepEqual(await permanently(""), refusal);
-  assert.deepEqual(await permanently(`&snapshot=${NEVER}`), refusal);
-  assert.deepEqual(await permanently(`&versionid=${snapshot}`), refusal);
+  assert.deepEqual(await permanently(`&snapshot=${NEVER}`), [404, "BlobNotFound"]);
+  assert.deepEqual(await permanently(`&versionid=${snapshot}`), [404, "BlobNotFound"]);
   const { snapshot: live = "" } = await blob.createSnapshot();
-  assert.deepEqual(await permanently(`&snapshot=${live}`), refusal);
+  assert.deepEqual(await permanently(`&snapshot=${live}`), [409, "BlobSnapshotNotSoftDeleted"]);
   assert.deepEqual(await permanently(`&snapshot=${snapshot}`), [202, ""]);
   assert.deepEqual((await list(EVERYTHING)).map(told), ["blob@", "blob"]);
   const path = `/box/blob?deletetype=soft&snapshot=${live}`;
   const answer = await rawRequest(server, { method: "DELETE", path });
   assert.deepEqual([answer.status, answer.code], [400, "InvalidQueryParameterValue"]);
+});
+
+test("a version is deleted for good once it is neither current nor kept", async () => {
+  await start(VERSIONING);
+  await allowPermanentDelete();
+  const blob = container.getBlockBlobClient("blob");
+  const { versionId = "" } = await blob.upload("one", 3);
+  const query = `&versionid=${versionId}`;
+  assert.deepEqual(await permanently(query), [403, "OperationNotAllowedOnRootBlob"]);
+  await blob.delete();
+  assert.deepEqual(await permanently(query), [409, "BlobSnapshotNotSoftDeleted"]);
+  await blob.withVersion(versionId).delete();
+  assert.deepEqual(await permanently(query), [202, ""]);
+  assert.deepEqual(await list(EVERYTHING), []);
 });
 
 test("a permanent deletion takes the letter y", async () => {

@@ -90,6 +90,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "BlobOverwritten",
     message: "The blob has been recreated since the previous snapshot was taken.",
   },
+  BlobSnapshotNotSoftDeleted: {
+    status: 409,
+    code: "BlobSnapshotNotSoftDeleted",
+    message: "Only what is deleted already can be deleted permanently: delete it first.",
+  },
   BlockCountExceedsLimit: {
     status: 409,
     code: "BlockCountExceedsLimit",
@@ -161,6 +166,12 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 404,
     code: "CannotVerifyCopySource",
     message: "The specified copy source does not exist.",
+  },
+  CopySourceTooLarge: {
+    status: 409,
+    code: "CannotVerifyCopySource",
+    message:
+      "The copy source is too large for this operation: copy it with Copy Blob, or in blocks.",
   },
   CopySourceUnauthorized: {
     status: 401,

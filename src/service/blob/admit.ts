@@ -113,6 +113,18 @@ export function admitBlobRead(
   need: Need,
   type: BlobType | null = null,
 ): AdmittedState {
+  const found = admitBlobLook(view, asked, need, type);
+  if (found.isCurrent) refuse(refuseOnIncrementalCopy(found.blob.copy));
+  return found;
+}
+
+/** The same, for what every blob shows, even one of which nothing else is to be had. */
+export function admitBlobLook(
+  view: View,
+  asked: BlobRead,
+  need: Need,
+  type: BlobType | null = null,
+): AdmittedState {
   const found = admitToState(view, asked, need, type);
   const { blob } = found;
   const refused = refuseReadByConditions(blob, asked.conditions);

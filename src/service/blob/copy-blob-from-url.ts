@@ -55,6 +55,7 @@ export async function copyBlobFromUrl(
     source,
     range: null,
     bytesMax: COPY_FROM_URL_BYTES_MAX,
+    tooLarge: "CopySourceTooLarge",
     digests: digestsToTake(digests),
     look: admit,
     share: (tx, found) => {

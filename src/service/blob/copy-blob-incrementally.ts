@@ -4,6 +4,7 @@ import { type Stamp, stampOfIso } from "../../base/stamp.ts";
 import { refuseOverwrite } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { refuseTargetByConditions } from "../../rules/conditions.ts";
+import type { Content } from "../../store/contents.ts";
 import type { OwnSource } from "../../store/source.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitToBlobName, refuseByTagsOf } from "./admit.ts";
@@ -16,7 +17,14 @@ export interface CopyBlobIncrementally extends BlobUse {
   readonly source: OwnSource;
 }
 
-const PLAIN = { metadata: null, seals: false, tags: [], copiesTags: false, tier: null };
+const PLAIN = {
+  metadata: null,
+  seals: false,
+  tags: [],
+  copiesTags: false,
+  tier: null,
+  priority: null,
+};
 
 /**
  * Brings a copy of a page blob up to one of its snapshots, and takes a snapshot of the copy. Pages
@@ -33,6 +41,7 @@ export async function copyBlobIncrementally(
     const found = source.find(tx);
     if (found.type !== "PageBlob") throw new Fault("InvalidSourceBlobType");
     const { content } = found;
+    refuseRecreated(context, tx, target, content);
     const snapshot = tx.stamp();
     const made = copyMade(tx, copyId, source.url, content.length);
     const copy = { ...made, isIncremental: true, snapshot };
@@ -63,6 +72,18 @@ function admit(tx: Transaction, asked: CopyBlobIncrementally): Target {
     throw new Fault("IncrementalCopyOfEarlierVersionSnapshotNotAllowed");
   }
   return target;
+}
+
+/** Snapshots of a blob that was created anew do not go on where those of the one before ended. */
+function refuseRecreated(
+  { contents }: BlobContext,
+  tx: Transaction,
+  { old }: Target,
+  content: Content,
+): void {
+  if (old === null) return;
+  const changes = contents.maps.changes(tx, content, old.content, 0, content.length, 1);
+  if (changes === null) throw new Fault("BlobOverwritten");
 }
 
 /** Of a source's URL: what it names, and in which snapshot. */

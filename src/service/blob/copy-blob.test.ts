@@ -74,7 +74,14 @@ async function open() {
   return { blobs, copies, copy, stateOf };
 }
 
-const PLAIN = { metadata: null, seals: false, tags: [], copiesTags: false, tier: null };
+const PLAIN = {
+  metadata: null,
+  seals: false,
+  tags: [],
+  copiesTags: false,
+  tier: null,
+  priority: null,
+};
 const HELLO = Buffer.from("hello");
 
 test("a copy that a stop of the server interrupted has failed, and its bytes do not come later", async () => {
@@ -141,6 +148,7 @@ test("a source is found as it is now, and only if its conditions hold now", asyn
         at: blobs.use("source").at,
         access: OWNER,
         withTags: false,
+        fromArchive: false,
         conditions: { ...blobs.use("source").conditions, ifMatch },
       }),
     );

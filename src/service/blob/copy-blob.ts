@@ -38,7 +38,7 @@ function copyOwn(context: CopyContext, asked: CopyBlob, source: OwnSource): Prom
   const copyId = newGuid();
   return context.store.transact((tx) => {
     const target = admit(tx, asked);
-    const found = source.find(tx);
+    const found = source.find(tx, true);
     const { content } = found;
     context.contents.share(tx, content);
     const copy = copyMade(tx, copyId, source.url, content.length);

@@ -1,3 +1,4 @@
+import type { Instant } from "../../base/clock.ts";
 import { Fault, refuse } from "../../base/fault.ts";
 import { type Need, refuseByAccess, refuseOverwrite } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
@@ -5,7 +6,15 @@ import { refuseTargetByConditions } from "../../rules/conditions.ts";
 import { refuseByPendingCopy, refuseOnIncrementalCopy } from "../../rules/copy.ts";
 import { refuseWriteByLease } from "../../rules/lease.ts";
 import { refuseTags } from "../../rules/tags.ts";
-import { refuseByTier, tierOnUpload } from "../../rules/tier.ts";
+import {
+  type RehydratePriority,
+  refuseByTier,
+  refuseCopyFromArchive,
+  type StoredTier,
+  stepTier,
+  storedTier,
+  tierOnUpload,
+} from "../../rules/tier.ts";
 import type { Content } from "../../store/contents.ts";
 import type { SourceObject } from "../../store/source.ts";
 import type { Transaction, View } from "../../store/store.ts";
@@ -24,6 +33,8 @@ export interface CopyAsked extends BlobCreation {
   readonly metadata: Metadata | null;
   /** Whether an append blob takes no more blocks once it is copied. */
   readonly seals: boolean;
+  /** With which a copy of something archived gets out of the archive. */
+  readonly priority: RehydratePriority | null;
 }
 
 export interface Target {
@@ -53,7 +64,7 @@ export function admitTarget(view: View, asked: CopyAsked, need: Need): Target {
 export type CopiedObject = Pick<
   SourceObject,
   "type" | "properties" | "metadata" | "tags" | "sequenceNumber" | "appendedBlocks"
->;
+> & { readonly isArchived?: boolean };
 
 /** A file becomes a block blob. What is there already must be of the type that it becomes. */
 export function copiedType(old: Blob | null, { type }: Pick<SourceObject, "type">): Blob["type"] {
@@ -75,6 +86,7 @@ export function writeCopy(
   copy: BlobCopy,
 ): Blob {
   const { properties, metadata, sequenceNumber, appendedBlocks } = found;
+  if (found.isArchived === true) refuse(refuseCopyFromArchive(asked.tier));
   const type = copiedType(old, found);
   if (asked.tier !== null && type !== "BlockBlob") {
     throw new Fault("AccessTierNotSupportedForBlobType", { BlobType: type });
@@ -87,7 +99,7 @@ export function writeCopy(
     properties,
     metadata: asked.metadata ?? metadata,
     tags: asked.copiesTags ? found.tags : asked.tags,
-    tier: tierOnUpload(asked.tier, tx.now()),
+    tier: tierOf(asked, old, found, tx.now()),
     sequenceNumber,
     appendedBlocks,
     isSealed: asked.seals && found.type === "AppendBlob",
@@ -96,6 +108,16 @@ export function writeCopy(
   replaceBlob(context, tx, { at: asked.at, container }, old, blob);
   dropStagedBlocks(tx, container, asked.at.blob);
   return blob;
+}
+
+function tierOf(
+  { tier, priority }: CopyAsked,
+  old: Blob | null,
+  { isArchived }: CopiedObject,
+  now: Instant,
+): StoredTier | null {
+  if (tier === null || isArchived !== true) return tierOnUpload(tier, old?.tier ?? null, now);
+  return stepTier(storedTier("Archive", now), { tier, priority }, now).stored;
 }
 
 /** What is remembered of a copy that was made at once. */

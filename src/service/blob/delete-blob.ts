@@ -5,10 +5,11 @@ import { refuseReadByLease } from "../../rules/lease.ts";
 import { readDeleteRetention } from "../../store/delete-retention.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitBlobRemoval, admitToContainer, admitToState, refuseByTagsOf } from "./admit.ts";
-import type { BlobContext, BlobRead, BlobState } from "./context.ts";
+import type { BlobContext, BlobRead, BlobState, BlobStateAddress } from "./context.ts";
 import { removeBlob, removeState } from "./history.ts";
+import type { Container } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
-import { deleteDeleted, findDeleted, readSnapshots } from "./state-records.ts";
+import { deleteDeleted, findDeleted, findState, readSnapshots } from "./state-records.ts";
 
 /** At `at` stands the current blob, or a snapshot or version that goes alone. */
 export interface DeleteBlob extends BlobRead {
@@ -97,12 +98,20 @@ function deleteForGood(
   }
   if (state === null) throw notForGood("Name a snapshot or a version.");
   const deleted = findDeleted(tx, container, at.blob, state);
-  if (deleted === null) throw notForGood("It is not deleted: delete it first.");
+  if (deleted === null) throw notDeleted(tx, container, at);
   refuse(refuseWriteByConditions(deleted.blob, asked.conditions));
   refuseByTagsOf(tx, asked, container, deleted.blob);
   deleteDeleted(tx, container, at.blob, deleted);
   context.contents.drop(tx, deleted.blob.content);
   return { isGone: true };
+}
+
+function notDeleted(tx: Transaction, container: Container, at: BlobStateAddress): Fault {
+  const found = findState(tx, container, at);
+  if (found === null) return new Fault("BlobNotFound");
+  return new Fault(
+    found.isCurrent ? "OperationNotAllowedOnRootBlob" : "BlobSnapshotNotSoftDeleted",
+  );
 }
 
 function notForGood(reason: string): Fault {

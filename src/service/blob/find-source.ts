@@ -2,7 +2,7 @@ import { refuse } from "../../base/fault.ts";
 import { refuseByAccess } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { refuseSourceByConditions } from "../../rules/conditions.ts";
-import { refuseByPendingCopy } from "../../rules/copy.ts";
+import { refuseByPendingCopy, refuseOnIncrementalCopy } from "../../rules/copy.ts";
 import { refuseByTags } from "../../rules/tag-expression.ts";
 import { refuseByTier } from "../../rules/tier.ts";
 import type { View } from "../../store/store.ts";
@@ -13,11 +13,13 @@ import type { Blob } from "./records.ts";
 export interface FindSource extends Omit<BlobRead, "leaseId"> {
   /** Whether its tags are wanted, too. */
   readonly withTags: boolean;
+  /** Whether it may be archived. */
+  readonly fromArchive: boolean;
 }
 
 /** A blob, or one of its other states, to copy from: who may read it may copy it. */
-export function findSource(view: View, asked: FindSource): Blob {
-  const { container, blob } = admitToState(view, asked, BLOB_NEEDS.getBlob);
+export function findSource(view: View, asked: FindSource): Blob & { isArchived: boolean } {
+  const { container, blob, isCurrent } = admitToState(view, asked, BLOB_NEEDS.getBlob);
   const { ifTags } = asked.conditions;
   if (asked.withTags || ifTags !== null) {
     refuse(refuseByAccess(asked.access, BLOB_NEEDS.getBlobTags, container, view.now()));
@@ -26,6 +28,9 @@ export function findSource(view: View, asked: FindSource): Blob {
   if (ifTags !== null && refuseByTags(blob.tags, ifTags) !== null) refuse("SourceConditionNotMet");
   // Its bytes are not here yet, whatever it looks like.
   refuse(refuseByPendingCopy(blob.copy));
-  refuse(refuseByTier(blob.tier, view.now()));
-  return blob;
+  if (isCurrent) refuse(refuseOnIncrementalCopy(blob.copy));
+  const refused = refuseByTier(blob.tier, view.now());
+  const isArchived = refused === "BlobArchived" && asked.fromArchive;
+  if (!isArchived) refuse(refused);
+  return { ...blob, isArchived };
 }

@@ -2,7 +2,7 @@ import type { Instant } from "../../base/clock.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { type LeaseStatus, leaseStatus } from "../../rules/lease.ts";
 import { type TierStatus, tierStatus } from "../../rules/tier.ts";
-import { admitBlobRead } from "./admit.ts";
+import { admitBlobLook } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
 import type { Blob } from "./records.ts";
 
@@ -26,7 +26,7 @@ export function blobFound(blob: Blob, isCurrent: boolean, now: Instant): BlobFou
 
 export async function getBlobProperties(context: BlobContext, asked: BlobRead): Promise<BlobFound> {
   return context.store.read((view) => {
-    const { blob, isCurrent } = admitBlobRead(view, asked, BLOB_NEEDS.getBlobProperties);
+    const { blob, isCurrent } = admitBlobLook(view, asked, BLOB_NEEDS.getBlobProperties);
     return blobFound(blob, isCurrent, view.now());
   });
 }

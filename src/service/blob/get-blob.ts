@@ -4,7 +4,6 @@ import type { Bytes } from "../../base/bytes.ts";
 import { crc64 } from "../../base/crc64.ts";
 import { refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { refuseOnIncrementalCopy } from "../../rules/copy.ts";
 import { refuseByTier } from "../../rules/tier.ts";
 import type { Digests, Reading } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
@@ -54,7 +53,6 @@ async function openBlob(context: BlobContext, asked: GetBlob): Promise<Opened> {
   const opened = await context.store.read((view) => {
     const { blob, isCurrent } = admitBlobRead(view, asked, BLOB_NEEDS.getBlob);
     refuse(refuseByTier(blob.tier, view.now()));
-    if (isCurrent) refuse(refuseOnIncrementalCopy(blob.copy));
     const { from, length } = pieceToRead(blob, asked);
     const reading = context.contents.open(view, blob.content, from, length);
     return openedOf(view, blob, isCurrent, from, reading);

@@ -1,6 +1,7 @@
 import type { Instant } from "../../base/clock.ts";
 import { DAY_MS } from "../../base/limits.ts";
 import { NO_TAGS } from "../../rules/tags.ts";
+import { settledTier } from "../../rules/tier.ts";
 import { readDeleteRetention } from "../../store/delete-retention.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { BlobAddress, BlobContext, BlobState, BlobStateAddress } from "./context.ts";
@@ -129,7 +130,7 @@ function keepVersion(
   if (old.versionId === 0n && !context.settingsOf(at.account).versioning) return false;
   // Whoever wrote it without versioning gave it a stamp all the same.
   const versionId = old.versionId === 0n ? old.etag : old.versionId;
-  const version = { ...old, versionId, lease: null };
+  const version = { ...old, versionId, lease: null, tier: settledTier(old.tier, tx.now()) };
   writeState(tx, container, at.blob, { kind: "version", stamp: versionId }, version);
   return true;
 }
@@ -153,7 +154,7 @@ function retire(
     stamp: stamp ?? tx.stamp(),
     deletedMs: tx.now(),
     untilMs: endOfRetention(tx.now(), retention.days),
-    blob: { ...blob, lease: null },
+    blob: { ...blob, lease: null, tier: settledTier(blob.tier, tx.now()) },
   });
   return false;
 }

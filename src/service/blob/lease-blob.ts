@@ -5,7 +5,7 @@ import {
   refuseWriteByConditions,
   type Versioned,
 } from "../../rules/conditions.ts";
-import { refuseByPendingCopy } from "../../rules/copy.ts";
+import { refuseByPendingCopy, refuseOnIncrementalCopy } from "../../rules/copy.ts";
 import { type LeaseAction, stepLease } from "../../rules/lease.ts";
 import { refuseByTier } from "../../rules/tier.ts";
 import { admitToBlob, refuseByTagsOf } from "./admit.ts";
@@ -34,6 +34,7 @@ export async function leaseBlob(context: BlobContext, asked: LeaseBlob): Promise
     refuseByTagsOf(tx, asked, container, blob);
     refuse(refuseByTier(blob.tier, tx.now()));
     refuse(refuseByPendingCopy(blob.copy));
+    refuse(refuseOnIncrementalCopy(blob.copy));
     const outcome = stepLease(blob.lease, asked.lease, tx.now());
     if (outcome.refused !== null) throw new Fault(outcome.refused);
     writeBlob(tx, container, asked.at.blob, { ...blob, lease: outcome.lease });

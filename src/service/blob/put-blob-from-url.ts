@@ -48,7 +48,7 @@ export async function putBlobFromUrl(
     const { metadata, at } = asked;
     const type = "BlockBlob";
     const tags = asked.copiesTags ? found.tags : asked.tags;
-    const tier = tierOnUpload(asked.tier, tx.now());
+    const tier = tierOnUpload(asked.tier, old?.tier ?? null, tx.now());
     const written = nextBlobState(context, tx, at, old);
     const next = {
       ...NEW_BLOB,
@@ -69,6 +69,7 @@ export async function putBlobFromUrl(
     source,
     range: null,
     bytesMax: asked.bytesMax,
+    tooLarge: "CopySourceTooLarge",
     digests: wanted(asked),
     look: admit,
     share: (tx, found) => {

@@ -41,7 +41,7 @@ export async function putBlob(context: BlobContext, asked: PutBlob): Promise<Put
       const blob = blockBlob(
         written,
         asked,
-        tierOnUpload(asked.tier, tx.now()),
+        tierOnUpload(asked.tier, old?.tier ?? null, tx.now()),
         context.contents.keep(tx, taken),
         md5,
       );

@@ -139,7 +139,7 @@ function commit(
     properties: asked.properties,
     metadata: asked.metadata,
     tags: asked.tags,
-    tier: tierOnUpload(asked.tier, tx.now()),
+    tier: tierOnUpload(asked.tier, old?.tier ?? null, tx.now()),
   });
   if (staged !== null) {
     deleteStagedBlob(tx, container, name, staged, { dropContents: references.dropsStaged });

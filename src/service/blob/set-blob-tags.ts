@@ -1,6 +1,7 @@
 import { refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { refuseWriteByConditions } from "../../rules/conditions.ts";
+import { refuseOnIncrementalCopy } from "../../rules/copy.ts";
 import { refuseWriteByLease } from "../../rules/lease.ts";
 import { refuseTags, type Tags } from "../../rules/tags.ts";
 import { admitToState, refuseByTagsOf } from "./admit.ts";
@@ -17,11 +18,12 @@ export interface SetBlobTags extends BlobRead {
 export async function setBlobTags(context: BlobContext, asked: SetBlobTags): Promise<void> {
   await context.store.transact((tx) => {
     const found = admitToState(tx, asked, BLOB_NEEDS.setBlobTags);
-    const { container, blob } = found;
+    const { container, blob, isCurrent } = found;
     refuse(refuseTags(asked.tags));
     refuse(refuseWriteByConditions(blob, asked.conditions));
     refuseByTagsOf(tx, asked, container, blob);
     refuse(refuseWriteByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
+    if (isCurrent) refuse(refuseOnIncrementalCopy(blob.copy));
     amendState(tx, asked.at, found, { ...blob, tags: asked.tags });
   });
 }

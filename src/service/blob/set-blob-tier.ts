@@ -1,7 +1,7 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { refuseReadByLease } from "../../rules/lease.ts";
-import { type SetTier, stepTier } from "../../rules/tier.ts";
+import { refuseTierOfPast, type SetTier, stepTier } from "../../rules/tier.ts";
 import { admitToState, refuseByTagsOf } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
 import { amendState } from "./history.ts";
@@ -21,12 +21,13 @@ export async function setBlobTier(
 ): Promise<SetBlobTierDone> {
   return context.store.transact((tx) => {
     const found = admitToState(tx, asked, BLOB_NEEDS.setBlobTier);
-    const { container, blob } = found;
+    const { container, blob, isCurrent } = found;
     if (blob.type !== "BlockBlob") {
       throw new Fault("AccessTierNotSupportedForBlobType", { BlobType: blob.type });
     }
     refuseByTagsOf(tx, asked, container, blob);
     refuse(refuseReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
+    if (!isCurrent) refuse(refuseTierOfPast(blob.tier, asked.tier, tx.now()));
     const { refused, stored } = stepTier(blob.tier, asked, tx.now());
     if (refused !== null) throw new Fault(refused);
     amendState(tx, asked.at, found, { ...blob, tier: stored });

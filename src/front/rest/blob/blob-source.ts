@@ -16,7 +16,8 @@ export const BLOB_SOURCES: SourceProtocol = {
     const withTags = copiesTagsOf(asked);
     return {
       resource: { service: "blob", container, name: blob },
-      find: (view, access) => findSource(view, { at, access, conditions, withTags }),
+      find: (view, access, fromArchive) =>
+        findSource(view, { at, access, conditions, withTags, fromArchive }),
     };
   },
 };

@@ -24,6 +24,7 @@ export async function handleCopyBlobFromUrl(
     digests: sourceDigestsOf(headers),
     metadata: copiedMetadataOf(headers),
     seals: false,
+    priority: null,
   });
   return {
     status: 202,

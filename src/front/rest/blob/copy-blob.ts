@@ -7,7 +7,7 @@ import { writtenHeaders } from "./blob-state.ts";
 import { tagsOf } from "./blob-tags.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
 import { sourceOf } from "./source-headers.ts";
-import { tierOf } from "./tier-headers.ts";
+import { rehydratePriorityOf, tierOf } from "./tier-headers.ts";
 
 /** Before, a copy was made when the answer came, and nobody was told more about it. */
 const STATUS_SINCE = "2012-02-12";
@@ -19,7 +19,8 @@ export async function handleCopyBlob(context: BlobFront, call: BlobCall): Promis
     tags: tagsOf(headers),
     copiesTags: copiesTagsOf(headers),
     tier: tierOf(call),
-    source: sourceOf(context, call),
+    priority: rehydratePriorityOf(call),
+    source: sourceOf(context, call, ["x-ms-rehydrate-priority"]),
     metadata: copiedMetadataOf(headers),
     seals: flagOf(headers, "x-ms-seal-blob"),
   });

@@ -12,8 +12,12 @@ const UNSUPPORTED = [
 ];
 
 /** What the bytes of a write are read from. It has no body of its own. */
-export function sourceOf({ sources }: BlobFront, call: BlobCall): Source {
-  refuseUnsupportedOnCreation(call.request);
+export function sourceOf(
+  { sources }: BlobFront,
+  call: BlobCall,
+  known: readonly string[] = [],
+): Source {
+  refuseUnsupportedOnCreation(call.request, known);
   refuseHeaders(call.request.headers, UNSUPPORTED);
   refuseBody(call.request);
   return sources.of(call, "blob");

@@ -37,7 +37,7 @@ export interface RoutedSource {
   /** What is addressed, for whoever checks a SAS. */
   readonly resource: Resource;
   /** Judges the conditions on the source, too. */
-  find(view: View, access: Access): OwnObject;
+  find(view: View, access: Access, fromArchive: boolean): OwnObject;
 }
 
 export interface CopySourcesSetup {
@@ -92,7 +92,7 @@ export class CopySources {
     return {
       kind: "own",
       url: publicUrl(url),
-      find: (view) => judged(() => routed.find(view, access)),
+      find: (view, fromArchive = false) => judged(() => routed.find(view, access, fromArchive)),
     };
   }
 }

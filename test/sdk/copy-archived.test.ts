@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import type { BlockBlobClient, ContainerClient } from "@azure/storage-blob";
+import { refused } from "./refused.ts";
+import { startServer, type TestServer } from "./server.ts";
+
+const HOUR_MS = 3_600_000;
+let server: TestServer;
+let box: ContainerClient;
+let source: BlockBlobClient;
+let copy: BlockBlobClient;
+let count = 0;
+
+before(async () => {
+  server = await startServer();
+});
+
+after(async () => {
+  await server.close();
+  assert.deepEqual(server.failures, []);
+});
+
+beforeEach(async () => {
+  box = server.client().getContainerClient(`box${++count}`);
+  await box.create();
+  source = box.getBlockBlobClient("source");
+  copy = box.getBlockBlobClient("copy");
+  await source.upload("text", 4, { tier: "Archive", metadata: { colour: "blue" } });
+});
+
+for (const [priority, hours] of [
+  [undefined, 15],
+  ["High", 1],
+] as const) {
+  test(`a copy with priority ${priority} is out of the archive after ${hours} hours, the source stays`, async () => {
+    const options = { tier: "Cool", ...(priority && { rehydratePriority: priority }) } as const;
+    const done = await (await copy.beginCopyFromURL(source.url, options)).pollUntilDone();
+    assert.equal(done.copyStatus, "success");
+    const pending = await copy.getProperties();
+    assert.deepEqual(
+      [pending.accessTier, pending.archiveStatus, pending.rehydratePriority],
+      ["Archive", "rehydrate-pending-to-cool", priority ?? "Standard"],
+    );
+    assert.deepEqual(pending.metadata, { colour: "blue" });
+    server.clock.turn(hours * HOUR_MS - 1);
+    await refused(copy.download(), 409, "BlobBeingRehydrated");
+    server.clock.turn(1);
+    assert.equal((await copy.downloadToBuffer()).toString(), "text");
+    assert.equal((await copy.getProperties()).accessTier, "Cool");
+    assert.equal((await source.getProperties()).accessTier, "Archive");
+  });
+}
+
+test("a copy on its way out of the archive can be hurried like any other", async () => {
+  await (await copy.beginCopyFromURL(source.url, { tier: "Hot" })).pollUntilDone();
+  await copy.setAccessTier("Hot", { rehydratePriority: "High" });
+  server.clock.turn(HOUR_MS);
+  assert.equal((await copy.downloadToBuffer()).toString(), "text");
+});
+
+test("what is archived is copied to a tier that is online, and not onto an archived blob", async () => {
+  await refused(copy.beginCopyFromURL(source.url), 409, "BlobArchived");
+  await refused(copy.beginCopyFromURL(source.url, { tier: "Archive" }), 409, "BlobArchived");
+  await refused(source.beginCopyFromURL(source.url, { tier: "Hot" }), 409, "BlobArchived");
+  await source.setAccessTier("Hot");
+  const early = copy.beginCopyFromURL(source.url, { tier: "Hot" });
+  await refused(early, 409, "BlobBeingRehydrated");
+});
+
+test("whoever needs the bytes at once does not get them out of the archive", async () => {
+  await refused(copy.syncCopyFromURL(source.url, { tier: "Hot" }), 409, "BlobArchived");
+  await refused(copy.syncUploadFromURL(source.url, { tier: "Hot" }), 409, "BlobArchived");
+  await refused(copy.stageBlockFromURL("AAAA", source.url), 409, "BlobArchived");
+});
+
+test("a priority that is not needed does no harm", async () => {
+  const online = box.getBlockBlobClient("online");
+  await online.upload("text", 4);
+  const options = { tier: "Cool", rehydratePriority: "High" } as const;
+  await (await copy.beginCopyFromURL(online.url, options)).pollUntilDone();
+  assert.equal((await copy.getProperties()).archiveStatus, undefined);
+  assert.equal((await copy.downloadToBuffer()).toString(), "text");
+});
