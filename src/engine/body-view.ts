@@ -1,6 +1,7 @@
 import type { Bytes } from "../base/bytes.ts";
 import type { Instant } from "../base/clock.ts";
 import { KEY_BYTES_MAX, keyBehind } from "../base/keys.ts";
+import { MIB } from "../base/limits.ts";
 import type { Stamp } from "../base/stamp.ts";
 import type {
   Entry,
@@ -12,6 +13,9 @@ import type {
   View,
 } from "../store/store.ts";
 import type { KeptStretches } from "./kept-stretches.ts";
+
+/** A stretch ends with the entry that brings what is read for it to this size. */
+export const STRETCH_BYTES_MAX = 4 * MIB;
 
 /** One committed state, as an engine offers it to the bodies that run on it. */
 export interface State {
@@ -63,14 +67,8 @@ export class BodyView implements View {
     const kept = this.#kept?.find(making, from) ?? null;
     if (kept !== null) return kept;
     const end = this.#kept?.untilNext(making, from, until) ?? until;
-    const entries = this.range(from, end, { limit });
-    const last = entries.length < limit ? undefined : entries.at(-1);
-    const stretch = {
-      from,
-      until: last === undefined ? end : keyBehind(last.key),
-      made: making.make(entries),
-      wasKept: false,
-    };
+    const { entries, reached } = this.#readStretch(from, end, limit);
+    const stretch = { from, until: reached, made: making.make(entries), wasKept: false };
     this.#kept?.keep(making, stretch, entries.length);
     return stretch;
   }
@@ -81,6 +79,18 @@ export class BodyView implements View {
 
   end(): void {
     this.#ended = true;
+  }
+
+  #readStretch(from: Bytes, until: Bytes, limit: number): { entries: Entry[]; reached: Bytes } {
+    const entries: Entry[] = [];
+    let bytes = 0;
+    for (const entry of this.scan(from, until, false)) {
+      entries.push(entry);
+      bytes += entry.key.length + entry.value.length;
+      const isEnough = entries.length >= limit || bytes >= STRETCH_BYTES_MAX;
+      if (isEnough) return { entries, reached: keyBehind(entry.key) };
+    }
+    return { entries, reached: until };
   }
 
   protected scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry> {

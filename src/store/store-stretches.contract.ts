@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { Bytes } from "../base/bytes.ts";
 import { SPACE } from "../base/keys.ts";
+import { MIB } from "../base/limits.ts";
 import { ALL, k, type OpenStore, opened, put, spell } from "./opened-store.contract.ts";
 import type { Entry, Made, Making, Store, View } from "./store.ts";
 
@@ -141,5 +142,31 @@ export function stretches(open: OpenStore): void {
       view.stretch(counting, k(110), ALL.until, 5);
     });
     assert.deepEqual(read, [3, 5, 0]);
+  });
+
+  test("a stretch of large entries ends early, and the next one goes on behind it", async (t) => {
+    const { store } = await opened(t, open);
+    const large = 8;
+    await store.transact((tx) => {
+      for (let at = 0; at < large; at++) tx.set(k(at), Buffer.alloc(MIB, at));
+    });
+    const read: number[] = [];
+    const counting: Making<Made> = {
+      space: SPACE.container,
+      make(entries: readonly Entry[]) {
+        read.push(entries.length);
+        return { bytes: 0 };
+      },
+    };
+    await store.read((view) => {
+      for (let at = ALL.from; at.compare(ALL.until) < 0; ) {
+        at = view.stretch(counting, at, ALL.until, KEYS).until;
+      }
+    });
+    assert.ok(Math.max(...read) < large, `${read}`);
+    assert.equal(
+      read.reduce((sum, entries) => sum + entries),
+      large,
+    );
   });
 }

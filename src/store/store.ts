@@ -31,7 +31,8 @@ export interface View {
   range(from: Bytes, until: Bytes, options: RangeOptions): Entry[];
   /**
    * What `making` makes of a stretch of keys in which `from` lies. What has to be read for it goes from
-   * `from` to `until`, `limit` entries at most; what was kept from before may be longer on both sides.
+   * `from` to `until`, `limit` entries at most, and fewer where they are large; what was kept from
+   * before may be longer on both sides.
    */
   stretch<T extends Made>(making: Making<T>, from: Bytes, until: Bytes, limit: number): Stretch<T>;
   /** The same instant throughout one body. */

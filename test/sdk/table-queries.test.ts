@@ -122,6 +122,17 @@ test("a page has up to 1,000 entities, and says where the next one begins", asyn
   assert.deepEqual(rows, ["00002", "00003"]);
 });
 
+test("a page of large entities ends early, and says where the next one begins", async () => {
+  const large = await server.makeTable();
+  const text = "語".repeat(30_000);
+  const properties = Object.fromEntries(Array.from({ length: 16 }, (_, n) => [`text${n}`, text]));
+  for (let n = 0; n < 8; n++)
+    await large.createEntity({ partitionKey: "", rowKey: `${n}`, ...properties });
+  const sizes: number[] = [];
+  for await (const page of large.listEntities().byPage()) sizes.push(page.length);
+  assert.deepEqual(sizes, [3, 3, 2]);
+});
+
 test("what was deleted since is passed over, what was added behind is found", async () => {
   const moving = await server.makeTable();
   for (const rowKey of ["1", "2", "3", "4"])

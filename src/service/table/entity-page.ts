@@ -21,7 +21,7 @@ export interface PageText {
 }
 
 /** About what an entity or a value takes of memory beside its characters. */
-const ENTITY_BYTES = 300;
+const ENTITY_BYTES = 308;
 const VALUE_BYTES = 32;
 
 /**
@@ -31,6 +31,7 @@ const VALUE_BYTES = 32;
 export class EntityPage implements Columns, Made {
   readonly #keys: Bytes[] = [];
   readonly #stamps: Stamp[] = [];
+  readonly #sizes: number[] = [];
   readonly #properties: string[] = [];
   readonly #columns = new Map<string, Column>();
   #text: PageText | null = null;
@@ -40,6 +41,7 @@ export class EntityPage implements Columns, Made {
     for (const { key, value } of entries) {
       const { stamp, properties } = decodeEntity(value);
       this.#keys.push(key);
+      this.#sizes.push(key.length + value.length);
       this.#stamps.push(stamp);
       this.#properties.push(properties);
       this.#bytes += ENTITY_BYTES + key.length + properties.length;
@@ -64,6 +66,11 @@ export class EntityPage implements Columns, Made {
       else high = middle;
     }
     return low;
+  }
+
+  /** About what it takes in an answer. */
+  bytesOf(row: number): number {
+    return this.#sizes[row] as number;
   }
 
   place(row: number): EntityPlace {

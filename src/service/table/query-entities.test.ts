@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { KIB } from "../../base/limits.ts";
+import type { EntityPlace } from "../../rules/entity-plan.ts";
 import type { Entry, Store, View } from "../../store/store.ts";
-import { QUERY_MS_MAX } from "./query-entities.ts";
+import { QUERY_BYTES_MAX, QUERY_MS_MAX } from "./query-entities.ts";
 import { Tables, whereN } from "./tables.fixture.ts";
+
+/** In texts of 32 KiB. */
+const SIXTEENTH_OF_PAGE = QUERY_BYTES_MAX / 16 / (32 * KIB);
 
 test("a query that finds nothing for five seconds ends its page with a token", async () => {
   const tables = await Tables.open();
@@ -43,6 +48,35 @@ test("a long query is several bodies, and finds everything once", async () => {
   );
   assert.equal(next, null);
   assert.equal(bodies, 3);
+});
+
+test("a page of large entities ends early with a token, and nothing is left out", async () => {
+  const tables = await Tables.open();
+  await tables.fillLarge("p", 40, SIXTEENTH_OF_PAGE);
+  const pages: number[] = [];
+  let from: EntityPlace | null = null;
+  do {
+    const { entities, next } = await tables.query({ from });
+    pages.push(entities.length);
+    from = next;
+  } while (from !== null);
+  assert.deepEqual(pages, [16, 16, 8]);
+});
+
+test("a body reads few large entities, even if none of them matches", async () => {
+  const tables = await Tables.open();
+  await tables.fillLarge("p", 128, SIXTEENTH_OF_PAGE);
+  let bodies = 0;
+  const store: Store = {
+    ...tables.store,
+    read<T>(body: (view: View) => T) {
+      bodies++;
+      return tables.store.read(body);
+    },
+  };
+  const { entities, next } = await tables.query({ filter: whereN("eq", 1) }, { store });
+  assert.deepEqual([entities.length, next], [0, null]);
+  assert.ok(bodies >= 4, `${bodies}`);
 });
 
 test("terms on the keys are looked up, not searched for", async () => {

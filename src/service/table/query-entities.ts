@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Instant } from "../../base/clock.ts";
+import { KIB, MIB } from "../../base/limits.ts";
 import type { Filter } from "../../rules/entity-filter.ts";
 import {
   clip,
@@ -34,8 +35,12 @@ export interface QueryEntitiesDone {
 
 /** A page ends after this time, whatever it has found. */
 export const QUERY_MS_MAX = 5_000;
+/** A page ends with the entity that brings it to this size. */
+export const QUERY_BYTES_MAX = 4 * MIB;
 /** A body looks at this many entities at most; others have their turn before the next one. */
 const BODY_ENTITIES_MAX = 2_000;
+/** A large entity counts as several, one for each of so many bytes that had to be read. */
+const BYTES_PER_LOOK = 4 * KIB;
 /** So many of a page that was kept count as one. */
 const KEPT_ENTITIES_PER_LOOK = 32;
 const PAGE_ENTITIES_MAX = 1_024;
@@ -48,25 +53,34 @@ export async function queryEntities(
   const range = asked.keyRange === null ? null : spanOfRange(asked.keyRange);
   const open = range === null ? plan.spans : clip(plan.spans, range);
   const found: PageRows[] = [];
-  let room = asked.resultsMax;
+  let room: Room = { entities: asked.resultsMax, bytes: QUERY_BYTES_MAX };
   let from = asked.from ?? START;
   let untilMs: Instant | null = null;
   for (;;) {
     const spans = clip(open, { from, until: null });
     const part = await context.store.read((view) => readPart(view, asked, plan, spans, room));
-    for (const rows of part.found) {
-      found.push(rows);
-      room -= rows.rows.length;
-    }
+    found.push(...part.found);
+    room = part.room;
     untilMs ??= part.nowMs + QUERY_MS_MAX;
-    const isOver = room <= 0 || part.nowMs >= untilMs;
+    const isOver = isFull(room) || part.nowMs >= untilMs;
     if (part.next === null || isOver) return { table: part.table, found, next: part.next };
     from = part.next;
     await setImmediate();
   }
 }
 
+/** What a page can still take. */
+interface Room {
+  readonly entities: number;
+  readonly bytes: number;
+}
+
+function isFull({ entities, bytes }: Room): boolean {
+  return entities <= 0 || bytes <= 0;
+}
+
 interface Part extends QueryEntitiesDone {
+  readonly room: Room;
   readonly nowMs: Instant;
 }
 
@@ -75,7 +89,7 @@ function readPart(
   asked: QueryEntities,
   plan: Plan,
   spans: readonly KeySpan[],
-  room: number,
+  room: Room,
 ): Part {
   const table = admitToTable(view, asked, TABLE_NEEDS.queryEntities);
   const search = new Search(view, table, plan.exact ? null : asked.filter, room);
@@ -84,23 +98,24 @@ function readPart(
     next = search.through(span);
     if (next !== null) break;
   }
-  return { table: table.name, found: search.found, next, nowMs: view.now() };
+  const { found, room: left } = search;
+  return { table: table.name, found, next, room: left, nowMs: view.now() };
 }
 
 /** What one body does of a query. */
 class Search {
   readonly found: PageRows[] = [];
+  room: Room;
   readonly #view: View;
   readonly #table: Table;
   readonly #filter: Filter | null;
-  #room: number;
   #looks = BODY_ENTITIES_MAX;
 
-  constructor(view: View, table: Table, filter: Filter | null, room: number) {
+  constructor(view: View, table: Table, filter: Filter | null, room: Room) {
     this.#view = view;
     this.#table = table;
     this.#filter = filter;
-    this.#room = room;
+    this.room = room;
   }
 
   /** Where the search must go on later; null if it came to the end of the span. */
@@ -114,6 +129,7 @@ class Search {
       const first = page.rowAt(at);
       const stop = this.#take(page, first, last, stretch.wasKept ? KEPT_ENTITIES_PER_LOOK : 1);
       if (stop < last) return page.place(stop);
+      if (!stretch.wasKept) this.#payForBytes(page);
       at = stretch.until;
     }
     return null;
@@ -121,21 +137,37 @@ class Search {
 
   /** The row before which it had to stop. */
   #take(page: EntityPage, first: number, last: number, perLook: number): number {
-    if (this.#room === 0) return first;
+    if (isFull(this.room)) return first;
     const end = Math.min(last, first + this.#looks * perLook);
     const rows = page.select(this.#filter, first, end);
-    const isFull = rows.length >= this.#room;
-    if (isFull) rows.length = this.#room;
-    const stop = isFull ? (rows.at(-1) as number) + 1 : end;
+    rows.length = this.#fitting(page, rows);
+    const stop = isFull(this.room) ? (rows.at(-1) as number) + 1 : end;
     this.#looks -= Math.ceil((stop - first) / perLook);
-    this.#room -= rows.length;
     if (rows.length > 0) this.found.push({ page, rows });
     return stop;
   }
 
+  /** How many of the rows the page has room for. */
+  #fitting(page: EntityPage, rows: readonly number[]): number {
+    let { entities, bytes } = this.room;
+    let fitting = 0;
+    for (; fitting < rows.length && entities > 0 && bytes > 0; fitting++) {
+      entities--;
+      bytes -= page.bytesOf(rows[fitting] as number);
+    }
+    this.room = { entities, bytes };
+    return fitting;
+  }
+
+  /** Its entities have been paid for as so many looks. */
+  #payForBytes(page: EntityPage): void {
+    const more = Math.floor(page.bytes / BYTES_PER_LOOK) - page.size;
+    if (more > 0) this.#looks = Math.max(0, this.#looks - more);
+  }
+
   /** As many entities as may be of use. One more than is handed out tells where the next page begins. */
   #limit(): number {
-    const most = this.#filter === null ? this.#room : this.#looks;
+    const most = this.#filter === null ? Math.min(this.room.entities, this.#looks) : this.#looks;
     return Math.min(PAGE_ENTITIES_MAX, most + 1);
   }
 }

@@ -1,6 +1,7 @@
 import { HandClock } from "../../base/clock.ts";
 import type { Property } from "../../base/edm.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
+import { KIB } from "../../base/limits.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { OWNER } from "../../rules/access.ts";
 import type { Filter, Operator } from "../../rules/entity-filter.ts";
@@ -37,6 +38,19 @@ export class Tables {
         properties: [int("n", first + at)],
       }));
       await writeBatch(this.context, { ...this.asked, writes });
+    }
+  }
+
+  /** Rows 00000 and on, each of this many texts of 32 KiB. */
+  async fillLarge(partition: string, rows: number, texts: number): Promise<void> {
+    const json = `"${"x".repeat(32 * KIB)}"`;
+    const properties = Array.from({ length: texts }, (_, at): Property => {
+      return { name: `text${at}`, type: "Edm.String", json };
+    });
+    for (let row = 0; row < rows; row++) {
+      const place = { partition, row: String(row).padStart(5, "0") };
+      const write = { kind: "insertEntity", place, properties } as const;
+      await writeBatch(this.context, { ...this.asked, writes: [write] });
     }
   }
 
