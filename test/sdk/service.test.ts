@@ -363,6 +363,12 @@ test("who names no version gets the one that the account has set", async () => {
   assert.equal((await client.getProperties()).defaultServiceVersion, "2015-04-05");
   // Blocks had up to 4 MiB then.
   assert.deepEqual(await putBlock(null), ["RequestBodyTooLarge", "2015-04-05"]);
+  const forged = { path: "/container/blob", version: null, signed: false };
+  const authorization = `SharedKey ${server.account}:AAAA`;
+  for (const asked of [forged, { ...forged, headers: { authorization } }]) {
+    const refused = await rawRequest(server, asked);
+    assert.equal(refused.headers.get("x-ms-version"), "2015-04-05", refused.code);
+  }
   assert.deepEqual(await putBlock("2026-04-06"), ["", "2026-04-06"]);
   assert.deepEqual(await putBlock("2099-01-01"), ["", "2099-01-01"]);
 });

@@ -111,13 +111,14 @@ export class StorageRestService<Route> implements RestService {
   }
 
   async #answer(request: RestRequest, address: Address): Promise<RestResponse> {
+    const { account } = address;
+    if (account !== null && !namesVersion(request))
+      await this.#takeDefaultVersion(request, account);
     const route = this.#protocol.route(request, address.resourcePath);
     const found = authenticate(request, address, this.#protocol.resourceOf(route), this.#auth);
     refuseAnonymousWrite(found, request.method);
     refuseScope(found, request.method);
     refuseByTimeout(request.query);
-    if (!namesVersion(request)) await this.#takeDefaultVersion(request, address.accountName);
-    const { account } = address;
     return this.#protocol.handle({
       route,
       request,
@@ -163,9 +164,12 @@ export class StorageRestService<Route> implements RestService {
     return { status: 200, headers: preflight(cors, request.headers), body: null };
   }
 
-  /** Who names no version gets the one that the account has set, or else the newest. */
-  async #takeDefaultVersion(request: RestRequest, account: string): Promise<void> {
-    const { defaultServiceVersion } = await this.#properties(account);
+  /**
+   * Who names no version gets the one that the account has set, or else the newest. Refusals follow
+   * it too, and so do the rules of signing.
+   */
+  async #takeDefaultVersion(request: RestRequest, account: Account): Promise<void> {
+    const { defaultServiceVersion } = await this.#properties(account.name);
     if (defaultServiceVersion !== null) request.version = defaultServiceVersion;
   }
 
