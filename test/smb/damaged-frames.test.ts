@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { key, keyAfter, SPACE } from "../../src/base/keys.ts";
 import { COMMAND } from "../../src/front/smb/codec/header.ts";
 import { DIALECT } from "../../src/front/smb/codec/negotiate.ts";
-import { HEADER_BYTES, Writer } from "../../src/front/smb/codec/wire.ts";
-import { EMPTY_BODY, type SmbClient } from "../../src/front/smb/smb-client.fixture.ts";
+import { HEADER_BYTES, Writer, writeU64 } from "../../src/front/smb/codec/wire.ts";
+import {
+  type DirectLine,
+  EMPTY_BODY,
+  type SmbClient,
+} from "../../src/front/smb/smb-client.fixture.ts";
 import { serverUnderTest, USER } from "../../src/front/smb/smb-server.fixture.ts";
 import { Random } from "../sim/random.ts";
 
@@ -13,68 +19,94 @@ const FRAMES = Number(process.env.LAZULI_SMB_FRAMES ?? 100_000);
 /** Frames on one connection, if the server bears with it for so long. */
 const FRAMES_PER_CONNECTION = 200;
 const DIALECTS = [DIALECT.smb202, DIALECT.smb210, DIALECT.smb300, DIALECT.smb311];
+const SIGNED = 8;
+/** A pipe, a file and a directory. */
+const PLACES = [
+  ["IPC$", "srvsvc"],
+  ["box", "file"],
+  ["box", ""],
+] as const;
 /** Numbers that offsets, lengths and counts go wrong with. */
 const EXTREMES = [0, 1, 7, 63, 64, 65, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff];
 
-const text = (value: string) => Buffer.from(value, "utf16le");
+/** What smbclient and smbtorture sent in the clear, one frame of each kind. Log-ons are made anew. */
+const CAPTURED: readonly Buffer[] = (
+  JSON.parse(readFileSync("test/vectors/smb-frames.json", "utf8")) as string[]
+).map((frame) => Buffer.from(frame, "hex"));
 
-/** The bodies of ordinary requests, by command; what is open there has the id 1. */
-function bodies(): [number, Buffer][] {
-  const pipe = text("srvsvc");
-  const create = new Writer().u16(57).u16(0).u32(2).zeros(16).u32(0x12019f).u32(0).u32(7).u32(1);
-  create.u32(0).u16(120).u16(pipe.length).u32(0).u32(0).bytes(pipe);
-  const ioctl = (code: number) =>
-    new Writer().u16(57).u16(0).u32(code).u64(1).u64(1).u32(120).u32(8).zeros(12).u32(1024).u32(1);
-  const lock = new Writer().u16(48).u16(1).u32(0).u64(1).u64(1).u64(0).u64(9).u32(2).u32(0);
-  const path = text("\\\\h\\IPC$");
-  const query = new Writer().u16(41).u8(1).u8(18).u32(999).zeros(16).u64(1).u64(1);
-  const scan = new Writer().u16(33).u8(37).u8(0).u32(0).u64(1).u64(1).u16(96).u16(2).u32(999);
-  return [
-    [COMMAND.negotiate, new Writer().u16(36).u16(1).zeros(32).u16(0x210).done()],
-    [COMMAND.sessionSetup, new Writer().u16(25).zeros(10).u16(88).u16(9).u64(0).zeros(9).done()],
-    [COMMAND.treeConnect, new Writer().u16(9).u16(0).u16(72).u16(path.length).bytes(path).done()],
-    [COMMAND.create, create.done()],
-    [COMMAND.close, new Writer().u16(24).u16(1).u32(0).u64(1).u64(1).done()],
-    [COMMAND.flush, new Writer().u16(24).zeros(6).u64(1).u64(1).done()],
-    [COMMAND.read, new Writer().u16(49).u16(0).u32(99).u64(0).u64(1).u64(1).zeros(17).done()],
-    [COMMAND.write, new Writer().u16(49).u16(112).u32(8).u64(0).u64(1).u64(1).zeros(24).done()],
-    [COMMAND.lock, lock.done()],
-    [COMMAND.ioctl, ioctl(0x11c017).u32(0).u64(0).done()],
-    [COMMAND.ioctl, ioctl(0x140204).u32(0).u64(0).done()],
-    [COMMAND.cancel, EMPTY_BODY],
-    [COMMAND.echo, EMPTY_BODY],
-    [COMMAND.queryDirectory, scan.bytes(text("*")).done()],
-    [COMMAND.changeNotify, new Writer().u16(32).u16(1).u32(99).u64(1).u64(1).u32(3).u32(0).done()],
-    [COMMAND.queryInfo, query.done()],
-    [
-      COMMAND.setInfo,
-      new Writer().u16(33).u16(0).u32(8).u32(96).u32(0).u64(1).u64(1).u64(1).done(),
-    ],
-    [COMMAND.oplockBreak, new Writer().u16(24).zeros(6).u64(1).u64(1).done()],
-    [COMMAND.treeDisconnect, EMPTY_BODY],
-    [COMMAND.logoff, EMPTY_BODY],
-  ];
+/** Where in the body a request names what it works on. */
+const FILE_ID_AT: Readonly<Record<number, number>> = {
+  [COMMAND.close]: 8,
+  [COMMAND.flush]: 8,
+  [COMMAND.read]: 16,
+  [COMMAND.write]: 16,
+  [COMMAND.lock]: 8,
+  [COMMAND.ioctl]: 8,
+  [COMMAND.queryDirectory]: 8,
+  [COMMAND.changeNotify]: 8,
+  [COMMAND.queryInfo]: 24,
+  [COMMAND.setInfo]: 16,
+  [COMMAND.oplockBreak]: 8,
+};
+
+/** What a client has open, for requests to work on. */
+interface Opened {
+  readonly treeId: number;
+  readonly fileId: Buffer;
+}
+
+/** The captured frame as this client would send it now: ids are its own, all else stays. */
+function asOf(client: SmbClient, captured: Buffer, { treeId, fileId }: Opened): Buffer {
+  const frame = Buffer.from(captured);
+  for (let at = 0; ; ) {
+    const message = frame.subarray(at);
+    const command = message.readUInt16LE(12);
+    const charge = Math.max(1, message.readUInt16LE(6));
+    message.writeUInt32LE(message.readUInt32LE(16) & ~SIGNED, 16);
+    writeU64(message, 24, client.nextMessageId);
+    message.writeUInt32LE(treeId, 36);
+    writeU64(message, 40, client.sessionId);
+    const fileIdAt = FILE_ID_AT[command];
+    if (fileIdAt !== undefined && message.length >= HEADER_BYTES + fileIdAt + 16) {
+      fileId.copy(message, HEADER_BYTES + fileIdAt);
+    }
+    if (command !== COMMAND.cancel) client.nextMessageId += charge;
+    const next = message.readUInt32LE(20);
+    if (next === 0) return frame;
+    at += next;
+  }
 }
 
 /** One to four places changed; most of them behind the header, where more is read. */
 function damage(frame: Buffer, random: Random): Buffer {
   for (let left = 1 + random.below(4); left > 0; left--) {
-    const inHeader = random.chance(0.15);
+    const inHeader = random.chance(0.04);
     const at = inHeader ? random.below(HEADER_BYTES) : HEADER_BYTES + random.below(64);
     const value = random.pick(EXTREMES);
     if (at >= frame.length) continue;
     if (random.chance(0.4)) frame[at] = random.below(256);
     else if (random.chance(0.5) && at + 2 <= frame.length) frame.writeUInt16LE(value & 0xffff, at);
-    else if (at + 4 <= frame.length) frame.writeUInt32LE(value, at);
+    else if (random.chance(0.7) && at + 4 <= frame.length) frame.writeUInt32LE(value, at);
+    else frame.subarray(at, at + 8).fill(random.pick([0x00, 0x7f, 0xff]));
   }
-  return random.chance(0.1) ? frame.subarray(0, random.below(frame.length + 1)) : frame;
+  return random.chance(0.03) ? frame.subarray(0, random.below(frame.length + 1)) : frame;
 }
 
-async function loggedOn(client: SmbClient, random: Random): Promise<SmbClient> {
+async function loggedOn(client: SmbClient, random: Random): Promise<Opened[]> {
   await client.negotiate({ dialects: [random.pick(DIALECTS)] });
   await client.logOn(USER);
-  await client.treeConnect("IPC$");
-  return client;
+  const opened: Opened[] = [];
+  for (const [share, name] of PLACES) {
+    await client.treeConnect(share);
+    const text = Buffer.from(name, "utf16le");
+    const body = new Writer().u16(57).u16(0).u32(2).zeros(16).u32(0x1f01ff).u32(0).u32(7).u32(3);
+    body.u32(0).u16(120).u16(text.length).u32(0).u32(0).bytes(text).zeros(1);
+    const reply = await client.call(COMMAND.create, body.done());
+    assert.equal(reply.status, 0, `0x${reply.status.toString(16)}`);
+    const fileId = Buffer.from(reply.bytes.subarray(HEADER_BYTES + 64, HEADER_BYTES + 80));
+    opened.push({ treeId: client.treeId, fileId });
+  }
+  return opened;
 }
 
 /** Whether the server still answers; it may also have hung up. */
@@ -92,19 +124,24 @@ test(`${FRAMES} damaged frames: each is answered or hung up on, and nothing brea
   t.diagnostic(`LAZULI_SEED=${SEED}`);
   const random = new Random(SEED);
   const { client, server, failures } = await serverUnderTest();
-  const requests = bodies();
   for (let sent = 0; sent < FRAMES; ) {
-    const one = await loggedOn(client(), random);
+    const one = client();
+    const opened = await loggedOn(one, random);
     for (let on = 0; on < FRAMES_PER_CONNECTION && sent < FRAMES; on++) {
       sent++;
-      const [command, body] = random.pick(requests);
-      const isSealed = one.sealer !== null && random.chance(0.1);
-      const message = damage(one.message(command, Buffer.from(body)), random);
-      one.line.send(isSealed ? one.seal(message) : message);
+      const frame = damage(asOf(one, random.pick(CAPTURED), random.pick(opened)), random);
+      one.line.send(one.sealer !== null && random.chance(0.1) ? one.seal(frame) : frame);
       if (!(await answersEcho(one))) break;
     }
-    one.line.close();
+    await (one.line as DirectLine).end();
     assert.deepEqual(failures, [], `LAZULI_SEED=${SEED}`);
   }
   assert.equal(server.sessions.size, 0);
+  const { store } = server.options.files;
+  const left = await store.read((view) =>
+    [SPACE.handle, SPACE.opens, SPACE.rangeLock].flatMap((space) =>
+      view.range(key(space), keyAfter(key(space)), { limit: 1 }),
+    ),
+  );
+  assert.deepEqual(left, [], "every handle and lock went with its connection");
 });

@@ -9,7 +9,9 @@ export type Open = PipeOpen | FileOpen;
 export abstract class OpenBase {
   readonly fileId: FileId;
   readonly treeId: number;
-  readonly #ending = new AbortController();
+  /** Made when somebody waits: most opens end without. */
+  #ending: AbortController | null = null;
+  #isEnding = false;
   #uses = 0;
   #onLeave: (() => void) | null = null;
 
@@ -20,6 +22,8 @@ export abstract class OpenBase {
 
   /** Aborted when it is about to be closed: whoever waits for something here waits no longer. */
   get ending(): AbortSignal {
+    this.#ending ??= new AbortController();
+    if (this.#isEnding) this.#ending.abort();
     return this.#ending.signal;
   }
 
@@ -35,7 +39,8 @@ export abstract class OpenBase {
 
   /** Resolves when no more than `uses` requests work on it, and none that waits. */
   async end(uses: number): Promise<void> {
-    this.#ending.abort();
+    this.#isEnding = true;
+    this.#ending?.abort();
     while (this.#uses > uses) {
       await new Promise<void>((resolve) => {
         this.#onLeave = resolve;

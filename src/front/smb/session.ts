@@ -75,7 +75,8 @@ export class Session {
         await this.closeOpen(open, 0);
       } catch (error) {
         // Closed from elsewhere already, or gone with its share: all the better.
-        if (!(error instanceof Fault)) throw error;
+        if (error instanceof Fault && error.code === "InvalidHandle") continue;
+        this.connection.server.options.log.failure("closing a file over SMB", error);
       }
     }
   }

@@ -60,6 +60,8 @@ export class DirectLine implements ClientLine {
   readonly connection: Connection;
   readonly #inbox = new Inbox();
   readonly #onError: (error: unknown) => void;
+  readonly #running = new Set<Promise<void>>();
+  #closed: Promise<void> | null = null;
 
   constructor(server: SmbServer, onError: (error: unknown) => void) {
     this.#onError = onError;
@@ -71,10 +73,13 @@ export class DirectLine implements ClientLine {
   }
 
   send(frame: Bytes): void {
-    receiveFrame(this.connection, frame).catch((error) => {
-      this.#onError(error);
-      this.close();
-    });
+    const running = receiveFrame(this.connection, frame)
+      .catch((error) => {
+        this.#onError(error);
+        this.close();
+      })
+      .then(() => void this.#running.delete(running));
+    this.#running.add(running);
   }
 
   next(): Promise<Bytes | null> {
@@ -83,7 +88,14 @@ export class DirectLine implements ClientLine {
 
   close(): void {
     this.#inbox.close();
-    void this.connection.close();
+    this.#closed ??= this.connection.close();
+  }
+
+  /** Closes it, and resolves when the server has let go of everything. */
+  async end(): Promise<void> {
+    this.close();
+    await this.#closed;
+    await Promise.all(this.#running);
   }
 }
 
