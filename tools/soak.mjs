@@ -1,4 +1,4 @@
-// `npm run soak -- --minutes 60`: the random tests of `test/sim` with one seed after the other, and the
+// `npm run soak -- --minutes 60`: the random tests of `test/sim` and the damaged frames of `test/smb` with one seed after the other, and the
 // kills of `test/crash`, until the time is up. A seed that fails is printed, to be tried again with
 // `LAZULI_SEED=… npm test -- history`.
 import { spawnSync } from "node:child_process";
@@ -24,7 +24,10 @@ process.chdir(root);
 process.exitCode = install() && build() && soak() ? 0 : 1;
 
 function soak() {
-  const histories = testFiles("dist/test/sim", "-history.test.js");
+  const histories = [
+    ...testFiles("dist/test/sim", "-history.test.js"),
+    ...testFiles("dist/test/smb", "damaged-frames.test.js"),
+  ];
   const kills = testFiles("dist/test/crash", ".test.js");
   const untilMs = Date.now() + minutes * 60_000;
   const failed = [];

@@ -60,6 +60,15 @@ test("bad bytes close their own connection, and no other", async (t) => {
   client.line.close();
 });
 
+test("a thousand clients are served at a time", async (t) => {
+  const { port } = await started(t);
+  const clients: SmbClient[] = [];
+  for (let count = 0; count < 1_000; count++) clients.push(await loggedOn(port));
+  const replies = await Promise.all(clients.map((one) => one.call(COMMAND.echo, EMPTY_BODY)));
+  assert.ok(replies.every(({ status }) => status === 0));
+  for (const { line } of clients) line.close();
+});
+
 test("a server that stops hangs up on everybody", async () => {
   const smb = await startSmb();
   const client = await loggedOn(smb.port);

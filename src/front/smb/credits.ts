@@ -15,6 +15,11 @@ export class CreditWindow {
   /** Uses `charge` ids from `id` on; false if one of them is not the client's to use. */
   use(id: number, charge: number): boolean {
     if (id < this.#low || id + charge > this.#high) return false;
+    // The usual case: a client that uses its ids in order.
+    if (id === this.#low && this.#used.size === 0) {
+      this.#low += charge;
+      return true;
+    }
     for (let one = id; one < id + charge; one++) if (this.#used.has(one)) return false;
     for (let one = id; one < id + charge; one++) this.#used.add(one);
     while (this.#used.delete(this.#low)) this.#low++;
