@@ -1,6 +1,6 @@
-// `npm run soak -- --minutes 60`: the random tests of `test/sim` and the damaged frames of `test/smb` with one seed after the other, and the
-// kills of `test/crash`, until the time is up. A seed that fails is printed, to be tried again with
-// `LAZULI_SEED=… npm test -- history`.
+// `npm run soak -- --minutes 60`: the random tests of `test/sim` and the damaged frames of `test/smb` with
+// one seed after the other, and the kills of `test/crash`, until the time is up. A seed that fails is
+// printed, to be tried again with `LAZULI_SEED=… npm test -- history damaged`.
 import { spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
