@@ -20,12 +20,12 @@ const FRAMES = Number(process.env.LAZULI_SMB_FRAMES ?? 100_000);
 const FRAMES_PER_CONNECTION = 200;
 const DIALECTS = [DIALECT.smb202, DIALECT.smb210, DIALECT.smb300, DIALECT.smb311];
 const SIGNED = 8;
-/** A pipe, a file and a directory. */
-const PLACES = [
-  ["IPC$", "srvsvc"],
-  ["box", "file"],
-  ["box", ""],
-] as const;
+/** A pipe, a file and a directory. The file is a new one each time: damage may make it read-only. */
+const places = (count: number) => [
+  ["IPC$", "srvsvc"] as const,
+  ["box", `file-${count}`] as const,
+  ["box", ""] as const,
+];
 /** Numbers that offsets, lengths and counts go wrong with. */
 const EXTREMES = [0, 1, 7, 63, 64, 65, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff];
 
@@ -92,11 +92,11 @@ function damage(frame: Buffer, random: Random): Buffer {
   return random.chance(0.03) ? frame.subarray(0, random.below(frame.length + 1)) : frame;
 }
 
-async function loggedOn(client: SmbClient, random: Random): Promise<Opened[]> {
+async function loggedOn(client: SmbClient, random: Random, count: number): Promise<Opened[]> {
   await client.negotiate({ dialects: [random.pick(DIALECTS)] });
   await client.logOn(USER);
   const opened: Opened[] = [];
-  for (const [share, name] of PLACES) {
+  for (const [share, name] of places(count)) {
     await client.treeConnect(share);
     const text = Buffer.from(name, "utf16le");
     const body = new Writer().u16(57).u16(0).u32(2).zeros(16).u32(0x1f01ff).u32(0).u32(7).u32(3);
@@ -126,7 +126,7 @@ test(`${FRAMES} damaged frames: each is answered or hung up on, and nothing brea
   const { client, server, failures } = await serverUnderTest();
   for (let sent = 0; sent < FRAMES; ) {
     const one = client();
-    const opened = await loggedOn(one, random);
+    const opened = await loggedOn(one, random, sent);
     for (let on = 0; on < FRAMES_PER_CONNECTION && sent < FRAMES; on++) {
       sent++;
       const frame = damage(asOf(one, random.pick(CAPTURED), random.pick(opened)), random);
