@@ -331,10 +331,4 @@ test("an unknown comp or the wrong verb is refused", async () => {
   assert.deepEqual(await ask("DELETE", "&comp=metadata"), [405, "UnsupportedHttpVerb"]);
   assert.deepEqual(await ask("POST", ""), [405, "UnsupportedHttpVerb"]);
   assert.deepEqual(await ask("GET", "&timeout=soon"), [400, "InvalidQueryParameterValue"]);
-  const undelete = await rawRequest(server, {
-    method: "PUT",
-    path: `/${containerName}?restype=container&comp=undelete`,
-  });
-  assert.deepEqual([undelete.status, undelete.code], [501, "NotImplemented"]);
-  assert.match(undelete.text, /undeleteContainer/);
 });
