@@ -6,7 +6,7 @@ import { StepReading } from "./step-reading.ts";
 import { type Store, StoreError, type View } from "./store.ts";
 
 /** Parts of a list that are looked up at one go; inline ones are in memory from then on. */
-const PARTS_PER_LOOKUP = 64;
+export const PARTS_PER_LOOKUP = 64;
 
 /** Bytes to read one after another: at hand, or behind an address. */
 export type Stretch =

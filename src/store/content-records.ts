@@ -94,6 +94,10 @@ export function takeSegment(tx: Transaction, id: bigint): readonly Part[] | null
   return segmentFormat.decode(entry.value).parts;
 }
 
+export function deleteSegment(tx: Transaction, id: bigint, index: number): void {
+  tx.delete(segmentKey(id, index));
+}
+
 export function deleteContent(tx: Transaction, id: bigint): void {
   tx.delete(contentKey(id));
 }

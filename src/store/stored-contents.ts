@@ -1,9 +1,10 @@
 import type { Body, Bytes } from "../base/bytes.ts";
 import { type Computed, DigestedBody, digestsOf } from "./content-digests.ts";
-import { readContent } from "./content-reading.ts";
+import { PARTS_PER_LOOKUP, readContent } from "./content-reading.ts";
 import {
   addReference,
   deleteContent,
+  deleteSegment,
   dropReference,
   readInline,
   readSegment,
@@ -113,7 +114,7 @@ export class StoredContents implements Contents {
     }
     if (!dropReference(tx, id)) return;
     if (kind === "inline") deleteContent(tx, id);
-    else writeGarbage(tx, { id, kind });
+    else if (kind === "extent" || !this.#dropShortList(tx, id)) writeGarbage(tx, { id, kind });
   }
 
   partsOf(view: View, content: Content, skip: number, limit: number): Part[] {
@@ -152,6 +153,21 @@ export class StoredContents implements Contents {
 
   sweep(): Promise<boolean> {
     return this.#sweeper.sweep();
+  }
+
+  /**
+   * A list that every reader finds whole at his first look goes at once: where the next list takes
+   * its parts over, their references come and go in one transaction, and little is left to write.
+   */
+  #dropShortList(tx: Transaction, id: bigint): boolean {
+    if (readStarts(tx, id).length !== 1) return false;
+    const parts = readSegment(tx, id, 0);
+    if (parts.length > PARTS_PER_LOOKUP) return false;
+    if (parts.some(({ content }) => content.kind === "list")) return false;
+    deleteContent(tx, id);
+    deleteSegment(tx, id, 0);
+    for (const { content } of parts) this.drop(tx, content);
+    return true;
   }
 
   #newInline(tx: Transaction, bytes: Bytes): Content {
