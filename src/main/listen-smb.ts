@@ -1,14 +1,14 @@
 import type { Clock } from "../base/clock.ts";
 import { DEFAULT_SMB_LIMITS } from "../front/smb/limits.ts";
 import { openSmbListener, type SmbListener } from "../front/smb/transport.ts";
+import type { WatchedFiles } from "../service/file/watched-store.ts";
 import type { Log } from "./log.ts";
-import type { Data } from "./open-data.ts";
 import type { Settings } from "./settings.ts";
 
 /** Rejects with the system's error if it cannot listen there. */
 export async function listenSmb(
   settings: Settings,
-  data: Data,
+  files: WatchedFiles,
   epoch: bigint,
   clock: Clock,
   log: Log,
@@ -22,7 +22,7 @@ export async function listenSmb(
     accounts,
     encryption,
     signingRequired,
-    files: data,
+    files,
     epoch,
     clock,
     limits: { ...DEFAULT_SMB_LIMITS, connectionsMax },

@@ -18,6 +18,7 @@ import { beginEpoch, clearHandles } from "../service/file/clear-handles.ts";
 import { DEFAULT_FILE_SETTINGS } from "../service/file/context.ts";
 import { failInterruptedCopies as failInterruptedFileCopies } from "../service/file/fail-interrupted-copies.ts";
 import { FileSweep } from "../service/file/sweep.ts";
+import { type WatchedFiles, WatchedStore } from "../service/file/watched-store.ts";
 import { QueueSweep } from "../service/queue/sweep.ts";
 import { TableSweep } from "../service/table/sweep.ts";
 import { RunningCopies } from "../store/running-copies.ts";
@@ -86,15 +87,17 @@ async function open(
   const background = sweeping(data, around, log);
   undo.add(() => background.stop());
 
+  // Both doors to the tree go through one store, so that each tells what comes in by the other.
+  const files = { store: new WatchedStore(data.store), contents: data.contents, copies };
   const origins = new Map<ServiceName, string>();
   const endpoints = new OwnEndpoints(settings.accounts);
-  for (const [name, service] of servicesOn({ ...data, copies }, settings, endpoints)) {
+  for (const [name, service] of servicesOn({ ...data, copies }, files, settings, endpoints)) {
     const listener = await listen(name, service, settings, around, log, () => isHealthy);
     undo.add(() => listener.drain());
     origins.set(name, listener.origin);
     if (name !== "smb") endpoints.add(name, listener.origin);
   }
-  const smb = await listenSmb(settings, data, epoch, around.clock, log).catch((error) => {
+  const smb = await listenSmb(settings, files, epoch, around.clock, log).catch((error) => {
     throw listenError("smb", settings.listen.smb, error);
   });
   undo.add(() => smb.drain());
@@ -105,6 +108,7 @@ async function open(
 
 function servicesOn(
   data: Data & Pick<CopyContext, "copies">,
+  files: WatchedFiles & Pick<CopyContext, "copies">,
   settings: Settings,
   endpoints: OwnEndpoints,
 ): [ServiceName, RestService][] {
@@ -120,7 +124,7 @@ function servicesOn(
     ["table", new TableRestService(data, accounts, { oauth })],
     [
       "file",
-      new FileRestService({ ...data, settingsOf: fileSettingsOf, sources }, accounts, { oauth }),
+      new FileRestService({ ...files, settingsOf: fileSettingsOf, sources }, accounts, { oauth }),
     ],
   ];
 }

@@ -13,11 +13,14 @@ import { ForeignSources } from "../../src/front/rest/source/foreign-sources.ts";
 import { OwnEndpoints } from "../../src/front/rest/source/own-endpoints.ts";
 import type { Data } from "../../src/main/open-data.ts";
 import { FileSweep } from "../../src/service/file/sweep.ts";
+import { type WatchedFiles, WatchedStore } from "../../src/service/file/watched-store.ts";
 import { RunningCopies } from "../../src/store/running-copies.ts";
 import { startService, type TestServerOptions, type TestService } from "./server.ts";
 
 /** A File service of its own for a test, with a clock that the test turns. */
 export interface FileServer extends TestService {
+  /** What the service works with, and whoever else has a door to the same shares. */
+  readonly files: WatchedFiles;
   /** A client that tries once, so that a test sees the first answer. */
   client(): ShareServiceClient;
   /**
@@ -36,14 +39,16 @@ export interface FileServerOptions extends TestServerOptions {
 export async function startFileServer(options: FileServerOptions = {}): Promise<FileServer> {
   const { shareRetentionDays = null } = options;
   const copies = new RunningCopies();
+  let files: WatchedFiles | null = null;
   class CopyingFileService extends FileRestService {
-    constructor(data: Data, accounts: Accounts, auth: AuthOptions) {
+    constructor({ store, contents }: Data, accounts: Accounts, auth: AuthOptions) {
       const endpoints = new OwnEndpoints(accounts);
       const foreign = new ForeignSources({ origins: options.copyFrom ?? [], networks: [] });
       const protocols = { file: FILE_SOURCES };
       const sources = new CopySources({ accounts, auth, endpoints, protocols, foreign });
       const settingsOf = () => ({ shareRetentionDays });
-      super({ ...data, settingsOf, copies, sources }, accounts, auth);
+      files = { store: new WatchedStore(store), contents };
+      super({ ...files, settingsOf, copies, sources }, accounts, auth);
     }
   }
   const service = await startService(CopyingFileService, options);
@@ -58,6 +63,7 @@ export async function startFileServer(options: FileServerOptions = {}): Promise<
   return {
     ...service,
     close: () => copies.stop().then(service.close),
+    files: files as unknown as WatchedFiles,
     client,
     hostClient,
     async newShare() {

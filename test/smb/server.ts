@@ -25,15 +25,15 @@ export interface TestSmbOptions {
 
 export async function startSmb(options: TestSmbOptions = {}): Promise<TestSmb> {
   const rest = await startFileServer();
-  const { failures, context } = rest;
+  const { failures, files } = rest;
   const { encryption = "preferred", signingRequired = false, shares = ["box"] } = options;
   for (const share of shares) await rest.client().getShareClient(share).create();
   const listener = await openSmbListener({
     host: "127.0.0.1",
     port: 0,
     accounts: new Map([[ACCOUNT, { name: ACCOUNT, passwordHashes: [passwordHash(KEY)] }]]),
-    files: context,
-    epoch: await beginEpoch(context),
+    files,
+    epoch: await beginEpoch(files),
     encryption,
     signingRequired,
     clock: systemClock,

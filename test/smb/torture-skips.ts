@@ -4,7 +4,6 @@ const OWNER =
   "an account's key opens everything: permissions are kept, and not enforced against it";
 const CACHING = "oplocks and leases are still to come";
 const BATCH = "begins with a batch oplock: oplocks are still to come";
-const NOTIFY = "CHANGE_NOTIFY is still to come";
 const CHANGE_TIME = "the time of the last change is not frozen for later operations of an open";
 const SECOND_WRITE = "it does not see the time that a second write gets at the close";
 
@@ -12,10 +11,8 @@ const SECOND_WRITE = "it does not see the time that a second write gets at the c
 export const TORTURE_SKIPS: Readonly<Record<string, string>> = {
   "compound.compound-break": CACHING,
   "compound.compound-padding": STREAMS,
-  "compound.interim1": NOTIFY,
   "compound.related4": OWNER,
   "compound.related7": OWNER,
-  "compound.related8": NOTIFY,
   "create.nulldacl": OWNER,
   "delete-on-close-perms.CREATE_IF Existing": OWNER,
   "delete-on-close-perms.OVERWRITE_IF Existing": OWNER,

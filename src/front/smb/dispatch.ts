@@ -1,5 +1,6 @@
 import type { Answer, Call } from "./call.ts";
 import { COMMAND } from "./codec/header.ts";
+import { handleChangeNotify } from "./command/change-notify.ts";
 import { handleClose } from "./command/close.ts";
 import { handleCreate } from "./command/create.ts";
 import { handleEcho } from "./command/echo.ts";
@@ -41,7 +42,7 @@ export const COMMANDS: ReadonlyMap<number, Command> = new Map<number, Command>([
   [COMMAND.ioctl, { needs: "tree", handle: handleIoctl }],
   [COMMAND.echo, { needs: "nothing", handle: handleEcho }],
   [COMMAND.queryDirectory, { needs: "tree", handle: handleQueryDirectory }],
-  [COMMAND.changeNotify, { needs: "tree", handle: handleUnsupported }],
+  [COMMAND.changeNotify, { needs: "tree", handle: handleChangeNotify }],
   [COMMAND.queryInfo, { needs: "tree", handle: handleQueryInfo }],
   [COMMAND.setInfo, { needs: "tree", handle: handleSetInfo }],
   [COMMAND.oplockBreak, { needs: "tree", handle: handleUnsupported }],

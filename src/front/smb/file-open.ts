@@ -6,6 +6,7 @@ import type { FileId } from "./codec/file-id.ts";
 import { STATUS, StatusError } from "./nt-status.ts";
 import { OpenBase } from "./open.ts";
 import type { SmbServer } from "./smb-server.ts";
+import type { Watch } from "./watch.ts";
 import { WriteTime } from "./write-time.ts";
 
 const WRITTEN_NOW = {
@@ -21,6 +22,8 @@ export interface FileOpenParts {
   readonly fileId: FileId;
   readonly treeId: number;
   readonly at: ShareAddress;
+  /** The share's id. */
+  readonly share: bigint;
   readonly item: bigint;
   readonly handle: bigint;
   readonly isDirectory: boolean;
@@ -45,11 +48,14 @@ export class FileOpen extends OpenBase {
   readonly kind = "file";
   readonly isDirectory: boolean;
   readonly granted: number;
+  readonly share: bigint;
   /** What the service knows the handle by. */
   readonly asked: HandleAsked;
   mode: number;
   position = 0n;
   scan: Scan | null = null;
+  /** Since the client asked for the first time what changes in this directory. */
+  watch: Watch | null = null;
   /** What became of it, once it is closed. */
   closed: CloseHandleDone | null = null;
   readonly writeTime: WriteTime;
@@ -60,6 +66,7 @@ export class FileOpen extends OpenBase {
     this.#server = parts.server;
     this.isDirectory = parts.isDirectory;
     this.granted = parts.granted;
+    this.share = parts.share;
     this.mode = parts.mode;
     this.asked = { at: parts.at, item: parts.item, handle: parts.handle };
     this.writeTime = new WriteTime(async () => {
@@ -79,6 +86,7 @@ export class FileOpen extends OpenBase {
   }
 
   async close(): Promise<void> {
+    this.watch?.stop();
     const { files } = this.#server.options;
     this.closed = await closeHandle(files, this.asked, this.writeTime.end());
     this.#server.lockWaits.wake(this.file);

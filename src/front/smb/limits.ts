@@ -26,6 +26,8 @@ export const TRANSFER_BYTES_MAX = 8 * MIB;
 export const TRANSFER_BYTES_MAX_202 = 64 * KIB;
 /** What one credit pays for. */
 export const CREDIT_BYTES = 64 * KIB;
+/** What is remembered of the changes in a directory between two questions. */
+export const NOTICES_BYTES_MAX = 64 * KIB;
 
 export const DEFAULT_SMB_LIMITS: SmbLimits = {
   connectionsMax: 4_096,

@@ -3,6 +3,7 @@ import { MemoryExtents } from "../../engine/memory/extents.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { OWNER } from "../../rules/access.ts";
 import { createShare } from "../../service/file/create-share.ts";
+import { WatchedStore } from "../../service/file/watched-store.ts";
 import { StoredContents } from "../../store/stored-contents.ts";
 import type { NtlmUser } from "./auth/ntlm-client.fixture.ts";
 import { passwordHash } from "./auth/ntlm-keys.ts";
@@ -31,7 +32,7 @@ export async function serverUnderTest(traits: ServerTraits = {}): Promise<Server
   const failures: unknown[] = [];
   const { user, password } = USER;
   const clock = new HandClock(Date.UTC(2026, 0, 1));
-  const store = new MemoryStore(clock);
+  const store = new WatchedStore(new MemoryStore(clock));
   const files = { store, contents: new StoredContents(store, new MemoryExtents()) };
   for (const share of ["box", "docs"]) {
     await createShare(files, {

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
-import type { FileContext } from "../../service/file/context.ts";
+import type { WatchedFiles } from "../../service/file/watched-store.ts";
 import type { SmbAccounts } from "./auth/authentication.ts";
 import type { Connection } from "./connection.ts";
 import type { SmbLimits } from "./limits.ts";
@@ -17,7 +17,7 @@ export interface SmbLog {
 
 export interface SmbServerOptions {
   readonly accounts: SmbAccounts;
-  readonly files: FileContext;
+  readonly files: WatchedFiles;
   /** Of this process: what it has open is marked with it. */
   readonly epoch: bigint;
   readonly encryption: SmbEncryption;

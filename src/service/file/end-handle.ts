@@ -57,16 +57,21 @@ export function endHandle(
   }
 }
 
-/** What may not be marked for deletion: read-only items, the root, and directories in use. */
+/** What never goes with a handle: read-only items and the root. */
+export function refuseEndOf(item: Directory): void {
+  if (isReadOnly(item.attributes)) throw new Fault("ReadOnlyAttribute");
+  if (item.id === ROOT_ID) throw new Fault("DirectoryNotEmpty");
+}
+
+/** What may not be marked for deletion; that includes directories in use. */
 export function refuseDeletion(
   view: View,
   tree: Tree,
   item: Directory,
   isDirectory: boolean,
 ): void {
-  if (isReadOnly(item.attributes)) throw new Fault("ReadOnlyAttribute");
-  if (!isDirectory) return;
-  if (item.id === ROOT_ID || hasEntries(view, tree, item.id)) throw new Fault("DirectoryNotEmpty");
+  refuseEndOf(item);
+  if (isDirectory && hasEntries(view, tree, item.id)) throw new Fault("DirectoryNotEmpty");
 }
 
 /** From now on nobody opens it, and no list shows it. */

@@ -14,7 +14,7 @@ import { admitToName, admitToTree, type FileCreation } from "./admit.ts";
 import type { FileContext, PathAsked } from "./context.ts";
 import { makeDirectory } from "./create-directory.ts";
 import { makeFile } from "./create-file.ts";
-import { refuseDeletion } from "./end-handle.ts";
+import { refuseEndOf } from "./end-handle.ts";
 import { type ItemSettings, timeAt } from "./item-settings.ts";
 import type { Tree } from "./kept-records.ts";
 import { type HandleId, readOpens, writeHandle, writeOpens } from "./open-records.ts";
@@ -78,8 +78,7 @@ export async function openFile(context: FileContext, asked: OpenFile): Promise<O
   return context.store.transact((tx) => {
     const isRoot = asked.at.path.length === 0;
     const opened = isRoot ? openRoot(tx, asked) : openName(context, tx, asked);
-    const { tree, isDirectory, item } = opened;
-    if (asked.deletesOnClose) refuseDeletion(tx, tree, item, isDirectory);
+    if (asked.deletesOnClose) refuseEndOf(opened.item);
     return { ...opened, handle: addHandle(tx, opened, asked) };
   });
 }

@@ -73,6 +73,10 @@ export function readOpens(view: View, item: OpenItem): Opens | null {
   return found === undefined ? null : opensFormat.decode(found);
 }
 
+export function decodeOpens(found: Bytes): Opens {
+  return opensFormat.decode(found);
+}
+
 /** Null forgets them: nobody has the item open any more. */
 export function writeOpens(tx: Transaction, item: OpenItem, value: Opens | null): void {
   if (value === null) tx.delete(opensKey(item));

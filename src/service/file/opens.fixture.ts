@@ -8,7 +8,6 @@ import { MemoryExtents } from "../../engine/memory/extents.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { OWNER } from "../../rules/access.ts";
 import { DELETE, READ, WRITE } from "../../rules/share-mode.ts";
-import type { Store } from "../../store/store.ts";
 import { StoredContents } from "../../store/stored-contents.ts";
 import type { HandleAsked } from "./admit-handle.ts";
 import { closeHandle } from "./close-handle.ts";
@@ -21,6 +20,7 @@ import { NO_SETTINGS } from "./item-settings.ts";
 import { NO_PROPERTIES, type OpenFile, type OpenFileDone, openFile } from "./open-file.ts";
 import { putRange } from "./put-range.ts";
 import { setDeletePending } from "./set-delete-pending.ts";
+import { WatchedStore } from "./watched-store.ts";
 
 export const ALL = READ | WRITE | DELETE;
 export const EPOCH = 7n;
@@ -30,7 +30,7 @@ const SHARE = { account: "account", share: "share", snapshot: null };
 /** A share in a store of its own, and short words for what tests do with it. */
 export class Files {
   readonly clock = new HandClock(1_700_000_000_000);
-  readonly store: Store = new MemoryStore(this.clock);
+  readonly store = new WatchedStore(new MemoryStore(this.clock));
   readonly context: FileContext = {
     store: this.store,
     contents: new StoredContents(this.store, new MemoryExtents()),

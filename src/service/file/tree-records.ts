@@ -77,7 +77,7 @@ export function entryKeyPrefix(tree: Tree, directory: bigint, prefix: string): B
   return whole.subarray(0, whole.length - 1);
 }
 
-export function directoryKey({ share }: Tree, id: bigint): Bytes {
+export function directoryKey({ share }: Pick<Tree, "share">, id: bigint): Bytes {
   return key(SPACE.directory, share, id);
 }
 
@@ -145,6 +145,10 @@ export function readFile(view: View, tree: Tree, id: bigint): File {
 export function findFile(view: View, tree: Tree, id: bigint): File | null {
   const found = readInTree(view, tree, fileKey(tree, id));
   return found === undefined ? null : fileFormat.decode(found);
+}
+
+export function decodeDirectory(found: Bytes): Directory {
+  return directoryFormat.decode(found);
 }
 
 export function decodeFile(found: Bytes): File {

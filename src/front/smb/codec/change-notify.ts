@@ -1,6 +1,6 @@
 import type { Bytes } from "../../../base/bytes.ts";
 import { type FileId, readFileId } from "./file-id.ts";
-import { bodyOf } from "./wire.ts";
+import { alignedTo, bodyOf, Writer } from "./wire.ts";
 
 export interface ChangeNotifyRequest {
   readonly fileId: FileId;
@@ -20,4 +20,46 @@ export function readChangeNotify(message: Bytes): ChangeNotifyRequest {
     filter: body.readUInt32LE(24),
     outputBytesMax: body.readUInt32LE(4),
   };
+}
+
+/** What changed, as the bits of a filter. */
+export const NOTIFY = {
+  fileName: 0x001,
+  directoryName: 0x002,
+  attributes: 0x004,
+  size: 0x008,
+  lastWrite: 0x010,
+  lastAccess: 0x020,
+  creation: 0x040,
+  extendedAttributes: 0x080,
+  security: 0x100,
+} as const;
+
+export const NOTICE = { added: 1, removed: 2, modified: 3, oldName: 4, newName: 5 } as const;
+
+/** One line of an answer: what happened, and to what. */
+export interface Notice {
+  readonly action: (typeof NOTICE)[keyof typeof NOTICE];
+  /** From the directory that is watched. */
+  readonly name: string;
+}
+
+const NOTICE_FIXED_BYTES = 12;
+
+/** With the padding up to the next one. */
+export function noticeBytes({ name }: Notice): number {
+  return alignedTo(NOTICE_FIXED_BYTES + name.length * 2, 4);
+}
+
+export function writeNotices(notices: readonly Notice[]): Bytes {
+  const to = new Writer();
+  for (const [index, notice] of notices.entries()) {
+    const isLast = index === notices.length - 1;
+    to.u32(isLast ? 0 : noticeBytes(notice));
+    to.u32(notice.action)
+      .u32(notice.name.length * 2)
+      .text(notice.name);
+    if (!isLast) to.align(4);
+  }
+  return to.done();
 }

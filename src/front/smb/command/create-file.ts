@@ -57,6 +57,7 @@ export async function createFile(
     fileId,
     treeId: tree.id,
     at: { account, share, snapshot: null },
+    share: done.tree.share,
     item: done.item.id,
     handle: done.handle,
     isDirectory: done.isDirectory,

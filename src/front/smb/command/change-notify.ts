@@ -1,0 +1,48 @@
+import { type Answer, type Call, success } from "../call.ts";
+import { ACCESS } from "../codec/access.ts";
+import {
+  type ChangeNotifyRequest,
+  readChangeNotify,
+  writeNotices,
+} from "../codec/change-notify.ts";
+import { writeOutput } from "../codec/query-directory.ts";
+import type { FileOpen } from "../file-open.ts";
+import { STATUS, StatusError } from "../nt-status.ts";
+import { type News, Watch } from "../watch.ts";
+
+const NOTHING = Buffer.alloc(0);
+
+/** Answered when something changes in a directory. */
+export async function handleChangeNotify(call: Call): Promise<Answer> {
+  const request = readChangeNotify(call.message);
+  call.expectCharge(request.outputBytesMax);
+  const open = call.open(request.fileId);
+  if (open.kind !== "file" || !open.isDirectory) throw new StatusError(STATUS.INVALID_PARAMETER);
+  open.expect(ACCESS.readData);
+  const watch = watchOf(call, open, request);
+  const news = watch.now() ?? (await nextOf(call, open, watch));
+  if (news.kind === "doomed") throw new StatusError(STATUS.DELETE_PENDING);
+  if (news.kind === "aborted") {
+    throw new StatusError(open.ending.aborted ? STATUS.NOTIFY_CLEANUP : STATUS.CANCELLED);
+  }
+  const output = news.notices === null ? null : writeNotices(news.notices);
+  if (output === null || output.length > request.outputBytesMax) {
+    return { status: STATUS.NOTIFY_ENUM_DIR, body: [writeOutput(NOTHING)] };
+  }
+  return success(writeOutput(output));
+}
+
+/** What the first question on an open asks for holds for all that follow. */
+function watchOf({ server }: Call, open: FileOpen, request: ChangeNotifyRequest): Watch {
+  const { recursive, filter, outputBytesMax } = request;
+  const watching = { directory: open.asked.item, recursive, filter };
+  open.watch ??= new Watch(server.options.files.store, open.share, watching, outputBytesMax);
+  return open.watch;
+}
+
+async function nextOf(call: Call, open: FileOpen, watch: Watch): Promise<News> {
+  // Nobody waits in the middle of a compound: what comes behind would never be answered.
+  if (call.header.next !== 0) throw new StatusError(STATUS.INTERNAL_ERROR);
+  const cancelled = call.pend();
+  return await watch.next([cancelled, open.ending]);
+}

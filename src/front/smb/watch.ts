@@ -1,0 +1,92 @@
+import type { FileChange } from "../../service/file/file-changes.ts";
+import type { WatchedStore } from "../../service/file/watched-store.ts";
+import { NOTICE, type Notice, noticeBytes } from "./codec/change-notify.ts";
+import { NOTICES_BYTES_MAX } from "./limits.ts";
+import { noticesOf, type Watching } from "./notices.ts";
+
+/**
+ * - notices: what happened since the last answer; null if it was too much to be told.
+ * - doomed: the directory is about to be deleted.
+ * - aborted: nobody waits for it any more.
+ */
+export type News =
+  | { readonly kind: "notices"; readonly notices: readonly Notice[] | null }
+  | { readonly kind: "doomed" }
+  | { readonly kind: "aborted" };
+
+/** What happens in a directory, from the first question of a client on until it closes it. */
+export class Watch {
+  readonly #watching: Watching;
+  readonly #bytesMax: number;
+  readonly #waiting = new Set<(news: News) => void>();
+  #notices: Notice[] = [];
+  #bytes = 0;
+  #isTooMuch = false;
+  #isDoomed = false;
+  readonly stop: () => void;
+
+  constructor(changes: WatchedStore, share: bigint, watching: Watching, bytesMax: number) {
+    this.#watching = watching;
+    this.#bytesMax = Math.min(bytesMax, NOTICES_BYTES_MAX);
+    this.stop = changes.watch(share, (happened) => this.#note(happened));
+  }
+
+  /** Null if there is nothing to tell yet, or somebody waits for it already. */
+  now(): News | null {
+    if (this.#isDoomed) return { kind: "doomed" };
+    return this.#waiting.size === 0 && this.#hasNews ? this.#take() : null;
+  }
+
+  /** The next news that nobody before is waiting for. */
+  next(signals: readonly AbortSignal[]): Promise<News> {
+    return new Promise((resolve) => {
+      const done = (news: News) => {
+        this.#waiting.delete(done);
+        for (const signal of signals) signal.removeEventListener("abort", abort);
+        resolve(news);
+      };
+      const abort = () => done({ kind: "aborted" });
+      this.#waiting.add(done);
+      for (const signal of signals) {
+        if (signal.aborted) abort();
+        else signal.addEventListener("abort", abort);
+      }
+    });
+  }
+
+  get #hasNews(): boolean {
+    return this.#isTooMuch || this.#notices.length > 0;
+  }
+
+  #note(happened: readonly FileChange[]): void {
+    for (const change of happened) {
+      if (change.kind === "doomed" && change.id === this.#watching.directory) this.#isDoomed = true;
+      for (const notice of noticesOf(this.#watching, change)) this.#add(notice);
+    }
+    if (this.#isDoomed) {
+      for (const done of [...this.#waiting]) done({ kind: "doomed" });
+      return;
+    }
+    const [first] = this.#waiting;
+    if (first !== undefined && this.#hasNews) first(this.#take());
+  }
+
+  #add(notice: Notice): void {
+    const last = this.#notices.at(-1);
+    const isSaid = notice.action === NOTICE.modified && last?.action === NOTICE.modified;
+    if (this.#isTooMuch || (isSaid && last.name === notice.name)) return;
+    this.#notices.push(notice);
+    this.#bytes += noticeBytes(notice);
+    if (this.#bytes <= this.#bytesMax) return;
+    this.#notices = [];
+    this.#isTooMuch = true;
+  }
+
+  #take(): News {
+    const notices = this.#isTooMuch ? null : this.#notices;
+    this.#notices = [];
+    this.#bytes = 0;
+    this.#isTooMuch = false;
+    return { kind: "notices", notices };
+  }
+}

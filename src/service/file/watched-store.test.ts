@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { DELETE, READ, WRITE } from "../../rules/share-mode.ts";
+import { deleteFile } from "./delete-file.ts";
+import type { FileChange } from "./file-changes.ts";
+import { forceCloseHandles } from "./force-close-handles.ts";
+import { leaseFile } from "./lease-file.ts";
+import { Files, refused } from "./opens.fixture.ts";
+import { renameOpenItem } from "./rename-open-item.ts";
+
+const DELETER = { mode: { access: DELETE, share: READ | WRITE | DELETE } };
+
+/** A share, what was told of it, and how to make that stop. */
+async function watched() {
+  const files = await Files.open();
+  const { tree } = await files.openDone("");
+  const lines: string[] = [];
+  const stop = files.store.watch(tree.share, (changes) =>
+    lines.push(changes.map(lineOf).join(", ")),
+  );
+  return { files, lines, stop };
+}
+
+function lineOf(change: FileChange): string {
+  if (change.kind === "doomed") return "doomed";
+  return `${change.kind} ${change.at.path.join("/")}`;
+}
+
+test("what is committed is told, once, to those who still watch", async () => {
+  const { files, lines, stop } = await watched();
+  await files.createDirectory("dir");
+  await files.create("dir/file", 3);
+  await files.write("dir/file", 0, "abc");
+  assert.deepEqual(lines, ["added dir", "added dir/file", "modified dir/file"]);
+  stop();
+  await files.create("dir/other");
+  assert.equal(lines.length, 3);
+});
+
+test("what is refused is not told, nor what makes no new version", async () => {
+  const { files, lines } = await watched();
+  await files.create("file");
+  lines.length = 0;
+  await assert.rejects(deleteFile(files.context, files.use("other")), refused("ResourceNotFound"));
+  const proposedId = "11111111-1111-4111-8111-111111111111";
+  const lease = { action: "acquire", proposedId, isNewId: true, durationSeconds: -1 } as const;
+  await leaseFile(files.context, { ...files.use("file"), lease });
+  await files.open("file");
+  assert.deepEqual(lines, []);
+});
+
+test("a file and its directory that go in one transaction are told with their paths", async () => {
+  const { files, lines } = await watched();
+  await files.create("file");
+  await files.createDirectory("dir");
+  const file = await files.open("file", { ...DELETER, deletesOnClose: true });
+  await renameOpenItem(files.context, { ...file, path: ["dir", "file"], replaces: false });
+  await files.open("dir", { ...DELETER, deletesOnClose: true });
+  lines.length = 0;
+  await forceCloseHandles(files.context, {
+    ...files.use(""),
+    handle: null,
+    after: null,
+    isRecursive: true,
+  });
+  assert.deepEqual(lines, ["removed dir/file, removed dir"]);
+});
+
+test("a file that is about to go is told of when it is marked", async () => {
+  const { files, lines } = await watched();
+  await files.create("file");
+  const handle = await files.open("file", DELETER);
+  lines.length = 0;
+  await files.mark(handle, true);
+  await files.close(handle);
+  assert.deepEqual(lines, ["doomed", "removed file"]);
+});
