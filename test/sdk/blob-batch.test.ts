@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import {
   BlobBatch,
   BlobBatchClient,
@@ -10,23 +10,12 @@ import {
 } from "@azure/storage-blob";
 import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
-import { CREDENTIAL, startServer, type TestServer } from "./server.ts";
+import { CREDENTIAL, forThisFile, startServer } from "./server.ts";
 
-let server: TestServer;
-let count = 0;
-
-before(async () => {
-  server = await startServer();
-});
-
-after(async () => {
-  await server.close();
-  assert.deepEqual(server.failures, []);
-});
+const server = await forThisFile(startServer());
 
 async function boxWith(...names: string[]): Promise<ContainerClient> {
-  const box = server.client().getContainerClient(`box${++count}`);
-  await box.create();
+  const box = await server.makeContainer();
   for (const name of names) await box.getBlockBlobClient(name).upload("text", 4);
   return box;
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import {
   BlobServiceClient,
   type ContainerClient,
@@ -8,25 +8,10 @@ import {
 } from "@azure/storage-blob";
 import { type RawAsked, rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
-import { CREDENTIAL, startServer, type TestServer } from "./server.ts";
+import { CREDENTIAL, forThisFile, startServer } from "./server.ts";
 
-let server: TestServer;
-let count = 0;
-
-before(async () => {
-  server = await startServer();
-});
-
-after(async () => {
-  await server.close();
-  assert.deepEqual(server.failures, []);
-});
-
-async function newBox(): Promise<ContainerClient> {
-  const box = server.client().getContainerClient(`box${++count}`);
-  await box.create();
-  return box;
-}
+const server = await forThisFile(startServer());
+const count = 0;
 
 function raw(
   box: ContainerClient,
@@ -56,7 +41,7 @@ async function found(
 }
 
 test("tags are set, counted, read, replaced and removed, and the ETag stays", async () => {
-  const box = await newBox();
+  const box = await server.makeContainer();
   const blob = box.getBlockBlobClient("a");
   const { etag } = await blob.upload("text", 4);
   assert.deepEqual((await blob.getTags()).tags, {});
@@ -74,7 +59,7 @@ test("tags are set, counted, read, replaced and removed, and the ETag stays", as
 });
 
 test("uploads of every kind bring tags along, and without them there are none", async () => {
-  const box = await newBox();
+  const box = await server.makeContainer();
   const tags = { kind: "new", "with blank": "a=b c" };
   const block = box.getBlockBlobClient("block");
   const list = box.getBlockBlobClient("list");
@@ -97,7 +82,7 @@ test("uploads of every kind bring tags along, and without them there are none", 
 });
 
 test("a list shows tags to who asks for them", async () => {
-  const box = await newBox();
+  const box = await server.makeContainer();
   await box.getBlockBlobClient("a").upload("text", 4, { tags: { x: "1" } });
   await box.getBlockBlobClient("b").upload("text", 4);
   const shown = [];
@@ -112,7 +97,7 @@ test("a list shows tags to who asks for them", async () => {
 });
 
 test("tags that break a rule are refused, in a document as in a header", async () => {
-  const box = await newBox();
+  const box = await server.makeContainer();
   await box.getBlockBlobClient("a").upload("text", 4);
   const eleven = Array.from({ length: 11 }, (_, at): [string, string] => [`n${at}`, ""]);
   const cases: [string, [string, string][]][] = [
@@ -151,7 +136,7 @@ test("tags that break a rule are refused, in a document as in a header", async (
 });
 
 test("a document that is none of tags is refused", async () => {
-  const box = await newBox();
+  const box = await server.makeContainer();
   await box.getBlockBlobClient("a").upload("text", 4);
   for (const [body, code] of [
     ["", "InvalidXmlDocument"],
@@ -177,7 +162,7 @@ test("a document that is none of tags is refused", async () => {
 });
 
 test("tags of a leased blob change with its lease id only, and are read without", async () => {
-  const box = await newBox();
+  const box = await server.makeContainer();
   const blob = box.getBlockBlobClient("a");
   await blob.upload("text", 4);
   const lease = blob.getBlobLeaseClient();
@@ -192,7 +177,7 @@ test("tags of a leased blob change with its lease id only, and are read without"
 });
 
 test("tags have conditions of their own names, and those of a blob do not count", async () => {
-  const box = await newBox();
+  const box = await server.makeContainer();
   const { etag = "" } = await box.getBlockBlobClient("a").upload("text", 4);
   const body = spelled([["a", "b"]]);
   const set = (headers: Record<string, string>) =>
@@ -239,7 +224,7 @@ const OPERATIONS: readonly (RawAsked & { blob?: string })[] = [
 
 for (const { path, blob = "a", ...asked } of OPERATIONS) {
   test(`${asked.method} ${path} (${blob}) goes by a condition on tags`, async () => {
-    const box = await newBox();
+    const box = await server.makeContainer();
     const tags = { state: "open" };
     await box.getBlockBlobClient("a").upload("text", 4, { tags });
     await box.getBlockBlobClient("leased").upload("text", 4, { tags });
@@ -262,14 +247,14 @@ for (const { path, blob = "a", ...asked } of OPERATIONS) {
 }
 
 test("a blob that is to be created meets no condition on tags", async () => {
-  const box = await newBox();
+  const box = await server.makeContainer();
   const conditions = { tagConditions: "state = 'open'" };
   const blob = box.getBlockBlobClient("a");
   await refused(blob.upload("text", 4, { conditions }), 412, "ConditionNotMet");
 });
 
 test("what takes no condition on tags refuses it by name", async () => {
-  const box = await newBox();
+  const box = await server.makeContainer();
   const headers = { "x-ms-if-tags": "a='b'" };
   const block = await raw(box, "a", {
     method: "PUT",
@@ -284,7 +269,7 @@ test("what takes no condition on tags refuses it by name", async () => {
 });
 
 test("blobs are found by their tags, in one container and in all", async () => {
-  const boxes = [await newBox(), await newBox()];
+  const boxes = [await server.makeContainer(), await server.makeContainer()];
   const project = `project${count}`;
   for (const [at, box] of boxes.entries()) {
     for (const name of ["a", "b", "c"]) {
@@ -315,7 +300,7 @@ test("blobs are found by their tags, in one container and in all", async () => {
 });
 
 test("what is found shows the tags that were asked for", async () => {
-  const box = await newBox();
+  const box = await server.makeContainer();
   await box.getBlockBlobClient("a&b").upload("text", 4, { tags: { x: "1", y: "2", z: "3" } });
   for await (const item of box.findBlobsByTags("x='1' AND y<='2'")) {
     assert.deepEqual([item.name, item.tags], ["a&b", { x: "1", y: "2" }]);
@@ -323,7 +308,7 @@ test("what is found shows the tags that were asked for", async () => {
 });
 
 test("what is found comes in pages, and markers are ours", async () => {
-  const box = await newBox();
+  const box = await server.makeContainer();
   const names = Array.from({ length: 7 }, (_, at) => `blob\n${at}`);
   for (const name of names) {
     await box.getBlockBlobClient(name.replace("\n", "-")).upload("text", 4, { tags: { p: "1" } });
@@ -341,7 +326,7 @@ test("what is found comes in pages, and markers are ours", async () => {
 });
 
 test("what cannot be looked for is refused", async () => {
-  const box = await newBox();
+  const box = await server.makeContainer();
   for (const where of ["", "a", "a<>'b'", "a='b' OR c='d'", "@container='x'", "a='b'; drop"]) {
     const query = `restype=container&comp=blobs&where=${encodeURIComponent(where)}`;
     const { status, code } = await rawRequest(server, { path: `/${box.containerName}?${query}` });
@@ -353,7 +338,7 @@ test("what cannot be looked for is refused", async () => {
 });
 
 test("tags belong to a version: older ones keep theirs, and only the current one is found", async () => {
-  const box = await newBox();
+  const box = await server.makeContainer();
   const blob = box.getBlockBlobClient("a");
   await blob.upload("text", 4, { tags: { p: "old" } });
   const { snapshot = "" } = await blob.createSnapshot();
@@ -379,7 +364,7 @@ function through(box: ContainerClient, letters: string): ContainerClient {
 }
 
 test("a SAS needs t beside its other letters to set, show or ask about tags", async () => {
-  const box = await newBox();
+  const box = await server.makeContainer();
   await box.getBlockBlobClient("a").upload("text", 4, { tags: { x: "1" } });
   const code = "AuthorizationPermissionMismatch";
   const tags = { x: "2" };
@@ -423,7 +408,7 @@ test("with versions, each has tags of its own, and the current one is found", as
 test("who deletes a blob does not find it, who restores it does", async () => {
   const service = server.client();
   await service.setProperties({ deleteRetentionPolicy: { enabled: true, days: 1 } });
-  const box = await newBox();
+  const box = await server.makeContainer();
   const blob = box.getBlockBlobClient("a");
   await blob.upload("text", 4, { tags: { p: "kept" } });
   await blob.delete();

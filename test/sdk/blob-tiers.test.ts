@@ -1,31 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import type { BlockBlobClient, ContainerClient } from "@azure/storage-blob";
+import { test } from "node:test";
+import type { BlockBlobClient } from "@azure/storage-blob";
 import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
-import { CREDENTIAL, startServer, type TestServer } from "./server.ts";
+import { CREDENTIAL, forThisFile, startServer } from "./server.ts";
 
 const HOUR_MS = 3_600_000;
-let server: TestServer;
-let count = 0;
-
-before(async () => {
-  server = await startServer();
-});
-
-after(async () => {
-  await server.close();
-  assert.deepEqual(server.failures, []);
-});
-
-async function newBox(): Promise<ContainerClient> {
-  const box = server.client().getContainerClient(`box${++count}`);
-  await box.create();
-  return box;
-}
+const server = await forThisFile(startServer());
 
 async function newBlob(tier?: string): Promise<BlockBlobClient> {
-  const blob = (await newBox()).getBlockBlobClient("a");
+  const blob = (await server.makeContainer()).getBlockBlobClient("a");
   await blob.upload("text", 4, tier === undefined ? {} : { tier });
   return blob;
 }
@@ -54,7 +38,7 @@ test("a blob is hot by inference until somebody sets its tier", async () => {
 });
 
 test("uploads name a tier, and what names none is in that of the blob that it replaces", async () => {
-  const box = await newBox();
+  const box = await server.makeContainer();
   const block = box.getBlockBlobClient("block");
   const list = box.getBlockBlobClient("list");
   await block.upload("text", 4, { tier: "Cool" });
@@ -154,7 +138,7 @@ test("a rehydration can be hurried, but not slowed down or sent elsewhere", asyn
 });
 
 test("tiers that do not exist, or not for this type, are refused", async () => {
-  const box = await newBox();
+  const box = await server.makeContainer();
   const page = box.getPageBlobClient("page");
   const log = box.getAppendBlobClient("log");
   await page.create(512);
@@ -208,7 +192,7 @@ test("an archived snapshot stays in the archive: only a copy of it gets out", as
   await past.setAccessTier("Archive");
   await past.setAccessTier("Archive");
   await refused(past.setAccessTier("Hot"), 409, "BlobArchived");
-  const copy = (await newBox()).getBlockBlobClient("copy");
+  const copy = (await server.makeContainer()).getBlockBlobClient("copy");
   await (await copy.beginCopyFromURL(past.url, { tier: "Hot" })).pollUntilDone();
   server.clock.turn(15 * HOUR_MS);
   assert.equal((await copy.downloadToBuffer()).toString(), "text");
@@ -228,7 +212,7 @@ test("who is deleted on the way out of the archive stays in it", async () => {
 });
 
 test("a batch sets many tiers, and says of each what came of it", async () => {
-  const box = await newBox();
+  const box = await server.makeContainer();
   const names = ["a", "b", "archived", "missing"];
   for (const name of names.slice(0, 3)) {
     const tier = name === "archived" ? "Archive" : "Hot";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { after, before, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 import type {
   AppendBlobClient,
   BlockBlobClient,
@@ -10,30 +10,22 @@ import type {
 import { crc64 } from "../../src/base/crc64.ts";
 import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
-import { startServer, type TestServer } from "./server.ts";
+import { forThisFile, startServer } from "./server.ts";
 import { sweep } from "./sweep.ts";
 
 const BYTES = randomBytes(300_000);
 const STALE = { ifMatch: '"0x8D000000000000"' };
 const WRONG_MD5 = Buffer.alloc(16);
 
-let server: TestServer;
+const server = await forThisFile(startServer());
 let box: ContainerClient;
 let source: BlockBlobClient;
 let blob: BlockBlobClient;
 let log: AppendBlobClient;
 let pages: PageBlobClient;
-let count = 0;
-
-before(async () => {
-  server = await startServer();
-});
-
-after(() => server.close());
 
 beforeEach(async () => {
-  box = server.client().getContainerClient(`box${++count}`);
-  await box.create();
+  box = await server.makeContainer();
   source = box.getBlockBlobClient("source");
   blob = box.getBlockBlobClient("blob");
   log = box.getAppendBlobClient("log");

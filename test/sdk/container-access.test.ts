@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import {
   AccountSASPermissions,
   type AccountSASSignatureValues,
@@ -10,23 +10,13 @@ import {
   generateBlobSASQueryParameters,
 } from "@azure/storage-blob";
 import { type RawAnswer, rawRequest } from "./raw-request.ts";
-import { CREDENTIAL, startServer, type TestServer } from "./server.ts";
+import { CREDENTIAL, forThisFile, startServer } from "./server.ts";
 
-let server: TestServer;
+const server = await forThisFile(startServer());
 let count = 0;
 
-before(async () => {
-  server = await startServer();
-});
-
-after(async () => {
-  await server.close();
-  assert.deepEqual(server.failures, []);
-});
-
 async function makeContainer(): Promise<ContainerClient> {
-  const container = server.client().getContainerClient(`container-${++count}`);
-  await container.create();
+  const container = await server.makeContainer();
   await container.getBlockBlobClient("blob").upload("text", 4);
   return container;
 }

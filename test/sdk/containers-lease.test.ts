@@ -1,33 +1,17 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import type { ContainerClient } from "@azure/storage-blob";
 import { testLeaseMachine } from "./lease-machine.ts";
 import { rawRequest } from "./raw-request.ts";
-import { startServer, type TestServer } from "./server.ts";
+import { forThisFile, startServer } from "./server.ts";
 
 const A = "aaaaaaaa-0000-4000-8000-000000000001";
 const B = "bbbbbbbb-0000-4000-8000-000000000002";
 
-let server: TestServer;
-let count = 0;
-
-before(async () => {
-  server = await startServer();
-});
-
-after(async () => {
-  await server.close();
-  assert.deepEqual(server.failures, []);
-});
-
-async function makeContainer(): Promise<ContainerClient> {
-  const container = server.client().getContainerClient(`container-${++count}`);
-  await container.create();
-  return container;
-}
+const server = await forThisFile(startServer());
 
 testLeaseMachine("a container", async () => {
-  const client = await makeContainer();
+  const client = await server.makeContainer();
   return { server, client, path: `/${client.containerName}?restype=container&comp=lease` };
 });
 
@@ -71,7 +55,7 @@ for (const [name, method, query, uses] of OPERATIONS) {
   for (const [state, codes] of Object.entries(uses)) {
     test(`${name} of a container that is ${state} checks the lease id`, async () => {
       for (const [at, id] of [A, B, ""].entries()) {
-        const container = await makeContainer();
+        const container = await server.makeContainer();
         await bring(container, state);
         const answer = await rawRequest(server, {
           method,
@@ -89,7 +73,7 @@ for (const [name, method, query, uses] of OPERATIONS) {
 }
 
 test("a container's lease does not guard its blobs, and a blob's lease not its container", async () => {
-  const container = await makeContainer();
+  const container = await server.makeContainer();
   await container.getBlobLeaseClient(A).acquireLease(-1);
   const blob = container.getBlockBlobClient("blob");
   await blob.upload("text", 4);
@@ -99,7 +83,7 @@ test("a container's lease does not guard its blobs, and a blob's lease not its c
 });
 
 test("leasing a container changes neither its ETag nor its Last-Modified", async () => {
-  const container = await makeContainer();
+  const container = await server.makeContainer();
   const { etag, lastModified } = await container.getProperties();
   server.clock.turn(5_000);
   const lease = container.getBlobLeaseClient(A);
@@ -118,7 +102,7 @@ test("leasing a container changes neither its ETag nor its Last-Modified", async
 });
 
 test("lease headers that make no sense are refused by name", async () => {
-  const { containerName } = await makeContainer();
+  const { containerName } = await server.makeContainer();
   const refused = async (headers: Record<string, string>) => {
     const path = `/${containerName}?restype=container&comp=lease`;
     const { status, code, text } = await rawRequest(server, { method: "PUT", path, headers });

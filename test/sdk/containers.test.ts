@@ -1,27 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import type { ContainerClient } from "@azure/storage-blob";
 import { BlobSweep } from "../../src/service/blob/sweep.ts";
 import { type RawAnswer, rawRequest } from "./raw-request.ts";
-import { startServer, type TestServer } from "./server.ts";
+import { forThisFile, startServer } from "./server.ts";
 
-let server: TestServer;
+const server = await forThisFile(startServer());
 let count = 0;
-
-before(async () => {
-  server = await startServer();
-});
-
-after(async () => {
-  await server.close();
-  assert.deepEqual(server.failures, []);
-});
-
-async function makeContainer(): Promise<ContainerClient> {
-  const container = server.client().getContainerClient(`container-${++count}`);
-  await container.create();
-  return container;
-}
 
 interface Operation {
   readonly name: string;
@@ -92,7 +77,7 @@ for (const asked of OPERATIONS) {
   const { name, returnsETag, acceptsConditions } = asked;
 
   test(`${name} returns ${returnsETag ? "the container's" : "no"} ETag`, async () => {
-    const container = await makeContainer();
+    const container = await server.makeContainer();
     const answer = await run(container, asked, {});
     assert.ok(answer.status < 300, answer.text);
     const etag = answer.headers.get("etag");
@@ -107,14 +92,14 @@ for (const asked of OPERATIONS) {
   test(`${name} ${acceptsConditions ? "heeds" : "ignores"} all four conditions`, async () => {
     const kinds = conditionsFor("", new Date());
     for (let at = 0; at < kinds.hold.length; at++) {
-      const container = await makeContainer();
+      const container = await server.makeContainer();
       const found = await container.getProperties();
       const { hold } = conditionsFor(found.etag as string, found.lastModified as Date);
       const answer = await run(container, asked, hold[at] ?? {});
       assert.ok(answer.status < 300, `${JSON.stringify(hold[at])}: ${answer.text}`);
     }
     for (let at = 0; at < kinds.fail.length; at++) {
-      const container = await makeContainer();
+      const container = await server.makeContainer();
       const found = await container.getProperties();
       const { fail } = conditionsFor(found.etag as string, found.lastModified as Date);
       const answer = await run(container, asked, fail[at] ?? {});
@@ -128,7 +113,7 @@ for (const asked of OPERATIONS) {
 
   if (!acceptsConditions) continue;
   test(`${name} refuses conditions that cannot be combined`, async () => {
-    const container = await makeContainer();
+    const container = await server.makeContainer();
     const date = new Date().toUTCString();
     for (const both of [
       { "if-match": '"0x1"', "if-none-match": '"0x2"' },
@@ -165,7 +150,7 @@ test("Create Container returns an ETag and ignores conditions", async () => {
 });
 
 test("every update of a container gives it an ETag that was never there before", async () => {
-  const container = await makeContainer();
+  const container = await server.makeContainer();
   const seen = new Set([(await container.getProperties()).etag]);
   for (let round = 0; round < 10; round++) {
     seen.add((await container.setMetadata({ round: String(round) })).etag);
@@ -175,7 +160,7 @@ test("every update of a container gives it an ETag that was never there before",
 });
 
 test("Last-Modified does not go back when the clock does", async () => {
-  const container = await makeContainer();
+  const container = await server.makeContainer();
   const before = (await container.getProperties()).lastModified;
   server.clock.turn(-3_600_000);
   try {
@@ -187,7 +172,7 @@ test("Last-Modified does not go back when the clock does", async () => {
 });
 
 test("of 20 updates with one ETag exactly one wins", async () => {
-  const container = await makeContainer();
+  const container = await server.makeContainer();
   const { etag } = await container.getProperties();
   const path = `/${container.containerName}?restype=container&comp=metadata`;
   const answers = await Promise.all(
@@ -221,7 +206,7 @@ test("metadata comes back as it was set, and is replaced as a whole", async () =
 });
 
 test("HEAD answers like GET, without a body", async () => {
-  const container = await makeContainer();
+  const container = await server.makeContainer();
   for (const comp of ["", "&comp=metadata", "&comp=acl"]) {
     const path = `/${container.containerName}?restype=container${comp}`;
     const answer = await rawRequest(server, { method: "HEAD", path });
@@ -233,7 +218,7 @@ test("HEAD answers like GET, without a body", async () => {
 });
 
 test("a deleted container's name is free at once, and nothing of the old one shows", async () => {
-  const container = await makeContainer();
+  const container = await server.makeContainer();
   await container.setMetadata({ old: "yes" });
   for (let at = 0; at < 300; at++) await container.getBlockBlobClient(`blob${at}`).upload("x", 1);
   await container.getBlockBlobClient("staged").stageBlock("YQ==", "x", 1);
@@ -258,7 +243,7 @@ test("an operation on a container that is not there gets 404 ContainerNotFound",
 });
 
 test("creating a container twice gets 409 ContainerAlreadyExists", async () => {
-  const container = await makeContainer();
+  const container = await server.makeContainer();
   await assert.rejects(container.create(), { statusCode: 409, code: "ContainerAlreadyExists" });
   assert.equal((await container.createIfNotExists()).succeeded, false);
 });
@@ -321,7 +306,7 @@ test("metadata that makes no sense is refused, and nothing is created", async ()
 });
 
 test("an unknown comp or the wrong verb is refused", async () => {
-  const { containerName } = await makeContainer();
+  const { containerName } = await server.makeContainer();
   const ask = async (method: string, query: string) => {
     const path = `/${containerName}?restype=container${query}`;
     const { status, code } = await rawRequest(server, { method, path });

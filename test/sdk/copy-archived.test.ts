@@ -1,28 +1,17 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 import type { BlockBlobClient, ContainerClient } from "@azure/storage-blob";
 import { refused } from "./refused.ts";
-import { startServer, type TestServer } from "./server.ts";
+import { forThisFile, startServer } from "./server.ts";
 
 const HOUR_MS = 3_600_000;
-let server: TestServer;
+const server = await forThisFile(startServer());
 let box: ContainerClient;
 let source: BlockBlobClient;
 let copy: BlockBlobClient;
-let count = 0;
-
-before(async () => {
-  server = await startServer();
-});
-
-after(async () => {
-  await server.close();
-  assert.deepEqual(server.failures, []);
-});
 
 beforeEach(async () => {
-  box = server.client().getContainerClient(`box${++count}`);
-  await box.create();
+  box = await server.makeContainer();
   source = box.getBlockBlobClient("source");
   copy = box.getBlockBlobClient("copy");
   await source.upload("text", 4, { tier: "Archive", metadata: { colour: "blue" } });

@@ -1,26 +1,18 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { after, before, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 import type { BlockBlobClient, ContainerClient } from "@azure/storage-blob";
 import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
-import { startServer, type TestServer } from "./server.ts";
+import { forThisFile, startServer } from "./server.ts";
 
-let server: TestServer;
+const server = await forThisFile(startServer());
 let box: ContainerClient;
 let source: BlockBlobClient;
 let copy: BlockBlobClient;
-let count = 0;
-
-before(async () => {
-  server = await startServer();
-});
-
-after(() => server.close());
 
 beforeEach(async () => {
-  box = server.client().getContainerClient(`box${++count}`);
-  await box.create();
+  box = await server.makeContainer();
   source = box.getBlockBlobClient("source");
   copy = box.getBlockBlobClient("copy");
   await source.upload("hello", 5, { metadata: { colour: "blue" } });

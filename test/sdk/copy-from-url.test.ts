@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { after, before, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 import {
   BlobSASPermissions,
   BlobServiceClient,
@@ -11,23 +11,16 @@ import {
 } from "@azure/storage-blob";
 import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
-import { CREDENTIAL, KEY, OTHER_ACCOUNT, startServer, type TestServer } from "./server.ts";
+import { CREDENTIAL, forThisFile, KEY, OTHER_ACCOUNT, startServer } from "./server.ts";
 
 const MIB = 1024 * 1024;
-let server: TestServer;
+const server = await forThisFile(startServer());
 let box: ContainerClient;
 let source: BlockBlobClient;
-let count = 0;
-
-before(async () => {
-  server = await startServer();
-});
-
-after(() => server.close());
+const count = 0;
 
 beforeEach(async () => {
-  box = server.client().getContainerClient(`box${++count}`);
-  await box.create();
+  box = await server.makeContainer();
   source = box.getBlockBlobClient("source");
   await source.upload("hello", 5, {
     metadata: { colour: "blue" },

@@ -1,24 +1,16 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 import type { BlobClient, ContainerClient, PageBlobClient } from "@azure/storage-blob";
 import { refused } from "./refused.ts";
-import { startServer, type TestServer } from "./server.ts";
+import { forThisFile, startServer } from "./server.ts";
 
-let server: TestServer;
+const server = await forThisFile(startServer());
 let box: ContainerClient;
 let disk: PageBlobClient;
 let copy: PageBlobClient;
-let count = 0;
-
-before(async () => {
-  server = await startServer();
-});
-
-after(() => server.close());
 
 beforeEach(async () => {
-  box = server.client().getContainerClient(`box${++count}`);
-  await box.create();
+  box = await server.makeContainer();
   disk = box.getPageBlobClient("disk");
   copy = box.getPageBlobClient("copy");
   await disk.create(2_048);

@@ -1,20 +1,16 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 import type { BlockBlobClient, ContainerClient } from "@azure/storage-blob";
 import { refused } from "./refused.ts";
-import { startServer, type TestServer } from "./server.ts";
+import { forThisFile, startServer } from "./server.ts";
 
-let server: TestServer;
+const server = await forThisFile(
+  startServer({ blob: { versioning: true, containerRetentionDays: null } }),
+);
 let box: ContainerClient;
 let blob: BlockBlobClient;
 let copy: BlockBlobClient;
 let count = 0;
-
-before(async () => {
-  server = await startServer({ blob: { versioning: true, containerRetentionDays: null } });
-});
-
-after(() => server.close());
 
 beforeEach(async () => {
   box = server.client().getContainerClient(`box${++count}`);

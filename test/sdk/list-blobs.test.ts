@@ -1,28 +1,17 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import type { ContainerClient } from "@azure/storage-blob";
 import { NO_BYTES, wholeBody } from "../../src/base/bytes.ts";
 import { OWNER } from "../../src/rules/access.ts";
 import { NO_CONDITIONS } from "../../src/rules/conditions.ts";
 import { putBlob } from "../../src/service/blob/put-blob.ts";
 import { rawRequest } from "./raw-request.ts";
-import { startServer, type TestServer } from "./server.ts";
+import { forThisFile, startServer } from "./server.ts";
 
-let server: TestServer;
-let count = 0;
-
-before(async () => {
-  server = await startServer();
-});
-
-after(async () => {
-  await server.close();
-  assert.deepEqual(server.failures, []);
-});
+const server = await forThisFile(startServer());
 
 async function makeContainer(...names: string[]): Promise<ContainerClient> {
-  const container = server.client().getContainerClient(`container-${++count}`);
-  await container.create();
+  const container = await server.makeContainer();
   await upload(container, names);
   return container;
 }

@@ -3,7 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
-import { BlobServiceClient, StorageSharedKeyCredential } from "@azure/storage-blob";
+import {
+  BlobServiceClient,
+  type ContainerClient,
+  StorageSharedKeyCredential,
+} from "@azure/storage-blob";
 import { HandClock, systemClock } from "../../src/base/clock.ts";
 import { type Accounts, accountsOf } from "../../src/front/rest/auth/account.ts";
 import type { AuthOptions } from "../../src/front/rest/auth/authenticate.ts";
@@ -45,6 +49,8 @@ export interface TestServer extends TestService {
   readonly connectionString: string;
   /** A client that tries once, so that a test sees the first answer. */
   client(): BlobServiceClient;
+  /** A new container with a name of its own. */
+  makeContainer(): Promise<ContainerClient>;
 }
 
 export interface TestServerOptions {
@@ -82,11 +88,18 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const service = await startService(CopyingBlobService, options);
   const { url } = service;
   (endpoints as OwnEndpoints | null)?.add("blob", new URL(url).origin);
+  const client = () => new BlobServiceClient(url, CREDENTIAL, { retryOptions: { maxTries: 1 } });
+  let containers = 0;
   return {
     ...service,
     close: () => copies.stop().then(service.close),
     connectionString: `AccountName=${ACCOUNT};AccountKey=${KEY};BlobEndpoint=${url};`,
-    client: () => new BlobServiceClient(url, CREDENTIAL, { retryOptions: { maxTries: 1 } }),
+    client,
+    async makeContainer() {
+      const made = client().getContainerClient(`made-${++containers}`);
+      await made.create();
+      return made;
+    },
   };
 }
 
