@@ -25,6 +25,7 @@ export const FAULT_CODES = [
   "BothCrc64AndMd5HeaderPresent",
   "CannotDeleteFileOrDirectory",
   "CannotVerifyCopySource",
+  "ClientCacheFlushDelay",
   "CommandsInBatchActOnDifferentPartitions",
   "ConditionNotMet",
   "ContainerAlreadyExists",

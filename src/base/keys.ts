@@ -63,6 +63,9 @@ export const SPACE = {
   handle: 0x5d,
   rangeLock: 0x5e,
   deletePending: 0x5f,
+  cache: 0x62,
+  /** Which file of a share a lease over SMB is of. */
+  leasedFile: 0x63,
   /** A snapshot of this share has gone, and with it perhaps the need for what was kept. */
   thinnedShare: 0x57,
   pendingFileCopy: 0x60,
@@ -173,6 +176,11 @@ export class KeyReader {
     const surrogate = this.#bytes.indexOf(SURROGATE_LEAD, start);
     if (surrogate < 0 || surrogate >= this.#at) return text;
     return textOfUnits(this.#bytes.subarray(start, this.#at - 1));
+  }
+
+  /** The bytes that are left. */
+  rest(): Bytes {
+    return this.#bytes.subarray(this.#at);
   }
 
   u64(): bigint {

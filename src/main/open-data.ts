@@ -5,6 +5,7 @@ import { EmbeddedExtents } from "../engine/embedded/extents.ts";
 import { openEmbeddedStore } from "../engine/embedded/store.ts";
 import { MemoryExtents } from "../engine/memory/extents.ts";
 import { MemoryStore } from "../engine/memory/store.ts";
+import { CacheBreaks } from "../service/file/cache-breaks.ts";
 import { findEndOfUse } from "../store/content-uses.ts";
 import type { Contents } from "../store/contents.ts";
 import type { FailStop, Store } from "../store/store.ts";
@@ -23,6 +24,7 @@ export interface DataPlace {
 export interface Data {
   readonly store: Store;
   readonly contents: Contents;
+  readonly breaks: CacheBreaks;
   close(): Promise<void>;
 }
 
@@ -45,7 +47,7 @@ function openMemory(bytesMax: number | null, clock: Clock): Data {
   const extents = new MemoryExtents();
   const incoming = bytesMax === null ? extents : new LimitedWrites(extents, bytesMax);
   const contents = new StoredContents(store, extents, incoming);
-  return { store, contents, close: () => store.close() };
+  return { store, contents, breaks: new CacheBreaks(), close: () => store.close() };
 }
 
 async function openFolder(path: string, clock: Clock, failStop: FailStop): Promise<Data> {
@@ -62,7 +64,8 @@ async function openFolder(path: string, clock: Clock, failStop: FailStop): Promi
       failStop,
     });
     undo.add(() => extents.close());
-    return { store, contents: new StoredContents(store, extents), close: () => undo.run() };
+    const contents = new StoredContents(store, extents);
+    return { store, contents, breaks: new CacheBreaks(), close: () => undo.run() };
   } catch (error) {
     await undo.run();
     throw error;

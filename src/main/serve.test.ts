@@ -102,6 +102,8 @@ test("handles that a process before left open are closed before anybody is serve
     deletesOnClose: false,
     settings: NO_SETTINGS,
     opener: { epoch: await beginEpoch(before), sessionId: 1n, clientIp: "" },
+    caching: null,
+    looksAt: "contents",
   });
   await before.close();
   await (await started(t, new Around(), "--location", location)).stop();

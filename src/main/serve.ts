@@ -88,7 +88,8 @@ async function open(
   undo.add(() => background.stop());
 
   // Both doors to the tree go through one store, so that each tells what comes in by the other.
-  const files = { store: new WatchedStore(data.store), contents: data.contents, copies };
+  const { contents, breaks } = data;
+  const files = { store: new WatchedStore(data.store), contents, breaks, copies };
   const origins = new Map<ServiceName, string>();
   const endpoints = new OwnEndpoints(settings.accounts);
   for (const [name, service] of servicesOn({ ...data, copies }, files, settings, endpoints)) {

@@ -1,4 +1,5 @@
 import type { FaultCode } from "../base/fault.ts";
+import { type Intrusion, NEEDS_HANDLES, READS, WRITES } from "./caching.ts";
 
 /** What an open of a file may do to it; a share mode is made of the same bits. */
 export const READ = 1;
@@ -27,31 +28,33 @@ export function refuseOpen(
 export interface MomentaryOpen extends Open {
   /** Whether not a single handle may be open, whatever it shares. */
   readonly isAlone?: boolean;
+  /** What it leaves clients to keep of the file; null if it does not touch that. */
+  readonly intrusion: Intrusion | null;
 }
 
 /** What each REST operation on a file stands for. They deny nothing to others, except a lease. */
 export const REST_OPENS = {
-  getFile: { access: READ, share: ALL },
-  listRanges: { access: READ, share: ALL },
-  getFileProperties: { access: 0, share: ALL },
-  getFileMetadata: { access: 0, share: ALL },
-  putRange: { access: WRITE, share: ALL },
-  setFileProperties: { access: WRITE, share: ALL },
-  setFileMetadata: { access: WRITE, share: ALL },
+  getFile: { access: READ, share: ALL, intrusion: READS },
+  listRanges: { access: READ, share: ALL, intrusion: READS },
+  getFileProperties: { access: 0, share: ALL, intrusion: READS },
+  getFileMetadata: { access: 0, share: ALL, intrusion: READS },
+  putRange: { access: WRITE, share: ALL, intrusion: WRITES },
+  setFileProperties: { access: WRITE, share: ALL, intrusion: WRITES },
+  setFileMetadata: { access: WRITE, share: ALL, intrusion: WRITES },
   /** Where the file is there already. */
-  createFile: { access: WRITE | DELETE, share: ALL },
-  copyFile: { access: WRITE | DELETE, share: ALL },
-  abortCopyFile: { access: WRITE, share: ALL },
-  renameFile: { access: DELETE, share: ALL },
-  renameDirectory: { access: DELETE, share: ALL },
+  createFile: { access: WRITE | DELETE, share: ALL, intrusion: WRITES },
+  copyFile: { access: WRITE | DELETE, share: ALL, intrusion: WRITES },
+  abortCopyFile: { access: WRITE, share: ALL, intrusion: WRITES },
+  renameFile: { access: DELETE, share: ALL, intrusion: NEEDS_HANDLES },
+  renameDirectory: { access: DELETE, share: ALL, intrusion: NEEDS_HANDLES },
   /** What a rename replaces. */
-  replaceFile: { access: DELETE, share: ALL, isAlone: true },
-  deleteFile: { access: DELETE, share: ALL, isAlone: true },
+  replaceFile: { access: DELETE, share: ALL, isAlone: true, intrusion: null },
+  deleteFile: { access: DELETE, share: ALL, isAlone: true, intrusion: null },
   /** A lease goes with nobody who writes, deletes, or keeps others from anything. */
-  acquireFileLease: { access: ALL, share: READ },
+  acquireFileLease: { access: ALL, share: READ, intrusion: READS },
   /** To change, release or break a lease leaves the file alone. */
-  leaseFile: { access: 0, share: ALL },
-  breakFileLease: { access: 0, share: ALL },
+  leaseFile: { access: 0, share: ALL, intrusion: null },
+  breakFileLease: { access: 0, share: ALL, intrusion: null },
 } as const satisfies Record<string, MomentaryOpen>;
 
 /** What a rename over SMB does to the directory that it moves something into. */

@@ -41,13 +41,13 @@ export async function startFileServer(options: FileServerOptions = {}): Promise<
   const copies = new RunningCopies();
   let files: WatchedFiles | null = null;
   class CopyingFileService extends FileRestService {
-    constructor({ store, contents }: Data, accounts: Accounts, auth: AuthOptions) {
+    constructor({ store, contents, breaks }: Data, accounts: Accounts, auth: AuthOptions) {
       const endpoints = new OwnEndpoints(accounts);
       const foreign = new ForeignSources({ origins: options.copyFrom ?? [], networks: [] });
       const protocols = { file: FILE_SOURCES };
       const sources = new CopySources({ accounts, auth, endpoints, protocols, foreign });
       const settingsOf = () => ({ shareRetentionDays });
-      files = { store: new WatchedStore(store), contents };
+      files = { store: new WatchedStore(store), contents, breaks };
       super({ ...files, settingsOf, copies, sources }, accounts, auth);
     }
   }

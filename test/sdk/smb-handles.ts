@@ -33,6 +33,8 @@ export class Handles {
       deletesOnClose: false,
       settings: NO_SETTINGS,
       opener: { epoch: 1n, sessionId: 42n, clientIp: "10.0.0.1:445" },
+      caching: null,
+      looksAt: "contents",
       ...more,
     });
     return { at, item: item.id, handle };

@@ -121,6 +121,12 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     message:
       "Could not verify the copy source within the specified time. Examine the HTTP status code and message for more information about the failure.",
   },
+  ClientCacheFlushDelay: {
+    status: 408,
+    code: "ClientCacheFlushDelay",
+    message:
+      "The specified resource state could not be flushed from an SMB client in the specified time.",
+  },
   CommandsInBatchActOnDifferentPartitions: {
     status: 400,
     code: "CommandsInBatchActOnDifferentPartitions",

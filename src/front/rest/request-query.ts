@@ -78,10 +78,16 @@ export function nameFromQuery(query: Query, name: string): string {
 
 const TIMEOUT = /^\d{1,9}$/;
 
-/** Nothing of ours runs long enough to need it, but what is no number of seconds is refused. */
+/** What is no number of seconds is refused, even where nothing runs long enough to need it. */
 export function refuseByTimeout(query: Query): void {
   const value = query.get("timeout");
   if (value !== undefined && value !== "" && !TIMEOUT.test(value)) {
     throw invalidQuery("timeout", value, "It is a number of seconds.");
   }
+}
+
+/** How long the client wants to wait at most; null if it does not say. */
+export function timeoutMsOf(query: Query): number | null {
+  const value = query.get("timeout");
+  return value === undefined || value === "" ? null : Number(value) * 1_000;
 }

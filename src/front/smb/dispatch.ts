@@ -9,6 +9,7 @@ import { handleIoctl } from "./command/ioctl.ts";
 import { handleLock } from "./command/lock.ts";
 import { handleLogoff } from "./command/logoff.ts";
 import { handleNegotiate } from "./command/negotiate.ts";
+import { handleOplockBreak } from "./command/oplock-break.ts";
 import { handleQueryDirectory } from "./command/query-directory.ts";
 import { handleQueryInfo } from "./command/query-info.ts";
 import { handleRead } from "./command/read.ts";
@@ -16,7 +17,6 @@ import { handleSessionSetup } from "./command/session-setup.ts";
 import { handleSetInfo } from "./command/set-info.ts";
 import { handleTreeConnect } from "./command/tree-connect.ts";
 import { handleTreeDisconnect } from "./command/tree-disconnect.ts";
-import { handleUnsupported } from "./command/unsupported.ts";
 import { handleWrite } from "./command/write.ts";
 
 export interface Command {
@@ -45,5 +45,5 @@ export const COMMANDS: ReadonlyMap<number, Command> = new Map<number, Command>([
   [COMMAND.changeNotify, { needs: "tree", handle: handleChangeNotify }],
   [COMMAND.queryInfo, { needs: "tree", handle: handleQueryInfo }],
   [COMMAND.setInfo, { needs: "tree", handle: handleSetInfo }],
-  [COMMAND.oplockBreak, { needs: "tree", handle: handleUnsupported }],
+  [COMMAND.oplockBreak, { needs: "tree", handle: handleOplockBreak }],
 ]);

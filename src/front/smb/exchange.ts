@@ -4,13 +4,13 @@ import { type Answer, Call, type Chain } from "./call.ts";
 import { writeError } from "./codec/empty.ts";
 import { COMMAND, FLAG, type RequestHeader, writeAnswerHeader, writeNext } from "./codec/header.ts";
 import { DIALECT } from "./codec/negotiate.ts";
-import { aadOf, TRANSFORM_BYTES, writeTag, writeTransform } from "./codec/transform.ts";
 import { alignedTo, HEADER_BYTES } from "./codec/wire.ts";
 import type { Connection } from "./connection.ts";
 import { COMMANDS } from "./dispatch.ts";
 import { DropConnection } from "./drop-connection.ts";
 import { statusOfFault } from "./fault-status.ts";
 import { type NtStatus, STATUS, StatusError } from "./nt-status.ts";
+import { sealFrame } from "./seal-frame.ts";
 import type { Session } from "./session.ts";
 
 /** A message of a frame, with its header read. */
@@ -214,7 +214,7 @@ export class Exchange {
     this.#signers = [];
     const { wire } = this.#connection;
     if (this.#sealedBy === null) wire.send(...parts);
-    else wire.send(...seal(this.#sealedBy, Buffer.concat(parts)));
+    else wire.send(...sealFrame(this.#sealedBy, Buffer.concat(parts)));
   }
 
   /** Chained to the next answer, padded up to it, and signed with all of that. */
@@ -230,14 +230,4 @@ export class Exchange {
 /** The bytes behind an answer, up to the next multiple of eight, were cleared when it was made. */
 function withPadding(answer: Bytes): Bytes {
   return Buffer.from(answer.buffer, answer.byteOffset, alignedTo(answer.length, 8));
-}
-
-function seal(session: Session, plain: Bytes): Bytes[] {
-  const { sealer } = session;
-  if (sealer === null) throw new Error("a session without a cipher got an encrypted frame");
-  const nonce = sealer.nextNonce();
-  const header = writeTransform(nonce, plain.length, session.id);
-  const { text, tag } = sealer.seal(nonce, aadOf(header), plain);
-  writeTag(header, tag);
-  return [header.subarray(0, TRANSFORM_BYTES), text];
 }

@@ -1,3 +1,4 @@
+import type { Bytes } from "../../base/bytes.ts";
 import type { HandleAsked } from "../../service/file/admit-handle.ts";
 import { type CloseHandleDone, closeHandle } from "../../service/file/close-handle.ts";
 import type { ShareAddress } from "../../service/file/context.ts";
@@ -5,6 +6,7 @@ import { setOpenItem } from "../../service/file/set-open-item.ts";
 import type { FileId } from "./codec/file-id.ts";
 import { STATUS, StatusError } from "./nt-status.ts";
 import { OpenBase } from "./open.ts";
+import type { Session } from "./session.ts";
 import type { SmbServer } from "./smb-server.ts";
 import type { Watch } from "./watch.ts";
 import { WriteTime } from "./write-time.ts";
@@ -29,6 +31,9 @@ export interface FileOpenParts {
   readonly isDirectory: boolean;
   readonly granted: number;
   readonly mode: number;
+  readonly session: Session;
+  /** Whose is what the client keeps of it; empty for nothing. */
+  readonly cache: Bytes;
 }
 
 /** How far a client has come through a directory. */
@@ -51,6 +56,8 @@ export class FileOpen extends OpenBase {
   readonly share: bigint;
   /** What the service knows the handle by. */
   readonly asked: HandleAsked;
+  readonly session: Session;
+  readonly cache: Bytes;
   mode: number;
   position = 0n;
   scan: Scan | null = null;
@@ -68,6 +75,8 @@ export class FileOpen extends OpenBase {
     this.granted = parts.granted;
     this.share = parts.share;
     this.mode = parts.mode;
+    this.session = parts.session;
+    this.cache = parts.cache;
     this.asked = { at: parts.at, item: parts.item, handle: parts.handle };
     this.writeTime = new WriteTime(async () => {
       await setOpenItem(parts.server.options.files, { ...this.asked, settings: WRITTEN_NOW });
@@ -87,6 +96,7 @@ export class FileOpen extends OpenBase {
 
   async close(): Promise<void> {
     this.watch?.stop();
+    this.#server.breakNotices.delete(this);
     const { files } = this.#server.options;
     this.closed = await closeHandle(files, this.asked, this.writeTime.end());
     this.#server.lockWaits.wake(this.file);

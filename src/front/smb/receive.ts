@@ -36,6 +36,7 @@ function open(
   const { nonce, aad, text, tag } = transform;
   const plain = session.opener.open(nonce, aad, text, tag);
   if (plain === null) throw new DropConnection();
+  session.isSealing = true;
   return { plain, sealedBy: session };
 }
 

@@ -20,6 +20,8 @@ export class Session {
   account = "";
   signingRequired = false;
   encryptionRequired = false;
+  /** Whether the client encrypts what it sends, and so expects that of us. */
+  isSealing = false;
   signer: Signer | null = null;
   sealer: Sealer | null = null;
   opener: Opener | null = null;

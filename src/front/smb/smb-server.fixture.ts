@@ -2,6 +2,7 @@ import { HandClock } from "../../base/clock.ts";
 import { MemoryExtents } from "../../engine/memory/extents.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { OWNER } from "../../rules/access.ts";
+import { CacheBreaks } from "../../service/file/cache-breaks.ts";
 import { createShare } from "../../service/file/create-share.ts";
 import { WatchedStore } from "../../service/file/watched-store.ts";
 import { StoredContents } from "../../store/stored-contents.ts";
@@ -33,7 +34,8 @@ export async function serverUnderTest(traits: ServerTraits = {}): Promise<Server
   const { user, password } = USER;
   const clock = new HandClock(Date.UTC(2026, 0, 1));
   const store = new WatchedStore(new MemoryStore(clock));
-  const files = { store, contents: new StoredContents(store, new MemoryExtents()) };
+  const contents = new StoredContents(store, new MemoryExtents());
+  const files = { store, contents, breaks: new CacheBreaks() };
   for (const share of ["box", "docs"]) {
     await createShare(files, {
       at: { account: user, share, snapshot: null },

@@ -1,10 +1,12 @@
 import { randomBytes, randomInt } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
+import { Waits } from "../../base/waits.ts";
 import type { WatchedFiles } from "../../service/file/watched-store.ts";
 import type { SmbAccounts } from "./auth/authentication.ts";
+import { BreakNotices } from "./break-notices.ts";
 import type { Connection } from "./connection.ts";
 import type { SmbLimits } from "./limits.ts";
-import { LockWaits } from "./lock-waits.ts";
+
 import { Session } from "./session.ts";
 
 export type SmbEncryption = "required" | "preferred" | "off";
@@ -38,13 +40,15 @@ export class SmbServer {
   /** What clients are told that the machine is called. */
   readonly name = "LAZULI";
   readonly sessions = new Map<number, Session>();
-  readonly lockWaits = new LockWaits();
+  readonly lockWaits = new Waits();
+  readonly breakNotices = new BreakNotices();
   /** Ids of a process before mean nothing here, so they should not look like ours. */
   #sessionIds = randomInt(SESSION_IDS);
   #fileIds = 0;
 
   constructor(options: SmbServerOptions) {
     this.options = options;
+    options.files.breaks.listen((notice) => this.breakNotices.tell(notice));
   }
 
   newSession(connection: Connection): Session {

@@ -21,7 +21,7 @@ export async function closeHandle(
   asked: HandleAsked,
   isWritten = false,
 ): Promise<CloseHandleDone> {
-  return context.store.transact((tx) => {
+  const { done, place, cache } = await context.store.transact((tx) => {
     const admitted = admitToHandle(tx, asked);
     const { tree, item, handle } = admitted;
     const { isDirectory } = handle;
@@ -30,8 +30,10 @@ export async function closeHandle(
         ? withWriteTime(context, tx, admitted)
         : readItem(tx, tree, item, handle);
     endHandle(tx, context.contents, tree, item, asked.handle, handle);
-    return { item: closed, isDirectory };
+    return { done: { item: closed, isDirectory }, place: item, cache: handle.cache };
   });
+  context.breaks.settle(place, cache);
+  return done;
 }
 
 function withWriteTime({ contents }: FileContext, tx: Transaction, admitted: InHandle): File {

@@ -2,11 +2,14 @@ import type { Stamp } from "../../base/stamp.ts";
 import type { Access } from "../../rules/access.ts";
 import type { Contents } from "../../store/contents.ts";
 import type { Store } from "../../store/store.ts";
+import type { CacheBreaks } from "./cache-breaks.ts";
 
 /** What every operation of the File service works with. */
 export interface FileContext {
   readonly store: Store;
   readonly contents: Contents;
+  /** How clients that keep something of a file hear that others need it. */
+  readonly breaks: CacheBreaks;
 }
 
 /** For what goes by the configuration, too. */

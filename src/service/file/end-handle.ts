@@ -2,6 +2,7 @@ import { Fault } from "../../base/fault.ts";
 import { isReadOnly } from "../../rules/file-attributes.ts";
 import type { Contents } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
+import { dropCache } from "./caches.ts";
 import type { Tree } from "./kept-records.ts";
 import {
   deleteHandle,
@@ -46,7 +47,8 @@ export function endHandle(
   for (const { place } of locks) tx.delete(place);
   const deletes =
     opens.isDeletePending || (handle.deletesOnClose && isDeletable(tx, tree, handle, item));
-  const left = withoutOpen(opens, handle, locks.length);
+  const caches = dropCache(tx, item, handle.cache, handle);
+  const left = withoutOpen(opens, handle, locks.length, caches);
   if (left === null) {
     writeOpens(tx, item, null);
     if (deletes) removeItem(tx, contents, tree, item, handle);
@@ -82,8 +84,8 @@ export function markPending(
   handle: Pick<Handle, "isDirectory">,
   opens: Opens,
 ): void {
-  const { modes, locks } = opens;
-  writeOpens(tx, item, { modes, locks, isDeletePending: true });
+  const { modes, locks, caches } = opens;
+  writeOpens(tx, item, { modes, locks, isDeletePending: true, caches });
   writePending(tx, pendingKey(item.share, readItem(tx, tree, item, handle).parent, item.id));
 }
 

@@ -8,6 +8,7 @@ import { OWNER } from "../../rules/access.ts";
 import type { Store } from "../../store/store.ts";
 import { StoredContents } from "../../store/stored-contents.ts";
 import { readWhole } from "../../store/whole-reading.ts";
+import { CacheBreaks } from "./cache-breaks.ts";
 import {
   DEFAULT_FILE_SETTINGS,
   type FileAsked,
@@ -47,7 +48,8 @@ export class Files {
   constructor(store: (clock: HandClock) => Store = (clock) => new MemoryStore(clock)) {
     this.store = store(this.clock);
     const contents = new StoredContents(this.store, new MemoryExtents());
-    this.context = { store: this.store, contents, settingsOf: () => DEFAULT_FILE_SETTINGS };
+    const breaks = new CacheBreaks();
+    this.context = { store: this.store, contents, breaks, settingsOf: () => DEFAULT_FILE_SETTINGS };
   }
 
   static async open(): Promise<Files> {

@@ -1,8 +1,10 @@
 import { Fault } from "../../base/fault.ts";
 import { FILE_LOCKS_MAX } from "../../base/limits.ts";
+import { WRITES } from "../../rules/caching.ts";
 import { isLockHeldBack, lockToEnd, type RangeLock } from "../../rules/range-lock.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { admitToHandle, type HandleAsked, type InHandle } from "./admit-handle.ts";
+import { giveWay } from "./caches.ts";
 import type { FileContext } from "./context.ts";
 import { readLocks, writeLock, writeOpens } from "./open-records.ts";
 
@@ -19,7 +21,8 @@ export type LockOutcome = "granted" | "held-back" | "too-many";
 export async function lockRanges(context: FileContext, asked: LockRanges): Promise<LockOutcome> {
   return context.store.transact((tx) => {
     const admitted = admitToFileHandle(tx, asked);
-    const { item, opens } = admitted;
+    const { item, opens, handle } = admitted;
+    giveWay(tx, item, opens, handle.cache, WRITES);
     const locks = opens.locks + asked.ranges.length;
     if (locks > FILE_LOCKS_MAX) return "too-many";
     const held: RangeLock[] = readLocks(tx, item, opens.locks);
@@ -64,6 +67,6 @@ function admitToFileHandle(view: View, asked: HandleAsked): InHandle {
 }
 
 function writeLockCount(tx: Transaction, { item, opens }: InHandle, locks: number): void {
-  const { modes, isDeletePending } = opens;
-  writeOpens(tx, item, { modes, locks, isDeletePending });
+  const { modes, isDeletePending, caches } = opens;
+  writeOpens(tx, item, { modes, locks, isDeletePending, caches });
 }

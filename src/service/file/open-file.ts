@@ -1,6 +1,7 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { fileTimeOfStamp } from "../../base/file-time.ts";
 import { HANDLES_OF_ITEM_MAX, HANDLES_OF_ROOT_MAX } from "../../base/limits.ts";
+import { LOOKS_AT_SECURITY, NEEDS_HANDLES, READS, WRITES } from "../../rules/caching.ts";
 import {
   FILE_ATTRIBUTES,
   isReadOnly,
@@ -11,13 +12,28 @@ import { leaseIsLocked } from "../../rules/lease.ts";
 import { type Open, refuseOpen, refuseOpenByLease, WRITE } from "../../rules/share-mode.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitToName, admitToTree, type FileCreation } from "./admit.ts";
+import { type CacheOwner, NO_OWNER } from "./cache-records.ts";
+import {
+  addCache,
+  type CachingAsked,
+  type CachingGranted,
+  giveWay,
+  refuseForeignLease,
+} from "./caches.ts";
 import type { FileContext, PathAsked } from "./context.ts";
 import { makeDirectory } from "./create-directory.ts";
 import { makeFile } from "./create-file.ts";
 import { refuseEndOf } from "./end-handle.ts";
 import { type ItemSettings, timeAt } from "./item-settings.ts";
 import type { Tree } from "./kept-records.ts";
-import { type HandleId, readOpens, writeHandle, writeOpens } from "./open-records.ts";
+import {
+  type HandleId,
+  type OpenItem,
+  type Opens,
+  readOpens,
+  writeHandle,
+  writeOpens,
+} from "./open-records.ts";
 import { handlesOf, refusePendingDirectory, withOpen } from "./opens.ts";
 import { addUsage } from "./share-usage.ts";
 import {
@@ -51,9 +67,19 @@ export interface OpenFile extends PathAsked {
   /** Of what is created or overwritten. */
   readonly settings: ItemSettings;
   readonly opener: Opener;
+  /** What the client would like to keep of it; null for nothing. */
+  readonly caching: CachingAsked | null;
+  /** Who only looks at attributes leaves others what they keep. */
+  readonly looksAt: "attributes" | "security" | "contents";
 }
 
-export type OpenFileDone = Opened & { readonly handle: HandleId };
+export type OpenFileDone = Opened & Added;
+
+interface Added {
+  readonly handle: HandleId;
+  /** What the client may keep; null if it asked for nothing. */
+  readonly caching: CachingGranted | null;
+}
 
 type Opened = {
   readonly tree: Tree;
@@ -73,13 +99,15 @@ export const NO_PROPERTIES: FileProperties = {
   contentMd5: null,
 };
 
+const INTRUSIONS = { attributes: null, security: LOOKS_AT_SECURITY, contents: READS } as const;
+
 /** Opens a file or directory by its name; what it may do until it is closed is decided here. */
 export async function openFile(context: FileContext, asked: OpenFile): Promise<OpenFileDone> {
   return context.store.transact((tx) => {
     const isRoot = asked.at.path.length === 0;
     const opened = isRoot ? openRoot(tx, asked) : openName(context, tx, asked);
     if (asked.deletesOnClose) refuseEndOf(opened.item);
-    return { ...opened, handle: addHandle(tx, opened, asked) };
+    return { ...opened, ...addHandle(tx, opened, asked) };
   });
 }
 
@@ -92,6 +120,7 @@ function openRoot(tx: Transaction, asked: OpenFile): Opened {
 function openName(context: FileContext, tx: Transaction, asked: OpenFile): Opened {
   const { share, tree, parent, name, entry } = admitToName(tx, asked, FILE_NEEDS.createFile);
   const { disposition } = asked;
+  refuseForeignLease(tx, tree.share, entry?.id ?? null, asked.caching);
   if (entry === null) {
     if (disposition === "open" || disposition === "overwrite") throw new Fault("ResourceNotFound");
     return create(context, tx, { share, tree, parent, name, old: null }, asked);
@@ -120,7 +149,8 @@ function create(
 
 function openDirectory(tx: Transaction, tree: Tree, id: bigint, asked: OpenFile): Opened {
   const { disposition, kind, mode } = asked;
-  refuseByOthers(tx, tree, id, mode);
+  const opens = readOpens(tx, { share: tree.share, id });
+  if (opens !== null) refuse(refuseOpen(opens.modes, mode, opens.isDeletePending));
   if (disposition !== "open" && disposition !== "openIf") throw new Fault("ResourceAlreadyExists");
   if (kind === "file") throw new Fault("ResourceTypeMismatch");
   return { tree, isDirectory: true, item: readDirectory(tx, tree, id), action: "opened" };
@@ -132,25 +162,44 @@ function openExisting(
   tx: Transaction,
   tree: Tree,
   file: File,
-  { disposition, kind, mode, settings }: OpenFile,
+  asked: OpenFile,
 ): Opened {
+  const { disposition, kind, mode, settings } = asked;
   const replaces = disposition !== "open" && disposition !== "openIf";
   const access = replaces ? mode.access | WRITE : mode.access;
-  refuseByOthers(tx, tree, file.id, { access, share: mode.share });
+  const item = { share: tree.share, id: file.id };
+  const opens = readOpens(tx, item);
+  if (opens !== null) refuseByOthers(tx, item, opens, asked, { access, share: mode.share });
   if (disposition === "create") throw new Fault("ResourceAlreadyExists");
   if (kind === "directory") throw new Fault("ResourceTypeMismatch");
   if ((access & WRITE) !== 0 && isReadOnly(file.attributes)) throw new Fault("ReadOnlyAttribute");
   if (replaces) refuse(refuseOverwriteByAttributes(file.attributes, settings.attributes ?? 0));
   refuse(refuseOpenByLease(leaseIsLocked(file.lease, tx.now()), { access, share: mode.share }));
+  const intrusion = replaces ? WRITES : INTRUSIONS[asked.looksAt];
+  if (opens !== null && intrusion !== null) {
+    giveWay(tx, item, opens, ownerOf(asked), intrusion);
+  }
   if (!replaces) return { tree, isDirectory: false, item: file, action: "opened" };
-  const item = emptied(context, tx, tree, file, settings);
+  const empty = emptied(context, tx, tree, file, settings);
   const action = disposition === "supersede" ? "superseded" : "overwritten";
-  return { tree, isDirectory: false, item, action };
+  return { tree, isDirectory: false, item: empty, action };
 }
 
-function refuseByOthers(tx: Transaction, { share }: Tree, id: bigint, wanted: Open): void {
-  const opens = readOpens(tx, { share, id });
-  if (opens !== null) refuse(refuseOpen(opens.modes, wanted, opens.isDeletePending));
+/** Who is in the way may have closed the file long ago, and only kept its handle. */
+function refuseByOthers(
+  tx: Transaction,
+  item: OpenItem,
+  opens: Opens,
+  asked: OpenFile,
+  wanted: Open,
+): void {
+  const refusal = refuseOpen(opens.modes, wanted, opens.isDeletePending);
+  if (refusal === "SharingViolation") giveWay(tx, item, opens, ownerOf(asked), NEEDS_HANDLES);
+  refuse(refusal);
+}
+
+function ownerOf({ caching }: OpenFile): CacheOwner {
+  return caching?.kind === "lease" ? caching.owner : NO_OWNER;
 }
 
 /** The same file, of no bytes and with new attributes. */
@@ -178,8 +227,8 @@ function emptied(
 function addHandle(
   tx: Transaction,
   { tree, isDirectory, item }: Opened,
-  { mode, deletesOnClose, opener }: OpenFile,
-): HandleId {
+  { mode, deletesOnClose, opener, caching }: OpenFile,
+): Added {
   const place = { share: tree.share, id: item.id };
   const opens = readOpens(tx, place);
   const most = item.id === ROOT_ID ? HANDLES_OF_ROOT_MAX : HANDLES_OF_ITEM_MAX;
@@ -188,6 +237,8 @@ function addHandle(
   const { access, share } = mode;
   const { epoch, sessionId, clientIp } = opener;
   const openedMs = tx.now();
+  const asked = isDirectory ? null : caching;
+  const { granted, caches } = addCache(tx, { item: place, opens, handle: id, mode }, asked);
   writeHandle(tx, place, id, {
     epoch,
     isDirectory,
@@ -197,7 +248,8 @@ function addHandle(
     openedMs,
     sessionId,
     clientIp,
+    cache: granted?.owner ?? NO_OWNER,
   });
-  writeOpens(tx, place, withOpen(opens, mode));
-  return id;
+  writeOpens(tx, place, withOpen(opens, mode, caches));
+  return { handle: id, caching: granted };
 }

@@ -85,7 +85,12 @@ test("a file grows by zeroes, is cut off, and has a largest size", async () => {
   await files.create("file");
   const handle = await files.open("file", EVERYTHING);
   const resize = (length: number) =>
-    resizeOpenFile(files.context, { ...handle, length, preservesWritten: false });
+    resizeOpenFile(files.context, {
+      ...handle,
+      length,
+      neverGrows: false,
+      preservesWritten: false,
+    });
   await write(files, handle, 0, "hello");
   await resize(7);
   assert.equal(await read(files, handle), "hello\0\0");

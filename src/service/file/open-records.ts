@@ -1,5 +1,7 @@
 import type { Bytes } from "../../base/bytes.ts";
 import {
+  added,
+  bytes,
   count,
   flag,
   format,
@@ -12,6 +14,7 @@ import {
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import type { RangeLock } from "../../rules/range-lock.ts";
 import type { Transaction, View } from "../../store/store.ts";
+import { NO_OWNER } from "./cache-records.ts";
 
 /**
  * Open handles and locks, beside the files and directories they are of. They belong to the process
@@ -30,6 +33,8 @@ const opensShape = {
   modes: listOf(struct({ access: count, share: count, handles: count })),
   locks: count,
   isDeletePending: flag,
+  /** How many oplocks and leases there are. */
+  caches: added(count, 0),
 };
 
 const handleShape = {
@@ -43,6 +48,8 @@ const handleShape = {
   openedMs: count,
   sessionId: u64,
   clientIp: text,
+  /** Of what it lets its client keep; empty if that is nothing. */
+  cache: added(bytes, NO_OWNER),
 };
 
 const lockShape = { offset: u64, length: u64, isExclusive: flag };

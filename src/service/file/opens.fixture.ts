@@ -10,6 +10,7 @@ import { OWNER } from "../../rules/access.ts";
 import { DELETE, READ, WRITE } from "../../rules/share-mode.ts";
 import { StoredContents } from "../../store/stored-contents.ts";
 import type { HandleAsked } from "./admit-handle.ts";
+import { CacheBreaks } from "./cache-breaks.ts";
 import { closeHandle } from "./close-handle.ts";
 import type { FileAsked, FileContext, PathAddress } from "./context.ts";
 import { createDirectory } from "./create-directory.ts";
@@ -31,13 +32,15 @@ const SHARE = { account: "account", share: "share", snapshot: null };
 export class Files {
   readonly clock = new HandClock(1_700_000_000_000);
   readonly store = new WatchedStore(new MemoryStore(this.clock));
-  readonly context: FileContext = {
-    store: this.store,
-    contents: new StoredContents(this.store, new MemoryExtents()),
-  };
+  readonly context: FileContext;
 
-  static async open(): Promise<Files> {
-    const files = new Files();
+  private constructor(breaks: CacheBreaks) {
+    const contents = new StoredContents(this.store, new MemoryExtents());
+    this.context = { store: this.store, contents, breaks };
+  }
+
+  static async open(breaks = new CacheBreaks()): Promise<Files> {
+    const files = new Files(breaks);
     await createShare(files.context, {
       at: SHARE,
       access: OWNER,
@@ -113,6 +116,8 @@ export class Files {
       deletesOnClose: false,
       settings: NO_SETTINGS,
       opener: { epoch: EPOCH, sessionId: 1n, clientIp: "127.0.0.1" },
+      caching: null,
+      looksAt: "contents",
       ...more,
     });
   }
@@ -132,7 +137,8 @@ export class Files {
 
   /** What is stored of handles and locks. */
   async recordsOfOpens(): Promise<number> {
-    const spaces = [SPACE.opens, SPACE.handle, SPACE.rangeLock, SPACE.deletePending];
+    const { opens, handle, rangeLock, deletePending, cache, leasedFile } = SPACE;
+    const spaces = [opens, handle, rangeLock, deletePending, cache, leasedFile];
     return this.store.read((view) =>
       spaces.reduce((sum, space) => {
         const all = key(space);

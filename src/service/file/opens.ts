@@ -1,5 +1,6 @@
 import { refuse } from "../../base/fault.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
+import { NEEDS_HANDLES } from "../../rules/caching.ts";
 import { refuseReadByLocks, refuseWriteByLocks } from "../../rules/range-lock.ts";
 import {
   type MomentaryOpen,
@@ -10,6 +11,8 @@ import {
   WRITE,
 } from "../../rules/share-mode.ts";
 import type { View } from "../../store/store.ts";
+import { NO_OWNER } from "./cache-records.ts";
+import { giveWay } from "./caches.ts";
 import type { Tree } from "./kept-records.ts";
 import { type Opens, pendingKey, readLocks, readOpens } from "./open-records.ts";
 
@@ -40,7 +43,10 @@ export function refuseByOpens(
   const opens = readOpens(view, item);
   if (opens === null) return;
   const wanted: MomentaryOpen = REST_OPENS[operation];
-  refuse(refuseMomentaryOpen(opens.modes, wanted, opens.isDeletePending));
+  const refusal = refuseMomentaryOpen(opens.modes, wanted, opens.isDeletePending);
+  if (refusal === "SharingViolation") giveWay(view, item, opens, NO_OWNER, NEEDS_HANDLES);
+  refuse(refusal);
+  if (wanted.intrusion !== null) giveWay(view, item, opens, NO_OWNER, wanted.intrusion);
   if (touched === null || opens.locks === 0) return;
   const locks = readLocks(view, item, opens.locks);
   const refuseByLocks = (wanted.access & WRITE) === 0 ? refuseReadByLocks : refuseWriteByLocks;
@@ -73,22 +79,29 @@ export function handlesOf(opens: Opens | null): number {
 }
 
 /** The opens of an item and one more. */
-export function withOpen(opens: Opens | null, { access, share }: Open): Opens {
+export function withOpen(opens: Opens | null, { access, share }: Open, caches: number): Opens {
   const others = opens?.modes.filter((mode) => mode.access !== access || mode.share !== share);
   const same = opens?.modes.find((mode) => mode.access === access && mode.share === share);
   return {
     modes: [...(others ?? []), { access, share, handles: (same?.handles ?? 0) + 1 }],
     locks: opens?.locks ?? 0,
     isDeletePending: opens?.isDeletePending ?? false,
+    caches,
   };
 }
 
-/** Without this one and its locks; null if it was the last. */
-export function withoutOpen(opens: Opens, { access, share }: Open, locks: number): Opens | null {
+/** Without this one, its locks and what was kept for it; null if it was the last. */
+export function withoutOpen(
+  opens: Opens,
+  { access, share }: Open,
+  locks: number,
+  caches: number,
+): Opens | null {
   const modes = opens.modes.flatMap((mode) => {
     if (mode.access !== access || mode.share !== share) return [mode];
     return mode.handles > 1 ? [{ access, share, handles: mode.handles - 1 }] : [];
   });
   if (modes.length === 0) return null;
-  return { modes, locks: opens.locks - locks, isDeletePending: opens.isDeletePending };
+  const { isDeletePending } = opens;
+  return { modes, locks: opens.locks - locks, isDeletePending, caches: opens.caches - caches };
 }

@@ -1,11 +1,14 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
+import { NEEDS_HANDLES } from "../../rules/caching.ts";
 import { isReadOnly } from "../../rules/file-attributes.ts";
 import { refuseFilePath } from "../../rules/file-name.ts";
 import { RENAME_INTO, refuseOpen } from "../../rules/share-mode.ts";
 import type { Transaction } from "../../store/store.ts";
 import { parentOf } from "./admit.ts";
 import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
+import { NO_OWNER } from "./cache-records.ts";
+import { giveWay } from "./caches.ts";
 import type { FileContext } from "./context.ts";
 import { readItem } from "./end-handle.ts";
 import { ItemPaths } from "./item-paths.ts";
@@ -44,6 +47,7 @@ export async function renameOpenItem(context: FileContext, asked: RenameOpenItem
     if (opens.isDeletePending) throw new Fault("DeletePending");
     const item = readItem(tx, tree, place, handle);
     if (item.id === ROOT_ID) throw new Fault("AuthorizationPermissionMismatch");
+    giveWay(tx, place, opens, handle.cache, NEEDS_HANDLES);
     const parent = parentOf(tx, tree, asked.path);
     if (handle.isDirectory && new ItemPaths(tx, tree).isWithin(parent, true, item.id)) {
       throw new Fault("SharingViolation");
@@ -89,7 +93,10 @@ function makeRoom(
   if (!replaces) throw new Fault("ResourceAlreadyExists");
   if (isDirectory) throw new Fault("AuthorizationPermissionMismatch");
   const file = readFile(tx, tree, id);
-  const isHeld = readOpens(tx, { share: tree.share, id }) !== null;
+  const place = { share: tree.share, id };
+  const opens = readOpens(tx, place);
+  if (opens !== null) giveWay(tx, place, opens, NO_OWNER, NEEDS_HANDLES);
+  const isHeld = opens !== null;
   if (isHeld || isReadOnly(file.attributes)) throw new Fault("AuthorizationPermissionMismatch");
   removeFile(tx, tree, contents, file);
 }

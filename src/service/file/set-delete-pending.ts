@@ -1,6 +1,8 @@
 import { Fault } from "../../base/fault.ts";
+import { NEEDS_HANDLES } from "../../rules/caching.ts";
 import { DELETE } from "../../rules/share-mode.ts";
 import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
+import { giveWay } from "./caches.ts";
 import type { FileContext } from "./context.ts";
 import { markPending, readItem, refuseDeletion } from "./end-handle.ts";
 import { pendingKey, writeOpens } from "./open-records.ts";
@@ -20,11 +22,12 @@ export async function setDeletePending(
     if ((handle.access & DELETE) === 0) throw new Fault("AuthorizationPermissionMismatch");
     if (asked.isPending === opens.isDeletePending) return;
     if (asked.isPending) {
+      giveWay(tx, item, opens, handle.cache, NEEDS_HANDLES);
       refuseDeletion(tx, tree, readItem(tx, tree, item, handle), handle.isDirectory);
       markPending(tx, tree, item, handle, opens);
     } else {
-      const { modes, locks } = opens;
-      writeOpens(tx, item, { modes, locks, isDeletePending: false });
+      const { modes, locks, caches } = opens;
+      writeOpens(tx, item, { modes, locks, isDeletePending: false, caches });
       tx.delete(pendingKey(item.share, readItem(tx, tree, item, handle).parent, item.id));
     }
   });

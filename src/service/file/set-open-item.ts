@@ -1,8 +1,10 @@
 import { Fault } from "../../base/fault.ts";
 import { fileTimeOfStamp } from "../../base/file-time.ts";
 import { FILE_BYTES_MAX } from "../../base/limits.ts";
+import { WRITES } from "../../rules/caching.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
+import { giveWay } from "./caches.ts";
 import type { FileContext } from "./context.ts";
 import { type ItemSettings, type TimeSetting, timeAt } from "./item-settings.ts";
 import type { Tree } from "./kept-records.ts";
@@ -64,6 +66,8 @@ function changed(settings: OpenItemSettings, old: Changed, { etag }: { etag: big
 
 export interface ResizeOpenFile extends HandleAsked {
   readonly length: number;
+  /** Whether it stays as long as it is if it is shorter. */
+  readonly neverGrows: boolean;
   /** Whether the time of the last write stays what it is. */
   readonly preservesWritten: boolean;
 }
@@ -73,10 +77,12 @@ export async function resizeOpenFile(context: FileContext, asked: ResizeOpenFile
   const { contents, store } = context;
   if (asked.length > FILE_BYTES_MAX) throw new Fault("OutOfRangeInput");
   await store.transact((tx) => {
-    const { share, tree, item, handle } = admitToHandle(tx, asked);
+    const { share, tree, item, handle, opens } = admitToHandle(tx, asked);
     if (handle.isDirectory) throw new Fault("ResourceTypeMismatch");
+    giveWay(tx, item, opens, handle.cache, WRITES);
     const file = readFile(tx, tree, item.id);
-    if (file.content.length === asked.length) return;
+    const { length } = file.content;
+    if (length === asked.length || (asked.neverGrows && length < asked.length)) return;
     const version = nextFileVersion(tx, tree, contents, file);
     const written = asked.preservesWritten ? file.written : fileTimeOfStamp(version.etag);
     growUsage(tx, share, file.id, asked.length - file.content.length);

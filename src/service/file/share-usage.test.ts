@@ -27,13 +27,18 @@ test("who has a file open cannot make it grow beyond the quota either", async ()
     return writeOpenFile(files.context, { ...other, from, bytes, preservesWritten: false });
   };
   const resize = (length: number) =>
-    resizeOpenFile(files.context, { ...other, length, preservesWritten: false });
+    resizeOpenFile(files.context, { ...other, length, neverGrows: false, preservesWritten: false });
   await assert.rejects(write(left - 3), refused("ShareSizeLimitReached"));
   await assert.rejects(resize(left + 1), refused("ShareSizeLimitReached"));
   assert.equal(await used(files), FILE_BYTES_MAX);
   await write(left - 4);
   assert.equal(await used(files), SHARE_QUOTA_GIB_DEFAULT * GIB);
-  await resizeOpenFile(files.context, { ...handle, length: 10, preservesWritten: false });
+  await resizeOpenFile(files.context, {
+    ...handle,
+    length: 10,
+    neverGrows: false,
+    preservesWritten: false,
+  });
   await write(left);
   assert.equal(await used(files), 10 + left + 4);
 });

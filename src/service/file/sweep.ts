@@ -22,6 +22,8 @@ const PLAIN_SPACES = [
   SPACE.handle,
   SPACE.rangeLock,
   SPACE.deletePending,
+  SPACE.cache,
+  SPACE.leasedFile,
   SPACE.thinnedShare,
 ];
 

@@ -2,9 +2,11 @@ import { type Bytes, wholeBody } from "../../base/bytes.ts";
 import { Fault, refuse } from "../../base/fault.ts";
 import { fileTimeOfStamp } from "../../base/file-time.ts";
 import { FILE_BYTES_MAX } from "../../base/limits.ts";
+import { WRITES } from "../../rules/caching.ts";
 import { refuseWriteByLocks } from "../../rules/range-lock.ts";
 import type { View } from "../../store/store.ts";
 import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
+import { giveWay } from "./caches.ts";
 import type { FileContext } from "./context.ts";
 import type { Tree } from "./kept-records.ts";
 import { readLocks } from "./open-records.ts";
@@ -52,6 +54,7 @@ function admit(
   const file = readFile(view, tree, item.id);
   const from = asked.from ?? file.content.length;
   if (from + asked.bytes.length > FILE_BYTES_MAX) throw new Fault("OutOfRangeInput");
+  giveWay(view, item, opens, handle.cache, WRITES);
   if (opens.locks > 0) {
     const locks = readLocks(view, item, opens.locks);
     refuse(refuseWriteByLocks(locks, asked.handle, from, asked.bytes.length));

@@ -1,9 +1,11 @@
 import { Fault } from "../../../base/fault.ts";
+import { MakingWay } from "../../../service/file/making-way.ts";
 import type { Accounts } from "../auth/account.ts";
 import type { AuthOptions } from "../auth/authenticate.ts";
+import { timeoutMsOf } from "../request-query.ts";
 import { spellXmlError } from "../spell-error.ts";
 import { type StorageProtocol, StorageRestService } from "../storage-rest-service.ts";
-import type { FileFront, FileHandler } from "./call.ts";
+import type { FileCall, FileFront, FileHandler } from "./call.ts";
 import { FILE_HANDLERS } from "./handlers.ts";
 import { type FileOperationName, type FileRoute, routeFile } from "./route.ts";
 
@@ -18,9 +20,20 @@ function protocolOn(context: FileFront): StorageProtocol<FileRoute> {
     name: "file",
     route: ({ method, query, headers }, path) => routeFile(method, path, query, headers),
     resourceOf: ({ share, path }) => ({ service: "file", container: share, name: path.join("/") }),
-    handle: (call) => handlerOf(call.route.operation)(context, call),
+    handle: (call) => handlerOf(call.route.operation)(contextOf(context, call), call),
     spell: spellXmlError,
   };
+}
+
+/** How long a request waits for what SMB clients keep of a file. */
+const MAKING_WAY_MS_MAX = 30_000;
+
+/** The context of one request, which makes way where clients keep something of a file. */
+function contextOf(context: FileFront, { request }: FileCall): FileFront {
+  const { store, contents, breaks, settingsOf, copies, sources } = context;
+  const patienceMs = Math.min(timeoutMsOf(request.query) ?? MAKING_WAY_MS_MAX, MAKING_WAY_MS_MAX);
+  const makingWay = new MakingWay(store, breaks, patienceMs);
+  return { store: makingWay, contents, breaks, settingsOf, copies, sources };
 }
 
 function handlerOf(operation: FileOperationName): FileHandler {

@@ -113,6 +113,14 @@ export function writeNext(answer: Bytes, next: number): void {
   answer.writeUInt32LE(next, AT.next);
 }
 
+/** Of a message that answers no request: it has no id, and is of no session. */
+export function unaskedHeader(command: number): Bytes {
+  const header = blankHeader(command);
+  header.writeUInt32LE(FLAG.response, AT.flags);
+  header.fill(0xff, AT.messageId, AT.asyncId);
+  return header;
+}
+
 /** The header that an answer to a negotiation in SMB1 is made of. */
 export function blankHeader(command: number): Bytes {
   const header = Buffer.alloc(HEADER_BYTES);

@@ -24,3 +24,33 @@ export function readBreakAcknowledgement(message: Bytes): BreakAcknowledgement {
 export function writeOplockBreak(level: number, { persistent, volatile }: FileId): Bytes {
   return new Writer().u16(OPLOCK_SIZE).u8(level).u8(0).u32(0).u64(persistent).u64(volatile).done();
 }
+
+export interface LeaseBreak {
+  readonly key: Bytes;
+  readonly from: number;
+  readonly to: number;
+  readonly mustAnswer: boolean;
+  /** 0 for leases of the first version. */
+  readonly epoch: number;
+}
+
+const LEASE_BREAK_SIZE = 44;
+const ANSWER_REQUIRED = 1;
+
+/** To a client that has to give up a lease, or a part of it. */
+export function writeLeaseBreak({ key, from, to, mustAnswer, epoch }: LeaseBreak): Bytes {
+  return new Writer()
+    .u16(LEASE_BREAK_SIZE)
+    .u16(epoch)
+    .u32(mustAnswer ? ANSWER_REQUIRED : 0)
+    .bytes(key)
+    .u32(from)
+    .u32(to)
+    .zeros(12)
+    .done();
+}
+
+/** When it has. */
+export function writeLeaseBreakAnswer(key: Bytes, state: number): Bytes {
+  return new Writer().u16(LEASE_SIZE).u16(0).u32(0).bytes(key).u32(state).u64(0).done();
+}

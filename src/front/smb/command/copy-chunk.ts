@@ -14,6 +14,7 @@ import {
 import { CONTROL, type IoctlRequest, writeIoctl } from "../codec/ioctl.ts";
 import { writeU64 } from "../codec/wire.ts";
 import type { FileOpen } from "../file-open.ts";
+import { makingWay } from "../making-way.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import type { Session } from "../session.ts";
 
@@ -50,16 +51,17 @@ export async function copyChunks(call: Call, request: IoctlRequest): Promise<Ans
 }
 
 async function copyChunk(
-  { server }: Call,
+  call: Call,
   source: FileOpen,
   target: FileOpen,
   { from, to, length }: Chunk,
 ): Promise<number> {
-  const { files } = server.options;
+  const { files } = call.server.options;
   const bytes = await readOpenFile(files, { ...source.asked, from, length });
   // What lies behind the end cannot be copied, not even in part.
   if (bytes?.length !== length) throw new StatusError(STATUS.INVALID_VIEW_SIZE);
-  await writeOpenFile(files, { ...target.asked, from: to, bytes, preservesWritten: true });
+  const written = { ...target.asked, from: to, bytes, preservesWritten: true };
+  await makingWay(call, () => writeOpenFile(files, written));
   target.writeTime.wrote();
   return length;
 }

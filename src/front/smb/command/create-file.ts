@@ -12,8 +12,10 @@ import { type CreateContext, type CreateRequest, writeCreate } from "../codec/cr
 import { sddlOf } from "../codec/security-info.ts";
 import { Writer } from "../codec/wire.ts";
 import { FileOpen } from "../file-open.ts";
+import { makingWay } from "../making-way.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import { pathOf } from "../path.ts";
+import { cachingOf, leaseAnswer, oplockOf } from "./create-caching.ts";
 
 const DISPOSITIONS: readonly Disposition[] = [
   "supersede",
@@ -36,6 +38,8 @@ export const OPTION = {
 const UNKNOWN_OPTIONS = 0xff000000;
 /** Those that a client may ask for later what they are. */
 const MODE_OPTIONS = 0x0000103e;
+const ATTRIBUTE_BITS = ACCESS.readAttributes | ACCESS.writeAttributes | ACCESS.synchronize;
+const NO_CACHE = Buffer.alloc(0);
 const SHARE_ALL = READ | WRITE | DELETE;
 const IMPERSONATION_MAX = 3;
 const NAMED_PIPES_AND_DEVICES = 0x00000048;
@@ -63,6 +67,8 @@ export async function createFile(
     isDirectory: done.isDirectory,
     granted,
     mode: request.options & MODE_OPTIONS,
+    session,
+    cache: done.caching?.owner ?? NO_CACHE,
   });
   // The client may have gone meanwhile, and with it whoever would close this.
   if (!session.isValid || !session.trees.has(tree.id)) {
@@ -70,11 +76,12 @@ export async function createFile(
     throw new StatusError(STATUS.USER_SESSION_DELETED);
   }
   session.opens.set(id, open);
+  server.breakNotices.add(open);
   chain.fileId = fileId;
   return success(
     writeCreate({
       ...shownItem(done.item, done.isDirectory),
-      oplock: 0,
+      oplock: oplockOf(done.caching),
       action: ACTIONS[done.action],
       fileId,
       contexts: answerContexts(request, done),
@@ -118,6 +125,8 @@ function openingOf(
       sessionId: BigInt(session.id),
       clientIp: connection.wire.remoteAddress,
     },
+    caching: cachingOf(connection, request),
+    looksAt: looksAt(granted),
   };
 }
 
@@ -161,6 +170,11 @@ function permissionOfNew({ contexts }: CreateRequest): PermissionSetting | null 
   return sddl === "" ? null : { kind: "sddl", sddl };
 }
 
+function looksAt(granted: number): OpenFile["looksAt"] {
+  if ((granted & ~ATTRIBUTE_BITS) === 0) return "attributes";
+  return (granted & ~(ATTRIBUTE_BITS | ACCESS.readControl)) === 0 ? "security" : "contents";
+}
+
 /** What others have to put up with. */
 function accessBits(granted: number): number {
   const reads = (granted & (ACCESS.readData | ACCESS.execute)) !== 0;
@@ -170,9 +184,9 @@ function accessBits(granted: number): number {
 }
 
 /** One word of the service is two of SMB: which, depends on what was asked for. */
-async function openAs({ server }: Call, asked: OpenFile): Promise<OpenFileDone> {
+async function openAs(call: Call, asked: OpenFile): Promise<OpenFileDone> {
   try {
-    return await openFile(server.options.files, asked);
+    return await makingWay(call, () => openFile(call.server.options.files, asked));
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     if (error.code === "ResourceTypeMismatch") {
@@ -189,12 +203,14 @@ async function openAs({ server }: Call, asked: OpenFile): Promise<OpenFileDone> 
 /** What is known of the contexts; the others are not answered, which says that they had no effect. */
 function answerContexts({ contexts }: CreateRequest, done: OpenFileDone): CreateContext[] {
   const answers: CreateContext[] = [];
-  for (const { name } of contexts) {
+  for (const { name, data: asked } of contexts) {
     if (name === "QFid") {
       const data = new Writer().u64(done.item.id).u64(done.tree.share).zeros(16).done();
       answers.push({ name, data });
     } else if (name === "MxAc") {
       answers.push({ name, data: new Writer().u32(STATUS.SUCCESS).u32(ALL_ACCESS).done() });
+    } else if (name === "RqLs" && done.caching?.kind === "lease") {
+      answers.push({ name, data: leaseAnswer(asked, done.caching) });
     }
   }
   return answers;

@@ -4,6 +4,7 @@ import { ACCESS } from "../codec/access.ts";
 import { writeEmpty } from "../codec/empty.ts";
 import { LOCK_FLAG, type LockRange, readLock } from "../codec/lock.ts";
 import type { FileOpen } from "../file-open.ts";
+import { makingWay } from "../making-way.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 
 const OFFSETS_END = 1n << 64n;
@@ -38,7 +39,8 @@ async function lock(call: Call, open: FileOpen, asked: readonly LockRange[]): Pr
   const ranges = asked.map(({ offset, length, flags }) => {
     return { offset, length, isExclusive: (flags & LOCK_FLAG.exclusive) !== 0 };
   });
-  const attempt = () => lockRanges(call.server.options.files, { ...open.asked, ranges });
+  const wanted = { ...open.asked, ranges };
+  const attempt = () => makingWay(call, () => lockRanges(call.server.options.files, wanted));
   let outcome = await attempt();
   while (outcome === "held-back") {
     if (isImmediate) throw new StatusError(STATUS.LOCK_NOT_GRANTED);

@@ -84,7 +84,8 @@ function agree(server: SmbServer, dialect: Dialect, request: NegotiateRequest): 
       securityMode: request.securityMode,
     },
     serverCapabilities:
-      (isOldest ? 0 : CAPABILITY.largeMtu) | (offersCipher ? CAPABILITY.encryption : 0),
+      (isOldest ? 0 : CAPABILITY.largeMtu | CAPABILITY.leasing) |
+      (offersCipher ? CAPABILITY.encryption : 0),
     serverSecurityMode:
       SECURITY_MODE.signingEnabled | (signingRequired ? SECURITY_MODE.signingRequired : 0),
     transferBytesMax: isOldest ? TRANSFER_BYTES_MAX_202 : TRANSFER_BYTES_MAX,

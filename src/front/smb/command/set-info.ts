@@ -13,6 +13,7 @@ import { partsOf, readSecurityInfo } from "../codec/security-info.ts";
 import { type FileChange, readFileChange } from "../codec/set-file-info.ts";
 import { readSetInfo, writeSetInfo } from "../codec/set-info.ts";
 import type { FileOpen } from "../file-open.ts";
+import { makingWay } from "../making-way.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import { pathOf } from "../path.ts";
 
@@ -23,7 +24,7 @@ export async function handleSetInfo(call: Call): Promise<Answer> {
   if (open.kind !== "file") throw new StatusError(STATUS.NOT_SUPPORTED);
   switch (type) {
     case INFO_TYPE.file:
-      await apply(call, open, readFileChange(infoClass, input));
+      await change(call, open, readFileChange(infoClass, input));
       break;
     case INFO_TYPE.security:
       await setSecurity(call, open, additional, input);
@@ -32,6 +33,10 @@ export async function handleSetInfo(call: Call): Promise<Answer> {
       throw new StatusError(STATUS.NOT_SUPPORTED);
   }
   return success(writeSetInfo());
+}
+
+async function change(call: Call, open: FileOpen, asked: FileChange): Promise<void> {
+  await makingWay(call, () => apply(call, open, asked));
 }
 
 async function setSecurity(
@@ -70,11 +75,21 @@ async function apply({ server }: Call, open: FileOpen, change: FileChange): Prom
       );
     case "size":
       open.expect(ACCESS.writeData);
-      await resizeOpenFile(files, { ...asked, length: change.size, preservesWritten });
+      await resizeOpenFile(files, {
+        ...asked,
+        length: change.size,
+        neverGrows: false,
+        preservesWritten,
+      });
       return await open.writeTime.settle();
     case "allocation":
       open.expect(ACCESS.writeData);
-      return;
+      return await resizeOpenFile(files, {
+        ...asked,
+        length: change.size,
+        neverGrows: true,
+        preservesWritten,
+      });
     case "position":
       open.position = change.position;
       return;

@@ -3,6 +3,7 @@ import { type Answer, type Call, success } from "../call.ts";
 import { ACCESS } from "../codec/access.ts";
 import { readWrite, type WriteRequest, writeWrite } from "../codec/write.ts";
 import type { FileOpen } from "../file-open.ts";
+import { makingWay } from "../making-way.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 
 /** Instead of an offset: behind what is there. */
@@ -20,7 +21,7 @@ export async function handleWrite(call: Call): Promise<Answer> {
 }
 
 async function writeFile(
-  { server }: Call,
+  call: Call,
   open: FileOpen,
   { offset, data }: WriteRequest,
 ): Promise<void> {
@@ -32,7 +33,7 @@ async function writeFile(
   }
   const from = isAtEnd ? null : offset;
   const asked = { ...open.asked, from, bytes: data, preservesWritten: true };
-  await writeOpenFile(server.options.files, asked);
+  await makingWay(call, () => writeOpenFile(call.server.options.files, asked));
   open.writeTime.wrote();
   if (!isAtEnd) open.position = BigInt(offset + data.length);
 }

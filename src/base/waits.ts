@@ -1,0 +1,30 @@
+/** Who waits for something to happen, by what it happens to. */
+export class Waits {
+  readonly #waiting = new Map<string, Set<() => void>>();
+
+  /**
+   * Resolves when `what` is woken, or when a signal is aborted. To be called before one looks whether
+   * there is something to wait for, so that nothing is missed in between.
+   */
+  next(what: string, signals: readonly AbortSignal[]): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(what) ?? new Set();
+      this.#waiting.set(what, waiting);
+      const done = () => {
+        waiting.delete(done);
+        if (waiting.size === 0) this.#waiting.delete(what);
+        for (const signal of signals) signal.removeEventListener("abort", done);
+        resolve();
+      };
+      waiting.add(done);
+      for (const signal of signals) {
+        if (signal.aborted) done();
+        else signal.addEventListener("abort", done);
+      }
+    });
+  }
+
+  wake(what: string): void {
+    for (const done of [...(this.#waiting.get(what) ?? [])]) done();
+  }
+}

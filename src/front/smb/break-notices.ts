@@ -1,0 +1,64 @@
+import type { Bytes } from "../../base/bytes.ts";
+import type { BreakNotice } from "../../service/file/caches.ts";
+import { COMMAND, unaskedHeader } from "./codec/header.ts";
+import { writeLeaseBreak, writeOplockBreak } from "./codec/oplock-break.ts";
+import type { FileOpen } from "./file-open.ts";
+import { leaseKeyOf, oplockLevelOf } from "./oplock-level.ts";
+import { sealFrame } from "./seal-frame.ts";
+import type { Session } from "./session.ts";
+
+/** Who keeps something of a file, so that they can be told to give it up. */
+export class BreakNotices {
+  readonly #keepers = new Map<string, Set<FileOpen>>();
+  /** For those who are about to hear that they may keep something. */
+  readonly #early = new Map<string, BreakNotice>();
+
+  add(open: FileOpen): void {
+    const owner = nameOf(open.cache);
+    if (owner === null) return;
+    const keepers = this.#keepers.get(owner) ?? new Set();
+    this.#keepers.set(owner, keepers.add(open));
+    const early = this.#early.get(owner);
+    if (early === undefined) return;
+    this.#early.delete(owner);
+    // Behind the answer that says what it may keep.
+    setImmediate(() => this.tell(early));
+  }
+
+  delete(open: FileOpen): void {
+    const owner = nameOf(open.cache);
+    const keepers = owner === null ? undefined : this.#keepers.get(owner);
+    if (owner === null || !keepers?.delete(open)) return;
+    if (keepers.size === 0) this.#keepers.delete(owner);
+  }
+
+  tell(notice: BreakNotice): void {
+    const owner = notice.owner.toString("hex");
+    for (const open of this.#keepers.get(owner) ?? []) {
+      if (!open.session.isValid) continue;
+      send(open.session, bodyOf(notice, open));
+      return;
+    }
+    if (!this.#keepers.has(owner)) this.#early.set(owner, notice);
+  }
+}
+
+function nameOf(cache: Bytes): string | null {
+  return cache.length === 0 ? null : cache.toString("hex");
+}
+
+function bodyOf({ kind, owner, from, to, mustAnswer, epoch }: BreakNotice, open: FileOpen): Bytes {
+  if (kind === "oplock") return writeOplockBreak(oplockLevelOf(to), open.fileId);
+  return writeLeaseBreak({ key: leaseKeyOf(owner), from, to, mustAnswer, epoch });
+}
+
+/** Nobody asked for it, so nobody would know whether to expect a signature. */
+function send(session: Session, body: Bytes): void {
+  const message = Buffer.concat([unaskedHeader(COMMAND.oplockBreak), body]);
+  const { wire } = session.connection;
+  if (session.sealer !== null && (session.isSealing || session.encryptionRequired)) {
+    wire.send(...sealFrame(session, message));
+  } else {
+    wire.send(message);
+  }
+}

@@ -1,0 +1,54 @@
+import type { Bytes } from "../../../base/bytes.ts";
+import type { CachingAsked, CachingGranted } from "../../../service/file/caches.ts";
+import type { CreateRequest } from "../codec/create.ts";
+import { LEASE_FLAG, type LeaseContext, readLease, writeLease } from "../codec/lease.ts";
+import { DIALECT } from "../codec/negotiate.ts";
+import type { Connection } from "../connection.ts";
+import { keptByOplock, leaseOwner, OPLOCK, oplockLevelOf } from "../oplock-level.ts";
+
+const NO_KEY = Buffer.alloc(16);
+
+/** What a client asks to keep of what it opens. */
+export function cachingOf(connection: Connection, request: CreateRequest): CachingAsked | null {
+  const { oplock, contexts } = request;
+  if (oplock !== OPLOCK.lease) {
+    const wanted = keptByOplock(oplock);
+    return wanted === null || wanted === 0 ? null : { kind: "oplock", wanted };
+  }
+  const data = contexts.find(({ name }) => name === "RqLs")?.data;
+  const lease = data === undefined ? null : leaseOf(connection, data);
+  if (lease === null) return null;
+  const { key, state, version2 } = lease;
+  return {
+    kind: "lease",
+    owner: leaseOwner(connection.negotiated.client.guid, key),
+    wanted: state,
+    isVersioned: version2 !== null,
+    epoch: version2?.epoch ?? 0,
+  };
+}
+
+function leaseOf({ negotiated }: Connection, data: Bytes): LeaseContext | null {
+  const { dialect } = negotiated;
+  if (dialect < DIALECT.smb210) return null;
+  return readLease(data, dialect >= DIALECT.smb300);
+}
+
+/** What the answer says of it in its fixed part. */
+export function oplockOf(granted: CachingGranted | null): number {
+  if (granted === null) return OPLOCK.none;
+  return granted.kind === "lease" ? OPLOCK.lease : oplockLevelOf(granted.state);
+}
+
+/** What the answer says of a lease: in the version that it was first asked for. */
+export function leaseAnswer(asked: Bytes, granted: CachingGranted): Bytes {
+  const { state, isBreaking, isVersioned, epoch } = granted;
+  const lease = readLease(asked, true);
+  if (lease === null) throw new Error("a lease was granted that nobody asked for");
+  const { key, version2 } = lease;
+  const parent = isVersioned ? lease.flags & LEASE_FLAG.parentKeySet : 0;
+  const flags = parent | (isBreaking ? LEASE_FLAG.breakInProgress : 0);
+  const parentKey = version2?.parentKey ?? NO_KEY;
+  const answered = isVersioned ? { parentKey, epoch } : null;
+  return writeLease({ key, state, flags, version2: answered });
+}

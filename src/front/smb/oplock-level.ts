@@ -1,0 +1,33 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { KEEP_HANDLE, KEEP_READ, KEEP_WRITES } from "../../rules/caching.ts";
+
+/** What a client asks to keep with CREATE, and is told that it may. */
+export const OPLOCK = { none: 0, level2: 1, exclusive: 8, batch: 9, lease: 0xff } as const;
+
+const KEPT = new Map<number, number>([
+  [OPLOCK.none, 0],
+  [OPLOCK.level2, KEEP_READ],
+  [OPLOCK.exclusive, KEEP_READ | KEEP_WRITES],
+  [OPLOCK.batch, KEEP_READ | KEEP_WRITES | KEEP_HANDLE],
+]);
+
+/** What an oplock of this level lets a client keep; null if there is no such level. */
+export function keptByOplock(level: number): number | null {
+  return KEPT.get(level) ?? null;
+}
+
+export function oplockLevelOf(state: number): number {
+  for (const [level, kept] of KEPT) if (kept === state) return level;
+  return OPLOCK.none;
+}
+
+const GUID_BYTES = 16;
+
+/** A lease belongs to a client, and to all of its connections. */
+export function leaseOwner(clientGuid: Bytes, key: Bytes): Bytes {
+  return Buffer.concat([clientGuid, key]);
+}
+
+export function leaseKeyOf(owner: Bytes): Bytes {
+  return owner.subarray(GUID_BYTES);
+}

@@ -1,0 +1,14 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { aadOf, TRANSFORM_BYTES, writeTag, writeTransform } from "./codec/transform.ts";
+import type { Session } from "./session.ts";
+
+/** A frame as it goes to the client of a session that is encrypted. */
+export function sealFrame(session: Session, plain: Bytes): Bytes[] {
+  const { sealer } = session;
+  if (sealer === null) throw new Error("a session without a cipher got an encrypted frame");
+  const nonce = sealer.nextNonce();
+  const header = writeTransform(nonce, plain.length, session.id);
+  const { text, tag } = sealer.seal(nonce, aadOf(header), plain);
+  writeTag(header, tag);
+  return [header.subarray(0, TRANSFORM_BYTES), text];
+}

@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { KEEP_HANDLE, KEEP_READ, KEEP_WRITES } from "../../rules/caching.ts";
+import { READ, WRITE } from "../../rules/share-mode.ts";
+import { acknowledgeBreak } from "./acknowledge-break.ts";
+import { BREAK_MS_MAX, CacheBreaks, type Timer } from "./cache-breaks.ts";
+import type { BreakNotice } from "./caches.ts";
+import { getFile } from "./get-file.ts";
+import { MakingWay } from "./making-way.ts";
+import type { OpenFile } from "./open-file.ts";
+import { ALL, Files, refused } from "./opens.fixture.ts";
+
+const RW = KEEP_READ | KEEP_WRITES;
+const RHW = RW | KEEP_HANDLE;
+const OWNER_A = Buffer.alloc(32, 1);
+
+/** Time that passes when a test says so. */
+class HandTimer implements Timer {
+  readonly #running = new Set<{ leftMs: number; done: () => void }>();
+
+  start(ms: number, done: () => void): () => void {
+    const one = { leftMs: ms, done };
+    this.#running.add(one);
+    return () => this.#running.delete(one);
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  pass(ms: number): void {
+    for (const one of [...this.#running]) {
+      one.leftMs -= ms;
+      if (one.leftMs > 0) continue;
+      this.#running.delete(one);
+      one.done();
+    }
+  }
+}
+
+interface Told {
+  readonly files: Files;
+  readonly timer: HandTimer;
+  /** The next notice, when it comes. */
+  next(): Promise<BreakNotice>;
+}
+
+async function filesTold(): Promise<Told> {
+  const timer = new HandTimer();
+  const breaks = new CacheBreaks(timer);
+  const files = await Files.open(breaks);
+  const notices: BreakNotice[] = [];
+  const waiting: ((notice: BreakNotice) => void)[] = [];
+  breaks.listen((notice) => {
+    const first = waiting.shift();
+    if (first === undefined) notices.push(notice);
+    else first(notice);
+  });
+  const next = () => {
+    const notice = notices.shift();
+    if (notice !== undefined) return Promise.resolve(notice);
+    return new Promise<BreakNotice>((resolve) => waiting.push(resolve));
+  };
+  return { files, timer, next };
+}
+
+function lease(wanted: number, owner = OWNER_A): Partial<OpenFile> {
+  const caching = { kind: "lease", owner, wanted, isVersioned: true, epoch: 0 } as const;
+  return { mode: { access: READ | WRITE, share: ALL }, caching };
+}
+
+function patient(files: Files, patienceMs: number) {
+  const { store, contents, breaks } = files.context;
+  return { store: new MakingWay(store, breaks, patienceMs), contents, breaks };
+}
+
+function get(files: Files, patienceMs: number) {
+  const asked = { ...files.use("file"), range: null, md5: false };
+  return getFile(patient(files, patienceMs), asked).then(({ reading }) => reading.close());
+}
+
+test("who does not answer within 35 s keeps nothing, and nobody waits any longer", async () => {
+  const { files, timer, next } = await filesTold();
+  await files.create("file", 10);
+  const opened = await files.openDone("file", lease(RHW));
+  const read = get(files, 2 * BREAK_MS_MAX);
+  await next();
+  timer.pass(BREAK_MS_MAX - 1);
+  assert.equal(timer.running, 2);
+  timer.pass(1);
+  await read;
+  const again = await files.openDone("file", lease(0));
+  assert.equal(again.caching?.state, 0);
+  assert.deepEqual(again.caching?.owner, opened.caching?.owner);
+});
+
+test("who waits too long for a client is told so, and the client may still answer", async () => {
+  const { files, timer, next } = await filesTold();
+  await files.create("file", 10);
+  await files.open("file", lease(RHW));
+  const read = assert.rejects(get(files, 1_000), refused("ClientCacheFlushDelay"));
+  const { item, owner } = await next();
+  // The wait begins behind the telling.
+  while (timer.running < 2) await Promise.resolve();
+  timer.pass(1_000);
+  await read;
+  const { at } = files.use("file");
+  const asked = { kind: "lease", at, owner, state: KEEP_READ | KEEP_HANDLE } as const;
+  assert.equal(await acknowledgeBreak(files.context, asked), "acknowledged");
+  assert.equal(item.id > 0n, true);
+  await get(files, 0);
+});
+
+test("a lease key belongs to one file, until its last handle is closed", async () => {
+  const { files } = await filesTold();
+  await files.create("file", 10);
+  await files.create("other", 10);
+  const one = await files.open("file", lease(RHW));
+  const two = await files.open("file", lease(RHW));
+  await assert.rejects(files.open("other", lease(RHW)), refused("InvalidInput"));
+  await files.close(one);
+  await assert.rejects(files.open("other", lease(RHW)), refused("InvalidInput"));
+  await files.close(two);
+  await files.close(await files.open("other", lease(RHW)));
+  assert.equal(await files.recordsOfOpens(), 0);
+});
+
+test("an oplock goes with its handle, a lease with the last of several", async () => {
+  const { files } = await filesTold();
+  await files.create("file", 10);
+  const caching = { kind: "oplock", wanted: RHW } as const;
+  const one = await files.openDone("file", { caching });
+  assert.equal(one.caching?.state, RHW);
+  await files.close({ at: files.use("").at, item: one.item.id, handle: one.handle });
+  const two = await files.openDone("file", { caching });
+  assert.equal(two.caching?.state, RHW);
+  await files.close({ at: files.use("").at, item: two.item.id, handle: two.handle });
+  assert.equal(await files.recordsOfOpens(), 0);
+});
+
+test("opens of one lease are no rivals, others are", async () => {
+  const { files } = await filesTold();
+  await files.create("file", 10);
+  assert.equal((await files.openDone("file", lease(RHW))).caching?.state, RHW);
+  assert.equal((await files.openDone("file", lease(RHW))).caching?.state, RHW);
+  const look = { mode: { access: 0, share: ALL }, looksAt: "attributes" } as const;
+  await files.open("file", look);
+  assert.equal((await files.openDone("file", lease(RHW))).caching?.state, RHW);
+});

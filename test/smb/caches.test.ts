@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { after, before, test } from "node:test";
+import {
+  type ShareClient,
+  ShareFileClient,
+  StorageSharedKeyCredential,
+} from "@azure/storage-file-share";
+import { COMMAND } from "../../src/front/smb/codec/header.ts";
+import { STATUS } from "../../src/front/smb/nt-status.ts";
+import { READ } from "../../src/rules/share-mode.ts";
+import { refused } from "../sdk/refused.ts";
+import { ACCOUNT, KEY } from "../sdk/server.ts";
+import { startSmb, type TestSmb } from "./server.ts";
+import { SmbFiles } from "./smb-files.ts";
+import { giveUp, leasedBy, leasedOpening, nextBreak, openLeased } from "./smb-leases.ts";
+
+let smb: TestSmb;
+let share: ShareClient;
+let files: SmbFiles;
+let made = 0;
+
+before(async () => {
+  smb = await startSmb();
+  share = smb.rest.client().getShareClient("box");
+  files = await SmbFiles.connect(smb.port, "box");
+});
+
+after(async () => {
+  files.close();
+  await smb.close();
+  assert.deepEqual(smb.failures, []);
+});
+
+async function newFile(): Promise<{ name: string; file: ShareFileClient; key: Buffer }> {
+  const name = `cached${made++}`;
+  const file = share.rootDirectoryClient.getFileClient(name);
+  await file.create(10);
+  return { name, file, key: randomBytes(16) };
+}
+
+type Operation = (file: ShareFileClient) => Promise<unknown>;
+
+/** What REST does; then, for leases RHW, RH and RW: what is left, `!` if it waits, `-` for no break. */
+const TABLE: Record<string, readonly [run: Operation, broken: readonly string[]]> = {
+  "Get File": [(file) => file.downloadToBuffer(), ["RH!", "-", "R!"]],
+  "Get File Properties": [(file) => file.getProperties(), ["RH!", "-", "R!"]],
+  "List Ranges": [(file) => file.getRangeList(), ["RH!", "-", "R!"]],
+  "List Files": [() => share.rootDirectoryClient.listFilesAndDirectories().next(), ["-", "-", "-"]],
+  "Put Range": [(file) => file.uploadRange("x", 0, 1), ["!", "", "!"]],
+  "Clear Range": [(file) => file.clearRange(0, 1), ["!", "", "!"]],
+  "Set File Properties": [(file) => file.setProperties(), ["!", "", "!"]],
+  "Set File Metadata": [(file) => file.setMetadata({ a: "b" }), ["!", "", "!"]],
+  "Create File": [(file) => file.create(10), ["!", "", "!"]],
+};
+const LEASES = ["RHW", "RH", "RW"];
+
+for (const [operation, [run, row]] of Object.entries(TABLE)) {
+  test(`${operation} breaks leases as the table says`, async () => {
+    for (const [column, cell] of row.entries()) {
+      const lease = LEASES[column] as string;
+      const { name, file, key } = await newFile();
+      const { handle, state } = await openLeased(files.client, name, key, lease);
+      assert.equal(state, lease);
+      const waits = cell.endsWith("!");
+      let isDone = false;
+      const done = run(file).then(() => {
+        isDone = true;
+      });
+      if (cell !== "-") {
+        const { from, to, mustAnswer } = await nextBreak(files.client);
+        assert.deepEqual([from, to, mustAnswer], [lease, cell.replace("!", ""), true], lease);
+        assert.equal(waits && isDone, false, "it did not wait");
+        if (!waits) await done;
+        assert.equal(await giveUp(files.client, key, to), 0);
+      }
+      await done;
+      assert.equal(await files.end(handle), 0);
+    }
+  });
+}
+
+test("Delete File has kept handles given up, and succeeds if they are then closed", async () => {
+  for (const lease of ["RHW", "RH"]) {
+    const { name, file, key } = await newFile();
+    const { handle } = await openLeased(files.client, name, key, lease);
+    const deleted = file.delete();
+    const { to } = await nextBreak(files.client);
+    assert.equal(to, lease.replace("H", ""));
+    assert.equal(await files.end(handle), 0);
+    await deleted;
+    assert.equal(await file.exists(), false);
+  }
+});
+
+test("Delete File is refused if the handle stays, and asks nobody who keeps none", async () => {
+  const { name, file, key } = await newFile();
+  const { handle } = await openLeased(files.client, name, key, "RH");
+  const deleted = refused(file.delete(), 409, "SharingViolation");
+  assert.equal((await nextBreak(files.client)).to, "R");
+  assert.equal(await giveUp(files.client, key, "R"), 0);
+  await deleted;
+  await refused(file.delete(), 409, "SharingViolation");
+  assert.equal(await files.end(handle), 0);
+});
+
+test("a client that does not answer in the time of a request makes it 408", async () => {
+  const { name, file, key } = await newFile();
+  const { handle } = await openLeased(files.client, name, key, "RHW");
+  const url = new URL(file.url);
+  url.searchParams.set("timeout", "0");
+  const credential = new StorageSharedKeyCredential(ACCOUNT, KEY);
+  const once = { retryOptions: { maxTries: 1 } };
+  const impatient = new ShareFileClient(url.toString(), credential, once);
+  await refused(impatient.uploadRange("x", 0, 1), 408, "ClientCacheFlushDelay");
+  assert.equal((await nextBreak(files.client)).to, "");
+  assert.equal(await giveUp(files.client, key, ""), 0);
+  await file.uploadRange("x", 0, 1);
+  assert.equal(await files.end(handle), 0);
+});
+
+test("what an SMB client wrote behind a lease is what the REST reader gets", async () => {
+  const { name, file, key } = await newFile();
+  const { handle } = await openLeased(files.client, name, key, "RHW");
+  const read = file.downloadToBuffer(0, 5);
+  assert.equal((await nextBreak(files.client)).to, "RH");
+  assert.equal(await files.write(handle, 0, "fresh"), 0);
+  assert.equal(await giveUp(files.client, key, "RH"), 0);
+  assert.equal((await read).toString(), "fresh");
+  assert.equal(await files.end(handle), 0);
+});
+
+test("a force-closed handle is waited for no longer", async () => {
+  const { name, file, key } = await newFile();
+  await openLeased(files.client, name, key, "RHW");
+  const read = file.downloadToBuffer();
+  await nextBreak(files.client);
+  await file.forceCloseAllHandles();
+  await read;
+});
+
+test("a second client waits until the first has given up what it wrote", async () => {
+  const { name, key } = await newFile();
+  const other = await SmbFiles.connect(smb.port, "box");
+  const first = await openLeased(files.client, name, key, "RHW");
+  assert.equal(first.oplock, 0xff);
+  const pending = await other.client.call(
+    COMMAND.create,
+    leasedOpening(name, randomBytes(16), "RHW", 7),
+  );
+  assert.equal(pending.status, STATUS.PENDING);
+  const seen = await nextBreak(files.client);
+  assert.deepEqual(seen, { from: "RHW", to: "RH", mustAnswer: true, epoch: first.epoch + 1 });
+  assert.equal(await giveUp(files.client, key, "RHW"), STATUS.REQUEST_NOT_ACCEPTED);
+  assert.equal(await giveUp(files.client, randomBytes(16), "RH"), STATUS.OBJECT_NAME_NOT_FOUND);
+  assert.equal(await giveUp(files.client, key, "RH"), 0);
+  assert.equal(await giveUp(files.client, key, "RH"), STATUS.UNSUCCESSFUL);
+  const second = leasedBy(await other.client.receive());
+  assert.deepEqual([second.state, second.epoch], ["RH", 8]);
+  other.close();
+  assert.equal(await files.end(first.handle), 0);
+});
+
+test("a client that is gone is waited for no longer", async () => {
+  const { name, file, key } = await newFile();
+  const other = await SmbFiles.connect(smb.port, "box");
+  await openLeased(other.client, name, key, "RHW");
+  const read = file.downloadToBuffer();
+  await nextBreak(other.client);
+  other.close();
+  await read;
+});
+
+test("who looks at attributes breaks nothing, and who waits can be cancelled", async () => {
+  const { name, key } = await newFile();
+  const other = await SmbFiles.connect(smb.port, "box");
+  const { handle } = await openLeased(files.client, name, key, "RHW");
+  assert.equal(await other.end(await other.open(name, { access: 0 })), 0);
+  const pending = await other.tryOpen(name, { access: READ });
+  assert.equal(pending.status, STATUS.PENDING);
+  assert.equal((await nextBreak(files.client)).to, "RH");
+  const { messageId } = pending;
+  other.client.line.send(
+    other.client.frame(COMMAND.cancel, Buffer.from([4, 0, 0, 0]), { messageId }),
+  );
+  assert.equal((await other.client.receive()).status, STATUS.CANCELLED);
+  other.close();
+  assert.equal(await giveUp(files.client, key, "RH"), 0);
+  assert.equal(await files.end(handle), 0);
+});
