@@ -41,6 +41,15 @@ const ON_COPIES = {
   ...HOLD,
   "x-ms-source-lease-id": "00000000-0000-0000-0000-00000000000a",
 };
+/** What says something about a copy that this kind of copy does not do. */
+const OF_OTHER_COPIES = {
+  "x-ms-source-range": "bytes=0-1",
+  "x-ms-copy-source-blob-properties": "true",
+  "x-ms-blob-content-type": "text/plain",
+  "x-ms-blob-cache-control": "no-cache",
+};
+const SEAL = { "x-ms-seal-blob": "true" };
+const SOURCE_DIGEST = { "x-ms-source-content-md5": "1B2M2Y8AsgTpgAmY7PhCfg==" };
 const PRIORITY = { "x-ms-rehydrate-priority": "High" };
 const ON_BLOCKS = { ...ON_UPDATES, ...SOURCE_KEYS };
 
@@ -70,10 +79,22 @@ const CASES: readonly Case[] = [
   put("/box/pages?comp=page", ON_UPDATES, CLEAR),
   put("/box/log?comp=appendblock", ON_UPDATES, {}, "text"),
   put("/box/log?comp=seal", ON_UPDATES),
-  put("/box/new", ON_COPIES, SOURCE),
-  put("/box/new", { ...ON_COPIES, ...PRIORITY }, { ...SOURCE, "x-ms-requires-sync": "true" }),
-  put("/box/new", { ...ON_COPIES, ...PRIORITY, ...KEYS }, { ...SOURCE, ...type("BlockBlob") }),
-  put("/box/new?comp=incrementalcopy", { ...ON_COPIES, ...PRIORITY, ...TAGS, ...TIER }, SOURCE),
+  put("/box/new", { ...ON_COPIES, ...OF_OTHER_COPIES, ...SOURCE_DIGEST }, SOURCE),
+  put(
+    "/box/new",
+    { ...ON_COPIES, ...OF_OTHER_COPIES, ...SEAL, ...PRIORITY },
+    { ...SOURCE, "x-ms-requires-sync": "true" },
+  ),
+  put(
+    "/box/new",
+    { ...ON_COPIES, ...SEAL, ...PRIORITY, ...KEYS, "x-ms-source-range": "bytes=0-1" },
+    { ...SOURCE, ...type("BlockBlob") },
+  ),
+  put(
+    "/box/new?comp=incrementalcopy",
+    { ...ON_COPIES, ...OF_OTHER_COPIES, ...SEAL, ...PRIORITY, ...TAGS, ...TIER, ...SOURCE_DIGEST },
+    SOURCE,
+  ),
   put("/box/new?comp=block&blockid=AAAA", { ...ON_BLOCKS, ...IF_TAGS }, SOURCE),
   put("/box/pages?comp=page", ON_BLOCKS, {
     ...SOURCE,
@@ -140,6 +161,15 @@ for (const { refused, ...asked } of CASES) {
     }
   });
 }
+
+test("a digest of the body of a request that has none is checked as well", async () => {
+  const asked = { method: "PUT", path: "/box/log?comp=appendblock" };
+  const source = { "x-ms-copy-source": `${server.url}/box/there` };
+  const wrong = { ...source, "content-md5": "AAAAAAAAAAAAAAAAAAAAAA==" };
+  assert.equal((await rawRequest(server, { ...asked, headers: wrong })).code, "Md5Mismatch");
+  const right = { ...source, "content-md5": "1B2M2Y8AsgTpgAmY7PhCfg==" };
+  assert.equal((await rawRequest(server, { ...asked, headers: right })).status, 201);
+});
 
 /** Whole operations that are refused, each by its name. */
 const OPERATIONS: readonly [string, RawAsked][] = [

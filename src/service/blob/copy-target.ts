@@ -13,6 +13,7 @@ import {
   type StoredTier,
   stepTier,
   storedTier,
+  type Tier,
   tierOnUpload,
 } from "../../rules/tier.ts";
 import type { Content } from "../../store/contents.ts";
@@ -86,7 +87,7 @@ export function writeCopy(
   copy: BlobCopy,
 ): Blob {
   const { properties, metadata, sequenceNumber, appendedBlocks } = found;
-  if (found.isArchived === true) refuse(refuseCopyFromArchive(asked.tier));
+  if (found.isArchived === true) refuseToArchive(asked.tier);
   const type = copiedType(old, found);
   if (asked.tier !== null && type !== "BlockBlob") {
     throw new Fault("AccessTierNotSupportedForBlobType", { BlobType: type });
@@ -108,6 +109,12 @@ export function writeCopy(
   replaceBlob(context, tx, { at: asked.at, container }, old, blob);
   dropStagedBlocks(tx, container, asked.at.blob);
   return blob;
+}
+
+function refuseToArchive(tier: Tier | null): void {
+  const refused = refuseCopyFromArchive(tier);
+  if (refused === null) return;
+  throw new Fault(refused, { Reason: "Name a tier that is online for the copy." });
 }
 
 function tierOf(

@@ -7,8 +7,10 @@ import { copiesTagsOf } from "../source/source-tags.ts";
 import { writtenHeaders } from "./blob-state.ts";
 import { tagsOf } from "./blob-tags.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
-import { sourceOf } from "./source-headers.ts";
+import { wholeSourceOf } from "./source-headers.ts";
 import { tierOf } from "./tier-headers.ts";
+
+const KNOWN = ["x-ms-source-content-md5", "x-ms-source-content-crc64"];
 
 export async function handleCopyBlobFromUrl(
   context: BlobFront,
@@ -20,7 +22,7 @@ export async function handleCopyBlobFromUrl(
     tags: tagsOf(headers),
     copiesTags: copiesTagsOf(headers),
     tier: tierOf(call),
-    source: sourceOf(context, call),
+    source: wholeSourceOf(context, call, KNOWN),
     digests: sourceDigestsOf(headers),
     metadata: copiedMetadataOf(headers),
     seals: false,

@@ -3,7 +3,7 @@ import { copyBlobIncrementally } from "../../../service/blob/copy-blob-increment
 import type { RestResponse } from "../http/exchange.ts";
 import { writtenHeaders } from "./blob-state.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
-import { sourceOf } from "./source-headers.ts";
+import { wholeSourceOf } from "./source-headers.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 
 export async function handleCopyBlobIncrementally(
@@ -11,7 +11,7 @@ export async function handleCopyBlobIncrementally(
   call: BlobCall,
 ): Promise<RestResponse> {
   refuseUnsupportedOnWrite(call.request);
-  const source = sourceOf(context, call);
+  const source = wholeSourceOf(context, call, []);
   if (source.kind !== "own") {
     throw new Fault("CopySourceInvalid", {
       Reason: "Only snapshots on this server can be copied incrementally.",

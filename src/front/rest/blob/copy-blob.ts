@@ -6,7 +6,7 @@ import { copiesTagsOf } from "../source/source-tags.ts";
 import { writtenHeaders } from "./blob-state.ts";
 import { tagsOf } from "./blob-tags.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
-import { sourceOf } from "./source-headers.ts";
+import { wholeSourceOf } from "./source-headers.ts";
 import { rehydratePriorityOf, tierOf } from "./tier-headers.ts";
 
 /** Before, a copy was made when the answer came, and nobody was told more about it. */
@@ -20,7 +20,7 @@ export async function handleCopyBlob(context: BlobFront, call: BlobCall): Promis
     copiesTags: copiesTagsOf(headers),
     tier: tierOf(call),
     priority: rehydratePriorityOf(call),
-    source: sourceOf(context, call, ["x-ms-rehydrate-priority"]),
+    source: wholeSourceOf(context, call, ["x-ms-rehydrate-priority", "x-ms-seal-blob"]),
     metadata: copiedMetadataOf(headers),
     seals: flagOf(headers, "x-ms-seal-blob"),
   });

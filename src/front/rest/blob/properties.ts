@@ -7,16 +7,16 @@ import {
 } from "../content-properties.ts";
 import type { RequestHeaders } from "../http/exchange.ts";
 
-const NAMES = namesBehind("x-ms-blob-");
+export const PROPERTY_NAMES = namesBehind("x-ms-blob-");
 
 /** The headers that a client stores with a blob. What it does not send is empty. */
 export function propertiesOf(headers: RequestHeaders): BlobProperties {
-  return contentPropertiesOf(headers, NAMES);
+  return contentPropertiesOf(headers, PROPERTY_NAMES);
 }
 
 /** Whether a request names any of them. */
 export function hasProperties(headers: RequestHeaders): boolean {
-  return hasContentProperties(headers, NAMES);
+  return hasContentProperties(headers, PROPERTY_NAMES);
 }
 
 /** Where the body is the blob, the standard headers describe it too. */

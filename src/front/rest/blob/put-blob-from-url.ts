@@ -14,11 +14,17 @@ import { writtenHeaders } from "./blob-state.ts";
 import { tagsOf } from "./blob-tags.ts";
 import { putBlobBytesMax } from "./body.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
-import { propertiesOf } from "./properties.ts";
-import { sourceOf } from "./source-headers.ts";
+import { PROPERTY_NAMES, propertiesOf } from "./properties.ts";
+import { wholeSourceOf } from "./source-headers.ts";
 import { tierOf } from "./tier-headers.ts";
 
 const COPIES = "x-ms-copy-source-blob-properties";
+const KNOWN = [
+  COPIES,
+  "x-ms-source-content-md5",
+  "x-ms-source-content-crc64",
+  ...Object.values(PROPERTY_NAMES),
+];
 
 export async function handlePutBlobFromUrl(
   context: BlobFront,
@@ -36,7 +42,7 @@ export async function handlePutBlobFromUrl(
     tags: tagsOf(headers),
     copiesTags: copiesTagsOf(headers),
     tier: tierOf(call),
-    source: sourceOf(context, call),
+    source: wholeSourceOf(context, call, KNOWN),
     bytesMax: putBlobBytesMax(call.version),
     digests: sourceDigestsOf(headers),
     properties: copiesProperties

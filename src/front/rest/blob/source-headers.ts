@@ -1,8 +1,13 @@
+import { createHash } from "node:crypto";
+import { NO_BYTES } from "../../../base/bytes.ts";
+import { crc64 } from "../../../base/crc64.ts";
+import { refuseByDigests } from "../../../base/digests.ts";
 import type { Source } from "../../../store/source.ts";
-import { refuseHeaders } from "../request-headers.ts";
+import { digestsOf, refuseHeaders } from "../request-headers.ts";
 import { refuseBody } from "../stored-body.ts";
 import type { BlobCall, BlobFront } from "./call.ts";
-import { refuseUnsupportedOnCreation } from "./unsupported.ts";
+import { PROPERTY_NAMES } from "./properties.ts";
+import { refuseUnsupportedOnCreation, without } from "./unsupported.ts";
 
 const UNSUPPORTED = [
   "x-ms-source-lease-id",
@@ -11,14 +16,35 @@ const UNSUPPORTED = [
   "x-ms-source-encryption-algorithm",
 ];
 
+/** What only some of those understand that copy a whole source. */
+const ON_WHOLE_SOURCES = [
+  ...UNSUPPORTED,
+  "x-ms-source-range",
+  "x-ms-source-content-md5",
+  "x-ms-source-content-crc64",
+  "x-ms-copy-source-blob-properties",
+  "x-ms-seal-blob",
+  ...Object.values(PROPERTY_NAMES),
+];
+
+const OF_NOTHING = { md5: createHash("md5").digest(), crc64: crc64(NO_BYTES) };
+
 /** What the bytes of a write are read from. It has no body of its own. */
 export function sourceOf(
   { sources }: BlobFront,
   call: BlobCall,
   known: readonly string[] = [],
 ): Source {
-  refuseUnsupportedOnCreation(call.request, known);
-  refuseHeaders(call.request.headers, UNSUPPORTED);
-  refuseBody(call.request);
+  const { request } = call;
+  refuseUnsupportedOnCreation(request, known);
+  refuseHeaders(request.headers, UNSUPPORTED);
+  refuseBody(request);
+  refuseByDigests(digestsOf(request.headers), OF_NOTHING);
   return sources.of(call, "blob");
+}
+
+/** The same, for a blob that is made of all of its source. */
+export function wholeSourceOf(front: BlobFront, call: BlobCall, known: readonly string[]): Source {
+  refuseHeaders(call.request.headers, without(ON_WHOLE_SOURCES, known));
+  return sourceOf(front, call, known);
 }

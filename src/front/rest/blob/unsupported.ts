@@ -52,6 +52,6 @@ export function refuseUnsupportedOnDelete({ headers }: Asked): void {
   refuseHeaders(headers, ON_DELETE);
 }
 
-function without(names: readonly string[], known: readonly string[]): readonly string[] {
+export function without(names: readonly string[], known: readonly string[]): readonly string[] {
   return known.length === 0 ? names : names.filter((name) => !known.includes(name));
 }
