@@ -15,6 +15,11 @@ export function fileTimeOfStamp(stamp: Stamp): FileTime {
   return stamp + TICKS_TO_1970;
 }
 
+/** Negative before 1970, where no stamp lies. */
+export function stampOfFileTime(time: FileTime): Stamp {
+  return time - TICKS_TO_1970;
+}
+
 /** `2026-11-16T00:17:23.1234567Z` */
 export function isoOfFileTime(time: FileTime): string {
   if (time >= TICKS_TO_1970) return isoOfStamp(time - TICKS_TO_1970);

@@ -97,6 +97,8 @@ export class FileOpen extends OpenBase {
   async close(): Promise<void> {
     this.watch?.stop();
     this.#server.breakNotices.delete(this);
+    // What a snapshot shows is open without a handle.
+    if (this.asked.at.snapshot !== null) return;
     const { files } = this.#server.options;
     this.closed = await closeHandle(files, this.asked, this.writeTime.end());
     this.#server.lockWaits.wake(this.file);

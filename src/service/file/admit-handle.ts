@@ -11,7 +11,8 @@ import {
   readHandle,
   readOpens,
 } from "./open-records.ts";
-import { readShare, type Share } from "./records.ts";
+import { readShare, readSnapshot, type Share } from "./records.ts";
+import { findFile } from "./tree-records.ts";
 
 /** Common to whatever is asked by a handle. Who has one was admitted when it was opened. */
 export interface HandleAsked {
@@ -29,8 +30,34 @@ export interface InHandle {
   readonly opens: Opens;
 }
 
+/** What is open, for who reads it: by a handle, or in a snapshot, where nothing changes any more. */
+export interface InReadHandle {
+  readonly share: Share;
+  readonly tree: Tree;
+  readonly item: OpenItem;
+  readonly isDirectory: boolean;
+  /** Null in a snapshot. */
+  readonly opens: Opens | null;
+}
+
+export function admitToReadHandle(view: View, asked: HandleAsked): InReadHandle {
+  const { snapshot } = asked.at;
+  if (snapshot === null) {
+    const { share, tree, item, handle, opens } = admitToHandle(view, asked);
+    return { share, tree, item, isDirectory: handle.isDirectory, opens };
+  }
+  const share = readShare(view, asked.at);
+  if (share === null || readSnapshot(view, share, snapshot) === null) {
+    throw new Fault("InvalidHandle");
+  }
+  const tree = treeOf(share, snapshot);
+  const isDirectory = findFile(view, tree, asked.item) === null;
+  return { share, tree, item: { share: share.id, id: asked.item }, isDirectory, opens: null };
+}
+
 /** The handle, if nobody has closed it meanwhile, nor deleted the share. */
 export function admitToHandle(view: View, asked: HandleAsked): InHandle {
+  if (asked.at.snapshot !== null) throw new Fault("AuthorizationPermissionMismatch");
   const share = readShare(view, asked.at);
   if (share === null) throw new Fault("InvalidHandle");
   const item = { share: share.id, id: asked.item };

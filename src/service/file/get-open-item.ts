@@ -1,4 +1,4 @@
-import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
+import { admitToReadHandle, type HandleAsked } from "./admit-handle.ts";
 import type { FileContext } from "./context.ts";
 import { readItem } from "./end-handle.ts";
 import { ItemPaths } from "./item-paths.ts";
@@ -23,15 +23,14 @@ export async function getOpenItem(
   asked: HandleAsked,
 ): Promise<OpenItemFound> {
   return context.store.read((view) => {
-    const { share, tree, item, handle, opens } = admitToHandle(view, asked);
-    const { isDirectory } = handle;
-    const found = readItem(view, tree, item, handle);
+    const { share, tree, item, isDirectory, opens } = admitToReadHandle(view, asked);
+    const found = readItem(view, tree, item, { isDirectory });
     return {
       item: found,
       permission: readPermission(view, tree, found.permissionKey) ?? "",
       isDirectory,
       path: new ItemPaths(view, tree).of(item.id, isDirectory).path,
-      isDeletePending: opens.isDeletePending,
+      isDeletePending: opens?.isDeletePending ?? false,
       quotaGib: share.quotaGib,
     };
   });

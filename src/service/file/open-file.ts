@@ -26,6 +26,7 @@ import { makeFile } from "./create-file.ts";
 import { refuseEndOf } from "./end-handle.ts";
 import { type ItemSettings, timeAt } from "./item-settings.ts";
 import type { Tree } from "./kept-records.ts";
+import { openInSnapshot } from "./open-in-snapshot.ts";
 import {
   type HandleId,
   type OpenItem,
@@ -81,13 +82,16 @@ interface Added {
   readonly caching: CachingGranted | null;
 }
 
-type Opened = {
+export type Opened = {
   readonly tree: Tree;
   readonly action: "superseded" | "opened" | "created" | "overwritten";
 } & (
   | { readonly isDirectory: false; readonly item: File }
   | { readonly isDirectory: true; readonly item: Directory }
 );
+
+/** Of what a snapshot shows. */
+const NO_HANDLE: HandleId = 0n;
 
 /** What a file has that comes into being over SMB. */
 export const NO_PROPERTIES: FileProperties = {
@@ -103,6 +107,10 @@ const INTRUSIONS = { attributes: null, security: LOOKS_AT_SECURITY, contents: RE
 
 /** Opens a file or directory by its name; what it may do until it is closed is decided here. */
 export async function openFile(context: FileContext, asked: OpenFile): Promise<OpenFileDone> {
+  if (asked.at.snapshot !== null) {
+    const shown = await context.store.read((view) => openInSnapshot(view, asked));
+    return { ...shown, handle: NO_HANDLE, caching: null };
+  }
   return context.store.transact((tx) => {
     const isRoot = asked.at.path.length === 0;
     const opened = isRoot ? openRoot(tx, asked) : openName(context, tx, asked);

@@ -4,7 +4,7 @@ import { refuseReadByLocks } from "../../rules/range-lock.ts";
 import type { Reading } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 import { readWhole } from "../../store/whole-reading.ts";
-import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
+import { admitToReadHandle, type HandleAsked } from "./admit-handle.ts";
 import type { FileContext } from "./context.ts";
 import type { Tree } from "./kept-records.ts";
 import { readLocks } from "./open-records.ts";
@@ -25,7 +25,8 @@ export async function readOpenFile(
     return length === null ? null : context.contents.open(view, file.content, asked.from, length);
   });
   if (reading === null) return null;
-  if (reading.isSettled) return await readWhole(reading);
+  // What a snapshot shows does not change any more.
+  if (reading.isSettled || asked.at.snapshot !== null) return await readWhole(reading);
   reading.close();
   const frozen = await openFrozen(context, asked);
   return frozen === null ? null : await readWhole(frozen);
@@ -58,10 +59,10 @@ interface Admitted {
 }
 
 function admit(view: View, asked: ReadOpenFile): Admitted {
-  const { tree, item, handle, opens } = admitToHandle(view, asked);
-  if (handle.isDirectory) throw new Fault("ResourceTypeMismatch");
+  const { tree, item, isDirectory, opens } = admitToReadHandle(view, asked);
+  if (isDirectory) throw new Fault("ResourceTypeMismatch");
   const file = readFile(view, tree, item.id);
-  if (opens.locks > 0) {
+  if (opens !== null && opens.locks > 0) {
     const locks = readLocks(view, item, opens.locks);
     refuse(refuseReadByLocks(locks, asked.handle, asked.from, asked.length));
   }

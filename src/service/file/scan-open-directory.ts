@@ -2,16 +2,11 @@ import { Fault } from "../../base/fault.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import { matchesPattern } from "../../rules/name-pattern.ts";
 import type { View } from "../../store/store.ts";
-import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
+import { admitToReadHandle, type HandleAsked } from "./admit-handle.ts";
 import type { FileContext } from "./context.ts";
-import {
-  type Directory,
-  decodeEntry,
-  entryKey,
-  type File,
-  readDirectory,
-  readFile,
-} from "./tree-records.ts";
+import type { Tree } from "./kept-records.ts";
+import { TreeEntries } from "./tree-entries.ts";
+import { type Directory, entryKey, type File, readDirectory, readFile } from "./tree-records.ts";
 
 export interface ScanOpenDirectory extends HandleAsked {
   /** With `*` and `?`, and what DOS made of them. */
@@ -40,29 +35,31 @@ export async function scanOpenDirectory(
   asked: ScanOpenDirectory,
 ): Promise<ScanOpenDirectoryDone> {
   return context.store.read((view) => {
-    const { tree, item, handle } = admitToHandle(view, asked);
-    if (!handle.isDirectory) throw new Fault("ResourceTypeMismatch");
+    const { tree, item, isDirectory } = admitToReadHandle(view, asked);
+    if (!isDirectory) throw new Fault("ResourceTypeMismatch");
     return scan(view, tree, item.id, asked);
   });
 }
 
 function scan(
   view: View,
-  tree: Parameters<typeof entryKey>[0],
+  tree: Tree,
   directory: bigint,
   { pattern, after, resultsMax }: ScanOpenDirectory,
 ): ScanOpenDirectoryDone {
   const all = key(SPACE.directoryEntry, tree.share, directory);
   const from = after === null ? all : keyAfter(entryKey(tree, directory, after));
   const limit = Math.min(resultsMax, BODY_NAMES_MAX);
-  const entries = view.range(from, keyAfter(all), { limit });
+  const entries = new TreeEntries(view, tree, from, keyAfter(all));
   let next: string | null = null;
   const items: ScannedItem[] = [];
-  for (const { value } of entries) {
-    const { id, isDirectory } = decodeEntry(value);
+  for (let left = limit; left > 0; left--) {
+    const entry = entries.next(left);
+    if (entry === null) return { items, next: null };
+    const { id, isDirectory } = entry;
     const item = isDirectory ? readDirectory(view, tree, id) : readFile(view, tree, id);
     if (matchesPattern(item.name, pattern)) items.push({ isDirectory, item });
     next = item.name;
   }
-  return { items, next: entries.length < limit ? null : next };
+  return { items, next };
 }

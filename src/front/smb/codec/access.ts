@@ -18,6 +18,9 @@ export const ACCESS = {
 /** Everything there is to a file. */
 export const ALL_ACCESS = 0x001f01ff;
 
+/** Everything there is to what nobody can change. */
+export const READ_ACCESS = 0x001200a9;
+
 /** Four bits stand for several others each. */
 const GENERIC: readonly (readonly [bit: number, means: number])[] = [
   [0x80000000, 0x00120089],
@@ -26,10 +29,10 @@ const GENERIC: readonly (readonly [bit: number, means: number])[] = [
   [0x10000000, ALL_ACCESS],
 ];
 
-/** What is granted to who asks for this; zero if it asks for nothing that there is. */
-export function grantedAccess(asked: number): number {
+/** What is granted to who asks for this, `most` if for all; zero if it asks for nothing that there is. */
+export function grantedAccess(asked: number, most: number): number {
   let granted = asked & ALL_ACCESS;
   for (const [bit, means] of GENERIC) if ((asked & bit) !== 0) granted |= means;
-  if ((asked & ACCESS.maximumAllowed) !== 0) granted |= ALL_ACCESS;
+  if ((asked & ACCESS.maximumAllowed) !== 0) granted |= most;
   return granted;
 }

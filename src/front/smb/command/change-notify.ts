@@ -19,6 +19,8 @@ export async function handleChangeNotify(call: Call): Promise<Answer> {
   const open = call.open(request.fileId);
   if (open.kind !== "file" || !open.isDirectory) throw new StatusError(STATUS.INVALID_PARAMETER);
   open.expect(ACCESS.readData);
+  // Nothing ever changes in a snapshot.
+  if (open.asked.at.snapshot !== null) throw new StatusError(STATUS.NOT_SUPPORTED);
   const watch = watchOf(call, open, request);
   const news = watch.now() ?? (await nextOf(call, open, watch));
   if (news.kind === "doomed") throw new StatusError(STATUS.DELETE_PENDING);

@@ -2,11 +2,12 @@ import { Fault } from "../../../base/fault.ts";
 import { OWNER } from "../../../rules/access.ts";
 import { FILE_ATTRIBUTES } from "../../../rules/file-attributes.ts";
 import { DELETE, READ, WRITE } from "../../../rules/share-mode.ts";
+import type { PathAddress } from "../../../service/file/context.ts";
 import type { Disposition, OpenFile, OpenFileDone } from "../../../service/file/open-file.ts";
 import { openFile } from "../../../service/file/open-file.ts";
 import type { PermissionSetting } from "../../../service/file/permissions.ts";
 import { type Answer, type Call, success } from "../call.ts";
-import { ACCESS, ALL_ACCESS, grantedAccess } from "../codec/access.ts";
+import { ACCESS, ALL_ACCESS, grantedAccess, READ_ACCESS } from "../codec/access.ts";
 import { askedAttributes, shownItem } from "../codec/attributes.ts";
 import { type CreateContext, type CreateRequest, writeCreate } from "../codec/create.ts";
 import { sddlOf } from "../codec/security-info.ts";
@@ -14,7 +15,7 @@ import { Writer } from "../codec/wire.ts";
 import { FileOpen } from "../file-open.ts";
 import { makingWay } from "../making-way.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
-import { pathOf } from "../path.ts";
+import { versionOf } from "../previous-versions.ts";
 import { cachingOf, leaseAnswer, oplockOf } from "./create-caching.ts";
 
 const DISPOSITIONS: readonly Disposition[] = [
@@ -50,17 +51,17 @@ export async function createFile(
   request: CreateRequest,
 ): Promise<Answer> {
   const { session, server, tree, chain } = call;
-  const asked = openingOf(call, share, request);
+  const asked = openingOf(call, await versionOf(call, share, request), request);
   const done = await openAs(call, asked);
   const id = server.newFileId();
   const fileId = { persistent: id, volatile: id };
-  const granted = grantedAccess(request.access);
-  const { account } = session;
+  const { account, snapshot } = asked.at;
+  const granted = grantedAccess(request.access, mostOf(snapshot));
   const open = new FileOpen({
     server,
     fileId,
     treeId: tree.id,
-    at: { account, share, snapshot: null },
+    at: { account, share, snapshot },
     share: done.tree.share,
     item: done.item.id,
     handle: done.handle,
@@ -84,19 +85,23 @@ export async function createFile(
       oplock: oplockOf(done.caching),
       action: ACTIONS[done.action],
       fileId,
-      contexts: answerContexts(request, done),
+      contexts: answerContexts(request, done, mostOf(snapshot)),
     }),
   );
+}
+
+function mostOf(snapshot: PathAddress["snapshot"]): number {
+  return snapshot === null ? ALL_ACCESS : READ_ACCESS;
 }
 
 /** The words of SMB in the service's words; what makes no sense is refused. */
 function openingOf(
   { session, server, connection }: Call,
-  share: string,
+  at: PathAddress,
   request: CreateRequest,
 ): OpenFile {
   refuseSenseless(request);
-  const granted = grantedAccess(request.access);
+  const granted = grantedAccess(request.access, mostOf(at.snapshot));
   if (granted === 0 || (request.access & ACCESS.systemSecurity) !== 0) {
     throw new StatusError(STATUS.ACCESS_DENIED);
   }
@@ -105,9 +110,8 @@ function openingOf(
   if (deletesOnClose && (granted & ACCESS.delete) === 0) {
     throw new StatusError(STATUS.INVALID_PARAMETER);
   }
-  const at = { account: session.account, share, snapshot: null };
   return {
-    at: { ...at, path: pathOf(request.name), trailingDots: true },
+    at,
     access: OWNER,
     disposition: DISPOSITIONS[request.disposition] as Disposition,
     kind: kindOf(options),
@@ -148,7 +152,6 @@ function refuseSenseless(request: CreateRequest): void {
   if ((options & OPTION.openByFileId) !== 0) throw new StatusError(STATUS.NOT_SUPPORTED);
   const names = contexts.map(({ name }) => name);
   if (names.includes("ExtA")) throw new StatusError(STATUS.EAS_NOT_SUPPORTED);
-  if (names.includes("TWrp")) throw new StatusError(STATUS.NOT_SUPPORTED);
 }
 
 function kindOf(options: number): OpenFile["kind"] {
@@ -201,14 +204,18 @@ async function openAs(call: Call, asked: OpenFile): Promise<OpenFileDone> {
 }
 
 /** What is known of the contexts; the others are not answered, which says that they had no effect. */
-function answerContexts({ contexts }: CreateRequest, done: OpenFileDone): CreateContext[] {
+function answerContexts(
+  { contexts }: CreateRequest,
+  done: OpenFileDone,
+  most: number,
+): CreateContext[] {
   const answers: CreateContext[] = [];
   for (const { name, data: asked } of contexts) {
     if (name === "QFid") {
       const data = new Writer().u64(done.item.id).u64(done.tree.share).zeros(16).done();
       answers.push({ name, data });
     } else if (name === "MxAc") {
-      answers.push({ name, data: new Writer().u32(STATUS.SUCCESS).u32(ALL_ACCESS).done() });
+      answers.push({ name, data: new Writer().u32(STATUS.SUCCESS).u32(most).done() });
     } else if (name === "RqLs" && done.caching?.kind === "lease") {
       answers.push({ name, data: leaseAnswer(asked, done.caching) });
     }

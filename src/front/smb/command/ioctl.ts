@@ -1,13 +1,16 @@
 import type { Bytes } from "../../../base/bytes.ts";
 import { type Answer, type Call, success } from "../call.ts";
 import { CONTROL, type IoctlRequest, readIoctl, writeIoctl } from "../codec/ioctl.ts";
+import { writeSnapshots } from "../codec/snapshots.ts";
 import { isNegotiationIntact, writeValidateNegotiate } from "../codec/validate-negotiate.ts";
 import { Writer } from "../codec/wire.ts";
 import { DropConnection } from "../drop-connection.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
+import { snapshotsOf } from "../previous-versions.ts";
 import { copyChunks, requestResumeKey } from "./copy-chunk.ts";
 
 const OBJECT_ID_BYTES = 64;
+const SNAPSHOTS_BYTES_MIN = 16;
 
 export async function handleIoctl(call: Call): Promise<Answer> {
   const request = readIoctl(call.message);
@@ -23,6 +26,8 @@ export async function handleIoctl(call: Call): Promise<Answer> {
     case CONTROL.copyChunk:
     case CONTROL.copyChunkWrite:
       return await copyChunks(call, request);
+    case CONTROL.enumerateSnapshots:
+      return success(writeIoctl(request, await enumerateSnapshots(call, request)));
     case CONTROL.createOrGetObjectId:
       return success(writeIoctl(request, objectIdOf(call, request)));
     case CONTROL.queryNetworkInterfaces:
@@ -47,6 +52,17 @@ function validateNegotiate(
   const output = writeValidateNegotiate(negotiated, server.guid);
   if (output.length > outputBytesMax) throw new DropConnection();
   return output;
+}
+
+/** The previous versions that there are, for any file or directory of the share. */
+async function enumerateSnapshots(
+  call: Call,
+  { fileId, outputBytesMax }: IoctlRequest,
+): Promise<Bytes> {
+  const open = call.open(fileId);
+  if (open.kind !== "file") throw new StatusError(STATUS.INVALID_DEVICE_REQUEST);
+  if (outputBytesMax < SNAPSHOTS_BYTES_MIN) throw new StatusError(STATUS.INVALID_PARAMETER);
+  return writeSnapshots(await snapshotsOf(call, open.asked.at.share), outputBytesMax);
 }
 
 /** What some programs know a file by when it was moved. */

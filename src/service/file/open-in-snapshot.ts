@@ -1,0 +1,31 @@
+import { Fault } from "../../base/fault.ts";
+import { FILE_NEEDS } from "../../rules/file-needs.ts";
+import { DELETE, WRITE } from "../../rules/share-mode.ts";
+import type { View } from "../../store/store.ts";
+import { admitToName, admitToTree } from "./admit.ts";
+import type { Opened, OpenFile } from "./open-file.ts";
+import { type DirectoryEntry, ROOT_ID, readDirectory, readFile } from "./tree-records.ts";
+
+const ROOT: Pick<DirectoryEntry, "id" | "isDirectory"> = { id: ROOT_ID, isDirectory: true };
+
+/** What a snapshot shows is opened to be read. It stands in nobody's way, so no handle is noted. */
+export function openInSnapshot(view: View, asked: OpenFile): Opened {
+  const { mode, disposition, kind, deletesOnClose } = asked;
+  const isRead = (mode.access & (WRITE | DELETE)) === 0 && !deletesOnClose;
+  if (!isRead || (disposition !== "open" && disposition !== "openIf")) {
+    throw new Fault("AuthorizationPermissionMismatch");
+  }
+  const { tree, entry } =
+    asked.at.path.length === 0
+      ? { tree: admitToTree(view, asked, FILE_NEEDS.getFile).tree, entry: ROOT }
+      : admitToName(view, asked, FILE_NEEDS.getFile);
+  if (entry === null) throw new Fault("ResourceNotFound");
+  const { id, isDirectory } = entry;
+  if (kind !== null && isDirectory !== (kind === "directory")) {
+    throw new Fault("ResourceTypeMismatch");
+  }
+  const action = "opened";
+  return isDirectory
+    ? { tree, action, isDirectory, item: readDirectory(view, tree, id) }
+    : { tree, action, isDirectory, item: readFile(view, tree, id) };
+}
