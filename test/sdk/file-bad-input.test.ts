@@ -98,7 +98,7 @@ test("attributes, times and permissions that are none are refused by name", asyn
     ["x-ms-file-permission", `O:SYG:SYD:${"(A;;FA;;;SY)".repeat(800)}`, "400 InvalidHeaderValue"],
     ["x-ms-file-permission-key", "1*2", "400 FileInvalidPermissionKey"],
     ["x-ms-file-permission-format", "Prose", "400 InvalidHeaderValue"],
-    ["x-ms-file-property-semantics", "Restore", "400 UnsupportedHeader"],
+    ["x-ms-file-property-semantics", "Old", "400 InvalidHeaderValue"],
     ["x-ms-owner", "1000", "400 UnsupportedHeader"],
     ["x-ms-group", "1000", "400 UnsupportedHeader"],
     ["x-ms-mode", "0644", "400 UnsupportedHeader"],
@@ -140,6 +140,10 @@ test("Put Range needs a range with both ends, within the file, as long as the bo
   const clear = { "x-ms-write": "clear" };
   assert.equal(await write("bytes=0-10", undefined, clear), "416 InvalidRange");
   assert.equal(await write("bytes=0-4", "hello", clear), "400 InvalidHeaderValue");
+  for (const digest of [{ "content-md5": "1B2M2Y8AsgTpgAmY7PhCfg==" }, crc]) {
+    const refused = await write("bytes=0-4", undefined, { ...clear, ...digest });
+    assert.equal(refused, "400 UnsupportedHeader");
+  }
   const large = "x".repeat(4 * 1024 * 1024 + 1);
   assert.equal(await write("bytes=0-4194304", large), "413 RequestBodyTooLarge");
 });

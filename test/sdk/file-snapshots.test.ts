@@ -39,6 +39,36 @@ async function write(share: ShareClient, path: string, text: string): Promise<vo
   if (text !== "") await file.uploadRange(text, 0, text.length);
 }
 
+test("a lease is on the file as it is now: snapshots show none", async () => {
+  const share = await server.newShare();
+  for (const name of ["before", "after"]) await write(share, name, "text");
+  const root = share.rootDirectoryClient;
+  await root.getFileClient("before").getShareLeaseClient().acquireLease();
+  const snapshot = await snapshotOf(share);
+  await root.getFileClient("after").getShareLeaseClient().acquireLease();
+  for (const name of ["before", "after"]) {
+    assert.equal((await root.getFileClient(name).getProperties()).leaseState, "leased");
+    const kept = await snapshot.rootDirectoryClient.getFileClient(name).getProperties();
+    assert.deepEqual([kept.leaseState, kept.leaseStatus], ["available", "unlocked"]);
+    assert.equal(
+      (await snapshot.rootDirectoryClient.getFileClient(name).download()).leaseState,
+      "available",
+    );
+  }
+});
+
+test("a share goes with leased snapshots only if that is said", async () => {
+  const share = await server.newShare();
+  const snapshot = await snapshotOf(share);
+  await snapshot.getShareLeaseClient().acquireLease(-1);
+  await refused(share.delete(), 409, "ShareHasSnapshots");
+  const leased = share.delete({ deleteSnapshots: "include" });
+  await refused(leased, 409, "DeleteShareWhenSnapshotLeased");
+  await refused(snapshot.delete(), 412, "LeaseIdMissing");
+  await share.delete({ deleteSnapshots: "include-leased" });
+  assert.equal(await share.exists(), false);
+});
+
 test("a snapshot shows the share as it was, whatever happens to it", async () => {
   const share = await server.newShare();
   await share.getDirectoryClient("dir").create();

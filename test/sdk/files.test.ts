@@ -223,6 +223,33 @@ test("attributes and times are what a client sets, to 100 ns, and change when it
   assert.deepEqual(fileCreatedOn, new Date("1999-12-31T23:59:59.999Z"));
 });
 
+test("a new file is to be archived, unless it is restored with its permission", async () => {
+  const share = await newShare();
+  const create = async (headers: Record<string, string>) => {
+    const asked = { "x-ms-type": "file", "x-ms-content-length": "0", ...headers };
+    const path = `/${share.name}/file`;
+    const answer = await rawRequest(server, { method: "PUT", path, headers: asked });
+    return answer.headers.get("x-ms-file-attributes");
+  };
+  const semantics = (value: string) => ({ "x-ms-file-property-semantics": value });
+  const permission = { "x-ms-file-permission": "O:SYG:SYD:(A;;FA;;;SY)" };
+  const temporary = { "x-ms-file-attributes": "Temporary" };
+  assert.equal(await create({}), "Archive");
+  assert.equal(await create({ "x-ms-file-attributes": "None" }), "Archive");
+  assert.equal(await create(temporary), "Archive | Temporary");
+  assert.equal(await create({ ...temporary, ...semantics("New") }), "Archive | Temporary");
+  assert.equal(await create({ ...temporary, ...semantics("Restore") }), "Archive | Temporary");
+  const restored = { ...semantics("Restore"), ...permission };
+  assert.equal(await create({ ...temporary, ...restored }), "Temporary");
+  assert.equal(await create(restored), "None");
+  const directory = await rawRequest(server, {
+    method: "PUT",
+    path: `/${share.name}/dir?restype=directory`,
+    headers: restored,
+  });
+  assert.equal(directory.headers.get("x-ms-file-attributes"), "Directory");
+});
+
 test("a read-only file is not changed, until it is made writable", async () => {
   const share = await newShare();
   const file = share.rootDirectoryClient.getFileClient("file");

@@ -45,7 +45,8 @@ export async function createFile(context: FileContext, asked: CreateFile): Promi
   if (asked.body === null) return { file: await create(context, asked, null), md5: null };
   await lookAhead(context.store, asked.body, (view) => admitFileCreation(view, asked));
 
-  const taken = await context.contents.take(asked.body, { md5: true, crc64: true });
+  const crc64 = asked.digests.crc64 !== null;
+  const taken = await context.contents.take(asked.body, { md5: true, crc64 });
   try {
     return { file: await create(context, asked, taken), md5: taken.md5 };
   } finally {

@@ -141,10 +141,15 @@ export function readFile(view: View, tree: Tree, id: bigint): File {
   return found;
 }
 
-/** For who knows a file by its id alone, and not whether it is still there. */
+/**
+ * For who knows a file by its id alone, and not whether it is still there. A lease is on the file
+ * as it is now: snapshots show none.
+ */
 export function findFile(view: View, tree: Tree, id: bigint): File | null {
   const found = readInTree(view, tree, fileKey(tree, id));
-  return found === undefined ? null : fileFormat.decode(found);
+  if (found === undefined) return null;
+  const file = fileFormat.decode(found);
+  return tree.snapshot === null || file.lease === null ? file : { ...file, lease: null };
 }
 
 export function decodeDirectory(found: Bytes): Directory {

@@ -6,7 +6,7 @@ import { versionHeaders } from "../response-headers.ts";
 import { copiedMetadataOf } from "../source/source-headers.ts";
 import { refuseBody } from "../stored-body.ts";
 import { type FileCall, type FileFront, fileAskedOf, refuseSnapshot } from "./call.ts";
-import { itemSettingsOf, refuseUnsupportedOnItem } from "./item-headers.ts";
+import { itemSettingsOf, refuseUnsupportedOnOldItem } from "./item-headers.ts";
 import { refuseNfsHeaders } from "./nfs.ts";
 
 const NFS_HEADERS = ["x-ms-file-mode-copy-mode", "x-ms-file-owner-copy-mode"];
@@ -15,7 +15,7 @@ export async function handleCopyFile(context: FileFront, call: FileCall): Promis
   const { headers } = call.request;
   refuseSnapshot(call);
   refuseBody(call.request);
-  refuseUnsupportedOnItem(headers);
+  refuseUnsupportedOnOldItem(headers);
   refuseNfsHeaders(headers, NFS_HEADERS);
   const done = await copyFile(context, {
     ...fileAskedOf(call),

@@ -3,7 +3,12 @@ import { createDirectory } from "../../../service/file/create-directory.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf } from "../request-headers.ts";
 import { type FileCall, pathAskedOf, refuseSnapshot } from "./call.ts";
-import { changedItemHeaders, itemSettingsOf, refuseUnsupportedOnItem } from "./item-headers.ts";
+import {
+  changedItemHeaders,
+  isRestored,
+  itemSettingsOf,
+  refuseUnsupportedOnItem,
+} from "./item-headers.ts";
 
 export async function handleCreateDirectory(
   context: FileContext,
@@ -12,6 +17,8 @@ export async function handleCreateDirectory(
   const { headers } = call.request;
   refuseSnapshot(call);
   refuseUnsupportedOnItem(headers);
+  // A directory that is new is made like one that comes back.
+  isRestored(headers);
   const directory = await createDirectory(context, {
     ...pathAskedOf(call),
     settings: itemSettingsOf(headers),

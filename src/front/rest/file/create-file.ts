@@ -1,7 +1,9 @@
 import type { Body } from "../../../base/bytes.ts";
 import { FILE_BYTES_MAX, PUT_RANGE_BYTES_MAX } from "../../../base/limits.ts";
+import { FILE_ATTRIBUTES } from "../../../rules/file-attributes.ts";
 import type { FileContext } from "../../../service/file/context.ts";
 import { createFile } from "../../../service/file/create-file.ts";
+import type { ItemSettings } from "../../../service/file/item-settings.ts";
 import type { RequestHeaders, RestRequest, RestResponse } from "../http/exchange.ts";
 import {
   digestsOf,
@@ -14,7 +16,12 @@ import { digestHeaders } from "../response-headers.ts";
 import { incomingBody } from "../stored-body.ts";
 import { type FileCall, fileAskedOf, refuseSnapshot } from "./call.ts";
 import { filePropertiesOf } from "./file-headers.ts";
-import { changedItemHeaders, itemSettingsOf, refuseUnsupportedOnItem } from "./item-headers.ts";
+import {
+  changedItemHeaders,
+  isRestored,
+  itemSettingsOf,
+  refuseUnsupportedOnItem,
+} from "./item-headers.ts";
 
 const LENGTH = "x-ms-content-length";
 
@@ -35,7 +42,7 @@ export async function handleCreateFile(
     access,
     leaseId,
     length,
-    settings: itemSettingsOf(headers),
+    settings: settingsOfNew(headers),
     properties: filePropertiesOf(headers),
     metadata: metadataOf(headers),
     body,
@@ -46,6 +53,13 @@ export async function handleCreateFile(
     headers: [...changedItemHeaders(file), ...digestHeaders({ md5, crc64: null })],
     body: null,
   };
+}
+
+/** What is new is to be archived; what is restored with its permission is as it was. */
+function settingsOfNew(headers: RequestHeaders): ItemSettings {
+  const { attributes, created, written, changed, permission } = itemSettingsOf(headers);
+  const added = isRestored(headers) && permission !== null ? 0 : FILE_ATTRIBUTES.Archive;
+  return { attributes: (attributes ?? 0) | added, created, written, changed, permission };
 }
 
 function requireType(headers: RequestHeaders): void {

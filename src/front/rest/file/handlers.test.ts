@@ -94,6 +94,8 @@ ${lines.join("\n")}
   carry is percent-encoded. Dots at the end of a name count only with \`x-ms-allow-trailing-dot: true\`.
 * \`If-…\` headers are ignored, as by the service: the last writer wins. Leases, handles that are open over SMB, their share modes
   and locks are respected.
+* A file that is created gets the attribute Archive, whatever others are asked for; not with \`x-ms-file-property-semantics: Restore\`
+  and a permission.
 * A read-only file is not written, overwritten, deleted or replaced; Set File Properties can make it writable. A rename replaces one with
   \`x-ms-file-rename-ignore-readonly: true\`.
 * A range that is cleared reads as zeroes; space comes back for whole sectors of 512 bytes, and only these

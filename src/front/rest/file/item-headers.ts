@@ -120,11 +120,28 @@ export function changedItemHeaders(item: Directory): string[] {
   return [...versionHeaders(item), ...itemHeaders(item), "x-ms-request-server-encrypted", "true"];
 }
 
+const SEMANTICS = "x-ms-file-property-semantics";
+
+/** Whether what is created was there before, with the properties that are sent, and comes back. */
+export function isRestored(headers: RequestHeaders): boolean {
+  const value = headers.get(SEMANTICS);
+  if (value === undefined || value === "") return false;
+  const lower = value.toLowerCase();
+  if (lower !== "new" && lower !== "restore") {
+    throw invalidHeader(SEMANTICS, value, "It must be New or Restore.");
+  }
+  return lower === "restore";
+}
+
 /** What belongs to shares over NFS. */
 const NFS_HEADERS = ["x-ms-owner", "x-ms-group", "x-ms-mode", "x-ms-file-file-type"];
-const SEMANTICS = "x-ms-file-property-semantics";
 
 export function refuseUnsupportedOnItem(headers: RequestHeaders): void {
   refuseNfsHeaders(headers, NFS_HEADERS);
+}
+
+/** What only those that create something take. */
+export function refuseUnsupportedOnOldItem(headers: RequestHeaders): void {
+  refuseUnsupportedOnItem(headers);
   refuseHeaders(headers, [SEMANTICS]);
 }

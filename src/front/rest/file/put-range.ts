@@ -5,7 +5,7 @@ import type { FileContext } from "../../../service/file/context.ts";
 import { clearRange, type PutRangeDone, putRange } from "../../../service/file/put-range.ts";
 import { rangeOf } from "../byte-range.ts";
 import type { RequestHeaders, RestResponse } from "../http/exchange.ts";
-import { digestsOf, invalidHeader, requireHeader } from "../request-headers.ts";
+import { digestsOf, invalidHeader, refuseHeaders, requireHeader } from "../request-headers.ts";
 import { digestHeaders, versionHeaders } from "../response-headers.ts";
 import { incomingBody, refuseBody } from "../stored-body.ts";
 import { type FileCall, fileAskedOf, refuseSnapshot } from "./call.ts";
@@ -41,6 +41,7 @@ async function update(context: FileContext, call: FileCall): Promise<RestRespons
 async function clear(context: FileContext, call: FileCall): Promise<RestResponse> {
   const { headers } = call.request;
   refuseBody(call.request);
+  refuseHeaders(headers, ["content-md5", "x-ms-content-crc64"]);
   const { from, until } = writtenRangeOf(headers);
   const done = await clearRange(context, {
     ...fileAskedOf(call),

@@ -2,7 +2,7 @@ import type { FileContext } from "../../../service/file/context.ts";
 import { renameDirectory } from "../../../service/file/rename-directory.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { type FileCall, pathAskedOf, refuseSnapshot } from "./call.ts";
-import { changedItemHeaders, refuseUnsupportedOnItem } from "./item-headers.ts";
+import { changedItemHeaders, refuseUnsupportedOnOldItem } from "./item-headers.ts";
 import { renameTermsOf } from "./rename-headers.ts";
 import { renameSourceOf } from "./rename-source.ts";
 
@@ -12,7 +12,7 @@ export async function handleRenameDirectory(
 ): Promise<RestResponse> {
   const { headers } = call.request;
   refuseSnapshot(call);
-  refuseUnsupportedOnItem(headers);
+  refuseUnsupportedOnOldItem(headers);
   const done = await renameDirectory(context, {
     ...pathAskedOf(call),
     ...renameTermsOf(headers),

@@ -3,7 +3,7 @@ import { renameFile } from "../../../service/file/rename-file.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { leaseIdOf } from "../request-headers.ts";
 import { type FileCall, pathAskedOf, refuseSnapshot } from "./call.ts";
-import { changedItemHeaders, refuseUnsupportedOnItem } from "./item-headers.ts";
+import { changedItemHeaders, refuseUnsupportedOnOldItem } from "./item-headers.ts";
 import { renameTermsOf } from "./rename-headers.ts";
 import { renameSourceOf } from "./rename-source.ts";
 
@@ -13,7 +13,7 @@ export async function handleRenameFile(
 ): Promise<RestResponse> {
   const { headers } = call.request;
   refuseSnapshot(call);
-  refuseUnsupportedOnItem(headers);
+  refuseUnsupportedOnOldItem(headers);
   const done = await renameFile(context, {
     ...pathAskedOf(call),
     ...renameTermsOf(headers),

@@ -5,7 +5,7 @@ import type { RestResponse } from "../http/exchange.ts";
 import { numberOf } from "../request-headers.ts";
 import { type FileCall, fileAskedOf, refuseSnapshot } from "./call.ts";
 import { changedFilePropertiesOf } from "./file-headers.ts";
-import { changedItemHeaders, itemSettingsOf, refuseUnsupportedOnItem } from "./item-headers.ts";
+import { changedItemHeaders, itemSettingsOf, refuseUnsupportedOnOldItem } from "./item-headers.ts";
 
 export async function handleSetFileProperties(
   context: FileContext,
@@ -13,7 +13,7 @@ export async function handleSetFileProperties(
 ): Promise<RestResponse> {
   const { headers } = call.request;
   refuseSnapshot(call);
-  refuseUnsupportedOnItem(headers);
+  refuseUnsupportedOnOldItem(headers);
   const done = await setFileProperties(context, {
     ...fileAskedOf(call),
     properties: changedFilePropertiesOf(headers),
