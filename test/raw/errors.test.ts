@@ -17,7 +17,6 @@ const NEVER: Readonly<Record<string, string>> = {
   BlobTierInadequateForContentLength: "there are no premium accounts",
   BlobUsesCustomerSpecifiedEncryption: "keys of customers are refused",
   CannotChangeToLowerTier: "there are no premium accounts",
-  ClientCacheFlushDelay: "what a client caches is given back at once, or its lease is taken",
   ContainerBeingDeleted: "the name of a deleted container is free at once",
   ContainerDisabled: "there is no administrator who could",
   ContainerHasLegalHold: "legal holds are refused",
