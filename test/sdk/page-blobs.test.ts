@@ -318,7 +318,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.deepEqual(await rangesOf(blob), []);
     });
 
-    test("there is no snapshot yet to compare with", async () => {
+    test("a snapshot that is not there, or elsewhere, is not compared with", async () => {
       const blob = await newBlob();
       const snapshot = "2026-11-16T00:17:23.1234567Z";
       await refused(blob.getPageRangesDiff(0, 8 * PAGE, snapshot), 409, "PreviousSnapshotNotFound");

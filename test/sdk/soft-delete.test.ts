@@ -233,6 +233,26 @@ test("with versioning, only versions that are deleted by their id are kept as de
   assert.equal((await blob.withVersion(first).downloadToBuffer()).toString(), "one");
 });
 
+test("with versioning, snapshots come back without their blob, and bring it back by a copy", async () => {
+  await start(VERSIONING);
+  const blob = await newBlob("blob", "one");
+  const { snapshot = "" } = await blob.createSnapshot();
+  await blob.delete({ deleteSnapshots: "include" });
+  for (const { versionId = "" } of await list({ includeVersions: true })) {
+    await blob.withVersion(versionId).delete();
+  }
+  assert.deepEqual((await list(EVERYTHING)).map(told), ["-blob#", "-blob@", "-blob#"]);
+  assert.deepEqual(await list({ includeSnapshots: true }), []);
+  await blob.undelete();
+  assert.deepEqual((await list(EVERYTHING)).map(told), ["blob#", "blob@", "blob#"]);
+  const [only] = await list({ includeDeletedWithVersions: true });
+  assert.deepEqual([only?.name, only?.hasVersionsOnly], ["blob", true]);
+  await refused(blob.delete(), 404, "BlobNotFound");
+  await (await blob.beginCopyFromURL(blob.withSnapshot(snapshot).url)).pollUntilDone();
+  assert.equal((await blob.downloadToBuffer()).toString(), "one");
+  await refused(blob.delete(), 409, "SnapshotsPresent");
+});
+
 async function permanently(query: string, sas = ""): Promise<[number, string]> {
   const path = `/box/blob?deletetype=permanent${query}${sas && `&${sas}`}`;
   const answer = await rawRequest(server, { method: "DELETE", path, signed: sas === "" });

@@ -91,6 +91,7 @@ No header of the service is accepted and ignored: what asks for one of these is 
 | change feed | there is no \`$blobchangefeed\`: 404 \`ContainerNotFound\` |
 | tiers of premium accounts | \`P4\` to \`P80\`: 400 \`InvalidBlobTier\`, on page blobs \`AccessTierNotSupportedForBlobType\` |
 | copies of a part, with other properties, or checked by digests where a copy does not do that | \`x-ms-source-range\`, \`x-ms-blob-content-…\`, \`x-ms-blob-cache-control\`, \`x-ms-copy-source-blob-properties\`, \`x-ms-seal-blob\`, \`x-ms-source-content-…\` |
+| comparing pages with a snapshot elsewhere | \`x-ms-previous-snapshot-url\` |
 | deleting by the time of a tier | \`x-ms-access-tier-if-modified-since\`, \`x-ms-access-tier-if-unmodified-since\` |
 `;
 }
