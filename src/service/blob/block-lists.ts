@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { Fault } from "../../base/fault.ts";
 import type { Content, Contents, Part } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 import type { BlobContext } from "./context.ts";
@@ -40,9 +41,11 @@ export async function lookAtBlocks(
   return null;
 }
 
-/** Reads the blocks in one body. */
+/** Reads the blocks in one body, however fast they change. That is for few of them. */
 export function readBlockLists(view: View, contents: Contents, seen: Seen): BlockLists {
-  return { seen, ...readPage(view, contents, seen, 0, null, Number.MAX_SAFE_INTEGER) };
+  const { committed, uncommitted } = readPage(view, contents, seen, 0, null, PAGE_BLOCKS);
+  if (committed.length + uncommitted.length >= PAGE_BLOCKS) throw new Fault("ServerBusy");
+  return { seen, committed, uncommitted };
 }
 
 /** Contents never change and every block restamps its staged blob: these two tell it all. */

@@ -6,6 +6,7 @@ import { COMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
 import type { RangeOptions, Store, Transaction, View } from "../../store/store.ts";
 import { StoredContents } from "../../store/stored-contents.ts";
 import { Blobs, refused } from "./blobs.fixture.ts";
+import { PAGE_BLOCKS } from "./block-lists.ts";
 import type { BlobContext } from "./context.ts";
 import { getBlockList } from "./get-block-list.ts";
 
@@ -48,6 +49,17 @@ test("blocks that never stand still are committed all the same", async () => {
   await blobs.commit("blob", [idOf(1)], always);
   assert.equal(await blobs.text("blob"), `version ${races}`);
   assert.equal(races, 4);
+});
+
+test("many blocks that never stand still are refused as busy, and committed when they do", async () => {
+  const blobs = await Blobs.open();
+  const ids = Array.from({ length: PAGE_BLOCKS + 1 }, (_, at) => idOf(at));
+  for (const id of ids) await blobs.stage("blob", id, "x");
+  const always = racing(blobs, () => blobs.stage("blob", idOf(0), "x"));
+  await assert.rejects(blobs.commit("blob", ids, always), refused("ServerBusy"));
+  await assert.rejects(blobs.commit("blob", [idOf(0)], always), refused("ServerBusy"));
+  await blobs.commit("blob", ids);
+  assert.equal((await blobs.text("blob")).length, ids.length);
 });
 
 test("a blob that is replaced between the look and the commit loses its blocks", async () => {

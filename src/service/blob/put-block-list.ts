@@ -39,7 +39,8 @@ const TRIES_MAX = 3;
 
 /**
  * Makes a blob of blocks. They may be many: they are looked up in pages before the transaction,
- * which then only makes sure that none of them has moved. Where they keep moving, it looks itself.
+ * which then only makes sure that none of them has moved. Where they keep moving, it looks itself,
+ * if they are few: many would hold up everybody, and whoever commits has to wait until they rest.
  */
 export async function putBlockList(
   context: BlobContext,
@@ -57,6 +58,7 @@ export async function putBlockList(
       : await commitAtOnce(context, asked, lists.seen, plan);
     if (done !== null) return done;
   }
+  if (asked.blocks.length > PAGE_BLOCKS) throw new Fault("ServerBusy");
   return context.store.transact((tx) => {
     const lists = readBlockLists(tx, context.contents, look(tx));
     const plan = planBlocks(lists, asked.blocks);
