@@ -8,6 +8,7 @@ import { HELP, type Options, readOptions } from "./options.ts";
 import { asJson, asTables, describeMachine, type Measured } from "./result.ts";
 import { type Bench, type Reading, type Row, rounded } from "./row.ts";
 import { ROWS } from "./rows.ts";
+import { findSamba, type Samba } from "./samba.ts";
 import { ROOT, type ServerName, Servers } from "./server.ts";
 import { ensureWrk, Wrk } from "./wrk.ts";
 
@@ -23,11 +24,12 @@ export async function main(args: string[]): Promise<void> {
 
   warnOfOthers();
   const azurite = azuriteFor(options);
+  const samba = sambaFor(rows);
   const hasWrk = ensureWrk();
   const scratch = newScratch();
   const wrk = hasWrk ? new Wrk(scratch) : null;
   const bench = {
-    servers: new Servers(scratch, azurite, options.profile),
+    servers: new Servers(scratch, { azurite, samba }, options.profile),
     load: new Load(options.seconds, wrk),
   };
   const measured = await measureAll(rows, bench);
@@ -36,6 +38,7 @@ export async function main(args: string[]): Promise<void> {
     machine: describeMachine(),
     generator: hasWrk ? "wrk (Head, large bodies, lists: our own)" : "our own (no wrk here)",
     azurite: azurite === null ? "skipped, not installed" : azurite.version,
+    samba: samba === null ? "skipped" : samba.version,
     secondsPerLoad: options.seconds,
   };
   console.log((options.json ? asJson : asTables)(setting, measured));
@@ -57,6 +60,13 @@ function azuriteFor({ withAzurite }: Options): Azurite | null {
   }
   say("Azurite is skipped: it is not installed. --with-azurite installs it in .scratch/azurite.");
   return null;
+}
+
+function sambaFor(rows: readonly Row[]): Samba | null {
+  if (!rows.some((row) => row.servers.includes("samba"))) return null;
+  const samba = findSamba();
+  if (samba === null) say("Samba is skipped: install the Debian package samba to compare with it.");
+  return samba;
 }
 
 /** In the project's folder, because the usual place for temporary files may be in memory. */

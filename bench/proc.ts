@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from "node:fs";
 /** USER_HZ: what Linux counts the times in /proc in, on every architecture Node runs on. */
 const TICKS_PER_SECOND = 100;
 
-/** Processor time that a process and all that descend from it have used, in microseconds. */
+/** Processor time of a process and of all that descend from it, ended or not, in microseconds. */
 export function cpuMicrosOfTree(pid: number): number {
   let micros = 0;
-  for (const member of treeOf(pid)) micros += microsOf(member.own);
+  for (const member of treeOf(pid)) micros += microsOf(member.own + member.endedChildren);
   return micros;
 }
 

@@ -12,6 +12,7 @@ export interface Setting {
   readonly machine: string;
   readonly generator: string;
   readonly azurite: string;
+  readonly samba: string;
   readonly secondsPerLoad: number;
 }
 
@@ -33,9 +34,9 @@ export function asJson(setting: Setting, measured: readonly Measured[]): string 
 
 /** Two tables in Markdown: what each server reached, and what that means for the bars. */
 export function asTables(setting: Setting, measured: readonly Measured[]): string {
-  const { date, machine, generator, azurite, secondsPerLoad } = setting;
+  const { date, machine, generator, azurite, samba, secondsPerLoad } = setting;
   return [
-    `${date}; ${machine}; ${secondsPerLoad} s per load; generator: ${generator}; Azurite: ${azurite}`,
+    `${date}; ${machine}; ${secondsPerLoad} s per load; generator: ${generator}; Azurite: ${azurite}; Samba: ${samba}`,
     "",
     table(
       ["row", "server", "result", "server CPU per request", "p50", "p99", "generator", "note"],

@@ -71,6 +71,30 @@ export function timesAzurite(times: number): Bar {
   };
 }
 
+export function timesSamba(times: number): Bar {
+  return {
+    text: `≥ ${times} × Samba`,
+    judge: ({ lazuli, samba }) => {
+      if (lazuli === undefined || samba === undefined) return NOTHING;
+      const speed = lazuli.value / samba.value;
+      return { passed: speed >= times, found: `${rounded(speed)} × throughput` };
+    },
+  };
+}
+
+/** What is done in a second of the server's processor time. */
+export function cpuTimesSamba(times: number): Bar {
+  return {
+    text: `≥ ${times} × Samba by CPU`,
+    judge: ({ lazuli, samba }) => {
+      const thrift = cpuRatio(samba, lazuli);
+      return thrift === null
+        ? NOTHING
+        : { passed: thrift >= times, found: `${rounded(thrift)} × by CPU` };
+    },
+  };
+}
+
 export function cpuTimesFloor(times: number): Bar {
   return {
     text: `CPU ≤ ${times} × floor`,

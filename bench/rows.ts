@@ -27,9 +27,12 @@ import {
   type Row,
   timesAzurite,
 } from "./row.ts";
-import { SERVER_NAMES, type Target } from "./server.ts";
+import type { ServerName, Target } from "./server.ts";
+import { SMB_ROWS } from "./smb-rows.ts";
 import { TABLE_ROWS } from "./table-rows.ts";
 
+/** Those that speak HTTP. */
+const ALL: readonly ServerName[] = ["lazuli", "floor", "azurite"];
 const SMALL_BYTES = 4 * 1024;
 const LARGE_MIB = 100;
 const LARGE = { index: 0, bytes: LARGE_MIB * 1024 * 1024 };
@@ -49,14 +52,14 @@ export const ROWS: readonly Row[] = [
   {
     name: "Put Blob 4 KiB",
     unit: "req/s",
-    servers: SERVER_NAMES,
+    servers: ALL,
     bars: [timesAzurite(10), cpuTimesFloor(4)],
     measure: onFresh((target, { load }) => load.many(target, variants(target, putBlob))),
   },
   {
     name: "Get Blob 4 KiB",
     unit: "req/s",
-    servers: SERVER_NAMES,
+    servers: ALL,
     bars: [timesAzurite(10), cpuTimesFloor(2.5)],
     measure: onFresh(async (target, { load }) => {
       await load.each(target, variants(target, putBlob));
@@ -66,7 +69,7 @@ export const ROWS: readonly Row[] = [
   {
     name: "Head Blob",
     unit: "req/s",
-    servers: SERVER_NAMES,
+    servers: ALL,
     bars: [timesAzurite(10), cpuTimesFloor(2.5)],
     measure: onFresh(async (target, { load }) => {
       await load.each(target, variants(target, putBlob));
@@ -76,7 +79,7 @@ export const ROWS: readonly Row[] = [
   {
     name: "Append Block 4 KiB",
     unit: "req/s",
-    servers: SERVER_NAMES,
+    servers: ALL,
     bars: [timesAzurite(10), cpuTimesFloor(6)],
     measure: onFresh(async (target, { load }) => {
       await load.each(target, variants(target, emptyAppendBlob));
@@ -86,7 +89,7 @@ export const ROWS: readonly Row[] = [
   {
     name: "Put Page 4 KiB",
     unit: "req/s",
-    servers: SERVER_NAMES,
+    servers: ALL,
     bars: [timesAzurite(10), cpuTimesFloor(6)],
     measure: onFresh(async (target, { load }) => {
       await load.each(target, variants(target, emptyPageBlob));
@@ -96,7 +99,7 @@ export const ROWS: readonly Row[] = [
   {
     name: "Put Block 64 KiB",
     unit: "req/s",
-    servers: SERVER_NAMES,
+    servers: ALL,
     bars: [timesAzurite(10)],
     measure: onFresh((target, { load }) => load.many(target, blocks(target, 0))),
   },
@@ -116,7 +119,7 @@ export const ROWS: readonly Row[] = [
   {
     name: "Upload 100 MiB",
     unit: "MiB/s",
-    servers: SERVER_NAMES,
+    servers: ALL,
     bars: [timesAzurite(3)],
     measure: onFresh(async (target, { load }) =>
       inMib(await load.single(target, [putBlob(target, LARGE)])),
@@ -125,7 +128,7 @@ export const ROWS: readonly Row[] = [
   {
     name: "Download 100 MiB",
     unit: "MiB/s",
-    servers: SERVER_NAMES,
+    servers: ALL,
     bars: [timesAzurite(3)],
     measure: onFresh(async (target, { load }) => {
       await load.each(target, [putBlob(target, LARGE)]);
@@ -201,6 +204,7 @@ export const ROWS: readonly Row[] = [
   ...QUEUE_ROWS,
   ...TABLE_ROWS,
   ...FILE_ROWS,
+  ...SMB_ROWS,
 ];
 
 /** Measures on a server that has an empty container and nothing else. */

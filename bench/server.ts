@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Azurite } from "./azurite.ts";
 import { startChild, stopChild } from "./children.ts";
+import { type Samba, sambaCommand, untilAnswered } from "./samba.ts";
 
-export const SERVER_NAMES = ["lazuli", "floor", "azurite"] as const;
+export const SERVER_NAMES = ["lazuli", "floor", "azurite", "samba"] as const;
 export type ServerName = (typeof SERVER_NAMES)[number];
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -20,26 +21,38 @@ export interface Target {
   readonly queuePort: number;
   readonly tablePort: number;
   readonly filePort: number;
+  readonly smbPort: number;
   /** From the start of the process until it said that it is ready. */
   readonly readyMs: number;
 }
 
+type Ports = Omit<Target, "pid" | "readyMs">;
+
 /** Where servers come from and keep their data. */
 export class Servers {
   readonly #azurite: Azurite | null;
+  readonly #samba: Samba | null;
   readonly #scratch: string;
   /** Node's own flags for our server. */
   readonly #nodeFlags: string[];
 
-  constructor(scratch: string, azurite: Azurite | null, profileFolder: string | null) {
+  constructor(
+    scratch: string,
+    { azurite, samba }: { readonly azurite: Azurite | null; readonly samba: Samba | null },
+    profileFolder: string | null,
+  ) {
     this.#scratch = scratch;
     this.#azurite = azurite;
+    this.#samba = samba;
     this.#nodeFlags =
       profileFolder === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`];
   }
 
   get names(): ServerName[] {
-    return SERVER_NAMES.filter((name) => name !== "azurite" || this.#azurite !== null);
+    const absent = new Set<ServerName>();
+    if (this.#azurite === null) absent.add("azurite");
+    if (this.#samba === null) absent.add("samba");
+    return SERVER_NAMES.filter((name) => !absent.has(name));
   }
 
   /** Runs `body` with a server that has no data yet. */
@@ -57,15 +70,12 @@ export class Servers {
     folder: string,
     body: (target: Target) => Promise<T>,
   ): Promise<T> {
-    const [port, queuePort, tablePort, filePort] = await freePorts();
-    const ports = { port, queuePort, tablePort, filePort };
+    const ports = await freePorts();
     const [command, args] = this.#commandOf(name, folder, ports);
     const startedMs = performance.now();
     const child = startChild(command, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
     try {
-      // The service that is the last to say that it is ready.
-      const last = { floor: port, azurite: tablePort, lazuli: filePort }[name];
-      await untilReady(child, `http://127.0.0.1:${last}`);
+      await untilServing(name, child, ports);
       const readyMs = performance.now() - startedMs;
       return await body({ pid: child.pid as number, ...ports, readyMs });
     } finally {
@@ -80,20 +90,35 @@ export class Servers {
   #commandOf(
     name: ServerName,
     folder: string,
-    { port, queuePort, tablePort, filePort }: Omit<Target, "pid" | "readyMs">,
+    { port, queuePort, tablePort, filePort, smbPort }: Ports,
   ): [string, string[]] {
     const place = ["--location", folder, "--blobPort", String(port)];
     const others = ["--queuePort", `${queuePort}`, "--tablePort", `${tablePort}`];
     if (name === "floor") return [process.execPath, [join(ROOT, "dist/bench/floor.js"), `${port}`]];
     if (name === "lazuli") {
-      const more = ["--filePort", `${filePort}`, "--dfsPort", "0", "--smbPort", "0"];
+      const more = ["--filePort", `${filePort}`, "--dfsPort", "0", "--smbPort", `${smbPort}`];
       const script = join(ROOT, "bin/lazuli.cjs");
       return [process.execPath, [...this.#nodeFlags, script, ...place, ...others, ...more]];
     }
+    if (name === "samba") return sambaCommand(folder, smbPort);
     if (this.#azurite === null) throw new Error("Azurite is not installed.");
     const switches = ["--silent", "--skipApiVersionCheck", "--disableTelemetry"];
     return [this.#azurite.node, [this.#azurite.script, ...place, ...others, ...switches]];
   }
+}
+
+async function untilServing(name: ServerName, child: ChildProcess, ports: Ports): Promise<void> {
+  if (name === "samba") {
+    await untilAnswered(ports.smbPort, () => child.exitCode !== null);
+    return;
+  }
+  // The service that is the last to say that it is ready.
+  const last = {
+    floor: `http://127.0.0.1:${ports.port}`,
+    azurite: `http://127.0.0.1:${ports.tablePort}`,
+    lazuli: `smb://127.0.0.1:${ports.smbPort}`,
+  };
+  await untilReady(child, last[name]);
 }
 
 /** Resolves when the server prints that it listens at the address. */
@@ -122,8 +147,10 @@ function untilReady(child: ChildProcess, address: string): Promise<void> {
   });
 }
 
-async function freePorts(): Promise<[number, number, number, number]> {
-  return Promise.all([freePort(), freePort(), freePort(), freePort()]);
+async function freePorts(): Promise<Ports> {
+  const five = [freePort(), freePort(), freePort(), freePort(), freePort()] as const;
+  const [port, queuePort, tablePort, filePort, smbPort] = await Promise.all(five);
+  return { port, queuePort, tablePort, filePort, smbPort };
 }
 
 function freePort(): Promise<number> {

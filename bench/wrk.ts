@@ -1,7 +1,7 @@
-import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { outputOf } from "./children.ts";
+import { ensureDebianPackage } from "./debian-package.ts";
 import type { Run } from "./load.ts";
 import { ROOT } from "./server.ts";
 
@@ -44,27 +44,7 @@ export class Wrk {
   }
 }
 
-/** True if `wrk` can be started; as root on Debian it is installed for that. */
+/** True if `wrk` can be started. */
 export function ensureWrk(): boolean {
-  if (isThere("wrk", ["--version"])) return true;
-  if (process.getuid?.() !== 0 || !isThere("apt-get", ["--version"])) return false;
-  process.stderr.write("Installing the Debian package wrk…\n");
-  try {
-    for (const args of [["update"], ["install", "--yes", "--no-install-recommends", "wrk"]]) {
-      execFileSync("apt-get", args, { stdio: ["ignore", 2, 2] });
-    }
-  } catch {
-    return false;
-  }
-  return isThere("wrk", ["--version"]);
-}
-
-/** wrk answers --version with an exit code of 1: only a program that is absent cannot be run. */
-function isThere(command: string, args: string[]): boolean {
-  try {
-    execFileSync(command, args, { stdio: "ignore" });
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ENOENT";
-  }
+  return ensureDebianPackage("wrk", "wrk");
 }

@@ -1,0 +1,118 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { outputOf } from "./children.ts";
+import { ensureDebianPackage } from "./debian-package.ts";
+import { createShare } from "./file-requests.ts";
+import { answerTo } from "./load.ts";
+import { cpuMicrosOfTree } from "./proc.ts";
+import { type Bench, cpuTimesSamba, flat, type Reading, type Row, timesSamba } from "./row.ts";
+import { SHARE } from "./samba.ts";
+import type { ServerName, Target } from "./server.ts";
+import { ACCOUNT, KEY } from "./shared-key.ts";
+import { memoryOfConnections } from "./smb-connections.ts";
+
+/** A GiB gives the same figures, and takes minutes. */
+const LARGE_MIB = 256;
+const MIB = 1024 * 1024;
+const SMALL_FILES = 1_000;
+const SMALL_BYTES = 4 * 1024;
+const SERVERS: readonly ServerName[] = ["lazuli", "samba"];
+
+/** How smbclient protects what it sends; it has the newest dialect, and so AES-GMAC and AES-GCM. */
+const PROTECTIONS = { plain: "off", signed: "sign", encrypted: "encrypt" } as const;
+type Protection = keyof typeof PROTECTIONS;
+
+/** Each is measured with the same client, smbclient, against Samba in the same run. */
+export const SMB_ROWS: readonly Row[] = [
+  ...(Object.keys(PROTECTIONS) as Protection[]).flatMap((protection) => [
+    largeRow("put", protection),
+    largeRow("get", protection),
+  ]),
+  {
+    name: "SMB 1,000 files of 4 KiB: put, get, delete",
+    unit: "req/s",
+    servers: SERVERS,
+    bars: [timesSamba(0.5), cpuTimesSamba(0.5)],
+    measure: onShare(async (target, folder) => {
+      const [from, to] = [join(folder, "from"), join(folder, "to")];
+      mkdirSync(from);
+      mkdirSync(to);
+      for (let index = 0; index < SMALL_FILES; index++) {
+        writeFileSync(join(from, `${index}`), randomBytes(SMALL_BYTES));
+      }
+      const commands = ["prompt", `lcd ${from}`, "mput *", `lcd ${to}`, "mget *", "del *"];
+      return await timed(target, SMALL_FILES, () => smbclient(target, "plain", commands));
+    }),
+  },
+  {
+    name: "Memory with 1,000 SMB connections",
+    unit: "MiB",
+    servers: ["lazuli"],
+    bars: [flat(1.5)],
+    measure: onShare((target) => memoryOfConnections(target)),
+  },
+];
+
+function largeRow(way: "put" | "get", protection: Protection): Row {
+  return {
+    name: `SMB ${way} ${LARGE_MIB} MiB ${protection}`,
+    unit: "MiB/s",
+    servers: SERVERS,
+    bars: [timesSamba(0.7), cpuTimesSamba(0.7)],
+    measure: onShare(async (target, folder) => {
+      const file = join(folder, "large");
+      const mib = randomBytes(MIB);
+      for (let at = 0; at < LARGE_MIB; at++) writeFileSync(file, mib, { flag: "a" });
+      const put = () => smbclient(target, protection, [`put ${file} large`]);
+      if (way === "put") return await timed(target, LARGE_MIB, put);
+      await put();
+      const get = () => smbclient(target, protection, ["get large /dev/null"]);
+      return await timed(target, LARGE_MIB, get);
+    }),
+  };
+}
+
+/** Measures on a server that has an empty share, with a folder for the client's files. */
+function onShare(run: (target: Target, folder: string) => Promise<Reading>): Row["measure"] {
+  return (server, { servers }: Bench) =>
+    servers.withFresh(server, async (target) => {
+      if (!ensureDebianPackage("smbclient", "smbclient")) {
+        throw new Error("smbclient is not installed: install the Debian package smbclient.");
+      }
+      const files = { ...target, port: target.filePort };
+      if (server === "lazuli") await answerTo(files, createShare(files));
+      const folder = servers.newFolder();
+      try {
+        return await run(target, folder);
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    });
+}
+
+/** In units of work (MiB, or files) a second; the server's processor time is for each of them. */
+async function timed(target: Target, units: number, run: () => Promise<void>): Promise<Reading> {
+  const cpuBefore = cpuMicrosOfTree(target.pid);
+  const startedMs = performance.now();
+  await run();
+  const seconds = (performance.now() - startedMs) / 1_000;
+  return {
+    value: units / seconds,
+    cpuMicros: (cpuMicrosOfTree(target.pid) - cpuBefore) / units,
+  };
+}
+
+async function smbclient(
+  { smbPort }: Target,
+  protection: Protection,
+  commands: readonly string[],
+): Promise<void> {
+  const text = await outputOf("smbclient", [
+    `//127.0.0.1/${SHARE}`,
+    ...["-p", String(smbPort), "-U", `${ACCOUNT}%${KEY.toString("base64")}`],
+    `--client-protection=${PROTECTIONS[protection]}`,
+    ...["-m", "SMB3", "-c", commands.join("; ")],
+  ]);
+  if (/NT_STATUS/.test(text)) throw new Error(`smbclient says: ${text.trim()}`);
+}
