@@ -7,20 +7,29 @@ const INSTALL_MS_MAX = 5 * 60_000;
  * a reason to skip the tests that need it.
  */
 export function withoutDebianProgram(program: string, debianPackage: string): string | null {
-  if (isThere(program)) return null;
-  const why = `${program} is not installed`;
-  if (process.getuid?.() !== 0 || !isThere("apt-get")) {
+  return withoutDebianPackage(program, debianPackage, `command -v ${program}`);
+}
+
+/** The same for what is no program: `probe` is a line for the shell that fails without it. */
+export function withoutDebianPackage(
+  what: string,
+  debianPackage: string,
+  probe: string,
+): string | null {
+  if (succeeds(probe)) return null;
+  const why = `${what} is not installed`;
+  if (process.getuid?.() !== 0 || !succeeds("command -v apt-get")) {
     return `${why}: install it (Debian package ${debianPackage}), or run the tests as root with apt`;
   }
   if (!aptGet("install", debianPackage)) {
     aptGet("update");
     aptGet("install", debianPackage);
   }
-  return isThere(program) ? null : `${why}, and apt-get could not install ${debianPackage}`;
+  return succeeds(probe) ? null : `${why}, and apt-get could not install ${debianPackage}`;
 }
 
-function isThere(program: string): boolean {
-  return spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
+function succeeds(line: string): boolean {
+  return spawnSync("sh", ["-c", line]).status === 0;
 }
 
 function aptGet(...args: string[]): boolean {
