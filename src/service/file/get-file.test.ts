@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Stamp } from "../../base/stamp.ts";
+import { MemoryStore } from "../../engine/memory/store.ts";
+import { LateStore } from "../../store/late-store.fixture.ts";
 import { readWhole } from "../../store/whole-reading.ts";
 import { Files } from "./files.fixture.ts";
 import { getFile } from "./get-file.ts";
@@ -9,6 +12,9 @@ import { snapshotShare } from "./snapshot-share.ts";
 /** More than are found at one go. */
 const PIECES = 2_500;
 
+/** Writes that leave more pieces than are found at one go, and few enough to be replaced in place. */
+const REPLACED = 400;
+
 /** A file in which every other byte was written by itself. */
 async function inPieces(): Promise<Files> {
   const files = await Files.open();
@@ -17,17 +23,38 @@ async function inPieces(): Promise<Files> {
   return files;
 }
 
+function whole(files: Files, snapshot: Stamp | null = null) {
+  return { ...files.at("file", snapshot), range: null, md5: false };
+}
+
 test("a file in very many pieces is read as it was when it was opened", async () => {
   const files = await inPieces();
-  const before = "ba".repeat(PIECES);
+  // Without a snapshot, which would keep the pieces whoever reads them; and at the end, which is
+  // found last.
+  const { reading } = await getFile(files.context, whole(files));
+  await files.write("file", 2 * PIECES - 2, "cc");
+  assert.equal((await readWhole(reading)).toString(), "ba".repeat(PIECES));
+  assert.equal(await files.text("file"), `${"ba".repeat(PIECES - 1)}cc`);
+});
+
+test("a file in very many pieces is read from a snapshot while it is written", async () => {
+  const files = await inPieces();
   const { snapshot } = await snapshotShare(files.context, { ...files.share(), metadata: null });
-  for (const stamp of [null, snapshot]) {
-    const asked = { ...files.at("file", stamp), range: null, md5: false };
-    const { reading } = await getFile(files.context, asked);
-    await files.write("file", 0, "c".repeat(2 * PIECES));
-    assert.equal((await readWhole(reading)).toString(), before);
-    if (stamp === null) assert.equal(await files.text("file"), "c".repeat(2 * PIECES));
-  }
+  const { reading } = await getFile(files.context, whole(files, snapshot));
+  await files.write("file", 2 * PIECES - 2, "cc");
+  assert.equal((await readWhole(reading)).toString(), "ba".repeat(PIECES));
+});
+
+test("a file in many pieces is read in one state, even if a write is about to be committed", async () => {
+  const files = new Files((clock) => new LateStore(new MemoryStore(clock)));
+  const store = files.store as LateStore;
+  await files.createShare();
+  await files.create("file", "a".repeat(2 * REPLACED));
+  for (let piece = 0; piece < REPLACED; piece++) await files.write("file", 2 * piece, "b");
+  const opening = store.beforeNextCommit(() => getFile(files.context, whole(files)));
+  await files.write("file", 0, "c".repeat(2 * REPLACED));
+  const { reading } = await opening;
+  assert.equal((await readWhole(reading)).toString(), "c".repeat(2 * REPLACED));
 });
 
 test("ranges in very many pieces are all listed, and joined where they touch", async () => {
