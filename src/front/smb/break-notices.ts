@@ -2,6 +2,7 @@ import type { Bytes } from "../../base/bytes.ts";
 import type { BreakNotice } from "../../service/file/caches.ts";
 import { COMMAND, unaskedHeader } from "./codec/header.ts";
 import { writeLeaseBreak, writeOplockBreak } from "./codec/oplock-break.ts";
+import type { DurableOpens } from "./durable-opens.ts";
 import type { FileOpen } from "./file-open.ts";
 import { leaseKeyOf, oplockLevelOf } from "./oplock-level.ts";
 import { sealFrame } from "./seal-frame.ts";
@@ -10,8 +11,13 @@ import type { Session } from "./session.ts";
 /** Who keeps something of a file, so that they can be told to give it up. */
 export class BreakNotices {
   readonly #keepers = new Map<string, Set<FileOpen>>();
+  readonly #durables: DurableOpens;
   /** For those who are about to hear that they may keep something. */
   readonly #early = new Map<string, BreakNotice>();
+
+  constructor(durables: DurableOpens) {
+    this.#durables = durables;
+  }
 
   add(open: FileOpen): void {
     const owner = nameOf(open.cache);
@@ -34,12 +40,12 @@ export class BreakNotices {
 
   tell(notice: BreakNotice): void {
     const owner = notice.owner.toString("hex");
-    for (const open of this.#keepers.get(owner) ?? []) {
-      if (!open.session.isValid) continue;
-      send(open.session, bodyOf(notice, open));
-      return;
-    }
-    if (!this.#keepers.has(owner)) this.#early.set(owner, notice);
+    const keepers = [...(this.#keepers.get(owner) ?? [])];
+    const reached = keepers.find(({ session }) => session.isValid);
+    if (reached !== undefined) send(reached.session, bodyOf(notice, reached));
+    else if (keepers.length === 0) this.#early.set(owner, notice);
+    // Who has lost the connection has lost what it kept, too.
+    else for (const open of keepers) this.#durables.end(open);
   }
 }
 

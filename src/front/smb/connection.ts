@@ -104,6 +104,6 @@ export class Connection {
   /** The socket is gone: so is everything that hung on it. */
   async close(): Promise<void> {
     for (const { abort } of this.#pending) abort.abort();
-    for (const session of [...this.sessions.values()]) await session.close();
+    for (const session of [...this.sessions.values()]) await session.close(true);
   }
 }

@@ -4,6 +4,7 @@ import { type CloseHandleDone, closeHandle } from "../../service/file/close-hand
 import type { ShareAddress } from "../../service/file/context.ts";
 import { setOpenItem } from "../../service/file/set-open-item.ts";
 import type { FileId } from "./codec/file-id.ts";
+import type { Durability } from "./durable-opens.ts";
 import { STATUS, StatusError } from "./nt-status.ts";
 import { OpenBase } from "./open.ts";
 import type { Session } from "./session.ts";
@@ -34,6 +35,7 @@ export interface FileOpenParts {
   readonly session: Session;
   /** Whose is what the client keeps of it; empty for nothing. */
   readonly cache: Bytes;
+  readonly durability: Durability | null;
 }
 
 /** How far a client has come through a directory. */
@@ -56,8 +58,10 @@ export class FileOpen extends OpenBase {
   readonly share: bigint;
   /** What the service knows the handle by. */
   readonly asked: HandleAsked;
-  readonly session: Session;
   readonly cache: Bytes;
+  /** Null if it ends with its connection. */
+  readonly durability: Durability | null;
+  session: Session;
   mode: number;
   position = 0n;
   scan: Scan | null = null;
@@ -77,6 +81,7 @@ export class FileOpen extends OpenBase {
     this.mode = parts.mode;
     this.session = parts.session;
     this.cache = parts.cache;
+    this.durability = parts.durability;
     this.asked = { at: parts.at, item: parts.item, handle: parts.handle };
     this.writeTime = new WriteTime(async () => {
       await setOpenItem(parts.server.options.files, { ...this.asked, settings: WRITTEN_NOW });
@@ -92,6 +97,12 @@ export class FileOpen extends OpenBase {
   /** Refuses what was not granted when it was opened. Of several bits one suffices. */
   expect(access: number): void {
     if ((this.granted & access) === 0) throw new StatusError(STATUS.ACCESS_DENIED);
+  }
+
+  /** Its client is back, in another session. */
+  attach(session: Session, treeId: number): void {
+    this.session = session;
+    this.treeId = treeId;
   }
 
   async close(): Promise<void> {

@@ -13,6 +13,8 @@ export interface SmbLimits {
   readonly sessionsPerConnectionMax: number;
   readonly treesPerSessionMax: number;
   readonly opensPerSessionMax: number;
+  /** Opens whose clients have lost their connections. */
+  readonly durableOpensMax: number;
   /** Requests of one connection that wait for something to happen. */
   readonly pendingMax: number;
   /** Requests and answers of one connection that are held in memory; beyond it nothing is read. */
@@ -38,6 +40,7 @@ export const DEFAULT_SMB_LIMITS: SmbLimits = {
   sessionsPerConnectionMax: 64,
   treesPerSessionMax: 256,
   opensPerSessionMax: 16_384,
+  durableOpensMax: 16_384,
   pendingMax: 1_024,
   heldBytesMax: 64 * MIB,
   writeTimeMs: 2_000,

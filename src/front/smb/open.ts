@@ -8,7 +8,7 @@ export type Open = PipeOpen | FileOpen;
 /** Common to all kinds. */
 export abstract class OpenBase {
   readonly fileId: FileId;
-  readonly treeId: number;
+  treeId: number;
   /** Made when somebody waits: most opens end without. */
   #ending: AbortController | null = null;
   #isEnding = false;

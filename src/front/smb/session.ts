@@ -61,14 +61,26 @@ export class Session {
     return ++this.#treesMade;
   }
 
-  /** Lets go of everything that is open. What still runs finds the session gone. */
-  async close(): Promise<void> {
+  /**
+   * Lets go of everything that is open. What still runs finds the session gone. Opens that outlive a lost
+   * connection are kept if it is one.
+   */
+  async close(isLost = false): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.connection.sessions.delete(this.id);
     this.connection.server.sessions.delete(this.id);
+    if (isLost) this.#keepDurables();
     await this.closeOpens(() => true);
     this.trees.clear();
+  }
+
+  #keepDurables(): void {
+    const { durables } = this.connection.server;
+    for (const open of [...this.opens.values()]) {
+      if (open.kind !== "file" || open.durability === null) continue;
+      if (durables.keep(open)) this.opens.delete(open.fileId.volatile);
+    }
   }
 
   async closeOpens(which: (open: Open) => boolean): Promise<void> {

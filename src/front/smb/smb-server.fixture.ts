@@ -2,7 +2,7 @@ import { HandClock } from "../../base/clock.ts";
 import { MemoryExtents } from "../../engine/memory/extents.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { OWNER } from "../../rules/access.ts";
-import { CacheBreaks } from "../../service/file/cache-breaks.ts";
+import { CacheBreaks, type Timer } from "../../service/file/cache-breaks.ts";
 import { createShare } from "../../service/file/create-share.ts";
 import { WatchedStore } from "../../service/file/watched-store.ts";
 import { StoredContents } from "../../store/stored-contents.ts";
@@ -26,6 +26,7 @@ export interface ServerTraits {
   readonly encryption?: SmbEncryption;
   readonly signingRequired?: boolean;
   readonly limits?: Partial<SmbLimits>;
+  readonly timer?: Timer;
 }
 
 /** A server with one account and two shares, for clients that need no socket. */
@@ -35,7 +36,7 @@ export async function serverUnderTest(traits: ServerTraits = {}): Promise<Server
   const clock = new HandClock(Date.UTC(2026, 0, 1));
   const store = new WatchedStore(new MemoryStore(clock));
   const contents = new StoredContents(store, new MemoryExtents());
-  const files = { store, contents, breaks: new CacheBreaks() };
+  const files = { store, contents, breaks: new CacheBreaks(traits.timer) };
   for (const share of ["box", "docs"]) {
     await createShare(files, {
       at: { account: user, share, snapshot: null },

@@ -5,6 +5,7 @@ import type { WatchedFiles } from "../../service/file/watched-store.ts";
 import type { SmbAccounts } from "./auth/authentication.ts";
 import { BreakNotices } from "./break-notices.ts";
 import type { Connection } from "./connection.ts";
+import { DurableOpens } from "./durable-opens.ts";
 import type { SmbLimits } from "./limits.ts";
 
 import { Session } from "./session.ts";
@@ -41,13 +42,17 @@ export class SmbServer {
   readonly name = "LAZULI";
   readonly sessions = new Map<number, Session>();
   readonly lockWaits = new Waits();
-  readonly breakNotices = new BreakNotices();
+  readonly breakNotices: BreakNotices;
+  readonly durables: DurableOpens;
   /** Ids of a process before mean nothing here, so they should not look like ours. */
   #sessionIds = randomInt(SESSION_IDS);
   #fileIds = 0;
 
   constructor(options: SmbServerOptions) {
     this.options = options;
+    const { files, limits, log } = options;
+    this.durables = new DurableOpens(files, limits.durableOpensMax, log);
+    this.breakNotices = new BreakNotices(this.durables);
     options.files.breaks.listen((notice) => this.breakNotices.tell(notice));
   }
 

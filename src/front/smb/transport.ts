@@ -69,6 +69,7 @@ class TcpListener implements SmbListener {
     for (const line of this.#lines) line.drop();
     await closed;
     await Promise.all([...this.#lines].map((line) => line.gone));
+    await this.#smb.durables.close();
     this.#options.files.breaks.close();
   }
 

@@ -3,9 +3,10 @@ import { test } from "node:test";
 import { KEEP_HANDLE, KEEP_READ, KEEP_WRITES } from "../../rules/caching.ts";
 import { READ, WRITE } from "../../rules/share-mode.ts";
 import { acknowledgeBreak } from "./acknowledge-break.ts";
-import { BREAK_MS_MAX, CacheBreaks, type Timer } from "./cache-breaks.ts";
+import { BREAK_MS_MAX, CacheBreaks } from "./cache-breaks.ts";
 import type { BreakNotice } from "./caches.ts";
 import { getFile } from "./get-file.ts";
+import { HandTimer } from "./hand-timer.fixture.ts";
 import { MakingWay } from "./making-way.ts";
 import type { OpenFile } from "./open-file.ts";
 import { ALL, Files, refused } from "./opens.fixture.ts";
@@ -13,30 +14,6 @@ import { ALL, Files, refused } from "./opens.fixture.ts";
 const RW = KEEP_READ | KEEP_WRITES;
 const RHW = RW | KEEP_HANDLE;
 const OWNER_A = Buffer.alloc(32, 1);
-
-/** Time that passes when a test says so. */
-class HandTimer implements Timer {
-  readonly #running = new Set<{ leftMs: number; done: () => void }>();
-
-  start(ms: number, done: () => void): () => void {
-    const one = { leftMs: ms, done };
-    this.#running.add(one);
-    return () => this.#running.delete(one);
-  }
-
-  get running(): number {
-    return this.#running.size;
-  }
-
-  pass(ms: number): void {
-    for (const one of [...this.#running]) {
-      one.leftMs -= ms;
-      if (one.leftMs > 0) continue;
-      this.#running.delete(one);
-      one.done();
-    }
-  }
-}
 
 interface Told {
   readonly files: Files;

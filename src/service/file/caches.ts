@@ -157,7 +157,7 @@ function nextEpoch({ epoch, isVersioned }: Cache): number {
   return isVersioned ? (epoch + 1) % 65_536 : epoch;
 }
 
-function grantedBy({ owner, caching, isVersioned, epoch }: Cache): CachingGranted {
+export function grantedBy({ owner, caching, isVersioned, epoch }: Cache): CachingGranted {
   const { kind, state, breaking } = caching;
   return { kind, owner, state, isVersioned, epoch, isBreaking: breaking !== null };
 }

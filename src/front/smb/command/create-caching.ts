@@ -10,13 +10,12 @@ const NO_KEY = Buffer.alloc(16);
 
 /** What a client asks to keep of what it opens. */
 export function cachingOf(connection: Connection, request: CreateRequest): CachingAsked | null {
-  const { oplock, contexts } = request;
+  const { oplock } = request;
   if (oplock !== OPLOCK.lease) {
     const wanted = keptByOplock(oplock);
     return wanted === null || wanted === 0 ? null : { kind: "oplock", wanted };
   }
-  const data = contexts.find(({ name }) => name === "RqLs")?.data;
-  const lease = data === undefined ? null : leaseOf(connection, data);
+  const lease = leaseNamed(connection, request);
   if (lease === null) return null;
   const { key, state, version2 } = lease;
   return {
@@ -28,9 +27,14 @@ export function cachingOf(connection: Connection, request: CreateRequest): Cachi
   };
 }
 
-function leaseOf({ negotiated }: Connection, data: Bytes): LeaseContext | null {
+/** The lease that a request names; null for none. */
+export function leaseNamed(
+  { negotiated }: Connection,
+  { contexts }: CreateRequest,
+): LeaseContext | null {
   const { dialect } = negotiated;
-  if (dialect < DIALECT.smb210) return null;
+  const data = contexts.find(({ name }) => name === "RqLs")?.data;
+  if (data === undefined || dialect < DIALECT.smb210) return null;
   return readLease(data, dialect >= DIALECT.smb300);
 }
 

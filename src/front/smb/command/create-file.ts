@@ -10,13 +10,17 @@ import { type Answer, type Call, success } from "../call.ts";
 import { ACCESS, ALL_ACCESS, grantedAccess, READ_ACCESS } from "../codec/access.ts";
 import { askedAttributes, shownItem } from "../codec/attributes.ts";
 import { type CreateContext, type CreateRequest, writeCreate } from "../codec/create.ts";
+import { readDurable } from "../codec/durable.ts";
+import { DIALECT } from "../codec/negotiate.ts";
 import { sddlOf } from "../codec/security-info.ts";
 import { Writer } from "../codec/wire.ts";
+import type { Durability } from "../durable-opens.ts";
 import { FileOpen } from "../file-open.ts";
 import { makingWay } from "../making-way.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import { versionOf } from "../previous-versions.ts";
 import { cachingOf, leaseAnswer, oplockOf } from "./create-caching.ts";
+import { durabilityOf, durableAnswer, reopen } from "./create-durable.ts";
 
 const DISPOSITIONS: readonly Disposition[] = [
   "supersede",
@@ -51,6 +55,9 @@ export async function createFile(
   request: CreateRequest,
 ): Promise<Answer> {
   const { session, server, tree, chain } = call;
+  const { dialect } = call.connection.negotiated;
+  const durable = readDurable(request.contexts, dialect >= DIALECT.smb300);
+  if (durable?.kind === "reconnect") return await reopen(call, share, request, durable);
   const asked = openingOf(call, await versionOf(call, share, request), request);
   const done = await openAs(call, asked);
   const id = server.newFileId();
@@ -70,6 +77,7 @@ export async function createFile(
     mode: request.options & MODE_OPTIONS,
     session,
     cache: done.caching?.owner ?? NO_CACHE,
+    durability: durabilityOf(call, durable, done.caching),
   });
   // The client may have gone meanwhile, and with it whoever would close this.
   if (!session.isValid || !session.trees.has(tree.id)) {
@@ -85,7 +93,7 @@ export async function createFile(
       oplock: oplockOf(done.caching),
       action: ACTIONS[done.action],
       fileId,
-      contexts: answerContexts(request, done, mostOf(snapshot)),
+      contexts: answerContexts(request, done, mostOf(snapshot), open.durability),
     }),
   );
 }
@@ -208,6 +216,7 @@ function answerContexts(
   { contexts }: CreateRequest,
   done: OpenFileDone,
   most: number,
+  durability: Durability | null,
 ): CreateContext[] {
   const answers: CreateContext[] = [];
   for (const { name, data: asked } of contexts) {
@@ -220,5 +229,6 @@ function answerContexts(
       answers.push({ name, data: leaseAnswer(asked, done.caching) });
     }
   }
+  if (durability !== null) answers.push(durableAnswer(durability));
   return answers;
 }

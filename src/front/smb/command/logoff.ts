@@ -3,6 +3,6 @@ import { readEmpty, writeEmpty } from "../codec/empty.ts";
 
 export async function handleLogoff(call: Call): Promise<Answer> {
   readEmpty(call.message);
-  await call.session.close();
+  await call.session.close(true);
   return success(writeEmpty());
 }

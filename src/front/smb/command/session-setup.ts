@@ -76,5 +76,5 @@ function admit(session: Session, request: SessionSetupRequest): void {
 async function closePrevious(session: Session, previousId: number): Promise<void> {
   const previous = session.connection.server.sessions.get(previousId);
   if (previous === undefined || previous === session) return;
-  if (previous.account === session.account) await previous.close();
+  if (previous.account === session.account) await previous.close(true);
 }

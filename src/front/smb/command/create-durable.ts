@@ -1,0 +1,104 @@
+import { KEEP_HANDLE } from "../../../rules/caching.ts";
+import type { CachingGranted } from "../../../service/file/caches.ts";
+import { getOpenCaching } from "../../../service/file/get-open-caching.ts";
+import { getOpenItem } from "../../../service/file/get-open-item.ts";
+import { type Answer, type Call, success } from "../call.ts";
+import { shownItem } from "../codec/attributes.ts";
+import { type CreateContext, type CreateRequest, writeCreate } from "../codec/create.ts";
+import { type DurableContext, writeDurable } from "../codec/durable.ts";
+import { DURABLE_MS, DURABLE_MS_MAX, type Durability } from "../durable-opens.ts";
+import type { FileOpen } from "../file-open.ts";
+import { STATUS, StatusError } from "../nt-status.ts";
+import { leaseOwner } from "../oplock-level.ts";
+import { pathOf } from "../path.ts";
+import { leaseAnswer, leaseNamed, oplockOf } from "./create-caching.ts";
+
+type Reconnect = Extract<DurableContext, { kind: "reconnect" }>;
+
+const OPENED = 1;
+const NO_GUID = Buffer.alloc(16);
+
+/** An open outlives its connection if its client keeps the handle anyway. */
+export function durabilityOf(
+  { session }: Call,
+  asked: DurableContext | null,
+  granted: CachingGranted | null,
+): Durability | null {
+  if (asked?.kind !== "request" || granted === null) return null;
+  if ((granted.state & KEEP_HANDLE) === 0) return null;
+  const { version2 } = asked;
+  const wantedMs = version2 === null || version2.timeoutMs === 0 ? DURABLE_MS : version2.timeoutMs;
+  return {
+    timeoutMs: Math.min(wantedMs, DURABLE_MS_MAX),
+    createGuid: version2?.createGuid ?? null,
+    account: session.account,
+  };
+}
+
+/** What the answer says of it. */
+export function durableAnswer({ createGuid, timeoutMs }: Durability): CreateContext {
+  return writeDurable(createGuid === null ? null : { timeoutMs });
+}
+
+/** Gives a client back what it had open before it lost its connection. */
+export async function reopen(
+  call: Call,
+  share: string,
+  request: CreateRequest,
+  asked: Reconnect,
+): Promise<Answer> {
+  const { server, session, tree, chain } = call;
+  const open = server.durables.find(asked.fileId.persistent);
+  if (open === null || open.asked.at.share !== share) throw notFound();
+  refuseStranger(call, request, asked, open);
+  const { files } = server.options;
+  const found = await getOpenItem(files, open.asked);
+  if (isNamedOtherwise(call, request, found.path)) throw new StatusError(STATUS.INVALID_PARAMETER);
+  const caching = await getOpenCaching(files, open.asked);
+  if (!server.durables.take(open)) throw notFound();
+  open.attach(session, tree.id);
+  session.opens.set(open.fileId.volatile, open);
+  chain.fileId = open.fileId;
+  const lease = request.contexts.find(({ name }) => name === "RqLs");
+  const isLease = lease !== undefined && caching?.kind === "lease";
+  return success(
+    writeCreate({
+      ...shownItem(found.item, found.isDirectory),
+      oplock: oplockOf(caching),
+      action: OPENED,
+      fileId: open.fileId,
+      contexts: isLease ? [{ name: "RqLs", data: leaseAnswer(lease.data, caching) }] : [],
+    }),
+  );
+}
+
+function notFound(): StatusError {
+  return new StatusError(STATUS.OBJECT_NAME_NOT_FOUND);
+}
+
+/** Whoever comes back must show that it is the client that left. */
+function refuseStranger(
+  { connection, session }: Call,
+  request: CreateRequest,
+  { createGuid }: Reconnect,
+  open: FileOpen,
+): void {
+  const { durability } = open;
+  if (durability === null) throw notFound();
+  // The older way to come back knows no such number.
+  const isSameGuid = createGuid === null || createGuid.equals(durability.createGuid ?? NO_GUID);
+  const key = leaseNamed(connection, request)?.key ?? null;
+  const isLeased = open.cache.length > 8;
+  const isSameLease =
+    key === null
+      ? !isLeased
+      : leaseOwner(connection.negotiated.client.guid, key).equals(open.cache);
+  if (!isSameGuid || !isSameLease) throw notFound();
+  if (durability.account !== session.account) throw new StatusError(STATUS.ACCESS_DENIED);
+}
+
+/** Who has a lease must name the file that it is of. */
+function isNamedOtherwise({ connection }: Call, request: CreateRequest, path: string): boolean {
+  if (leaseNamed(connection, request) === null) return false;
+  return pathOf(request.name).join("/").toUpperCase() !== path.toUpperCase();
+}

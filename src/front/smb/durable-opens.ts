@@ -1,0 +1,84 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { Fault } from "../../base/fault.ts";
+import type { FileContext } from "../../service/file/context.ts";
+import { getOpenCaching } from "../../service/file/get-open-caching.ts";
+import type { FileOpen } from "./file-open.ts";
+import type { SmbLog } from "./smb-server.ts";
+
+/** What makes an open outlive its connection. */
+export interface Durability {
+  readonly timeoutMs: number;
+  /** Null in the first version, which has none. */
+  readonly createGuid: Bytes | null;
+  readonly account: string;
+}
+
+export const DURABLE_MS = 60_000;
+export const DURABLE_MS_MAX = 300_000;
+
+/** Opens whose clients have lost their connections, and may come back for them. */
+export class DurableOpens {
+  readonly #waiting = new Map<number, { readonly open: FileOpen; readonly stop: () => void }>();
+  readonly #files: FileContext;
+  readonly #opensMax: number;
+  readonly #log: SmbLog;
+
+  constructor(files: FileContext, opensMax: number, log: SmbLog) {
+    this.#files = files;
+    this.#opensMax = opensMax;
+    this.#log = log;
+  }
+
+  /** Keeps an open without a connection, for as long as was promised; false if it cannot. */
+  keep(open: FileOpen): boolean {
+    if (open.durability === null || this.#waiting.size >= this.#opensMax) return false;
+    const stop = this.#files.breaks.timer.start(open.durability.timeoutMs, () => this.end(open));
+    this.#waiting.set(open.fileId.persistent, { open, stop });
+    void this.#confirm(open);
+    return true;
+  }
+
+  /** Null if nobody waits under that number. */
+  find(persistent: number): FileOpen | null {
+    return this.#waiting.get(persistent)?.open ?? null;
+  }
+
+  /** Its client is back; false if somebody else was faster. */
+  take(open: FileOpen): boolean {
+    this.#waiting.get(open.fileId.persistent)?.stop();
+    return this.#waiting.delete(open.fileId.persistent);
+  }
+
+  /** Nobody comes back for it, or somebody else needs the file. */
+  end(open: FileOpen): void {
+    if (this.take(open)) void this.#close(open);
+  }
+
+  /** The server stops. */
+  async close(): Promise<void> {
+    for (const { open } of [...this.#waiting.values()]) {
+      if (this.take(open)) await this.#close(open);
+    }
+  }
+
+  /** Who was told to give something up when it lost its connection cannot do so any more. */
+  async #confirm(open: FileOpen): Promise<void> {
+    try {
+      const caching = await getOpenCaching(this.#files, open.asked);
+      if (caching === null || caching.isBreaking) this.end(open);
+    } catch (error) {
+      if (error instanceof Fault) this.end(open);
+      else this.#log.failure("keeping a durable handle", error);
+    }
+  }
+
+  async #close(open: FileOpen): Promise<void> {
+    try {
+      await open.end(0);
+      await open.close();
+    } catch (error) {
+      // Closed from elsewhere already, or gone with its share: all the better.
+      if (!(error instanceof Fault)) this.#log.failure("closing a durable handle", error);
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
+import { readCache } from "./cache-records.ts";
+import { type CachingGranted, grantedBy } from "./caches.ts";
+import type { FileContext } from "./context.ts";
+
+/** What the client of a handle may keep now; null for nothing. */
+export async function getOpenCaching(
+  context: FileContext,
+  asked: HandleAsked,
+): Promise<CachingGranted | null> {
+  return context.store.read((view) => {
+    const { item, handle } = admitToHandle(view, asked);
+    const cache = handle.cache.length === 0 ? null : readCache(view, item, handle.cache);
+    return cache === null ? null : grantedBy(cache);
+  });
+}

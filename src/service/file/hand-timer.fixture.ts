@@ -1,0 +1,25 @@
+import type { Timer } from "./cache-breaks.ts";
+
+/** Time that passes when a test says so. */
+export class HandTimer implements Timer {
+  readonly #running = new Set<{ leftMs: number; done: () => void }>();
+
+  start(ms: number, done: () => void): () => void {
+    const one = { leftMs: ms, done };
+    this.#running.add(one);
+    return () => this.#running.delete(one);
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  pass(ms: number): void {
+    for (const one of [...this.#running]) {
+      one.leftMs -= ms;
+      if (one.leftMs > 0) continue;
+      this.#running.delete(one);
+      one.done();
+    }
+  }
+}
