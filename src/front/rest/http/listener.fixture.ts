@@ -120,7 +120,11 @@ export class RawClient {
 
   async #more(): Promise<void> {
     if (this.socket.closed) throw new Error(`closed after ${JSON.stringify(this.received)}`);
-    await Promise.race([once(this.socket, "data"), once(this.socket, "close")]);
+    const heard = new AbortController();
+    const { signal } = heard;
+    const events = ["data", "close"].map((event) => once(this.socket, event, { signal }));
+    await Promise.race(events).finally(() => heard.abort());
+    await Promise.allSettled(events);
   }
 
   /** The next answer: its head and a body of the length that it states. */

@@ -75,9 +75,9 @@ Numbers of all types compare by value; values of other types that differ do not 
 does a property that is not there, whatever the operator. Functions and arithmetic are refused with
 501 \`NotImplemented\`, and so are \`$orderby\`, \`$skip\` and \`$count\`.
 
-A page has up to 1,000 results. It ends after 5 seconds, whatever it has found, and the continuation
-headers tell where the next one begins. Terms on PartitionKey and RowKey, also when joined by \`or\`,
-are looked up; other terms are compared entity by entity.
+A page has up to 1,000 results. It ends after 5 seconds, whatever it has found, and with the entity
+that brings it to 4 MiB; the continuation headers tell where the next one begins. Terms on
+PartitionKey and RowKey, also when joined by \`or\`, are looked up; other terms are compared entity by entity.
 
 ## Limits of our own
 
