@@ -4,12 +4,15 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { LazuliProcess } from "../command/process.ts";
+import { noImpacket } from "../programs/impacket.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 
 const EXAMPLE_MS_MAX = 60_000;
 
 let lazuli: LazuliProcess;
 let connection: string;
+/** `127.0.0.1:10445` */
+let smb: string;
 
 before(async () => {
   const ports = [
@@ -29,8 +32,10 @@ before(async () => {
     `BlobEndpoint=${await lazuli.urlOf("Blob")}`,
     `QueueEndpoint=${await lazuli.urlOf("Queue")}`,
     `TableEndpoint=${await lazuli.urlOf("Table")}`,
+    `FileEndpoint=${await lazuli.urlOf("File")}`,
   ];
   const account = `DefaultEndpointsProtocol=http;AccountName=${ACCOUNT};AccountKey=${KEY}`;
+  smb = (await lazuli.printed(/^SMB service .* smb:\/\/(\S+?)\/?$/m)) ?? "";
   connection = `${account};${endpoints.join(";")};`;
 });
 
@@ -39,7 +44,7 @@ after(() => lazuli.kill());
 /** Runs an example as a reader would, and returns what it prints. */
 async function run(example: string): Promise<string[]> {
   const path = fileURLToPath(new URL(`../../examples/${example}.js`, import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, [path, connection], {
+  const { stdout } = await promisify(execFile)(process.execPath, [path, connection, smb], {
     timeout: EXAMPLE_MS_MAX,
   });
   return stdout.trimEnd().split("\n");
@@ -62,6 +67,21 @@ test("the sample program meets each conflict with the documented refusal", async
     "  others see 0 messages meanwhile",
     "  delete with the old receipt: 400 PopReceiptMismatch",
     "  delete with the new receipt: done",
+  ]);
+});
+
+test("what is open over SMB is refused to REST with the documented codes", {
+  skip: noImpacket,
+}, async () => {
+  assert.deepEqual(await run("file-locks"), [
+    "File, pessimistic: opened over SMB for one alone",
+    "  write over REST: 409 SharingViolation",
+    "  read over REST: 409 SharingViolation",
+    "  write after it is closed: done",
+    "File, delete pending: deleted over SMB, and still open elsewhere",
+    "  write over REST: 409 SMBDeletePending",
+    "  read over REST: 409 SMBDeletePending",
+    "  write after the last handle is closed: 404 ResourceNotFound",
   ]);
 });
 

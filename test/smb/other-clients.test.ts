@@ -4,7 +4,8 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { withoutDebianPackage, withoutDebianProgram } from "../programs/debian-program.ts";
+import { withoutDebianProgram } from "../programs/debian-program.ts";
+import { noImpacket, PYTHON } from "../programs/impacket.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 import { startSmb, type TestSmb } from "./server.ts";
 
@@ -16,9 +17,6 @@ const noGio =
   withoutDebianProgram("dbus-run-session", "dbus-daemon") ??
   withoutDebianProgram("/usr/libexec/gvfsd-smb", "gvfs-backends") ??
   false;
-const PYTHON = "/usr/bin/python3";
-const noImpacket =
-  withoutDebianPackage("impacket", "python3-impacket", `${PYTHON} -c 'import impacket'`) ?? false;
 
 let smb: TestSmb;
 let folder: string;
