@@ -25,8 +25,8 @@ export function findSamba(): Samba | null {
 export function sambaCommand(folder: string, port: number): [string, string[]] {
   const settings = join(folder, "smb.conf");
   if (!existsSync(settings)) prepare(folder, port, settings);
-  const flags = ["--foreground", "--no-process-group", "--debug-stdout"];
-  return [SMBD, [...flags, `--configfile=${settings}`]];
+  // In a process group of its own, all of which it ends when it is ended.
+  return [SMBD, ["--foreground", "--debug-stdout", `--configfile=${settings}`]];
 }
 
 function prepare(folder: string, port: number, settings: string): void {

@@ -112,7 +112,7 @@ async function smbclient(
     `//127.0.0.1/${SHARE}`,
     ...["-p", String(smbPort), "-U", `${ACCOUNT}%${KEY.toString("base64")}`],
     `--client-protection=${PROTECTIONS[protection]}`,
-    ...["-m", "SMB3", "-c", commands.join("; ")],
+    ...["-m", "SMB3", "-d", "0", "-c", commands.join("; ")],
   ]);
   if (/NT_STATUS/.test(text)) throw new Error(`smbclient says: ${text.trim()}`);
 }

@@ -21,11 +21,14 @@ export class WholeReading implements Reading {
   close(): void {}
 }
 
-/** Takes all of it into memory, and closes it. */
-export async function readWhole(reading: Reading): Promise<Bytes> {
+/** Takes all of it into memory, into `room` unless it is there already, and closes it. */
+export async function readWhole(
+  reading: Reading,
+  room: (bytes: number) => Bytes = Buffer.allocUnsafe,
+): Promise<Bytes> {
   try {
     if (reading.whole !== null) return reading.whole;
-    const bytes = Buffer.allocUnsafe(reading.length);
+    const bytes = room(reading.length);
     let at = 0;
     for await (const part of reading.parts()) at += part.copy(bytes, at);
     return bytes;

@@ -1,9 +1,9 @@
 import { crc32 } from "node:zlib";
 import type { Bytes } from "../../base/bytes.ts";
+import { Slabs } from "../../base/slabs.ts";
 import type { Address } from "../../store/extents.ts";
 import { StoreError } from "../../store/store.ts";
 import { type ExtentFile, PIECE_ALIGNMENT_BYTES } from "./extent-file.ts";
-import { Slabs } from "./slabs.ts";
 
 /**
  * In a file, a piece is a row of chunks, each with the CRC-32 of its bytes behind it. All chunks but

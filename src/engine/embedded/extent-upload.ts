@@ -1,9 +1,9 @@
 import { crc32 } from "node:zlib";
 import type { Bytes } from "../../base/bytes.ts";
+import { Slabs } from "../../base/slabs.ts";
 import type { Address, Written } from "../../store/extents.ts";
 import { bytesOnDisk, CHECKSUM_BYTES, CHUNK_BYTES } from "./extent-chunks.ts";
 import type { ExtentFile } from "./extent-file.ts";
-import { Slabs } from "./slabs.ts";
 
 /**
  * Chunks, each with its checksum, that go to the file at one go. One batch is on its way while the

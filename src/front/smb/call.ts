@@ -14,6 +14,8 @@ export interface Answer {
   readonly status: NtStatus;
   /** One after another, behind the header. */
   readonly body: readonly Bytes[];
+  /** Instead of `body`: the message with its body in place, behind room for the header. */
+  readonly placed?: Bytes;
   /** Stated where the request could not name it yet. */
   readonly session?: Session;
   readonly treeId?: number;

@@ -32,6 +32,7 @@ export interface NegotiatedClient {
 /** The socket, as the rest of the server sees it. */
 export interface Wire {
   readonly remoteAddress: string;
+  /** Takes the parts over: their memory may be used again once they are sent. */
   send(...parts: readonly Bytes[]): void;
   /** Nothing more is read or sent. */
   drop(): void;

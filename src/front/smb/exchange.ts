@@ -9,6 +9,7 @@ import type { Connection } from "./connection.ts";
 import { COMMANDS } from "./dispatch.ts";
 import { DropConnection } from "./drop-connection.ts";
 import { statusOfFault } from "./fault-status.ts";
+import { newMessage } from "./frame-memory.ts";
 import { type NtStatus, STATUS, StatusError } from "./nt-status.ts";
 import { sealFrame } from "./seal-frame.ts";
 import type { Session } from "./session.ts";
@@ -182,8 +183,7 @@ export class Exchange {
   }
 
   #push(asked: Asked, answer: Answer, asyncId: number | null, credits: number): void {
-    const length = HEADER_BYTES + answer.body.reduce((sum, part) => sum + part.length, 0);
-    const bytes = Buffer.allocUnsafe(alignedTo(length, 8)).fill(0, length);
+    const bytes = answer.placed ?? gathered(answer.body);
     const session = answer.session ?? asked.session;
     const isSigned = this.#sealedBy === null && this.#signs(asked, answer, session);
     writeAnswerHeader(bytes, asked.message.bytes, {
@@ -194,12 +194,10 @@ export class Exchange {
       asyncId,
       signed: isSigned,
     });
-    let at = HEADER_BYTES;
-    for (const part of answer.body) at += part.copy(bytes, at);
-    this.#answers.push(bytes.subarray(0, length));
+    this.#answers.push(bytes);
     this.#signers.push(isSigned ? session : null);
     // Log-ons are hashed as they are sent, and come alone.
-    answer.onSent?.(bytes.subarray(0, length));
+    answer.onSent?.(bytes);
   }
 
   #signs(asked: Asked, answer: Answer, session: Session | null): boolean {
@@ -214,7 +212,7 @@ export class Exchange {
     this.#signers = [];
     const { wire } = this.#connection;
     if (this.#sealedBy === null) wire.send(...parts);
-    else wire.send(...sealFrame(this.#sealedBy, Buffer.concat(parts)));
+    else wire.send(...sealFrame(this.#sealedBy, whole(parts)));
   }
 
   /** Chained to the next answer, padded up to it, and signed with all of that. */
@@ -225,6 +223,17 @@ export class Exchange {
     this.#signers[index]?.signer?.sign(padded, { server: true, cancel: false });
     return padded;
   }
+}
+
+function gathered(body: readonly Bytes[]): Bytes {
+  const bytes = newMessage(HEADER_BYTES + body.reduce((sum, part) => sum + part.length, 0));
+  let at = HEADER_BYTES;
+  for (const part of body) at += part.copy(bytes, at);
+  return bytes;
+}
+
+function whole(parts: readonly Bytes[]): Bytes {
+  return parts.length === 1 ? (parts[0] as Bytes) : Buffer.concat(parts);
 }
 
 /** The bytes behind an answer, up to the next multiple of eight, were cleared when it was made. */

@@ -1,5 +1,6 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { DropConnection } from "./drop-connection.ts";
+import { takeFrame } from "./frame-memory.ts";
 
 const PREFIX_BYTES = 4;
 
@@ -55,7 +56,7 @@ export class FrameReader {
   }
 
   #takePart(rest: Bytes, length: number, frames: Bytes[]): Bytes {
-    this.#frame ??= Buffer.allocUnsafe(length);
+    this.#frame ??= takeFrame(length);
     const taken = rest.copy(this.#frame, this.#frameBytes);
     this.#frameBytes += taken;
     if (this.#frameBytes === length) {

@@ -2,6 +2,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import type { Bytes } from "../../base/bytes.ts";
 import { Connection, type Wire } from "./connection.ts";
 import { DropConnection } from "./drop-connection.ts";
+import { giveFrameBack } from "./frame-memory.ts";
 import { FrameReader } from "./frame-reader.ts";
 import { receiveFrame } from "./receive.ts";
 import { SmbServer, type SmbServerOptions } from "./smb-server.ts";
@@ -118,7 +119,11 @@ class Line implements Wire {
     prefix.writeUInt32BE(length);
     this.#socket.cork();
     this.#socket.write(prefix);
-    for (const part of parts) this.#socket.write(part);
+    for (const part of parts) {
+      this.#socket.write(part, (error) => {
+        if (!error) giveFrameBack(part);
+      });
+    }
     this.#socket.uncork();
   }
 
@@ -148,6 +153,7 @@ class Line implements Wire {
       .then(() => {
         this.#running.delete(running);
         this.#runningBytes -= frame.length;
+        giveFrameBack(frame);
         this.#regulate();
       });
     this.#running.add(running);

@@ -15,10 +15,14 @@ export interface ReadOpenFile extends HandleAsked {
   readonly length: number;
 }
 
-/** What the file holds there now, which is less than asked for at its end; null beyond it. */
+/**
+ * What the file holds there now, which is less than asked for at its end; null beyond it. It is read
+ * into `room`, or was in memory already.
+ */
 export async function readOpenFile(
   context: FileContext,
   asked: ReadOpenFile,
+  room: (bytes: number) => Bytes = Buffer.allocUnsafe,
 ): Promise<Bytes | null> {
   const reading = await context.store.read((view) => {
     const { file, length } = admit(view, asked);
@@ -26,10 +30,10 @@ export async function readOpenFile(
   });
   if (reading === null) return null;
   // What a snapshot shows does not change any more.
-  if (reading.isSettled || asked.at.snapshot !== null) return await readWhole(reading);
+  if (reading.isSettled || asked.at.snapshot !== null) return await readWhole(reading, room);
   reading.close();
   const frozen = await openFrozen(context, asked);
-  return frozen === null ? null : await readWhole(frozen);
+  return frozen === null ? null : await readWhole(frozen, room);
 }
 
 /** For files in so many pieces that they cannot be found all at once. It takes a write. */

@@ -23,14 +23,10 @@ export function readRead(message: Bytes): ReadRequest {
   };
 }
 
+/** Where the data begins in an answer. */
+export const READ_DATA_AT = HEADER_BYTES + ANSWER_FIXED_BYTES;
+
 /** The data follows. */
 export function writeReadHead(dataBytes: number): Bytes {
-  return new Writer()
-    .u16(17)
-    .u8(HEADER_BYTES + ANSWER_FIXED_BYTES)
-    .u8(0)
-    .u32(dataBytes)
-    .u32(0)
-    .u32(0)
-    .done();
+  return new Writer().u16(17).u8(READ_DATA_AT).u8(0).u32(dataBytes).u32(0).u32(0).done();
 }

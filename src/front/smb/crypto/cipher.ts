@@ -1,11 +1,14 @@
 import {
+  type Cipher,
   type CipherCCMTypes,
   type CipherGCMTypes,
   createCipheriv,
   createDecipheriv,
+  type Decipher,
   randomBytes,
 } from "node:crypto";
 import type { Bytes } from "../../../base/bytes.ts";
+import { KIB } from "../../../base/limits.ts";
 
 /** As NEGOTIATE numbers them. */
 export const CIPHER = { aes128Ccm: 1, aes128Gcm: 2, aes256Ccm: 3, aes256Gcm: 4 } as const;
@@ -27,6 +30,8 @@ const KINDS: Readonly<Record<CipherId, CipherKind>> = {
 };
 
 export const TAG_BYTES = 16;
+/** New memory up to this size costs little; more of it is cleared by the system page by page. */
+const STEP_BYTES = 64 * KIB;
 
 export function cipherKeyBytes(id: CipherId): 16 | 32 {
   return KINDS[id].keyBytes;
@@ -55,6 +60,7 @@ export class Sealer {
     return nonce;
   }
 
+  /** The text may come to lie where `plain` was. */
   seal(nonce: Bytes, aad: Bytes, plain: Bytes): { readonly text: Bytes; readonly tag: Bytes } {
     const { ccm, gcm } = this.#kind;
     const cipher =
@@ -63,7 +69,7 @@ export class Sealer {
         : createCipheriv(ccm as CipherCCMTypes, this.#key, nonce, {
             authTagLength: TAG_BYTES,
           }).setAAD(aad, { plaintextLength: plain.length });
-    const text = cipher.update(plain);
+    const text = gcm !== null ? updateInPlace(cipher, plain) : cipher.update(plain);
     cipher.final();
     return { text, tag: cipher.getAuthTag() };
   }
@@ -79,7 +85,10 @@ export class Opener {
     this.#key = key;
   }
 
-  /** Null if somebody else wrote or changed it. `nonce` may be longer than what is used of it. */
+  /**
+   * Null if somebody else wrote or changed it. `nonce` may be longer than what is used of it. What
+   * comes out may lie where `text` was.
+   */
   open(nonce: Bytes, aad: Bytes, text: Bytes, tag: Bytes): Bytes | null {
     const { ccm, gcm, nonceBytes } = this.#kind;
     const used = nonce.subarray(0, nonceBytes);
@@ -91,11 +100,20 @@ export class Opener {
             .setAuthTag(tag)
             .setAAD(aad, { plaintextLength: text.length });
     try {
-      const plain = decipher.update(text);
+      const plain = gcm !== null ? updateInPlace(decipher, text) : decipher.update(text);
       decipher.final();
       return plain;
     } catch {
       return null;
     }
   }
+}
+
+/** Node makes a new buffer for what comes out: large ones are done in steps, and put in place. */
+function updateInPlace(cipher: Pick<Cipher | Decipher, "update">, bytes: Bytes): Bytes {
+  if (bytes.length <= STEP_BYTES) return cipher.update(bytes);
+  for (let at = 0; at < bytes.length; at += STEP_BYTES) {
+    cipher.update(bytes.subarray(at, at + STEP_BYTES)).copy(bytes, at);
+  }
+  return bytes;
 }

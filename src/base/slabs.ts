@@ -1,4 +1,4 @@
-import type { Bytes } from "../../base/bytes.ts";
+import type { Bytes } from "./bytes.ts";
 
 /**
  * Buffers of one size that are used again and again. New memory of this size costs more than what
