@@ -121,6 +121,27 @@ test("all handles are closed at once, of a directory and of everything below it"
   assert.equal((await dir.forceCloseAllHandles({ recursive: true })).closedHandlesCount, 250);
 });
 
+test("more handles than one call closes are closed by those that follow", async () => {
+  const { share, handles } = await newTree();
+  for (let open = 0; open < 1_700; open++) {
+    for (const path of ["file", "dir/file", "dir/below/deep"]) await handles.open(path, READER);
+  }
+  const root = share.rootDirectoryClient;
+  const first = await rawRequest(server, {
+    method: "PUT",
+    path: `/${share.name}?restype=directory&comp=forceclosehandles`,
+    headers: { "x-ms-recursive": "true", "x-ms-handle-id": "*" },
+  });
+  assert.equal(first.headers.get("x-ms-number-of-handles-closed"), "5000");
+  assert.notEqual(first.headers.get("x-ms-marker"), null);
+  for (const path of ["file", "dir/file", "dir/below/deep"]) {
+    for (let open = 0; open < 1_680; open++) await handles.open(path, READER);
+  }
+  const rest = await root.forceCloseAllHandles({ recursive: true });
+  assert.equal(rest.closedHandlesCount, 100 + 3 * 1_680);
+  assert.deepEqual(await pathsOf(root.listHandles({ recursive: true })), []);
+});
+
 test("with its last handle, a file that is to be deleted goes, even if that is closed by force", async () => {
   const { share, handles } = await newTree();
   const file = share.rootDirectoryClient.getFileClient("file");
