@@ -52,7 +52,7 @@ function patient(files: Files, patienceMs: number) {
 }
 
 function get(files: Files, patienceMs: number) {
-  const asked = { ...files.use("file"), range: null, md5: false };
+  const asked = { ...files.at("file"), range: null, md5: false };
   return getFile(patient(files, patienceMs), asked).then(({ reading }) => reading.close());
 }
 
@@ -81,7 +81,7 @@ test("who waits too long for a client is told so, and the client may still answe
   while (timer.running < 2) await Promise.resolve();
   timer.pass(1_000);
   await read;
-  const { at } = files.use("file");
+  const { at } = files.at("file");
   const asked = { kind: "lease", at, owner, state: KEEP_READ | KEEP_HANDLE } as const;
   assert.equal(await acknowledgeBreak(files.context, asked), "acknowledged");
   assert.equal(item.id > 0n, true);
@@ -108,10 +108,10 @@ test("an oplock goes with its handle, a lease with the last of several", async (
   const caching = { kind: "oplock", wanted: RHW } as const;
   const one = await files.openDone("file", { caching });
   assert.equal(one.caching?.state, RHW);
-  await files.close({ at: files.use("").at, item: one.item.id, handle: one.handle });
+  await files.close({ at: files.at("").at, item: one.item.id, handle: one.handle });
   const two = await files.openDone("file", { caching });
   assert.equal(two.caching?.state, RHW);
-  await files.close({ at: files.use("").at, item: two.item.id, handle: two.handle });
+  await files.close({ at: files.at("").at, item: two.item.id, handle: two.handle });
   assert.equal(await files.recordsOfOpens(), 0);
 });
 

@@ -33,7 +33,7 @@ test("what was to be deleted goes, and what is in use by this process stays", as
   await files.open("mine", { opener: { epoch, sessionId: 1n, clientIp: "" } });
   await clearHandles(files.context, epoch);
   const gone = refused("ResourceNotFound");
-  await assert.rejects(getFileProperties(files.context, files.use("file")), gone);
-  await assert.rejects(getFileProperties(files.context, files.use("other")), gone);
+  await assert.rejects(getFileProperties(files.context, files.at("file")), gone);
+  await assert.rejects(getFileProperties(files.context, files.at("other")), gone);
   assert.equal(await files.recordsOfOpens(), 2);
 });

@@ -76,24 +76,24 @@ function setup(files: Files) {
   const context = { ...files.context, copies: new RunningCopies() };
   const copy = (path: string, source: CopyFile["source"]) =>
     copyFile(context, {
-      ...files.use(path),
+      ...files.at(path),
       source,
       metadata: null,
       settings: { ...NO_SETTINGS, setsArchive: false },
       ignoresReadOnly: false,
     });
   const statusOf = async (path: string) => {
-    const { file } = await getFileProperties(context, files.use(path));
+    const { file } = await getFileProperties(context, files.at(path));
     return file.copy?.status;
   };
   const used = async () => {
-    const asked = { at: files.use("").at, access: files.use("").access, leaseId: null };
+    const asked = { at: files.at("").at, access: files.at("").access, leaseId: null };
     return (await getShareStats(context, asked)).usedBytes;
   };
   const own = (path: string): OwnSource => ({
     kind: "own",
     url: "http://here/file",
-    find: (view) => findSource(view, { ...files.use(path), conditions: NO_CONDITIONS }),
+    find: (view) => findSource(view, { ...files.at(path), conditions: NO_CONDITIONS }),
   });
   return { context, copy, statusOf, used, own };
 }
@@ -127,7 +127,7 @@ test("a copy that was aborted does not come back when its bytes do", async () =>
   const elsewhere = new Elsewhere();
   const { copyId } = await copy("file", elsewhere);
   assert.equal(await used(), 5);
-  await abortCopyFile(context, { ...files.use("file"), copyId });
+  await abortCopyFile(context, { ...files.at("file"), copyId });
   elsewhere.arrive(elsewhere.opened("hello"));
   while (!elsewhere.isClosed) await statusOf("file");
   assert.equal(elsewhere.isTaken, false);
@@ -153,7 +153,7 @@ test("a copy beyond the quota is refused, and leaves nothing behind", async () =
   await files.create("source", huge);
   await files.create("other", 2 ** 40);
   await assert.rejects(copy("target", own("source")), refused("ShareSizeLimitReached"));
-  const asked = files.use("target");
+  const asked = files.at("target");
   await assert.rejects(getFileProperties(files.context, asked), refused("ResourceNotFound"));
   assert.equal(await used(), huge + 2 ** 40);
 });
@@ -163,13 +163,13 @@ test("a share that was deleted meanwhile is no place for a copy to end", async (
   const { context, copy } = setup(files);
   const elsewhere = new Elsewhere();
   await copy("file", elsewhere);
-  const { at, access } = files.use("");
+  const { at, access } = files.at("");
   const settingsOf = () => DEFAULT_FILE_SETTINGS;
   const asked = { at, access, leaseId: null, snapshots: "refuse" } as const;
   await deleteShare({ ...context, settingsOf }, asked);
   elsewhere.arrive(elsewhere.opened("hello"));
   while (!elsewhere.isClosed) await files.store.read(() => null);
   await failInterruptedCopies(context);
-  const gone = getFileProperties(context, files.use("file"));
+  const gone = getFileProperties(context, files.at("file"));
   await assert.rejects(gone, refused("ShareNotFound"));
 });

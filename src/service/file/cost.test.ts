@@ -18,7 +18,7 @@ async function costs(count: number): Promise<Record<string, number>> {
   });
   const counting = store as unknown as CountingStore;
   await files.createShare();
-  await files.makeDirectory("dir");
+  await files.createDirectory("dir");
   for (let index = 0; index < count; index++) {
     await files.create(`dir/${String(index).padStart(6, "0")}`, "text");
   }

@@ -11,7 +11,7 @@ import { pendingIn, refuseOpenDirectory } from "./opens.ts";
 const DELETER = { mode: { access: READ | DELETE, share: ALL } };
 
 async function properties(files: Files, path: string) {
-  return getFileProperties(files.context, files.use(path));
+  return getFileProperties(files.context, files.at(path));
 }
 
 test("a file marked for deletion is out of reach, and goes with its last handle", async () => {
@@ -110,7 +110,7 @@ test("lists are told what is about to go, and only that", async () => {
   const other = await files.create("other");
   const pending = () =>
     files.store.read((view) => {
-      const { tree } = admitToTree(view, files.use(""), FILE_NEEDS.listDirectoriesAndFiles);
+      const { tree } = admitToTree(view, files.at(""), FILE_NEEDS.listDirectoriesAndFiles);
       const isPending = pendingIn(view, tree, file.parent);
       return [isPending(file.id), isPending(other.id)];
     });
@@ -127,7 +127,7 @@ test("a directory that somebody has open is not deleted over REST", async () => 
   const { id } = await files.createDirectory("dir");
   const look = () =>
     files.store.read((view) => {
-      const { tree } = admitToTree(view, files.use(""), FILE_NEEDS.deleteDirectory);
+      const { tree } = admitToTree(view, files.at(""), FILE_NEEDS.deleteDirectory);
       refuseOpenDirectory(view, tree, id);
     });
   await look();

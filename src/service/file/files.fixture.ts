@@ -1,6 +1,8 @@
-import { wholeBody } from "../../base/bytes.ts";
+import { type Bytes, wholeBody } from "../../base/bytes.ts";
 import { HandClock } from "../../base/clock.ts";
+import { NO_DIGESTS } from "../../base/digests.ts";
 import { key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
+import { SHARE_QUOTA_GIB_DEFAULT } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { MemoryExtents } from "../../engine/memory/extents.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
@@ -22,20 +24,9 @@ import { createShare } from "./create-share.ts";
 import { getFile } from "./get-file.ts";
 import { NO_SETTINGS } from "./item-settings.ts";
 import { listDirectoriesAndFiles } from "./list-directories-and-files.ts";
+import { NO_PROPERTIES } from "./open-file.ts";
 import { putRange } from "./put-range.ts";
 import { FileSweep } from "./sweep.ts";
-import type { FileProperties } from "./tree-records.ts";
-
-const NO_PROPERTIES: FileProperties = {
-  contentType: "",
-  contentEncoding: "",
-  contentLanguage: "",
-  contentDisposition: "",
-  cacheControl: "",
-  contentMd5: null,
-};
-
-const NO_DIGESTS = { md5: null, crc64: null };
 
 const ALL_SPACES = Object.values(SPACE).filter((space) => space !== SPACE.engine);
 
@@ -45,10 +36,12 @@ export class Files {
   readonly store: Store;
   readonly context: ShareContext;
 
-  constructor(store: (clock: HandClock) => Store = (clock) => new MemoryStore(clock)) {
+  constructor(
+    store: (clock: HandClock) => Store = (clock) => new MemoryStore(clock),
+    breaks = new CacheBreaks(),
+  ) {
     this.store = store(this.clock);
     const contents = new StoredContents(this.store, new MemoryExtents());
-    const breaks = new CacheBreaks();
     this.context = { store: this.store, contents, breaks, settingsOf: () => DEFAULT_FILE_SETTINGS };
   }
 
@@ -59,7 +52,7 @@ export class Files {
   }
 
   createShare() {
-    const terms = { metadata: [], quotaGib: 1, tier: "Hot" } as const;
+    const terms = { metadata: [], quotaGib: SHARE_QUOTA_GIB_DEFAULT, tier: "Hot" } as const;
     return createShare(this.context, { ...this.share(), ...terms });
   }
 
@@ -73,21 +66,24 @@ export class Files {
     return { at: { ...at, path: names, trailingDots: true }, access, leaseId };
   }
 
-  makeDirectory(path: string) {
+  createDirectory(path: string) {
     const settings = NO_SETTINGS;
     return createDirectory(this.context, { ...this.at(path), settings, metadata: [] });
   }
 
-  async create(path: string, text: string) {
-    return createFile(this.context, {
+  /** With this text, or with as many zeroes. */
+  async create(path: string, content: string | number = 0, attributes: number | null = null) {
+    const body = typeof content === "number" ? null : wholeBody(Buffer.from(content));
+    const { file } = await createFile(this.context, {
       ...this.at(path),
-      length: text.length,
-      settings: NO_SETTINGS,
+      length: body?.length ?? Number(content),
+      settings: { ...NO_SETTINGS, attributes },
       properties: NO_PROPERTIES,
       metadata: [],
-      body: text === "" ? null : wholeBody(Buffer.from(text)),
+      body: body?.length === 0 ? null : body,
       digests: NO_DIGESTS,
     });
+    return file;
   }
 
   write(path: string, from: number, text: string) {
@@ -101,10 +97,14 @@ export class Files {
     });
   }
 
-  async text(path: string, snapshot: Stamp | null = null): Promise<string> {
+  async read(path: string, snapshot: Stamp | null = null): Promise<Bytes> {
     const asked = { ...this.at(path, snapshot), range: null, md5: false };
     const { reading } = await getFile(this.context, asked);
-    return (await readWhole(reading)).toString();
+    return readWhole(reading);
+  }
+
+  async text(path: string, snapshot: Stamp | null = null): Promise<string> {
+    return (await this.read(path, snapshot)).toString();
   }
 
   /** Every path with the text of the file, or null for a directory. */

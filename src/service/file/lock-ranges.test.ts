@@ -27,7 +27,7 @@ function unlock(files: Files, handle: HandleAsked, offset: number, length: numbe
 
 async function read(files: Files, path: string, from: number, to: number | null) {
   const range = { from, to };
-  const { reading } = await getFile(files.context, { ...files.use(path), range, md5: false });
+  const { reading } = await getFile(files.context, { ...files.at(path), range, md5: false });
   reading.close();
 }
 

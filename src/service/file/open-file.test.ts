@@ -114,14 +114,14 @@ test("a leased file is opened to read, and not to write or delete, until the lea
   await files.create("file");
   const proposedId = "aaaaaaaa-0000-4000-8000-000000000001";
   const acquire = { action: "acquire", proposedId, isNewId: false, durationSeconds: -1 } as const;
-  await leaseFile(files.context, { ...files.use("file"), lease: acquire });
+  await leaseFile(files.context, { ...files.at("file"), lease: acquire });
   await files.close(await files.open("file"));
   for (const access of [WRITE, DELETE, READ | DELETE]) {
     const opening = files.open("file", { mode: { access, share: ALL } });
     await assert.rejects(opening, refused("SharingViolation"));
   }
   const end = { action: "break", periodSeconds: null } as const;
-  await leaseFile(files.context, { ...files.use("file"), lease: end });
+  await leaseFile(files.context, { ...files.at("file"), lease: end });
   await files.open("file", { mode: { access: WRITE, share: ALL } });
 });
 

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FILE_BYTES_MAX, GIB, SHARE_QUOTA_GIB_DEFAULT } from "../../base/limits.ts";
-import { OWNER } from "../../rules/access.ts";
 import { DELETE } from "../../rules/share-mode.ts";
 import { getShareStats } from "./get-share-stats.ts";
 import { ALL, Files, refused } from "./opens.fixture.ts";
@@ -10,10 +9,8 @@ import { writeOpenFile } from "./write-open-file.ts";
 
 const EVERYTHING = { mode: { access: ALL, share: ALL } };
 
-async function used({ context, use }: Files): Promise<number> {
-  const { account, share } = use("").at;
-  const at = { account, share, snapshot: null };
-  return (await getShareStats(context, { at, access: OWNER, leaseId: null })).usedBytes;
+async function used(files: Files): Promise<number> {
+  return (await getShareStats(files.context, files.share())).usedBytes;
 }
 
 test("who has a file open cannot make it grow beyond the quota either", async () => {

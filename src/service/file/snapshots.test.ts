@@ -42,7 +42,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   path.map(
     (at): Step =>
       ({ files }) =>
-        files.makeDirectory(at),
+        files.createDirectory(at),
   ),
   fc.tuple(path, text).map(
     ([at, body]): Step =>

@@ -41,10 +41,10 @@ test("what is refused is not told, nor what makes no new version", async () => {
   const { files, lines } = await watched();
   await files.create("file");
   lines.length = 0;
-  await assert.rejects(deleteFile(files.context, files.use("other")), refused("ResourceNotFound"));
+  await assert.rejects(deleteFile(files.context, files.at("other")), refused("ResourceNotFound"));
   const proposedId = "11111111-1111-4111-8111-111111111111";
   const lease = { action: "acquire", proposedId, isNewId: true, durationSeconds: -1 } as const;
-  await leaseFile(files.context, { ...files.use("file"), lease });
+  await leaseFile(files.context, { ...files.at("file"), lease });
   await files.open("file");
   assert.deepEqual(lines, []);
 });
@@ -58,7 +58,7 @@ test("a file and its directory that go in one transaction are told with their pa
   await files.open("dir", { ...DELETER, deletesOnClose: true });
   lines.length = 0;
   await forceCloseHandles(files.context, {
-    ...files.use(""),
+    ...files.at(""),
     handle: null,
     after: null,
     isRecursive: true,
