@@ -103,6 +103,7 @@ test("handles that a process before left open are closed before anybody is serve
     settings: NO_SETTINGS,
     opener: { epoch: await beginEpoch(before), sessionId: 1n, clientIp: "" },
     caching: null,
+    persistent: null,
     looksAt: "contents",
   });
   await before.close();

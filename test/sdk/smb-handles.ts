@@ -34,6 +34,7 @@ export class Handles {
       settings: NO_SETTINGS,
       opener: { epoch: 1n, sessionId: 42n, clientIp: "10.0.0.1:445" },
       caching: null,
+      persistent: null,
       looksAt: "contents",
       ...more,
     });

@@ -41,11 +41,11 @@ export class BreakNotices {
   tell(notice: BreakNotice): void {
     const owner = notice.owner.toString("hex");
     const keepers = [...(this.#keepers.get(owner) ?? [])];
-    const reached = keepers.find(({ session }) => session.isValid);
-    if (reached !== undefined) send(reached.session, bodyOf(notice, reached));
+    const reached = keepers.find(({ session }) => session?.isValid);
+    if (reached?.session) send(reached.session, bodyOf(notice, reached));
     else if (keepers.length === 0) this.#early.set(owner, notice);
     // Who has lost the connection has lost what it kept, too.
-    else for (const open of keepers) this.#durables.end(open);
+    else for (const open of keepers) this.#durables.yield(open);
   }
 }
 

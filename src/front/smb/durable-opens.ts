@@ -11,6 +11,8 @@ export interface Durability {
   /** Null in the first version, which has none. */
   readonly createGuid: Bytes | null;
   readonly account: string;
+  /** Whether it survives a restart of the server, too, and stands against others meanwhile. */
+  readonly isPersistent: boolean;
 }
 
 export const DURABLE_MS = 60_000;
@@ -34,7 +36,7 @@ export class DurableOpens {
     if (open.durability === null || this.#waiting.size >= this.#opensMax) return false;
     const stop = this.#files.breaks.timer.start(open.durability.timeoutMs, () => this.end(open));
     this.#waiting.set(open.fileId.persistent, { open, stop });
-    void this.#confirm(open);
+    if (!open.durability.isPersistent) void this.#confirm(open);
     return true;
   }
 
@@ -49,15 +51,20 @@ export class DurableOpens {
     return this.#waiting.delete(open.fileId.persistent);
   }
 
-  /** Nobody comes back for it, or somebody else needs the file. */
+  /** Somebody else needs the file. */
+  yield(open: FileOpen): void {
+    if (open.durability?.isPersistent !== true) this.end(open);
+  }
+
+  /** Nobody comes back for it. */
   end(open: FileOpen): void {
     if (this.take(open)) void this.#close(open);
   }
 
-  /** The server stops. */
+  /** The server stops. What is persistent waits for the next. */
   async close(): Promise<void> {
     for (const { open } of [...this.#waiting.values()]) {
-      if (this.take(open)) await this.#close(open);
+      if (this.take(open) && open.durability?.isPersistent !== true) await this.#close(open);
     }
   }
 

@@ -32,7 +32,7 @@ export interface FileOpenParts {
   readonly isDirectory: boolean;
   readonly granted: number;
   readonly mode: number;
-  readonly session: Session;
+  readonly session: Session | null;
   /** Whose is what the client keeps of it; empty for nothing. */
   readonly cache: Bytes;
   readonly durability: Durability | null;
@@ -61,7 +61,8 @@ export class FileOpen extends OpenBase {
   readonly cache: Bytes;
   /** Null if it ends with its connection. */
   readonly durability: Durability | null;
-  session: Session;
+  /** Null until its client comes back, after a restart of the server. */
+  session: Session | null;
   mode: number;
   position = 0n;
   scan: Scan | null = null;

@@ -32,6 +32,7 @@ export interface SmbServerOptions {
 }
 
 /** Some clients keep no more than 32 bits of an id. */
+const TICKS_OF_FILE_ID = 1_000n;
 const SESSION_IDS = 2 ** 31;
 
 /** What all connections share. */
@@ -46,10 +47,12 @@ export class SmbServer {
   readonly durables: DurableOpens;
   /** Ids of a process before mean nothing here, so they should not look like ours. */
   #sessionIds = randomInt(SESSION_IDS);
-  #fileIds = 0;
+  #fileIds: number;
 
   constructor(options: SmbServerOptions) {
     this.options = options;
+    // Far beyond those of the process before, which clients may come back with.
+    this.#fileIds = Number(options.epoch / TICKS_OF_FILE_ID);
     const { files, limits, log } = options;
     this.durables = new DurableOpens(files, limits.durableOpensMax, log);
     this.breakNotices = new BreakNotices(this.durables);

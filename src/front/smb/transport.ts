@@ -5,6 +5,7 @@ import { DropConnection } from "./drop-connection.ts";
 import { giveFrameBack } from "./frame-memory.ts";
 import { FrameReader } from "./frame-reader.ts";
 import { receiveFrame } from "./receive.ts";
+import { restoreHandles } from "./restore-handles.ts";
 import { SmbServer, type SmbServerOptions } from "./smb-server.ts";
 
 export interface SmbListenerOptions extends SmbServerOptions {
@@ -46,6 +47,7 @@ class TcpListener implements SmbListener {
 
   async open(): Promise<void> {
     const { host, port, log } = this.#options;
+    await restoreHandles(this.#smb);
     await new Promise<void>((resolve, reject) => {
       this.#tcp.once("error", reject).listen({ host, port }, () => {
         this.#tcp.off("error", reject);

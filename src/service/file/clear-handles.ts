@@ -15,7 +15,7 @@ export async function beginEpoch(context: FileContext): Promise<bigint> {
 }
 
 /**
- * Ends the opens of processes that are gone, and deletes what they wanted deleted. To be done before
+ * Ends the opens of processes that are gone, but for those that clients may come back for, and deletes what they wanted deleted. To be done before
  * anybody is served. Those in shares that are being deleted go with their shares.
  */
 export async function clearHandles(context: FileContext, epoch: bigint): Promise<void> {
@@ -63,7 +63,7 @@ function clearPage(
   const page = tx.range(from, keyAfter(all), { limit: BODY_HANDLES_MAX });
   for (const entry of page) {
     const handle = decodeHandle(entry.value);
-    if (handle.epoch === epoch) continue;
+    if (handle.epoch === epoch || handle.persistent !== null) continue;
     const place = placeOfHandleKey(entry.key);
     endHandle(tx, contents, treeOf(share), place, place.handle, handle);
   }

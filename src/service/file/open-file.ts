@@ -31,6 +31,7 @@ import {
   type HandleId,
   type OpenItem,
   type Opens,
+  type Persistent,
   readOpens,
   writeHandle,
   writeOpens,
@@ -70,6 +71,8 @@ export interface OpenFile extends PathAsked {
   readonly opener: Opener;
   /** What the client would like to keep of it; null for nothing. */
   readonly caching: CachingAsked | null;
+  /** For an open that survives a restart of the server; null for others. */
+  readonly persistent: Persistent | null;
   /** Who only looks at attributes leaves others what they keep. */
   readonly looksAt: "attributes" | "security" | "contents";
 }
@@ -235,7 +238,7 @@ function emptied(
 function addHandle(
   tx: Transaction,
   { tree, isDirectory, item }: Opened,
-  { mode, deletesOnClose, opener, caching }: OpenFile,
+  { mode, deletesOnClose, opener, caching, persistent }: OpenFile,
 ): Added {
   const place = { share: tree.share, id: item.id };
   const opens = readOpens(tx, place);
@@ -257,6 +260,7 @@ function addHandle(
     sessionId,
     clientIp,
     cache: granted?.owner ?? NO_OWNER,
+    persistent: isDirectory ? null : persistent,
   });
   writeOpens(tx, place, withOpen(opens, mode, caches));
   return { handle: id, caching: granted };

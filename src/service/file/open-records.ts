@@ -6,6 +6,7 @@ import {
   flag,
   format,
   listOf,
+  orNull,
   type RecordOf,
   struct,
   text,
@@ -37,6 +38,17 @@ const opensShape = {
   caches: added(count, 0),
 };
 
+const persistentShape = {
+  account: text,
+  share: text,
+  createGuid: bytes,
+  timeoutMs: count,
+  /** What SMB granted, and knows it by. */
+  granted: count,
+  mode: count,
+  fileId: count,
+};
+
 const handleShape = {
   /** The process that it belongs to. */
   epoch: u64,
@@ -50,12 +62,15 @@ const handleShape = {
   clientIp: text,
   /** Of what it lets its client keep; empty if that is nothing. */
   cache: added(bytes, NO_OWNER),
+  /** What its client needs to get it back after the server was restarted; null if it cannot. */
+  persistent: added(orNull(struct(persistentShape)), null),
 };
 
 const lockShape = { offset: u64, length: u64, isExclusive: flag };
 
 const pendingShape = {};
 
+export type Persistent = Readonly<RecordOf<typeof persistentShape>>;
 export type Opens = Readonly<RecordOf<typeof opensShape>>;
 export type Handle = Readonly<RecordOf<typeof handleShape>>;
 /** The handle's number in its item, and over REST. */

@@ -40,6 +40,7 @@ export class Files extends ClosedFiles {
       settings: NO_SETTINGS,
       opener: { epoch: EPOCH, sessionId: 1n, clientIp: "127.0.0.1" },
       caching: null,
+      persistent: null,
       looksAt: "contents",
       ...more,
     });

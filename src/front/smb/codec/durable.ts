@@ -13,8 +13,10 @@ export interface DurableRequest {
   /** 0 leaves it to the server. */
   readonly timeoutMs: number;
   readonly createGuid: Bytes;
+  readonly isPersistent: boolean;
 }
 
+const PERSISTENT = 2;
 const BYTES = { DHnQ: 16, DHnC: 16, DH2Q: 32, DH2C: 36 } as const;
 
 /** Null if the client asks for nothing of that kind. What contradicts itself is refused. */
@@ -43,12 +45,18 @@ export function readDurable(
   }
   if (dh2q !== undefined) {
     const createGuid = Buffer.from(dh2q.subarray(16, 32));
-    return { kind: "request", version2: { timeoutMs: dh2q.readUInt32LE(0), createGuid } };
+    const timeoutMs = dh2q.readUInt32LE(0);
+    const isPersistent = (dh2q.readUInt32LE(4) & PERSISTENT) !== 0;
+    return { kind: "request", version2: { timeoutMs, createGuid, isPersistent } };
   }
   return dhnq === undefined ? null : { kind: "request", version2: null };
 }
 
-export function writeDurable(version2: { readonly timeoutMs: number } | null): CreateContext {
+export function writeDurable(
+  version2: { readonly timeoutMs: number; readonly isPersistent: boolean } | null,
+): CreateContext {
   if (version2 === null) return { name: "DHnQ", data: new Writer().u64(0).done() };
-  return { name: "DH2Q", data: new Writer().u32(version2.timeoutMs).u32(0).done() };
+  const { timeoutMs, isPersistent } = version2;
+  const flags = isPersistent ? PERSISTENT : 0;
+  return { name: "DH2Q", data: new Writer().u32(timeoutMs).u32(flags).done() };
 }

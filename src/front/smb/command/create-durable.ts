@@ -2,10 +2,11 @@ import { KEEP_HANDLE } from "../../../rules/caching.ts";
 import type { CachingGranted } from "../../../service/file/caches.ts";
 import { getOpenCaching } from "../../../service/file/get-open-caching.ts";
 import { getOpenItem } from "../../../service/file/get-open-item.ts";
+import type { Persistent } from "../../../service/file/open-records.ts";
 import { type Answer, type Call, success } from "../call.ts";
 import { shownItem } from "../codec/attributes.ts";
 import { type CreateContext, type CreateRequest, writeCreate } from "../codec/create.ts";
-import { type DurableContext, writeDurable } from "../codec/durable.ts";
+import { type DurableContext, type DurableRequest, writeDurable } from "../codec/durable.ts";
 import { DURABLE_MS, DURABLE_MS_MAX, type Durability } from "../durable-opens.ts";
 import type { FileOpen } from "../file-open.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
@@ -22,22 +23,42 @@ const NO_GUID = Buffer.alloc(16);
 export function durabilityOf(
   { session }: Call,
   asked: DurableContext | null,
+  isFile: boolean,
   granted: CachingGranted | null,
 ): Durability | null {
-  if (asked?.kind !== "request" || granted === null) return null;
-  if ((granted.state & KEEP_HANDLE) === 0) return null;
+  if (asked?.kind !== "request") return null;
   const { version2 } = asked;
-  const wantedMs = version2 === null || version2.timeoutMs === 0 ? DURABLE_MS : version2.timeoutMs;
+  const isPersistent = isFile && version2?.isPersistent === true;
+  if (!isPersistent && ((granted?.state ?? 0) & KEEP_HANDLE) === 0) return null;
   return {
-    timeoutMs: Math.min(wantedMs, DURABLE_MS_MAX),
+    timeoutMs: timeoutOf(version2),
     createGuid: version2?.createGuid ?? null,
     account: session.account,
+    isPersistent,
   };
 }
 
+function timeoutOf(version2: DurableRequest | null): number {
+  if (version2 === null || version2.timeoutMs === 0) return DURABLE_MS;
+  return Math.min(version2.timeoutMs, DURABLE_MS_MAX);
+}
+
+/** What is noted of an open that survives a restart of the server; null for others. */
+export function persistentOf(
+  asked: DurableContext | null,
+  open: Omit<Persistent, "createGuid" | "timeoutMs">,
+): Persistent | null {
+  if (asked?.kind !== "request" || asked.version2?.isPersistent !== true) return null;
+  const { createGuid } = asked.version2;
+  const { account, share, granted, mode, fileId } = open;
+  const timeoutMs = timeoutOf(asked.version2);
+  return { account, share, createGuid, timeoutMs, granted, mode, fileId };
+}
+
 /** What the answer says of it. */
-export function durableAnswer({ createGuid, timeoutMs }: Durability): CreateContext {
-  return writeDurable(createGuid === null ? null : { timeoutMs });
+export function durableAnswer(durability: Durability): CreateContext {
+  const { createGuid, timeoutMs, isPersistent } = durability;
+  return writeDurable(createGuid === null ? null : { timeoutMs, isPersistent });
 }
 
 /** Gives a client back what it had open before it lost its connection. */

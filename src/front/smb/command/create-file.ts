@@ -20,7 +20,7 @@ import { makingWay } from "../making-way.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import { versionOf } from "../previous-versions.ts";
 import { cachingOf, leaseAnswer, oplockOf } from "./create-caching.ts";
-import { durabilityOf, durableAnswer, reopen } from "./create-durable.ts";
+import { durabilityOf, durableAnswer, persistentOf, reopen } from "./create-durable.ts";
 
 const DISPOSITIONS: readonly Disposition[] = [
   "supersede",
@@ -58,12 +58,15 @@ export async function createFile(
   const { dialect } = call.connection.negotiated;
   const durable = readDurable(request.contexts, dialect >= DIALECT.smb300);
   if (durable?.kind === "reconnect") return await reopen(call, share, request, durable);
-  const asked = openingOf(call, await versionOf(call, share, request), request);
-  const done = await openAs(call, asked);
+  const opening = openingOf(call, await versionOf(call, share, request), request);
   const id = server.newFileId();
   const fileId = { persistent: id, volatile: id };
-  const { account, snapshot } = asked.at;
+  const { account, snapshot } = opening.at;
   const granted = grantedAccess(request.access, mostOf(snapshot));
+  const mode = request.options & MODE_OPTIONS;
+  const persistent = persistentOf(durable, { account, share, granted, mode, fileId: id });
+  const done = await openAs(call, { ...opening, persistent });
+  const isFile = !done.isDirectory && snapshot === null;
   const open = new FileOpen({
     server,
     fileId,
@@ -74,10 +77,10 @@ export async function createFile(
     handle: done.handle,
     isDirectory: done.isDirectory,
     granted,
-    mode: request.options & MODE_OPTIONS,
+    mode,
     session,
     cache: done.caching?.owner ?? NO_CACHE,
-    durability: durabilityOf(call, durable, done.caching),
+    durability: durabilityOf(call, durable, isFile, done.caching),
   });
   // The client may have gone meanwhile, and with it whoever would close this.
   if (!session.isValid || !session.trees.has(tree.id)) {
@@ -138,6 +141,7 @@ function openingOf(
       clientIp: connection.wire.remoteAddress,
     },
     caching: cachingOf(connection, request),
+    persistent: null,
     looksAt: looksAt(granted),
   };
 }

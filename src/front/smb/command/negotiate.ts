@@ -85,6 +85,7 @@ function agree(server: SmbServer, dialect: Dialect, request: NegotiateRequest): 
     },
     serverCapabilities:
       (isOldest ? 0 : CAPABILITY.largeMtu | CAPABILITY.leasing) |
+      (dialect >= DIALECT.smb300 ? CAPABILITY.persistentHandles : 0) |
       (offersCipher ? CAPABILITY.encryption : 0),
     serverSecurityMode:
       SECURITY_MODE.signingEnabled | (signingRequired ? SECURITY_MODE.signingRequired : 0),

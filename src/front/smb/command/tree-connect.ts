@@ -7,6 +7,8 @@ import type { Tree } from "../tree.ts";
 const IPC = "ipc$";
 /** Clients cache nothing of these shares unless they are given leave to, file by file. */
 const NO_CACHING = 0x30;
+/** Handles can outlive the server. */
+const CONTINUOUSLY_AVAILABLE = 0x10;
 const ALL_ACCESS = 0x001f01ff;
 
 export async function handleTreeConnect(call: Call): Promise<Answer> {
@@ -25,7 +27,7 @@ export async function handleTreeConnect(call: Call): Promise<Answer> {
   const body = writeTreeConnect({
     kind: isPipe ? "pipe" : "disk",
     shareFlags: isPipe ? NO_CACHING : 0,
-    capabilities: 0,
+    capabilities: isPipe ? 0 : CONTINUOUSLY_AVAILABLE,
     maximalAccess: ALL_ACCESS,
   });
   return { status: STATUS.SUCCESS, body: [body], treeId: id };

@@ -1,0 +1,29 @@
+import { listPersistentHandles } from "../../service/file/list-persistent-handles.ts";
+import { FileOpen } from "./file-open.ts";
+import type { SmbServer } from "./smb-server.ts";
+
+const NO_TREE = 0;
+
+/** Takes up what clients of the process before had open, so that they can come back for it. */
+export async function restoreHandles(server: SmbServer): Promise<void> {
+  for (const { place, cache, persistent } of await listPersistentHandles(server.options.files)) {
+    const { account, share, createGuid, timeoutMs, granted, mode, fileId } = persistent;
+    const open = new FileOpen({
+      server,
+      fileId: { persistent: fileId, volatile: fileId },
+      treeId: NO_TREE,
+      at: { account, share, snapshot: null },
+      share: place.share,
+      item: place.id,
+      handle: place.handle,
+      isDirectory: false,
+      granted,
+      mode,
+      session: null,
+      cache,
+      durability: { timeoutMs, createGuid, account, isPersistent: true },
+    });
+    server.breakNotices.add(open);
+    server.durables.keep(open);
+  }
+}
