@@ -183,8 +183,9 @@ for (const engine of ["memory", "embedded"] as const) {
     test("a slow download of a list of blocks gets the old version, and then its space is free", async () => {
       const records = await recordsOfBytes(server);
       const blob = newBlob();
-      const bytes = countedBytes(32 * MIB);
-      await blob.uploadData(bytes, { blockSize: MIB, maxSingleShotSize: 1 });
+      // So many that they are not found at one go: the list is looked at again while it is read.
+      const bytes = countedBytes(80 * (MIB / 2));
+      await blob.uploadData(bytes, { blockSize: MIB / 2, maxSingleShotSize: 1 });
       const got = await blob.download();
       let at = 0;
       for await (const part of got.readableStreamBody as AsyncIterable<Buffer>) {
