@@ -250,6 +250,8 @@ export const TORTURE: Readonly<Record<string, readonly string[]>> = {
     "v2_epoch3",
     "v2_rename",
   ],
+  sdread: [""],
+  secleak: [""],
   notify: [
     "basedir",
     "close",

@@ -37,7 +37,7 @@ test("what is committed is told, once, to those who still watch", async () => {
   assert.equal(lines.length, 3);
 });
 
-test("what is refused is not told, nor what makes no new version", async () => {
+test("what is refused is not told, nor what changes nothing that can be seen", async () => {
   const { files, lines } = await watched();
   await files.create("file");
   lines.length = 0;

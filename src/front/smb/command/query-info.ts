@@ -66,7 +66,8 @@ function securityInfo(
   { permission }: OpenItemFound,
 ): Fitted {
   const parts = partsOf(additional);
-  open.expect(parts.sacl ? ACCESS.systemSecurity : ACCESS.readControl);
+  if (parts.owner || parts.group || parts.dacl) open.expect(ACCESS.readControl);
+  if (parts.sacl) open.expect(ACCESS.systemSecurity);
   const bytes = writeSecurityInfo(permission, parts);
   if (bytes.length > outputBytesMax) throw new StatusError(STATUS.BUFFER_TOO_SMALL);
   return { bytes, isCut: false };
