@@ -33,8 +33,10 @@ export class BreakNotices {
 
   delete(open: FileOpen): void {
     const owner = nameOf(open.cache);
-    const keepers = owner === null ? undefined : this.#keepers.get(owner);
-    if (owner === null || !keepers?.delete(open)) return;
+    if (owner === null) return;
+    const keepers = this.#keepers.get(owner);
+    if (keepers === undefined) this.#early.delete(owner);
+    if (!keepers?.delete(open)) return;
     if (keepers.size === 0) this.#keepers.delete(owner);
   }
 
