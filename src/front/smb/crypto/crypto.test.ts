@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createCipheriv, randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { CIPHER, type CipherId, cipherKeyBytes, Opener, Sealer } from "./cipher.ts";
 import { CmacKey } from "./cmac.ts";
@@ -102,6 +103,27 @@ test("what is sealed opens again, unless a bit of it was changed", () => {
       assert.equal(opener.open(nonce, aad, text, tag), null);
       bytes[0] = (bytes[0] as number) ^ 1;
     }
+  }
+});
+
+test("a large text is sealed as at one go, and opens again unless a bit of it was changed", () => {
+  for (const id of Object.values(CIPHER) as CipherId[]) {
+    const key = Buffer.alloc(cipherKeyBytes(id), 9);
+    const [sealer, opener] = [new Sealer(id, key), new Opener(id, key)];
+    const aad = Buffer.from("header");
+    const plain = randomBytes(300_001);
+    const nonce = sealer.nextNonce();
+    const { text, tag } = sealer.seal(nonce, aad, Buffer.from(plain));
+    if (id === CIPHER.aes128Gcm) {
+      const cipher = createCipheriv("aes-128-gcm", key, nonce).setAAD(aad);
+      assert.deepEqual(text, cipher.update(plain));
+      cipher.final();
+      assert.deepEqual(tag, cipher.getAuthTag());
+    }
+    const changed = Buffer.from(text);
+    changed[200_000] = (changed[200_000] as number) ^ 1;
+    assert.equal(opener.open(nonce, aad, changed, tag), null);
+    assert.deepEqual(opener.open(nonce, aad, text, tag), plain);
   }
 });
 
