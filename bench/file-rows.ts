@@ -44,24 +44,9 @@ export const FILE_ROWS: readonly Row[] = [
     unit: "req/s",
     servers: ["lazuli"],
     bars: [cpuTimesBlob(1.5)],
-    measure: onBoth(
-      async (blobs, { load }) => {
-        await load.each(
-          blobs,
-          variants((index) => putBlob(blobs, small(index))),
-        );
-        return load.many(
-          blobs,
-          variants((index) => getBlob(blobs, small(index))),
-        );
-      },
-      async (files, { load }) => {
-        await fill(files, load, VARIANTS);
-        return load.many(
-          files,
-          variants((index) => getFile(files, index)),
-        );
-      },
+    measure: onFilled(
+      (blobs, index) => getBlob(blobs, small(index)),
+      (files, index) => getFile(files, index),
     ),
   },
   {
@@ -69,24 +54,9 @@ export const FILE_ROWS: readonly Row[] = [
     unit: "req/s",
     servers: ["lazuli"],
     bars: [cpuTimesBlob(1.5)],
-    measure: onBoth(
-      async (blobs, { load }) => {
-        await load.each(
-          blobs,
-          variants((index) => putBlob(blobs, small(index))),
-        );
-        return load.many(
-          blobs,
-          variants((index) => headBlob(blobs, small(index))),
-        );
-      },
-      async (files, { load }) => {
-        await fill(files, load, VARIANTS);
-        return load.many(
-          files,
-          variants((index) => headFile(files, index)),
-        );
-      },
+    measure: onFilled(
+      (blobs, index) => headBlob(blobs, small(index)),
+      (files, index) => headFile(files, index),
     ),
   },
   {
@@ -137,6 +107,26 @@ function onBoth(
       await answerTo(files, createShare(files));
       return { ...(await runFiles(files, bench)), blob };
     });
+}
+
+/** Requests to blobs, and to files of the same size, that are there already. */
+function onFilled(
+  askBlob: (target: Target, index: number) => Buffer,
+  askFile: (target: Target, index: number) => Buffer,
+): Row["measure"] {
+  return onBoth(
+    async (blobs, { load }) => {
+      const puts = variants((index) => putBlob(blobs, small(index)));
+      await load.each(blobs, puts);
+      const requests = variants((index) => askBlob(blobs, index));
+      return load.many(blobs, requests);
+    },
+    async (files, { load }) => {
+      await fill(files, load, VARIANTS);
+      const requests = variants((index) => askFile(files, index));
+      return load.many(files, requests);
+    },
+  );
 }
 
 /** Processor time for a page, with as many files as it holds and with many more. */

@@ -1,15 +1,10 @@
-import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { assertReference } from "../base/reference.fixture.ts";
 import type { Need } from "./access.ts";
 import { BLOB_NEEDS } from "./blob-needs.ts";
 import { FILE_NEEDS } from "./file-needs.ts";
 import { QUEUE_NEEDS } from "./queue-needs.ts";
 import { TABLE_NEEDS } from "./table-needs.ts";
-
-/** This file runs from `dist`. */
-const REFERENCE = fileURLToPath(new URL("../../../docs/reference/permissions.md", import.meta.url));
 
 const SERVICES: Readonly<Record<string, Readonly<Record<string, Need>>>> = {
   Blob: BLOB_NEEDS,
@@ -19,13 +14,7 @@ const SERVICES: Readonly<Record<string, Readonly<Record<string, Need>>>> = {
 };
 
 test("docs/reference/permissions.md shows what every operation needs", () => {
-  const expected = reference();
-  if (process.env.LAZULI_WRITE_REFERENCE !== undefined) writeFileSync(REFERENCE, expected);
-  assert.equal(
-    readFileSync(REFERENCE, "utf8"),
-    expected,
-    "The reference is out of date. Write it anew: LAZULI_WRITE_REFERENCE=1 npm test",
-  );
+  assertReference("permissions.md", reference());
 });
 
 const PUBLIC = {

@@ -14,10 +14,10 @@ import {
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 import { type ServerProcess, startProcess } from "./server-process.ts";
 import { sweepFolder } from "./space.ts";
+import { writeUntilKilled } from "./write-until-killed.ts";
 
 const ROUNDS = 8;
 const WRITERS = 8;
-const ACKNOWLEDGED_BEFORE_KILL_MAX = 80;
 /** Within a record, and in extents. */
 const SIZES = [100, 5_000, 40_000, 300_000];
 
@@ -118,7 +118,10 @@ test(`${ROUNDS} kills lose nothing of files that was acknowledged, and leave not
     await share.createIfNotExists();
     await check(share, writers);
     if (round % 3 === 1) await share.createSnapshot();
-    acknowledged += await writeUntilKilled(server, share, writers);
+    const writes = writers.map(
+      (writer) => (acknowledge: () => void) => writer.write(share, acknowledge),
+    );
+    acknowledged += await writeUntilKilled(server, writes);
   }
   t.diagnostic(`${acknowledged} acknowledged writes survived ${ROUNDS} kills`);
   const server = await startProcess(location, [], "File");
@@ -146,21 +149,4 @@ async function check(share: ShareClient, writers: readonly Writer[]): Promise<vo
     listed,
     writers.filter(({ isThere }) => isThere).map(({ name }) => name),
   );
-}
-
-async function writeUntilKilled(
-  server: ServerProcess,
-  share: ShareClient,
-  writers: readonly Writer[],
-): Promise<number> {
-  const killAfter = randomInt(1, ACKNOWLEDGED_BEFORE_KILL_MAX);
-  let acknowledged = 0;
-  let killed: Promise<void> | null = null;
-  const acknowledge = () => {
-    acknowledged++;
-    if (acknowledged >= killAfter) killed ??= server.kill();
-  };
-  await Promise.all(writers.map((writer) => writer.write(share, acknowledge)));
-  await killed;
-  return acknowledged;
 }

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { randomInt } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,13 +6,13 @@ import { test } from "node:test";
 import type { ContainerClient } from "@azure/storage-blob";
 import { MIB } from "../../src/base/limits.ts";
 import { containerAt, Writer } from "./load.ts";
-import { type ServerProcess, startProcess } from "./server-process.ts";
+import { startProcess } from "./server-process.ts";
 import { sweepFolder } from "./space.ts";
+import { writeUntilKilled } from "./write-until-killed.ts";
 
 /** The soak asks for more. */
 const ROUNDS = Number(process.env.LAZULI_KILL_ROUNDS ?? 20);
 const WRITERS = 8;
-const ACKNOWLEDGED_BEFORE_KILL_MAX = 80;
 
 test(`${ROUNDS} kills lose nothing that was acknowledged, and leave nothing behind`, async (t) => {
   const location = await mkdtemp(join(tmpdir(), "lazuli-kill-"));
@@ -25,7 +24,10 @@ test(`${ROUNDS} kills lose nothing that was acknowledged, and leave nothing behi
     const container = containerAt(server.url);
     await container.createIfNotExists();
     await check(container, writers);
-    acknowledged += await writeUntilKilled(server, container, writers);
+    const writes = writers.map(
+      (writer) => (acknowledge: () => void) => writer.write(container, acknowledge),
+    );
+    acknowledged += await writeUntilKilled(server, writes);
   }
   t.diagnostic(`${acknowledged} acknowledged writes survived ${ROUNDS} kills`);
 
@@ -38,24 +40,6 @@ test(`${ROUNDS} kills lose nothing that was acknowledged, and leave nothing behi
   const nothing = { extentBytes: 0, contentRecords: 0, uncommittedRecords: 0 };
   assert.deepEqual(await sweepFolder(location), nothing);
 });
-
-/** Resolves, once the server is gone, to the number of writes that were acknowledged. */
-async function writeUntilKilled(
-  server: ServerProcess,
-  container: ContainerClient,
-  writers: readonly Writer[],
-): Promise<number> {
-  const killAfter = randomInt(1, ACKNOWLEDGED_BEFORE_KILL_MAX);
-  let acknowledged = 0;
-  let killed: Promise<void> | null = null;
-  const acknowledge = () => {
-    acknowledged++;
-    if (acknowledged >= killAfter) killed ??= server.kill();
-  };
-  await Promise.all(writers.map((writer) => writer.write(container, acknowledge)));
-  await killed;
-  return acknowledged;
-}
 
 /** Each blob is whole, and a listing shows them and no others. */
 async function check(container: ContainerClient, writers: readonly Writer[]): Promise<void> {

@@ -1,34 +1,24 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { after, before, describe, test } from "node:test";
-import type { AppendBlobClient, ContainerClient, RestError } from "@azure/storage-blob";
+import { describe, test } from "node:test";
+import type { AppendBlobClient, RestError } from "@azure/storage-blob";
 import { crc64 } from "../../src/base/crc64.ts";
 import { COMMITTED_BLOCKS_MAX, MIB } from "../../src/base/limits.ts";
 import { readBlob, readContainer, writeBlob } from "../../src/service/blob/records.ts";
 import { type RawAnswer, rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
-import { startServer, type TestServer } from "./server.ts";
+import { forThisFile, startServer } from "./server.ts";
 import { sweep } from "./sweep.ts";
 
 const APPENDERS = 20;
 
 for (const engine of ["memory", "embedded"] as const) {
+  const server = await forThisFile(startServer({ engine }));
+  const container = server.client().getContainerClient("appends");
+  await container.create();
+  let blobs = 0;
+
   describe(`append blobs on the ${engine} engine`, () => {
-    let server: TestServer;
-    let container: ContainerClient;
-    let blobs = 0;
-
-    before(async () => {
-      server = await startServer({ engine });
-      container = server.client().getContainerClient("appends");
-      await container.create();
-    });
-
-    after(async () => {
-      await server.close();
-      assert.deepEqual(server.failures, []);
-    });
-
     async function newBlob(...texts: string[]): Promise<AppendBlobClient> {
       const blob = container.getAppendBlobClient(`blob-${blobs++}`);
       await blob.create();

@@ -10,22 +10,13 @@ import {
 } from "@azure/storage-file-share";
 import { startFileServer } from "./file-server.ts";
 import { type RawAsked, rawRequest } from "./raw-request.ts";
+import { inOrder, lettersThatOpen, op, type SasOperation, withSas } from "./sas-matrix.ts";
 import { forThisFile } from "./server.ts";
 
 const ACCOUNT_LETTERS = "rwdlacup";
 const SHARE_LETTERS = "rcwdl";
 const FILE_LETTERS = "rcwd";
 const LEASE = "00000000-0000-0000-0000-00000000000a";
-
-interface Operation {
-  readonly name: string;
-  readonly asked: RawAsked;
-  /** In `srt` of an account SAS. */
-  readonly type: "s" | "c" | "o";
-  /** Letters of which each alone opens it, in an account SAS and in one of the share. */
-  readonly account: string;
-  readonly service: string;
-}
 
 const NO_POLICIES = "<SignedIdentifiers></SignedIdentifiers>";
 const PROPERTIES = "<StorageServiceProperties></StorageServiceProperties>";
@@ -36,7 +27,7 @@ const acquire = { "x-ms-lease-action": "acquire", "x-ms-lease-duration": "-1" };
 const broken = { "x-ms-lease-action": "break" };
 
 /** As the service documents them; on a share `box` with `there`, `leased` and an empty `dir`. */
-const OPERATIONS: readonly Operation[] = [
+const OPERATIONS: readonly SasOperation[] = [
   op("GET", "/?comp=list", "s", "l", ""),
   op("GET", "/?restype=service&comp=properties", "s", "r", ""),
   op("PUT", "/?restype=service&comp=properties", "s", "w", "", {}, PROPERTIES),
@@ -76,19 +67,6 @@ const OPERATIONS: readonly Operation[] = [
   op("PUT", "/box/there?comp=forceclosehandles", "o", "w", "w", { "x-ms-handle-id": "*" }),
 ];
 
-function op(
-  method: string,
-  path: string,
-  type: Operation["type"],
-  account: string,
-  service: string,
-  headers: Record<string, string> = {},
-  body?: string,
-): Operation {
-  const asked = { method, path, headers, signed: false, ...(body !== undefined && { body }) };
-  return { name: `${method} ${path}`, asked, type, account, service };
-}
-
 const server = await forThisFile(startFileServer());
 const CREDENTIAL = new StorageSharedKeyCredential(server.account, server.key);
 
@@ -117,8 +95,10 @@ const until = () => new Date(Date.now() + 3_600_000);
 
 for (const { name, asked, type, account } of OPERATIONS) {
   test(`account SAS: ${name} takes ${account === "" ? "no letter" : `one of ${account}`}, for ${type}`, async () => {
-    const opened = await lettersThatOpen(ACCOUNT_LETTERS, asked, (letter) =>
-      accountSas(letter, type),
+    const opened = await lettersThatOpen(
+      ACCOUNT_LETTERS,
+      (letter) => ask(asked, accountSas(letter, type)),
+      prepare,
     );
     assert.equal(opened, inOrder(account, ACCOUNT_LETTERS));
     for (const other of "sco") {
@@ -132,7 +112,11 @@ for (const { name, asked, type, account } of OPERATIONS) {
 
 for (const { name, asked, service } of OPERATIONS.filter(({ asked }) => isInBox(asked))) {
   test(`share SAS: ${name} takes ${service === "" ? "no letter" : `one of ${service}`}`, async () => {
-    const opened = await lettersThatOpen(SHARE_LETTERS, asked, (letter) => shareSas(letter));
+    const opened = await lettersThatOpen(
+      SHARE_LETTERS,
+      (letter) => ask(asked, shareSas(letter)),
+      prepare,
+    );
     assert.equal(opened, inOrder(service, SHARE_LETTERS));
   });
 }
@@ -142,7 +126,11 @@ for (const { name, asked, service } of OPERATIONS.filter(({ asked }) =>
 )) {
   test(`file SAS: ${name} takes one of ${service}, and only on its own path`, async () => {
     const path = (asked.path.split("?")[0] ?? "").slice("/box/".length);
-    const opened = await lettersThatOpen(FILE_LETTERS, asked, (letter) => fileSas(letter, path));
+    const opened = await lettersThatOpen(
+      FILE_LETTERS,
+      (letter) => ask(asked, fileSas(letter, path)),
+      prepare,
+    );
     assert.equal(opened, inOrder(service, FILE_LETTERS));
     assert.equal((await ask(asked, fileSas(FILE_LETTERS, "elsewhere"))).status, 403);
   });
@@ -202,29 +190,9 @@ function isInBox({ path }: RawAsked): boolean {
   return path.startsWith("/box");
 }
 
-async function lettersThatOpen(
-  letters: string,
-  asked: RawAsked,
-  sasOf: (letter: string) => string,
-): Promise<string> {
-  let opened = "";
-  for (const letter of letters) {
-    const { status, text } = await ask(asked, sasOf(letter));
-    if (status === 403) continue;
-    assert.ok(status < 300, `${letter}: ${status} ${text}`);
-    opened += letter;
-    await prepare();
-  }
-  return opened;
-}
-
 function ask(asked: RawAsked, sas: string) {
-  const path = `${asked.path}${asked.path.includes("?") ? "&" : "?"}${sas}`;
+  const path = withSas(asked.path, sas);
   return rawRequest(server, { ...asked, path });
-}
-
-function inOrder(letters: string, all: string): string {
-  return [...all].filter((letter) => letters.includes(letter)).join("");
 }
 
 function accountSas(letters: string, types: string): string {

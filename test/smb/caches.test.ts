@@ -1,42 +1,21 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { after, before, test } from "node:test";
-import {
-  type ShareClient,
-  ShareFileClient,
-  StorageSharedKeyCredential,
-} from "@azure/storage-file-share";
+import { test } from "node:test";
+import { ShareFileClient, StorageSharedKeyCredential } from "@azure/storage-file-share";
 import { COMMAND } from "../../src/front/smb/codec/header.ts";
 import { STATUS } from "../../src/front/smb/nt-status.ts";
 import { READ } from "../../src/rules/share-mode.ts";
 import { refused } from "../sdk/refused.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
-import { startSmb, type TestSmb } from "./server.ts";
+import { boxForThisFile } from "./box.ts";
 import { SmbFiles } from "./smb-files.ts";
 import { giveUp, leasedBy, leasedOpening, nextBreak, openLeased } from "./smb-leases.ts";
 
-let smb: TestSmb;
-let share: ShareClient;
-let files: SmbFiles;
-let made = 0;
+const box = await boxForThisFile();
+const { smb, share, files } = box;
 
-before(async () => {
-  smb = await startSmb();
-  share = smb.rest.client().getShareClient("box");
-  files = await SmbFiles.connect(smb.port, "box");
-});
-
-after(async () => {
-  files.close();
-  await smb.close();
-  assert.deepEqual(smb.failures, []);
-});
-
-async function newFile(): Promise<{ name: string; file: ShareFileClient; key: Buffer }> {
-  const name = `cached${made++}`;
-  const file = share.rootDirectoryClient.getFileClient(name);
-  await file.create(10);
-  return { name, file, key: randomBytes(16) };
+async function newFile() {
+  return { ...(await box.newFile()), key: randomBytes(16) };
 }
 
 type Operation = (file: ShareFileClient) => Promise<unknown>;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import type { ShareClient, ShareFileClient } from "@azure/storage-file-share";
+import { test } from "node:test";
+import type { ShareFileClient } from "@azure/storage-file-share";
 import { STATUS } from "../../src/front/smb/nt-status.ts";
 import { DELETE, READ, WRITE } from "../../src/rules/share-mode.ts";
 import { refused } from "../sdk/refused.ts";
-import { startSmb, type TestSmb } from "./server.ts";
+import { boxForThisFile } from "./box.ts";
 import { SmbFiles } from "./smb-files.ts";
 
 const ALL = READ | WRITE | DELETE;
@@ -14,29 +14,7 @@ const EXCLUSIVE = 2;
 const UNLOCK = 4;
 const LEASE_ID = "aaaaaaaa-0000-4000-8000-000000000001";
 
-let smb: TestSmb;
-let share: ShareClient;
-let files: SmbFiles;
-let made = 0;
-
-before(async () => {
-  smb = await startSmb();
-  share = smb.rest.client().getShareClient("box");
-  files = await SmbFiles.connect(smb.port, "box");
-});
-
-after(async () => {
-  files.close();
-  await smb.close();
-  assert.deepEqual(smb.failures, []);
-});
-
-async function newFile(): Promise<{ name: string; file: ShareFileClient }> {
-  const name = `file${made++}`;
-  const file = share.rootDirectoryClient.getFileClient(name);
-  await file.create(10);
-  return { name, file };
-}
+const { smb, share, files, newFile } = await boxForThisFile();
 
 const SHARES = [0, READ, WRITE, DELETE, READ | WRITE, READ | DELETE, WRITE | DELETE, ALL];
 const SHARE_NAMES = ["none", "R", "W", "D", "RW", "RD", "WD", "RWD"];

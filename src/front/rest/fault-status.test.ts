@@ -1,22 +1,12 @@
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
 import { STATUS_CODES } from "node:http";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { FAULT_CODES } from "../../base/fault.ts";
+import { assertReference } from "../../base/reference.fixture.ts";
 import { REST_FAULTS } from "./fault-status.ts";
 
-/** This file runs from `dist`. */
-const REFERENCE = fileURLToPath(new URL("../../../../docs/reference/errors.md", import.meta.url));
-
 test("docs/reference/errors.md lists every error as it is sent", () => {
-  const expected = reference();
-  if (process.env.LAZULI_WRITE_REFERENCE !== undefined) writeFileSync(REFERENCE, expected);
-  assert.equal(
-    readFileSync(REFERENCE, "utf8"),
-    expected,
-    "The reference is out of date. Write it anew: LAZULI_WRITE_REFERENCE=1 npm test",
-  );
+  assertReference("errors.md", reference());
 });
 
 test("every refusal has a status that HTTP knows, a code, and a sentence", () => {

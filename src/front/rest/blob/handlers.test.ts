@@ -1,23 +1,12 @@
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { assertReference } from "../../../base/reference.fixture.ts";
+import { routedRows } from "../routed-rows.fixture.ts";
 import { BLOB_HANDLERS } from "./handlers.ts";
 import { BLOB_ROUTES, type BlobOperationName } from "./route.ts";
 
-/** This file runs from `dist`. */
-const REFERENCE = fileURLToPath(
-  new URL("../../../../../docs/reference/blob-operations.md", import.meta.url),
-);
-
 test("docs/reference/blob-operations.md says of every operation whether it is supported", () => {
-  const expected = reference();
-  if (process.env.LAZULI_WRITE_REFERENCE !== undefined) writeFileSync(REFERENCE, expected);
-  assert.equal(
-    readFileSync(REFERENCE, "utf8"),
-    expected,
-    "The reference is out of date. Write it anew: LAZULI_WRITE_REFERENCE=1 npm test",
-  );
+  assertReference("blob-operations.md", reference());
 });
 
 test("whatever has a handler can be asked for", () => {
@@ -49,14 +38,7 @@ const BY_HEADERS: readonly Row[] = [
 ];
 
 function rows(): Row[] {
-  const routed = Object.entries(BLOB_ROUTES).flatMap(([level, routes]) =>
-    Object.entries(routes).map(([route, operation]) => {
-      const [method, comp, restype] = route.split(" ");
-      const query = [comp && `\`comp=${comp}\``, restype && `\`restype=${restype}\``];
-      const words = [method, level, ...query.filter((word) => word !== undefined)];
-      return { operation, request: words.join(" ") };
-    }),
-  );
+  const routed = routedRows<BlobOperationName>(BLOB_ROUTES);
   const information = "GET anything `comp=properties` `restype=account`";
   return [...routed, { operation: "getAccountInformation", request: information }, ...BY_HEADERS];
 }

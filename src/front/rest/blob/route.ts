@@ -1,5 +1,6 @@
 import { Fault } from "../../../base/fault.ts";
 import type { Query, RequestHeaders } from "../http/exchange.ts";
+import { operationAt } from "../operation-at.ts";
 
 /** What a request asks for, found from its method, path and query alone (and two headers on PUT). */
 export interface BlobRoute {
@@ -99,33 +100,12 @@ export function routeBlob(
     if (method === "GET" || method === "HEAD") return routeTo("getAccountInformation", at);
   }
   const level: Level = at.blob !== "" ? "blob" : at.container !== "" ? "container" : "account";
-  const operation = operationAt(level, method, query, restype);
+  const operation = operationAt<BlobOperationName>(BLOB_ROUTES[level], level, method, query);
   return routeTo(fromUrl(operation, headers), at);
 }
 
 function routeTo(operation: BlobOperationName, at: Omit<BlobRoute, "operation">): BlobRoute {
   return { operation, container: at.container, blob: at.blob };
-}
-
-function operationAt(
-  level: Level,
-  method: string,
-  query: Query,
-  restype: string | undefined,
-): BlobOperationName {
-  const routes: Readonly<Record<string, BlobOperationName>> = BLOB_ROUTES[level];
-  const comp = query.get("comp") ?? "";
-  const rest = level === "account" && restype !== undefined ? ` ${restype}` : "";
-  const what = comp === "" ? rest : ` ${comp}${rest}`;
-  const found = routes[method + what] ?? (method === "HEAD" ? routes[`GET${what}`] : undefined);
-  if (found !== undefined) return found;
-  const known = Object.keys(routes).some((route) => route.slice(route.indexOf(" ")) === what);
-  if (known || what === "") throw new Fault("UnsupportedHttpVerb", { Method: method });
-  throw new Fault("InvalidQueryParameterValue", {
-    QueryParameterName: "comp",
-    QueryParameterValue: comp,
-    Reason: `There is no such operation on ${level === "account" ? "an account" : `a ${level}`}.`,
-  });
 }
 
 /** A copy source in the headers turns a write into its from-URL form. */

@@ -1,6 +1,7 @@
 import { Fault } from "../../../base/fault.ts";
 import { percentDecode } from "../../../base/percent-text.ts";
 import type { Query, RequestHeaders } from "../http/exchange.ts";
+import { operationAt } from "../operation-at.ts";
 
 /** What a request asks for, found from its method, path and query alone (and a header on PUT). */
 export interface FileRoute {
@@ -91,7 +92,10 @@ export function routeFile(
   const link = linkOperation(method, restype);
   if (link !== null) return { operation: link, share: at.share, path: at.path };
   const level = levelOf(at, restype, query);
-  const operation = fromUrl(operationAt(level, method, query, restype), headers);
+  const operation = fromUrl(
+    operationAt<FileOperationName>(FILE_ROUTES[level], level, method, query),
+    headers,
+  );
   return { operation, share: at.share, path: at.path };
 }
 
@@ -128,27 +132,6 @@ function levelOf({ share, path }: Address, restype: string, query: Query): Level
 function isOnHandles(query: Query): boolean {
   const comp = query.get("comp");
   return comp === "listhandles" || comp === "forceclosehandles";
-}
-
-function operationAt(
-  level: Level,
-  method: string,
-  query: Query,
-  restype: string,
-): FileOperationName {
-  const routes: Readonly<Record<string, FileOperationName>> = FILE_ROUTES[level];
-  const comp = query.get("comp") ?? "";
-  const rest = level === "account" && restype !== "" ? ` ${restype}` : "";
-  const what = comp === "" ? rest : ` ${comp}${rest}`;
-  const found = routes[method + what] ?? (method === "HEAD" ? routes[`GET${what}`] : undefined);
-  if (found !== undefined) return found;
-  const known = Object.keys(routes).some((route) => route.slice(route.indexOf(" ")) === what);
-  if (known || what === "") throw new Fault("UnsupportedHttpVerb", { Method: method });
-  throw new Fault("InvalidQueryParameterValue", {
-    QueryParameterName: "comp",
-    QueryParameterValue: comp,
-    Reason: `There is no such operation on ${level === "account" ? "an account" : `a ${level}`}.`,
-  });
 }
 
 /** A copy source in the headers turns a write into its from-URL form. */

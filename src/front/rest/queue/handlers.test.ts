@@ -1,23 +1,11 @@
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { assertReference } from "../../../base/reference.fixture.ts";
 import { QUEUE_HANDLERS } from "./handlers.ts";
 import { QUEUE_ROUTES } from "./route.ts";
 
-/** This file runs from `dist`. */
-const REFERENCE = fileURLToPath(
-  new URL("../../../../../docs/reference/queue-operations.md", import.meta.url),
-);
-
 test("docs/reference/queue-operations.md lists every operation", () => {
-  const expected = reference();
-  if (process.env.LAZULI_WRITE_REFERENCE !== undefined) writeFileSync(REFERENCE, expected);
-  assert.equal(
-    readFileSync(REFERENCE, "utf8"),
-    expected,
-    "The reference is out of date. Write it anew: LAZULI_WRITE_REFERENCE=1 npm test",
-  );
+  assertReference("queue-operations.md", reference());
 });
 
 test("whatever has a handler can be asked for", () => {

@@ -1,14 +1,8 @@
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { assertReference } from "../../../base/reference.fixture.ts";
 import { TABLE_HANDLERS } from "./handlers.ts";
 import { TABLE_ROUTES } from "./route.ts";
-
-/** This file runs from `dist`. */
-const REFERENCE = fileURLToPath(
-  new URL("../../../../../docs/reference/table-operations.md", import.meta.url),
-);
 
 const PATHS = {
   account: "/",
@@ -25,13 +19,7 @@ const UPSERTS = [
 ] as const;
 
 test("docs/reference/table-operations.md lists every operation with its request", () => {
-  const expected = reference();
-  if (process.env.LAZULI_WRITE_REFERENCE !== undefined) writeFileSync(REFERENCE, expected);
-  assert.equal(
-    readFileSync(REFERENCE, "utf8"),
-    expected,
-    "The reference is out of date. Write it anew: LAZULI_WRITE_REFERENCE=1 npm test",
-  );
+  assertReference("table-operations.md", reference());
 });
 
 test("whatever has a handler is listed", () => {

@@ -1,0 +1,25 @@
+import { randomInt } from "node:crypto";
+import type { ServerProcess } from "./server-process.ts";
+
+/** One round is over after at most this many writes. */
+const ACKNOWLEDGED_BEFORE_KILL_MAX = 80;
+
+/**
+ * Kills the server somewhere among the writes, and resolves, once it is gone and the writers have
+ * noticed, to the number of writes that were acknowledged.
+ */
+export async function writeUntilKilled(
+  server: ServerProcess,
+  writers: readonly ((acknowledge: () => void) => Promise<void>)[],
+): Promise<number> {
+  const killAfter = randomInt(1, ACKNOWLEDGED_BEFORE_KILL_MAX);
+  let acknowledged = 0;
+  let killed: Promise<void> | null = null;
+  const acknowledge = () => {
+    acknowledged++;
+    if (acknowledged >= killAfter) killed ??= server.kill();
+  };
+  await Promise.all(writers.map((write) => write(acknowledge)));
+  await killed;
+  return acknowledged;
+}
