@@ -7,15 +7,18 @@ import type { Bytes } from "./bytes.ts";
 export class Slabs {
   readonly #bytes: number;
   readonly #idleMax: number;
+  readonly #allocate: (bytes: number) => Bytes;
   readonly #idle: Bytes[] = [];
 
-  constructor(bytes: number, idleMax: number) {
+  /** Idle slabs beyond `idleMax` are let go: memory that never goes away needs Infinity. */
+  constructor(bytes: number, idleMax: number, allocate = Buffer.allocUnsafeSlow) {
     this.#bytes = bytes;
     this.#idleMax = idleMax;
+    this.#allocate = allocate;
   }
 
   take(): Bytes {
-    return this.#idle.pop() ?? Buffer.allocUnsafeSlow(this.#bytes);
+    return this.#idle.pop() ?? this.#allocate(this.#bytes);
   }
 
   /** Only for slabs that nobody looks at any more. */

@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Worker } from "node:worker_threads";
+import { alignedBytes, PAGE_BYTES, placeInAlignedMemory } from "./aligned-bytes.ts";
+
+test("every piece begins on a page and has pages of its own", () => {
+  const pieces = [1, 4096, 4097, 100_000, 30_000_000].map((bytes) => alignedBytes(bytes));
+  for (const [index, piece] of pieces.entries()) {
+    assert.equal((placeInAlignedMemory(piece) as number) % PAGE_BYTES, 0);
+    piece.fill(index + 1);
+  }
+  assert.deepEqual(
+    pieces.map((piece) => piece.length),
+    [1, 4096, 4097, 100_000, 30_000_000],
+  );
+  for (const [index, piece] of pieces.entries()) {
+    assert.ok(piece.equals(Buffer.alloc(piece.length, index + 1)));
+  }
+});
+
+test("a part of a piece is found where it lies, and other memory is not", () => {
+  const piece = alignedBytes(10_000);
+  const at = placeInAlignedMemory(piece) as number;
+  alignedBytes(30_000_000);
+  assert.equal(placeInAlignedMemory(piece.subarray(5)), at + 5);
+  assert.equal(placeInAlignedMemory(Buffer.alloc(10)), null);
+  assert.equal(placeInAlignedMemory(Buffer.from(new SharedArrayBuffer(10) as never)), null);
+});
+
+test("another thread sees the same bytes, not a copy of them", async () => {
+  const piece = alignedBytes(100);
+  const code = `require("node:worker_threads").parentPort.once("message", (bytes) => {
+    bytes[7] = bytes[6] + 1;
+  });`;
+  const worker = new Worker(code, { eval: true });
+  piece[6] = 41;
+  const ended = new Promise((resolve) => worker.once("exit", resolve));
+  worker.postMessage(piece);
+  await ended;
+  assert.equal(piece[7], 42);
+});

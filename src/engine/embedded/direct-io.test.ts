@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { constants } from "node:fs";
+import { mkdtemp, open, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { alignedBytes, PAGE_BYTES } from "../../base/aligned-bytes.ts";
+import { directIoFlag } from "./direct-io.ts";
+
+const SHARED_MEMORY = "/dev/shm";
+const { O_RDWR, O_CREAT, O_DIRECT } = constants;
+const linuxOnly = { skip: process.platform !== "linux" && "needs the flag of Linux" };
+
+test("the flag is there, or 0, and files can be written and read with it", async (t) => {
+  const places = [tmpdir(), ...(process.platform === "linux" ? [SHARED_MEMORY] : [])];
+  for (const place of places) {
+    const folder = await newFolder(t, place);
+    const flag = await directIoFlag(folder);
+    assert.ok(flag === 0 || flag === O_DIRECT);
+    assert.deepEqual(await readdir(folder), [], "the trial leaves nothing behind");
+    const file = await open(join(folder, "file"), O_RDWR | O_CREAT | flag);
+    t.after(() => file.close());
+    const pages = alignedBytes(3 * PAGE_BYTES).fill(7);
+    await file.write(pages, 0, pages.length, PAGE_BYTES);
+    const read = alignedBytes(2 * PAGE_BYTES);
+    await file.read(read, 0, read.length, 2 * PAGE_BYTES);
+    assert.ok(read.equals(pages.subarray(PAGE_BYTES)));
+  }
+});
+
+test("where no file can be made there is no flag", linuxOnly, async () => {
+  assert.equal(await directIoFlag("/proc"), 0);
+  assert.equal(await directIoFlag("/nowhere"), 0);
+});
+
+async function newFolder(t: TestContext, place: string): Promise<string> {
+  const folder = await mkdtemp(join(place, "lazuli-direct-"));
+  t.after(() => rm(folder, { recursive: true }));
+  return folder;
+}
