@@ -333,6 +333,9 @@ test("what cannot be looked for is refused", async () => {
     const expected = where === "" ? "MissingRequiredQueryParameter" : "InvalidQueryParameterValue";
     assert.deepEqual([status, code], [400, expected], where);
   }
+  const past = "restype=container&comp=blobs&where=a%3D'b'&include=versions";
+  const path = `/${box.containerName}?${past}`;
+  assert.equal((await rawRequest(server, { path })).code, "InvalidQueryParameterValue");
   const nowhere = server.client().getContainerClient("nowhere");
   await refused(found(nowhere, "a='b'"), 404, "ContainerNotFound");
 });

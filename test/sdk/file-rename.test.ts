@@ -105,6 +105,16 @@ test("a directory does not move into itself, nor over anything", async () => {
   await directory.getDirectoryClient("b").getProperties();
 });
 
+test("a directory has no lease to name", async () => {
+  const share = await server.newShare();
+  const directory = share.getDirectoryClient("a");
+  await directory.create();
+  for (const name of ["sourceLeaseAccessConditions", "destinationLeaseAccessConditions"]) {
+    const leased = { [name]: { leaseId: "00000000-0000-0000-0000-00000000000a" } };
+    await refused(directory.rename("b", leased), 400, "UnsupportedHeader");
+  }
+});
+
 test("a rename needs a source, in the same share", async () => {
   const share = await server.newShare();
   const other = await server.newShare();

@@ -137,6 +137,7 @@ test("properties that make no sense are refused, and nothing changes", async () 
     [cors(rule("<MaxAgeInSeconds>-1</MaxAgeInSeconds>")), "InvalidXmlNodeValue"],
     [cors(rule(age).replace("GET", "TRACE")), "InvalidXmlNodeValue"],
     [cors(rule(age).repeat(6)), "InvalidXmlDocument"],
+    [cors(rule(`${age}<AllowCredentials>true</AllowCredentials>`)), "UnsupportedXmlNode"],
     ["<DefaultServiceVersion>newest</DefaultServiceVersion>", "InvalidXmlNodeValue"],
   ] as const) {
     const answer = await putProperties(inner);

@@ -209,6 +209,26 @@ test("queries that cannot be answered are refused by what is wrong with them", a
   }
 });
 
+test("an entity that is addressed by its keys is not searched for", async () => {
+  const at = `/${table.tableName}(PartitionKey='a',RowKey='00')`;
+  for (const query of ["$filter=n%20eq%20999", "$top=1", "$orderby=n"]) {
+    const found = await outcome(tableRequest(server, { path: `${at}?${query}` }));
+    assert.deepEqual(found, [501, "NotImplemented"], query);
+  }
+});
+
+test("of a table nothing but its name can be selected", async () => {
+  for (const [names, status] of [
+    ["TableName", 200],
+    ["*", 200],
+    ["PartitionKey", 400],
+    ["TableName,Timestamp", 400],
+  ] as const) {
+    const answer = await tableRequest(server, { path: `/Tables?$select=${names}` });
+    assert.equal(answer.status, status, names);
+  }
+});
+
 test("keys in a filter may be longer than any key", async () => {
   const long = "語".repeat(1_100);
   assert.deepEqual(await keysOf(`PartitionKey eq '${long}'`), []);

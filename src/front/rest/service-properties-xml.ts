@@ -88,13 +88,26 @@ function retentionDaysOf(parent: XmlElement): number | null {
 
 function corsOf(found: XmlElement): CorsRule[] {
   refuseOtherChildren(found, ["CorsRule"]);
-  return found.children.map((rule) => ({
+  return found.children.map(corsRuleOf);
+}
+
+const CORS_ELEMENTS = [
+  "AllowedOrigins",
+  "AllowedMethods",
+  "AllowedHeaders",
+  "ExposedHeaders",
+  "MaxAgeInSeconds",
+];
+
+function corsRuleOf(rule: XmlElement): CorsRule {
+  refuseOtherChildren(rule, CORS_ELEMENTS);
+  return {
     allowedOrigins: wordsOf(requireText(rule, "AllowedOrigins")),
     allowedMethods: wordsOf(requireText(rule, "AllowedMethods")),
     allowedHeaders: wordsOf(textOf(rule, "AllowedHeaders")),
     exposedHeaders: wordsOf(textOf(rule, "ExposedHeaders")),
     maxAgeSeconds: numberIn(rule, "MaxAgeInSeconds", 0, MAX_AGE_SECONDS_MAX),
-  }));
+  };
 }
 
 function wordsOf(list: string | null): string[] {

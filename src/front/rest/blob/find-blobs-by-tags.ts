@@ -7,7 +7,7 @@ import {
 import type { Query, RestResponse } from "../http/exchange.ts";
 import { echoed, nameElement } from "../list-elements.ts";
 import { markerOf, writeMarker } from "../marker.ts";
-import { invalidQuery, requireFromQuery, resultsMaxOf } from "../request-query.ts";
+import { includesOf, invalidQuery, requireFromQuery, resultsMaxOf } from "../request-query.ts";
 import { XML_CONTENT } from "../response-headers.ts";
 import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
 import { XmlBytes } from "../xml/xml-bytes.ts";
@@ -21,6 +21,8 @@ export async function handleFindBlobsByTags(
   call: BlobCall,
 ): Promise<RestResponse> {
   const { query } = call.request;
+  // Only current blobs are found by their tags.
+  includesOf(query, ["none"]);
   const where = requireFromQuery(query, "where");
   const asked = {
     account: call.account,

@@ -6,7 +6,16 @@ import type { Query } from "../http/exchange.ts";
 const UNSUPPORTED = ["$orderby", "$skip", "$skiptoken", "$count", "$inlinecount", "$expand"];
 
 export function refuseOtherOptions(query: Query): void {
-  for (const name of UNSUPPORTED) {
+  refuseOptions(query, UNSUPPORTED);
+}
+
+/** What is addressed by its keys is neither looked for nor counted. */
+export function refuseSearchOptions(query: Query): void {
+  refuseOptions(query, [...UNSUPPORTED, "$filter", "$top"]);
+}
+
+function refuseOptions(query: Query, names: readonly string[]): void {
+  for (const name of names) {
     if (query.get(name) !== undefined) {
       throw new Fault("NotImplemented", { QueryParameterName: name });
     }
@@ -30,6 +39,16 @@ export function selectOf(query: Query): ReadonlySet<string> | null {
   if (sent === undefined || sent.trim() === "") return null;
   const names = new Set(sent.split(",").map((name) => name.trim()));
   return names.has("*") ? null : names;
+}
+
+/** A table shows nothing but its name. */
+export function refuseOtherSelection(query: Query): void {
+  const names = selectOf(query);
+  if (names === null || (names.size === 1 && names.has("TableName"))) return;
+  throw new Fault("InvalidInput", {
+    QueryParameterName: "$select",
+    Reason: "Of a table, TableName can be selected.",
+  });
 }
 
 /**

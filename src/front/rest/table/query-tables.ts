@@ -4,7 +4,13 @@ import type { RestResponse } from "../http/exchange.ts";
 import { DATA_HEADERS, type TableCall } from "./call.ts";
 import { jsonContent, metadataLevelOf } from "./metadata-level.ts";
 import { parseFilter } from "./parse-filter.ts";
-import { refuseOtherOptions, resultsMaxOf, tokenOf, writeToken } from "./query-options.ts";
+import {
+  refuseOtherOptions,
+  refuseOtherSelection,
+  resultsMaxOf,
+  tokenOf,
+  writeToken,
+} from "./query-options.ts";
 import { tableListJson } from "./table-json.ts";
 
 export async function handleQueryTables(
@@ -15,6 +21,7 @@ export async function handleQueryTables(
   const { query } = request;
   const level = metadataLevelOf(request);
   refuseOtherOptions(query);
+  refuseOtherSelection(query);
   const { names, next } = await queryTables(context, {
     account,
     access,
