@@ -17,6 +17,16 @@ export function createFile(target: Target, index: number, bytes = SMALL.length):
   });
 }
 
+/** 4 KiB that come with the creation. */
+export function createFileWithBody(target: Target, index: number): Buffer {
+  return signed(target.port, {
+    method: "PUT",
+    path: pathOf(index),
+    headers: { "x-ms-type": "file", "x-ms-content-length": String(SMALL.length) },
+    body: SMALL,
+  });
+}
+
 /** 4 KiB from the beginning, unless other bytes and a place for them are given. */
 export function putRange(target: Target, index: number, body = SMALL, from = 0): Buffer {
   return signed(target.port, {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import {
   createFile,
+  createFileWithBody,
   createShare,
   getFile,
   headFile,
@@ -33,9 +34,27 @@ export const FILE_ROWS: readonly Row[] = [
           variants((index) => putBlob(blobs, small(index))),
         ),
       (files, { load }) =>
+        load.grouped(
+          files,
+          variants((index) => [createFile(files, index), putRange(files, index)]),
+        ),
+    ),
+  },
+  {
+    name: "Create File with 4 KiB",
+    unit: "req/s",
+    servers: ["lazuli"],
+    bars: [cpuTimesBlob(1.5)],
+    measure: onBoth(
+      (blobs, { load }) =>
+        load.many(
+          blobs,
+          variants((index) => putBlob(blobs, small(index))),
+        ),
+      (files, { load }) =>
         load.many(
           files,
-          variants((index) => [createFile(files, index), putRange(files, index)]).flat(),
+          variants((index) => createFileWithBody(files, index)),
         ),
     ),
   },
@@ -89,7 +108,6 @@ export const FILE_ROWS: readonly Row[] = [
     unit: "µs",
     servers: ["lazuli"],
     bars: [flat(1.3)],
-    isLong: true,
     measure: (_, bench) => listAmongMany(bench),
   },
 ];

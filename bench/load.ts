@@ -11,6 +11,9 @@ export interface Run {
   readonly p99Ms?: number;
 }
 
+/** Requests that one client sends one after the other. */
+type Groups = readonly (readonly Buffer[])[];
+
 const CONNECTIONS = 32;
 /** Long enough for the compiler of a server in JavaScript to be done with the hot paths. */
 const WARM_UP_SECONDS = 3;
@@ -31,18 +34,22 @@ export class Load {
     // wrk waits for the body that the answer to a HEAD announces and does not have.
     const isHead = requests[0]?.toString("latin1", 0, 4) === "HEAD";
     const wrk = isHead ? null : this.#wrk;
-    const run = (seconds: number) =>
+    return this.#warm(target, (seconds) =>
       wrk === null
-        ? replay(target.port, requests, CONNECTIONS, seconds)
-        : wrk.replay(target.port, requests, CONNECTIONS, seconds);
-    await run(WARM_UP_SECONDS);
-    return measured(target, () => run(this.#seconds));
+        ? replay(target.port, oneByOne(requests), CONNECTIONS, seconds)
+        : wrk.replay(target.port, requests, CONNECTIONS, seconds),
+    );
+  }
+
+  /** Many clients at once. One client sends a whole group, in its order. */
+  grouped(target: Target, groups: Groups): Promise<Reading> {
+    return this.#warm(target, (seconds) => replay(target.port, groups, CONNECTIONS, seconds));
   }
 
   /** One client that sends one request after the other. The value is in requests a second. */
   async single(target: Target, requests: readonly Buffer[]): Promise<Reading> {
     await expectSuccess(target, requests);
-    return measured(target, () => replay(target.port, requests, 1, this.#seconds));
+    return this.#warm(target, (seconds) => replay(target.port, oneByOne(requests), 1, seconds));
   }
 
   /** Many clients at once, for requests that cannot be repeated: the first tenth is the warm-up. */
@@ -55,6 +62,11 @@ export class Load {
       await this.each(target, rest);
       return { requests: rest.length, seconds: (performance.now() - startedMs) / 1_000 };
     });
+  }
+
+  async #warm(target: Target, run: (seconds: number) => Promise<Run>): Promise<Reading> {
+    await run(WARM_UP_SECONDS);
+    return measured(target, () => run(this.#seconds));
   }
 
   /** Sends each request once, many at a time. */
@@ -99,21 +111,23 @@ async function measured(target: Target, run: () => Promise<Run>): Promise<Readin
 /** Our own generator: for what wrk cannot send, and for machines that do not have it. */
 async function replay(
   port: number,
-  requests: readonly Buffer[],
+  groups: Groups,
   connections: number,
   seconds: number,
 ): Promise<Run> {
   const latenciesMs: number[] = [];
   const startedMs = performance.now();
   const untilMs = startedMs + seconds * 1_000;
-  let sent = 0;
+  let taken = 0;
   const client = async () => {
     const connection = await Connection.open(port);
     for (let nowMs = performance.now(); nowMs < untilMs; ) {
-      await exchangeOrThrow(connection, requests[sent++ % requests.length] as Buffer);
-      const doneMs = performance.now();
-      latenciesMs.push(doneMs - nowMs);
-      nowMs = doneMs;
+      for (const request of groups[taken++ % groups.length] as readonly Buffer[]) {
+        await exchangeOrThrow(connection, request);
+        const doneMs = performance.now();
+        latenciesMs.push(doneMs - nowMs);
+        nowMs = doneMs;
+      }
     }
     connection.close();
   };
@@ -127,6 +141,10 @@ async function replay(
     p50Ms: percentile(0.5),
     p99Ms: percentile(0.99),
   };
+}
+
+function oneByOne(requests: readonly Buffer[]): Groups {
+  return requests.map((request) => [request]);
 }
 
 async function exchangeOrThrow(
