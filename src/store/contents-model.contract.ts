@@ -9,7 +9,7 @@ import type { Content, Part, Reading } from "./contents.ts";
 
 const kinds = [
   ...["put", "put", "put", "abandon", "compose", "slice", "share", "drop", "drop", "drop"],
-  ...["read", "open", "step", "step", "close", "sweep", "sweep"],
+  ...["hand over", "read", "open", "step", "step", "close", "sweep", "sweep"],
 ] as const;
 
 const operation = fc.record({
@@ -95,6 +95,7 @@ class World {
     const from = pick % (kept.bytes.length + 1);
     if (kind === "drop") await this.#drop(kept);
     if (kind === "slice") await this.#slice(kept, from);
+    if (kind === "hand over") await this.#handOver(kept, pick);
     if (kind === "share") {
       await this.#bench.share(kept.content);
       kept.references++;
@@ -150,6 +151,32 @@ class World {
     assert.ok(slice !== null);
     const shown = bytes.subarray(from, from + length);
     this.#kept.push({ content: slice, bytes: shown, isNested: false, references: 1 });
+  }
+
+  /** Some parts of a list, each once or twice, make the list that comes in its place. */
+  async #handOver(kept: Kept, pick: number): Promise<void> {
+    const { store, contents } = this.#bench;
+    if (kept.content.kind !== "list") return;
+    const bytes: Bytes[] = [];
+    const content = await store.transact((tx) => {
+      const parts: Part[] = [];
+      let at = 0;
+      for (const part of contents.partsOf(tx, kept.content, 0, kept.bytes.length + 1_000)) {
+        const shown = kept.bytes.subarray(at, at + part.length);
+        for (let times = (pick + at) % 3; times > 0; times--) {
+          parts.push(part);
+          bytes.push(shown);
+        }
+        at += part.length;
+      }
+      const list = contents.compose(tx, parts);
+      const heirs = parts.map((part) => part.content);
+      contents.handOver(tx, kept.content, heirs);
+      return list;
+    });
+    const { isNested } = kept;
+    this.#forget(kept);
+    this.#kept.push({ content, bytes: Buffer.concat(bytes), isNested, references: 1 });
   }
 
   async #drop(kept: Kept): Promise<void> {

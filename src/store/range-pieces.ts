@@ -3,6 +3,7 @@ import {
   cut,
   endOf,
   entriesBetween,
+  entryAt,
   lastEntryBefore,
   type RangeEntry,
   readLayer,
@@ -49,11 +50,15 @@ export function* entriesOver(
   from: number,
   until: number,
 ): Generator<RangeEntry> {
-  const before = lastEntryBefore(view, layer, from);
-  if (before !== null && endOf(before) > from) {
-    yield cut(before, from, Math.min(endOf(before), until));
+  if (from >= until) return;
+  // Bytes are often read from where a write began: then one look tells what others would find out.
+  const first = entryAt(view, layer, from) ?? lastEntryBefore(view, layer, from);
+  let at = from;
+  if (first !== null && endOf(first) > from) {
+    at = Math.min(endOf(first), until);
+    yield cut(first, from, at);
   }
-  for (let at = from; at < until; ) {
+  while (at < until) {
     const entries = entriesBetween(view, layer, at, until, ENTRIES_PER_LOOKUP);
     for (const entry of entries) yield cut(entry, entry.start, Math.min(endOf(entry), until));
     const last = entries.length < ENTRIES_PER_LOOKUP ? undefined : entries.at(-1);

@@ -83,6 +83,12 @@ export function deleteEntry(tx: Transaction, layer: bigint, start: number): void
   tx.delete(entryKey(layer, start));
 }
 
+/** The entry that starts just there. */
+export function entryAt(view: View, layer: bigint, start: number): RangeEntry | null {
+  const value = view.get(entryKey(layer, start));
+  return value === undefined ? null : entryFrom(start, value);
+}
+
 /** Entries that start within the bounds, in their order. */
 export function entriesBetween(
   view: View,
@@ -110,11 +116,14 @@ export function firstEntries(view: View, layer: bigint, limit: number): RangeEnt
 function decodeEntry({ key: found, value }: Entry): RangeEntry {
   const parts = new KeyReader(found);
   parts.u64();
-  const start = parts.number();
+  return entryFrom(parts.number(), value);
+}
+
+function entryFrom(start: number, value: Bytes): RangeEntry {
   switch (value[0]) {
     case INLINE: {
-      const source = { kind: "inline", ...inlineFormat.decode(value) } as const;
-      return { start, length: source.bytes.length, source };
+      const { bytes } = inlineFormat.decode(value);
+      return { start, length: bytes.length, source: { kind: "inline", bytes } };
     }
     case LEAF: {
       const { content, from, length } = leafFormat.decode(value);

@@ -35,6 +35,8 @@ import { StoredRangeMaps } from "./stored-range-maps.ts";
 import { Sweeper } from "./sweeper.ts";
 import { WholeReading } from "./whole-reading.ts";
 
+const NO_PARTS: readonly Part[] = [];
+
 /** Contents whose records lie in a store, and their bytes in extents. */
 export class StoredContents implements Contents {
   readonly maps: StoredRangeMaps;
@@ -107,14 +109,23 @@ export class StoredContents implements Contents {
   }
 
   drop(tx: Transaction, content: Content): void {
-    const { id, kind } = content;
-    if (kind === "map") {
-      this.maps.drop(tx, content);
-      return;
+    for (const part of this.#letGo(tx, content)) this.drop(tx, part.content);
+  }
+
+  handOver(tx: Transaction, content: Content, heirs: readonly Content[]): void {
+    const parts = this.#letGo(tx, content);
+    const spare = new Map<bigint, number>();
+    for (const { content: part } of parts) spare.set(part.id, (spare.get(part.id) ?? 0) + 1);
+    for (const heir of heirs) {
+      const left = spare.get(heir.id) ?? 0;
+      if (left > 0) spare.set(heir.id, left - 1);
+      else this.share(tx, heir);
     }
-    if (!dropReference(tx, id)) return;
-    if (kind === "inline") deleteContent(tx, id);
-    else if (kind === "extent" || !this.#dropShortList(tx, id)) writeGarbage(tx, { id, kind });
+    for (const { content: part } of parts) {
+      const left = spare.get(part.id) ?? 0;
+      spare.set(part.id, left - 1);
+      if (left > 0) this.drop(tx, part);
+    }
   }
 
   partsOf(view: View, content: Content, skip: number, limit: number): Part[] {
@@ -155,19 +166,32 @@ export class StoredContents implements Contents {
     return this.#sweeper.sweep();
   }
 
-  /**
-   * A list that every reader finds whole at his first look goes at once: where the next list takes
-   * its parts over, their references come and go in one transaction, and little is left to write.
-   */
-  #dropShortList(tx: Transaction, id: bigint): boolean {
-    if (readStarts(tx, id).length !== 1) return false;
+  /** One reference less, and the parts to which there is one too many if that was the last. */
+  #letGo(tx: Transaction, content: Content): readonly Part[] {
+    const { id, kind } = content;
+    if (kind === "map") {
+      this.maps.drop(tx, content);
+      return NO_PARTS;
+    }
+    if (!dropReference(tx, id)) return NO_PARTS;
+    if (kind === "inline") {
+      deleteContent(tx, id);
+      return NO_PARTS;
+    }
+    const parts = kind === "list" ? this.#takeShortList(tx, id) : null;
+    if (parts === null) writeGarbage(tx, { id, kind });
+    return parts ?? NO_PARTS;
+  }
+
+  /** A list that every reader finds whole at his first look goes at once. Null if it is longer. */
+  #takeShortList(tx: Transaction, id: bigint): readonly Part[] | null {
+    if (readStarts(tx, id).length !== 1) return null;
     const parts = readSegment(tx, id, 0);
-    if (parts.length > PARTS_PER_LOOKUP) return false;
-    if (parts.some(({ content }) => content.kind === "list")) return false;
+    if (parts.length > PARTS_PER_LOOKUP) return null;
+    if (parts.some(({ content }) => content.kind === "list")) return null;
     deleteContent(tx, id);
     deleteSegment(tx, id, 0);
-    for (const { content } of parts) this.drop(tx, content);
-    return true;
+    return parts;
   }
 
   #newInline(tx: Transaction, bytes: Bytes): Content {

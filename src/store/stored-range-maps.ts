@@ -1,5 +1,12 @@
+import type { Bytes } from "../base/bytes.ts";
 import { entriesShowing } from "./content-slices.ts";
-import type { Content, Contents, Reading, Taken } from "./contents.ts";
+import {
+  type Content,
+  type Contents,
+  INLINE_BYTES_MAX,
+  type Reading,
+  type Taken,
+} from "./contents.ts";
 import type { Extents } from "./extents.ts";
 import type { RangeMaps, Ranges } from "./range-map.ts";
 import { layersOf, piecesOf, rangesOf } from "./range-pieces.ts";
@@ -7,6 +14,7 @@ import { readRange } from "./range-reading.ts";
 import {
   dropLayer,
   endOf,
+  entryAt,
   firstEntries,
   noteCrowded,
   type RangeEntry,
@@ -19,6 +27,7 @@ import {
 import { clearLayer } from "./range-writes.ts";
 import type { Store, Transaction, View } from "./store.ts";
 import { RangeSweep } from "./sweep-ranges.ts";
+import { WholeReading } from "./whole-reading.ts";
 
 /** What a map needs of the contents that its larger pieces are. */
 export type MapContents = Pick<Contents, "take" | "keep" | "share" | "drop">;
@@ -112,6 +121,10 @@ export class StoredRangeMaps implements RangeMaps {
   }
 
   open(view: View, map: Content, from: number, length: number): Reading {
+    const written = length <= INLINE_BYTES_MAX ? inlineAt(view, map.id, from) : null;
+    if (written !== null && written.length >= length) {
+      return new WholeReading(written.subarray(0, length));
+    }
     return this.#open(view, map.id, from, length);
   }
 
@@ -192,6 +205,12 @@ export class StoredRangeMaps implements RangeMaps {
     else this.#pins.delete(layer);
     this.#sweep.lookAtLayers();
   }
+}
+
+/** What was written just there, if it is small: small files are read as they were written. */
+function inlineAt(view: View, layer: bigint, start: number): Bytes | null {
+  const source = entryAt(view, layer, start)?.source;
+  return source?.kind === "inline" ? source.bytes : null;
 }
 
 /** The same entries, and between them zeroes that hide what lies below. */

@@ -2,6 +2,7 @@ import type { Instant } from "../../base/clock.ts";
 import { DAY_MS } from "../../base/limits.ts";
 import { NO_TAGS } from "../../rules/tags.ts";
 import { settledTier } from "../../rules/tier.ts";
+import type { Content } from "../../store/contents.ts";
 import { readDeleteRetention } from "../../store/delete-retention.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { BlobAddress, BlobContext, BlobState, BlobStateAddress } from "./context.ts";
@@ -28,17 +29,23 @@ export interface BlobPlace {
   readonly container: Container;
 }
 
-/** Puts `next`, whose bytes are its own, in the place of `old`. */
+/**
+ * Puts `next`, whose bytes are its own, in the place of `old`. Only to `shared` it has no references
+ * yet; they may be parts of the old bytes, which hand theirs over.
+ */
 export function replaceBlob(
   context: BlobContext,
   tx: Transaction,
   place: BlobPlace,
   old: Blob | null,
   next: Blob,
+  shared: readonly Content[] = [],
 ): void {
-  if (old !== null && !keepVersion(context, tx, place, old)) {
-    retire(context, tx, place, old, { was: "snapshot", stamp: null });
-  }
+  const isGone =
+    old !== null &&
+    !keepVersion(context, tx, place, old) &&
+    retire(context, tx, place, old, { was: "snapshot", stamp: null }, shared);
+  if (!isGone) for (const content of shared) context.contents.share(tx, content);
   write(tx, place, old, next);
 }
 
@@ -135,17 +142,21 @@ function keepVersion(
   return true;
 }
 
-/** Keeps a state for as long as deleted blobs are kept, or drops its bytes, and with that is true. */
+/**
+ * Keeps a state for as long as deleted blobs are kept; or drops its bytes and shares those of its
+ * `heirs`, and with that is true.
+ */
 function retire(
   context: BlobContext,
   tx: Transaction,
   place: BlobPlace,
   blob: Blob,
   { was, stamp }: { was: DeletedBlob["was"]; stamp: bigint | null },
+  heirs: readonly Content[] = [],
 ): boolean {
   const retention = readDeleteRetention(tx, place.at.account, "blob");
   if (retention === null) {
-    context.contents.drop(tx, blob.content);
+    context.contents.handOver(tx, blob.content, heirs);
     return true;
   }
   if (was === "current") makeRoom(context, tx, place);

@@ -18,6 +18,7 @@ import { type BlockPlan, type BlockReference, planBlocks, planInSteps } from "./
 import type { BlobContext, BlobCreation } from "./context.ts";
 import { replaceBlob } from "./history.ts";
 import {
+  type Blob,
   type BlobProperties,
   deleteStagedBlob,
   type Metadata,
@@ -131,9 +132,8 @@ function commit(
   const { contents } = context;
   const name = asked.at.blob;
   const written = nextBlobState(context, tx, asked.at, old);
-  for (const content of references.shares) contents.share(tx, content);
   for (const content of references.drops) contents.drop(tx, content);
-  replaceBlob(context, tx, { at: asked.at, container }, old, {
+  const next: Blob = {
     ...NEW_BLOB,
     type: "BlockBlob",
     ...written,
@@ -142,7 +142,8 @@ function commit(
     metadata: asked.metadata,
     tags: asked.tags,
     tier: tierOnUpload(asked.tier, old?.tier ?? null, tx.now()),
-  });
+  };
+  replaceBlob(context, tx, { at: asked.at, container }, old, next, references.shares);
   if (staged !== null) {
     deleteStagedBlob(tx, container, name, staged, { dropContents: references.dropsStaged });
   }
