@@ -80,6 +80,22 @@ test("a leased share is deleted with the id of its lease only", async () => {
   await share.delete();
 });
 
+test("a refusal for a lease names the file or share that it is on", async () => {
+  const file = await newFile();
+  const share = server.client().getShareClient(file.shareName);
+  await file.getShareLeaseClient(A).acquireLease();
+  await share.getShareLeaseClient(A).acquireLease(15);
+  const wrong = { leaseAccessConditions: { leaseId: B } };
+  const refusals = [
+    await refused(file.delete(), 412, "LeaseIdMissing"),
+    await refused(share.delete(), 412, "LeaseIdMissing"),
+    await refused(file.delete(wrong), 412, "LeaseIdMismatchWithFileOperation"),
+    await refused(share.delete(wrong), 412, "LeaseIdMismatchWithContainerOperation"),
+  ];
+  const told = refusals.map(({ message }) => / (the (file|share)\S*?)[ .]/.exec(message)?.[1]);
+  assert.deepEqual(told, ["the file/share", "the file/share", "the file", "the share"]);
+});
+
 test("a file's lease goes from available to leased, changed, broken and released", async () => {
   const file = await newFile();
   const state = async () => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { STATUS_CODES } from "node:http";
 import { test } from "node:test";
-import { FAULT_CODES } from "../../base/fault.ts";
+import { FAULT_CODES, type FaultCode } from "../../base/fault.ts";
 import { assertReference } from "../../base/reference.fixture.ts";
-import { REST_FAULTS } from "./fault-status.ts";
+import { FILE_MESSAGES, REST_FAULTS } from "./fault-status.ts";
 
 test("docs/reference/errors.md lists every error as it is sent", () => {
   assertReference("errors.md", reference());
@@ -26,6 +26,9 @@ function reference(): string {
   const rows = Object.values(REST_FAULTS)
     .map(({ status, code, message }) => `| ${code} | ${status} | ${message} |`)
     .sort();
+  const fileRows = Object.entries(FILE_MESSAGES).map(
+    ([code, message]) => `| ${REST_FAULTS[code as FaultCode].code} | ${message} |`,
+  );
   return `# Errors of the REST services
 
 Every error is sent with its code in the header \`x-ms-error-code\` and, except for a HEAD or a 304,
@@ -35,5 +38,11 @@ and code; the text may change. SDKs repeat requests that got a 500 or 503.
 | code | status | message |
 |---|---|---|
 ${[...new Set(rows)].join("\n")}
+
+In the File service leases are on files and shares, and some messages say so:
+
+| code | message |
+|---|---|
+${fileRows.join("\n")}
 `;
 }

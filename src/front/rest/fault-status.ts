@@ -876,3 +876,16 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     message: "The request uses X-HTTP-Method with an HTTP verb other than POST.",
   },
 };
+
+/** Leases of the File service are on files and shares, whatever the codes say. */
+export const FILE_MESSAGES: { readonly [code in FaultCode]?: string } = {
+  LeaseIdMismatchWithContainerOperation:
+    "The lease ID specified did not match the lease ID for the share.",
+  LeaseIdMismatchWithLeaseOperation:
+    "The lease ID specified did not match the lease ID for the file/share.",
+  LeaseIdMissing:
+    "There is currently a lease on the file/share and no lease ID was specified in the request.",
+  LeaseLost: "A lease ID was specified, but the lease for the file/share has expired.",
+  LeaseNotPresentWithContainerOperation: "There is currently no lease on the share.",
+  LeaseNotPresentWithLeaseOperation: "There is currently no lease on the file/share.",
+};

@@ -1,6 +1,6 @@
 import type { Fault } from "../../base/fault.ts";
 import { isoOfStamp, stampOf } from "../../base/stamp.ts";
-import { REST_FAULTS } from "./fault-status.ts";
+import { FILE_MESSAGES, REST_FAULTS } from "./fault-status.ts";
 import type { RestRequest, RestResponse } from "./http/exchange.ts";
 import { element, XML_DECLARATION } from "./xml/write-xml.ts";
 
@@ -9,9 +9,19 @@ export interface ErrorOptions {
   readonly challenge?: string;
   /** Which of the operations of a batch was refused; the message begins with it. */
   readonly index?: number;
+  /** Messages that are other than usual. */
+  readonly messages?: typeof FILE_MESSAGES;
 }
 
-/** Blob, Queue and File. */
+export function spellFileError(
+  fault: Fault,
+  request: RestRequest,
+  options: ErrorOptions,
+): RestResponse {
+  return spellXmlError(fault, request, { ...options, messages: FILE_MESSAGES });
+}
+
+/** Blob and Queue. */
 export function spellXmlError(
   fault: Fault,
   request: RestRequest,
@@ -66,7 +76,7 @@ const ALSO_HEADERS: ReadonlyMap<string, string> = new Map([
 function answer(
   fault: Fault,
   request: RestRequest,
-  { challenge, index }: ErrorOptions,
+  { challenge, index, messages }: ErrorOptions,
   contentType: string,
   spell: (code: string, message: string, details: Details) => string,
 ): RestResponse {
@@ -84,7 +94,7 @@ function answer(
   headers.push("Content-Type", contentType);
   const time = isoOfStamp(stampOf(request.receivedMs));
   const prefix = index === undefined ? "" : `${index}:`;
-  const text = `${prefix}${message}\nRequestId:${request.id}\nTime:${time}`;
+  const text = `${prefix}${messages?.[fault.code] ?? message}\nRequestId:${request.id}\nTime:${time}`;
   const details = entries.filter(([name]) => !HEADER_DETAILS.has(name));
   return { status, headers, body: spell(code, text, details) };
 }
