@@ -39,6 +39,20 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
     await bench.expect(later, 0, [page(1_000), Buffer.alloc(PAGE), page(1)]);
   });
 
+  promise(
+    "thousands of snapshots do not come between a reader and what it reads",
+    async (bench) => {
+      const snapshots = 5_000;
+      const map = await bench.writeBetweenSnapshots(await bench.create(TIB), snapshots);
+      await bench.expect(map, TIB - PAGE, [Buffer.alloc(PAGE)]);
+      await bench.expect(map, 0, [page(0), page(0), page(0)]);
+      const { store, contents } = bench.contents;
+      const all = await store.read((view) => contents.maps.ranges(view, map, 0, TIB, 10));
+      assert.deepEqual(all.found, [{ start: 0, end: 2_000 * PAGE, isCleared: false }]);
+      assert.equal(all.next, 2_000 * PAGE);
+    },
+  );
+
   promise("when a snapshot is gone, its layer is joined with the one on top", async (bench) => {
     const first = await bench.write(await bench.create(TIB), 0, someBytes(100_000, 1));
     await bench.contents.share(first);
@@ -307,6 +321,20 @@ class MapBench {
       );
     }
     return written;
+  }
+
+  /** One page after another, and a snapshot before each. */
+  async writeBetweenSnapshots(map: Content, count: number): Promise<Content> {
+    const { store, contents } = this.contents;
+    const taken = await contents.take(wholeBody(page(0)), NO_DIGESTS);
+    return store.transact((tx) => {
+      let written = map;
+      for (let at = 0; at < count; at++) {
+        contents.share(tx, written);
+        written = contents.maps.write(tx, written, at * PAGE, taken);
+      }
+      return written;
+    });
   }
 
   async expect(map: Content, from: number, expected: readonly Bytes[]): Promise<void> {

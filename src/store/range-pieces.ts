@@ -30,17 +30,61 @@ export function* piecesOf(
   layers: readonly bigint[],
   from: number,
   until: number,
-  depth = 0,
 ): Generator<RangeEntry> {
-  const layer = layers[depth];
-  if (layer === undefined) return;
-  let at = from;
-  for (const entry of entriesOver(view, layer, from, until)) {
-    if (at < entry.start) yield* piecesOf(view, layers, at, entry.start, depth + 1);
-    yield entry;
-    at = endOf(entry);
+  const [top] = layers;
+  if (top !== undefined && layers.length === 1) {
+    yield* entriesOver(view, top, from, until);
+    return;
   }
-  if (at < until) yield* piecesOf(view, layers, at, until, depth + 1);
+  // There may be thousands of layers, so all of them are walked through at once, side by side.
+  let walks = layers.map((layer) => new LayerWalk(view, layer, from, until));
+  for (let at = from; at < until; ) {
+    const { shown, end, hasEnded } = showing(walks, at, until);
+    if (shown !== null) yield cut(shown, at, end);
+    if (hasEnded) walks = walks.filter((walk) => !walk.isOver);
+    at = end;
+  }
+}
+
+/** What shows at an offset, if anything, and up to where that stays so. */
+function showing(
+  walks: readonly LayerWalk[],
+  at: number,
+  until: number,
+): { shown: RangeEntry | null; end: number; hasEnded: boolean } {
+  let end = until;
+  let hasEnded = false;
+  for (const walk of walks) {
+    const entry = walk.entryFrom(at);
+    if (entry === null) hasEnded = true;
+    else if (entry.start > at) end = Math.min(end, entry.start);
+    else return { shown: entry, end: Math.min(end, endOf(entry)), hasEnded };
+  }
+  return { shown: null, end, hasEnded };
+}
+
+/** The entries of one layer, one after another. */
+class LayerWalk {
+  readonly #entries: Iterator<RangeEntry>;
+  /** Undefined before the first, null behind the last. */
+  #entry: RangeEntry | null | undefined;
+
+  constructor(view: View, layer: bigint, from: number, until: number) {
+    this.#entries = entriesOver(view, layer, from, until);
+  }
+
+  get isOver(): boolean {
+    return this.#entry === null;
+  }
+
+  /** The first that does not end before this offset, which never goes back. */
+  entryFrom(at: number): RangeEntry | null {
+    while (this.#entry === undefined || (this.#entry !== null && endOf(this.#entry) <= at)) {
+      const next = this.#entries.next();
+      this.#entry = next.done ? null : next.value;
+    }
+    return this.#entry;
+  }
 }
 
 /** Entries of one layer between two offsets, cut there. Costs no more than what it finds. */

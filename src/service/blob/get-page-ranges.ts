@@ -3,7 +3,8 @@ import { Fault } from "../../base/fault.ts";
 import { PAGE_BYTES } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import type { Range } from "../../store/range-map.ts";
+import { listRangesOf } from "../../store/listed-ranges.ts";
+import type { Range, Ranges } from "../../store/range-map.ts";
 import type { View } from "../../store/store.ts";
 import { admitBlobRead } from "./admit.ts";
 import type { BlobContext, BlobRead, BlobStateAddress } from "./context.ts";
@@ -27,66 +28,35 @@ export interface PageRangesFound {
   readonly next: number | null;
 }
 
-/** A writer that is always faster must not keep a reader going round for ever. */
-const LOOKS_MAX = 3;
-
-/**
- * Where something was written to a page blob, all as it was at one moment. It may be in very many
- * pieces: they are looked up step by step, beginning anew if the blob changes meanwhile. If it
- * never stands still, they are looked up in one body.
- */
 export async function getPageRanges(
   context: BlobContext,
   asked: GetPageRanges,
 ): Promise<PageRangesFound> {
-  for (let looks = 0; looks < LOOKS_MAX; looks++) {
-    const found = await lookInSteps(context, asked);
-    if (found !== null) return found;
-  }
-  return context.store.read((view) => {
-    let found = look(context, view, asked, null);
-    while (goesOn(found, asked)) found = look(context, view, asked, found);
-    return found;
+  const { of, ranges, next } = await listRangesOf(context.store, {
+    resultsMax: asked.resultsMax,
+    look: (view, start, limit) => look(context, view, asked, start, limit),
   });
+  return { blob: of, ranges, next };
 }
 
-async function lookInSteps(
-  context: BlobContext,
-  asked: GetPageRanges,
-): Promise<PageRangesFound | null> {
-  let found = await context.store.read((view) => look(context, view, asked, null));
-  while (goesOn(found, asked)) {
-    const before = found;
-    found = await context.store.read((view) => look(context, view, asked, before));
-    if (found.blob.etag !== before.blob.etag) return null;
-  }
-  return found;
-}
-
-function goesOn({ ranges, next }: PageRangesFound, { resultsMax }: GetPageRanges): boolean {
-  return next !== null && ranges.length < resultsMax;
-}
-
-/** One step further than what has been found already. */
 function look(
   context: BlobContext,
   view: View,
   asked: GetPageRanges,
-  before: PageRangesFound | null,
-): PageRangesFound {
+  start: number | null,
+  limit: number,
+): { of: Blob; more: Ranges } {
   const { container, blob } = admitBlobRead(view, asked, BLOB_NEEDS.getPageRanges, "PageBlob");
   const since = asked.since === null ? null : previousOf(view, container, asked.at, asked.since);
   const { from, until } = wholePages(blob.content.length, asked.range);
-  const start = before?.next ?? Math.max(from, asked.after ?? 0);
-  const ranges = before?.ranges ?? [];
+  const at = start ?? Math.max(from, asked.after ?? 0);
   const { maps } = context.contents;
-  const limit = asked.resultsMax - ranges.length;
   const more =
     since === null
-      ? maps.ranges(view, blob.content, start, until, limit)
-      : maps.changes(view, blob.content, since.content, start, until, limit);
+      ? maps.ranges(view, blob.content, at, until, limit)
+      : maps.changes(view, blob.content, since.content, at, until, limit);
   if (more === null) throw new Fault("BlobOverwritten");
-  return { blob, ranges: joined(ranges, more.found), next: more.next };
+  return { of: blob, more };
 }
 
 /** The snapshot that a blob, or a later snapshot of it, is compared with. */
@@ -103,15 +73,6 @@ function previousOf(
   if (previous === null) throw new Fault("PreviousSnapshotNotFound");
   if (previous.type !== "PageBlob") throw new Fault("PreviousSnapshotOperationNotSupported");
   return previous;
-}
-
-/** Two lists of ranges, of which one may go on where the other ends. */
-function joined(ranges: readonly Range[], more: readonly Range[]): readonly Range[] {
-  const last = ranges.at(-1);
-  const [first, ...rest] = more;
-  const isJoint = first?.start === last?.end && first?.isCleared === last?.isCleared;
-  if (last === undefined || first === undefined || !isJoint) return [...ranges, ...more];
-  return [...ranges.slice(0, -1), { ...last, end: first.end }, ...rest];
 }
 
 /** The pages that a range touches. A range from the very beginning fits an empty blob, too. */

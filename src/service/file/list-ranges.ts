@@ -1,6 +1,7 @@
 import type { ByteRange } from "../../base/byte-range.ts";
 import { Fault } from "../../base/fault.ts";
 import type { Stamp } from "../../base/stamp.ts";
+import { listRangesOf } from "../../store/listed-ranges.ts";
 import type { Range, Ranges } from "../../store/range-map.ts";
 import type { View } from "../../store/store.ts";
 import { admitFileRead, type InFile, treeOf } from "./admit.ts";
@@ -22,50 +23,26 @@ export interface ListRangesDone {
   readonly ranges: readonly Range[];
 }
 
-/** A writer that is always faster must not keep a reader going round for ever. */
-const LOOKS_MAX = 3;
-const RANGES_PER_LOOK = 10_000;
-
-/**
- * Where something was written to a file, all as it was at one moment. It may be in very many
- * pieces: they are looked up step by step, beginning anew if the file changes meanwhile. If it
- * never stands still, they are looked up in one body.
- */
 export async function listRanges(context: FileContext, asked: ListRanges): Promise<ListRangesDone> {
-  for (let looks = 0; looks < LOOKS_MAX; looks++) {
-    const found = await lookInSteps(context, asked);
-    if (found !== null) return found;
-  }
-  return context.store.read((view) => {
-    let found = look(context, view, asked, null);
-    while (found.next !== null) found = look(context, view, asked, found);
-    return found;
+  const { of, ranges } = await listRangesOf(context.store, {
+    resultsMax: Number.POSITIVE_INFINITY,
+    look: (view, start, limit) => look(context, view, asked, start, limit),
   });
+  return { file: of, ranges };
 }
 
-interface Found extends ListRangesDone {
-  /** Where the list goes on; null if it does not. */
-  readonly next: number | null;
-}
-
-async function lookInSteps(context: FileContext, asked: ListRanges): Promise<Found | null> {
-  let found = await context.store.read((view) => look(context, view, asked, null));
-  while (found.next !== null) {
-    const before = found;
-    found = await context.store.read((view) => look(context, view, asked, before));
-    if (found.file.etag !== before.file.etag) return null;
-  }
-  return found;
-}
-
-/** One step further than what has been found already. */
-function look(context: FileContext, view: View, asked: ListRanges, before: Found | null): Found {
+function look(
+  context: FileContext,
+  view: View,
+  asked: ListRanges,
+  start: number | null,
+  limit: number,
+): { of: File; more: Ranges } {
   const admitted = admitFileRead(view, asked, "listRanges");
   const { file } = admitted;
   const { from, until } = boundsOf(file.content.length, asked.range);
-  const start = before?.next ?? from;
-  const { found, next } = rangesFrom(context, view, asked, admitted, start, until);
-  return { file, ranges: joined(before?.ranges ?? [], found), next };
+  const more = rangesFrom(context, view, asked, admitted, start ?? from, until, limit);
+  return { of: file, more };
 }
 
 function rangesFrom(
@@ -75,29 +52,21 @@ function rangesFrom(
   { share, file }: InFile,
   from: number,
   until: number,
+  limit: number,
 ): Ranges {
   const { maps } = contents;
   const { since } = asked;
-  if (since === null) return maps.ranges(view, file.content, from, until, RANGES_PER_LOOK);
+  if (since === null) return maps.ranges(view, file.content, from, until, limit);
   if (readSnapshot(view, share, since) === null) throw new Fault("PreviousSnapshotNotFound");
   const before = findFile(view, treeOf(share, since), file.id);
   const isMoved = before?.parent !== file.parent || before.name !== file.name;
   if (before === null || (isMoved && !asked.followsRenames)) {
     throw new Fault("FileGenerationMismatch");
   }
-  const changes = maps.changes(view, file.content, before.content, from, until, RANGES_PER_LOOK);
+  const changes = maps.changes(view, file.content, before.content, from, until, limit);
   // A file that was overwritten is the same, but holds nothing of what it was.
   if (changes === null) throw new Fault("FileGenerationMismatch");
   return changes;
-}
-
-/** Two lists of ranges, of which one may go on where the other ends. */
-function joined(ranges: readonly Range[], more: readonly Range[]): readonly Range[] {
-  const last = ranges.at(-1);
-  const [first, ...rest] = more;
-  const goesOn = first?.start === last?.end && first?.isCleared === last?.isCleared;
-  if (last === undefined || first === undefined || !goesOn) return [...ranges, ...more];
-  return [...ranges.slice(0, -1), { ...last, end: first.end }, ...rest];
 }
 
 /** A range from the very beginning fits an empty file, too. */

@@ -23,29 +23,26 @@ export async function handleGetPageRanges(
   const { headers, query } = call.request;
   refuseUnsupportedOnRead(call.request);
   refuseHeaders(headers, ["x-ms-previous-snapshot-url"]);
-  const since = stampFromQuery(query, "prevsnapshot");
-  const asked = { ...blobReadOf(call), range: rangeOf(headers), since };
-  const isPaged = call.version >= PAGED_SINCE;
-  const resultsMax = isPaged ? resultsMaxOf(query) : PAGE_RANGES_MAX;
-  let after = positionOf(query);
-  let ranges = "";
-  for (;;) {
-    const found = await getPageRanges(context, { ...asked, after, resultsMax });
-    ranges += found.ranges.map(rangeElement).join("");
-    after = found.next;
-    if (after !== null && !isPaged) continue;
-    const next = after === null ? "" : writeMarker({ kind: "o", text: String(after) });
-    return {
-      status: 200,
-      headers: [
-        ...XML_CONTENT,
-        ...versionHeaders(found.blob),
-        "x-ms-blob-content-length",
-        String(found.blob.content.length),
-      ],
-      body: `${XML_DECLARATION}<PageList>${ranges}${element("NextMarker", next)}</PageList>`,
-    };
-  }
+  const { blob, ranges, next } = await getPageRanges(context, {
+    ...blobReadOf(call),
+    range: rangeOf(headers),
+    since: stampFromQuery(query, "prevsnapshot"),
+    after: positionOf(query),
+    resultsMax: call.version >= PAGED_SINCE ? resultsMaxOf(query) : Number.POSITIVE_INFINITY,
+  });
+  const marker = next === null ? "" : writeMarker({ kind: "o", text: String(next) });
+  return {
+    status: 200,
+    headers: [
+      ...XML_CONTENT,
+      ...versionHeaders(blob),
+      "x-ms-blob-content-length",
+      String(blob.content.length),
+    ],
+    body:
+      `${XML_DECLARATION}<PageList>${ranges.map(rangeElement).join("")}` +
+      `${element("NextMarker", marker)}</PageList>`,
+  };
 }
 
 function rangeElement({ start, end, isCleared }: Range): string {
