@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
 import { refuse } from "../../base/fault.ts";
@@ -10,7 +11,7 @@ import { type TierStatus, tierStatus } from "../../rules/tier.ts";
 import type { View } from "../../store/store.ts";
 import { admitToContainer } from "./admit.ts";
 import type { BlobContext, ContainerAsked } from "./context.ts";
-import { type ListedKinds, type ListedState, ListedStates } from "./listed-states.ts";
+import { type ListedKinds, type ListedState, ListedStates, type Passed } from "./listed-states.ts";
 import { type Container, CURRENT } from "./records.ts";
 
 export interface ListBlobs extends ContainerAsked {
@@ -57,6 +58,8 @@ export type ListedItem =
  * which spares the garbage collector more than the bodies cost.
  */
 const PAGE_ITEMS_MAX = 250;
+/** Who looks for little among very much that is not listed goes on with another request. */
+const PAGES_MAX = 100;
 
 /** Page by page, so that no more than one of them has to be kept. There is always a first. */
 export async function* listBlobs(
@@ -65,13 +68,15 @@ export async function* listBlobs(
 ): AsyncGenerator<ListedPage> {
   let left = asked.resultsMax;
   let after = asked.after;
-  do {
+  for (let pages = 0; pages < PAGES_MAX && left > 0; pages++) {
     const room = Math.min(left, PAGE_ITEMS_MAX);
     const page = await context.store.read((view) => listPage(view, asked, after, room));
     yield page;
     left -= page.items.length;
     after = page.next;
-  } while (left > 0 && after !== null);
+    if (after === null) return;
+    if (page.items.length === 0) await nextTurn();
+  }
 }
 
 function listPage(
@@ -93,7 +98,7 @@ function listPage(
   const items: ListedItem[] = [];
   while (items.length < room) {
     const head = states.head(room - items.length + 1);
-    if (head === null) return { items, next: null };
+    if (head === null) return { items, next: positionAt(states.stoppedAt) };
     const prefix = commonPrefix(head.name, asked);
     if (prefix === null) {
       items.push(listedItem(head, now));
@@ -103,7 +108,12 @@ function listPage(
       states.jumpPast(prefix);
     }
   }
-  return { items, next: states.head(1) === null ? null : positionBehind(items.at(-1)) };
+  const isEnd = states.head(1) === null && states.stoppedAt === null;
+  return { items, next: isEnd ? null : positionBehind(items.at(-1)) };
+}
+
+function positionAt(passed: Passed | null): ListPosition | null {
+  return passed && { behind: "state", text: passed.name, stamp: passed.stamp };
 }
 
 function positionBehind(last: ListedItem | undefined): ListPosition | null {

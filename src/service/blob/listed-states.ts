@@ -20,6 +20,9 @@ export interface ListedKinds {
   readonly versionsOnly: boolean;
 }
 
+/** States that one body passes by, at most: those of which only the last stands for its name. */
+const PASSED_MAX = 500;
+
 /** Where a walk begins and ends, and whether it leaves things out on its way. */
 export interface Walk {
   startOf(space: Space): Bytes;
@@ -39,6 +42,9 @@ export interface ListedState {
   /** Its place among those of the same name. */
   readonly stamp: Stamp;
 }
+
+/** A state that is not listed. */
+export type Passed = Pick<ListedState, "name" | "stamp">;
 
 type Kind = "current" | "snapshot" | "version" | "deleted" | "deleted state" | "staged";
 
@@ -68,6 +74,8 @@ export class ListedStates {
   readonly #sources: readonly Source[];
   /** Where the head comes from. */
   #from: Source;
+  #passed = 0;
+  #stoppedAt: Passed | null = null;
 
   constructor(view: View, container: ContainerId, asked: ListedKinds, walk: Walk) {
     this.#view = view;
@@ -83,15 +91,22 @@ export class ListedStates {
     this.#from = this.#current;
   }
 
-  /** No more than `most` will be used, this one included. */
+  /** Where others must have their turn before the walk goes on; null if it came to its end. */
+  get stoppedAt(): Passed | null {
+    return this.#stoppedAt;
+  }
+
+  /** Null at the end, or where it stopped. No more than `most` will be used, this one included. */
   head(most: number): ListedState | null {
-    for (;;) {
+    while (this.#stoppedAt === null) {
       const entry = this.#first(most);
       if (entry === null) return null;
       const found = this.#listed(this.#from, entry, most);
       if (found !== null) return found;
+      if (++this.#passed === PASSED_MAX) this.#stoppedAt = passedAt(this.#from, entry);
       this.advance();
     }
+    return null;
   }
 
   advance(): void {
@@ -196,6 +211,11 @@ function kindsOf(asked: ListedKinds): Kind[] {
 /** Behind their first byte, which tells the kinds apart, all are ordered by the same parts. */
 function isBefore(one: Entry, other: Entry): boolean {
   return one.key.subarray(1).compare(other.key.subarray(1)) < 0;
+}
+
+/** Uncommitted blocks come before all states of their name. */
+function passedAt({ kind }: Source, { key: found }: Entry): Passed {
+  return { name: nameOfBlobKey(found), stamp: kind === "staged" ? 0n : stampOfKey(found) };
 }
 
 function currentState({ key: found, value }: Entry): ListedState {

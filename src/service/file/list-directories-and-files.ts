@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Bytes } from "../../base/bytes.ts";
 import { keyAfter } from "../../base/keys.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
@@ -40,6 +41,8 @@ export interface ListedFile {
 
 /** A long list is several bodies: each sees one state, and no writer waits for them. */
 const PAGE_ITEMS_MAX = 250;
+/** Who looks for little among very much that is not listed goes on with another request. */
+const PAGES_MAX = 100;
 
 /** Page by page, so that no more than one of them has to be kept. There is always a first. */
 export async function* listDirectoriesAndFiles(
@@ -48,7 +51,7 @@ export async function* listDirectoriesAndFiles(
 ): AsyncGenerator<ListedItems> {
   let left = asked.resultsMax;
   let after: string | null = asked.after;
-  while (left > 0 && after !== null) {
+  for (let pages = 0; pages < PAGES_MAX && left > 0 && after !== null; pages++) {
     const behind: string = after;
     const room = Math.min(left, PAGE_ITEMS_MAX);
     const page: ListedItems = await context.store.read((view) =>
@@ -57,6 +60,7 @@ export async function* listDirectoriesAndFiles(
     yield page;
     left -= page.items.length;
     after = page.next;
+    if (page.items.length === 0) await nextTurn();
   }
 }
 
@@ -76,7 +80,7 @@ function listPage(
   const items: ListedFile[] = [];
   for (;;) {
     const entry = entries.next(room - items.length + 1);
-    if (entry === null) return { directory, items, next: null };
+    if (entry === null) return { directory, items, next: entries.stoppedAt };
     if (isPending(entry.id)) continue;
     const last = items.at(-1);
     if (items.length === room && last !== undefined) {

@@ -84,12 +84,10 @@ function listPage(
     ? entriesOf(view, SPACE.deletedShare, asked, after, DELETED_MAX).map(deletedShareOfEntry)
     : [];
   const shares: ListedShare[] = [];
-  const names = new Set([...live, ...deleted].map(({ name }) => name));
-  for (const name of [...names].sort()) {
-    const under = [
-      ...deleted.filter((one) => one.name === name).flatMap((one) => listedDeleted(view, one)),
-      ...live.filter((one) => one.name === name).flatMap((one) => listedLive(view, asked, one)),
-    ];
+  // Those of one name keep their order: what was deleted comes first.
+  const named = [...deleted, ...live].sort((one, other) => ordinally(one.name, other.name));
+  for (const one of named) {
+    const under = "deleted" in one ? listedDeleted(view, one) : listedLive(view, asked, one);
     for (const item of under) {
       if (after !== null && !isBehind(item, after)) continue;
       if (shares.length === room) return { shares, next: shares.at(-1) ?? null };
@@ -97,6 +95,11 @@ function listPage(
     }
   }
   return { shares, next: null };
+}
+
+function ordinally(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }
 
 function entriesOf(

@@ -96,8 +96,11 @@ function canonicalPermission(sddl: string): Canonical {
 const INHERITED = new Map<string, string>();
 const CANONICAL = new Map<string, Canonical>();
 const REMEMBERED_MAX = 1_000;
+/** Longer ones are seldom met twice, and a thousand of them would be much to keep. */
+const REMEMBERED_CHARS_MAX = 2_000;
 
 function remember<T>(known: Map<string, T>, at: string, value: T): void {
+  if (at.length > REMEMBERED_CHARS_MAX) return;
   if (known.size >= REMEMBERED_MAX) known.clear();
   known.set(at, value);
 }

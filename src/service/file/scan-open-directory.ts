@@ -55,7 +55,7 @@ function scan(
   const items: ScannedItem[] = [];
   for (let left = limit; left > 0; left--) {
     const entry = entries.next(left);
-    if (entry === null) return { items, next: null };
+    if (entry === null) return { items, next: entries.stoppedAt };
     const { id, isDirectory } = entry;
     const item = isDirectory ? readDirectory(view, tree, id) : readFile(view, tree, id);
     if (matchesPattern(item.name, pattern)) items.push({ isDirectory, item });

@@ -40,6 +40,8 @@ interface Walk {
 export class FileSweep {
   readonly #context: FileContext;
   #walk: Walk | null = null;
+  /** Where the search for shares whose time is over has come to. */
+  #searchFrom: Bytes = ALL_DELETED;
 
   constructor(context: FileContext) {
     this.#context = context;
@@ -48,18 +50,27 @@ export class FileSweep {
   /** One round, which writes to a bounded number of records; true while there may be more to do. */
   async sweep(): Promise<boolean> {
     const { store, contents } = this.#context;
-    if (await store.read((view) => expiredShares(view).length > 0)) {
-      await store.transact(abandonExpired);
-    }
+    const isSearching = await this.#searchExpired();
     if (await store.read((view) => firstOf(view, SPACE.doomedShare) !== null)) {
       await store.transact((tx) => freeDoomed(tx, contents));
       return true;
     }
-    if (await store.read((view) => firstOf(view, SPACE.thinnedShare) === null)) return false;
+    if (await store.read((view) => firstOf(view, SPACE.thinnedShare) === null)) return isSearching;
     this.#walk = await store.transact((tx) => freeKept(tx, contents, this.#walk));
     return true;
   }
+
+  /** True while it has not come to the end. */
+  async #searchExpired(): Promise<boolean> {
+    const { store } = this.#context;
+    const { expired, next } = await store.read((view) => expiredShares(view, this.#searchFrom));
+    if (expired.length > 0) await store.transact((tx) => abandonExpired(tx, expired));
+    this.#searchFrom = next ?? ALL_DELETED;
+    return next !== null;
+  }
 }
+
+const ALL_DELETED = key(SPACE.deletedShare);
 
 function firstOf(view: View, space: Space): Entry | null {
   const all = key(space);
@@ -83,18 +94,27 @@ function freeKept(tx: Transaction, contents: Contents, before: Walk | null): Wal
   return null;
 }
 
-/** Shares that were kept to be restored, for as long as was promised. */
-function expiredShares(view: View): Entry[] {
-  const all = key(SPACE.deletedShare);
-  return view
-    .range(all, keyAfter(all), { limit: ROUND_RECORDS_MAX })
-    .filter((entry) => deletedShareOfEntry(entry).deleted.untilMs <= view.now());
+/** Of a page of shares that were kept to be restored, those whose time is over. */
+function expiredShares(view: View, from: Bytes): { expired: readonly Bytes[]; next: Bytes | null } {
+  const page = view.range(from, keyAfter(ALL_DELETED), { limit: ROUND_RECORDS_MAX });
+  const last = page.length < ROUND_RECORDS_MAX ? undefined : page.at(-1);
+  return {
+    expired: page.filter((entry) => isExpired(view, entry)).map((entry) => entry.key),
+    next: last === undefined ? null : keyAfter(last.key),
+  };
 }
 
-function abandonExpired(tx: Transaction): void {
-  for (const entry of expiredShares(tx)) {
-    abandonShare(tx, deletedShareOfEntry(entry).deleted.share.id);
-    tx.delete(entry.key);
+function isExpired(view: View, entry: Entry): boolean {
+  return deletedShareOfEntry(entry).deleted.untilMs <= view.now();
+}
+
+/** Some may have been restored since they were found. */
+function abandonExpired(tx: Transaction, keys: readonly Bytes[]): void {
+  for (const at of keys) {
+    const value = tx.get(at);
+    if (value === undefined) continue;
+    abandonShare(tx, deletedShareOfEntry({ key: at, value }).deleted.share.id);
+    tx.delete(at);
   }
 }
 

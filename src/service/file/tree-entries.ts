@@ -2,7 +2,10 @@ import type { Bytes } from "../../base/bytes.ts";
 import { EntryCursor } from "../../store/entry-cursor.ts";
 import type { View } from "../../store/store.ts";
 import { keptPrefix, originalKey, sinceOf, stampOfKept, type Tree } from "./kept-records.ts";
-import { type DirectoryEntry, decodeEntry } from "./tree-records.ts";
+import { type DirectoryEntry, decodeEntry, nameInEntryKey } from "./tree-records.ts";
+
+/** Entries that one body passes by, at most: those that came after the snapshot. */
+const PASSED_MAX = 1_000;
 
 /**
  * The entries of a directory whose keys lie within bounds, in the order of their names: as they are
@@ -12,6 +15,8 @@ export class TreeEntries {
   readonly #tree: Tree;
   readonly #present: EntryCursor;
   readonly #kept: EntryCursor | null;
+  #passed = 0;
+  #stoppedAt: string | null = null;
 
   constructor(view: View, tree: Tree, from: Bytes, until: Bytes) {
     this.#tree = tree;
@@ -22,10 +27,18 @@ export class TreeEntries {
         : new EntryCursor(view, keptPrefix(from), keptPrefix(until), false);
   }
 
-  /** The next one, null at the end. No more than `most` will be asked for, this one included. */
+  /** The name behind which it goes on, once others had their turn; null if it came to its end. */
+  get stoppedAt(): string | null {
+    return this.#stoppedAt;
+  }
+
+  /**
+   * The next one; null at the end, or where it stopped. No more than `most` will be asked for, this
+   * one included.
+   */
   next(most: number): DirectoryEntry | null {
     if (this.#kept === null) return this.#nextPresent(most);
-    for (;;) {
+    while (this.#stoppedAt === null) {
       const present = this.#present.head(most);
       const kept = this.#kept.head(most);
       if (present === null && kept === null) return null;
@@ -37,7 +50,10 @@ export class TreeEntries {
       if (found !== null && sinceOf(found) <= (this.#tree.snapshot as bigint)) {
         return decodeEntry(found);
       }
+      const at = order <= 0 ? present?.key : keptAt;
+      if (++this.#passed === PASSED_MAX) this.#stoppedAt = nameInEntryKey(at as Bytes);
     }
+    return null;
   }
 
   #nextPresent(most: number): DirectoryEntry | null {

@@ -10,7 +10,7 @@ import {
   u64,
   units,
 } from "../../base/fields.ts";
-import { key, keyAfter, ordinalPart, SPACE } from "../../base/keys.ts";
+import { KeyReader, key, keyAfter, ordinalPart, SPACE } from "../../base/keys.ts";
 import { fileNameKey } from "../../rules/file-name.ts";
 import { contentProperties, storedContent } from "../../store/content-field.ts";
 import type { Contents } from "../../store/contents.ts";
@@ -69,6 +69,14 @@ const fileFormat = format(1, fileShape);
 
 export function entryKey({ share }: Tree, directory: bigint, name: string): Bytes {
   return key(SPACE.directoryEntry, share, directory, ordinalPart(fileNameKey(name)));
+}
+
+/** A name by which the entry under this key is found again; its case is lost. */
+export function nameInEntryKey(found: Bytes): string {
+  const parts = new KeyReader(found);
+  parts.u64();
+  parts.u64();
+  return parts.ordinal();
 }
 
 /** Where the entries begin whose names begin so. */
