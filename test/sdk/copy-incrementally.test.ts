@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import type { BlobClient, ContainerClient, PageBlobClient } from "@azure/storage-blob";
+import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
 import { forThisFile, startServer } from "./server.ts";
 
@@ -88,6 +89,16 @@ test("a source that was created anew is not followed", async () => {
   await startCopy(copy, disk, await snapshotWith(1, 0));
   await disk.create(2_048);
   await refused(startCopy(copy, disk, await snapshotWith(2, 0)), 409, "BlobOverwritten");
+});
+
+test("a lease that is named must be there", async () => {
+  const { url } = disk.withSnapshot(await snapshotWith(1, 0));
+  const { status, code } = await rawRequest(server, {
+    method: "PUT",
+    path: `/${box.containerName}/copy?comp=incrementalcopy`,
+    headers: { "x-ms-copy-source": url, "x-ms-lease-id": "00000000-0000-0000-0000-00000000000a" },
+  });
+  assert.deepEqual([status, code], [412, "LeaseNotPresentWithBlobOperation"]);
 });
 
 test("only snapshots of one page blob follow each other, forward in time", async () => {

@@ -76,22 +76,27 @@ test("tags are copied with the permission to read them there and to set them her
       },
       CREDENTIAL,
     );
-  const ask = (target: string, from: string) =>
-    rawRequest(server, {
-      method: "PUT",
-      path: `/${box.containerName}/copy?${sas("copy", target)}`,
-      headers: {
-        "x-ms-copy-source": `${source.url}?${sas("source", from)}`,
-        "x-ms-requires-sync": "true",
-        "x-ms-copy-source-tag-option": "COPY",
-      },
-      signed: false,
-    });
-  const noSource = await ask("cwt", "r");
-  assert.deepEqual([noSource.status, noSource.code], [403, "CannotVerifyCopySource"]);
-  const noTarget = await ask("cw", "rt");
-  assert.deepEqual([noTarget.status, noTarget.code], [403, "AuthorizationPermissionMismatch"]);
-  assert.equal((await ask("cwt", "rt")).status, 202);
+  for (const [kind, status] of [
+    [{ "x-ms-requires-sync": "true" }, 202],
+    [{ "x-ms-blob-type": "BlockBlob" }, 201],
+  ] as const) {
+    const ask = (target: string, from: string) =>
+      rawRequest(server, {
+        method: "PUT",
+        path: `/${box.containerName}/copy?${sas("copy", target)}`,
+        headers: {
+          "x-ms-copy-source": `${source.url}?${sas("source", from)}`,
+          "x-ms-copy-source-tag-option": "COPY",
+          ...kind,
+        },
+        signed: false,
+      });
+    const noSource = await ask("cwt", "r");
+    assert.deepEqual([noSource.status, noSource.code], [403, "CannotVerifyCopySource"]);
+    const noTarget = await ask("cw", "rt");
+    assert.deepEqual([noTarget.status, noTarget.code], [403, "AuthorizationPermissionMismatch"]);
+    assert.equal((await ask("cwt", "rt")).status, status);
+  }
 });
 
 test("a copy is in the tier it is given, or in that of the blob that it replaces", async () => {

@@ -182,15 +182,16 @@ export function admitBlobCreation(
   asked: BlobCreation,
   need: Need,
   type: BlobType | null = null,
+  refuseByConditions = refuseCreateByConditions,
 ): { container: Container; old: Blob | null } {
   const { container, old } = admitToBlobName(view, asked, need, type);
   const now = view.now();
   if (old !== null) refuse(refuseOverwrite(asked.access, container, now));
-  if (asked.tags.length > 0) {
+  if (asked.copiesTags === true || asked.tags.length > 0) {
     refuse(refuseByAccess(asked.access, BLOB_NEEDS.setBlobTags, container, now));
     refuse(refuseTags(asked.tags));
   }
-  refuse(refuseCreateByConditions(old, asked.conditions));
+  refuse(refuseByConditions(old, asked.conditions));
   refuseByTagsOf(view, asked, container, old);
   refuse(refuseWriteByLease(old?.lease ?? null, asked.leaseId, now, "Blob"));
   refuse(refuseByPendingCopy(old?.copy ?? null));

@@ -77,6 +77,8 @@ export interface BlobUse extends BlobAsked {
 /** What creates a blob or replaces one. */
 export interface BlobCreation extends BlobUse {
   readonly tags: Tags;
+  /** Of what is made from a source: whether it has that one's tags. */
+  readonly copiesTags?: boolean;
   /** Null for that of the account. */
   readonly tier: Tier | null;
 }

@@ -4,6 +4,7 @@ import { type Stamp, stampOfIso } from "../../base/stamp.ts";
 import { refuseOverwrite } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { refuseTargetByConditions } from "../../rules/conditions.ts";
+import { refuseWriteByLease } from "../../rules/lease.ts";
 import type { Content } from "../../store/contents.ts";
 import type { OwnSource } from "../../store/source.ts";
 import type { Transaction } from "../../store/store.ts";
@@ -62,6 +63,7 @@ function admit(tx: Transaction, asked: CopyBlobIncrementally): Target {
   if (old !== null) refuse(refuseOverwrite(asked.access, container, tx.now()));
   refuse(refuseTargetByConditions(old, asked.conditions));
   refuseByTagsOf(tx, asked, container, old);
+  refuse(refuseWriteByLease(old?.lease ?? null, asked.leaseId, tx.now(), "Blob"));
   const wanted = partsOf(asked.source.url);
   if (wanted.snapshot === null) throw new Fault("IncrementalCopySourceMustBeSnapshot");
   if (old === null) return target;

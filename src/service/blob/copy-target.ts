@@ -1,14 +1,9 @@
 import type { Instant } from "../../base/clock.ts";
-import { Fault, refuse } from "../../base/fault.ts";
-import { type Need, refuseByAccess, refuseOverwrite } from "../../rules/access.ts";
-import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import { Fault } from "../../base/fault.ts";
+import type { Need } from "../../rules/access.ts";
 import { refuseTargetByConditions } from "../../rules/conditions.ts";
-import { refuseByPendingCopy, refuseOnIncrementalCopy } from "../../rules/copy.ts";
-import { refuseWriteByLease } from "../../rules/lease.ts";
-import { refuseTags } from "../../rules/tags.ts";
 import {
   type RehydratePriority,
-  refuseByTier,
   refuseCopyFromArchive,
   type StoredTier,
   stepTier,
@@ -19,7 +14,7 @@ import {
 import type { Content } from "../../store/contents.ts";
 import type { SourceObject } from "../../store/source.ts";
 import type { Transaction, View } from "../../store/store.ts";
-import { admitToBlobName, refuseByTagsOf } from "./admit.ts";
+import { admitBlobCreation } from "./admit.ts";
 import type { BlobContext, BlobCreation } from "./context.ts";
 import { replaceBlob } from "./history.ts";
 import { type Blob, type BlobCopy, type Container, type Metadata, NEW_BLOB } from "./records.ts";
@@ -28,7 +23,6 @@ import { nextBlobState } from "./version.ts";
 
 /** A whole blob that is made of another object. */
 export interface CopyAsked extends BlobCreation {
-  /** Whether it has the source's tags. */
   readonly copiesTags: boolean;
   /** Null to take over what the source has. */
   readonly metadata: Metadata | null;
@@ -43,22 +37,8 @@ export interface Target {
   readonly old: Blob | null;
 }
 
-/** The order of these lines is the order of the answers a client can see. */
 export function admitTarget(view: View, asked: CopyAsked, need: Need): Target {
-  const { container, old } = admitToBlobName(view, asked, need);
-  const now = view.now();
-  if (old !== null) refuse(refuseOverwrite(asked.access, container, now));
-  if (asked.copiesTags || asked.tags.length > 0) {
-    refuse(refuseByAccess(asked.access, BLOB_NEEDS.setBlobTags, container, now));
-    refuse(refuseTags(asked.tags));
-  }
-  refuse(refuseTargetByConditions(old, asked.conditions));
-  refuseByTagsOf(view, asked, container, old);
-  refuse(refuseWriteByLease(old?.lease ?? null, asked.leaseId, now, "Blob"));
-  refuse(refuseByPendingCopy(old?.copy ?? null));
-  refuse(refuseOnIncrementalCopy(old?.copy ?? null));
-  if (old !== null) refuse(refuseByTier(old.tier, now));
-  return { container, old };
+  return admitBlobCreation(view, asked, need, null, refuseTargetByConditions);
 }
 
 /** What can be taken over of what a source is. */

@@ -14,7 +14,6 @@ import { dropStagedBlocks } from "./staged-blocks.ts";
 import { type BlobWritten, nextBlobState } from "./version.ts";
 
 export interface PutBlobFromUrl extends BlobCreation {
-  /** Whether it has the source's tags. */
   readonly copiesTags: boolean;
   readonly source: Source;
   readonly bytesMax: number;
