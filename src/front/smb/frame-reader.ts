@@ -1,4 +1,5 @@
 import type { Bytes } from "../../base/bytes.ts";
+import { freeMemory } from "../../base/free-memory.ts";
 import { DropConnection } from "./drop-connection.ts";
 import { takeFrame } from "./frame-memory.ts";
 
@@ -20,9 +21,10 @@ export class FrameReader {
     this.#mayHold = mayHold;
   }
 
-  /** The frames that end in `chunk`. Throws a `DropConnection`. */
+  /** The frames that end in `chunk`, which is taken over. Throws a `DropConnection`. */
   take(chunk: Bytes): Bytes[] {
     const frames: Bytes[] = [];
+    let isCopied = true;
     for (let rest = chunk; rest.length > 0; ) {
       if (this.#frame === null && !this.#isPrefixed()) {
         rest = this.#takePrefix(rest);
@@ -33,10 +35,12 @@ export class FrameReader {
         frames.push(rest.subarray(0, length));
         rest = rest.subarray(length);
         this.#prefixBytes = 0;
+        isCopied = false;
       } else {
         rest = this.#takePart(rest, length, frames);
       }
     }
+    if (isCopied) freeMemory(chunk);
     return frames;
   }
 

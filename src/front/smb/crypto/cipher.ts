@@ -8,6 +8,7 @@ import {
   randomBytes,
 } from "node:crypto";
 import type { Bytes } from "../../../base/bytes.ts";
+import { freeMemory } from "../../../base/free-memory.ts";
 import { KIB } from "../../../base/limits.ts";
 
 /** As NEGOTIATE numbers them. */
@@ -30,8 +31,8 @@ const KINDS: Readonly<Record<CipherId, CipherKind>> = {
 };
 
 export const TAG_BYTES = 16;
-/** New memory up to this size costs little; more of it is cleared by the system page by page. */
-const STEP_BYTES = 64 * KIB;
+/** Steps of this size stay in the processor's cache. */
+const STEP_BYTES = 128 * KIB;
 
 export function cipherKeyBytes(id: CipherId): 16 | 32 {
   return KINDS[id].keyBytes;
@@ -113,7 +114,9 @@ export class Opener {
 function updateInPlace(cipher: Pick<Cipher | Decipher, "update">, bytes: Bytes): Bytes {
   if (bytes.length <= STEP_BYTES) return cipher.update(bytes);
   for (let at = 0; at < bytes.length; at += STEP_BYTES) {
-    cipher.update(bytes.subarray(at, at + STEP_BYTES)).copy(bytes, at);
+    const step = cipher.update(bytes.subarray(at, at + STEP_BYTES));
+    step.copy(bytes, at);
+    freeMemory(step);
   }
   return bytes;
 }
