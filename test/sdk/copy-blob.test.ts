@@ -164,6 +164,25 @@ test("conditions on the source and on the target are told apart", async () => {
   assert.deepEqual([many.status, many.code], [400, "MultipleConditionHeadersNotSupported"]);
 });
 
+test("each of the four conditions on a source decides whether it is copied", async () => {
+  const { etag = "", lastModified = new Date() } = await source.getProperties();
+  const earlier = new Date(lastModified.getTime() - 10_000);
+  const other = '"0x8D0000000000000"';
+  for (const [met, unmet] of [
+    [{ ifMatch: etag }, { ifMatch: other }],
+    [{ ifNoneMatch: other }, { ifNoneMatch: etag }],
+    [{ ifModifiedSince: earlier }, { ifModifiedSince: lastModified }],
+    [{ ifUnmodifiedSince: lastModified }, { ifUnmodifiedSince: earlier }],
+  ] as const) {
+    await copy.upload("old", 3);
+    const refusal = start(source.url, { sourceConditions: unmet });
+    await refused(refusal, 412, "SourceConditionNotMet");
+    assert.equal((await copy.downloadToBuffer()).toString(), "old");
+    await start(source.url, { sourceConditions: met });
+    assert.equal((await copy.downloadToBuffer()).toString(), "hello");
+  }
+});
+
 test("clients from before 2012 name sources by paths, and get a copy in one step", async () => {
   const path = `/${box.containerName}/copy`;
   const headers = {

@@ -131,6 +131,26 @@ test("an aborted copy leaves an empty blob with its new metadata", async (t) => 
   }
 });
 
+test("to abort a copy takes no conditions, and returns no ETag", async (t) => {
+  t.after(close);
+  for (const [name, value] of [
+    ["if-match", '"0x8D0000000000000"'],
+    ["if-none-match", "*"],
+    ["if-modified-since", new Date(Date.now() + 3_600_000).toUTCString()],
+    ["if-unmodified-since", new Date(0).toUTCString()],
+  ] as const) {
+    elsewhere.hold(0);
+    const id = await begin();
+    const answer = await rawRequest(server, {
+      method: "PUT",
+      path: `/${box.containerName}/copy?comp=copy&copyid=${id}`,
+      headers: { "x-ms-copy-action": "abort", [name]: value },
+    });
+    assert.deepEqual([answer.status, answer.headers.get("etag")], [204, null], name);
+    elsewhere.release();
+  }
+});
+
 test("a lease on the target is needed to copy there and to abort", async (t) => {
   t.after(close);
   await copy.upload("old", 3);

@@ -316,6 +316,21 @@ test("a download goes on with the bytes it began with while others write", async
   assert.equal(wrong, 0);
 });
 
+test("without a lease the last writer wins, and what is read is one writer's whole work", async () => {
+  const share = await newShare();
+  const file = share.rootDirectoryClient.getFileClient("file");
+  const size = 64 * 1024;
+  await file.create(size);
+  await file.uploadRange(Buffer.alloc(size, "x"), 0, size);
+  await file.uploadRange(Buffer.alloc(size, "y"), 0, size);
+  assert.equal((await file.downloadToBuffer()).toString(), "y".repeat(size));
+  await Promise.all(
+    [..."abcdefghij"].map((letter) => file.uploadRange(Buffer.alloc(size, letter), 0, size)),
+  );
+  const read = (await file.downloadToBuffer()).toString();
+  assert.equal(read, (read[0] as string).repeat(size));
+});
+
 test("conditions are ignored, as by the service", async () => {
   const share = await newShare();
   const file = share.rootDirectoryClient.getFileClient("file");

@@ -69,6 +69,51 @@ test("metadata is replaced as a whole, and the last writer wins", async () => {
   assert.deepEqual((await queue.getProperties()).metadata, {});
 });
 
+test("of many that set properties, metadata or policies at once, the last one wins as a whole", async () => {
+  const queue = client.getQueueClient("queue");
+  await queue.create();
+  const writers = Array.from({ length: 10 }, (_, at) => String(at));
+  const permissions = "r";
+  await Promise.all(
+    writers.flatMap((id) => [
+      queue.setMetadata({ one: id, two: id }),
+      queue.setAccessPolicy([
+        { id: `a${id}`, accessPolicy: { permissions } },
+        { id: `b${id}`, accessPolicy: { permissions } },
+      ]),
+      client.setProperties({ cors: [corsRule(`http://${id}.one`), corsRule(`http://${id}.two`)] }),
+    ]),
+  );
+  const { metadata = {} } = await queue.getProperties();
+  assert.equal(metadata.one, metadata.two);
+  const { signedIdentifiers } = await queue.getAccessPolicy();
+  const [first = "", second = ""] = signedIdentifiers.map(({ id }) => id);
+  assert.equal(first.slice(1), second.slice(1));
+  const { cors = [] } = await client.getProperties();
+  const [one = "", two = ""] = cors.map(({ allowedOrigins }) => allowedOrigins);
+  assert.equal(one.replace(".one", ".two"), two);
+});
+
+function corsRule(allowedOrigins: string) {
+  return {
+    allowedOrigins,
+    allowedMethods: "GET",
+    allowedHeaders: "",
+    exposedHeaders: "",
+    maxAgeInSeconds: 1,
+  };
+}
+
+test("queues have no ETag, and check none", async () => {
+  await client.createQueue("queue");
+  for (const name of ["if-match", "if-none-match"]) {
+    const headers = { [name]: name === "if-match" ? '"0x1"' : "*", "x-ms-meta-a": "b" };
+    const path = "/queue?comp=metadata";
+    const answer = await rawRequest(server, { method: "PUT", path, headers });
+    assert.deepEqual([answer.status, answer.headers.get("etag")], [204, null]);
+  }
+});
+
 test("HEAD tells the metadata like GET, and never takes a message", async () => {
   const queue = client.getQueueClient("queue");
   await queue.create({ metadata: { some: "value" } });

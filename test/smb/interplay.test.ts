@@ -24,6 +24,10 @@ type Operation = (file: ShareFileClient) => Promise<unknown>;
 /** What REST does, and 1 for each share mode of an SMB handle that stands in the way. */
 const TABLE: Record<string, readonly [run: Operation, row: string]> = {
   "Get File": [(file) => file.downloadToBuffer(), "1 0 1 1 0 0 1 0"],
+  "List Ranges": [(file) => file.getRangeList(), "1 0 1 1 0 0 1 0"],
+  "Set File Properties": [(file) => file.setHttpHeaders(), "1 1 0 1 0 1 0 0"],
+  "Set File Metadata": [(file) => file.setMetadata({ a: "b" }), "1 1 0 1 0 1 0 0"],
+  "Resize File": [(file) => file.resize(20), "1 1 0 1 0 1 0 0"],
   "Put Range": [(file) => file.uploadRange("x", 0, 1), "1 1 0 1 0 1 0 0"],
   "Clear Range": [(file) => file.clearRange(0, 1), "1 1 0 1 0 1 0 0"],
   "Create File": [(file) => file.create(10), "1 1 1 1 1 1 0 0"],
@@ -62,6 +66,26 @@ test("a pending delete is 409 for REST, hidden from lists, taken back, and 404 i
   await refused(file.getProperties(), 409, "SMBDeletePending");
   await files.end(two);
   await refused(file.getProperties(), 404, "ResourceNotFound");
+});
+
+test("a delete over REST happens or does not: it leaves nothing pending", async () => {
+  const { name, file } = await newFile();
+  const handle = await files.open(name);
+  await refused(file.delete(), 409, "SharingViolation");
+  await file.downloadToBuffer();
+  await files.end(handle);
+  await file.delete();
+  await refused(file.getProperties(), 404, "ResourceNotFound");
+  assert.equal((await files.tryOpen(name)).status, STATUS.OBJECT_NAME_NOT_FOUND);
+
+  const directory = share.getDirectoryClient("directory");
+  await directory.create();
+  const open = await files.open("directory");
+  await refused(directory.delete(), 409, "CannotDeleteFileOrDirectory");
+  await directory.getProperties();
+  await files.end(open);
+  await directory.delete();
+  await refused(directory.getProperties(), 404, "ResourceNotFound");
 });
 
 test("delete on close takes the file with the last handle, not before", async () => {
