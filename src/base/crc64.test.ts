@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { alignedBytes } from "./aligned-bytes.ts";
 import { Crc64, crc64 } from "./crc64.ts";
 
 /** The definition, bit by bit. */
@@ -29,6 +30,21 @@ test("any bytes give what the definition gives", () => {
     }),
     { numRuns: 300 },
   );
+});
+
+test("aligned memory gives the same, wherever the bytes lie in it", () => {
+  const memory = alignedBytes(100_000);
+  alignedBytes(30_000_000);
+  for (const [from, length] of [
+    [0, 0],
+    [0, 9],
+    [5, 99_995],
+    [4096, 40_000],
+  ] as const) {
+    const bytes = memory.subarray(from, from + length);
+    for (let at = 0; at < length; at++) bytes[at] = (at * at * 7) >>> 4;
+    assert.deepEqual(crc64(bytes), bitwise(bytes));
+  }
 });
 
 test("it does not matter how the bytes are cut into parts, nor how long they are", () => {

@@ -1,3 +1,4 @@
+import { alignedBytes, alignedMemory, placeInAlignedMemory } from "./aligned-bytes.ts";
 import type { Bytes } from "./bytes.ts";
 
 /**
@@ -8,10 +9,15 @@ export class Crc64 {
   #state = ALL_ONES;
 
   update(bytes: Bytes): void {
-    for (let at = 0; at < bytes.length; at += WINDOW_BYTES) {
-      const part = bytes.subarray(at, at + WINDOW_BYTES);
-      memory.set(part, WINDOW_AT);
-      this.#state = advance(this.#state, WINDOW_AT, WINDOW_AT + part.length);
+    const at = placeInAlignedMemory(bytes);
+    if (at === null) this.#updateThroughWindow(bytes);
+    else this.#state = advance(this.#state, at, at + bytes.length);
+  }
+
+  #updateThroughWindow(bytes: Bytes): void {
+    for (let from = 0; from < bytes.length; from += WINDOW_BYTES) {
+      const length = bytes.copy(window, 0, from);
+      this.#state = advance(this.#state, WINDOW_AT, WINDOW_AT + length);
     }
   }
 
@@ -34,11 +40,15 @@ const ALL_ONES = -1n;
 // 64-bit arithmetic in JavaScript means a BigInt per step, a hundred times too slow. So the loop
 // is a WebAssembly function, put together below. It takes 16 bytes per turn and looks each of them
 // up in a table of its own: tables[k][b] is the checksum of byte b followed by k zero bytes.
-// Memory is one page: 16 tables of 2 KiB, and behind them a window for the bytes at hand.
+// It sees aligned memory only, where bodies lie that are on their way to the disk. Its tables are
+// there, too, and a window through which other bytes pass.
 const STRIDE_BYTES = 16;
 const TABLE_BYTES = 256 * 8;
-const WINDOW_AT = STRIDE_BYTES * TABLE_BYTES;
-const WINDOW_BYTES = 65_536 - WINDOW_AT;
+const WINDOW_BYTES = 32 * 1024;
+const tables = alignedBytes(STRIDE_BYTES * TABLE_BYTES);
+const window = alignedBytes(WINDOW_BYTES);
+const TABLES_AT = placeInAlignedMemory(tables) as number;
+const WINDOW_AT = placeInAlignedMemory(window) as number;
 
 type Code = readonly number[];
 
@@ -94,7 +104,7 @@ const whileTrue = (condition: Code, body: Code): Code => [
 function lookUp(table: number, byte: number): Code {
   const toIndex = byte === 0 ? [...i64(3), I64_SHL] : [...i64(8 * byte - 3), I64_SHR_U];
   const index = [...get(WORD), ...toIndex, ...i64(0xff << 3), I64_AND, I32_WRAP_I64];
-  return [...index, ...loadWord(table * TABLE_BYTES)];
+  return [...index, ...loadWord(TABLES_AT + table * TABLE_BYTES)];
 }
 
 /** Looks up bytes `from` to `until` of WORD; summed as a tree, since one chain would be slower. */
@@ -136,9 +146,9 @@ const name = (letter: string): Code => [1, letter.charCodeAt(0)];
 const moduleBytes = Uint8Array.from([
   ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
   ...section(1, [1, 0x60, 3, I64, I32, I32, 1, I64]), // (state, at, until) => state
+  ...section(2, [1, ...name("m"), ...name("m"), 2, 3, 0, ...count(65_536)]), // shared memory
   ...section(3, [1, 0]),
-  ...section(5, [1, 0, 1]), // one page of memory
-  ...section(7, [2, ...name("m"), 2, 0, ...name("f"), 0, 0]),
+  ...section(7, [1, ...name("f"), 0, 0]),
   ...section(10, [1, ...sized(advanceCode)]),
 ]);
 
@@ -147,17 +157,13 @@ declare const WebAssembly: {
   Module: new (bytes: Uint8Array) => object;
   Instance: new (
     module: object,
-  ) => {
-    exports: {
-      m: { buffer: ArrayBuffer };
-      f: (state: bigint, at: number, until: number) => bigint;
-    };
-  };
+    imports: { m: { m: typeof alignedMemory } },
+  ) => { exports: { f: (state: bigint, at: number, until: number) => bigint } };
 };
 
-const { m, f: advance } = new WebAssembly.Instance(new WebAssembly.Module(moduleBytes)).exports;
-const memory = new Uint8Array(m.buffer);
-fillTables(new BigUint64Array(m.buffer, 0, WINDOW_AT / 8));
+const module = new WebAssembly.Module(moduleBytes);
+const { f: advance } = new WebAssembly.Instance(module, { m: { m: alignedMemory } }).exports;
+fillTables(new BigUint64Array(tables.buffer, TABLES_AT, tables.length / 8));
 
 function fillTables(tables: BigUint64Array): void {
   for (let byte = 0; byte < 256; byte++) {

@@ -11,7 +11,11 @@ export class Slabs {
   readonly #idle: Bytes[] = [];
 
   /** Idle slabs beyond `idleMax` are let go: memory that never goes away needs Infinity. */
-  constructor(bytes: number, idleMax: number, allocate = Buffer.allocUnsafeSlow) {
+  constructor(
+    bytes: number,
+    idleMax: number,
+    allocate: (bytes: number) => Bytes = Buffer.allocUnsafeSlow,
+  ) {
     this.#bytes = bytes;
     this.#idleMax = idleMax;
     this.#allocate = allocate;

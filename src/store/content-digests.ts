@@ -1,5 +1,5 @@
 import { createHash, hash } from "node:crypto";
-import type { Body, Bytes } from "../base/bytes.ts";
+import type { Bytes } from "../base/bytes.ts";
 import { Crc64, crc64 } from "../base/crc64.ts";
 import type { Digests } from "./contents.ts";
 import type { Md5Thread } from "./md5-thread.ts";
@@ -20,50 +20,34 @@ export function digestsOf(bytes: Bytes, asked: Digests): Computed {
   };
 }
 
-/** A body that computes digests of itself while somebody takes it. */
-export class DigestedBody implements Body {
-  readonly length: number;
-  readonly #body: Body;
-  readonly #asked: Digests;
-  readonly #thread: Md5Thread;
-  #computed: Promise<Computed> | null = null;
+/** Digests of a body that comes bit by bit. They end with `finish` or `abandon`. */
+export class DigestsUnderWay {
+  readonly #md5: Md5 | null;
+  readonly #crc64: Crc64 | null;
 
-  constructor(body: Body, asked: Digests, thread: Md5Thread) {
-    this.length = body.length;
-    this.#body = body;
-    this.#asked = asked;
-    this.#thread = thread;
+  constructor(length: number, asked: Digests, thread: Md5Thread) {
+    this.#md5 = asked.md5 ? beginMd5(length, thread) : null;
+    this.#crc64 = asked.crc64 ? new Crc64() : null;
   }
 
-  async drain(take: (part: Bytes) => void | Promise<void>): Promise<void> {
-    const md5 = this.#asked.md5 ? beginMd5(this.length, this.#thread) : null;
-    const crc64 = this.#asked.crc64 ? new Crc64() : null;
-    try {
-      await this.#body.drain((part) => {
-        crc64?.update(part);
-        const late = md5?.update(part);
-        return late === undefined ? take(part) : late.then(() => take(part));
-      });
-    } catch (error) {
-      md5?.abandon();
-      throw error;
-    }
-    // Not waited for here: the taker has something to finish, too.
-    this.#computed = finish(md5, crc64);
-    this.#computed.catch(() => {});
+  /** The parts must stay as they are until it is done with them. */
+  update(parts: readonly Bytes[]): void | Promise<void> {
+    const late = this.#md5?.update(parts);
+    if (this.#crc64 !== null) for (const part of parts) this.#crc64.update(part);
+    return late;
   }
 
-  computed(): Promise<Computed> {
-    return this.#computed ?? Promise.reject(new Error("the body has not been taken"));
+  async finish(): Promise<Computed> {
+    return { md5: (await this.#md5?.digest()) ?? null, crc64: this.#crc64?.digest() ?? null };
   }
-}
 
-async function finish(md5: Md5 | null, crc64: Crc64 | null): Promise<Computed> {
-  return { md5: (await md5?.digest()) ?? null, crc64: crc64?.digest() ?? null };
+  abandon(): void {
+    this.#md5?.abandon();
+  }
 }
 
 interface Md5 {
-  update(part: Bytes): void | Promise<void>;
+  update(parts: readonly Bytes[]): void | Promise<void>;
   digest(): Bytes | Promise<Bytes>;
   abandon(): void;
 }
@@ -73,8 +57,8 @@ function beginMd5(length: number, thread: Md5Thread): Md5 {
   if (job !== null) return job;
   const hash = createHash("md5");
   return {
-    update(part) {
-      hash.update(part);
+    update(parts) {
+      for (const part of parts) hash.update(part);
     },
     digest: () => hash.digest(),
     abandon() {},

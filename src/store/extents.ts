@@ -31,8 +31,14 @@ export interface ExtentWrites {
    * Stores a body in one pass and resolves once its bytes are durable. The extents written to are
    * held until `release` is called. If the sender stops short, nothing stays held.
    */
-  write(body: Body): Promise<Written>;
+  write(body: Body, onlooker?: Onlooker | null): Promise<Written>;
 }
+
+/**
+ * Sees all bytes of a body, in their order, where the engine has gathered them. They stay as they are
+ * until it is done with them; more may be shown meanwhile. The write fails if it fails.
+ */
+export type Onlooker = (parts: readonly Bytes[]) => void | Promise<void>;
 
 /** Where some bytes of a body lie. */
 export interface Address {

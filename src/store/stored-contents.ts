@@ -1,5 +1,5 @@
 import type { Body, Bytes } from "../base/bytes.ts";
-import { type Computed, DigestedBody, digestsOf } from "./content-digests.ts";
+import { type Computed, DigestsUnderWay, digestsOf } from "./content-digests.ts";
 import { PARTS_PER_LOOKUP, readContent } from "./content-reading.ts";
 import {
   addReference,
@@ -203,7 +203,7 @@ export class StoredContents implements Contents {
   #take(body: Body, digests: Digests, writes: ExtentWrites): Promise<Taken> {
     return body.length <= INLINE_BYTES_MAX
       ? this.#takeInline(body, digests)
-      : this.#takeToExtents(new DigestedBody(body, digests, this.#md5Thread), writes);
+      : this.#takeToExtents(body, digests, writes);
   }
 
   async #takeInline(body: Body, digests: Digests): Promise<Taken> {
@@ -217,18 +217,22 @@ export class StoredContents implements Contents {
     return new TakenBytes(bytes.length, digestsOf(bytes, digests), bytes, [], () => {});
   }
 
-  async #takeToExtents(body: DigestedBody, writes: ExtentWrites): Promise<Taken> {
+  async #takeToExtents(body: Body, asked: Digests, writes: ExtentWrites): Promise<Taken> {
     const before = this.#extents.list().at(-1)?.extent ?? 0;
-    const written = await writes.write(body).catch((error: unknown) => {
-      this.#sweeper.lookAtAllFrom(before);
-      throw error;
-    });
+    const digests = new DigestsUnderWay(body.length, asked, this.#md5Thread);
+    const written = await writes
+      .write(body, (parts) => digests.update(parts))
+      .catch((error: unknown) => {
+        digests.abandon();
+        this.#sweeper.lookAtAllFrom(before);
+        throw error;
+      });
     // Nobody knows here whether the bytes got a name: the sweeper finds out.
     const release = () => {
       written.release();
       this.#sweeper.lookAt(written.addresses.map((at) => at.extent));
     };
-    const computed = await body.computed().catch((error: unknown) => {
+    const computed = await digests.finish().catch((error: unknown) => {
       release();
       throw error;
     });

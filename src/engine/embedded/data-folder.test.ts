@@ -73,10 +73,19 @@ function registerTests(): void {
     await (await openDataFolder(folder)).release();
     await writeFile(join(folder, "lazuli.json"), '{"format":7}\n');
     const newer =
-      "written by a newer Lazuli \\(format 7\\), this one reads up to 1: install a newer";
+      "written by a newer Lazuli \\(format 7\\), this one reads up to 2: install a newer";
     await assert.rejects(openDataFolder(folder), new RegExp(newer));
     await writeFile(join(folder, "lazuli.json"), "{}");
     await assert.rejects(openDataFolder(folder), /lazuli\.json is damaged/);
+  });
+
+  test("a folder of an earlier version is refused, with what to do", async (t) => {
+    const folder = await newPlace(t);
+    await (await openDataFolder(folder)).release();
+    await writeFile(join(folder, "lazuli.json"), '{"format":1}\n');
+    const earlier =
+      "written by an earlier Lazuli \\(format 1\\), this one reads format 2 only: copy the data .*--location";
+    await assert.rejects(openDataFolder(folder), new RegExp(earlier));
   });
 
   test("a file in the folder's place is refused", async (t) => {

@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { lockFolder } from "./folder-lock.ts";
 import { syncFolder } from "./sync-folder.ts";
 
-/** The way data is laid out in a data folder. It rises when older versions could not read it. */
-const FORMAT = 1;
+/** The way data is laid out in a data folder. It rises with every change of it. */
+const FORMAT = 2;
 const FORMAT_FILE = "lazuli.json";
 const ELSEWHERE = "choose another folder with --location";
 
@@ -26,7 +26,7 @@ export async function openDataFolder(folder: string): Promise<DataFolder> {
   try {
     const format = await readFormat(folder);
     if (format === null) await claim(folder, Object.values(parts));
-    else refuseNewer(folder, format);
+    else refuseOther(folder, format);
     for (const part of Object.values(parts)) await mkdir(part, { recursive: true });
     await syncFolder(folder);
   } catch (error) {
@@ -80,8 +80,14 @@ async function readFormat(folder: string): Promise<number | null> {
   return Number(format);
 }
 
-function refuseNewer(folder: string, format: number): void {
-  if (format <= FORMAT) return;
+function refuseOther(folder: string, format: number): void {
+  if (format === FORMAT) return;
+  if (format < FORMAT) {
+    throw new Error(
+      `${folder} was written by an earlier Lazuli (format ${format}), this one reads format ` +
+        `${FORMAT} only: copy the data with a client from the one to the other, or ${ELSEWHERE}`,
+    );
+  }
   throw new Error(
     `${folder} was written by a newer Lazuli (format ${format}), ` +
       `this one reads up to ${FORMAT}: install a newer version`,

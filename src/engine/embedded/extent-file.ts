@@ -1,12 +1,9 @@
+import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import type { Bytes } from "../../base/bytes.ts";
 import { type FailStop, StoreError } from "../../store/store.ts";
-
-/**
- * Pieces begin on this boundary: no disk sector is shared by two of them, so that a power cut while
- * one is written cannot damage another that was acknowledged before.
- */
-export const PIECE_ALIGNMENT_BYTES = 4096;
+import { ReadMarks } from "./read-marks.ts";
+import { WriteQueue } from "./write-queue.ts";
 
 export interface ExtentFileSetup {
   readonly extent: number;
@@ -15,12 +12,18 @@ export interface ExtentFileSetup {
   readonly end: number;
   readonly bytesMax: number;
   readonly sealed: boolean;
+  /** Opens it past the system's cache; 0 if that does not work there (see `direct-io.ts`). */
+  readonly directFlag: number;
   readonly failStop: FailStop;
   /** Called when the last holder has let go. */
   readonly onIdle: (file: ExtentFile) => void;
 }
 
-/** One file of pieces. Its descriptor is opened when needed and stays open while it is held. */
+/**
+ * One file of pieces. Its descriptors are opened when needed and stay open while it is held: one for
+ * what is written, and for what is read for the first time, both past the system's cache; and one
+ * for what is read again, and deserves a place in that cache.
+ */
 export class ExtentFile {
   readonly extent: number;
   readonly path: string;
@@ -30,7 +33,11 @@ export class ExtentFile {
   #end: number;
   #sealed: boolean;
   #holders = 0;
-  #handle: Promise<FileHandle> | null = null;
+  readonly #directFlag: number;
+  readonly #marks = new ReadMarks();
+  readonly #writes = new WriteQueue((parts, position) => this.#writeAll(parts, position));
+  #direct: Promise<FileHandle> | null = null;
+  #cached: Promise<FileHandle> | null = null;
   #sync: Promise<void> = Promise.resolve();
   #nextSync: Promise<void> | null = null;
 
@@ -40,6 +47,7 @@ export class ExtentFile {
     this.#end = setup.end;
     this.#bytesMax = setup.bytesMax;
     this.#sealed = setup.sealed;
+    this.#directFlag = setup.directFlag;
     this.#failStop = setup.failStop;
     this.#onIdle = setup.onIdle;
   }
@@ -77,36 +85,27 @@ export class ExtentFile {
     if (this.#holders === 0) this.#onIdle(this);
   }
 
-  /** Writes all of it. The buffers must not change until it resolves. */
-  async write(parts: readonly Bytes[], position: number): Promise<void> {
-    try {
-      const handle = await this.#open();
-      let rest = parts;
-      for (let at = position; rest.length > 0; ) {
-        const { bytesWritten } = await handle.writev(rest, at);
-        at += bytesWritten;
-        rest = behind(rest, bytesWritten);
-      }
-    } catch (error) {
-      throw writeError(error, this.path);
-    }
+  /** Writes all of it: whole pages, which must not change until it settles. */
+  write(pages: Bytes, position: number): Promise<void> {
+    return this.#writes.write(pages, position);
   }
 
-  /** Fills all the buffers; false if the file ends before. */
-  async read(into: readonly Bytes[], position: number): Promise<boolean> {
-    try {
-      const handle = await this.#open();
-      let rest = into;
-      for (let at = position; rest.length > 0; ) {
-        const { bytesRead } = await handle.readv(rest, at);
-        if (bytesRead === 0) return false;
-        at += bytesRead;
-        rest = behind(rest, bytesRead);
-      }
-      return true;
-    } catch (error) {
-      throw readError(error, this.path);
-    }
+  /** Whether some of it is read for the first time, as far as is known; from now on it is not. */
+  isFirstReading(position: number, bytes: number): boolean {
+    return this.#directFlag !== 0 && this.#marks.mark(position, bytes);
+  }
+
+  /** Fills all the buffers, through the cache; false if the file ends before. */
+  read(into: readonly Bytes[], position: number): Promise<boolean> {
+    this.#cached ??= this.#openWith(0, () => {
+      this.#cached = null;
+    });
+    return this.#readAll(this.#cached, into, position);
+  }
+
+  /** Fills whole pages, past the cache; false if the file ends before. */
+  readPages(pages: Bytes, position: number): Promise<boolean> {
+    return this.#readAll(this.#openDirect(), [pages], position);
   }
 
   /**
@@ -124,14 +123,49 @@ export class ExtentFile {
   }
 
   async close(): Promise<void> {
-    const handle = this.#handle;
-    this.#handle = null;
-    await (await handle)?.close();
+    const handles = [this.#direct, this.#cached];
+    this.#direct = null;
+    this.#cached = null;
+    await Promise.all(handles.map(async (handle) => (await handle)?.close()));
+  }
+
+  async #writeAll(parts: readonly Bytes[], position: number): Promise<void> {
+    try {
+      const handle = await this.#openDirect();
+      let rest = parts;
+      for (let at = position; rest.length > 0; ) {
+        const { bytesWritten } = await handle.writev(rest, at);
+        at += bytesWritten;
+        rest = behind(rest, bytesWritten);
+      }
+    } catch (error) {
+      throw writeError(error, this.path);
+    }
+  }
+
+  async #readAll(
+    opened: Promise<FileHandle>,
+    into: readonly Bytes[],
+    position: number,
+  ): Promise<boolean> {
+    try {
+      const handle = await opened;
+      let rest = into;
+      for (let at = position; rest.length > 0; ) {
+        const { bytesRead } = await handle.readv(rest, at);
+        if (bytesRead === 0) return false;
+        at += bytesRead;
+        rest = behind(rest, bytesRead);
+      }
+      return true;
+    } catch (error) {
+      throw readError(error, this.path);
+    }
   }
 
   async #syncNow(): Promise<void> {
     try {
-      await (await this.#open()).datasync();
+      await (await this.#openDirect()).datasync();
     } catch (error) {
       const failure = new StoreError("broken", `cannot sync ${this.path}`, { cause: error });
       this.#failStop(failure);
@@ -139,14 +173,21 @@ export class ExtentFile {
     }
   }
 
-  #open(): Promise<FileHandle> {
-    if (this.#handle !== null) return this.#handle;
-    const handle = open(this.path, "r+");
-    this.#handle = handle;
-    // What could not be opened, for want of descriptors say, is tried again next time.
-    handle.catch(() => {
-      this.#handle = null;
+  #openDirect(): Promise<FileHandle> {
+    this.#direct ??= this.#openWith(this.#directFlag, () => {
+      this.#direct = null;
     });
+    return this.#direct;
+  }
+
+  /** What could not be opened, for want of descriptors say, is forgotten, and tried again next time. */
+  #openWith(flag: number, forget: () => void): Promise<FileHandle> {
+    const handle = open(this.path, constants.O_RDWR | flag).catch((error) => {
+      // The file may lie elsewhere than its folder.
+      if (flag === 0 || codeOf(error) !== "EINVAL") throw error;
+      return open(this.path, constants.O_RDWR);
+    });
+    handle.catch(forget);
     return handle;
   }
 }

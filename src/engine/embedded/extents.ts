@@ -1,18 +1,28 @@
 import { open, readdir, stat, truncate, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Body, Bytes } from "../../base/bytes.ts";
-import type { Address, EndOfUse, ExtentInfo, Extents, Hold, Written } from "../../store/extents.ts";
+import type {
+  Address,
+  EndOfUse,
+  ExtentInfo,
+  Extents,
+  Hold,
+  Onlooker,
+  Written,
+} from "../../store/extents.ts";
 import { type FailStop, StoreError } from "../../store/store.ts";
-import { readPiece } from "./extent-chunks.ts";
+import { directIoFlag } from "./direct-io.ts";
+import { lengthWithin } from "./extent-chunks.ts";
 import { ExtentFile, writeError } from "./extent-file.ts";
+import { readPiece } from "./extent-reading.ts";
 import { ExtentUpload, type Room } from "./extent-upload.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 const EXTENT_BYTES_MAX = 256 * 1024 * 1024;
 /** A piece takes at most one part in four of an extent, so that little room is lost at its end. */
 const PIECE_PART = 4;
-/** Files kept open although nobody holds them. */
-const IDLE_FILES_MAX = 64;
+/** Files kept open although nobody holds them, with two descriptors each. */
+const IDLE_FILES_MAX = 24;
 
 const FILE_NAME = /^[0-9a-f]{16}\.extent$/;
 
@@ -32,6 +42,7 @@ export interface EmbeddedExtentsSetup {
 export class EmbeddedExtents implements Extents {
   readonly pieceBytesMax: number;
   readonly #folder: string;
+  readonly #directFlag: number;
   readonly #failStop: FailStop;
   readonly #extentBytesMax: number;
   readonly #files = new Map<number, ExtentFile>();
@@ -44,16 +55,17 @@ export class EmbeddedExtents implements Extents {
   #current: ExtentFile | null = null;
   #adding: Promise<void> | null = null;
 
-  private constructor(setup: EmbeddedExtentsSetup) {
+  private constructor(setup: EmbeddedExtentsSetup, directFlag: number) {
     this.#folder = setup.folder;
+    this.#directFlag = directFlag;
     this.#failStop = setup.failStop;
     this.#extentBytesMax = setup.extentBytesMax ?? EXTENT_BYTES_MAX;
-    this.pieceBytesMax = this.#extentBytesMax / PIECE_PART;
+    this.pieceBytesMax = lengthWithin(this.#extentBytesMax / PIECE_PART);
     this.#lastExtent = setup.endOfUse?.extent ?? 0;
   }
 
   static async open(setup: EmbeddedExtentsSetup): Promise<EmbeddedExtents> {
-    const extents = new EmbeddedExtents(setup);
+    const extents = new EmbeddedExtents(setup, await directIoFlag(setup.folder));
     const sizes = await fileSizes(extents.#folder);
     for (const [extent, size] of sizes) extents.#add(extent, size, true);
     const last = sizes.at(-1)?.[0];
@@ -63,8 +75,8 @@ export class EmbeddedExtents implements Extents {
     return extents;
   }
 
-  async write(body: Body): Promise<Written> {
-    const upload = new ExtentUpload(this, body.length);
+  async write(body: Body, onlooker: Onlooker | null = null): Promise<Written> {
+    const upload = new ExtentUpload(this, body.length, onlooker);
     try {
       await body.drain((part) => upload.add(part));
       await upload.finish();
@@ -115,19 +127,17 @@ export class EmbeddedExtents implements Extents {
     await Promise.all([...this.#files.values()].map((file) => file.close()));
   }
 
-  async reserve(bytesOnDisk: number): Promise<Room> {
-    for (;;) {
-      const file = this.#current;
-      const offset = file?.reserve(bytesOnDisk) ?? null;
-      if (file !== null && offset !== null) {
-        this.#hold(file);
-        return { file, offset };
-      }
-      this.#adding ??= this.#addFile().finally(() => {
-        this.#adding = null;
-      });
-      await this.#adding;
+  reserve(bytesOnDisk: number): Room | Promise<Room> {
+    const file = this.#current;
+    const offset = file?.reserve(bytesOnDisk) ?? null;
+    if (file !== null && offset !== null) {
+      this.#hold(file);
+      return { file, offset };
     }
+    this.#adding ??= this.#addFile().finally(() => {
+      this.#adding = null;
+    });
+    return this.#adding.then(() => this.reserve(bytesOnDisk));
   }
 
   /** Writing goes on in the last file of an earlier run, over what nobody refers to. */
@@ -168,6 +178,7 @@ export class EmbeddedExtents implements Extents {
       end,
       bytesMax: this.#extentBytesMax,
       sealed,
+      directFlag: this.#directFlag,
       failStop: this.#failStop,
       onIdle: (idle) => this.#retire(idle),
     });

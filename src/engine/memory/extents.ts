@@ -1,5 +1,5 @@
 import type { Body, Bytes } from "../../base/bytes.ts";
-import type { Address, ExtentInfo, Extents, Hold, Written } from "../../store/extents.ts";
+import type { Address, ExtentInfo, Extents, Hold, Onlooker, Written } from "../../store/extents.ts";
 import { StoreError } from "../../store/store.ts";
 
 const EXTENT_BYTES_MAX = 64 * 1024 * 1024;
@@ -17,11 +17,14 @@ export class MemoryExtents implements Extents {
     this.#extentBytesMax = extentBytesMax;
   }
 
-  async write(body: Body): Promise<Written> {
+  async write(body: Body, onlooker: Onlooker | null = null): Promise<Written> {
     const pieceBytesMax = this.#extentBytesMax / PIECE_PART;
     const upload = new MemoryUpload(body.length, pieceBytesMax, (bytes) => this.#reserve(bytes));
     try {
-      await body.drain((part) => upload.add(part));
+      await body.drain((part) => {
+        upload.add(part);
+        return onlooker?.([part]);
+      });
       upload.finish();
     } catch (error) {
       upload.release();

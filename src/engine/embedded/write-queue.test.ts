@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { WriteQueue } from "./write-queue.ts";
+
+const MIB = 1024 * 1024;
+
+/** Writes that end when they are told to. */
+class HandDisk {
+  readonly writes: { position: number; bytes: number; end: (error?: Error) => void }[] = [];
+  readonly queue = new WriteQueue(
+    (parts, position) =>
+      new Promise((resolve, reject) => {
+        const bytes = parts.reduce((sum, part) => sum + part.length, 0);
+        const end = (error?: Error) => (error === undefined ? resolve() : reject(error));
+        this.writes.push({ position, bytes, end });
+      }),
+  );
+
+  write(position: number, bytes: number): Promise<void> {
+    return this.queue.write(Buffer.alloc(bytes), position);
+  }
+
+  /** Ends the oldest write, and waits for what follows from that. */
+  async end(error?: Error): Promise<void> {
+    this.writes.shift()?.end(error);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  get seen(): [position: number, bytes: number][] {
+    return this.writes.map(({ position, bytes }) => [position, bytes]);
+  }
+}
+
+test("writes that wait, and are next to each other, go together", async () => {
+  const disk = new HandDisk();
+  const all = [disk.write(0, 10), disk.write(10, 10)];
+  assert.deepEqual(disk.seen, [
+    [0, 10],
+    [10, 10],
+  ]);
+  all.push(disk.write(20, 10), disk.write(50, 10), disk.write(30, 10), disk.write(40, 5));
+  await disk.end();
+  assert.deepEqual(disk.seen, [
+    [10, 10],
+    [20, 25],
+  ]);
+  await disk.end();
+  await disk.end();
+  assert.deepEqual(disk.seen, [[50, 10]]);
+  await disk.end();
+  await Promise.all(all);
+});
+
+test("a group has an end", async () => {
+  const disk = new HandDisk();
+  const all = [disk.write(0, 10), disk.write(10, 10)];
+  all.push(disk.write(MIB, MIB / 2), disk.write(MIB * 1.5, MIB / 2), disk.write(MIB * 2, 1));
+  await disk.end();
+  await disk.end();
+  assert.deepEqual(disk.seen, [
+    [MIB, MIB],
+    [2 * MIB, 1],
+  ]);
+  await disk.end();
+  await disk.end();
+  await Promise.all(all);
+});
+
+test("of a group that fails, each is tried alone, and fails alone", async () => {
+  const disk = new HandDisk();
+  const before = [disk.write(0, 10), disk.write(10, 10)];
+  const [sound, broken] = [disk.write(20, 10), disk.write(30, 10)];
+  await disk.end();
+  await disk.end();
+  assert.deepEqual(disk.seen, [[20, 20]]);
+  await disk.end(new Error("full"));
+  assert.deepEqual(disk.seen, [[20, 10]]);
+  await disk.end();
+  assert.deepEqual(disk.seen, [[30, 10]]);
+  const refused = assert.rejects(broken as Promise<void>, /full/);
+  await disk.end(new Error("full"));
+  await Promise.all([...before, sound, refused]);
+});
