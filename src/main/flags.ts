@@ -81,7 +81,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         value: "number",
         help: "Most connections at a time, for each service.",
       },
-      ...(["blob", "queue", "table"] as const).map((service) => ({
+      ...(["blob", "queue", "table", "file"] as const).map((service) => ({
         name: `${service}KeepAliveTimeout`,
         value: "seconds",
         help: `${titleOf(service)}: how long an idle connection stays open.`,
@@ -109,7 +109,11 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         value: "mode",
         help: "SMB: required (default beyond loopback), preferred or off.",
       },
-      { name: "config", value: "file", help: "Accounts and token issuer, as JSON." },
+      {
+        name: "config",
+        value: "file",
+        help: "Accounts, token issuer and sources of copies, as JSON.",
+      },
     ],
   },
   {
