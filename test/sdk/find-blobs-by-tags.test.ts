@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { BlobServiceClient, ContainerClient } from "@azure/storage-blob";
+import { rawRequest } from "./raw-request.ts";
+import { refused } from "./refused.ts";
+import { forThisFile, startServer } from "./server.ts";
+
+const server = await forThisFile(startServer());
+
+async function found(
+  client: BlobServiceClient | ContainerClient,
+  where: string,
+): Promise<string[]> {
+  const names: string[] = [];
+  for await (const item of client.findBlobsByTags(where)) {
+    names.push(`${item.containerName}/${item.name}`);
+  }
+  return names;
+}
+
+test("blobs are found by their tags, in one container and in all", async () => {
+  const boxes = [await server.makeContainer(), await server.makeContainer()];
+  const project = "project";
+  for (const [at, box] of boxes.entries()) {
+    for (const name of ["a", "b", "c"]) {
+      const tags = { project, name, at: String(at) };
+      await box.getBlockBlobClient(name).upload("text", 4, { tags });
+    }
+  }
+  const [first, second] = boxes.map(({ containerName }) => containerName);
+  const all = server.client();
+  assert.deepEqual(await found(all, `project='${project}' AND name > 'a'`), [
+    `${first}/b`,
+    `${first}/c`,
+    `${second}/b`,
+    `${second}/c`,
+  ]);
+  assert.deepEqual(
+    await found(all, `@container='${second}' AND project='${project}' AND name='b'`),
+    [`${second}/b`],
+  );
+  const [one] = boxes as [ContainerClient];
+  assert.deepEqual(await found(one, `"project"='${project}' AND name >= 'b' AND name < 'c'`), [
+    `${first}/b`,
+  ]);
+  assert.deepEqual(await found(one, `project='${project}' AND at='1'`), []);
+  await one.getBlobClient("b").setTags({ project: "another" });
+  await one.getBlobClient("c").delete();
+  assert.deepEqual(await found(one, `project='${project}'`), [`${first}/a`]);
+});
+
+test("what is found shows the tags that were asked for", async () => {
+  const box = await server.makeContainer();
+  await box.getBlockBlobClient("a&b").upload("text", 4, { tags: { x: "1", y: "2", z: "3" } });
+  for await (const item of box.findBlobsByTags("x='1' AND y<='2'")) {
+    assert.deepEqual([item.name, item.tags], ["a&b", { x: "1", y: "2" }]);
+  }
+});
+
+test("what is found comes in pages, and markers are ours", async () => {
+  const box = await server.makeContainer();
+  const names = Array.from({ length: 7 }, (_, at) => `blob\n${at}`);
+  for (const name of names) {
+    await box.getBlockBlobClient(name.replace("\n", "-")).upload("text", 4, { tags: { p: "1" } });
+  }
+  const pages = [];
+  for await (const page of box.findBlobsByTags("p>='0'").byPage({ maxPageSize: 3 })) {
+    pages.push(page.blobs.length);
+  }
+  assert.deepEqual(pages, [3, 3, 1]);
+  const path = `/${box.containerName}?restype=container&comp=blobs&where=${encodeURIComponent("p='1'")}`;
+  const marker = await rawRequest(server, { path: `${path}&marker=nonsense` });
+  assert.deepEqual([marker.status, marker.code], [400, "InvalidQueryParameterValue"]);
+  const none = await rawRequest(server, { path: `${path}&maxresults=0` });
+  assert.deepEqual([none.status, none.code], [400, "OutOfRangeQueryParameterValue"]);
+});
+
+test("what cannot be looked for is refused", async () => {
+  const box = await server.makeContainer();
+  for (const where of ["", "a", "a<>'b'", "a='b' OR c='d'", "@container='x'", "a='b'; drop"]) {
+    const query = `restype=container&comp=blobs&where=${encodeURIComponent(where)}`;
+    const { status, code } = await rawRequest(server, { path: `/${box.containerName}?${query}` });
+    const expected = where === "" ? "MissingRequiredQueryParameter" : "InvalidQueryParameterValue";
+    assert.deepEqual([status, code], [400, expected], where);
+  }
+  const past = "restype=container&comp=blobs&where=a%3D'b'&include=versions";
+  const path = `/${box.containerName}?${past}`;
+  assert.equal((await rawRequest(server, { path })).code, "InvalidQueryParameterValue");
+  const nowhere = server.client().getContainerClient("nowhere");
+  await refused(found(nowhere, "a='b'"), 404, "ContainerNotFound");
+});
+
+test("tags belong to a version: older ones keep theirs, and only the current one is found", async () => {
+  const box = await server.makeContainer();
+  const blob = box.getBlockBlobClient("a");
+  await blob.upload("text", 4, { tags: { p: "old" } });
+  const { snapshot = "" } = await blob.createSnapshot();
+  await blob.setTags({ p: "new" });
+  assert.deepEqual((await blob.withSnapshot(snapshot).getTags()).tags, { p: "old" });
+  assert.deepEqual(await found(box, "p='old'"), []);
+  assert.equal((await found(box, "p='new'")).length, 1);
+  const query = `comp=tags&snapshot=${snapshot}`;
+  const body = "<Tags><TagSet><Tag><Key>p</Key><Value>x</Value></Tag></TagSet></Tags>";
+  const path = `/${box.containerName}/a?${query}`;
+  const set = await rawRequest(server, { method: "PUT", path, body });
+  assert.deepEqual([set.status, set.code], [400, "InvalidQueryParameterValue"]);
+});
+
+test("with versions, each has tags of its own, and the current one is found", async () => {
+  const versioned = await startServer({ blob: { versioning: true, containerRetentionDays: null } });
+  try {
+    const box = versioned.client().getContainerClient("box");
+    await box.create();
+    const blob = box.getBlockBlobClient("a");
+    const { versionId = "" } = await blob.upload("one", 3, { tags: { p: "old" } });
+    await blob.upload("two", 3, { tags: { p: "new" } });
+    const old = blob.withVersion(versionId);
+    assert.deepEqual((await old.getTags()).tags, { p: "old" });
+    await old.setTags({ p: "older" });
+    await old.setAccessTier("Archive");
+    assert.deepEqual((await old.getTags()).tags, { p: "older" });
+    await refused(old.download(), 409, "BlobArchived");
+    assert.equal((await blob.downloadToBuffer()).toString(), "two");
+    assert.deepEqual(await found(box, "p>='a'"), ["box/a"]);
+    assert.deepEqual(await found(box, "p>='o'"), []);
+    await blob.delete();
+    assert.deepEqual(await found(box, "p>='a'"), []);
+  } finally {
+    await versioned.close();
+  }
+});
+
+test("who deletes a blob does not find it, who restores it does", async () => {
+  const service = server.client();
+  await service.setProperties({ deleteRetentionPolicy: { enabled: true, days: 1 } });
+  const box = await server.makeContainer();
+  const blob = box.getBlockBlobClient("a");
+  await blob.upload("text", 4, { tags: { p: "kept" } });
+  await blob.delete();
+  assert.deepEqual(await found(box, "p='kept'"), []);
+  await blob.undelete();
+  assert.equal((await found(box, "p='kept'")).length, 1);
+  assert.deepEqual((await blob.getTags()).tags, { p: "kept" });
+  await service.setProperties({ deleteRetentionPolicy: { enabled: false } });
+});
