@@ -26,8 +26,8 @@ export function format<S extends Shape>(number: number, shape: S): Format<Record
   const fields = struct(shape);
   return {
     encode(value) {
-      const to = new FieldWriter();
-      to.u8(number);
+      const to = WRITER;
+      to.begin(number);
       fields.write(to, value);
       return to.done();
     },
@@ -152,11 +152,20 @@ export function oneOf<const W extends string>(...words: W[]): Field<W> {
   };
 }
 
-const FIRST_BYTES = 512;
+/** Enough for nearly every record. */
+const ROOM_BYTES = 64 * 1024;
 
-export class FieldWriter {
-  #bytes: Bytes = Buffer.allocUnsafe(FIRST_BYTES);
+/** Writes one record after the other into the same room; each is copied out of it when it is done. */
+class FieldWriter {
+  readonly #room: Bytes = Buffer.allocUnsafeSlow(ROOM_BYTES);
+  #bytes = this.#room;
   #at = 0;
+
+  begin(number: number): void {
+    this.#bytes = this.#room;
+    this.#bytes[0] = number;
+    this.#at = 1;
+  }
 
   u8(value: number): void {
     this.#need(1);
@@ -180,8 +189,10 @@ export class FieldWriter {
   }
 
   text(value: string): void {
-    const length = Buffer.byteLength(value, "utf8");
+    // Most texts are empty, and to measure one costs more than all the rest.
+    const length = value === "" ? 0 : Buffer.byteLength(value, "utf8");
     this.count(length);
+    if (length === 0) return;
     this.#need(length);
     this.#at += this.#bytes.write(value, this.#at, length, "utf8");
   }
@@ -193,7 +204,9 @@ export class FieldWriter {
   }
 
   done(): Bytes {
-    return this.#bytes.subarray(0, this.#at);
+    const record = Buffer.allocUnsafe(this.#at);
+    this.#bytes.copy(record, 0, 0, this.#at);
+    return record;
   }
 
   #need(more: number): void {
@@ -203,6 +216,8 @@ export class FieldWriter {
     this.#bytes = wider;
   }
 }
+
+const WRITER = new FieldWriter();
 
 export class FieldReader {
   readonly #bytes: Bytes;

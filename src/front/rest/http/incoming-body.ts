@@ -52,14 +52,15 @@ export class IncomingBody implements Body, Transfer {
     this.#stop(new Fault("OperationTimedOut"));
   }
 
-  drain(take: Take): Promise<void> {
-    if (this.#asked) return Promise.reject(new Error("a body can be taken only once"));
+  async drain(take: Take): Promise<void> {
+    if (this.#asked) throw new Error("a body can be taken only once");
     this.#asked = true;
-    if (this.length === 0) return Promise.resolve();
+    if (this.length === 0) return;
     this.#proceed?.();
-    return this.#message.readableLength === this.length
-      ? this.#takeWhole(take)
-      : this.#takeParts(take);
+    // A small body that came together with its head is here once Node has dealt with that.
+    await undefined;
+    if (this.#message.readableLength === this.length) await this.#takeWhole(take);
+    else await this.#takeParts(take);
   }
 
   /** Reads on and forgets what comes. True if the end was reached within the limits. */
@@ -79,10 +80,9 @@ export class IncomingBody implements Body, Transfer {
     }
   }
 
-  /** A small body has often come together with its head. */
-  async #takeWhole(take: Take): Promise<void> {
+  #takeWhole(take: Take): void | Promise<void> {
     this.#moved = this.length;
-    await take(this.#message.read());
+    return take(this.#message.read());
   }
 
   #takeParts(take: Take): Promise<void> {
