@@ -157,15 +157,15 @@ async function finishBatch(
   written: Promise<void>,
   onlooker: Onlooker | null,
 ): Promise<void> {
-  const steps = onlooker === null ? [written] : [written, look(onlooker, chunks)];
-  const outcomes = await Promise.allSettled(steps);
+  let seen: void | Promise<void>;
+  try {
+    seen = onlooker?.(chunks);
+  } catch (error) {
+    seen = Promise.reject(error);
+  }
+  const outcomes = await Promise.allSettled([written, seen]);
   giveBack(slab);
   for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
-}
-
-/** What it throws comes as a rejection, too. */
-async function look(onlooker: Onlooker, chunks: readonly Bytes[]): Promise<void> {
-  await onlooker(chunks);
 }
 
 function giveBack(slab: Bytes): void {

@@ -7,13 +7,15 @@ const GROUP_BYTES_MAX = 1024 * 1024;
 type Write = (parts: readonly Bytes[], position: number) => Promise<void>;
 
 /**
- * Writes to one file. Those that are next to each other in it and wait at the same time go together:
- * small bodies of many clients cost a disk less that way, and ourselves, too.
+ * Writes to one file. Those that are next to each other in it, and come in the same turn of the event
+ * loop or while others are written, go together: small bodies of many clients cost a disk less that
+ * way, and ourselves, too.
  */
 export class WriteQueue {
   readonly #write: Write;
   readonly #waiting: QueuedWrite[] = [];
   #groups = 0;
+  #isAwake = false;
 
   /** `write` writes all the parts, one behind the other. */
   constructor(write: Write) {
@@ -24,6 +26,15 @@ export class WriteQueue {
   write(bytes: Bytes, position: number): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ bytes, position, resolve, reject });
+      this.#wake();
+    });
+  }
+
+  #wake(): void {
+    if (this.#isAwake || this.#groups >= GROUPS_MAX) return;
+    this.#isAwake = true;
+    setImmediate(() => {
+      this.#isAwake = false;
       this.#go();
     });
   }

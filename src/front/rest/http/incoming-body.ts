@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Body, Bytes } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
+import { freeMemory } from "../../../base/free-memory.ts";
 import type { ListenerLimits } from "./limits.ts";
 import type { Pace, Transfer } from "./pace.ts";
 
@@ -120,11 +121,16 @@ export class IncomingBody implements Body, Transfer {
         try {
           const wait = take(part);
           if (wait === undefined) {
+            freeMemory(part);
             taken();
           } else {
             this.#waiting = false;
             message.pause();
-            wait.then(() => message.resume()).then(taken, fail);
+            const goOn = () => {
+              freeMemory(part);
+              message.resume();
+            };
+            wait.then(goOn).then(taken, fail);
           }
         } catch (error) {
           fail(error);
