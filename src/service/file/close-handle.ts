@@ -4,7 +4,7 @@ import { admitToHandle, type HandleAsked, type InHandle } from "./admit-handle.t
 import type { FileContext } from "./context.ts";
 import { endHandle, readItem } from "./end-handle.ts";
 import { type Directory, type File, writeFile } from "./tree-records.ts";
-import { nextFileVersion } from "./version.ts";
+import { nextFileVersion, writtenFile } from "./version.ts";
 
 export interface CloseHandleDone {
   /** As it was when it was closed. */
@@ -40,7 +40,7 @@ function withWriteTime({ contents }: FileContext, tx: Transaction, admitted: InH
   const { tree, item, handle } = admitted;
   const file = readItem(tx, tree, item, handle) as File;
   const version = nextFileVersion(tx, tree, contents, file);
-  const closed = { ...file, ...version, written: fileTimeOfStamp(version.etag) };
+  const closed = writtenFile(file, version, fileTimeOfStamp(version.etag), file.content);
   writeFile(tx, tree, closed);
   return closed;
 }

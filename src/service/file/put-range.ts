@@ -10,7 +10,7 @@ import type { Transaction, View } from "../../store/store.ts";
 import { admitFileUpdate, type InFile } from "./admit.ts";
 import type { FileAsked, FileContext } from "./context.ts";
 import { writeFile } from "./tree-records.ts";
-import { nextFileVersion } from "./version.ts";
+import { nextFileVersion, writtenFile } from "./version.ts";
 
 /** What a disk keeps as one: less than that is not given back. */
 const SECTOR_BYTES = 512;
@@ -125,6 +125,6 @@ export function changeRange(
   const { tree, file } = admitRangeWrite(tx, asked);
   const version = nextFileVersion(tx, tree, contents, file);
   const written = asked.preservesWritten ? file.written : fileTimeOfStamp(version.etag);
-  writeFile(tx, tree, { ...file, ...version, written, content: changed(file.content) });
+  writeFile(tx, tree, writtenFile(file, version, written, changed(file.content)));
   return { etag: version.etag, modifiedMs: version.modifiedMs, written };
 }

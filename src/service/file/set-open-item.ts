@@ -10,7 +10,7 @@ import { type ItemSettings, type TimeSetting, timeAt } from "./item-settings.ts"
 import type { Tree } from "./kept-records.ts";
 import { growUsage } from "./share-usage.ts";
 import { readDirectory, readFile, writeDirectory, writeFile } from "./tree-records.ts";
-import { nextDirectoryVersion, nextFileVersion } from "./version.ts";
+import { nextDirectoryVersion, nextFileVersion, writtenFile } from "./version.ts";
 
 export interface SetOpenItem extends HandleAsked {
   readonly settings: OpenItemSettings;
@@ -87,6 +87,6 @@ export async function resizeOpenFile(context: FileContext, asked: ResizeOpenFile
     const written = asked.preservesWritten ? file.written : fileTimeOfStamp(version.etag);
     growUsage(tx, share, file.id, asked.length - file.content.length);
     const content = contents.maps.resize(tx, file.content, asked.length);
-    writeFile(tx, tree, { ...file, ...version, written, content });
+    writeFile(tx, tree, writtenFile(file, version, written, content));
   });
 }

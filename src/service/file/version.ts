@@ -50,3 +50,31 @@ export function nextFileVersion(
   const lease = leaseAfterWrite(old.lease, tx.now());
   return { since: etag, etag, modifiedMs, changed: fileTimeOfStamp(etag), lease };
 }
+
+/** The file after a write. Spelled out, because every write over SMB and REST passes here. */
+export function writtenFile(
+  old: File,
+  version: FileVersion,
+  written: FileTime,
+  content: File["content"],
+): File {
+  return {
+    since: version.since,
+    id: old.id,
+    parent: old.parent,
+    name: old.name,
+    etag: version.etag,
+    modifiedMs: version.modifiedMs,
+    attributes: old.attributes,
+    created: old.created,
+    accessed: old.accessed,
+    written,
+    changed: version.changed,
+    permissionKey: old.permissionKey,
+    metadata: old.metadata,
+    content,
+    properties: old.properties,
+    lease: version.lease,
+    copy: old.copy,
+  };
+}

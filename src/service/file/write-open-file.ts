@@ -13,7 +13,7 @@ import { readLocks } from "./open-records.ts";
 import type { Share } from "./records.ts";
 import { growUsage } from "./share-usage.ts";
 import { type File, readFile, writeFile } from "./tree-records.ts";
-import { nextFileVersion } from "./version.ts";
+import { nextFileVersion, writtenFile } from "./version.ts";
 
 export interface WriteOpenFile extends HandleAsked {
   /** Null to write behind what is there. */
@@ -38,7 +38,7 @@ export async function writeOpenFile(context: FileContext, asked: WriteOpenFile):
       growUsage(tx, share, file.id, Math.max(until - length, 0));
       const room = until > length ? contents.maps.resize(tx, file.content, until) : file.content;
       const content = contents.maps.write(tx, room, from, taken);
-      writeFile(tx, tree, { ...file, ...version, written, content });
+      writeFile(tx, tree, writtenFile(file, version, written, content));
     });
   } finally {
     taken.release();

@@ -24,6 +24,7 @@ export function readDurable(
   contexts: readonly CreateContext[],
   knowsVersion2: boolean,
 ): DurableContext | null {
+  if (contexts.length === 0) return null;
   const [dhnq, dhnc, dh2q, dh2c] = (["DHnQ", "DHnC", "DH2Q", "DH2C"] as const).map((name) => {
     if (!knowsVersion2 && name.startsWith("DH2")) return undefined;
     const data = contexts.find((one) => one.name === name)?.data;

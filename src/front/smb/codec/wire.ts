@@ -49,7 +49,8 @@ export function alignedTo(length: number, unit: number): number {
 
 /** Bytes that grow as values are added, little end first. */
 export class Writer {
-  #bytes = Buffer.alloc(256);
+  /** Beyond `#length` it holds whatever was there before. */
+  #bytes = Buffer.allocUnsafe(256);
   #length = 0;
 
   get length(): number {
@@ -92,7 +93,8 @@ export class Writer {
   }
 
   zeros(count: number): this {
-    this.#grow(count);
+    const at = this.#grow(count);
+    this.#bytes.fill(0, at, at + count);
     return this;
   }
 
@@ -113,8 +115,8 @@ export class Writer {
   #grow(by: number): number {
     const at = this.#length;
     if (at + by > this.#bytes.length) {
-      const larger = Buffer.alloc(Math.max(at + by, this.#bytes.length * 2));
-      this.#bytes.copy(larger);
+      const larger = Buffer.allocUnsafe(Math.max(at + by, this.#bytes.length * 2));
+      this.#bytes.copy(larger, 0, 0, at);
       this.#bytes = larger;
     }
     this.#length += by;

@@ -58,14 +58,14 @@ export async function createFile(
   const { dialect } = call.connection.negotiated;
   const durable = readDurable(request.contexts, dialect >= DIALECT.smb300);
   if (durable?.kind === "reconnect") return await reopen(call, share, request, durable);
-  const opening = openingOf(call, await versionOf(call, share, request), request);
+  const at = await versionOf(call, share, request);
   const id = server.newFileId();
   const fileId = { persistent: id, volatile: id };
-  const { account, snapshot } = opening.at;
+  const { account, snapshot } = at;
   const granted = grantedAccess(request.access, mostOf(snapshot));
   const mode = request.options & MODE_OPTIONS;
   const persistent = persistentOf(durable, { account, share, granted, mode, fileId: id });
-  const done = await openAs(call, { ...opening, persistent });
+  const done = await openAs(call, openingOf(call, at, request, granted, persistent));
   const isFile = !done.isDirectory && snapshot === null;
   const open = new FileOpen({
     server,
@@ -90,9 +90,13 @@ export async function createFile(
   session.opens.set(id, open);
   server.breakNotices.add(open);
   chain.fileId = fileId;
+  const { times, allocated, size, attributes } = shownItem(done.item, done.isDirectory);
   return success(
     writeCreate({
-      ...shownItem(done.item, done.isDirectory),
+      times,
+      allocated,
+      size,
+      attributes,
       oplock: oplockOf(done.caching),
       action: ACTIONS[done.action],
       fileId,
@@ -110,9 +114,10 @@ function openingOf(
   { session, server, connection }: Call,
   at: PathAddress,
   request: CreateRequest,
+  granted: number,
+  persistent: OpenFile["persistent"],
 ): OpenFile {
   refuseSenseless(request);
-  const granted = grantedAccess(request.access, mostOf(at.snapshot));
   if (granted === 0 || (request.access & ACCESS.systemSecurity) !== 0) {
     throw new StatusError(STATUS.ACCESS_DENIED);
   }
@@ -141,7 +146,7 @@ function openingOf(
       clientIp: connection.wire.remoteAddress,
     },
     caching: cachingOf(connection, request),
-    persistent: null,
+    persistent,
     looksAt: looksAt(granted),
   };
 }

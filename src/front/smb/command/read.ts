@@ -30,7 +30,9 @@ async function readFile({ server }: Call, open: FileOpen, request: ReadRequest):
     placed = newMessage(READ_DATA_AT + bytes);
     return placed.subarray(READ_DATA_AT);
   };
-  const bytes = await readOpenFile(server.options.files, { ...open.asked, from, length }, room);
+  const { at, item, handle } = open.asked;
+  const asked = { at, item, handle, from, length };
+  const bytes = await readOpenFile(server.options.files, asked, room);
   const isEnough = bytes !== null && bytes.length >= lengthMin;
   if (!isEnough && (length > 0 || lengthMin > 0)) throw new StatusError(STATUS.END_OF_FILE);
   const found = bytes ?? Buffer.alloc(0);

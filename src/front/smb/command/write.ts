@@ -32,7 +32,8 @@ async function writeFile(
     throw new StatusError(STATUS.INVALID_PARAMETER);
   }
   const from = isAtEnd ? null : offset;
-  const asked = { ...open.asked, from, bytes: data, preservesWritten: true };
+  const { at, item, handle } = open.asked;
+  const asked = { at, item, handle, from, bytes: data, preservesWritten: true };
   await makingWay(call, () => writeOpenFile(call.server.options.files, asked));
   open.writeTime.wrote();
   if (!isAtEnd) open.position = BigInt(offset + data.length);
