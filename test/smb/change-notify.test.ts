@@ -12,6 +12,8 @@ import { SmbFiles, type SmbHandle } from "./smb-files.ts";
 
 const ALL = 0x1ff;
 const NAMES = NOTIFY.fileName | NOTIFY.directoryName;
+const EXCLUSIVE = 2;
+const EXCLUSIVE_NOW = 2 | 16;
 const ACTIONS = ["", "added", "removed", "modified", "old name", "new name"];
 
 let smb: TestSmb;
@@ -238,4 +240,38 @@ test("only directories that may be listed are watched, and answers fit what was 
   assert.equal((await ask(blind)).status, STATUS.ACCESS_DENIED);
   const huge = await ask(handle, { filter: NAMES, bytes: 2 ** 24 });
   assert.equal(huge.status, STATUS.INVALID_PARAMETER);
+});
+
+test("a question ends when REST closes the handle, and none is taken for it any more", async () => {
+  const { directory, handle } = await newDirectory();
+  await watch(handle);
+  await directory.forceCloseAllHandles();
+  assert.equal((await watcher.client.receive()).status, STATUS.NOTIFY_CLEANUP);
+  assert.equal((await ask(handle)).status, STATUS.NOTIFY_CLEANUP);
+  const other = await newDirectory();
+  await other.directory.forceCloseAllHandles();
+  assert.equal((await ask(other.handle)).status, STATUS.PENDING);
+  assert.equal((await watcher.client.receive()).status, STATUS.FILE_CLOSED);
+});
+
+test("questions and locks that wait end when REST deletes the share", async () => {
+  const gone = smb.rest.hostClient().getShareClient("gone");
+  await gone.create();
+  await gone.getDirectoryClient("dir").create();
+  await gone.rootDirectoryClient.getFileClient("file").create(10);
+  const client = await SmbFiles.connect(smb.port, "gone");
+  const other = await SmbFiles.connect(smb.port, "gone");
+  const directory = await client.open("dir");
+  const body = new Writer().u16(32).u16(0).u32(4_096).bytes(directory).u32(ALL).u32(0).done();
+  assert.equal((await client.client.call(COMMAND.changeNotify, body)).status, STATUS.PENDING);
+  await other.lock(await other.open("file"), 0, 5, EXCLUSIVE_NOW);
+  await client.lockWaiting(await client.open("file"), 0, 5, EXCLUSIVE);
+  await gone.delete();
+  const ends = [await client.client.receive(), await client.client.receive()];
+  assert.deepEqual(
+    ends.map(({ status }) => status).sort(),
+    [STATUS.NOTIFY_CLEANUP, STATUS.FILE_CLOSED].sort(),
+  );
+  client.close();
+  other.close();
 });

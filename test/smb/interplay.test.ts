@@ -150,6 +150,24 @@ test("a lock waits until it can be had, or until nobody wants it any more", asyn
   other.close();
 });
 
+test("a lock is had when REST closes the handle that held it, and not with one that REST closed", async () => {
+  const { name, file } = await newFile();
+  const other = await SmbFiles.connect(smb.port, "box");
+  const handleOf = async () => (await file.listHandles().next()).value.handleId as string;
+  const held = await files.open(name, { access: READ | WRITE });
+  const heldId = await handleOf();
+  const wanted = await other.open(name, { access: READ | WRITE });
+  assert.equal(await files.lock(held, 0, 5, EXCLUSIVE_NOW), 0);
+  await other.lockWaiting(wanted, 0, 5, EXCLUSIVE);
+  await file.forceCloseHandle(heldId);
+  assert.equal((await other.client.receive()).status, 0);
+  const late = await files.open(name, { access: READ | WRITE });
+  await files.lockWaiting(late, 0, 5, EXCLUSIVE);
+  await file.forceCloseAllHandles();
+  assert.equal((await files.client.receive()).status, STATUS.FILE_CLOSED);
+  other.close();
+});
+
 test("a leased file is opened over SMB to read, and not to write or delete", async () => {
   const { name, file } = await newFile();
   const lease = file.getShareLeaseClient(LEASE_ID);

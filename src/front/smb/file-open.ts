@@ -89,12 +89,6 @@ export class FileOpen extends OpenBase {
     }, parts.server.options.limits.writeTimeMs);
   }
 
-  /** The same for all opens of one file. */
-  get file(): string {
-    const { at, item } = this.asked;
-    return `${at.account}/${at.share}/${item}`;
-  }
-
   /** Refuses what was not granted when it was opened. Of several bits one suffices. */
   expect(access: number): void {
     if ((this.granted & access) === 0) throw new StatusError(STATUS.ACCESS_DENIED);
@@ -113,6 +107,5 @@ export class FileOpen extends OpenBase {
     if (this.asked.at.snapshot !== null) return;
     const { files } = this.#server.options;
     this.closed = await closeHandle(files, this.asked, this.writeTime.end());
-    this.#server.lockWaits.wake(this.file);
   }
 }

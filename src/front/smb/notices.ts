@@ -22,7 +22,8 @@ const BIT_OF_PART: Readonly<Record<ChangedPart, number>> = {
 
 /** A change in the words of SMB, as far as this client wants to know of it. */
 export function noticesOf(watching: Watching, change: FileChange): Notice[] {
-  if (change.kind === "doomed") return [];
+  // What happens to handles is none of a directory's contents.
+  if (!("at" in change)) return [];
   const { filter } = watching;
   const notice = (action: Notice["action"], place: ChangedPlace, bits: number): Notice[] => {
     const name = (filter & bits) === 0 ? null : nameIn(watching, place);

@@ -1,6 +1,5 @@
 import { randomBytes, randomInt } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
-import { Waits } from "../../base/waits.ts";
 import type { WatchedFiles } from "../../service/file/watched-store.ts";
 import type { SmbAccounts } from "./auth/authentication.ts";
 import { BreakNotices } from "./break-notices.ts";
@@ -42,7 +41,6 @@ export class SmbServer {
   /** What clients are told that the machine is called. */
   readonly name = "LAZULI";
   readonly sessions = new Map<number, Session>();
-  readonly lockWaits = new Waits();
   readonly breakNotices: BreakNotices;
   readonly durables: DurableOpens;
   /** Ids of a process before mean nothing here, so they should not look like ours. */

@@ -1,39 +1,45 @@
 import type { FileChange } from "../../service/file/file-changes.ts";
 import type { WatchedStore } from "../../service/file/watched-store.ts";
 import { NOTICE, type Notice, noticeBytes } from "./codec/change-notify.ts";
+import type { FileOpen } from "./file-open.ts";
 import { NOTICES_BYTES_MAX } from "./limits.ts";
 import { noticesOf, type Watching } from "./notices.ts";
 
 /**
  * - notices: what happened since the last answer; null if it was too much to be told.
  * - doomed: the directory is about to be deleted.
+ * - closed: the handle was closed from elsewhere, or is gone with its share.
  * - aborted: nobody waits for it any more.
  */
 export type News =
   | { readonly kind: "notices"; readonly notices: readonly Notice[] | null }
   | { readonly kind: "doomed" }
+  | { readonly kind: "closed" }
   | { readonly kind: "aborted" };
 
 /** What happens in a directory, from the first question of a client on until it closes it. */
 export class Watch {
   readonly #watching: Watching;
+  readonly #handle: bigint;
   readonly #bytesMax: number;
   readonly #waiting = new Set<(news: News) => void>();
   #notices: Notice[] = [];
   #bytes = 0;
   #isTooMuch = false;
-  #isDoomed = false;
+  /** Once it is over, it is told to everybody who still asks. */
+  #end: News | null = null;
   readonly stop: () => void;
 
-  constructor(changes: WatchedStore, share: bigint, watching: Watching, bytesMax: number) {
+  constructor(changes: WatchedStore, open: FileOpen, watching: Watching, bytesMax: number) {
     this.#watching = watching;
+    this.#handle = open.asked.handle;
     this.#bytesMax = Math.min(bytesMax, NOTICES_BYTES_MAX);
-    this.stop = changes.watch(share, (happened) => this.#note(happened));
+    this.stop = changes.watch(open.share, (happened) => this.#note(happened));
   }
 
   /** Null if there is nothing to tell yet, or somebody waits for it already. */
   now(): News | null {
-    if (this.#isDoomed) return { kind: "doomed" };
+    if (this.#end !== null) return this.#end;
     return this.#waiting.size === 0 && this.#hasNews ? this.#take() : null;
   }
 
@@ -60,15 +66,22 @@ export class Watch {
 
   #note(happened: readonly FileChange[]): void {
     for (const change of happened) {
-      if (change.kind === "doomed" && change.id === this.#watching.directory) this.#isDoomed = true;
+      this.#end ??= this.#endBy(change);
       for (const notice of noticesOf(this.#watching, change)) this.#add(notice);
     }
-    if (this.#isDoomed) {
-      for (const done of [...this.#waiting]) done({ kind: "doomed" });
+    if (this.#end !== null) {
+      for (const done of [...this.#waiting]) done(this.#end);
       return;
     }
     const [first] = this.#waiting;
     if (first !== undefined && this.#hasNews) first(this.#take());
+  }
+
+  #endBy(change: FileChange): News | null {
+    if (change.kind === "shareRemoved") return { kind: "closed" };
+    if (!("id" in change) || change.id !== this.#watching.directory) return null;
+    if (change.kind === "doomed") return { kind: "doomed" };
+    return change.kind === "closed" && change.handle === this.#handle ? { kind: "closed" } : null;
   }
 
   #add(notice: Notice): void {

@@ -1,7 +1,8 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { KeyReader, SPACE } from "../../base/keys.ts";
 import type { View } from "../../store/store.ts";
-import { decodeOpens } from "./open-records.ts";
+import { decodeOpens, type HandleId, placeOfHandleKey } from "./open-records.ts";
+import { decodeShare } from "./records.ts";
 import {
   type Directory,
   decodeDirectory,
@@ -44,6 +45,11 @@ export type FileChange = { readonly share: bigint } & (
     }
   /** It goes with its last handle, and nobody opens it any more. */
   | { readonly kind: "doomed"; readonly id: bigint }
+  /** A byte-range lock on it is gone. */
+  | { readonly kind: "unlocked"; readonly id: bigint }
+  | { readonly kind: "closed"; readonly id: bigint; readonly handle: HandleId }
+  /** The share itself is out of reach, and with it every handle. */
+  | { readonly kind: "shareRemoved" }
 );
 
 /** Records as they were before a transaction; undefined for those that were not there. */
@@ -52,15 +58,22 @@ export type Before = ReadonlyMap<
   { readonly key: Bytes; readonly value: Bytes | undefined }
 >;
 
-/** Whether changes of the record under this key are told. */
-export function isTold(key: Bytes): boolean {
-  const [space] = key;
-  return space === SPACE.file || space === SPACE.directory || space === SPACE.opens;
-}
+/** The spaces of records whose changes are told. All but the shares' own begin with the share. */
+const TOLD: ReadonlySet<number | undefined> = new Set([
+  SPACE.file,
+  SPACE.directory,
+  SPACE.opens,
+  SPACE.handle,
+  SPACE.rangeLock,
+  SPACE.share,
+]);
 
-/** The share that a record which is told of belongs to. */
-export function shareOfKey(key: Bytes): bigint {
-  return new KeyReader(key).u64();
+/** The share whose watchers are told of this record; null if it is nobody's business. */
+export function shareToTell(view: View, key: Bytes): bigint | null {
+  if (!TOLD.has(key[0])) return null;
+  if (key[0] !== SPACE.share) return new KeyReader(key).u64();
+  const found = view.get(key);
+  return found === undefined ? null : decodeShare(found).id;
 }
 
 /** What a transaction did, from what was there before and what is there at its end. */
@@ -68,14 +81,32 @@ export function changesBetween(before: Before, view: View): FileChange[] {
   const places = new Places(before, view);
   const changes: FileChange[] = [];
   for (const { key, value } of before.values()) {
-    const now = view.get(key);
-    const change =
-      key[0] === SPACE.opens
-        ? doomed(key, value, now)
-        : changeOf(places, shareOfKey(key), key[0] === SPACE.directory, value, now);
+    const change = changeOfRecord(places, key, value, view.get(key));
     if (change !== null) changes.push(change);
   }
   return changes;
+}
+
+function changeOfRecord(
+  places: Places,
+  key: Bytes,
+  before: Bytes | undefined,
+  now: Bytes | undefined,
+): FileChange | null {
+  const isGone = before !== undefined && now === undefined;
+  const parts = new KeyReader(key);
+  switch (key[0]) {
+    case SPACE.share:
+      return isGone ? { kind: "shareRemoved", share: decodeShare(before).id } : null;
+    case SPACE.opens:
+      return doomed(key, before, now);
+    case SPACE.rangeLock:
+      return isGone ? { kind: "unlocked", share: parts.u64(), id: parts.u64() } : null;
+    case SPACE.handle:
+      return isGone ? { kind: "closed", ...placeOfHandleKey(key) } : null;
+    default:
+      return changeOf(places, parts.u64(), key[0] === SPACE.directory, before, now);
+  }
 }
 
 function doomed(key: Bytes, before: Bytes | undefined, now: Bytes | undefined): FileChange | null {

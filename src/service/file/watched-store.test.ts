@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DELETE, READ, WRITE } from "../../rules/share-mode.ts";
 import { deleteFile } from "./delete-file.ts";
+import { deleteShare } from "./delete-share.ts";
 import type { FileChange } from "./file-changes.ts";
 import { forceCloseHandles } from "./force-close-handles.ts";
 import { leaseFile } from "./lease-file.ts";
+import { lockRanges, unlockRanges } from "./lock-ranges.ts";
 import { Files, refused } from "./opens.fixture.ts";
 import { renameOpenItem } from "./rename-open-item.ts";
 
@@ -22,7 +24,7 @@ async function watched() {
 }
 
 function lineOf(change: FileChange): string {
-  if (change.kind === "doomed") return "doomed";
+  if (!("at" in change)) return change.kind;
   return `${change.kind} ${change.at.path.join("/")}`;
 }
 
@@ -63,7 +65,7 @@ test("a file and its directory that go in one transaction are told with their pa
     after: null,
     isRecursive: true,
   });
-  assert.deepEqual(lines, ["removed dir/file, removed dir"]);
+  assert.deepEqual(lines, ["closed, closed, removed dir/file, closed, removed dir"]);
 });
 
 test("a file that is about to go is told of when it is marked", async () => {
@@ -73,5 +75,19 @@ test("a file that is about to go is told of when it is marked", async () => {
   lines.length = 0;
   await files.mark(handle, true);
   await files.close(handle);
-  assert.deepEqual(lines, ["doomed", "removed file"]);
+  assert.deepEqual(lines, ["doomed", "closed, removed file"]);
+});
+
+test("handles, locks and shares that go are told, however they go", async () => {
+  const { files, lines } = await watched();
+  await files.create("file", 10);
+  const handle = await files.open("file");
+  const ranges = [{ offset: 0n, length: 5n, isExclusive: true }];
+  await lockRanges(files.context, { ...handle, ranges });
+  lines.length = 0;
+  await unlockRanges(files.context, { ...handle, ranges });
+  await lockRanges(files.context, { ...handle, ranges });
+  await files.close(handle);
+  await deleteShare(files.context, { ...files.share(), snapshots: "refuse" });
+  assert.deepEqual(lines, ["unlocked", "closed, unlocked", "shareRemoved"]);
 });

@@ -12,7 +12,7 @@ import type {
   View,
 } from "../../store/store.ts";
 import type { FileContext } from "./context.ts";
-import { changesBetween, type FileChange, isTold, shareOfKey } from "./file-changes.ts";
+import { changesBetween, type FileChange, shareToTell } from "./file-changes.ts";
 
 /** What the File service works with, where somebody may want to know what changes. */
 export interface WatchedFiles extends FileContext {
@@ -122,7 +122,8 @@ class NotingTransaction implements Transaction {
   }
 
   #note(key: Bytes): void {
-    if (!isTold(key) || !this.#isWatched(shareOfKey(key))) return;
+    const share = shareToTell(this.#tx, key);
+    if (share === null || !this.#isWatched(share)) return;
     const name = key.toString("latin1");
     if (!this.before.has(name)) this.before.set(name, { key, value: this.#tx.get(key) });
   }

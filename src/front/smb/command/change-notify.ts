@@ -1,3 +1,4 @@
+import { getOpenItem } from "../../../service/file/get-open-item.ts";
 import { type Answer, type Call, success } from "../call.ts";
 import { ACCESS } from "../codec/access.ts";
 import {
@@ -21,9 +22,11 @@ export async function handleChangeNotify(call: Call): Promise<Answer> {
   open.expect(ACCESS.readData);
   // Nothing ever changes in a snapshot.
   if (open.asked.at.snapshot !== null) throw new StatusError(STATUS.NOT_SUPPORTED);
+  const isFirst = open.watch === null;
   const watch = watchOf(call, open, request);
-  const news = watch.now() ?? (await nextOf(call, open, watch));
+  const news = watch.now() ?? (await nextOf(call, open, watch, isFirst));
   if (news.kind === "doomed") throw new StatusError(STATUS.DELETE_PENDING);
+  if (news.kind === "closed") throw new StatusError(STATUS.NOTIFY_CLEANUP);
   if (news.kind === "aborted") {
     throw new StatusError(open.ending.aborted ? STATUS.NOTIFY_CLEANUP : STATUS.CANCELLED);
   }
@@ -38,13 +41,20 @@ export async function handleChangeNotify(call: Call): Promise<Answer> {
 function watchOf({ server }: Call, open: FileOpen, request: ChangeNotifyRequest): Watch {
   const { recursive, filter, outputBytesMax } = request;
   const watching = { directory: open.asked.item, recursive, filter };
-  open.watch ??= new Watch(server.options.files.store, open.share, watching, outputBytesMax);
+  open.watch ??= new Watch(server.options.files.store, open, watching, outputBytesMax);
   return open.watch;
 }
 
-async function nextOf(call: Call, open: FileOpen, watch: Watch): Promise<News> {
+async function nextOf(call: Call, open: FileOpen, watch: Watch, isFirst: boolean): Promise<News> {
   // Nobody waits in the middle of a compound: what comes behind would never be answered.
   if (call.header.next !== 0) throw new StatusError(STATUS.INTERNAL_ERROR);
   const cancelled = call.pend();
-  return await watch.next([cancelled, open.ending]);
+  // What happened before the watch began is not told: the handle may be closed already.
+  if (isFirst) await expectOpen(call, open);
+  return watch.now() ?? (await watch.next([cancelled, open.ending]));
+}
+
+async function expectOpen({ server }: Call, open: FileOpen): Promise<void> {
+  const { isDeletePending } = await getOpenItem(server.options.files, open.asked);
+  if (isDeletePending) throw new StatusError(STATUS.DELETE_PENDING);
 }

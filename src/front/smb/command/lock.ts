@@ -1,3 +1,4 @@
+import type { FileChange } from "../../../service/file/file-changes.ts";
 import { lockRanges, unlockRanges } from "../../../service/file/lock-ranges.ts";
 import { type Answer, type Call, success } from "../call.ts";
 import { ACCESS } from "../codec/access.ts";
@@ -29,7 +30,6 @@ async function unlock(
   // What stands before one that makes no sense is unlocked all the same.
   const sensible = wrong < 0 ? ranges : ranges.slice(0, wrong);
   const isDone = await unlockRanges(server.options.files, { ...open.asked, ranges: sensible });
-  server.lockWaits.wake(open.file);
   if (!isDone) throw new StatusError(STATUS.RANGE_NOT_LOCKED);
   if (wrong >= 0) throw new StatusError(STATUS.INVALID_PARAMETER);
 }
@@ -45,7 +45,7 @@ async function lock(call: Call, open: FileOpen, asked: readonly LockRange[]): Pr
   while (outcome === "held-back") {
     if (isImmediate) throw new StatusError(STATUS.LOCK_NOT_GRANTED);
     const cancelled = call.pend();
-    const unlocked = call.server.lockWaits.next(open.file, [cancelled, open.ending]);
+    const unlocked = nextUnlock(call, open, [cancelled, open.ending]);
     outcome = await attempt();
     if (outcome !== "held-back") break;
     await unlocked;
@@ -53,6 +53,36 @@ async function lock(call: Call, open: FileOpen, asked: readonly LockRange[]): Pr
     if (cancelled.aborted) throw new StatusError(STATUS.CANCELLED);
   }
   if (outcome === "too-many") throw new StatusError(STATUS.INSUFFICIENT_RESOURCES);
+}
+
+/**
+ * Resolves when a lock on the file goes, or what it is waited for with, or a signal is aborted. To be
+ * called before one looks, so that nothing is missed in between.
+ */
+function nextUnlock(
+  { server }: Call,
+  { asked, share }: FileOpen,
+  signals: readonly AbortSignal[],
+): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      stop();
+      for (const signal of signals) signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const stop = server.options.files.store.watch(share, (changes) => {
+      if (changes.some((change) => mayLetIn(change, asked.item))) done();
+    });
+    for (const signal of signals) {
+      if (signal.aborted) done();
+      else signal.addEventListener("abort", done);
+    }
+  });
+}
+
+function mayLetIn(change: FileChange, item: bigint): boolean {
+  if (change.kind === "shareRemoved") return true;
+  return (change.kind === "unlocked" || change.kind === "closed") && change.id === item;
 }
 
 /** Whether the client would rather be refused than wait; of several locks it cannot wait for one. */
