@@ -1,13 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ShareFileClient } from "@azure/storage-file-share";
 import { STATUS } from "../../src/front/smb/nt-status.ts";
 import { DELETE, READ, WRITE } from "../../src/rules/share-mode.ts";
+import {
+  codeOf,
+  FILE_OPERATIONS,
+  RestOperations,
+  SHARE_MODE_TABLE,
+  SHARE_NAMES,
+  SHARES,
+} from "../sdk/file-operations.ts";
 import { refused } from "../sdk/refused.ts";
 import { boxForThisFile } from "./box.ts";
 import { SmbFiles } from "./smb-files.ts";
 
-const ALL = READ | WRITE | DELETE;
 const EXCLUSIVE_NOW = 2 | 16;
 const SHARED_NOW = 1 | 16;
 const EXCLUSIVE = 2;
@@ -16,36 +22,19 @@ const LEASE_ID = "aaaaaaaa-0000-4000-8000-000000000001";
 
 const { smb, share, files, newFile } = await boxForThisFile();
 
-const SHARES = [0, READ, WRITE, DELETE, READ | WRITE, READ | DELETE, WRITE | DELETE, ALL];
-const SHARE_NAMES = ["none", "R", "W", "D", "RW", "RD", "WD", "RWD"];
+const rest = new RestOperations(smb.rest, "box");
 
-type Operation = (file: ShareFileClient) => Promise<unknown>;
-
-/** What REST does, and 1 for each share mode of an SMB handle that stands in the way. */
-const TABLE: Record<string, readonly [run: Operation, row: string]> = {
-  "Get File": [(file) => file.downloadToBuffer(), "1 0 1 1 0 0 1 0"],
-  "List Ranges": [(file) => file.getRangeList(), "1 0 1 1 0 0 1 0"],
-  "Set File Properties": [(file) => file.setHttpHeaders(), "1 1 0 1 0 1 0 0"],
-  "Set File Metadata": [(file) => file.setMetadata({ a: "b" }), "1 1 0 1 0 1 0 0"],
-  "Resize File": [(file) => file.resize(20), "1 1 0 1 0 1 0 0"],
-  "Put Range": [(file) => file.uploadRange("x", 0, 1), "1 1 0 1 0 1 0 0"],
-  "Clear Range": [(file) => file.clearRange(0, 1), "1 1 0 1 0 1 0 0"],
-  "Create File": [(file) => file.create(10), "1 1 1 1 1 1 0 0"],
-  "Delete File": [(file) => file.delete(), "1 1 1 1 1 1 1 1"],
-  "Lease File": [(file) => file.getShareLeaseClient(LEASE_ID).acquireLease(), "1 1 1 1 1 1 1 0"],
-  "Get File Properties": [(file) => file.getProperties(), "0 0 0 0 0 0 0 0"],
-  "List Handles": [async (file) => file.listHandles().next(), "0 0 0 0 0 0 0 0"],
-};
-
-for (const [operation, [run, row]] of Object.entries(TABLE)) {
+for (const operation of FILE_OPERATIONS) {
+  const row = SHARE_MODE_TABLE[operation];
   test(`${operation} meets handles of all share modes: ${row}`, async () => {
     for (const [column, cell] of row.split(" ").entries()) {
       const { name, file } = await newFile();
       const handle = await files.open(name, { share: SHARES[column] as number });
-      if (cell === "1") await refused(run(file), 409, "SharingViolation");
-      else await run(file).catch((error) => assert.fail(`${SHARE_NAMES[column]}: ${error}`));
+      const running = rest.run(operation, file);
+      if (cell === "1") await refused(running, 409, codeOf(operation, "SharingViolation"));
+      else await running.catch((error) => assert.fail(`${SHARE_NAMES[column]}: ${error}`));
       assert.equal(await files.end(handle), 0);
-      if (cell === "1") await run(file);
+      if (cell === "1") await rest.run(operation, file);
     }
   });
 }
@@ -54,9 +43,10 @@ test("a pending delete is 409 for REST, hidden from lists, taken back, and 404 i
   const { name, file } = await newFile();
   const [one, two] = [await files.open(name, { access: DELETE }), await files.open(name)];
   assert.equal(await files.markDeleted(one, true), 0);
-  for (const [operation, [run]] of Object.entries(TABLE)) {
-    if (operation === "List Handles") await run(file);
-    else await refused(run(file), 409, "SMBDeletePending");
+  for (const operation of FILE_OPERATIONS) {
+    const running = rest.run(operation, file);
+    if (operation === "listHandles") await running;
+    else await refused(running, 409, codeOf(operation, "SMBDeletePending"));
   }
   assert.equal((await files.tryOpen(name)).status, STATUS.DELETE_PENDING);
   assert.equal(await files.markDeleted(one, false), 0);
