@@ -34,11 +34,13 @@ export function entriesShowing(
   at: number,
 ): RangeEntry[] | null {
   const entries: RangeEntry[] = [];
+  let looked = 0;
   let inlineBytes = 0;
   for (const { start, length, source } of pieces(view, content, from, until)) {
-    if (source.kind === "zero") continue;
     if (source.kind === "inline") inlineBytes += length;
-    if (entries.length === PIECES_MAX || inlineBytes > INLINE_BYTES_MAX_AT_ONCE) return null;
+    // Zeroes count, too: they have to be gone through.
+    if (looked++ === PIECES_MAX || inlineBytes > INLINE_BYTES_MAX_AT_ONCE) return null;
+    if (source.kind === "zero") continue;
     entries.push({ start: at + start - from, length, source });
   }
   return entries;

@@ -243,6 +243,24 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
     assert.notEqual(await place(3_000 * PAGE), null);
   });
 
+  promise("zeroes in very many pieces are not placed, either", async (bench) => {
+    const { contents, store } = bench.contents;
+    const whole = await bench.write(await bench.create(5_000 * PAGE), 0, page(0));
+    await bench.contents.share(whole);
+    const holes = await store.transact((tx) => {
+      let map = whole;
+      for (let at = 1; at < 2_500; at++) {
+        map = contents.maps.clear(tx, map, at * 2 * PAGE, (at * 2 + 1) * PAGE);
+      }
+      return map;
+    });
+    const map = await bench.create(TIB);
+    const place = (length: number) =>
+      store.transact((tx) => contents.maps.place(tx, map, 0, holes, 0, length));
+    assert.equal(await place(5_000 * PAGE), null);
+    assert.notEqual(await place(3_000 * PAGE), null);
+  });
+
   promise("the changes since something else are none of this map's", async (bench) => {
     const map = await bench.write(await bench.create(TIB), 0, page(1));
     const other = await bench.create(TIB);

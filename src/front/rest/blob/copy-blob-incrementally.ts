@@ -1,8 +1,8 @@
 import { Fault } from "../../../base/fault.ts";
 import { copyBlobIncrementally } from "../../../service/blob/copy-blob-incrementally.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import { writtenHeaders } from "./blob-state.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
+import { copyBegun } from "./copy-blob.ts";
 import { wholeSourceOf } from "./source-headers.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 
@@ -17,16 +17,5 @@ export async function handleCopyBlobIncrementally(
       Reason: "Only snapshots on this server can be copied incrementally.",
     });
   }
-  const done = await copyBlobIncrementally(context, { ...blobUseOf(call), source });
-  return {
-    status: 202,
-    headers: [
-      ...writtenHeaders(done),
-      "x-ms-copy-id",
-      done.copyId,
-      "x-ms-copy-status",
-      done.status,
-    ],
-    body: null,
-  };
+  return copyBegun(await copyBlobIncrementally(context, { ...blobUseOf(call), source }));
 }

@@ -1,4 +1,4 @@
-import { copyBlob } from "../../../service/blob/copy-blob.ts";
+import { type CopyBlobDone, copyBlob } from "../../../service/blob/copy-blob.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { flagOf } from "../request-headers.ts";
 import { copiedMetadataOf } from "../source/source-headers.ts";
@@ -27,15 +27,10 @@ export async function handleCopyBlob(context: BlobFront, call: BlobCall): Promis
   if (call.version < STATUS_SINCE) {
     return { status: 201, headers: writtenHeaders(done), body: null };
   }
-  return {
-    status: 202,
-    headers: [
-      ...writtenHeaders(done),
-      "x-ms-copy-id",
-      done.copyId,
-      "x-ms-copy-status",
-      done.status,
-    ],
-    body: null,
-  };
+  return copyBegun(done);
+}
+
+export function copyBegun(done: CopyBlobDone): RestResponse {
+  const copy = ["x-ms-copy-id", done.copyId, "x-ms-copy-status", done.status];
+  return { status: 202, headers: [...writtenHeaders(done), ...copy], body: null };
 }
