@@ -128,6 +128,9 @@ test("a deleted share can be restored with all it held, until its time is over",
 
   const [deleted] = await deletedOf(share.name);
   assert.equal(deleted?.properties.remainingRetentionDays, 7);
+  server.clock.turn(1);
+  const [later] = await deletedOf(share.name);
+  assert.equal(later?.properties.remainingRetentionDays, 6);
   const version = deleted?.version ?? "";
   await server.client().undeleteShare(share.name, version);
   await share.rootDirectoryClient.getFileClient("file").getProperties();

@@ -2,10 +2,10 @@ import { refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { refuseWriteByConditions } from "../../rules/conditions.ts";
 import { refuseWriteByLease } from "../../rules/lease.ts";
+import { endOfRetention } from "../../rules/retention.ts";
 import { admitToContainer } from "./admit.ts";
 import type { BlobContext, ContainerUpdate } from "./context.ts";
 import { writeDeletedContainer } from "./deleted-containers.ts";
-import { endOfRetention } from "./history.ts";
 import { deleteContainer as deleteRecord, doomContainer } from "./records.ts";
 
 /**

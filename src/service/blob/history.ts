@@ -1,5 +1,4 @@
-import type { Instant } from "../../base/clock.ts";
-import { DAY_MS } from "../../base/limits.ts";
+import { endOfRetention } from "../../rules/retention.ts";
 import { NO_TAGS } from "../../rules/tags.ts";
 import { settledTier } from "../../rules/tier.ts";
 import type { Content } from "../../store/contents.ts";
@@ -177,24 +176,4 @@ function makeRoom(context: BlobContext, tx: Transaction, { at, container }: Blob
   deleteDeleted(tx, container, at.blob, before);
   if (before.untilMs <= tx.now()) context.contents.drop(tx, before.blob.content);
   else writeDeleted(tx, container, at.blob, { ...before, was: "snapshot" });
-}
-
-/** What lists tell of something that was deleted. */
-export interface Deletion {
-  readonly deletedMs: Instant;
-  /** Whole days for which it can still be restored. */
-  readonly daysLeft: number;
-}
-
-/** Null once its time is over. */
-export function deletionOf(
-  { deletedMs, untilMs }: Pick<DeletedBlob, "deletedMs" | "untilMs">,
-  now: Instant,
-): Deletion | null {
-  if (untilMs <= now) return null;
-  return { deletedMs, daysLeft: Math.floor((untilMs - now) / DAY_MS) };
-}
-
-export function endOfRetention(now: Instant, days: number): Instant {
-  return now + days * DAY_MS;
 }

@@ -6,10 +6,10 @@ import { type Access, refuseByAccess } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { isSystemContainer } from "../../rules/container-name.ts";
 import { type LeaseStatus, leaseStatus } from "../../rules/lease.ts";
+import { type Deletion, deletionOf } from "../../rules/retention.ts";
 import { EntryCursor } from "../../store/entry-cursor.ts";
 import type { Entry, View } from "../../store/store.ts";
 import type { BlobContext } from "./context.ts";
-import { type Deletion, deletionOf } from "./history.ts";
 import {
   type Container,
   containerKey,

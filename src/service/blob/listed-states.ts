@@ -1,10 +1,10 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { key, keyAfter, keyOfTextPrefix, SPACE, type Space } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
+import { type Deletion, deletionOf } from "../../rules/retention.ts";
 import { EntryCursor, type ListedEntry } from "../../store/entry-cursor.ts";
 import type { Entry, View } from "../../store/store.ts";
 import type { BlobState } from "./context.ts";
-import { type Deletion, deletionOf } from "./history.ts";
 import { type Blob, type ContainerId, decodeBlob, nameOfBlobKey } from "./records.ts";
 import { type DeletedBlob, decodeDeleted, stampOfKey } from "./state-records.ts";
 

@@ -1,6 +1,7 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import { leaseIsLocked, refuseWriteByLease } from "../../rules/lease.ts";
+import { endOfRetention } from "../../rules/retention.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitToShare, requireSnapshot } from "./admit.ts";
 import type { ShareContext, ShareUse } from "./context.ts";
@@ -16,8 +17,6 @@ export interface DeleteShare extends ShareUse {
   /** Whether snapshots go with the share, even leased ones. */
   readonly snapshots: "refuse" | "include" | "include-leased";
 }
-
-const DAY_MS = 24 * 3_600_000;
 
 /**
  * A share, with its snapshots if that is asked for, or one snapshot. The name is free at once,
@@ -39,7 +38,7 @@ export async function deleteShare(context: ShareContext, asked: DeleteShare): Pr
       deleteRecord(tx, asked.at, share);
       return;
     }
-    const untilMs = tx.now() + shareRetentionDays * DAY_MS;
+    const untilMs = endOfRetention(tx.now(), shareRetentionDays);
     setShareAside(tx, asked.at, { ...share, lease: null }, untilMs);
   });
 }

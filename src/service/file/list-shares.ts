@@ -4,10 +4,10 @@ import type { Stamp } from "../../base/stamp.ts";
 import { type Access, refuseByAccess } from "../../rules/access.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import { type LeaseStatus, leaseStatus } from "../../rules/lease.ts";
+import { type Deletion, deletionOf } from "../../rules/retention.ts";
 import type { Entry, View } from "../../store/store.ts";
 import type { FileContext } from "./context.ts";
 import {
-  type DeletedShare,
   deletedShareOfEntry,
   type Share,
   type ShareSnapshot,
@@ -50,7 +50,7 @@ export interface ListedShare extends SharePosition {
   /** What is listed: the share as it is, or one of its snapshots. */
   readonly state: Share | ShareSnapshot;
   readonly snapshot: Stamp | null;
-  readonly deleted: DeletedShare | null;
+  readonly deleted: Deletion | null;
   readonly lease: LeaseStatus;
 }
 
@@ -144,11 +144,12 @@ function listedDeleted(
   { name, version, deleted }: ReturnType<typeof deletedShareOfEntry>,
 ): ListedShare[] {
   const now = view.now();
-  if (deleted.untilMs <= now) return [];
+  const deletion = deletionOf(deleted, now);
+  if (deletion === null) return [];
   const { share } = deleted;
   const lease = leaseStatus(null, now);
   const item = { name, kind: DELETED, stamp: version, share, state: share, snapshot: null };
-  return [{ ...item, deleted, lease }];
+  return [{ ...item, deleted: deletion, lease }];
 }
 
 function isBehind(one: SharePosition, other: SharePosition): boolean {

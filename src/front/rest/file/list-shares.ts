@@ -1,4 +1,3 @@
-import type { Instant } from "../../../base/clock.ts";
 import { etagOf, isoOfStamp } from "../../../base/stamp.ts";
 import { rfc1123 } from "../../../base/time-text.ts";
 import type { FileContext } from "../../../service/file/context.ts";
@@ -7,7 +6,6 @@ import {
   listShares,
   type SharePosition,
 } from "../../../service/file/list-shares.ts";
-import type { DeletedShare } from "../../../service/file/records.ts";
 import type { Query, RestResponse } from "../http/exchange.ts";
 import { deletionElements, echoed, leaseElements, metadataElement } from "../list-elements.ts";
 import { markerOf, writeMarker } from "../marker.ts";
@@ -17,13 +15,11 @@ import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
 import type { FileCall } from "./call.ts";
 import { shareVersionText } from "./share-version.ts";
 
-const DAY_MS = 24 * 3_600_000;
-
 export async function handleListShares(
   context: FileContext,
   call: FileCall,
 ): Promise<RestResponse> {
-  const { query, receivedMs } = call.request;
+  const { query } = call.request;
   const includes = includesOf(query, ["metadata", "snapshots", "deleted"]);
   const { shares, next } = await listShares(context, {
     account: call.account,
@@ -41,7 +37,7 @@ export async function handleListShares(
     echoed(query, "marker", "Marker"),
     echoed(query, "maxresults", "MaxResults"),
     "<Shares>",
-    ...shares.map((share) => shareElement(share, withMetadata, receivedMs)),
+    ...shares.map((share) => shareElement(share, withMetadata)),
     `</Shares>${element("NextMarker", next === null ? "" : markerText(next))}`,
     "</EnumerationResults>",
   ];
@@ -62,12 +58,12 @@ function markerText({ name, kind, stamp }: SharePosition): string {
   return writeMarker({ kind: "s", text: `${name}/${kind}/${stamp}` });
 }
 
-function shareElement(listed: ListedShare, withMetadata: boolean, nowMs: Instant): string {
+function shareElement(listed: ListedShare, withMetadata: boolean): string {
   const { name, share, state, snapshot, deleted, lease } = listed;
   const properties = [
     `<Last-Modified>${rfc1123(state.modifiedMs)}</Last-Modified>`,
     `<Etag>"${etagOf(state.etag)}"</Etag><Quota>${state.quotaGib}</Quota>`,
-    deleted === null ? leaseElements(lease) : deletionElements(deletionOf(deleted, nowMs)),
+    deleted === null ? leaseElements(lease) : deletionElements(deleted),
     `<AccessTier>${share.tier}</AccessTier>`,
     share.tierChangedMs === null
       ? ""
@@ -82,8 +78,4 @@ function shareElement(listed: ListedShare, withMetadata: boolean, nowMs: Instant
     `<Properties>${properties.join("")}</Properties>`,
     `${withMetadata ? metadataElement(state.metadata) : ""}</Share>`,
   ].join("");
-}
-
-function deletionOf({ deletedMs, untilMs }: DeletedShare, nowMs: Instant) {
-  return { deletedMs, daysLeft: Math.max(0, Math.ceil((untilMs - nowMs) / DAY_MS)) };
 }

@@ -37,7 +37,11 @@ async function inOnePiece({ status, headers, body }: RestResponse): Promise<Rest
     return { status, headers, body };
   }
   const pieces: Bytes[] = [];
-  for await (const piece of body.parts()) pieces.push(piece);
+  try {
+    for await (const piece of body.parts()) pieces.push(piece);
+  } finally {
+    body.close();
+  }
   return { status, headers, body: Buffer.concat(pieces) };
 }
 
