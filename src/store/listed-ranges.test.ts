@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Fault } from "../base/fault.ts";
+import { turnsDuring } from "../base/turns.fixture.ts";
 import { type ListedRanges, listRangesOf } from "./listed-ranges.ts";
 import type { Store, View } from "./store.ts";
 
@@ -39,6 +40,11 @@ test("what stands still is listed in steps, all of it or as much as is wanted", 
   assert.equal((await pieces(still, 100, Number.POSITIVE_INFINITY)).ranges.length, 100);
   const page = await pieces(still, 100, 10);
   assert.deepEqual([page.ranges.length, page.next], [10, 10]);
+});
+
+test("between two steps others have their turn", async () => {
+  const turns = await turnsDuring(() => pieces(still, 100, Number.POSITIVE_INFINITY));
+  assert.ok(turns >= 100 / STEP - 1, `${turns} turns`);
 });
 
 test("what never stands still is listed in one body", async () => {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Fault } from "../base/fault.ts";
 import type { Stamp } from "../base/stamp.ts";
 import type { Range, Ranges } from "./range-map.ts";
@@ -56,6 +57,7 @@ async function lookInSteps<T extends Listed>(
   let found = await store.read((view) => step(view, listing, null));
   while (goesOn(found, listing)) {
     const before = found;
+    await nextTurn();
     found = await store.read((view) => step(view, listing, before));
     if (found.of.etag !== before.of.etag) return null;
   }

@@ -138,6 +138,8 @@ test("properties that make no sense are refused, and nothing changes", async () 
     [cors(rule(age).replace("GET", "TRACE")), "InvalidXmlNodeValue"],
     [cors(rule(age).repeat(6)), "InvalidXmlDocument"],
     [cors(rule(`${age}<AllowCredentials>true</AllowCredentials>`)), "UnsupportedXmlNode"],
+    [cors("").repeat(2), "InvalidXmlDocument"],
+    [cors(rule(age.repeat(2))), "InvalidXmlDocument"],
     ["<DefaultServiceVersion>newest</DefaultServiceVersion>", "InvalidXmlNodeValue"],
   ] as const) {
     const answer = await putProperties(inner);

@@ -11,8 +11,11 @@ export function requireRoot(root: XmlElement | null, name: string): XmlElement {
   return root;
 }
 
+/** Null if it is not there. Of two, nobody could tell which one counts. */
 export function childOf(parent: XmlElement, name: string): XmlElement | null {
-  return parent.children.find((child) => child.name === name) ?? null;
+  const [found, second] = parent.children.filter((child) => child.name === name);
+  if (second === undefined) return found ?? null;
+  throw new Fault("InvalidXmlDocument", { Reason: `${name} stands twice in ${parent.name}.` });
 }
 
 /** The text of a child; null if it is not there or empty. */

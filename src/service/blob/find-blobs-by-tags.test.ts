@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
+import { turnsDuring } from "../../base/turns.fixture.ts";
 import { OWNER } from "../../rules/access.ts";
 import { matchesTags, type TagComparison, type TagQuery } from "../../rules/tag-expression.ts";
 import type { Tags } from "../../rules/tags.ts";
@@ -169,6 +170,26 @@ test("blobs come by container, then by the value that is looked for, then by nam
     "container/a",
     "container/x",
   ]);
+});
+
+test("who looks for something rare among much that is nearly right lets others have their turn", async () => {
+  const blobs = await open();
+  for (let at = 0; at < 3_500; at++) await blobs.put(`a${at}`, "", { tags: [["a", "1"]] });
+  await blobs.put("b", "", {
+    tags: [
+      ["a", "1"],
+      ["b", "2"],
+    ],
+  });
+  const comparisons: TagComparison[] = [
+    { kind: "compare", tag: "a", operator: ">=", value: "1" },
+    { kind: "compare", tag: "b", operator: ">=", value: "2" },
+  ];
+  const query = { container: null, comparisons };
+  const turns = await turnsDuring(async () => {
+    assert.deepEqual(await find(blobs, query), ["container/b"]);
+  });
+  assert.ok(turns >= 3, `${turns} turns`);
 });
 
 test("the longest name is found by the longest tag", async () => {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { refuse } from "../../base/fault.ts";
 import { keyAfter } from "../../base/keys.ts";
 import { type Access, refuseByAccess } from "../../rules/access.ts";
@@ -68,6 +69,7 @@ export async function* findBlobsByTags(
     left -= page.items.length;
     from = page.next;
     if (from === null) return;
+    if (page.items.length < room) await nextTurn();
   }
 }
 

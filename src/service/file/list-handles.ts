@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import type { View } from "../../store/store.ts";
@@ -55,6 +56,7 @@ export async function listHandles(
       return { handles, next: page.next };
     }
     after = page.next;
+    await nextTurn();
   }
 }
 
