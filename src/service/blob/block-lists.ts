@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Fault } from "../../base/fault.ts";
 import type { Content, Contents, Part } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 import type { BlobContext } from "./context.ts";
@@ -41,10 +40,15 @@ export async function lookAtBlocks(
   return null;
 }
 
-/** Reads the blocks in one body, however fast they change. That is for few of them. */
-export function readBlockLists(view: View, contents: Contents, seen: Seen): BlockLists {
-  const { committed, uncommitted } = readPage(view, contents, seen, 0, null, PAGE_BLOCKS);
-  if (committed.length + uncommitted.length >= PAGE_BLOCKS) throw new Fault("ServerBusy");
+/** Reads the blocks in one body, however fast they change; null if there are more than so many. */
+export function readBlockLists(
+  view: View,
+  contents: Contents,
+  seen: Seen,
+  blocksMax: number,
+): BlockLists | null {
+  const { committed, uncommitted } = readPage(view, contents, seen, 0, null, blocksMax + 1);
+  if (committed.length + uncommitted.length > blocksMax) return null;
   return { seen, committed, uncommitted };
 }
 

@@ -4,7 +4,13 @@ import { refuseReadByLease } from "../../rules/lease.ts";
 import { refuseByTier } from "../../rules/tier.ts";
 import type { View } from "../../store/store.ts";
 import { admitToBlobName, admitToState, refuseByTagsOf } from "./admit.ts";
-import { type BlockLists, lookAtBlocks, readBlockLists, type Seen } from "./block-lists.ts";
+import {
+  type BlockLists,
+  lookAtBlocks,
+  PAGE_BLOCKS,
+  readBlockLists,
+  type Seen,
+} from "./block-lists.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
 import { type Blob, type Container, readStagedBlob } from "./records.ts";
 
@@ -13,10 +19,11 @@ export type GetBlockList = BlobRead;
 
 export async function getBlockList(context: BlobContext, asked: GetBlockList): Promise<BlockLists> {
   const look = (view: View) => admit(view, asked);
-  return (
-    (await lookAtBlocks(context, look)) ??
-    (await context.store.read((view) => readBlockLists(view, context.contents, look(view))))
-  );
+  const readAtOnce = (view: View) =>
+    readBlockLists(view, context.contents, look(view), PAGE_BLOCKS);
+  const lists = (await lookAtBlocks(context, look)) ?? (await context.store.read(readAtOnce));
+  if (lists === null) throw new Fault("ServerBusy");
+  return lists;
 }
 
 /** Uncommitted blocks alone are no blob yet, but they can be listed. */

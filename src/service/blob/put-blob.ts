@@ -1,15 +1,15 @@
 import type { Body, Bytes } from "../../base/bytes.ts";
 import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { type StoredTier, tierOnUpload } from "../../rules/tier.ts";
-import type { Content } from "../../store/contents.ts";
+import { tierOnUpload } from "../../rules/tier.ts";
 import { lookAhead } from "../../store/look-ahead.ts";
 import { admitBlobCreation } from "./admit.ts";
+import { blockBlob } from "./block-blob.ts";
 import type { BlobContext, BlobCreation } from "./context.ts";
 import { replaceBlob } from "./history.ts";
-import { type Blob, type BlobProperties, type Metadata, NEW_BLOB } from "./records.ts";
+import type { BlobProperties, Metadata } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
-import { type BlobWritten, type NextBlobState, nextBlobState } from "./version.ts";
+import { type BlobWritten, nextBlobState } from "./version.ts";
 
 export interface PutBlob extends BlobCreation {
   readonly body: Body;
@@ -53,40 +53,4 @@ export async function putBlob(context: BlobContext, asked: PutBlob): Promise<Put
   } finally {
     taken.release();
   }
-}
-
-/** Spelled out: every upload passes here, and put together from spreads it takes five times as long. */
-function blockBlob(
-  { etag, createdMs, modifiedMs, lease, versionId }: NextBlobState,
-  { properties, metadata, tags }: PutBlob,
-  tier: StoredTier | null,
-  content: Content,
-  contentMd5: Bytes | null,
-): Blob {
-  const { contentType, contentEncoding, contentLanguage } = properties;
-  const { contentDisposition, cacheControl } = properties;
-  return {
-    type: "BlockBlob",
-    etag,
-    createdMs,
-    modifiedMs,
-    content,
-    properties: {
-      contentType,
-      contentEncoding,
-      contentLanguage,
-      contentDisposition,
-      cacheControl,
-      contentMd5,
-    },
-    metadata,
-    lease,
-    sequenceNumber: NEW_BLOB.sequenceNumber,
-    appendedBlocks: NEW_BLOB.appendedBlocks,
-    isSealed: NEW_BLOB.isSealed,
-    copy: NEW_BLOB.copy,
-    versionId,
-    tags,
-    tier,
-  };
 }

@@ -9,6 +9,7 @@ import { Blobs, refused } from "./blobs.fixture.ts";
 import { PAGE_BLOCKS } from "./block-lists.ts";
 import type { BlobContext } from "./context.ts";
 import { getBlockList } from "./get-block-list.ts";
+import { FEW_BLOCKS } from "./put-block-list.ts";
 
 /** The store as a client sees it when somebody else is always faster before its transaction. */
 function racing(blobs: Blobs, faster: () => Promise<unknown>): BlobContext {
@@ -29,26 +30,43 @@ function idOf(at: number): string {
   return bytes.toString("base64");
 }
 
+/** So many that they are looked up before the transaction. */
+async function stageMany(blobs: Blobs): Promise<void> {
+  for (let at = 0; at <= FEW_BLOCKS; at++) await blobs.stage("blob", idOf(at), "old");
+}
+
 test("a block that is replaced between the look and the commit is committed as it is then", async () => {
   const blobs = await Blobs.open();
-  await blobs.stage("blob", idOf(1), "old");
+  await stageMany(blobs);
   let races = 0;
   const once = racing(blobs, async () => {
-    if (races++ === 0) await blobs.stage("blob", idOf(1), "new");
+    // The first transaction finds that there are too many.
+    if (++races === 2) await blobs.stage("blob", idOf(1), "new");
   });
   await blobs.commit("blob", [idOf(1)], once);
-  assert.equal(races, 2);
+  assert.equal(races, 3);
   assert.equal(await blobs.text("blob"), "new");
 });
 
 test("blocks that never stand still are committed all the same", async () => {
   const blobs = await Blobs.open();
-  await blobs.stage("blob", idOf(1), "first");
+  await stageMany(blobs);
   let races = 0;
   const always = racing(blobs, () => blobs.stage("blob", idOf(1), `version ${++races}`));
   await blobs.commit("blob", [idOf(1)], always);
   assert.equal(await blobs.text("blob"), `version ${races}`);
-  assert.equal(races, 4);
+  assert.equal(races, 5);
+});
+
+test("few blocks are committed in one body, and those that stay cost nothing of their own", async () => {
+  const blobs = await Blobs.open();
+  const ids = [idOf(1), idOf(2), idOf(3)];
+  for (const id of ids) await blobs.stage("blob", id, id);
+  await blobs.commit("blob", ids);
+  const { context, most } = measuring(blobs);
+  await blobs.commit("blob", [...ids].reverse(), context);
+  assert.ok(most() <= 14, `${most()} records`);
+  assert.equal(await blobs.text("blob"), `${idOf(3)}${idOf(2)}${idOf(1)}`);
 });
 
 test("many blocks that never stand still are refused as busy, and committed when they do", async () => {

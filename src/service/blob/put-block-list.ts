@@ -6,6 +6,7 @@ import { tierOnUpload } from "../../rules/tier.ts";
 import type { Content } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { admitBlobCreation } from "./admit.ts";
+import { blockBlob } from "./block-blob.ts";
 import {
   type BlockLists,
   hasMoved,
@@ -17,14 +18,7 @@ import {
 import { type BlockPlan, type BlockReference, planBlocks, planInSteps } from "./block-plan.ts";
 import type { BlobContext, BlobCreation } from "./context.ts";
 import { replaceBlob } from "./history.ts";
-import {
-  type Blob,
-  type BlobProperties,
-  deleteStagedBlob,
-  type Metadata,
-  NEW_BLOB,
-  readStagedBlob,
-} from "./records.ts";
+import { type BlobProperties, deleteStagedBlob, type Metadata, readStagedBlob } from "./records.ts";
 import { type BlobWritten, nextBlobState } from "./version.ts";
 
 export interface PutBlockList extends BlobCreation {
@@ -38,16 +32,38 @@ export interface PutBlockList extends BlobCreation {
 /** How often the blocks are looked up before the transaction, until they stand still. */
 const TRIES_MAX = 3;
 
-/**
- * Makes a blob of blocks. They may be many: they are looked up in pages before the transaction,
- * which then only makes sure that none of them has moved. Where they keep moving, it looks itself,
- * if they are few: many would hold up everybody, and whoever commits has to wait until they rest.
- */
+/** What is looked up at once, in the transaction. */
+export const FEW_BLOCKS = 256;
+
 export async function putBlockList(
   context: BlobContext,
   asked: PutBlockList,
 ): Promise<BlobWritten> {
   if (asked.blocks.length > COMMITTED_BLOCKS_MAX) throw new Fault("BlockListTooLong");
+  return (await commitAmong(context, asked, FEW_BLOCKS)) ?? (await commitMany(context, asked));
+}
+
+/** Null, and nothing is done, if more blocks than this are asked for or lie under the name. */
+async function commitAmong(
+  context: BlobContext,
+  asked: PutBlockList,
+  blocksMax: number,
+): Promise<BlobWritten | null> {
+  if (asked.blocks.length > blocksMax) return null;
+  return context.store.transact((tx) => {
+    const lists = readBlockLists(tx, context.contents, admit(tx, asked), blocksMax);
+    if (lists === null) return null;
+    const plan = planBlocks(lists, asked.blocks);
+    return commit(context, tx, asked, lists.seen, plan, context.contents.compose(tx, plan.parts));
+  });
+}
+
+/**
+ * Many blocks are looked up in pages before the transaction, which then only makes sure that none of
+ * them has moved. Where they keep moving, it looks itself, as long as they are not too many: those
+ * would hold up everybody, and whoever commits has to wait until they rest.
+ */
+async function commitMany(context: BlobContext, asked: PutBlockList): Promise<BlobWritten> {
   const look = (view: View) => admit(view, asked);
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const lists = await lookAtBlocks(context, look);
@@ -59,12 +75,9 @@ export async function putBlockList(
       : await commitAtOnce(context, asked, lists.seen, plan);
     if (done !== null) return done;
   }
-  if (asked.blocks.length > PAGE_BLOCKS) throw new Fault("ServerBusy");
-  return context.store.transact((tx) => {
-    const lists = readBlockLists(tx, context.contents, look(tx));
-    const plan = planBlocks(lists, asked.blocks);
-    return commit(context, tx, asked, lists.seen, plan, context.contents.compose(tx, plan.parts));
-  });
+  const done = await commitAmong(context, asked, PAGE_BLOCKS);
+  if (done === null) throw new Fault("ServerBusy");
+  return done;
 }
 
 /** Null if the blocks have moved since they were looked at. */
@@ -133,16 +146,8 @@ function commit(
   const name = asked.at.blob;
   const written = nextBlobState(context, tx, asked.at, old);
   for (const content of references.drops) contents.drop(tx, content);
-  const next: Blob = {
-    ...NEW_BLOB,
-    type: "BlockBlob",
-    ...written,
-    content,
-    properties: asked.properties,
-    metadata: asked.metadata,
-    tags: asked.tags,
-    tier: tierOnUpload(asked.tier, old?.tier ?? null, tx.now()),
-  };
+  const tier = tierOnUpload(asked.tier, old?.tier ?? null, tx.now());
+  const next = blockBlob(written, asked, tier, content, asked.properties.contentMd5);
   replaceBlob(context, tx, { at: asked.at, container }, old, next, references.shares);
   if (staged !== null) {
     deleteStagedBlob(tx, container, name, staged, { dropContents: references.dropsStaged });

@@ -23,10 +23,24 @@ export function hasProperties(headers: RequestHeaders): boolean {
 export function propertiesOfBody(headers: RequestHeaders): BlobProperties {
   const own = propertiesOf(headers);
   return {
-    ...own,
     contentType: own.contentType || headers.get("content-type") || DEFAULT_CONTENT_TYPE,
     contentEncoding: own.contentEncoding || (headers.get("content-encoding") ?? ""),
     contentLanguage: own.contentLanguage || (headers.get("content-language") ?? ""),
+    contentDisposition: own.contentDisposition,
     cacheControl: own.cacheControl || (headers.get("cache-control") ?? ""),
+    contentMd5: own.contentMd5,
+  };
+}
+
+/** Where the body is a list of what makes the blob, only the headers of its own describe it. */
+export function propertiesOfList(headers: RequestHeaders): BlobProperties {
+  const own = propertiesOf(headers);
+  return {
+    contentType: own.contentType || DEFAULT_CONTENT_TYPE,
+    contentEncoding: own.contentEncoding,
+    contentLanguage: own.contentLanguage,
+    contentDisposition: own.contentDisposition,
+    cacheControl: own.cacheControl,
+    contentMd5: own.contentMd5,
   };
 }

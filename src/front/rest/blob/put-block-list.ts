@@ -7,7 +7,6 @@ import { MIB } from "../../../base/limits.ts";
 import type { BlockReference } from "../../../service/blob/block-plan.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { putBlockList } from "../../../service/blob/put-block-list.ts";
-import { DEFAULT_CONTENT_TYPE } from "../content-properties.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { readWholeBody } from "../http/whole-body.ts";
 import { digestsOf, metadataOf } from "../request-headers.ts";
@@ -17,7 +16,7 @@ import { requireRoot } from "../xml-nodes.ts";
 import { writtenHeaders } from "./blob-state.ts";
 import { tagsOf } from "./blob-tags.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
-import { propertiesOf } from "./properties.ts";
+import { propertiesOfList } from "./properties.ts";
 import { tierOf } from "./tier-headers.ts";
 import { refuseUnsupportedOnCreation } from "./unsupported.ts";
 
@@ -30,21 +29,25 @@ export async function handlePutBlockList(
 ): Promise<RestResponse> {
   const { headers } = call.request;
   refuseUnsupportedOnCreation(call.request);
-  const asked = {
-    ...blobUseOf(call),
-    metadata: metadataOf(headers),
-    tags: tagsOf(headers),
-    tier: tierOf(call),
-  };
-  const properties = propertiesOf(headers);
+  const { at, access, leaseId, conditions } = blobUseOf(call);
+  const metadata = metadataOf(headers);
+  const tags = tagsOf(headers);
+  const tier = tierOf(call);
+  const properties = propertiesOfList(headers);
   const wanted = digestsOf(headers);
   const body = await readWholeBody(call.request.body, BODY_BYTES_MAX);
   const digests = digestsOfList(body, wanted);
   refuseByDigests(wanted, digests);
   const version = await putBlockList(context, {
-    ...asked,
+    at,
+    access,
+    leaseId,
+    conditions,
+    metadata,
+    tags,
+    tier,
+    properties,
     blocks: blocksOf(parseXml(body)),
-    properties: { ...properties, contentType: properties.contentType || DEFAULT_CONTENT_TYPE },
   });
   return {
     status: 201,

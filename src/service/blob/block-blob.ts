@@ -1,0 +1,41 @@
+import type { Bytes } from "../../base/bytes.ts";
+import type { StoredTier } from "../../rules/tier.ts";
+import type { Content } from "../../store/contents.ts";
+import { type Blob, NEW_BLOB } from "./records.ts";
+import type { NextBlobState } from "./version.ts";
+
+/** A new block blob. Spelled out: every upload passes here, and put together from spreads it takes five times as long. */
+export function blockBlob(
+  { etag, createdMs, modifiedMs, lease, versionId }: NextBlobState,
+  { properties, metadata, tags }: Pick<Blob, "properties" | "metadata" | "tags">,
+  tier: StoredTier | null,
+  content: Content,
+  contentMd5: Bytes | null,
+): Blob {
+  const { contentType, contentEncoding, contentLanguage } = properties;
+  const { contentDisposition, cacheControl } = properties;
+  return {
+    type: "BlockBlob",
+    etag,
+    createdMs,
+    modifiedMs,
+    content,
+    properties: {
+      contentType,
+      contentEncoding,
+      contentLanguage,
+      contentDisposition,
+      cacheControl,
+      contentMd5,
+    },
+    metadata,
+    lease,
+    sequenceNumber: NEW_BLOB.sequenceNumber,
+    appendedBlocks: NEW_BLOB.appendedBlocks,
+    isSealed: NEW_BLOB.isSealed,
+    copy: NEW_BLOB.copy,
+    versionId,
+    tags,
+    tier,
+  };
+}
