@@ -14,7 +14,7 @@ import { growUsage } from "./share-usage.ts";
 import {
   type File,
   type FileProperties,
-  forgetFile,
+  retireFile,
   writeEntry,
   writeFile,
 } from "./tree-records.ts";
@@ -74,11 +74,13 @@ export function makeFile(
   content: Content,
 ): File {
   const { share, tree, parent, name, old } = creation;
-  if (old !== null) forgetFile(tx, tree, contents, old);
+  if (old !== null) retireFile(tx, tree, contents, old);
   const file = newFile(tx, asked, creation, content);
-  growUsage(tx, share, file.id, content.length);
+  const { id, etag: since } = file;
+  growUsage(tx, share, id, content.length - (old?.content.length ?? 0));
   writeFile(tx, tree, file);
-  writeEntry(tx, tree, parent, name, { since: file.etag, id: file.id, isDirectory: false });
+  // What is overwritten has an entry that stands for it already.
+  if (old === null) writeEntry(tx, tree, parent, name, { since, id, isDirectory: false });
   return file;
 }
 

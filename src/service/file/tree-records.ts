@@ -189,15 +189,14 @@ export function removeDirectory(tx: Transaction, tree: Tree, directory: Director
 /** Its entry goes with it, and its bytes unless a snapshot shows them. */
 export function removeFile(tx: Transaction, tree: Tree, contents: Contents, file: File): void {
   deleteEntry(tx, tree, file.parent, file.name);
-  forgetFile(tx, tree, contents, file);
+  addUsage(tx, tree.share, file.id, -file.content.length);
+  retireFile(tx, tree, contents, file);
+  tx.delete(fileKey(tree, file.id));
 }
 
-/** Without its entry, which stands for another file already. */
-export function forgetFile(tx: Transaction, tree: Tree, contents: Contents, file: File): void {
-  const at = fileKey(tree, file.id);
-  addUsage(tx, tree.share, file.id, -file.content.length);
+/** What stands in its record goes or is replaced: kept for a snapshot that shows it, or dropped. */
+export function retireFile(tx: Transaction, tree: Tree, contents: Contents, file: File): void {
   // What is kept takes over the reference to the content.
-  if (isShown(tree, file)) keep(tx, tree, at);
+  if (isShown(tree, file)) keep(tx, tree, fileKey(tree, file.id));
   else contents.drop(tx, file.content);
-  tx.delete(at);
 }
