@@ -27,6 +27,30 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
     },
   );
 
+  promise(
+    "a map can begin with bytes, small and large, and is as long as they at least",
+    async (bench) => {
+      const { store, contents } = bench.contents;
+      for (const [bytes, length] of [
+        [100, 1_000],
+        [100_000, 50],
+        [100_000, TIB],
+      ] as const) {
+        const body = someBytes(bytes, 1);
+        const taken = await contents.take(wholeBody(body), NO_DIGESTS);
+        const map = await store.transact((tx) => contents.maps.create(tx, length, taken));
+        taken.release();
+        assert.equal(map.length, Math.max(bytes, length));
+        const zeroes = Buffer.alloc(Math.min(map.length - bytes, 10));
+        await bench.expect(map, 0, zeroes.length === 0 ? [body] : [body, zeroes]);
+        assert.deepEqual(await bench.ranges(map), [[0, bytes]]);
+        await bench.contents.drop(map);
+      }
+      await bench.contents.sweepAll();
+      assert.equal((await bench.contents.records()).length, 0);
+    },
+  );
+
   promise("a snapshot costs one record, however much it holds", async (bench) => {
     let map = await bench.create(TIB);
     map = await bench.writePages(map, 100, 2);

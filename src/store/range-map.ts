@@ -9,7 +9,8 @@ import type { Transaction, View } from "./store.ts";
  * on, in the same transaction.
  */
 export interface RangeMaps {
-  create(tx: Transaction, length: number): Content;
+  /** `first` is what it begins with; zeroes follow up to the length. */
+  create(tx: Transaction, length: number, first?: Taken | null): Content;
   /** Puts bytes at an offset; a map that ends before them grows. */
   write(tx: Transaction, map: Content, at: number, taken: Taken): Content;
   /**

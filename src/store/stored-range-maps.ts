@@ -56,8 +56,11 @@ export class StoredRangeMaps implements RangeMaps {
     });
   }
 
-  create(tx: Transaction, length: number): Content {
-    return { id: tx.stamp(), kind: "map", length };
+  create(tx: Transaction, length: number, first: Taken | null = null): Content {
+    const id = tx.stamp();
+    if (first === null) return { id, kind: "map", length };
+    writeEntry(tx, id, { start: 0, length: first.length, source: this.#sourceOf(tx, first) });
+    return { id, kind: "map", length: Math.max(length, first.length) };
   }
 
   write(tx: Transaction, map: Content, at: number, taken: Taken): Content {

@@ -58,9 +58,7 @@ function create(context: FileContext, asked: CreateFile, taken: Taken | null): P
   return context.store.transact((tx) => {
     const creation = admitFileCreation(tx, asked);
     if (taken !== null) refuseByDigests(asked.digests, taken);
-    const { maps } = context.contents;
-    const empty = maps.create(tx, asked.length);
-    const content = taken === null ? empty : maps.write(tx, empty, 0, taken);
+    const content = context.contents.maps.create(tx, asked.length, taken);
     return makeFile(context, tx, creation, asked, content);
   });
 }
