@@ -57,19 +57,22 @@ const END = 0x0b;
 const I32_LT_U = 0x49;
 const I32_LE_U = 0x4d;
 const I32_ADD = 0x6a;
-const I64_AND = 0x83;
+const I32_AND = 0x71;
+const I32_SHL = 0x74;
+const I32_SHR_U = 0x76;
 const I64_XOR = 0x85;
-const I64_SHL = 0x86;
 const I64_SHR_U = 0x88;
 const I32_WRAP_I64 = 0xa7;
 const I32 = 0x7f;
 const I64 = 0x7e;
 
-// The function's parameters, and one local variable behind them.
+// The function's parameters, and local variables behind them: eight bytes, and the halves of them.
 const STATE = 0;
 const AT = 1;
 const UNTIL = 2;
 const WORD = 3;
+const LOW = 4;
+const HIGH = 5;
 
 /** Counts as WebAssembly writes them: seven bits a byte, least significant first. */
 function count(value: number): Code {
@@ -100,39 +103,45 @@ const whileTrue = (condition: Code, body: Code): Code => [
   END,
 ];
 
-/** tables[table][byte number `byte` of WORD]; an entry has 8 bytes, hence the three bits. */
-function lookUp(table: number, byte: number): Code {
-  const toIndex = byte === 0 ? [...i64(3), I64_SHL] : [...i64(8 * byte - 3), I64_SHR_U];
-  const index = [...get(WORD), ...toIndex, ...i64(0xff << 3), I64_AND, I32_WRAP_I64];
+/** tables[table][byte number `byte` of a half]; an entry has 8 bytes, hence the three bits. */
+function lookUp(table: number, half: number, byte: number): Code {
+  const toIndex = byte === 0 ? [...i32(3), I32_SHL] : [...i32(8 * byte - 3), I32_SHR_U];
+  const index = [...get(half), ...toIndex, ...i32(0xff << 3), I32_AND];
   return [...index, ...loadWord(TABLES_AT + table * TABLE_BYTES)];
 }
 
 /** Looks up bytes `from` to `until` of WORD; summed as a tree, since one chain would be slower. */
 function lookUpAll(lastTable: number, from: number, until: number): Code {
-  if (until - from === 1) return lookUp(lastTable - from, from);
+  if (until - from === 1) return lookUp(lastTable - from, from < 4 ? LOW : HIGH, from % 4);
   const middle = (from + until) / 2;
   return [...lookUpAll(lastTable, from, middle), ...lookUpAll(lastTable, middle, until), I64_XOR];
 }
 
+/** Takes WORD apart: numbers of 32 bits make for shorter instructions. */
+const halve: Code = [
+  ...[...get(WORD), I32_WRAP_I64, ...set(LOW)],
+  ...[...get(WORD), ...i64(32), I64_SHR_U, I32_WRAP_I64, ...set(HIGH)],
+];
+
 /** 16 bytes. The second word comes first: it does not wait for the state. */
 const stride: Code = [
   ...[...get(AT), ...loadWord(8), ...set(WORD)],
-  ...lookUpAll(7, 0, 8),
+  ...[...halve, ...lookUpAll(7, 0, 8)],
   ...[...get(AT), ...loadWord(0), ...get(STATE), I64_XOR, ...set(WORD)],
-  ...lookUpAll(15, 0, 8),
+  ...[...halve, ...lookUpAll(15, 0, 8)],
   ...[I64_XOR, ...set(STATE)],
   ...advanceBy(STRIDE_BYTES),
 ];
 
 const singleByte: Code = [
-  ...[...get(AT), ...loadByte(0), ...get(STATE), I64_XOR, ...set(WORD)],
-  ...lookUp(0, 0),
+  ...[...get(AT), ...loadByte(0), ...get(STATE), I64_XOR, I32_WRAP_I64, ...set(LOW)],
+  ...lookUp(0, LOW, 0),
   ...[...get(STATE), ...i64(8), I64_SHR_U, I64_XOR, ...set(STATE)],
   ...advanceBy(1),
 ];
 
 const advanceCode: Code = [
-  ...[1, 1, I64], // one more variable: WORD
+  ...[2, 1, I64, 2, I32], // the variables behind the parameters
   ...whileTrue([...get(AT), ...i32(STRIDE_BYTES), I32_ADD, ...get(UNTIL), I32_LE_U], stride),
   ...whileTrue([...get(AT), ...get(UNTIL), I32_LT_U], singleByte),
   ...get(STATE),

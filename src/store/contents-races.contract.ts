@@ -273,6 +273,9 @@ function withWrite(extents: Extents, write: Extents["write"]): Extents {
     write,
     hold: (numbers) => extents.hold(numbers),
     parts: (at, from, length) => extents.parts(at, from, length),
+    get lastExtent() {
+      return extents.lastExtent;
+    },
     list: () => extents.list(),
     seal: (extent) => extents.seal(extent),
     remove: (extent) => extents.remove(extent),

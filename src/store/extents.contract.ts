@@ -135,6 +135,7 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     extents.seal(sealed);
     const second = await extents.write(wholeBody(someBytes(20_000, 2)));
     assert.notEqual((second.addresses[0] as Address).extent, sealed);
+    assert.equal(extents.lastExtent, (second.addresses[0] as Address).extent);
     const info = extents.list().find(({ extent }) => extent === sealed);
     assert.equal(info?.open, false);
   });

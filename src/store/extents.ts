@@ -17,6 +17,8 @@ export interface Extents extends ExtentWrites {
    * A part holds until the next is asked for: its memory is used again then.
    */
   parts(at: Address, from: number, length: number): AsyncIterable<Bytes>;
+  /** The highest number that an extent has had so far. */
+  readonly lastExtent: number;
   /** Every extent there is, oldest first, with the bytes it takes on disk. */
   list(): readonly ExtentInfo[];
   /** Stops writing to this extent; later bodies go elsewhere. */

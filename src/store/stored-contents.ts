@@ -218,7 +218,7 @@ export class StoredContents implements Contents {
   }
 
   async #takeToExtents(body: Body, asked: Digests, writes: ExtentWrites): Promise<Taken> {
-    const before = this.#extents.list().at(-1)?.extent ?? 0;
+    const before = this.#extents.lastExtent;
     const digests = new DigestsUnderWay(body.length, asked, this.#md5Thread);
     const written = await writes
       .write(body, (parts) => digests.update(parts))

@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { alignedBytes } from "../../base/aligned-bytes.ts";
+import { alignedBytes, PAGE_BYTES } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { Slabs } from "../../base/slabs.ts";
 import type { Address, Onlooker, Written } from "../../store/extents.ts";
@@ -16,6 +16,9 @@ const SYNC_AHEAD_BYTES = 16 * 1024 * 1024;
 
 const slabs = new Slabs(BATCH_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
 const smallSlabs = new Slabs(SMALL_BATCH_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
+
+/** What lies behind a piece, up to the next page. */
+const NO_PAGE = Buffer.alloc(PAGE_BYTES);
 
 /** Room for a piece of a body, in a file that was held for it. */
 export interface Room {
@@ -131,7 +134,7 @@ export class ExtentUpload implements Written {
 
   #send(piece: Piece, batch: Batch): void {
     const pages = batch.slab.subarray(0, upToPage(batch.end));
-    pages.fill(0, batch.end);
+    pages.fill(NO_PAGE, batch.end);
     const { file, position } = piece;
     piece.position += pages.length;
     if (piece.bytesLeft === 0) this.#piece = null;

@@ -101,6 +101,10 @@ export class EmbeddedExtents implements Extents {
     return readPiece(this.#fileOf(at.extent), at, from, length);
   }
 
+  get lastExtent(): number {
+    return this.#lastExtent;
+  }
+
   list(): readonly ExtentInfo[] {
     const infos: ExtentInfo[] = [];
     for (const file of this.#files.values()) {

@@ -53,6 +53,10 @@ export class MemoryExtents implements Extents {
     part.fill(SPENT);
   }
 
+  get lastExtent(): number {
+    return this.#lastExtent;
+  }
+
   list(): readonly ExtentInfo[] {
     const infos: ExtentInfo[] = [];
     for (const { number, end, open, holders, doomed } of this.#extents.values()) {
