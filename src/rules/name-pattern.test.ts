@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { matchesPattern } from "./name-pattern.ts";
+import { matchesPattern, refusePattern } from "./name-pattern.ts";
 
 const MATCHES: readonly [pattern: string, yes: readonly string[], no: readonly string[]][] = [
   ["*", ["a", "a.txt", ".hidden"], []],
@@ -23,6 +23,11 @@ for (const [pattern, yes, no] of MATCHES) {
     for (const name of no) assert.equal(matchesPattern(name, pattern), false, name);
   });
 }
+
+test("a pattern that no name could need is refused", () => {
+  assert.equal(refusePattern("*".repeat(510)), null);
+  assert.equal(refusePattern("*".repeat(511)), "InvalidResourceName");
+});
 
 test("a pattern that is all asterisks costs no more than its length times the name's", () => {
   assert.equal(matchesPattern("a".repeat(255), "*a".repeat(100)), true);

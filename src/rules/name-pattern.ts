@@ -1,50 +1,66 @@
+import type { FaultCode } from "../base/fault.ts";
 import { foldCase } from "../base/fold-case.ts";
+import { FILE_NAME_CHARS_MAX } from "../base/limits.ts";
+
+/** Signs that stand for nothing may come beside those of a name, but not without end. */
+const PATTERN_CHARS_MAX = 2 * FILE_NAME_CHARS_MAX;
+
+export function refusePattern(pattern: string): FaultCode | null {
+  return pattern.length > PATTERN_CHARS_MAX ? "InvalidResourceName" : null;
+}
+
+/** For each place in a name, 1 if the pattern up to here may have come to it. */
+type Places = Uint8Array;
 
 /**
  * Whether a name matches what a client looks for: `*` stands for anything, `?` for one character.
  * Clients write three more for the sake of DOS: `<` for anything up to the last dot, `>` for one
- * character or none before a dot or the end, `"` for a dot or the end.
+ * character or none before a dot or the end, `"` for a dot or the end. It takes as many steps as the
+ * two are long, multiplied.
  */
 export function matchesPattern(name: string, pattern: string): boolean {
   if (pattern === "*") return true;
   const text = foldCase(name);
   const lastDot = text.lastIndexOf(".");
-  // The places in the name that the pattern up to here may have come to.
-  let places = new Set([0]);
+  let places: Places = new Uint8Array(text.length + 1);
+  places[0] = 1;
   for (const sign of foldCase(pattern)) {
     places = advance(text, lastDot, sign, places);
-    if (places.size === 0) return false;
+    if (!places.includes(1)) return false;
   }
-  return places.has(text.length);
+  return places[text.length] === 1;
 }
 
-function advance(text: string, lastDot: number, sign: string, places: Set<number>): Set<number> {
-  const reached = new Set<number>();
-  for (const at of places) {
-    const isEnd = at === text.length;
-    switch (sign) {
-      case "*":
-        for (let to = at; to <= text.length; to++) reached.add(to);
-        break;
-      case "<":
-        for (let to = at; to <= Math.max(at, lastDot < 0 ? text.length : lastDot + 1); to++) {
-          reached.add(to);
-        }
-        break;
-      case "?":
-        if (!isEnd) reached.add(at + 1);
-        break;
-      case ">":
-        if (isEnd || text[at] === ".") reached.add(at);
-        else reached.add(at + 1);
-        break;
-      case '"':
-        if (isEnd) reached.add(at);
-        else if (text[at] === ".") reached.add(at + 1);
-        break;
-      default:
-        if (text.startsWith(sign, at)) reached.add(at + sign.length);
-    }
+function advance(text: string, lastDot: number, sign: string, places: Places): Places {
+  if (sign === "*") return onwards(places, text.length);
+  if (sign === "<") return onwards(places, lastDot < 0 ? text.length : lastDot + 1);
+  const reached = new Uint8Array(places.length);
+  for (let at = 0; at <= text.length; at++) {
+    if (places[at] === 0) continue;
+    const to = step(text, at, sign);
+    if (to !== null) reached[to] = 1;
   }
   return reached;
+}
+
+/** Where one sign leads from a place; null if nowhere. */
+function step(text: string, at: number, sign: string): number | null {
+  const isEnd = at === text.length;
+  switch (sign) {
+    case "?":
+      return isEnd ? null : at + 1;
+    case ">":
+      return isEnd || text[at] === "." ? at : at + 1;
+    case '"':
+      if (isEnd) return at;
+      return text[at] === "." ? at + 1 : null;
+    default:
+      return text.startsWith(sign, at) ? at + sign.length : null;
+  }
+}
+
+/** From the first of the places on, every one up to a limit; those behind that stay as they are. */
+function onwards(places: Places, limit: number): Places {
+  const first = places.indexOf(1);
+  return places.slice().fill(1, first, Math.max(first, limit + 1));
 }
