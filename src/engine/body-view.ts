@@ -13,12 +13,18 @@ import type {
   View,
 } from "../store/store.ts";
 import type { KeptStretches } from "./kept-stretches.ts";
+import { nameOf } from "./sorted-items.ts";
 
 /** A stretch ends with the entry that brings what is read for it to this size. */
 export const STRETCH_BYTES_MAX = 4 * MIB;
 
-/** One committed state, as an engine offers it to the bodies that run on it. */
+/** One state, as an engine offers it to the bodies that run on it. */
 export interface State {
+  /**
+   * How recent the newest thing is that was read so far: an engine that lets bodies read what is not
+   * durable yet sees by it what an answer has to wait for.
+   */
+  newest: number;
   get(key: Bytes): Bytes | undefined;
   /** Entries with `from <= key < until`, each found when it is asked for. */
   scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry>;
@@ -26,6 +32,8 @@ export interface State {
 
 /** A write that waits for its body to return; null deletes. */
 export interface Write {
+  /** Of `key`. */
+  readonly name: string;
   readonly key: Bytes;
   readonly value: Bytes | null;
 }
@@ -64,12 +72,16 @@ export class BodyView implements View {
   stretch<T extends Made>(making: Making<T>, from: Bytes, until: Bytes, limit: number): Stretch<T> {
     this.check(from);
     this.check(until);
+    const state = this.#state;
     const kept = this.#kept?.find(making, from) ?? null;
-    if (kept !== null) return kept;
+    if (kept !== null) {
+      state.newest = Math.max(state.newest, kept.newest);
+      return kept;
+    }
     const end = this.#kept?.untilNext(making, from, until) ?? until;
     const { entries, reached } = this.#readStretch(from, end, limit);
     const stretch = { from, until: reached, made: making.make(entries), wasKept: false };
-    this.#kept?.keep(making, stretch, entries.length);
+    this.#kept?.keep(making, stretch, entries.length, state.newest);
     return stretch;
   }
 
@@ -115,6 +127,7 @@ export class BodyView implements View {
 export class BodyTransaction extends BodyView implements Transaction {
   readonly #writes = new Map<string, Write>();
   readonly #nextStamp: (nowMs: Instant) => Stamp;
+  #tookStamp = false;
 
   constructor(state: State, nowMs: Instant, nextStamp: (nowMs: Instant) => Stamp) {
     // What it writes is to be seen by itself alone.
@@ -124,6 +137,10 @@ export class BodyTransaction extends BodyView implements Transaction {
 
   get writes(): Iterable<Write> {
     return this.#writes.values();
+  }
+
+  get tookStamp(): boolean {
+    return this.#tookStamp;
   }
 
   override get(key: Bytes): Bytes | undefined {
@@ -136,35 +153,34 @@ export class BodyTransaction extends BodyView implements Transaction {
 
   set(key: Bytes, value: Bytes): void {
     this.check(key);
-    this.#writes.set(nameOf(key), { key, value });
+    const name = nameOf(key);
+    this.#writes.set(name, { name, key, value });
   }
 
   delete(key: Bytes): void {
     this.check(key);
-    this.#writes.set(nameOf(key), { key, value: null });
+    const name = nameOf(key);
+    this.#writes.set(name, { name, key, value: null });
   }
 
   stamp(): Stamp {
     this.checkLife();
+    this.#tookStamp = true;
     return this.#nextStamp(this.now());
   }
 
   protected override scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry> {
     const below = super.scan(from, until, reverse);
     if (this.#writes.size === 0) return below;
-    const sign = reverse ? -1 : 1;
     const above: Write[] = [];
     for (const write of this.#writes.values()) {
       if (write.key.compare(from) >= 0 && write.key.compare(until) < 0) above.push(write);
     }
+    if (above.length === 0) return below;
+    const sign = reverse ? -1 : 1;
     above.sort((a, b) => sign * a.key.compare(b.key));
-    return above.length === 0 ? below : overlay(above, below, sign);
+    return layWrites(above, below, sign);
   }
-}
-
-/** A key as a key of a Map. */
-function nameOf(key: Bytes): string {
-  return key.toString("latin1");
 }
 
 function take(entries: Iterable<Entry>, limit: number): Entry[] {
@@ -177,13 +193,18 @@ function take(entries: Iterable<Entry>, limit: number): Entry[] {
   return taken;
 }
 
-/** Lays writes over entries; both come in the same order, which `sign` tells. */
-function* overlay(above: readonly Write[], below: Iterable<Entry>, sign: number): Generator<Entry> {
-  let at = 0;
+/** Entries with writes laid over them; both come in the same order, which `sign` tells. */
+export function* layWrites(
+  above: Iterable<Omit<Write, "name">>,
+  below: Iterable<Entry>,
+  sign: 1 | -1,
+): Generator<Entry> {
+  const writes = above[Symbol.iterator]();
+  let next = writes.next();
   for (const entry of below) {
     let hidden = false;
-    for (; at < above.length; at++) {
-      const { key, value } = above[at] as Write;
+    for (; next.done !== true; next = writes.next()) {
+      const { key, value } = next.value;
       const order = sign * key.compare(entry.key);
       if (order > 0) break;
       if (order === 0) hidden = true;
@@ -191,8 +212,8 @@ function* overlay(above: readonly Write[], below: Iterable<Entry>, sign: number)
     }
     if (!hidden) yield entry;
   }
-  for (; at < above.length; at++) {
-    const { key, value } = above[at] as Write;
+  for (; next.done !== true; next = writes.next()) {
+    const { key, value } = next.value;
     if (value !== null) yield { key, value };
   }
 }

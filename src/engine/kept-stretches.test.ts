@@ -18,8 +18,8 @@ function keptOf(kept: KeptStretches, keys: readonly number[]): boolean[] {
 
 test("a stretch is found by every key in it, and by no other", () => {
   const kept = new KeptStretches();
-  kept.keep(entities, stretch(10, 20), MANY);
-  kept.keep(entities, stretch(30, 40), MANY);
+  kept.keep(entities, stretch(10, 20), MANY, 0);
+  kept.keep(entities, stretch(30, 40), MANY, 0);
   assert.deepEqual(keptOf(kept, [9, 10, 19, 20, 29, 30, 39, 40]), [
     false,
     true,
@@ -38,41 +38,29 @@ test("a stretch is found by every key in it, and by no other", () => {
 
 test("a change drops the stretch in which it lies", () => {
   const kept = new KeptStretches();
-  for (const from of [10, 20, 30]) kept.keep(entities, stretch(from, from + 10), MANY);
+  for (const from of [10, 20, 30]) kept.keep(entities, stretch(from, from + 10), MANY, 0);
   kept.change(k(20));
   kept.change(Buffer.from([SPACE.blob, 15]));
-  kept.settle();
   assert.deepEqual(keptOf(kept, [19, 20, 29, 30]), [true, false, false, true]);
-});
-
-test("what is made around a change that is not settled is not kept", () => {
-  const kept = new KeptStretches();
-  kept.change(k(15));
-  kept.keep(entities, stretch(10, 20), MANY);
-  kept.keep(entities, stretch(20, 30), MANY);
-  assert.deepEqual(keptOf(kept, [10, 20]), [false, true]);
-  kept.settle();
-  kept.keep(entities, stretch(10, 20), MANY);
-  assert.deepEqual(keptOf(kept, [10, 20]), [true, true]);
 });
 
 test("few entries are not kept", () => {
   const kept = new KeptStretches();
-  kept.keep(entities, stretch(10, 20), KEPT_ENTRIES_MIN - 1);
-  kept.keep(entities, stretch(30, 40), KEPT_ENTRIES_MIN);
+  kept.keep(entities, stretch(10, 20), KEPT_ENTRIES_MIN - 1, 0);
+  kept.keep(entities, stretch(30, 40), KEPT_ENTRIES_MIN, 0);
   assert.deepEqual(keptOf(kept, [10, 30]), [false, true]);
 });
 
 test("what has not been used for the longest time makes room, also for what grows", () => {
   const kept = new KeptStretches(25_000);
   const growing = stretch(30, 40, 5_000);
-  kept.keep(entities, stretch(10, 20, 5_000), MANY);
-  kept.keep(entities, stretch(20, 30, 5_000), MANY);
-  kept.keep(entities, growing, MANY);
+  kept.keep(entities, stretch(10, 20, 5_000), MANY, 0);
+  kept.keep(entities, stretch(20, 30, 5_000), MANY, 0);
+  kept.keep(entities, growing, MANY, 0);
   kept.find(entities, k(10));
-  kept.keep(entities, stretch(40, 50, 5_000), MANY);
+  kept.keep(entities, stretch(40, 50, 5_000), MANY, 0);
   assert.deepEqual(keptOf(kept, [40, 30, 20, 10]), [true, true, true, true]);
-  kept.keep(entities, stretch(50, 60, 5_000), MANY);
+  kept.keep(entities, stretch(50, 60, 5_000), MANY, 0);
   assert.deepEqual(keptOf(kept, [40, 30, 20, 10, 50]), [false, true, true, true, true]);
   growing.made.bytes = 15_000;
   assert.deepEqual(keptOf(kept, [30, 20, 10, 50]), [true, false, false, true]);

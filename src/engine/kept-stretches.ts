@@ -11,8 +11,7 @@ const STRETCH_BYTES = 1_024;
 
 /**
  * What was made of stretches of keys, each for as long as it is true of the newest state. An engine
- * tells of every key that it is about to change, before any reader can see the change, and settles
- * once every reader does: meanwhile a reader may still be on the state before.
+ * tells of every key that changes, before anybody reads the change.
  */
 export class KeptStretches {
   readonly #shelves = new Map<Making<Made>, Kept[]>();
@@ -20,20 +19,19 @@ export class KeptStretches {
   readonly #byUse = new Set<Kept>();
   readonly #bytesMax: number;
   #bytes = 0;
-  #unsettled: Bytes[] = [];
 
   constructor(bytesMax = KEPT_BYTES_MAX) {
     this.#bytesMax = bytesMax;
   }
 
   /** The stretch in which this key lies. */
-  find<T extends Made>(making: Making<T>, key: Bytes): Stretch<T> | null {
+  find<T extends Made>(making: Making<T>, key: Bytes): KeptStretch<T> | null {
     const shelf = this.#shelves.get(making);
     if (shelf === undefined) return null;
     const kept = shelf[behind(shelf, key) - 1];
     if (kept === undefined || kept.until.compare(key) <= 0) return null;
     this.#use(kept);
-    return kept as unknown as Stretch<T>;
+    return kept as unknown as KeptStretch<T>;
   }
 
   /** Where a stretch from this key on must end: stretches do not overlap. */
@@ -43,30 +41,29 @@ export class KeptStretches {
     return next !== undefined && next.from.compare(until) < 0 ? next.from : until;
   }
 
-  keep(making: Making<Made>, { from, until, made }: Stretch<Made>, entries: number): void {
+  /** `newest` is that of the state it was read from. */
+  keep(
+    making: Making<Made>,
+    { from, until, made }: Stretch<Made>,
+    entries: number,
+    newest: number,
+  ): void {
     if (entries < KEPT_ENTRIES_MIN) return;
-    if (this.#unsettled.some((key) => key.compare(from) >= 0 && key.compare(until) < 0)) return;
     const shelf = this.#shelves.get(making) ?? [];
     this.#shelves.set(making, shelf);
-    const kept: Kept = { making, from, until, made, wasKept: true, bytes: 0 };
+    const kept: Kept = { making, from, until, made, newest, wasKept: true, bytes: 0 };
     shelf.splice(behind(shelf, from), 0, kept);
     this.#use(kept);
   }
 
-  /** A key is about to be written or deleted. */
+  /** A key is written or deleted. */
   change(key: Bytes): void {
-    this.#unsettled.push(key);
     for (const [{ space }, shelf] of this.#shelves) {
       if (space !== key[0]) continue;
       const at = behind(shelf, key) - 1;
       const kept = shelf[at];
       if (kept !== undefined && kept.until.compare(key) > 0) this.#drop(kept, shelf, at);
     }
-  }
-
-  /** Whatever was changed is now what everybody reads, or was given up. */
-  settle(): void {
-    if (this.#unsettled.length > 0) this.#unsettled = [];
   }
 
   /** Takes note of what it has grown to, and makes room if that is too much. */
@@ -90,7 +87,12 @@ export class KeptStretches {
   }
 }
 
-interface Kept extends Stretch<Made> {
+export interface KeptStretch<T extends Made> extends Stretch<T> {
+  /** How recent the newest thing was that it may rest on. */
+  readonly newest: number;
+}
+
+interface Kept extends KeptStretch<Made> {
   readonly making: Making<Made>;
   /** As they were counted last. */
   bytes: number;

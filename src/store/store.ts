@@ -8,12 +8,16 @@ import type { Stamp } from "../base/stamp.ts";
  * What an engine promises is written down, and checked, in `store.contract.ts`.
  */
 export interface Store {
-  /** Runs `body` on one committed state. Never waits for a writer. */
+  /**
+   * Runs `body` on one state, between transactions, without waiting for any. Nobody is told of what a
+   * crash could take back: who has seen something that is not durable yet hears of it when it is.
+   */
   read<T>(body: (view: View) => T): Promise<T>;
   /**
-   * Runs `body` until its writes are committed; resolves once they are durable. Whatever `body`
-   * throws leaves nothing behind and reaches the caller. After a `StoreError` of kind "unknown"
-   * nobody knows whether the writes took place.
+   * Runs `body` until its writes are committed; resolves once they are durable, but for those in
+   * `PASSING_SPACES`, which last from the next other write on. Whatever `body` throws leaves nothing
+   * behind and reaches the caller. After a `StoreError` of kind "unknown" nobody knows whether the
+   * writes took place.
    */
   transact<T>(body: (tx: Transaction) => T): Promise<T>;
   /** Waits for what is under way, then lets go of everything. */

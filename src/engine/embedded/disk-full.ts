@@ -7,9 +7,9 @@ const FULL_CODES = [28, 122, 69, 112];
 /** With less than this to spare, a write that came out short did so for want of space. */
 const SPARE_BYTES_MIN = 16 * MIB;
 
-/** Whether lmdb could not write because no space is left in the file system of this folder. */
+/** Whether a write failed because no space is left in the file system of this folder. */
 export async function isDiskFull(error: unknown, folder: string): Promise<boolean> {
-  const code = error instanceof Error && "code" in error ? Number(error.code) : Number.NaN;
+  const code = codeOf(error);
   if (FULL_CODES.includes(code)) return true;
   // lmdb reports a short write, the usual sign of a full disk, as an input/output error.
   return code === EIO && (await freeBytes(folder)) < SPARE_BYTES_MIN;
@@ -18,4 +18,11 @@ export async function isDiskFull(error: unknown, folder: string): Promise<boolea
 export async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;
+}
+
+/** lmdb tells the number as the code, Node as its negative beside a name. */
+function codeOf(error: unknown): number {
+  if (!(error instanceof Error)) return Number.NaN;
+  const { code, errno } = error as NodeJS.ErrnoException & { code?: unknown };
+  return typeof code === "number" ? code : Math.abs(errno ?? Number.NaN);
 }

@@ -1,14 +1,13 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { KIB } from "../../base/limits.ts";
 import type { Entry } from "../../store/store.ts";
-import type { State } from "../body-view.ts";
 import { SEAL_BYTES, seal, unseal } from "./envelope.ts";
 import type { Lmdb } from "./lmdb.ts";
 
 const SCRATCH_BYTES = 64 * KIB;
 
 /** lmdb with every value sealed: what is read is what was written, or a "damaged" error. */
-export class SealedRecords implements State {
+export class SealedRecords {
   readonly #lmdb: Lmdb;
   /** lmdb copies a value while it takes it, so that one place serves all of them. */
   readonly #scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
@@ -22,13 +21,11 @@ export class SealedRecords implements State {
     return sealed === undefined ? undefined : unseal(key, sealed);
   }
 
-  *scan(from: Bytes, until: Bytes, reverse: boolean): Generator<Entry> {
+  scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry> {
     const bounds = reverse
       ? { start: until, exclusiveStart: true, end: from, inclusiveEnd: true, reverse }
       : { start: from, end: until };
-    for (const { key, value } of this.#lmdb.getRange(bounds)) {
-      yield { key, value: unseal(key, value) };
-    }
+    return this.#scan(bounds);
   }
 
   /** Inside a write transaction only, as `remove`. */
@@ -41,4 +38,12 @@ export class SealedRecords implements State {
   remove(key: Bytes): void {
     this.#lmdb.removeSync(key);
   }
+
+  *#scan(bounds: RangeBounds): Generator<Entry> {
+    for (const { key, value } of this.#lmdb.getRange(bounds)) {
+      yield { key, value: unseal(key, value) };
+    }
+  }
 }
+
+type RangeBounds = NonNullable<Parameters<Lmdb["getRange"]>[0]>;

@@ -10,11 +10,14 @@ import { test } from "node:test";
 import type { Bytes } from "../../base/bytes.ts";
 import { systemClock } from "../../base/clock.ts";
 import { key, SPACE } from "../../base/keys.ts";
-import type { Store } from "../../store/store.ts";
+import { KIB } from "../../base/limits.ts";
+import type { Store, StoreError } from "../../store/store.ts";
 import { openEmbeddedStore } from "./store.ts";
 
 const ROUNDS = 10;
 const WRITERS = 8;
+/** So little that records are on their way from the log to lmdb all the time. */
+const LOG_BYTES = 64 * KIB;
 const PROGRAM = import.meta.filename;
 
 // This file is also the program that is killed: `node store-crash.test.js write FOLDER FROM`.
@@ -26,10 +29,11 @@ else registerTests();
 async function writeForEver(folder: string, first: number): Promise<void> {
   const say = (line: string) => writeSync(1, `${line}\n`);
   process.on("unhandledRejection", (reason) => say(`unhandled ${reason}`));
-  const store = await openEmbeddedStore(folder, systemClock, (error) => {
+  const failStop = (error: StoreError) => {
     say(`stopped ${error.kind}`);
     setImmediate(() => process.exit(3));
-  });
+  };
+  const store = await openEmbeddedStore(folder, systemClock, failStop, LOG_BYTES);
   let next = first;
   const write = async () => {
     for (;;) {

@@ -7,17 +7,27 @@ import { ABORT, type RootDatabase } from "lmdb";
 import type { Bytes } from "../../base/bytes.ts";
 import { systemClock } from "../../base/clock.ts";
 import { key, SPACE } from "../../base/keys.ts";
+import { MIB } from "../../base/limits.ts";
 import { type Store, StoreError, type StoreErrorKind } from "../../store/store.ts";
+import { WRITE_MS_MAX } from "./in-time.ts";
 import { type Lmdb, openLmdb } from "./lmdb.ts";
-import { COMMIT_MS_MAX, EmbeddedStore } from "./store.ts";
+import { LOG_GROWTH_MAX } from "./log.ts";
+import { type LogFile, openLogFiles } from "./log-file.ts";
+import { EmbeddedStore } from "./store.ts";
 
 type Real = RootDatabase<Bytes, Bytes>;
 
 const EIO = 5;
 const ENOSPC = 28;
+const LOG_BYTES_ENOUGH = 2 * MIB;
 
-/** A store on an lmdb of which some parts are replaced. */
-async function faulty(t: TestContext, replace: (real: Real) => Partial<Lmdb>) {
+interface Parts {
+  readonly lmdb?: (real: Real) => Partial<Lmdb>;
+  readonly log?: (real: LogFile) => Partial<LogFile>;
+}
+
+/** A store of which some parts of lmdb and the log are replaced. */
+async function faulty(t: TestContext, parts: Parts) {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-store-"));
   const real = await openLmdb(folder);
   const lmdb: Lmdb = {
@@ -29,10 +39,22 @@ async function faulty(t: TestContext, replace: (real: Real) => Partial<Lmdb>) {
     committed: real.committed,
     resetReadTxn: () => real.resetReadTxn(),
     close: () => real.close(),
-    ...replace(real),
+    ...parts.lmdb?.(real),
+  };
+  const { files, found } = await openLogFiles(folder);
+  const log = {
+    files: [replaced(files[0], parts), replaced(files[1], parts)] as const,
+    found,
   };
   const stops: StoreError[] = [];
-  const store = new EmbeddedStore(lmdb, folder, systemClock, (error) => stops.push(error));
+  const store = await EmbeddedStore.open({
+    lmdb,
+    log,
+    folder,
+    clock: systemClock,
+    failStop: (error) => stops.push(error),
+    logBytesEnough: LOG_BYTES_ENOUGH,
+  });
   t.after(async () => {
     await store.close();
     await real.close();
@@ -41,28 +63,60 @@ async function faulty(t: TestContext, replace: (real: Real) => Partial<Lmdb>) {
   return { store, stops };
 }
 
-/** Fails the first commits after their bodies have run, in the way of lmdb; the rest go through. */
-function failFirst(...codes: number[]): (real: Real) => Partial<Lmdb> {
-  return (real) => ({
-    transaction: async <T>(run: () => T): Promise<T> => {
-      const code = codes.shift();
-      if (code === undefined) return real.transaction(run);
-      await real.childTransaction(() => {
-        run();
-        return ABORT;
-      });
-      const reason = Object.assign(new Error(`error ${code}`), { code });
-      throw Object.assign(new Error("no reason"), { commitError: Promise.reject(reason) });
+function replaced(file: LogFile, parts: Parts): LogFile {
+  return {
+    get capacity() {
+      return file.capacity;
     },
-  });
+    write: (bytes, position) => file.write(bytes, position),
+    extend: (bytes) => file.extend(bytes),
+    close: () => file.close(),
+    ...parts.log?.(file),
+  };
 }
 
-function write(store: Store, id: number): Promise<void> {
-  return store.transact((tx) => tx.set(key(SPACE.blob, id), Buffer.from("x")));
+/** The log's first writes fail, the rest go through. */
+function failFirstWrites(...codes: string[]): Parts {
+  return {
+    log: (real) => ({
+      write: async (bytes, position) => {
+        const code = codes.shift();
+        if (code !== undefined) throw Object.assign(new Error(`error ${code}`), { code });
+        return real.write(bytes, position);
+      },
+    }),
+  };
+}
+
+/** Fails the first commits after their records were put, in the way of lmdb; the rest go through. */
+function failFirstCommits(...codes: number[]): Parts {
+  return {
+    lmdb: (real) => ({
+      transaction: async <T>(run: () => T): Promise<T> => {
+        const code = codes.shift();
+        if (code === undefined) return real.transaction(run);
+        await real.childTransaction(() => {
+          run();
+          return ABORT;
+        });
+        const reason = Object.assign(new Error(`error ${code}`), { code });
+        throw Object.assign(new Error("no reason"), { commitError: Promise.reject(reason) });
+      },
+    }),
+  };
+}
+
+function write(store: Store, id: number, bytes = 1): Promise<void> {
+  return store.transact((tx) => tx.set(key(SPACE.blob, id), Buffer.alloc(bytes)));
 }
 
 function isThere(store: Store, id: number): Promise<boolean> {
   return store.read((view) => view.get(key(SPACE.blob, id)) !== undefined);
+}
+
+/** Writes until there is enough in the log for lmdb to get it. */
+async function fillLog(store: Store, bytes = LOG_BYTES_ENOUGH): Promise<void> {
+  for (let id = 100; id < 100 + bytes / MIB; id++) await write(store, id, MIB);
 }
 
 async function kindsOf(calls: readonly Promise<unknown>[]): Promise<(StoreErrorKind | "done")[]> {
@@ -81,108 +135,159 @@ async function assertStopped(store: Store, stops: readonly StoreError[], why: Re
   assert.match(stops[0]?.message ?? "", why);
 }
 
-test("after a failed commit its writes are unknown, and nothing is taken any more", async (t) => {
-  const { store, stops } = await faulty(t, failFirst(EIO));
+test("after a failed write of the log its group is unknown, and nothing is taken any more", async (t) => {
+  const { store, stops } = await faulty(t, failFirstWrites("EIO"));
   assert.deepEqual(await kindsOf([write(store, 1), write(store, 2)]), ["unknown", "unknown"]);
-  await assertStopped(store, stops, /error 5/);
+  await assertStopped(store, stops, /error EIO/);
 });
 
-test("a read that is asked for inside a body sees nothing that may still fail", async (t) => {
-  const { store } = await faulty(t, failFirst(EIO));
-  let seen: Promise<boolean> | null = null;
+test("nobody is told of what is not durable: neither by a read nor by a refusal", async (t) => {
+  const { store, stops } = await faulty(t, failFirstWrites("EIO"));
   const written = write(store, 1);
-  const peeked = store.transact(() => {
-    seen = isThere(store, 1);
+  const seen: boolean[] = [];
+  const reading = store.read((view) => seen.push(view.get(key(SPACE.blob, 1)) !== undefined));
+  const refused = store.transact((tx) => {
+    if (tx.get(key(SPACE.blob, 1)) !== undefined) throw new Error("it is there");
   });
-  await kindsOf([written, peeked]);
-  assert.equal(await seen, false);
-});
-
-test("what waited behind a failed commit was certainly not written", async (t) => {
-  const { store, stops } = await faulty(t, failFirst(EIO));
-  const behind: Promise<void>[] = [];
-  const first = store.transact(() => {
-    behind.push(write(store, 2));
-    throw new Error("a body that is refused waits for the commit, too");
-  });
-  const large = store.transact((tx) => tx.set(key(SPACE.blob, 3), Buffer.alloc(9_000_000)));
-  const kinds = await kindsOf([first, large]);
-  assert.deepEqual([...kinds, ...(await kindsOf(behind))], ["unknown", "unknown", "broken"]);
-  await assertStopped(store, stops, /error 5/);
-});
-
-/** Lets the time pass that a commit may take. */
-async function passTime(t: TestContext, stops: readonly StoreError[]): Promise<void> {
-  assert.equal(stops.length, 0);
-  t.mock.timers.tick(COMMIT_MS_MAX - 1);
-  await new Promise(setImmediate);
-  assert.equal(stops.length, 0);
-  t.mock.timers.tick(1);
-}
-
-test("a commit that never begins is given up, and its bodies do not run later", async (t) => {
-  t.mock.timers.enable({ apis: ["setTimeout"] });
-  const held: (() => unknown)[] = [];
-  const { store, stops } = await faulty(t, () => ({
-    transaction: <T>(run: () => T) => {
-      held.push(run);
-      return new Promise<T>(() => undefined);
-    },
-  }));
-  let ran = false;
-  const kinds = kindsOf([
-    store.transact(() => {
-      ran = true;
-    }),
+  const elsewhere = isThere(store, 2);
+  assert.deepEqual(await kindsOf([written, reading, refused, elsewhere]), [
+    "unknown",
+    "broken",
+    "broken",
+    "done",
   ]);
-  await passTime(t, stops);
-  assert.deepEqual(await kinds, ["broken"]);
-  for (const run of held) run();
-  assert.equal(ran, false);
-  await assertStopped(store, stops, /has not answered/);
+  assert.deepEqual(seen, [true]);
+  await assertStopped(store, stops, /error EIO/);
 });
 
-test("a commit that never ends is given up, and nobody knows what became of it", async (t) => {
+test("what came behind a failed group was certainly not written", async (t) => {
+  let fail = (_: Error) => {};
+  let begun = () => {};
+  const beginning = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const { store, stops } = await faulty(t, {
+    log: () => ({
+      write: () => {
+        begun();
+        return new Promise((_, reject) => {
+          fail = reject;
+        });
+      },
+    }),
+  });
+  const first = write(store, 1);
+  await beginning;
+  const behind = write(store, 2);
+  await new Promise(setImmediate);
+  fail(new Error("error EIO"));
+  assert.deepEqual(await kindsOf([first, behind]), ["unknown", "broken"]);
+  await assertStopped(store, stops, /error EIO/);
+});
+
+test("a write of the log that never ends is given up, and nobody knows what became of it", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   let begun = () => {};
   const beginning = new Promise<void>((resolve) => {
     begun = resolve;
   });
-  const { store, stops } = await faulty(t, (real) => ({
-    transaction: async <T>(run: () => T) => {
-      await real.transaction(run);
-      begun();
-      return new Promise<T>(() => undefined);
-    },
-  }));
+  const { store, stops } = await faulty(t, {
+    log: () => ({
+      write: () => {
+        begun();
+        return new Promise(() => {});
+      },
+    }),
+  });
   const kinds = kindsOf([write(store, 1)]);
   await beginning;
-  await passTime(t, stops);
+  assert.equal(stops.length, 0);
+  t.mock.timers.tick(WRITE_MS_MAX - 1);
+  await new Promise(setImmediate);
+  assert.equal(stops.length, 0);
+  t.mock.timers.tick(1);
   assert.deepEqual(await kinds, ["unknown"]);
   await assertStopped(store, stops, /has not answered/);
 });
 
-test("a write that lmdb does not take stops the store", async (t) => {
-  const { store, stops } = await faulty(t, () => ({
-    putSync: () => {
-      throw new Error("no page");
-    },
-  }));
-  assert.deepEqual(await kindsOf([write(store, 1)]), ["unknown"]);
+test("a commit that lmdb fails stops the store", async (t) => {
+  const { store, stops } = await faulty(t, failFirstCommits(EIO));
+  await fillLog(store);
+  await untilStopped(stops, store);
+  await assertStopped(store, stops, /error 5/);
+});
+
+test("a record that lmdb does not take stops the store", async (t) => {
+  const { store, stops } = await faulty(t, {
+    lmdb: () => ({
+      putSync: () => {
+        throw new Error("no page");
+      },
+    }),
+  });
+  await fillLog(store);
+  await untilStopped(stops, store);
   await assertStopped(store, stops, /no page/);
 });
 
-test("a full disk refuses a write; others go on, and so does the store", async (t) => {
-  const { store, stops } = await faulty(t, failFirst(ENOSPC));
-  assert.deepEqual(await kindsOf([write(store, 1), write(store, 2)]), ["full", "full"]);
+/** Goes on writing until the store does not take any more. */
+async function untilStopped(stops: readonly StoreError[], store: Store): Promise<void> {
+  for (let id = 1_000; stops.length === 0; id++) {
+    assert.ok(id < 100_000, "the store goes on and on");
+    await write(store, id).catch(() => {});
+  }
+}
+
+test("while lmdb finds no space the log takes writes as far as it goes, then they are refused", async (t) => {
+  const isFull = { now: true };
+  const { store, stops } = await faulty(t, {
+    lmdb: (real) => ({
+      transaction: async <T>(run: () => T): Promise<T> => {
+        if (!isFull.now) return real.transaction(run);
+        let wrote = false;
+        await real.childTransaction(() => {
+          const before = real.getStats() as { entryCount: number };
+          run();
+          wrote = (real.getStats() as { entryCount: number }).entryCount > before.entryCount;
+          return ABORT;
+        });
+        if (!wrote) return undefined as T;
+        const reason = Object.assign(new Error("full"), { code: ENOSPC });
+        throw Object.assign(new Error("no reason"), { commitError: Promise.reject(reason) });
+      },
+    }),
+  });
+  const kinds: string[] = [];
+  const writesMax = 3 * LOG_GROWTH_MAX * (LOG_BYTES_ENOUGH / MIB);
+  for (let id = 1; id < writesMax && kinds.at(-1) !== "full"; id++) {
+    kinds.push(...(await kindsOf([write(store, id, MIB)])));
+  }
+  const refused = kinds.length;
+  assert.equal(kinds.at(-1), "full");
+  assert.equal(await isThere(store, refused), false);
+  assert.equal(await isThere(store, refused - 1), true);
+  isFull.now = false;
+  await write(store, refused, MIB);
+  assert.equal(await isThere(store, refused), true);
+  assert.equal(stops.length, 0);
+});
+
+test("a log that cannot grow refuses a write that needs it; others go on", async (t) => {
+  const { store, stops } = await faulty(t, {
+    log: () => ({
+      extend: async () => {
+        throw Object.assign(new Error("no space"), { code: "ENOSPC", errno: -ENOSPC });
+      },
+    }),
+  });
+  assert.deepEqual(await kindsOf([write(store, 1, 2 * MIB), write(store, 2)]), ["full", "done"]);
   assert.equal(await isThere(store, 1), false);
-  await write(store, 3);
-  assert.equal(await isThere(store, 3), true);
   assert.equal(stops.length, 0);
 });
 
 test("a full disk is no excuse if lmdb cannot begin another transaction", async (t) => {
-  const { store, stops } = await faulty(t, failFirst(ENOSPC, EIO));
-  assert.deepEqual(await kindsOf([write(store, 1)]), ["unknown"]);
+  const { store, stops } = await faulty(t, failFirstCommits(ENOSPC, EIO));
+  await fillLog(store);
+  await untilStopped(stops, store);
   await assertStopped(store, stops, /error 28/);
 });

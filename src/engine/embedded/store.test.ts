@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { open } from "lmdb";
+import { PAGE_BYTES } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
@@ -16,6 +17,9 @@ import { openEmbeddedStore } from "./store.ts";
 
 storeContract("embedded", openInNewFolder);
 lastingStoreContract("embedded", openInNewFolder);
+const openWithShortLog = (clock: Clock) => openInNewFolder(clock, 2 * PAGE_BYTES);
+storeContract("embedded, with a log that is always full,", openWithShortLog);
+lastingStoreContract("embedded, with a log that is always full,", openWithShortLog);
 
 function newFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), "lazuli-store-"));
@@ -25,14 +29,15 @@ function unexpected(error: StoreError): never {
   throw error;
 }
 
-async function openInNewFolder(clock: Clock): Promise<LastingStore> {
+async function openInNewFolder(clock: Clock, logBytesEnough?: number): Promise<LastingStore> {
   const folder = await newFolder();
-  let store = await openEmbeddedStore(folder, clock, unexpected);
+  const open = () => openEmbeddedStore(folder, clock, unexpected, logBytesEnough);
+  let store = await open();
   return {
     store,
     reopen: async () => {
       await store.close();
-      store = await openEmbeddedStore(folder, clock, unexpected);
+      store = await open();
       return store;
     },
     dispose: async () => {

@@ -1,5 +1,5 @@
 import type { Clock, Instant } from "../../base/clock.ts";
-import { key, SPACE } from "../../base/keys.ts";
+import { PASSING_SPACES, type Space } from "../../base/keys.ts";
 import { MIB } from "../../base/limits.ts";
 import { type Stamp, stampAfter } from "../../base/stamp.ts";
 import {
@@ -11,227 +11,346 @@ import {
 } from "../../store/store.ts";
 import { BodyTransaction, BodyView, runBody } from "../body-view.ts";
 import { KeptStretches } from "../kept-stretches.ts";
+import { nameOf } from "../sorted-items.ts";
 import { isDiskFull } from "./disk-full.ts";
-import { type Lmdb, openLmdb, throwReason } from "./lmdb.ts";
+import { Group } from "./group.ts";
+import { inTime } from "./in-time.ts";
+import { LayeredState } from "./layered-state.ts";
+import { type Lmdb, openLmdb } from "./lmdb.ts";
+import { groupsBehind, LOG_BYTES_ENOUGH, Log } from "./log.ts";
+import { type OpenedLog, openLogFiles } from "./log-file.ts";
+import { bytesOfRecord } from "./log-groups.ts";
+import { Overlay } from "./overlay.ts";
 import { SealedRecords } from "./sealed-records.ts";
+import { isMerelyFull, type Milestone, readMilestone, settle } from "./settled-records.ts";
 
-const GROUP_BODIES_MAX = 256;
-const GROUP_BYTES_MAX = 8 * MIB;
-/** A commit that takes longer than this is taken for one that never ends. */
-export const COMMIT_MS_MAX = 60_000;
-const LAST_STAMP = key(SPACE.engine, "last-stamp");
+/** Records that nobody waits for are written with the next ones, or when there are so many. */
+const UNWANTED_BYTES_MAX = MIB;
 
 /** Opens the store in a folder that is there and belongs to this process alone. */
 export async function openEmbeddedStore(
   folder: string,
   clock: Clock,
   failStop: FailStop,
+  logBytesEnough = LOG_BYTES_ENOUGH,
 ): Promise<Store> {
-  return new EmbeddedStore(await openLmdb(folder), folder, clock, failStop);
+  const lmdb = await openLmdb(folder);
+  try {
+    const log = await openLogFiles(folder);
+    return await EmbeddedStore.open({ lmdb, log, folder, clock, failStop, logBytesEnough });
+  } catch (error) {
+    await lmdb.close();
+    throw error;
+  }
+}
+
+export interface EmbeddedStoreSetup {
+  readonly lmdb: Lmdb;
+  readonly log: OpenedLog;
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly failStop: FailStop;
+  /** Records go from the log to lmdb when there is so much of them. */
+  readonly logBytesEnough: number;
 }
 
 /**
- * Reads run on a snapshot of lmdb, at once. Writes are committed in groups: whatever has queued up
- * while one group was being flushed makes the next one.
+ * Bodies run at once, on the newest state. What they write goes to the log in groups: whatever has
+ * gathered while one group was being written makes the next one. An answer leaves when all that it
+ * rests on is durable. From the log, records go to lmdb in the background.
  */
 export class EmbeddedStore implements Store {
   readonly #lmdb: Lmdb;
+  readonly #records: SealedRecords;
   readonly #folder: string;
   readonly #clock: Clock;
   readonly #failStop: FailStop;
-  readonly #records: SealedRecords;
+  readonly #log: Log;
+  readonly #state: LayeredState;
   readonly #kept = new KeptStretches();
-  readonly #waiting: Waiting[] = [];
-  #committing: Promise<void> | null = null;
+  #lastStamp: Stamp;
+  /** Has got all that was written since the one before it left for the disk. */
+  #gathering: Group;
+  /** On its way to the disk. */
+  #writing: Group | null = null;
+  /** All groups up to this one are durable. */
+  #durable: number;
+  #isWriteDue = false;
+  #isTurnWanted = false;
+  /** Puts records from the log into lmdb. */
+  #settling: Promise<void> = Promise.resolve();
+  /** Those that did not get there for want of space. */
+  #unsettled: { readonly overlay: Overlay; readonly milestone: Milestone } | null = null;
+  #makingRoom: Promise<void> | null = null;
   /** Why calls are no longer taken. */
   #refusal: StoreError | null = null;
   #failed = false;
+  #callsUnderWay = 0;
+  #onLastCall: () => void = () => {};
 
-  constructor(lmdb: Lmdb, folder: string, clock: Clock, failStop: FailStop) {
-    this.#lmdb = lmdb;
-    this.#folder = folder;
-    this.#clock = clock;
-    this.#failStop = failStop;
-    this.#records = new SealedRecords(lmdb);
+  private constructor(setup: EmbeddedStoreSetup, milestone: Milestone) {
+    this.#lmdb = setup.lmdb;
+    this.#records = new SealedRecords(setup.lmdb);
+    this.#log = new Log(setup.log.files, setup.logBytesEnough);
+    this.#folder = setup.folder;
+    this.#clock = setup.clock;
+    this.#failStop = setup.failStop;
+    this.#state = new LayeredState(this.#records);
+    this.#durable = milestone.group;
+    this.#gathering = new Group(milestone.group + 1);
+    this.#lastStamp = milestone.lastStamp;
+  }
+
+  /** First of all lmdb gets what an earlier process has left in the log. */
+  static async open(setup: EmbeddedStoreSetup): Promise<EmbeddedStore> {
+    const records = new SealedRecords(setup.lmdb);
+    let milestone = readMilestone(records);
+    const groups = groupsBehind(milestone.group, setup.log.found);
+    const overlay = new Overlay();
+    for (const group of groups) {
+      for (const { key, value } of group.records) overlay.set(nameOf(key), value, 0, 0);
+      milestone = { group: group.number, lastStamp: group.lastStamp };
+    }
+    if (groups.length > 0) await settle(setup.lmdb, records, overlay, milestone);
+    return new EmbeddedStore(setup, milestone);
   }
 
   async read<T>(body: (view: View) => T): Promise<T> {
-    if (this.#refusal !== null) throw this.#refusal;
-    // Never inside the body of a transaction, where half a group would be seen.
-    await undefined;
-    this.#lmdb.resetReadTxn();
-    return runBody(body, new BodyView(this.#records, this.#clock.now(), this.#kept));
+    this.#begin();
+    try {
+      // Never inside the body of another call.
+      await undefined;
+      const view = new BodyView(this.#state, this.#clock.now(), this.#kept);
+      const { result, newest } = this.#run(body, view);
+      if (newest > this.#durable) await this.#whenSeen(newest);
+      return result();
+    } finally {
+      this.#end();
+    }
   }
 
   async transact<T>(body: (tx: Transaction) => T): Promise<T> {
-    if (this.#refusal !== null) throw this.#refusal;
-    return new Promise((resolve, reject) => {
-      const run = (tx: BodyTransaction) => {
-        const result = runBody(body, tx);
-        return () => resolve(result);
-      };
-      this.#waiting.push({ run, reject });
-      this.#committing ??= this.#commitWaiting();
-    });
+    this.#begin();
+    try {
+      await undefined;
+      for (;;) {
+        while (this.#makingRoom !== null) await this.#makingRoom.catch(() => {});
+        if (this.#failed) throw this.#refusal;
+        const tx = new BodyTransaction(this.#state, this.#clock.now(), this.#nextStamp);
+        const { result, newest, isRefused } = this.#run(body, tx);
+        const bytes = isRefused ? 0 : bytesOf(tx);
+        if (bytes > 0 && !this.#log.fits(this.#gathering.bytes + bytes)) {
+          await this.#makeRoom(bytes);
+          continue;
+        }
+        if (!isRefused && this.#apply(tx)) await this.#whenWritten(this.#gathering);
+        else if (newest > this.#durable) await this.#whenSeen(newest);
+        return result();
+      }
+    } finally {
+      this.#end();
+    }
   }
 
   async close(): Promise<void> {
     this.#refusal ??= new StoreError("broken", "the store is closed");
-    await this.#committing;
-    // After a failure lmdb may wait for ever for its own flush.
-    if (!this.#failed) await this.#lmdb.close();
-  }
-
-  async #commitWaiting(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const group = new Group();
-      try {
-        await this.#commit(() => this.#runGroup(group));
-        for (const answer of group.answers) answer();
-      } catch (error) {
-        if (await this.#isMerelyFull(group, error)) group.reject(fullError(error));
-        else this.#fail(group, error);
-      } finally {
-        this.#kept.settle();
-      }
+    if (this.#callsUnderWay > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onLastCall = resolve;
+      });
     }
-    this.#committing = null;
+    if (!this.#failed) await this.#settleAll();
+    // After a failure the disk may never answer again.
+    if (this.#failed) return;
+    await this.#log.close();
+    await this.#lmdb.close();
   }
 
-  /** Runs in lmdb's write transaction, which is committed when this returns. */
-  #runGroup(group: Group): void {
-    const stamps = new Stamps(this.#records);
+  #begin(): void {
+    if (this.#refusal !== null) throw this.#refusal;
+    this.#callsUnderWay++;
+  }
+
+  #end(): void {
+    this.#callsUnderWay--;
+    if (this.#callsUnderWay === 0) this.#onLastCall();
+  }
+
+  /** Even a refusal waits for what it rests on: hence the result is not told at once. */
+  #run<V extends BodyView, T>(body: (view: V) => T, view: V): Ran<T> {
+    this.#state.newest = 0;
     try {
-      while (group.hasRoom()) {
-        const next = this.#waiting.shift();
-        if (next === undefined) break;
-        group.members.push(next);
-        this.#runMember(next, group, stamps);
-      }
-      stamps.save();
+      const result = runBody(body, view);
+      return { result: () => result, newest: this.#state.newest, isRefused: false };
     } catch (error) {
-      group.applyError = error;
-      throw error;
+      const refuse = () => {
+        throw error;
+      };
+      return { result: refuse, newest: this.#state.newest, isRefused: true };
     }
   }
 
-  #runMember(member: Waiting, group: Group, stamps: Stamps): void {
-    const tx = new BodyTransaction(this.#records, this.#clock.now(), stamps.next);
+  /** True if the caller has to wait until it is durable. */
+  #apply(tx: BodyTransaction): boolean {
+    const group = this.#gathering;
+    let isLasting = false;
+    let isEmpty = true;
+    for (const { name, key, value } of tx.writes) {
+      isEmpty = false;
+      const isPassing = PASSING_SPACES.has(key[0] as Space);
+      if (!isPassing) isLasting = true;
+      this.#kept.change(key);
+      const before = this.#state.top.get(name)?.group;
+      const cell = this.#state.top.set(name, value, group.number, isPassing ? 0 : group.number);
+      if (before !== group.number) group.cells.push(cell);
+      group.bytes += bytesOfRecord(key, value);
+    }
+    if (!isLasting && group.bytes > UNWANTED_BYTES_MAX) this.#want();
+    return isLasting || (isEmpty && tx.tookStamp);
+  }
+
+  readonly #nextStamp = (nowMs: Instant): Stamp => {
+    this.#lastStamp = stampAfter(this.#lastStamp, nowMs);
+    return this.#lastStamp;
+  };
+
+  async #whenWritten(group: Group): Promise<void> {
+    this.#want();
+    await group.written;
+  }
+
+  /** For those who have written nothing, a failure is no reason to be unsure. */
+  async #whenSeen(number: number): Promise<void> {
+    const group = number === this.#gathering.number ? this.#gathering : this.#writing;
+    if (group === this.#gathering) this.#want();
+    await group?.written.catch(() => {
+      throw this.#refusal;
+    });
+  }
+
+  /** Somebody waits for the group that is gathering. It leaves when this turn of the event loop ends. */
+  #want(): void {
+    this.#gathering.isWanted = true;
+    if (this.#isWriteDue || this.#writing !== null || this.#failed) return;
+    this.#isWriteDue = true;
+    setImmediate(() => {
+      this.#isWriteDue = false;
+      if (!this.#failed) void this.#writeGroup();
+    });
+  }
+
+  async #writeGroup(): Promise<void> {
+    const group = this.#gathering;
+    this.#writing = group;
+    this.#gathering = new Group(group.number + 1);
     try {
-      group.answers.push(member.run(tx));
+      const milestone = { group: group.number, lastStamp: this.#lastStamp };
+      const appended = this.#log.append(group.number, this.#lastStamp, group.cells, group.bytes);
+      const turned = this.#turnIfDue();
+      await inTime(appended);
+      if (this.#failed) return;
+      this.#durable = group.number;
+      this.#writing = null;
+      group.succeed();
+      if (turned !== null) this.#settling = this.#settle(turned, milestone);
+      if (this.#gathering.isWanted) this.#want();
     } catch (error) {
-      // Even a refusal waits for the commit: it may rest on what an earlier member wrote.
-      group.answers.push(() => member.reject(error));
+      this.#fail(error);
+    }
+  }
+
+  /** What is to be put into lmdb once the group that has just left is durable. */
+  #turnIfDue(): Overlay | null {
+    if (this.#state.isSettling || !(this.#isTurnWanted || this.#log.hasEnough)) return null;
+    this.#isTurnWanted = false;
+    this.#log.turn();
+    return this.#state.beginSettling();
+  }
+
+  async #settle(overlay: Overlay, milestone: Milestone): Promise<void> {
+    try {
+      this.#unsettled = null;
+      await settle(this.#lmdb, this.#records, overlay, milestone);
+      this.#state.endSettling();
+    } catch (error) {
+      if (await isMerelyFull(this.#lmdb, this.#folder, error)) {
+        this.#unsettled = { overlay, milestone };
+      } else {
+        this.#fail(error);
+      }
+    }
+  }
+
+  /** Everything up to now goes into lmdb, so that the next process finds nothing to do. */
+  async #settleAll(): Promise<void> {
+    await this.#settling;
+    if (this.#unsettled !== null || this.#state.top.size === 0) return;
+    this.#isTurnWanted = true;
+    await this.#whenWritten(this.#gathering);
+    await this.#settling;
+  }
+
+  /** Rejects with "full" if there is no space for so many more bytes of records. */
+  #makeRoom(bytes: number): Promise<void> {
+    this.#makingRoom ??= this.#makeRoomFor(bytes).finally(() => {
+      this.#makingRoom = null;
+    });
+    return this.#makingRoom;
+  }
+
+  async #makeRoomFor(bytes: number): Promise<void> {
+    const wanted = this.#gathering.bytes + bytes;
+    if (this.#log.mayGrowFor(wanted)) {
+      await this.#growLog(wanted);
       return;
     }
-    for (const { key, value } of tx.writes) {
-      this.#kept.change(key);
-      if (value === null) this.#records.remove(key);
-      else this.#records.put(key, value);
-      group.bytes += key.length + (value?.length ?? 0);
+    if (this.#unsettled !== null) {
+      const { overlay, milestone } = this.#unsettled;
+      this.#settling = this.#settle(overlay, milestone);
     }
+    await this.#settling;
+    if (this.#failed) throw this.#refusal;
+    if (this.#unsettled !== null) throw fullError(null);
+    this.#isTurnWanted = true;
+    await this.#whenWritten(this.#gathering);
   }
 
-  #commit(run: () => void): Promise<void> {
-    const committed = this.#lmdb.transaction(() => {
-      // lmdb makes two promises of one commit. A failure of this one would go unhandled.
-      this.#lmdb.committed.then(ignore, ignore);
-      run();
-    });
-    return inTime(committed.catch(throwReason));
-  }
-
-  /** Whether a commit failed for want of space and provably wrote nothing: then life goes on. */
-  async #isMerelyFull(group: Group, error: unknown): Promise<boolean> {
-    if (group.members.length === 0 || group.applyError !== null) return false;
+  async #growLog(bytes: number): Promise<void> {
     try {
-      if (!(await isDiskFull(error, this.#folder))) return false;
-      // lmdb writes the new root last. If just that had failed, it would begin no other transaction.
-      await this.#commit(ignore);
-      return true;
-    } catch {
-      return false;
+      await this.#log.growFor(bytes);
+    } catch (error) {
+      if (await isDiskFull(error, this.#folder)) throw fullError(error);
+      this.#fail(error);
+      throw this.#refusal;
     }
   }
 
-  #fail(group: Group, commitError: unknown): void {
-    const cause = group.applyError ?? commitError;
+  #fail(cause: unknown): void {
+    if (this.#failed) return;
     const reason = cause instanceof Error ? cause.message : String(cause);
     const error = new StoreError("unknown", `a commit failed: ${reason}`, { cause });
     this.#failed = true;
     this.#refusal = new StoreError("broken", `the store has stopped: ${error.message}`);
-    group.reject(error);
-    for (const member of this.#waiting.splice(0)) member.reject(this.#refusal);
+    this.#writing?.fail(error);
+    this.#gathering.fail(this.#refusal);
     this.#failStop(error);
   }
 }
 
-/** A transaction that waits for its turn. */
-interface Waiting {
-  /** Runs the body; what it returns tells the caller of its result. */
-  run(tx: BodyTransaction): () => void;
-  reject(error: unknown): void;
+/** What a body came to. */
+interface Ran<T> {
+  /** Tells what it returned, or throws what it threw. */
+  result(): T;
+  /** The group that this rests on. */
+  readonly newest: number;
+  readonly isRefused: boolean;
 }
 
-/** Transactions that are committed together. */
-class Group {
-  readonly members: Waiting[] = [];
-  readonly answers: (() => void)[] = [];
-  bytes = 0;
-  /** Why lmdb refused one of the writes. Then it refuses the commit, too. */
-  applyError: unknown = null;
-
-  hasRoom(): boolean {
-    return this.members.length < GROUP_BODIES_MAX && this.bytes < GROUP_BYTES_MAX;
-  }
-
-  reject(error: StoreError): void {
-    for (const member of this.members) member.reject(error);
-  }
+function bytesOf(tx: BodyTransaction): number {
+  let bytes = 0;
+  for (const { key, value } of tx.writes) bytes += bytesOfRecord(key, value);
+  return bytes;
 }
-
-/** The stamps of one group: the last one is read once and written once. */
-class Stamps {
-  readonly #records: SealedRecords;
-  #last: Stamp | null = null;
-
-  constructor(records: SealedRecords) {
-    this.#records = records;
-  }
-
-  readonly next = (nowMs: Instant): Stamp => {
-    this.#last = stampAfter(this.#last ?? this.#stored(), nowMs);
-    return this.#last;
-  };
-
-  save(): void {
-    if (this.#last === null) return;
-    const bytes = Buffer.allocUnsafe(8);
-    bytes.writeBigUInt64BE(this.#last);
-    this.#records.put(LAST_STAMP, bytes);
-  }
-
-  #stored(): Stamp {
-    return this.#records.get(LAST_STAMP)?.readBigUInt64BE() ?? 0n;
-  }
-}
-
-/** Rejects if the commit has not ended in time: after some errors lmdb's promises never settle. */
-async function inTime(commit: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const seconds = COMMIT_MS_MAX / 1_000;
-    const giveUp = () => reject(new Error(`the disk has not answered for ${seconds} s`));
-    timer = setTimeout(giveUp, COMMIT_MS_MAX);
-  });
-  try {
-    await Promise.race([commit, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function ignore(): void {}
 
 function fullError(cause: unknown): StoreError {
   return new StoreError("full", "no space is left where the data folder is", { cause });

@@ -1,14 +1,21 @@
+import type { Bytes } from "../../base/bytes.ts";
 import type { Clock, Instant } from "../../base/clock.ts";
 import { type Stamp, stampAfter } from "../../base/stamp.ts";
-import { type Store, StoreError, type Transaction, type View } from "../../store/store.ts";
-import { BodyTransaction, BodyView, runBody } from "../body-view.ts";
+import {
+  type Entry,
+  type Store,
+  StoreError,
+  type Transaction,
+  type View,
+} from "../../store/store.ts";
+import { BodyTransaction, BodyView, runBody, type State, type Write } from "../body-view.ts";
 import { KeptStretches } from "../kept-stretches.ts";
-import { SortedEntries } from "./sorted-entries.ts";
+import { type Named, nameOf, SortedItems } from "../sorted-items.ts";
 
 /** A store that lives and dies with its process. */
 export class MemoryStore implements Store {
   readonly #clock: Clock;
-  readonly #entries = new SortedEntries();
+  readonly #records = new Records();
   readonly #kept = new KeptStretches();
   #lastStamp: Stamp = 0n;
   #closed = false;
@@ -19,19 +26,17 @@ export class MemoryStore implements Store {
 
   async read<T>(body: (view: View) => T): Promise<T> {
     await this.#turn();
-    return runBody(body, new BodyView(this.#entries, this.#clock.now(), this.#kept));
+    return runBody(body, new BodyView(this.#records, this.#clock.now(), this.#kept));
   }
 
   async transact<T>(body: (tx: Transaction) => T): Promise<T> {
     await this.#turn();
-    const tx = new BodyTransaction(this.#entries, this.#clock.now(), this.#nextStamp);
+    const tx = new BodyTransaction(this.#records, this.#clock.now(), this.#nextStamp);
     const result = runBody(body, tx);
-    for (const { key, value } of tx.writes) {
-      this.#kept.change(key);
-      if (value === null) this.#entries.delete(key);
-      else this.#entries.set({ key: Buffer.from(key), value: Buffer.from(value) });
+    for (const write of tx.writes) {
+      this.#kept.change(write.key);
+      this.#records.apply(write);
     }
-    this.#kept.settle();
     return result;
   }
 
@@ -48,4 +53,24 @@ export class MemoryStore implements Store {
     this.#lastStamp = stampAfter(this.#lastStamp, nowMs);
     return this.#lastStamp;
   };
+}
+
+class Records implements State {
+  /** There is nothing to wait for. */
+  newest = 0;
+  readonly #items = new SortedItems<Named & { readonly entry: Entry }>();
+
+  get(key: Bytes): Bytes | undefined {
+    return this.#items.get(nameOf(key))?.entry.value;
+  }
+
+  *scan(from: Bytes, until: Bytes, reverse: boolean): Generator<Entry> {
+    for (const { entry } of this.#items.scan(nameOf(from), nameOf(until), reverse)) yield entry;
+  }
+
+  apply({ name, key, value }: Write): void {
+    this.#items.delete(name);
+    if (value === null) return;
+    this.#items.add({ name, entry: { key: Buffer.from(key), value: Buffer.from(value) } });
+  }
 }

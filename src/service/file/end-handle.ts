@@ -42,7 +42,7 @@ export function endHandle(
 ): void {
   const opens = readOpens(tx, item);
   if (opens === null) throw new Error(`handle ${id} is open and its file is not`);
-  deleteHandle(tx, item, id);
+  deleteHandle(tx, item, id, handle);
   const locks = opens.locks === 0 ? [] : readLocks(tx, item, opens.locks, id);
   for (const { place } of locks) tx.delete(place);
   const deletes =

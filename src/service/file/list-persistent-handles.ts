@@ -1,12 +1,7 @@
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
-import type { Entry } from "../../store/store.ts";
+import type { View } from "../../store/store.ts";
 import type { FileContext } from "./context.ts";
-import {
-  decodeHandle,
-  type HandlePlace,
-  type Persistent,
-  placeOfHandleKey,
-} from "./open-records.ts";
+import { type HandlePlace, type Persistent, placeOfHandleKey, readHandle } from "./open-records.ts";
 
 const BODY_HANDLES_MAX = 1_000;
 
@@ -19,20 +14,24 @@ export interface PersistentHandle {
 /** The handles that clients may come back for after a restart. */
 export async function listPersistentHandles(context: FileContext): Promise<PersistentHandle[]> {
   const found: PersistentHandle[] = [];
-  const all = key(SPACE.handle);
+  const all = key(SPACE.persistentHandle);
   let from = all;
   for (;;) {
     const start = from;
-    const page: Entry[] = await context.store.read((view) =>
-      view.range(start, keyAfter(all), { limit: BODY_HANDLES_MAX }),
+    const page = await context.store.read((view) =>
+      view
+        .range(start, keyAfter(all), { limit: BODY_HANDLES_MAX })
+        .map((note) => ({ key: note.key, handle: handleOf(view, placeOfHandleKey(note.key)) })),
     );
-    for (const entry of page) {
-      const { persistent, cache } = decodeHandle(entry.value);
-      if (persistent !== null)
-        found.push({ place: placeOfHandleKey(entry.key), cache, persistent });
-    }
+    for (const { handle } of page) if (handle !== null) found.push(handle);
     const last = page.at(-1);
     if (last === undefined || page.length < BODY_HANDLES_MAX) return found;
     from = keyAfter(last.key);
   }
+}
+
+function handleOf(view: View, place: HandlePlace): PersistentHandle | null {
+  const handle = readHandle(view, place, place.handle);
+  if (handle === null || handle.persistent === null) return null;
+  return { place, cache: handle.cache, persistent: handle.persistent };
 }

@@ -6,7 +6,7 @@ import type { Transaction, View } from "../../store/store.ts";
 import { admitToHandle, type HandleAsked, type InHandle } from "./admit-handle.ts";
 import { giveWay } from "./caches.ts";
 import type { FileContext } from "./context.ts";
-import { readLocks, writeLock, writeOpens } from "./open-records.ts";
+import { type HandleId, notePersistent, readLocks, writeLock, writeOpens } from "./open-records.ts";
 
 type Range = Pick<RangeLock, "offset" | "length">;
 
@@ -32,7 +32,7 @@ export async function lockRanges(context: FileContext, asked: LockRanges): Promi
       held.push(wanted);
     }
     for (const lock of held.slice(opens.locks)) writeLock(tx, item, lock);
-    writeLockCount(tx, admitted, locks);
+    writeLockCount(tx, admitted, asked.handle, locks);
     return "granted";
   });
 }
@@ -55,7 +55,7 @@ export async function unlockRanges(context: FileContext, asked: UnlockRanges): P
       tx.delete(lock.place);
       ended++;
     }
-    writeLockCount(tx, admitted, opens.locks - ended);
+    writeLockCount(tx, admitted, asked.handle, opens.locks - ended);
     return ended === asked.ranges.length;
   });
 }
@@ -66,7 +66,9 @@ function admitToFileHandle(view: View, asked: HandleAsked): InHandle {
   return admitted;
 }
 
-function writeLockCount(tx: Transaction, { item, opens }: InHandle, locks: number): void {
+function writeLockCount(tx: Transaction, admitted: InHandle, id: HandleId, locks: number): void {
+  const { item, handle, opens } = admitted;
   const { modes, isDeletePending, caches } = opens;
   writeOpens(tx, item, { modes, locks, isDeletePending, caches });
+  notePersistent(tx, item, id, handle);
 }

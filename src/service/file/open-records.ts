@@ -69,6 +69,7 @@ const handleShape = {
 const lockShape = { offset: u64, length: u64, isExclusive: flag };
 
 const pendingShape = {};
+const notedShape = {};
 
 export type Persistent = Readonly<RecordOf<typeof persistentShape>>;
 export type Opens = Readonly<RecordOf<typeof opensShape>>;
@@ -80,6 +81,7 @@ const opensFormat = format(1, opensShape);
 const handleFormat = format(1, handleShape);
 const lockFormat = format(1, lockShape);
 const pendingFormat = format(1, pendingShape);
+const notedFormat = format(1, notedShape);
 
 export function opensKey({ share, id }: OpenItem): Bytes {
   return key(SPACE.opens, share, id);
@@ -116,10 +118,34 @@ export function decodeHandle(found: Bytes): Handle {
 
 export function writeHandle(tx: Transaction, item: OpenItem, id: HandleId, value: Handle): void {
   tx.set(handleKey(item, id), handleFormat.encode(value));
+  notePersistent(tx, item, id, value);
 }
 
-export function deleteHandle(tx: Transaction, item: OpenItem, handle: HandleId): void {
-  tx.delete(handleKey(item, handle));
+export function deleteHandle(
+  tx: Transaction,
+  item: OpenItem,
+  id: HandleId,
+  { persistent }: Handle,
+): void {
+  tx.delete(handleKey(item, id));
+  if (persistent !== null) tx.delete(persistentKey(item, id));
+}
+
+/**
+ * To be called with whatever changes about a handle: if it is to outlive the process, so are its
+ * records, all of which lie in `PASSING_SPACES` but for this one.
+ */
+export function notePersistent(
+  tx: Transaction,
+  item: OpenItem,
+  id: HandleId,
+  { persistent }: Handle,
+): void {
+  if (persistent !== null) tx.set(persistentKey(item, id), notedFormat.encode({}));
+}
+
+function persistentKey({ share, id }: OpenItem, handle: HandleId): Bytes {
+  return key(SPACE.persistentHandle, share, id, handle);
 }
 
 /** Where a handle lies: what it is of, and its number. */
@@ -127,6 +153,7 @@ export interface HandlePlace extends OpenItem {
   readonly handle: HandleId;
 }
 
+/** Of the handle itself, or of the note that it is persistent. */
 export function placeOfHandleKey(found: Bytes): HandlePlace {
   const parts = new KeyReader(found);
   return { share: parts.u64(), id: parts.u64(), handle: parts.u64() };

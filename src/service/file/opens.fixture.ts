@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Fault, type FaultCode } from "../../base/fault.ts";
-import { SPACE } from "../../base/keys.ts";
+import { PASSING_SPACES, SPACE } from "../../base/keys.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { DELETE, READ, WRITE } from "../../rules/share-mode.ts";
 import type { HandleAsked } from "./admit-handle.ts";
@@ -61,8 +61,7 @@ export class Files extends ClosedFiles {
 
   /** What is stored of handles and locks. */
   recordsOfOpens(): Promise<number> {
-    const { opens, handle, rangeLock, deletePending, cache, leasedFile } = SPACE;
-    return this.records([opens, handle, rangeLock, deletePending, cache, leasedFile]);
+    return this.records([...PASSING_SPACES, SPACE.persistentHandle]);
   }
 }
 

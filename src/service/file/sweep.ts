@@ -24,6 +24,7 @@ const PLAIN_SPACES = [
   SPACE.deletePending,
   SPACE.cache,
   SPACE.leasedFile,
+  SPACE.persistentHandle,
   SPACE.thinnedShare,
 ];
 

@@ -1,0 +1,78 @@
+import { constants, type PathLike } from "node:fs";
+import { type FileHandle, open, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { alignedBytes } from "../../base/aligned-bytes.ts";
+import type { Bytes } from "../../base/bytes.ts";
+import { MIB } from "../../base/limits.ts";
+import { directIoFlag } from "./direct-io.ts";
+import { syncFolder } from "./sync-folder.ts";
+
+const FILE_NAMES = ["log-0", "log-1"] as const;
+/** What a new file has room for. It grows when that is not enough, and stays as it is. */
+const FIRST_BYTES = MIB;
+const ZEROS = alignedBytes(MIB);
+
+/** Room on the disk that is written to from its beginning, again and again. */
+export interface LogFile {
+  /** Up to here writing needs no new space, and cannot fail for want of it. */
+  readonly capacity: number;
+  /** Resolves once the bytes, whole pages of them in aligned memory, are on the disk. */
+  write(bytes: Bytes, position: number): Promise<void>;
+  /** Makes room for so many bytes in all. */
+  extend(bytes: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface OpenedLog {
+  readonly files: readonly [LogFile, LogFile];
+  /** What was in them. */
+  readonly found: readonly [Bytes, Bytes];
+}
+
+export async function openLogFiles(folder: string): Promise<OpenedLog> {
+  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_DSYNC;
+  const direct = await directIoFlag(folder);
+  const first = await openOne(join(folder, FILE_NAMES[0]), flags | direct);
+  const second = await openOne(join(folder, FILE_NAMES[1]), flags | direct);
+  // The files are synced as they are written, but not the folder that names them.
+  await syncFolder(folder);
+  return { files: [first.file, second.file], found: [first.found, second.found] };
+}
+
+async function openOne(path: PathLike, flags: number): Promise<{ file: LogFile; found: Bytes }> {
+  const handle = await open(path, flags, 0o600);
+  const file = new RealLogFile(handle, (await handle.stat()).size);
+  if (file.capacity < FIRST_BYTES) await file.extend(FIRST_BYTES);
+  return { file, found: await readFile(path) };
+}
+
+class RealLogFile implements LogFile {
+  readonly #handle: FileHandle;
+  #capacity: number;
+
+  constructor(handle: FileHandle, capacity: number) {
+    this.#handle = handle;
+    this.#capacity = capacity;
+  }
+
+  get capacity(): number {
+    return this.#capacity;
+  }
+
+  async write(bytes: Bytes, position: number): Promise<void> {
+    const { bytesWritten } = await this.#handle.write(bytes, 0, bytes.length, position);
+    if (bytesWritten < bytes.length) throw new Error("the disk did not take all of a group");
+  }
+
+  /** With zeros: space that was merely set aside would have to be noted when it is written to. */
+  async extend(bytes: number): Promise<void> {
+    while (this.#capacity < bytes) {
+      await this.write(ZEROS, this.#capacity);
+      this.#capacity += ZEROS.length;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+}

@@ -1,0 +1,101 @@
+import { crc32 } from "node:zlib";
+import { PAGE_BYTES } from "../../base/aligned-bytes.ts";
+import type { Bytes } from "../../base/bytes.ts";
+import type { Cell } from "./overlay.ts";
+
+/**
+ * Groups begin on pages: no disk sector is shared by two of them, so that a power cut while one is
+ * written cannot damage another that was acknowledged before.
+ *
+ * A group: mark, checksum of all behind it, bytes in all, records (4 bytes each), number, last stamp
+ * (8 bytes each); then its records: bytes of the key (2), bytes of the value and one, or 0 if it was
+ * deleted (4), key, value.
+ */
+const MARK = 0x474c5a4c;
+const CHECKSUM_AT = 4;
+const SIZE_AT = 8;
+const COUNT_AT = 12;
+const NUMBER_AT = 16;
+const STAMP_AT = 24;
+const HEADER_BYTES = 32;
+const RECORD_BYTES = 6;
+
+export interface LoggedRecord {
+  readonly key: Bytes;
+  readonly value: Bytes | null;
+}
+
+export interface LoggedGroup {
+  readonly number: number;
+  readonly lastStamp: bigint;
+  /** With what is left unused behind it. */
+  readonly bytesOnDisk: number;
+  readonly records: readonly LoggedRecord[];
+}
+
+/** At most what a record adds to its group. */
+export function bytesOfRecord(key: Bytes, value: Bytes | null): number {
+  return RECORD_BYTES + key.length + (value?.length ?? 0);
+}
+
+/** What a group takes whose records add so much to it. */
+export function bytesOfGroup(bytesOfRecords: number): number {
+  return wholePages(HEADER_BYTES + bytesOfRecords);
+}
+
+function wholePages(bytes: number): number {
+  return Math.ceil(bytes / PAGE_BYTES) * PAGE_BYTES;
+}
+
+/** Writes a group into `room`, and returns that part of it. */
+export function encodeGroup(
+  number: number,
+  lastStamp: bigint,
+  cells: readonly Cell[],
+  room: Bytes,
+): Bytes {
+  let at = HEADER_BYTES;
+  for (const { name, value } of cells) {
+    room.writeUInt16LE(name.length, at);
+    room.writeUInt32LE(value === null ? 0 : value.length + 1, at + 2);
+    at += RECORD_BYTES;
+    at += room.write(name, at, "latin1");
+    if (value !== null) at += value.copy(room, at);
+  }
+  const end = wholePages(at);
+  room.fill(0, at, end);
+  room.writeUInt32LE(MARK, 0);
+  room.writeUInt32LE(at, SIZE_AT);
+  room.writeUInt32LE(cells.length, COUNT_AT);
+  room.writeBigUInt64LE(BigInt(number), NUMBER_AT);
+  room.writeBigUInt64LE(lastStamp, STAMP_AT);
+  room.writeUInt32LE(crc32(room.subarray(SIZE_AT, at)), CHECKSUM_AT);
+  return room.subarray(0, end);
+}
+
+/** The group that begins at `at`; null if none does. Its values share the memory of `bytes`. */
+export function decodeGroup(bytes: Bytes, at: number): LoggedGroup | null {
+  if (at + HEADER_BYTES > bytes.length || bytes.readUInt32LE(at) !== MARK) return null;
+  const size = bytes.readUInt32LE(at + SIZE_AT);
+  if (size < HEADER_BYTES || at + size > bytes.length) return null;
+  const checked = bytes.subarray(at + SIZE_AT, at + size);
+  if (crc32(checked) !== bytes.readUInt32LE(at + CHECKSUM_AT)) return null;
+  return {
+    number: Number(bytes.readBigUInt64LE(at + NUMBER_AT)),
+    lastStamp: bytes.readBigUInt64LE(at + STAMP_AT),
+    bytesOnDisk: wholePages(size),
+    records: decodeRecords(bytes.subarray(at + HEADER_BYTES, at + size)),
+  };
+}
+
+function decodeRecords(bytes: Bytes): LoggedRecord[] {
+  const records: LoggedRecord[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const keyEnd = at + RECORD_BYTES + bytes.readUInt16LE(at);
+    const sized = bytes.readUInt32LE(at + 2);
+    const key = bytes.subarray(at + RECORD_BYTES, keyEnd);
+    at = sized === 0 ? keyEnd : keyEnd + sized - 1;
+    records.push({ key, value: sized === 0 ? null : bytes.subarray(keyEnd, at) });
+  }
+  return records;
+}

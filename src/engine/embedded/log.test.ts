@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PAGE_BYTES } from "../../base/aligned-bytes.ts";
+import type { Bytes } from "../../base/bytes.ts";
+import { KIB, MIB } from "../../base/limits.ts";
+import { keyOf } from "../sorted-items.ts";
+import { groupsBehind, Log } from "./log.ts";
+import type { LogFile } from "./log-file.ts";
+import { bytesOfRecord } from "./log-groups.ts";
+import type { Cell } from "./overlay.ts";
+
+const BYTES_ENOUGH = 64 * KIB;
+
+/** A file in memory. */
+class Paper implements LogFile {
+  bytes: Bytes = Buffer.alloc(2 * MIB);
+
+  get capacity(): number {
+    return this.bytes.length;
+  }
+
+  async write(bytes: Bytes, position: number): Promise<void> {
+    assert.equal(position % PAGE_BYTES, 0);
+    assert.equal(bytes.length % PAGE_BYTES, 0);
+    assert.ok(bytes.copy(this.bytes, position) === bytes.length);
+  }
+
+  async extend(): Promise<void> {}
+
+  async close(): Promise<void> {}
+}
+
+function cell(name: string, value: string | null): Cell {
+  return { name, value: value === null ? null : Buffer.from(value), group: 0, awaited: 0 };
+}
+
+function append(log: Log, number: number, cells: readonly Cell[]): Promise<void> {
+  const bytes = cells.map(({ name, value }) => bytesOfRecord(keyOf(name), value));
+  const sum = bytes.reduce((a, b) => a + b, 0);
+  assert.ok(log.fits(sum));
+  return log.append(number, BigInt(number) * 10n, cells, sum);
+}
+
+/** A log with groups 1 to `count`, each of one record and `pages` pages. */
+async function written(count: number, pages = 1) {
+  const files = [new Paper(), new Paper()] as const;
+  const log = new Log(files, BYTES_ENOUGH);
+  const value = "x".repeat((pages - 1) * PAGE_BYTES);
+  for (let number = 1; number <= count; number++) {
+    await append(log, number, [cell(`key ${number}`, value)]);
+  }
+  return { log, files, found: () => files.map(({ bytes }) => bytes) };
+}
+
+function numbers(through: number, found: readonly Bytes[]): number[] {
+  return groupsBehind(through, found).map(({ number }) => number);
+}
+
+test("groups are read as they were written", async () => {
+  const { log, found } = await written(0);
+  const names = ["a", "\u00ff\u0000", "k".repeat(3_500)];
+  const large = "v".repeat(1_500_000);
+  await append(log, 1, [cell("a", ""), cell("b", null), cell("c", large)]);
+  await append(log, 2, []);
+  await append(
+    log,
+    3,
+    names.map((name) => cell(name, name)),
+  );
+  const groups = groupsBehind(0, found());
+  const spelled = groups.map(({ number, lastStamp, records }) => ({
+    number,
+    lastStamp,
+    records: records.map(({ key, value }) => [key.toString("latin1"), value?.toString() ?? null]),
+  }));
+  assert.deepEqual(spelled, [
+    {
+      number: 1,
+      lastStamp: 10n,
+      records: [
+        ["a", ""],
+        ["b", null],
+        ["c", large],
+      ],
+    },
+    { number: 2, lastStamp: 20n, records: [] },
+    {
+      number: 3,
+      lastStamp: 30n,
+      records: names.map((name) => [name, Buffer.from(name).toString()]),
+    },
+  ]);
+});
+
+test("what lmdb has is left out, and so is what an earlier use of a file has left behind", async () => {
+  const { log, found } = await written(5);
+  assert.deepEqual(numbers(3, found()), [4, 5]);
+  log.turn();
+  for (const number of [6, 7, 8]) await append(log, number, [cell("k", "v")]);
+  assert.deepEqual(numbers(3, found()), [4, 5, 6, 7, 8]);
+  log.turn();
+  await append(log, 9, [cell("k", "v")]);
+  assert.deepEqual(numbers(5, found()), [6, 7, 8, 9]);
+  assert.deepEqual(numbers(8, found()), [9]);
+  assert.deepEqual(numbers(9, found()), []);
+});
+
+test("the group that was being written when the power went is not there, wherever that was", async () => {
+  for (let pages = 1; pages <= 3; pages++) {
+    const { files, found } = await written(4, pages);
+    const start = 3 * pages * PAGE_BYTES;
+    for (let kept = 0; kept < pages * PAGE_BYTES; kept += PAGE_BYTES / 8) {
+      const whole = Buffer.from(files[0].bytes);
+      files[0].bytes.fill(0, start + kept, start + pages * PAGE_BYTES);
+      const isWhole = files[0].bytes.equals(whole);
+      assert.deepEqual(numbers(0, found()), isWhole ? [1, 2, 3, 4] : [1, 2, 3]);
+      files[0].bytes = whole;
+    }
+  }
+});
+
+test("a group that others follow is not given up: the log is damaged", async () => {
+  const { files, log, found } = await written(6);
+  log.turn();
+  await append(log, 7, [cell("k", "v")]);
+  const whole = Buffer.from(files[0].bytes);
+  for (const group of [0, 2, 4, 5]) {
+    files[0].bytes.writeUInt8(0xee, group * PAGE_BYTES + 40);
+    assert.throws(() => numbers(0, found()), /log of the store is damaged.*restore/);
+    files[0].bytes = Buffer.from(whole);
+  }
+  assert.deepEqual(numbers(0, found()), [1, 2, 3, 4, 5, 6, 7]);
+});
+
+test("damage to what lmdb has already does not matter", async () => {
+  const { files, found } = await written(4);
+  files[0].bytes.writeUInt8(0xee, 40);
+  assert.deepEqual(numbers(4, found()), []);
+});

@@ -1,0 +1,102 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { key, SPACE } from "../../base/keys.ts";
+import { KIB } from "../../base/limits.ts";
+import { keyOf } from "../sorted-items.ts";
+import { isDiskFull } from "./disk-full.ts";
+import { inTime } from "./in-time.ts";
+import { type Lmdb, throwReason } from "./lmdb.ts";
+import type { Cell, Overlay } from "./overlay.ts";
+import type { SealedRecords } from "./sealed-records.ts";
+
+/** So many records at most are put into lmdb at one go: meanwhile nobody is served. */
+const STEP_RECORDS_MAX = 512;
+const STEP_BYTES_MAX = 512 * KIB;
+const MILESTONE = key(SPACE.engine, "milestone");
+
+/** How far lmdb has got. */
+export interface Milestone {
+  /** The last group of which lmdb has everything. */
+  readonly group: number;
+  readonly lastStamp: bigint;
+}
+
+export function readMilestone(records: SealedRecords): Milestone {
+  const found = records.get(MILESTONE);
+  if (found === undefined) return { group: 0, lastStamp: 0n };
+  return { group: Number(found.readBigUInt64BE(0)), lastStamp: found.readBigUInt64BE(8) };
+}
+
+/**
+ * Puts records into lmdb, and last of all how far it has got: whoever does not come to the end of it
+ * begins again from the log.
+ */
+export async function settle(
+  lmdb: Lmdb,
+  records: SealedRecords,
+  overlay: Overlay,
+  milestone: Milestone,
+): Promise<void> {
+  const cells = overlay.cells()[Symbol.iterator]();
+  for (let done = false; !done; ) {
+    await commit(lmdb, () => {
+      done = putSome(records, cells);
+      if (done) records.put(MILESTONE, encodeMilestone(milestone));
+    });
+    lmdb.resetReadTxn();
+  }
+}
+
+/** Whether lmdb could not write for want of space, and provably wrote nothing: then life goes on. */
+export async function isMerelyFull(lmdb: Lmdb, folder: string, error: unknown): Promise<boolean> {
+  try {
+    if (!(await isDiskFull(error, folder))) return false;
+    // lmdb writes the new root last. If just that had failed, it would begin no other transaction.
+    await commit(lmdb, () => {});
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** True if these were the last. */
+function putSome(records: SealedRecords, cells: Iterator<Cell>): boolean {
+  let bytes = 0;
+  for (let count = 0; count < STEP_RECORDS_MAX && bytes < STEP_BYTES_MAX; count++) {
+    const next = cells.next();
+    if (next.done === true) return true;
+    const { name, value } = next.value;
+    if (value === null) records.remove(keyOf(name));
+    else records.put(keyOf(name), value);
+    bytes += name.length + (value?.length ?? 0);
+  }
+  return false;
+}
+
+function encodeMilestone({ group, lastStamp }: Milestone): Bytes {
+  const bytes = Buffer.allocUnsafe(16);
+  bytes.writeBigUInt64BE(BigInt(group), 0);
+  bytes.writeBigUInt64BE(lastStamp, 8);
+  return bytes;
+}
+
+/** Runs in lmdb's write transaction, which is committed when `run` returns. */
+async function commit(lmdb: Lmdb, run: () => void): Promise<void> {
+  let failure: unknown = null;
+  const committed = lmdb.transaction(() => {
+    // lmdb makes two promises of one commit. A failure of this one would go unhandled.
+    lmdb.committed.then(ignore, ignore);
+    try {
+      run();
+    } catch (error) {
+      failure = error;
+      throw error;
+    }
+  });
+  try {
+    await inTime(committed.catch(throwReason));
+  } catch (error) {
+    throw failure ?? error;
+  }
+}
+
+function ignore(): void {}

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { key, SPACE } from "../base/keys.ts";
+import { keyOf, type Named, nameOf, SortedItems } from "./sorted-items.ts";
+
+const COUNT = 5_000;
+
+interface Item extends Named {
+  readonly number: number;
+}
+
+function at(number: number): string {
+  return nameOf(key(SPACE.blob, number));
+}
+
+/** Every number below COUNT once, in a lively but fixed order. */
+const shuffled = Array.from({ length: COUNT }, (_, number) => (number * 2_731) % COUNT);
+
+function filled(): SortedItems<Item> {
+  const items = new SortedItems<Item>();
+  for (const number of shuffled) items.add({ name: at(number), number });
+  return items;
+}
+
+function numbers(
+  items: SortedItems<Item>,
+  from: number,
+  until: number,
+  reverse: boolean,
+): number[] {
+  return [...items.scan(at(from), at(until), reverse)].map(({ number }) => number);
+}
+
+function assertHolds(items: SortedItems<Item>, expected: readonly number[]): void {
+  for (let from = 0; from <= COUNT; from += 613) {
+    for (let until = 0; until <= COUNT; until += 487) {
+      const inside = expected.filter((number) => number >= from && number < until);
+      assert.deepEqual(numbers(items, from, until, false), inside);
+      assert.deepEqual(numbers(items, from, until, true), inside.toReversed());
+      assert.equal(items.hasAny(at(from), at(until)), inside.length > 0);
+    }
+  }
+  const held = new Set(expected);
+  assert.equal(items.size, held.size);
+  for (let number = 0; number < COUNT; number++) {
+    assert.equal(items.get(at(number))?.number, held.has(number) ? number : undefined);
+  }
+}
+
+test("items come in order, from wherever to wherever, however many there are", () => {
+  assertHolds(
+    filled(),
+    shuffled.toSorted((a, b) => a - b),
+  );
+});
+
+test("deleted items are gone, whole stretches of them too, and can come back", () => {
+  const items = filled();
+  const kept = (number: number) => number % 3 === 0 && (number < 1_000 || number >= 3_000);
+  for (const number of shuffled) if (!kept(number)) items.delete(at(number));
+  items.delete(at(COUNT + 1));
+  const left = shuffled.filter(kept).sort((a, b) => a - b);
+  assertHolds(items, left);
+  for (const number of left) items.delete(at(number));
+  assertHolds(items, []);
+  items.add({ name: at(7), number: 7 });
+  assertHolds(items, [7]);
+});
+
+test("names are in the order of their keys, and a key is found again from its name", () => {
+  const keys = [[0], [0, 0], [0, 255], [1], [127], [128], [128, 0], [255], [255, 255]].map(
+    (bytes) => Buffer.from(bytes),
+  );
+  for (const a of keys) {
+    assert.deepEqual(keyOf(nameOf(a)), a);
+    for (const b of keys) assert.equal(nameOf(a) < nameOf(b), a.compare(b) < 0);
+  }
+});

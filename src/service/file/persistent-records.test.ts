@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PASSING_SPACES, type Space } from "../../base/keys.ts";
+import type { Store, Transaction, View } from "../../store/store.ts";
+import type { HandleAsked } from "./admit-handle.ts";
+import { closeHandle } from "./close-handle.ts";
+import type { FileContext } from "./context.ts";
+import { listPersistentHandles } from "./list-persistent-handles.ts";
+import { lockRanges, unlockRanges } from "./lock-ranges.ts";
+import type { Persistent } from "./open-records.ts";
+import { Files } from "./opens.fixture.ts";
+
+/** Tells of each transaction whether it wrote something that outlives the process. */
+class LastingWrites implements Store {
+  readonly #store: Store;
+  found: boolean[] = [];
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  read<T>(body: (view: View) => T): Promise<T> {
+    return this.#store.read(body);
+  }
+
+  transact<T>(body: (tx: Transaction) => T): Promise<T> {
+    return this.#store.transact((tx) => {
+      let isLasting = false;
+      const look = (space: number | undefined) => {
+        if (!PASSING_SPACES.has(space as Space)) isLasting = true;
+      };
+      const set = tx.set.bind(tx);
+      const remove = tx.delete.bind(tx);
+      tx.set = (key, value) => {
+        look(key[0]);
+        set(key, value);
+      };
+      tx.delete = (key) => {
+        look(key[0]);
+        remove(key);
+      };
+      const result = body(tx);
+      this.found.push(isLasting);
+      return result;
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+}
+
+const range = { offset: 0n, length: 10n, isExclusive: true };
+const persistent: Persistent = {
+  account: "account",
+  share: "share",
+  createGuid: Buffer.alloc(16),
+  timeoutMs: 60_000,
+  granted: 0,
+  mode: 0,
+  fileId: 0,
+};
+
+/** Which of the steps of a handle's life outlive the process. */
+async function lastingSteps(kind: Persistent | null) {
+  const files = await Files.open();
+  await files.create("file");
+  const store = new LastingWrites(files.store);
+  const context = { ...files.context, store } as unknown as FileContext;
+  const handle: HandleAsked = await files.open("file", { persistent: kind });
+  const noted = (await listPersistentHandles(files.context)).length;
+  await lockRanges(context, { ...handle, ranges: [range] });
+  await unlockRanges(context, { ...handle, ranges: [range] });
+  await closeHandle(context, handle);
+  const left = (await listPersistentHandles(files.context)).length;
+  return { lasting: store.found, noted, left };
+}
+
+test("whatever happens to a handle that clients may come back for outlives the process", async () => {
+  assert.deepEqual(await lastingSteps(persistent), {
+    lasting: [true, true, true],
+    noted: 1,
+    left: 0,
+  });
+});
+
+test("what happens to another handle does not, and so nobody waits for the disk", async () => {
+  assert.deepEqual(await lastingSteps(null), { lasting: [false, false, false], noted: 0, left: 0 });
+});
