@@ -46,7 +46,7 @@ export class ExtentUpload implements Written {
   #piece: Piece | null = null;
   #batch: Batch | null = null;
   /** Batches that are written or looked at, oldest first. */
-  readonly #underWay: Promise<void>[] = [];
+  readonly #underWay: UnderWay[] = [];
   #unsyncedBytes = 0;
 
   constructor(rooms: RoomFinder, length: number, onlooker: Onlooker | null) {
@@ -67,14 +67,14 @@ export class ExtentUpload implements Written {
   /** Resolves once everything is durable. */
   async finish(): Promise<void> {
     if (this.#piece !== null || this.#bytesAhead > 0) throw new Error("a body ended too early");
-    for (const batch of this.#underWay) await batch;
-    if (this.#files.length === 1) await (this.#files[0] as ExtentFile).sync();
-    else await Promise.all(this.#files.map((file) => file.sync()));
+    const seen = Promise.all(this.#underWay.map(({ done }) => done));
+    // Who looks may take longer than the disk.
+    await Promise.all([this.#syncAll(), seen]);
   }
 
   /** Waits until nobody writes or looks any more; the room taken stays unused. */
   async abandon(): Promise<void> {
-    await Promise.allSettled(this.#underWay);
+    await Promise.allSettled(this.#underWay.map(({ done }) => done));
     if (this.#batch !== null) giveBack(this.#batch.slab);
     this.#batch = null;
     this.release();
@@ -93,7 +93,7 @@ export class ExtentUpload implements Written {
       this.#batch = { slab, chunks: [], chunkAt: 0, end: 0 };
       return;
     }
-    return this.#underWay.shift();
+    return this.#underWay.shift()?.done;
   }
 
   #beginPiece(): void | Promise<void> {
@@ -139,11 +139,17 @@ export class ExtentUpload implements Written {
     piece.position += pages.length;
     if (piece.bytesLeft === 0) this.#piece = null;
     this.#batch = null;
-    const done = finishBatch(batch, file.write(pages, position), this.#onlooker);
+    const written = file.write(pages, position);
+    const done = finishBatch(batch, written, this.#onlooker);
     // A failure is met by whoever waits for this batch next.
     done.catch(() => {});
-    this.#underWay.push(done);
+    this.#underWay.push({ written, done });
     this.#syncAhead(file, pages.length);
+  }
+
+  async #syncAll(): Promise<void> {
+    for (const { written } of this.#underWay) await written;
+    await Promise.all(this.#files.map((file) => file.sync()));
   }
 
   #syncAhead(file: ExtentFile, bytes: number): void {
@@ -180,6 +186,12 @@ interface Piece {
   /** Where the present batch goes. */
   position: number;
   bytesLeft: number;
+}
+
+interface UnderWay {
+  readonly written: Promise<void>;
+  /** Written and looked at. */
+  readonly done: Promise<void>;
 }
 
 interface Batch {
