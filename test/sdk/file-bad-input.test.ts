@@ -73,6 +73,16 @@ test("dots at the end of names count only if the client says so", async () => {
   assert.equal(await put(`/${share}/x`, { ...FILE, ...wrong }), "400 InvalidHeaderValue");
 });
 
+test("a digest of no bytes is checked as well", async () => {
+  const share = await server.newShare();
+  const create = async (md5: string) => {
+    const headers = { "x-ms-type": "file", "x-ms-content-length": "5", "content-md5": md5 };
+    return (await rawRequest(server, { method: "PUT", path: `/${share.name}/file`, headers })).code;
+  };
+  assert.equal(await create("AAAAAAAAAAAAAAAAAAAAAA=="), "Md5Mismatch");
+  assert.equal(await create("1B2M2Y8AsgTpgAmY7PhCfg=="), "");
+});
+
 test("Create File needs its type and length, within bounds", async () => {
   const { name: share } = await server.newShare();
   const path = `/${share}/file`;

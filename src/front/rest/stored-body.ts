@@ -1,8 +1,11 @@
-import type { Body } from "../../base/bytes.ts";
+import { createHash } from "node:crypto";
+import { type Body, NO_BYTES } from "../../base/bytes.ts";
+import { crc64 } from "../../base/crc64.ts";
+import { refuseByDigests } from "../../base/digests.ts";
 import { Fault } from "../../base/fault.ts";
 import type { Reading } from "../../store/contents.ts";
 import type { RequestHeaders, ResponseBody, RestRequest } from "./http/exchange.ts";
-import { invalidHeader, numberOf } from "./request-headers.ts";
+import { digestsOf, invalidHeader, numberOf } from "./request-headers.ts";
 import { decodeStructured, encodeStructured, STRUCTURED_BODY } from "./structured-body.ts";
 
 /** A body that will be stored, and the headers with which its form is confirmed. */
@@ -63,9 +66,13 @@ export function sentBody(
   return { body: reading.whole, headers: [] };
 }
 
-/** Where something is created without bytes, or cleared. */
-export function refuseBody(request: RestRequest): void {
-  const { length } = request.body;
-  if (length === 0) return;
-  throw invalidHeader("Content-Length", String(length), "There must be no body here.");
+const OF_NOTHING = { md5: createHash("md5").digest(), crc64: crc64(NO_BYTES) };
+
+/** Where something is created without bytes, or cleared. A digest must be that of no bytes, then. */
+export function refuseBody({ body, headers }: RestRequest): void {
+  const { length } = body;
+  if (length > 0) {
+    throw invalidHeader("Content-Length", String(length), "There must be no body here.");
+  }
+  refuseByDigests(digestsOf(headers), OF_NOTHING);
 }

@@ -1,9 +1,5 @@
-import { createHash } from "node:crypto";
-import { NO_BYTES } from "../../../base/bytes.ts";
-import { crc64 } from "../../../base/crc64.ts";
-import { refuseByDigests } from "../../../base/digests.ts";
 import type { Source } from "../../../store/source.ts";
-import { digestsOf, refuseHeaders } from "../request-headers.ts";
+import { refuseHeaders } from "../request-headers.ts";
 import { refuseBody } from "../stored-body.ts";
 import type { BlobCall, BlobFront } from "./call.ts";
 import { PROPERTY_NAMES } from "./properties.ts";
@@ -27,8 +23,6 @@ const ON_WHOLE_SOURCES = [
   ...Object.values(PROPERTY_NAMES),
 ];
 
-const OF_NOTHING = { md5: createHash("md5").digest(), crc64: crc64(NO_BYTES) };
-
 /** What the bytes of a write are read from. It has no body of its own. */
 export function sourceOf(
   { sources }: BlobFront,
@@ -39,7 +33,6 @@ export function sourceOf(
   refuseUnsupportedOnCreation(request, known);
   refuseHeaders(request.headers, UNSUPPORTED);
   refuseBody(request);
-  refuseByDigests(digestsOf(request.headers), OF_NOTHING);
   return sources.of(call, "blob");
 }
 

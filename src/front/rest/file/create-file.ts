@@ -13,7 +13,7 @@ import {
   requireHeader,
 } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
-import { incomingBody } from "../stored-body.ts";
+import { incomingBody, refuseBody } from "../stored-body.ts";
 import { type FileCall, fileAskedOf, refuseSnapshot } from "./call.ts";
 import { filePropertiesOf } from "./file-headers.ts";
 import {
@@ -70,7 +70,10 @@ function requireType(headers: RequestHeaders): void {
 
 /** What a file begins with may come with its creation. */
 function bodyWithin(request: RestRequest, length: number): Body | null {
-  if (request.body.length === 0) return null;
+  if (request.body.length === 0) {
+    refuseBody(request);
+    return null;
+  }
   const { body } = incomingBody(request, PUT_RANGE_BYTES_MAX);
   if (body.length > length) {
     throw invalidHeader(LENGTH, String(length), `The body alone has ${body.length} bytes.`);
