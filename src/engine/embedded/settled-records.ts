@@ -1,6 +1,6 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { key, SPACE } from "../../base/keys.ts";
-import { KIB } from "../../base/limits.ts";
+import { KIB, MIB } from "../../base/limits.ts";
 import { keyOf } from "../sorted-items.ts";
 import { isDiskFull } from "./disk-full.ts";
 import { inTime } from "./in-time.ts";
@@ -8,9 +8,15 @@ import { type Lmdb, throwReason } from "./lmdb.ts";
 import type { Cell, Overlay } from "./overlay.ts";
 import type { SealedRecords } from "./sealed-records.ts";
 
-/** So many records at most are put into lmdb at one go: meanwhile nobody is served. */
-const STEP_RECORDS_MAX = 512;
-const STEP_BYTES_MAX = 512 * KIB;
+/** What is put into lmdb at one go, at most. */
+export interface Steps {
+  readonly recordsMax: number;
+  readonly bytesMax: number;
+}
+
+/** Nobody is served during a step. */
+export const SHORT_STEPS: Steps = { recordsMax: 512, bytesMax: 512 * KIB };
+export const LONG_STEPS: Steps = { recordsMax: 50_000, bytesMax: 32 * MIB };
 const MILESTONE = key(SPACE.engine, "milestone");
 
 /** How far lmdb has got. */
@@ -35,11 +41,12 @@ export async function settle(
   records: SealedRecords,
   overlay: Overlay,
   milestone: Milestone,
+  steps: Steps,
 ): Promise<void> {
   const cells = overlay.cells()[Symbol.iterator]();
   for (let done = false; !done; ) {
     await commit(lmdb, () => {
-      done = putSome(records, cells);
+      done = putSome(records, cells, steps);
       if (done) records.put(MILESTONE, encodeMilestone(milestone));
     });
     lmdb.resetReadTxn();
@@ -59,9 +66,13 @@ export async function isMerelyFull(lmdb: Lmdb, folder: string, error: unknown): 
 }
 
 /** True if these were the last. */
-function putSome(records: SealedRecords, cells: Iterator<Cell>): boolean {
+function putSome(
+  records: SealedRecords,
+  cells: Iterator<Cell>,
+  { recordsMax, bytesMax }: Steps,
+): boolean {
   let bytes = 0;
-  for (let count = 0; count < STEP_RECORDS_MAX && bytes < STEP_BYTES_MAX; count++) {
+  for (let count = 0; count < recordsMax && bytes < bytesMax; count++) {
     const next = cells.next();
     if (next.done === true) return true;
     const { name, value } = next.value;

@@ -22,7 +22,14 @@ import { type OpenedLog, openLogFiles } from "./log-file.ts";
 import { bytesOfRecord } from "./log-groups.ts";
 import { Overlay } from "./overlay.ts";
 import { SealedRecords } from "./sealed-records.ts";
-import { isMerelyFull, type Milestone, readMilestone, settle } from "./settled-records.ts";
+import {
+  isMerelyFull,
+  LONG_STEPS,
+  type Milestone,
+  readMilestone,
+  SHORT_STEPS,
+  settle,
+} from "./settled-records.ts";
 
 /** Records that nobody waits for are written with the next ones, or when there are so many. */
 const UNWANTED_BYTES_MAX = MIB;
@@ -111,7 +118,7 @@ export class EmbeddedStore implements Store {
       for (const { key, value } of group.records) overlay.set(nameOf(key), value, 0, 0);
       milestone = { group: group.number, lastStamp: group.lastStamp };
     }
-    if (groups.length > 0) await settle(setup.lmdb, records, overlay, milestone);
+    if (groups.length > 0) await settle(setup.lmdb, records, overlay, milestone, LONG_STEPS);
     return new EmbeddedStore(setup, milestone);
   }
 
@@ -270,7 +277,8 @@ export class EmbeddedStore implements Store {
   async #settle(overlay: Overlay, milestone: Milestone): Promise<void> {
     try {
       this.#unsettled = null;
-      await settle(this.#lmdb, this.#records, overlay, milestone);
+      const steps = this.#refusal === null ? SHORT_STEPS : LONG_STEPS;
+      await settle(this.#lmdb, this.#records, overlay, milestone, steps);
       this.#state.endSettling();
     } catch (error) {
       if (await isMerelyFull(this.#lmdb, this.#folder, error)) {
