@@ -18,6 +18,7 @@ import { gather, someBytes } from "../../store/bodies.fixture.ts";
 import { CONTRACT_EXTENT_BYTES, extentsContract } from "../../store/extents.contract.ts";
 import type { Address, EndOfUse } from "../../store/extents.ts";
 import type { StoreError } from "../../store/store.ts";
+import { directIoFlag } from "./direct-io.ts";
 import { EmbeddedExtents } from "./extents.ts";
 
 extentsContract("embedded", async (t) => openIn(t, await newFolder(t)));
@@ -126,6 +127,24 @@ test("a body is the same at its first reading and at later ones", async (t) => {
   }
 });
 
+test("what is read for the first time goes past the system's cache, later through it", async (t) => {
+  const folder = await newFolder(t);
+  if ((await directIoFlag(folder)) === 0)
+    return t.skip("this file system has nothing but its cache");
+  const extents = await openIn(t, folder);
+  const at = await place(extents, someBytes(100_000, 1));
+  const files = await fileHandles();
+  const readv = files.readv;
+  const reads: number[] = [];
+  t.mock.method(files, "readv", function (this: FileHandle, into: Buffer[], position?: number) {
+    reads.push(into.length);
+    return readv.call(this, into, position);
+  });
+  for (let reading = 0; reading < 3; reading++) await gather(extents.parts(at, 0, at.length));
+  // Pages come in one piece; from the cache, two chunks and their checksums go where they belong.
+  assert.deepEqual(reads, [1, 4, 4]);
+});
+
 test("a reader that stops in the middle is no trouble", async (t) => {
   const extents = await openIn(t, await newFolder(t), null, 64 * 1024 * 1024);
   const bytes = someBytes(5_000_000, 1);
@@ -226,14 +245,19 @@ function fileOf(folder: string, extent: number): string {
   return join(folder, `${extent.toString(16).padStart(16, "0")}.extent`);
 }
 
+/** What all file handles have in common. */
+async function fileHandles(): Promise<FileHandle> {
+  const file = await open(process.execPath);
+  await file.close();
+  return Object.getPrototypeOf(file);
+}
+
 /** Makes the next call of a method fail, on whatever file. */
 async function failOnce(
   t: TestContext,
   method: "datasync" | "sync" | "writev" | "readv",
 ): Promise<void> {
-  const file = await open(process.execPath);
-  const files = Object.getPrototypeOf(file) as FileHandle;
-  await file.close();
+  const files = await fileHandles();
   const fail = async () => {
     throw Object.assign(new Error("input/output error"), { code: "EIO" });
   };
