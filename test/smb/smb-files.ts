@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { ACCESS } from "../../src/front/smb/codec/access.ts";
 import { COMMAND } from "../../src/front/smb/codec/header.ts";
 import { HEADER_BYTES, Writer } from "../../src/front/smb/codec/wire.ts";
-import { type Reply, SmbClient, TcpLine } from "../../src/front/smb/smb-client.fixture.ts";
+import {
+  type Offer,
+  type Reply,
+  SmbClient,
+  TcpLine,
+} from "../../src/front/smb/smb-client.fixture.ts";
 import { DELETE, READ, WRITE } from "../../src/rules/share-mode.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 
@@ -31,9 +36,9 @@ export class SmbFiles {
     this.client = client;
   }
 
-  static async connect(port: number, share: string): Promise<SmbFiles> {
+  static async connect(port: number, share: string, offer: Offer = {}): Promise<SmbFiles> {
     const client = new SmbClient(await TcpLine.open(port));
-    await client.negotiate();
+    await client.negotiate(offer);
     const user = { user: ACCOUNT, domain: "", password: KEY };
     assert.equal((await client.logOn(user)).status, 0);
     assert.equal((await client.treeConnect(share)).status, 0);

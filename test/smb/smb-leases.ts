@@ -50,8 +50,12 @@ export function opening(
   const list = new Writer();
   contexts.forEach(([context, data], index) => {
     const at = list.length;
-    list.u32(0).u16(16).u16(4).u16(0).u16(24).u32(data.length);
-    list.bytes(Buffer.from(context, "latin1")).zeros(4).bytes(data);
+    const dataAt = Math.ceil((16 + context.length) / 8) * 8;
+    list.u32(0).u16(16).u16(context.length).u16(0).u16(dataAt).u32(data.length);
+    list
+      .bytes(Buffer.from(context, "latin1"))
+      .zeros(dataAt - 16 - context.length)
+      .bytes(data);
     if (index === contexts.length - 1) return;
     list.align(8);
     list.patchU32(at, list.length - at);

@@ -3,7 +3,6 @@ const ATTRIBUTES = "needs extended attributes, which Azure Files does not have";
 const OWNER =
   "an account's key opens everything: permissions are kept, and not enforced against it";
 const ALLOCATION = "space is not set aside for what is not written yet";
-const REPLAY = "numbered locks are not recognized when they are sent again";
 const ANONYMOUS = "logs on again as nobody, whom this server does not know";
 const CHANGE_TIME = "the time of the last change is not frozen for later operations of an open";
 const SECOND_WRITE = "it does not see the time that a second write gets at the close";
@@ -21,7 +20,6 @@ export const TORTURE_SKIPS: Readonly<Record<string, string>> = {
   "getinfo.normalized": STREAMS,
   "getinfo.qfile_buffercheck": ATTRIBUTES,
   "lease.request": STREAMS,
-  "lock.replay_smb3_specification_durable": REPLAY,
   "oplock.batch26": STREAMS,
   "session.reauth2": ANONYMOUS,
   "session.reauth3": ANONYMOUS,

@@ -8,6 +8,8 @@ import { leaseKeyOf, oplockLevelOf } from "./oplock-level.ts";
 import { sealFrame } from "./seal-frame.ts";
 import type { Session } from "./session.ts";
 
+const EARLY_MAX = 1_024;
+
 /** Who keeps something of a file, so that they can be told to give it up. */
 export class BreakNotices {
   readonly #keepers = new Map<string, Set<FileOpen>>();
@@ -45,9 +47,16 @@ export class BreakNotices {
     const keepers = [...(this.#keepers.get(owner) ?? [])];
     const reached = keepers.find(({ session }) => session?.isValid);
     if (reached?.session) send(reached.session, bodyOf(notice, reached));
-    else if (keepers.length === 0) this.#early.set(owner, notice);
+    else if (keepers.length === 0) this.#keepEarly(owner, notice);
     // Who has lost the connection has lost what it kept, too.
     else for (const open of keepers) this.#durables.yield(open);
+  }
+
+  /** Some never come, because opening fails behind the grant: the oldest are forgotten. */
+  #keepEarly(owner: string, notice: BreakNotice): void {
+    this.#early.set(owner, notice);
+    const [oldest] = this.#early.keys();
+    if (this.#early.size > EARLY_MAX && oldest !== undefined) this.#early.delete(oldest);
   }
 }
 

@@ -1,13 +1,18 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { type FileId, isFileIdBefore } from "./codec/file-id.ts";
-import type { RequestHeader } from "./codec/header.ts";
+import { COMMAND, type RequestHeader } from "./codec/header.ts";
+import { DIALECT } from "./codec/negotiate.ts";
 import type { Connection } from "./connection.ts";
+import type { FileOpen } from "./file-open.ts";
 import { CREDIT_BYTES } from "./limits.ts";
 import { type NtStatus, STATUS, StatusError } from "./nt-status.ts";
 import type { Open } from "./open.ts";
 import type { Session } from "./session.ts";
 import type { SmbServer } from "./smb-server.ts";
 import type { Tree } from "./tree.ts";
+
+/** What must not happen any more once its client has sent it again. */
+const CHANGING: ReadonlySet<number> = new Set([COMMAND.write, COMMAND.setInfo, COMMAND.ioctl]);
 
 /** What comes of a request. */
 export interface Answer {
@@ -102,8 +107,17 @@ export class Call {
     if (!this.#opens.has(open)) {
       this.#opens.add(open);
       open.enter();
+      if (open.kind === "file") this.#use(open);
     }
     return open;
+  }
+
+  #use(open: FileOpen): void {
+    this.server.namedOpens.use(open);
+    const { command, channelSequence } = this.header;
+    if (this.connection.negotiated.dialect < DIALECT.smb300) return;
+    const isLate = !open.follow(channelSequence);
+    if (isLate && CHANGING.has(command)) throw new StatusError(STATUS.FILE_NOT_AVAILABLE);
   }
 
   #resolve(fileId: FileId): FileId {

@@ -34,7 +34,10 @@ export class DurableOpens {
   /** Keeps an open without a connection, for as long as was promised; false if it cannot. */
   keep(open: FileOpen): boolean {
     if (open.durability === null || this.#waiting.size >= this.#opensMax) return false;
-    const stop = this.#files.breaks.timer.start(open.durability.timeoutMs, () => this.end(open));
+    const stop = this.#files.breaks.timer.start(
+      open.durability.timeoutMs,
+      () => void this.end(open),
+    );
     this.#waiting.set(open.fileId.persistent, { open, stop });
     if (!open.durability.isPersistent) void this.#confirm(open);
     return true;
@@ -53,12 +56,12 @@ export class DurableOpens {
 
   /** Somebody else needs the file. */
   yield(open: FileOpen): void {
-    if (open.durability?.isPersistent !== true) this.end(open);
+    if (open.durability?.isPersistent !== true) void this.end(open);
   }
 
   /** Nobody comes back for it. */
-  end(open: FileOpen): void {
-    if (this.take(open)) void this.#close(open);
+  async end(open: FileOpen): Promise<void> {
+    if (this.take(open)) await this.#close(open);
   }
 
   /** The server stops. What is persistent waits for the next. */
@@ -72,9 +75,9 @@ export class DurableOpens {
   async #confirm(open: FileOpen): Promise<void> {
     try {
       const caching = await getOpenCaching(this.#files, open.asked);
-      if (caching === null || caching.isBreaking) this.end(open);
+      if (caching === null || caching.isBreaking) await this.end(open);
     } catch (error) {
-      if (error instanceof Fault) this.end(open);
+      if (error instanceof Fault) await this.end(open);
       else this.#log.failure("keeping a durable handle", error);
     }
   }

@@ -5,6 +5,7 @@ import type { ShareAddress } from "../../service/file/context.ts";
 import { setOpenItem } from "../../service/file/set-open-item.ts";
 import type { FileId } from "./codec/file-id.ts";
 import type { Durability } from "./durable-opens.ts";
+import type { OpenNames } from "./named-opens.ts";
 import { STATUS, StatusError } from "./nt-status.ts";
 import { OpenBase } from "./open.ts";
 import type { Session } from "./session.ts";
@@ -19,6 +20,11 @@ const WRITTEN_NOW = {
   written: "now",
   changed: null,
 } as const;
+
+/** The numbers go round: what is further ahead lies behind. */
+const SEQUENCE_AHEAD_MAX = 0x7fff;
+/** Of what is kept by an oplock; a lease's owner is longer. */
+const HANDLE_OWNER_BYTES = 8;
 
 export interface FileOpenParts {
   readonly server: SmbServer;
@@ -36,6 +42,9 @@ export interface FileOpenParts {
   /** Whose is what the client keeps of it; empty for nothing. */
   readonly cache: Bytes;
   readonly durability: Durability | null;
+  readonly names: OpenNames | null;
+  /** What opening did, as the answer says it. */
+  readonly action: number;
 }
 
 /** How far a client has come through a directory. */
@@ -61,6 +70,11 @@ export class FileOpen extends OpenBase {
   readonly cache: Bytes;
   /** Null if it ends with its connection. */
   readonly durability: Durability | null;
+  /** Null if its client gave it none. */
+  readonly names: OpenNames | null;
+  readonly action: number;
+  /** Of locks that the client numbered, so that they can be sent again: the last for each place. */
+  readonly lockSequences = new Map<number, number>();
   /** Null until its client comes back, after a restart of the server. */
   session: Session | null;
   mode: number;
@@ -71,6 +85,7 @@ export class FileOpen extends OpenBase {
   /** What became of it, once it is closed. */
   closed: CloseHandleDone | null = null;
   readonly writeTime: WriteTime;
+  #channelSequence = 0;
   readonly #server: SmbServer;
 
   constructor(parts: FileOpenParts) {
@@ -83,10 +98,24 @@ export class FileOpen extends OpenBase {
     this.session = parts.session;
     this.cache = parts.cache;
     this.durability = parts.durability;
+    this.names = parts.names;
+    this.action = parts.action;
     this.asked = { at: parts.at, item: parts.item, handle: parts.handle };
     this.writeTime = new WriteTime(async () => {
       await setOpenItem(parts.server.options.files, { ...this.asked, settings: WRITTEN_NOW });
     }, parts.server.options.limits.writeTimeMs);
+  }
+
+  /** False for what was sent before the client lost a connection. */
+  follow(channelSequence: number): boolean {
+    const ahead = (channelSequence - this.#channelSequence) & 0xffff;
+    if (ahead > SEQUENCE_AHEAD_MAX) return false;
+    this.#channelSequence = channelSequence;
+    return true;
+  }
+
+  get hasLease(): boolean {
+    return this.cache.length > HANDLE_OWNER_BYTES;
   }
 
   /** Refuses what was not granted when it was opened. Of several bits one suffices. */
@@ -103,6 +132,7 @@ export class FileOpen extends OpenBase {
   async close(): Promise<void> {
     this.watch?.stop();
     this.#server.breakNotices.delete(this);
+    this.#server.namedOpens.delete(this);
     // What a snapshot shows is open without a handle.
     if (this.asked.at.snapshot !== null) return;
     const { files } = this.#server.options;

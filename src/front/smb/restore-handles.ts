@@ -3,6 +3,7 @@ import { FileOpen } from "./file-open.ts";
 import type { SmbServer } from "./smb-server.ts";
 
 const NO_TREE = 0;
+const OPENED = 1;
 
 /** Takes up what clients of the process before had open, so that they can come back for it. */
 export async function restoreHandles(server: SmbServer): Promise<void> {
@@ -22,6 +23,8 @@ export async function restoreHandles(server: SmbServer): Promise<void> {
       session: null,
       cache,
       durability: { timeoutMs, createGuid, account, isPersistent: true },
+      names: null,
+      action: OPENED,
     });
     server.breakNotices.add(open);
     server.durables.keep(open);

@@ -152,6 +152,7 @@ export interface Offer {
   readonly ciphers?: readonly CipherId[];
   readonly signings?: readonly SigningAlgorithm[];
   readonly capabilities?: number;
+  readonly clientGuid?: Bytes;
 }
 
 /** How one request goes out. */
@@ -160,6 +161,9 @@ export interface Sending {
   readonly signed?: boolean;
   readonly sealed?: boolean;
   readonly charge?: number;
+  /** As something that was sent before. */
+  readonly replay?: boolean;
+  readonly channelSequence?: number;
   readonly messageId?: number;
   readonly treeId?: number;
   readonly sessionId?: number;
@@ -334,9 +338,11 @@ export class SmbClient {
     header.write("\xfeSMB", "latin1");
     header.writeUInt16LE(HEADER_BYTES, 4);
     header.writeUInt16LE(charge, 6);
+    header.writeUInt16LE(sending.channelSequence ?? 0, 8);
     header.writeUInt16LE(command, 12);
     header.writeUInt16LE(64, 14);
-    header.writeUInt32LE((related ? FLAG.related : 0) | (signed ? FLAG.signed : 0), 16);
+    const flags = (related ? FLAG.related : 0) | (signed ? FLAG.signed : 0);
+    header.writeUInt32LE(flags | (sending.replay ? FLAG.replay : 0), 16);
     writeU64(header, 24, sending.messageId ?? this.nextMessageId);
     header.writeUInt32LE(sending.treeId ?? this.treeId, 36);
     writeU64(header, 40, sending.sessionId ?? this.sessionId);
@@ -361,7 +367,7 @@ function negotiateBody(dialects: readonly number[], capabilities: number, offer:
     .u16(1)
     .u16(0)
     .u32(capabilities)
-    .zeros(16);
+    .bytes(offer.clientGuid ?? Buffer.alloc(16));
   const has311 = dialects.includes(DIALECT.smb311);
   const contextsAt = alignedTo(HEADER_BYTES + 36 + dialects.length * 2, 8);
   const lists = [

@@ -6,7 +6,7 @@ import { BreakNotices } from "./break-notices.ts";
 import type { Connection } from "./connection.ts";
 import { DurableOpens } from "./durable-opens.ts";
 import type { SmbLimits } from "./limits.ts";
-
+import { NamedOpens } from "./named-opens.ts";
 import { Session } from "./session.ts";
 
 export type SmbEncryption = "required" | "preferred" | "off";
@@ -43,6 +43,7 @@ export class SmbServer {
   readonly sessions = new Map<number, Session>();
   readonly breakNotices: BreakNotices;
   readonly durables: DurableOpens;
+  readonly namedOpens = new NamedOpens();
   /** Ids of a process before mean nothing here, so they should not look like ours. */
   #sessionIds = randomInt(SESSION_IDS);
   #fileIds: number;

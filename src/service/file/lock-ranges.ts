@@ -1,7 +1,7 @@
 import { Fault } from "../../base/fault.ts";
 import { FILE_LOCKS_MAX } from "../../base/limits.ts";
 import { WRITES } from "../../rules/caching.ts";
-import { isLockHeldBack, lockToEnd, type RangeLock } from "../../rules/range-lock.ts";
+import { isLockHeldBack, isLockRange, lockToEnd, type RangeLock } from "../../rules/range-lock.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { admitToHandle, type HandleAsked, type InHandle } from "./admit-handle.ts";
 import { giveWay } from "./caches.ts";
@@ -15,10 +15,11 @@ export interface LockRanges extends HandleAsked {
 }
 
 /** Whoever is held back may ask again once others have unlocked or closed. */
-export type LockOutcome = "granted" | "held-back" | "too-many";
+export type LockOutcome = "granted" | "held-back" | "too-many" | "beyond";
 
 /** All of them or none. */
 export async function lockRanges(context: FileContext, asked: LockRanges): Promise<LockOutcome> {
+  if (!asked.ranges.every(({ offset, length }) => isLockRange(offset, length))) return "beyond";
   return context.store.transact((tx) => {
     const admitted = admitToFileHandle(tx, asked);
     const { item, opens, handle } = admitted;

@@ -180,8 +180,10 @@ function openExisting(
   const access = replaces ? mode.access | WRITE : mode.access;
   const item = { share: tree.share, id: file.id };
   const opens = readOpens(tx, item);
+  if (disposition === "create" && opens?.isDeletePending !== true) {
+    throw new Fault("ResourceAlreadyExists");
+  }
   if (opens !== null) refuseByOthers(tx, item, opens, asked, { access, share: mode.share });
-  if (disposition === "create") throw new Fault("ResourceAlreadyExists");
   if (kind === "directory") throw new Fault("ResourceTypeMismatch");
   if ((access & WRITE) !== 0 && isReadOnly(file.attributes)) throw new Fault("ReadOnlyAttribute");
   if (replaces) refuse(refuseOverwriteByAttributes(file.attributes, settings.attributes ?? 0));

@@ -28,10 +28,14 @@ export const FLAG = {
   async: 0x00000002,
   related: 0x00000004,
   signed: 0x00000008,
+  /** The request was sent before, and its answer lost. */
+  replay: 0x20000000,
 } as const;
 
 export interface RequestHeader {
   readonly creditCharge: number;
+  /** Raised by a client that has lost a connection: what it sent before is out of date. */
+  readonly channelSequence: number;
   readonly command: number;
   readonly creditsAsked: number;
   readonly flags: number;
@@ -66,6 +70,7 @@ export function readHeader(bytes: Bytes): RequestHeader | null {
   if (bytes.readUInt16LE(AT.structureSize) !== HEADER_BYTES) return null;
   return {
     creditCharge: bytes.readUInt16LE(AT.creditCharge),
+    channelSequence: bytes.readUInt16LE(AT.status),
     command: bytes.readUInt16LE(AT.command),
     creditsAsked: bytes.readUInt16LE(AT.credits),
     flags: bytes.readUInt32LE(AT.flags),

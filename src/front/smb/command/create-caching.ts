@@ -4,6 +4,7 @@ import type { CreateRequest } from "../codec/create.ts";
 import { LEASE_FLAG, type LeaseContext, readLease, writeLease } from "../codec/lease.ts";
 import { DIALECT } from "../codec/negotiate.ts";
 import type { Connection } from "../connection.ts";
+import type { FileOpen } from "../file-open.ts";
 import { keptByOplock, leaseOwner, OPLOCK, oplockLevelOf } from "../oplock-level.ts";
 
 const NO_KEY = Buffer.alloc(16);
@@ -36,6 +37,17 @@ export function leaseNamed(
   const data = contexts.find(({ name }) => name === "RqLs")?.data;
   if (data === undefined || dialect < DIALECT.smb210) return null;
   return readLease(data, dialect >= DIALECT.smb300);
+}
+
+/** Whether a request names the lease that an open has, or none as the open has none. */
+export function namesLeaseOf(
+  connection: Connection,
+  request: CreateRequest,
+  { cache, hasLease }: FileOpen,
+): boolean {
+  const lease = leaseNamed(connection, request);
+  if (lease === null) return !hasLease;
+  return leaseOwner(connection.negotiated.client.guid, lease.key).equals(cache);
 }
 
 /** What the answer says of it in its fixed part. */

@@ -10,9 +10,9 @@ import { type DurableContext, type DurableRequest, writeDurable } from "../codec
 import { DURABLE_MS, DURABLE_MS_MAX, type Durability } from "../durable-opens.ts";
 import type { FileOpen } from "../file-open.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
-import { leaseOwner } from "../oplock-level.ts";
+import { OPLOCK } from "../oplock-level.ts";
 import { pathOf } from "../path.ts";
-import { leaseAnswer, leaseNamed, oplockOf } from "./create-caching.ts";
+import { leaseAnswer, leaseNamed, namesLeaseOf, oplockOf } from "./create-caching.ts";
 
 type Reconnect = Extract<DurableContext, { kind: "reconnect" }>;
 
@@ -72,23 +72,51 @@ export async function reopen(
   const open = server.durables.find(asked.fileId.persistent);
   if (open === null || open.asked.at.share !== share) throw notFound();
   refuseStranger(call, request, asked, open);
-  const { files } = server.options;
-  const found = await getOpenItem(files, open.asked);
+  const found = await getOpenItem(server.options.files, open.asked);
   if (isNamedOtherwise(call, request, found.path)) throw new StatusError(STATUS.INVALID_PARAMETER);
-  const caching = await getOpenCaching(files, open.asked);
+  const shown = { action: OPENED, oplockMax: OPLOCK.lease, durability: null };
+  const answer = await answerOf(call, request, open, shown);
   if (!server.durables.take(open)) throw notFound();
   open.attach(session, tree.id);
   session.opens.set(open.fileId.volatile, open);
   chain.fileId = open.fileId;
-  const lease = request.contexts.find(({ name }) => name === "RqLs");
-  const isLease = lease !== undefined && caching?.kind === "lease";
+  return answer;
+}
+
+/** What else an answer says. */
+interface Shown {
+  readonly action: number;
+  readonly oplockMax: number;
+  readonly durability: Durability | null;
+}
+
+/** What is open already, as the answer to a CREATE shows it. */
+export async function answerOf(
+  { server }: Call,
+  { contexts }: CreateRequest,
+  open: FileOpen,
+  { action, oplockMax, durability }: Shown,
+): Promise<Answer> {
+  const { files } = server.options;
+  const found = await getOpenItem(files, open.asked);
+  const caching = await getOpenCaching(files, open.asked);
+  const { times, allocated, size, attributes } = shownItem(found.item, found.isDirectory);
+  const answers: CreateContext[] = [];
+  const lease = contexts.find(({ name }) => name === "RqLs");
+  if (lease !== undefined && caching?.kind === "lease") {
+    answers.push({ name: "RqLs", data: leaseAnswer(lease.data, caching) });
+  }
+  if (durability !== null) answers.push(durableAnswer(durability));
   return success(
     writeCreate({
-      ...shownItem(found.item, found.isDirectory),
-      oplock: oplockOf(caching),
-      action: OPENED,
+      times,
+      allocated,
+      size,
+      attributes,
+      oplock: Math.min(oplockOf(caching), oplockMax),
+      action,
       fileId: open.fileId,
-      contexts: isLease ? [{ name: "RqLs", data: leaseAnswer(lease.data, caching) }] : [],
+      contexts: answers,
     }),
   );
 }
@@ -108,13 +136,7 @@ function refuseStranger(
   if (durability === null) throw notFound();
   // The older way to come back knows no such number.
   const isSameGuid = createGuid === null || createGuid.equals(durability.createGuid ?? NO_GUID);
-  const key = leaseNamed(connection, request)?.key ?? null;
-  const isLeased = open.cache.length > 8;
-  const isSameLease =
-    key === null
-      ? !isLeased
-      : leaseOwner(connection.negotiated.client.guid, key).equals(open.cache);
-  if (!isSameGuid || !isSameLease) throw notFound();
+  if (!isSameGuid || !namesLeaseOf(connection, request, open)) throw notFound();
   if (durability.account !== session.account) throw new StatusError(STATUS.ACCESS_DENIED);
 }
 

@@ -10,17 +10,19 @@ import { type Answer, type Call, success } from "../call.ts";
 import { ACCESS, ALL_ACCESS, grantedAccess, READ_ACCESS } from "../codec/access.ts";
 import { askedAttributes, shownItem } from "../codec/attributes.ts";
 import { type CreateContext, type CreateRequest, writeCreate } from "../codec/create.ts";
-import { readDurable } from "../codec/durable.ts";
+import { type DurableContext, readDurable } from "../codec/durable.ts";
 import { DIALECT } from "../codec/negotiate.ts";
 import { sddlOf } from "../codec/security-info.ts";
 import { Writer } from "../codec/wire.ts";
 import type { Durability } from "../durable-opens.ts";
 import { FileOpen } from "../file-open.ts";
 import { makingWay } from "../making-way.ts";
+import type { OpenNames } from "../named-opens.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import { versionOf } from "../previous-versions.ts";
 import { cachingOf, leaseAnswer, oplockOf } from "./create-caching.ts";
 import { durabilityOf, durableAnswer, persistentOf, reopen } from "./create-durable.ts";
+import { createOnce, namesOf } from "./create-named.ts";
 
 const DISPOSITIONS: readonly Disposition[] = [
   "supersede",
@@ -54,10 +56,23 @@ export async function createFile(
   share: string,
   request: CreateRequest,
 ): Promise<Answer> {
-  const { session, server, tree, chain } = call;
   const { dialect } = call.connection.negotiated;
   const durable = readDurable(request.contexts, dialect >= DIALECT.smb300);
   if (durable?.kind === "reconnect") return await reopen(call, share, request, durable);
+  const names = namesOf(call, request, durable);
+  if (names === null) return await openNew(call, share, request, durable, null);
+  const create = () => openNew(call, share, request, durable, names);
+  return await createOnce(call, share, request, names, create);
+}
+
+async function openNew(
+  call: Call,
+  share: string,
+  request: CreateRequest,
+  durable: DurableContext | null,
+  names: OpenNames | null,
+): Promise<Answer> {
+  const { session, server, tree, chain } = call;
   const at = await versionOf(call, share, request);
   const id = server.newFileId();
   const fileId = { persistent: id, volatile: id };
@@ -81,6 +96,8 @@ export async function createFile(
     session,
     cache: done.caching?.owner ?? NO_CACHE,
     durability: durabilityOf(call, durable, isFile, done.caching),
+    names,
+    action: ACTIONS[done.action],
   });
   // The client may have gone meanwhile, and with it whoever would close this.
   if (!session.isValid || !session.trees.has(tree.id)) {
@@ -89,6 +106,7 @@ export async function createFile(
   }
   session.opens.set(id, open);
   server.breakNotices.add(open);
+  server.namedOpens.add(open);
   chain.fileId = fileId;
   const { times, allocated, size, attributes } = shownItem(done.item, done.isDirectory);
   return success(
@@ -98,7 +116,7 @@ export async function createFile(
       size,
       attributes,
       oplock: oplockOf(done.caching),
-      action: ACTIONS[done.action],
+      action: open.action,
       fileId,
       contexts: answerContexts(request, done, mostOf(snapshot), open.durability),
     }),

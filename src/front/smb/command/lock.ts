@@ -8,17 +8,35 @@ import type { FileOpen } from "../file-open.ts";
 import { makingWay } from "../making-way.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 
-const OFFSETS_END = 1n << 64n;
+/** How many locks a client numbers at a time. */
+const SEQUENCE_PLACES = 64;
 
 export async function handleLock(call: Call): Promise<Answer> {
-  const { fileId, ranges } = readLock(call.message);
+  const { fileId, ranges, sequence } = readLock(call.message);
   const open = call.open(fileId);
   if (open.kind !== "file" || open.isDirectory) throw new StatusError(STATUS.INVALID_PARAMETER);
   open.expect(ACCESS.readData | ACCESS.writeData);
+  if (isSentAgain(open, sequence)) return success(writeEmpty());
   const isUnlock = ((ranges[0]?.flags ?? 0) & LOCK_FLAG.unlock) !== 0;
   if (isUnlock) await unlock(call, open, ranges);
   else await lock(call, open, ranges);
+  if (isNumbered(open, sequence)) open.lockSequences.set(sequence >>> 4, sequence & 15);
   return success(writeEmpty());
+}
+
+/** Only who may come back to an open has a reason to send something again. */
+function isNumbered({ durability }: FileOpen, sequence: number): boolean {
+  const place = sequence >>> 4;
+  return durability !== null && place >= 1 && place <= SEQUENCE_PLACES;
+}
+
+/** Whether the answer to it was lost; a number that is not the last one makes the place free. */
+function isSentAgain(open: FileOpen, sequence: number): boolean {
+  if (!isNumbered(open, sequence)) return false;
+  const place = sequence >>> 4;
+  if (open.lockSequences.get(place) === (sequence & 15)) return true;
+  open.lockSequences.delete(place);
+  return false;
 }
 
 async function unlock(
@@ -52,6 +70,7 @@ async function lock(call: Call, open: FileOpen, asked: readonly LockRange[]): Pr
     if (open.ending.aborted) throw new StatusError(STATUS.RANGE_NOT_LOCKED);
     if (cancelled.aborted) throw new StatusError(STATUS.CANCELLED);
   }
+  if (outcome === "beyond") throw new StatusError(STATUS.INVALID_LOCK_RANGE);
   if (outcome === "too-many") throw new StatusError(STATUS.INSUFFICIENT_RESOURCES);
 }
 
@@ -93,7 +112,5 @@ function refuseSenseless(ranges: readonly LockRange[]): boolean {
   if (!isKnown || (ranges.length > 1 && !isImmediate)) {
     throw new StatusError(STATUS.INVALID_PARAMETER);
   }
-  const isBeyond = ranges.some(({ offset, length }) => offset + length > OFFSETS_END);
-  if (isBeyond) throw new StatusError(STATUS.INVALID_LOCK_RANGE);
   return isImmediate;
 }

@@ -1,0 +1,121 @@
+import { Fault } from "../../../base/fault.ts";
+import { getOpenItem } from "../../../service/file/get-open-item.ts";
+import type { Answer, Call } from "../call.ts";
+import type { CreateRequest } from "../codec/create.ts";
+import type { DurableContext } from "../codec/durable.ts";
+import { FLAG } from "../codec/header.ts";
+import type { FileOpen } from "../file-open.ts";
+import type { OpenNames } from "../named-opens.ts";
+import { STATUS, StatusError } from "../nt-status.ts";
+import { OPLOCK } from "../oplock-level.ts";
+import { pathOf } from "../path.ts";
+import { namesLeaseOf } from "./create-caching.ts";
+import { answerOf } from "./create-durable.ts";
+
+/** The context of a program's name is itself named by a number. */
+const INSTANCE_CONTEXT = Buffer.from("45bca66aefa7f74a9008fa462e144d74", "hex").toString("latin1");
+const INSTANCE_BYTES = 20;
+const INSTANCE_AT = 4;
+
+/** Null for most: they name nothing. */
+export function namesOf(
+  { connection }: Call,
+  { contexts }: CreateRequest,
+  durable: DurableContext | null,
+): OpenNames | null {
+  const create = durable?.kind === "request" ? (durable.version2?.createGuid ?? null) : null;
+  const instance = contexts.find(({ name }) => name === INSTANCE_CONTEXT)?.data;
+  if (create === null) return null;
+  if (instance !== undefined && instance.length !== INSTANCE_BYTES) {
+    throw new StatusError(STATUS.INVALID_PARAMETER);
+  }
+  return {
+    client: connection.negotiated.client.guid.toString("hex"),
+    create: create.toString("hex"),
+    instance: instance?.toString("hex", INSTANCE_AT) ?? null,
+  };
+}
+
+/** Opens something once, however often it is asked for: a lost answer is given again. */
+export async function createOnce(
+  call: Call,
+  share: string,
+  request: CreateRequest,
+  names: OpenNames,
+  create: () => Promise<Answer>,
+): Promise<Answer> {
+  const { namedOpens } = call.server;
+  const earlier = namedOpens.created(names);
+  if (earlier !== undefined) return await answerAgain(call, request, earlier);
+  namedOpens.begin(names);
+  try {
+    await closeElsewhere(call, share, request, names);
+    return await create();
+  } finally {
+    namedOpens.end(names);
+  }
+}
+
+async function answerAgain(
+  call: Call,
+  request: CreateRequest,
+  open: FileOpen | null,
+): Promise<Answer> {
+  if ((call.header.flags & FLAG.replay) === 0) throw new StatusError(STATUS.DUPLICATE_OBJECTID);
+  if (open === null) throw new StatusError(STATUS.FILE_NOT_AVAILABLE);
+  refuseOtherRequest(call, request, open);
+  const { session, server, tree, chain } = call;
+  if (server.durables.take(open)) {
+    open.attach(session, tree.id);
+    session.opens.set(open.fileId.volatile, open);
+  }
+  if (open.session !== session) throw new StatusError(STATUS.FILE_NOT_AVAILABLE);
+  chain.fileId = open.fileId;
+  // Who asks for less than before is not told of more.
+  const keepsHandle = request.oplock >= OPLOCK.batch;
+  return await answerOf(call, request, open, {
+    action: open.action,
+    oplockMax: request.oplock,
+    durability: keepsHandle ? open.durability : null,
+  });
+}
+
+/** The same name for something else is no request that is sent again. */
+function refuseOtherRequest(
+  { connection, session }: Call,
+  request: CreateRequest,
+  open: FileOpen,
+): void {
+  const isSameOwner = open.asked.at.account === session.account;
+  if (!isSameOwner || !namesLeaseOf(connection, request, open)) {
+    throw new StatusError(STATUS.ACCESS_DENIED);
+  }
+}
+
+/** A program that goes on at another machine takes its files along: what it left behind is closed. */
+async function closeElsewhere(
+  call: Call,
+  share: string,
+  request: CreateRequest,
+  names: OpenNames,
+): Promise<void> {
+  const { durables, namedOpens } = call.server;
+  const path = pathOf(request.name).join("/").toUpperCase();
+  for (const open of namedOpens.elsewhere(names)) {
+    const { at } = open.asked;
+    if (at.account !== call.session.account || at.share !== share) continue;
+    if ((await pathOfOpen(call, open))?.toUpperCase() !== path) continue;
+    await durables.end(open);
+    await open.session?.closeOpen(open, 0);
+  }
+}
+
+/** Null if it was closed meanwhile. */
+async function pathOfOpen({ server }: Call, { asked }: FileOpen): Promise<string | null> {
+  try {
+    return (await getOpenItem(server.options.files, asked)).path;
+  } catch (error) {
+    if (error instanceof Fault) return null;
+    throw error;
+  }
+}
