@@ -1,4 +1,6 @@
 import type { Instant } from "./clock.ts";
+import { DAY_MS } from "./limits.ts";
+import { timeOfDay } from "./time-text.ts";
 
 /**
  * A stamp counts ticks of 100 ns since 1970 UTC. The store hands each one out once, in rising
@@ -30,20 +32,23 @@ export function etagOf(stamp: Stamp): string {
 }
 
 const TICKS_PER_SECOND = 10_000_000;
+const TICKS_PER_DAY = 86_400 * TICKS_PER_SECOND;
 
-let lastSecond: Stamp = 0n;
-let lastSecondText = "1970-01-01T00:00:00.";
+let lastDay: Stamp = 0n;
+let lastDayText = "1970-01-01T";
 
-/** `2021-01-01T00:00:00.1234567Z`. Cheap in the second asked for before: lists have many stamps. */
+/** `2021-01-01T00:00:00.1234567Z`. Cheap on the day asked for before: there are many stamps. */
 export function isoOfStamp(stamp: Stamp): string {
-  let ticks = Number(stamp - lastSecond);
-  if (!(ticks >= 0 && ticks < TICKS_PER_SECOND)) {
-    const seconds = stamp / BigInt(TICKS_PER_SECOND);
-    lastSecond = seconds * BigInt(TICKS_PER_SECOND);
-    lastSecondText = `${new Date(Number(seconds) * 1000).toISOString().slice(0, 19)}.`;
-    ticks = Number(stamp - lastSecond);
+  let ticks = Number(stamp - lastDay);
+  if (!(ticks >= 0 && ticks < TICKS_PER_DAY)) {
+    const days = stamp / BigInt(TICKS_PER_DAY);
+    lastDay = days * BigInt(TICKS_PER_DAY);
+    lastDayText = new Date(Number(days) * DAY_MS).toISOString().slice(0, "2021-01-01T".length);
+    ticks = Number(stamp - lastDay);
   }
-  return `${lastSecondText}${String(ticks).padStart(7, "0")}Z`;
+  const second = Math.floor(ticks / TICKS_PER_SECOND);
+  const fraction = String(ticks - second * TICKS_PER_SECOND).padStart(7, "0");
+  return `${lastDayText}${timeOfDay(second)}.${fraction}Z`;
 }
 
 /** The stamp that `isoOfStamp` would spell like this, or null. */

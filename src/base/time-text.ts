@@ -32,13 +32,17 @@ export function rfc1123(instant: Instant): string {
       lastDayText = new Date(day * DAY_MS).toUTCString().slice(0, "Mon, 16 Nov 2026 ".length);
       lastDay = day;
     }
-    const rest = second - day * DAY_SECONDS;
-    const hour = TWO_DIGITS[Math.floor(rest / 3_600)];
-    const minute = TWO_DIGITS[Math.floor(rest / 60) % 60];
-    lastText = `${lastDayText}${hour}:${minute}:${TWO_DIGITS[rest % 60]} GMT`;
+    lastText = `${lastDayText}${timeOfDay(second - day * DAY_SECONDS)} GMT`;
     lastSecond = second;
   }
   return lastText;
+}
+
+/** `00:17:23`, for a second of a day. */
+export function timeOfDay(second: number): string {
+  const hour = TWO_DIGITS[Math.floor(second / 3_600)];
+  const minute = TWO_DIGITS[Math.floor(second / 60) % 60];
+  return `${hour}:${minute}:${TWO_DIGITS[second % 60]}`;
 }
 
 /** `2026-11-16T00:17:23Z`: whole seconds. With a fraction: `isoOfStamp(stampOf(instant))`. */
