@@ -158,9 +158,9 @@ async function listAmongMany({ servers, load }: Bench): Promise<Reading> {
       if (found !== LISTED) throw new Error(`The list has ${found} files.`);
       return (await load.single(files, [request])).cpuMicros ?? 0;
     };
-    await load.each(files, create(files, 0, LISTED));
+    await load.fill(files, create(files, 0, LISTED));
     const inTheSmall = await list();
-    await load.each(files, create(files, LISTED, MANY_FILES));
+    await load.fill(files, create(files, LISTED, MANY_FILES));
     return { value: await list(), inTheSmall };
   });
 }

@@ -53,7 +53,7 @@ function costs(bench: Bench): Promise<{ few: Costs; million: Costs }> {
 async function fill({ load }: Bench, target: Target, from: number, until: number): Promise<void> {
   for (let start = from; start < until; start += PART_BLOBS) {
     const end = Math.min(start + PART_BLOBS, until);
-    await load.each(target, puts(target, start, end));
+    await load.fill(target, puts(target, start, end));
   }
 }
 

@@ -62,6 +62,6 @@ async function costsAt(bench: Bench, target: Target, backlog: number): Promise<C
 
 async function fill({ load }: Bench, target: Target, messages: number): Promise<void> {
   for (let put = 0; put < messages; put += PART_MESSAGES) {
-    await load.each(target, putMessages(target, Math.min(PART_MESSAGES, messages - put)));
+    await load.fill(target, putMessages(target, Math.min(PART_MESSAGES, messages - put)));
   }
 }
