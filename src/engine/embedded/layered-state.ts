@@ -1,9 +1,13 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { Entry } from "../../store/store.ts";
 import type { State } from "../body-view.ts";
-import { nameOf } from "../sorted-items.ts";
+import { keyOf, nameOf } from "../sorted-items.ts";
+import { DeadZones } from "./dead-zones.ts";
 import { type Cell, Overlay } from "./overlay.ts";
 import type { SealedRecords } from "./sealed-records.ts";
+
+/** Fewer are as soon passed again. */
+const PASSED_MIN = 16;
 
 /** The newest state: what lmdb has, and over it what it does not have yet. */
 export class LayeredState implements State {
@@ -12,6 +16,9 @@ export class LayeredState implements State {
   #top = new Overlay();
   /** On its way into lmdb. */
   #settling: Overlay | null = null;
+  readonly #deadZones = new DeadZones();
+  /** How many that are gone were met so far. */
+  #passed = 0;
 
   constructor(records: SealedRecords) {
     this.#records = records;
@@ -38,11 +45,12 @@ export class LayeredState implements State {
   }
 
   scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry> {
-    let entries = this.#records.scan(from, until, reverse);
-    for (const overlay of [this.#settling, this.#top]) {
-      if (overlay !== null) entries = overlay.layOver(entries, from, until, reverse, this.#see);
-    }
-    return entries;
+    return reverse ? this.#scanLayers(from, until, true) : this.#scanUp(from, until);
+  }
+
+  /** `value` is about to be written: null deletes. */
+  change(name: string, value: Bytes | null): void {
+    if (value !== null) this.#deadZones.end(name);
   }
 
   /** Lays a new overlay on top. The one before goes into lmdb; until it is there nothing else may. */
@@ -58,7 +66,42 @@ export class LayeredState implements State {
     this.#settling = null;
   }
 
+  #scanUp(from: Bytes, until: Bytes): Iterable<Entry> {
+    const zone = this.#deadZones.find(nameOf(from));
+    if (zone === null) return this.#noteDead(this.#scanLayers(from, until, false), from, until);
+    if (zone.newest > this.newest) this.newest = zone.newest;
+    if (zone.until >= nameOf(until)) return [];
+    const start = keyOf(zone.until);
+    return this.#noteDead(this.#scanLayers(start, until, false), start, until);
+  }
+
+  #scanLayers(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry> {
+    let entries = this.#records.scan(from, until, reverse);
+    for (const overlay of [this.#settling, this.#top]) {
+      if (overlay !== null) entries = overlay.layOver(entries, from, until, reverse, this.#see);
+    }
+    return entries;
+  }
+
+  /** If many that are gone had to be passed before the first that is there, the next need not. */
+  *#noteDead(entries: Iterable<Entry>, from: Bytes, until: Bytes): Generator<Entry> {
+    const passedBefore = this.#passed;
+    let isFirst = true;
+    for (const entry of entries) {
+      if (isFirst) this.#noteIfMany(passedBefore, from, entry.key);
+      isFirst = false;
+      yield entry;
+    }
+    if (isFirst) this.#noteIfMany(passedBefore, from, until);
+  }
+
+  #noteIfMany(passedBefore: number, from: Bytes, until: Bytes): void {
+    if (this.#passed - passedBefore < PASSED_MIN) return;
+    this.#deadZones.note(nameOf(from), nameOf(until), this.newest);
+  }
+
   readonly #see = (cell: Cell): void => {
+    if (cell.value === null) this.#passed++;
     if (cell.awaited > this.newest) this.newest = cell.awaited;
   };
 }

@@ -207,6 +207,7 @@ export class EmbeddedStore implements Store {
       const isPassing = PASSING_SPACES.has(key[0] as Space);
       if (!isPassing) isLasting = true;
       this.#kept.change(key);
+      this.#state.change(name, value);
       const before = this.#state.top.get(name)?.group;
       const cell = this.#state.top.set(name, value, group.number, isPassing ? 0 : group.number);
       if (before !== group.number) group.cells.push(cell);
