@@ -111,7 +111,8 @@ async function readPastCache(
     for (let chunk = 0; chunk * CHUNK_BYTES < bytes.length; chunk++) {
       const to = chunkOf(bytes, chunk);
       const end = chunk * STRIDE_BYTES + to.length;
-      pages.copy(to, 0, chunk * STRIDE_BYTES, end);
+      // As in an upload: from shared memory, too, `copy` would go word by word.
+      to.fill(pages.subarray(chunk * STRIDE_BYTES, end));
       pages.copy(checksumOf(checksums, chunk), 0, end, end + CHECKSUM_BYTES);
     }
     return true;
