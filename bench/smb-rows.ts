@@ -13,6 +13,8 @@ import { ACCOUNT, KEY } from "./shared-key.ts";
 import { memoryOfConnections } from "./smb-connections.ts";
 
 const LARGE_MIB = 1_024;
+/** Sent and fetched before the large file, and not counted, as all other loads have a warm-up. */
+const WARM_UP_MIB = 256;
 const MIB = 1024 * 1024;
 const SMALL_FILES = 1_000;
 const SMALL_BYTES = 4 * 1024;
@@ -41,7 +43,9 @@ export const SMB_ROWS: readonly Row[] = [
         writeFileSync(join(from, `${index}`), randomBytes(SMALL_BYTES));
       }
       const commands = ["prompt", `lcd ${from}`, "mput *", `lcd ${to}`, "mget *", "del *"];
-      return await timed(target, SMALL_FILES, () => smbclient(target, "plain", commands));
+      const run = () => smbclient(target, "plain", commands);
+      await run();
+      return await timed(target, SMALL_FILES, run);
     }),
   },
   {
@@ -60,9 +64,9 @@ function largeRow(way: "put" | "get", protection: Protection): Row {
     servers: SERVERS,
     bars: [timesSamba(0.7), cpuTimesSamba(0.7)],
     measure: onShare(async (target, folder) => {
-      const file = join(folder, "large");
-      const mib = randomBytes(MIB);
-      for (let at = 0; at < LARGE_MIB; at++) writeFileSync(file, mib, { flag: "a" });
+      const file = fileOf(folder, "large", LARGE_MIB);
+      const warm = fileOf(folder, "warm", WARM_UP_MIB);
+      await smbclient(target, protection, [`put ${warm} warm`, "get warm /dev/null"]);
       const put = () => smbclient(target, protection, [`put ${file} large`]);
       if (way === "put") return await timed(target, LARGE_MIB, put);
       await put();
@@ -70,6 +74,13 @@ function largeRow(way: "put" | "get", protection: Protection): Row {
       return await timed(target, LARGE_MIB, get);
     }),
   };
+}
+
+function fileOf(folder: string, name: string, size: number): string {
+  const file = join(folder, name);
+  const mib = randomBytes(MIB);
+  for (let at = 0; at < size; at++) writeFileSync(file, mib, { flag: "a" });
+  return file;
 }
 
 /** Measures on a server that has an empty share, with a folder for the client's files. */
