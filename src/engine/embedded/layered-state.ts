@@ -38,7 +38,7 @@ export class LayeredState implements State {
       const cell = this.#top.get(name) ?? this.#settling?.get(name);
       if (cell !== undefined) {
         this.#see(cell);
-        return cell.value ?? undefined;
+        return cell.value === null ? undefined : Buffer.from(cell.value);
       }
     }
     return this.#records.get(key);
@@ -63,6 +63,7 @@ export class LayeredState implements State {
 
   /** Everything that was settling is what lmdb reads. */
   endSettling(): void {
+    this.#settling?.release();
     this.#settling = null;
   }
 

@@ -60,7 +60,10 @@ export function encodeGroup(
     room.writeUInt32LE(value === null ? 0 : value.length + 1, at + 2);
     at += RECORD_BYTES;
     at += room.write(name, at, "latin1");
-    if (value !== null) at += value.copy(room, at);
+    if (value === null || value.length === 0) continue;
+    // Into shared memory `copy` would go word by word.
+    room.fill(value, at, at + value.length);
+    at += value.length;
   }
   const end = wholePages(at);
   room.fill(0, at, end);

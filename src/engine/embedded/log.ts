@@ -7,9 +7,9 @@ import { bytesOfGroup, decodeGroup, encodeGroup, type LoggedGroup } from "./log-
 import type { Cell } from "./overlay.ts";
 
 /** A file that holds so much is left to lmdb, and the other one is written to. */
-export const LOG_BYTES_ENOUGH = 8 * MIB;
-/** So many times that, at most, while lmdb is still busy with the other one. */
-export const LOG_GROWTH_MAX = 4;
+export const LOG_BYTES_ENOUGH = 32 * MIB;
+/** At most so many times that while lmdb is still busy with the other one. */
+export const LOG_GROWTH_MAX = 2;
 const SLAB_BYTES = MIB;
 
 const slabs = new Slabs(SLAB_BYTES, Number.POSITIVE_INFINITY, alignedBytes);

@@ -1,15 +1,21 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { KIB } from "../../base/limits.ts";
+import { Slabs } from "../../base/slabs.ts";
 import type { Entry } from "../../store/store.ts";
 import { layWrites } from "../body-view.ts";
 import { keyOf, type Named, nameOf, SortedItems } from "../sorted-items.ts";
 
-const CHUNK_BYTES = 64 * KIB;
-/** Larger values get memory of their own, so that little of a chunk is left over. */
-const CHUNK_VALUE_BYTES_MAX = 16 * KIB;
+const SLAB_BYTES = 256 * KIB;
+/** Larger values get memory of their own, so that little of a slab is left over. */
+const SLAB_VALUE_BYTES_MAX = 32 * KIB;
+const IDLE_SLABS_MAX = 256;
+
+/** Memory that lived as long as an overlay and then died would keep the garbage collector busy. */
+const slabs = new Slabs(SLAB_BYTES, IDLE_SLABS_MAX);
 
 /** A record that was written since lmdb got the last ones; null says that it was deleted. */
 export interface Cell extends Named {
+  /** Lives as long as the overlay: whoever keeps it copies it. */
   value: Bytes | null;
   /** The group in which it was written last. */
   group: number;
@@ -20,8 +26,8 @@ export interface Cell extends Named {
 /** Records that lie over those in lmdb until they are put there. */
 export class Overlay {
   readonly #cells = new SortedItems<Cell>();
-  #chunk: Bytes | null = null;
-  #chunkUsed = 0;
+  readonly #slabs: Bytes[] = [];
+  #slabUsed = 0;
 
   get size(): number {
     return this.#cells.size;
@@ -68,22 +74,26 @@ export class Overlay {
   *#writes(from: string, until: string, reverse: boolean, onCell: (cell: Cell) => void) {
     for (const cell of this.#cells.scan(from, until, reverse)) {
       onCell(cell);
-      yield { key: keyOf(cell.name), value: cell.value };
+      yield { key: keyOf(cell.name), value: cell.value && Buffer.from(cell.value) };
     }
   }
 
-  /** Side by side with others of the same age, which all go together. */
+  /** Nobody looks at it any more. */
+  release(): void {
+    for (const slab of this.#slabs.splice(0)) slabs.giveBack(slab);
+  }
+
   #copy(value: Bytes): Bytes {
-    if (value.length > CHUNK_VALUE_BYTES_MAX) return Buffer.from(value);
-    let chunk = this.#chunk;
-    if (chunk === null || this.#chunkUsed + value.length > CHUNK_BYTES) {
-      chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
-      this.#chunk = chunk;
-      this.#chunkUsed = 0;
+    if (value.length > SLAB_VALUE_BYTES_MAX) return Buffer.from(value);
+    let slab = this.#slabs.at(-1);
+    if (slab === undefined || this.#slabUsed + value.length > SLAB_BYTES) {
+      slab = slabs.take();
+      this.#slabs.push(slab);
+      this.#slabUsed = 0;
     }
-    const start = this.#chunkUsed;
-    this.#chunkUsed += value.copy(chunk, start);
-    return chunk.subarray(start, this.#chunkUsed);
+    const start = this.#slabUsed;
+    this.#slabUsed += value.copy(slab, start);
+    return slab.subarray(start, this.#slabUsed);
   }
 }
 

@@ -31,6 +31,8 @@ import {
   settle,
 } from "./settled-records.ts";
 
+/** Records go from the log to lmdb when there are so many: each takes some memory of its own. */
+const RECORDS_ENOUGH = 50_000;
 /** Records that nobody waits for are written with the next ones, or when there are so many. */
 const UNWANTED_BYTES_MAX = MIB;
 
@@ -57,7 +59,7 @@ export interface EmbeddedStoreSetup {
   readonly folder: string;
   readonly clock: Clock;
   readonly failStop: FailStop;
-  /** Records go from the log to lmdb when there is so much of them. */
+  /** Records go from the log to lmdb when they take so much of it. */
   readonly logBytesEnough: number;
 }
 
@@ -119,6 +121,7 @@ export class EmbeddedStore implements Store {
       milestone = { group: group.number, lastStamp: group.lastStamp };
     }
     if (groups.length > 0) await settle(setup.lmdb, records, overlay, milestone, LONG_STEPS);
+    overlay.release();
     return new EmbeddedStore(setup, milestone);
   }
 
@@ -269,7 +272,9 @@ export class EmbeddedStore implements Store {
 
   /** What is to be put into lmdb once the group that has just left is durable. */
   #turnIfDue(): Overlay | null {
-    if (this.#state.isSettling || !(this.#isTurnWanted || this.#log.hasEnough)) return null;
+    if (this.#state.isSettling) return null;
+    const isEnough = this.#log.hasEnough || this.#state.top.size >= RECORDS_ENOUGH;
+    if (!isEnough && !this.#isTurnWanted) return null;
     this.#isTurnWanted = false;
     this.#log.turn();
     return this.#state.beginSettling();
