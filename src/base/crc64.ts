@@ -1,5 +1,27 @@
-import { alignedBytes, alignedMemory, placeInAlignedMemory } from "./aligned-bytes.ts";
+import { alignedBytes, placeInAlignedMemory } from "./aligned-bytes.ts";
 import type { Bytes } from "./bytes.ts";
+import {
+  type Code,
+  compile,
+  get,
+  I32,
+  I32_ADD,
+  I32_AND,
+  I32_LE_U,
+  I32_LT_U,
+  I32_SHL,
+  I32_SHR_U,
+  I32_WRAP_I64,
+  I64,
+  I64_SHR_U,
+  I64_XOR,
+  i32,
+  i64,
+  loadByte,
+  loadWord,
+  set,
+  whileTrue,
+} from "./wasm-code.ts";
 
 /**
  * CRC-64/NVME, the checksum of `x-ms-content-crc64`: reflected, all ones before and after, spelled
@@ -50,22 +72,6 @@ const window = alignedBytes(WINDOW_BYTES);
 const TABLES_AT = placeInAlignedMemory(tables) as number;
 const WINDOW_AT = placeInAlignedMemory(window) as number;
 
-type Code = readonly number[];
-
-// WebAssembly's numbers for the few instructions in use.
-const END = 0x0b;
-const I32_LT_U = 0x49;
-const I32_LE_U = 0x4d;
-const I32_ADD = 0x6a;
-const I32_AND = 0x71;
-const I32_SHL = 0x74;
-const I32_SHR_U = 0x76;
-const I64_XOR = 0x85;
-const I64_SHR_U = 0x88;
-const I32_WRAP_I64 = 0xa7;
-const I32 = 0x7f;
-const I64 = 0x7e;
-
 // The function's parameters, and local variables behind them: eight bytes, and the halves of them.
 const STATE = 0;
 const AT = 1;
@@ -74,34 +80,7 @@ const WORD = 3;
 const LOW = 4;
 const HIGH = 5;
 
-/** Counts as WebAssembly writes them: seven bits a byte, least significant first. */
-function count(value: number): Code {
-  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...count(value >>> 7)];
-}
-
-/** Constants are signed: the first bit of the last byte is the sign, here always 0. */
-function positive(value: number): Code {
-  return value < 0x40 ? [value] : [(value & 0x7f) | 0x80, ...positive(value >>> 7)];
-}
-
-const get = (local: number): Code => [0x20, local];
-const set = (local: number): Code => [0x21, local];
-const i32 = (value: number): Code => [0x41, ...positive(value)];
-const i64 = (value: number): Code => [0x42, ...positive(value)];
-/** Loads what lies `offset` bytes behind the address on the stack. */
-const loadWord = (offset: number): Code => [0x29, 0, ...count(offset)];
-const loadByte = (offset: number): Code => [0x31, 0, ...count(offset)];
 const advanceBy = (bytes: number): Code => [...get(AT), ...i32(bytes), I32_ADD, ...set(AT)];
-/** `loop (if condition (body, again))`: both levels are blocks, `again` leaves the inner one. */
-const whileTrue = (condition: Code, body: Code): Code => [
-  ...[0x03, 0x40],
-  ...condition,
-  ...[0x04, 0x40],
-  ...body,
-  ...[0x0c, 1],
-  END,
-  END,
-];
 
 /** tables[table][byte number `byte` of a half]; an entry has 8 bytes, hence the three bits. */
 function lookUp(table: number, half: number, byte: number): Code {
@@ -120,7 +99,7 @@ function lookUpAll(lastTable: number, from: number, until: number): Code {
 /** Takes WORD apart: numbers of 32 bits make for shorter instructions. */
 const halve: Code = [
   ...[...get(WORD), I32_WRAP_I64, ...set(LOW)],
-  ...[...get(WORD), ...i64(32), I64_SHR_U, I32_WRAP_I64, ...set(HIGH)],
+  ...[...get(WORD), ...i64(32n), I64_SHR_U, I32_WRAP_I64, ...set(HIGH)],
 ];
 
 /** 16 bytes. The second word comes first: it does not wait for the state. */
@@ -136,42 +115,20 @@ const stride: Code = [
 const singleByte: Code = [
   ...[...get(AT), ...loadByte(0), ...get(STATE), I64_XOR, I32_WRAP_I64, ...set(LOW)],
   ...lookUp(0, LOW, 0),
-  ...[...get(STATE), ...i64(8), I64_SHR_U, I64_XOR, ...set(STATE)],
+  ...[...get(STATE), ...i64(8n), I64_SHR_U, I64_XOR, ...set(STATE)],
   ...advanceBy(1),
 ];
 
-const advanceCode: Code = [
-  ...[2, 1, I64, 2, I32], // the variables behind the parameters
-  ...whileTrue([...get(AT), ...i32(STRIDE_BYTES), I32_ADD, ...get(UNTIL), I32_LE_U], stride),
-  ...whileTrue([...get(AT), ...get(UNTIL), I32_LT_U], singleByte),
-  ...get(STATE),
-  END,
-];
-
-const sized = (code: Code): Code => [...count(code.length), ...code];
-const section = (id: number, code: Code): Code => [id, ...sized(code)];
-const name = (letter: string): Code => [1, letter.charCodeAt(0)];
-
-const moduleBytes = Uint8Array.from([
-  ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-  ...section(1, [1, 0x60, 3, I64, I32, I32, 1, I64]), // (state, at, until) => state
-  ...section(2, [1, ...name("m"), ...name("m"), 2, 3, 0, ...count(65_536)]), // shared memory
-  ...section(3, [1, 0]),
-  ...section(7, [1, ...name("f"), 0, 0]),
-  ...section(10, [1, ...sized(advanceCode)]),
-]);
-
-// Node has it; the type definitions in use do not.
-declare const WebAssembly: {
-  Module: new (bytes: Uint8Array) => object;
-  Instance: new (
-    module: object,
-    imports: { m: { m: typeof alignedMemory } },
-  ) => { exports: { f: (state: bigint, at: number, until: number) => bigint } };
-};
-
-const module = new WebAssembly.Module(moduleBytes);
-const { f: advance } = new WebAssembly.Instance(module, { m: { m: alignedMemory } }).exports;
+const advance = compile<(state: bigint, at: number, until: number) => bigint>({
+  parameters: [I64, I32, I32],
+  result: I64,
+  locals: [I64, I32, I32],
+  code: [
+    ...whileTrue([...get(AT), ...i32(STRIDE_BYTES), I32_ADD, ...get(UNTIL), I32_LE_U], stride),
+    ...whileTrue([...get(AT), ...get(UNTIL), I32_LT_U], singleByte),
+    ...get(STATE),
+  ],
+});
 fillTables(new BigUint64Array(tables.buffer, TABLES_AT, tables.length / 8));
 
 function fillTables(tables: BigUint64Array): void {

@@ -45,6 +45,7 @@ export function readContent(view: View, setup: ReadingSetup): Reading {
     },
     wholeOf: bytesAtHand,
     partsOf: (stretch) => partsOfStretch(extents, stretch),
+    fill: (into, stretch) => fillWithStretch(into, extents, stretch),
     onClose,
   });
 }
@@ -52,6 +53,17 @@ export function readContent(view: View, setup: ReadingSetup): Reading {
 export async function* partsOfStretch(extents: Extents, stretch: Stretch): AsyncIterable<Bytes> {
   if (Buffer.isBuffer(stretch)) yield stretch;
   else yield* extents.parts(stretch.at, stretch.from, stretch.length);
+}
+
+export async function fillWithStretch(
+  into: Bytes,
+  extents: Extents,
+  stretch: Stretch,
+): Promise<number> {
+  if (Buffer.isBuffer(stretch)) return stretch.copy(into);
+  const { at, from, length } = stretch;
+  await extents.fill(into.subarray(0, length), at, from);
+  return length;
 }
 
 /** Keeps the extents of these stretches where they are. */

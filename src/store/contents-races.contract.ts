@@ -273,6 +273,7 @@ function withWrite(extents: Extents, write: Extents["write"]): Extents {
     write,
     hold: (numbers) => extents.hold(numbers),
     parts: (at, from, length) => extents.parts(at, from, length),
+    fill: (into, at, from) => extents.fill(into, at, from),
     get lastExtent() {
       return extents.lastExtent;
     },

@@ -93,5 +93,7 @@ export interface Reading {
   readonly isSettled: boolean;
   /** The bytes in their order. They can be taken once; a part holds until the next is asked for. */
   parts(): AsyncIterable<Bytes>;
+  /** Puts all of the bytes into memory of their length, instead. */
+  fill(into: Bytes): Promise<void>;
   close(): void;
 }

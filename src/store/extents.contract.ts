@@ -67,6 +67,9 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
       for (const until of edges.filter((edge) => edge >= from)) {
         const read = await gather(extents.parts(at, from, until - from));
         assert.deepEqual(read, bytes.subarray(from, until), `${from} to ${until}`);
+        const filled = Buffer.alloc(until - from);
+        await extents.fill(filled, at, from);
+        assert.deepEqual(filled, read, `${from} to ${until}, at one go`);
       }
     }
   });

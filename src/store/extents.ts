@@ -17,6 +17,8 @@ export interface Extents extends ExtentWrites {
    * A part holds until the next is asked for: its memory is used again then.
    */
   parts(at: Address, from: number, length: number): AsyncIterable<Bytes>;
+  /** Puts bytes of one held address into memory, as many as fit, checked in the same way. */
+  fill(into: Bytes, at: Address, from: number): Promise<void>;
   /** The highest number that an extent has had so far. */
   readonly lastExtent: number;
   /** Every extent there is, oldest first, with the bytes it takes on disk. */

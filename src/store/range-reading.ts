@@ -1,6 +1,7 @@
 import type { Bytes } from "../base/bytes.ts";
 import {
   bytesAtHand,
+  fillWithStretch,
   holdAll,
   partsOfStretch,
   type Stretch,
@@ -52,6 +53,8 @@ export function readRange(view: View, setup: RangeReadingSetup): Reading {
     wholeOf,
     partsOf: (stretch) =>
       isHole(stretch) ? zeroes(stretch.zeroes) : partsOfStretch(extents, stretch),
+    fill: (into, stretch) =>
+      isHole(stretch) ? clear(into, stretch.zeroes) : fillWithStretch(into, extents, stretch),
     onClose,
   });
 }
@@ -114,4 +117,9 @@ async function* zeroes(length: number): AsyncIterable<Bytes> {
   for (let left = length; left > 0; left -= ZEROES_PER_PART) {
     yield ZEROES.subarray(0, Math.min(left, ZEROES_PER_PART));
   }
+}
+
+function clear(into: Bytes, length: number): number {
+  into.fill(0, 0, length);
+  return length;
 }

@@ -20,6 +20,8 @@ export interface StepReadingSetup<Stretch> {
   /** All of it, if it is at hand. */
   wholeOf(stretches: readonly Stretch[]): Bytes | null;
   partsOf(stretch: Stretch): AsyncIterable<Bytes>;
+  /** Puts it at the beginning of `into`, and tells how long it is. */
+  fill(into: Bytes, stretch: Stretch): number | Promise<number>;
   /** Called when the reading is closed. */
   onClose(): void;
 }
@@ -48,17 +50,18 @@ export class StepReading<Stretch> implements Reading {
   }
 
   async *parts(): AsyncIterable<Bytes> {
-    for (;;) {
+    do {
       for (const stretch of this.#step.stretches) yield* this.#setup.partsOf(stretch);
-      const { until } = this.#step;
-      if (until === this.#until) return;
-      this.#step.release();
-      this.#step = await this.#setup.store.read((view) => this.#setup.find(view, until));
-      if (this.#closed) {
-        this.#step.release();
-        return;
+    } while (await this.#goOn());
+  }
+
+  async fill(into: Bytes): Promise<void> {
+    let at = 0;
+    do {
+      for (const stretch of this.#step.stretches) {
+        at += await this.#setup.fill(into.subarray(at), stretch);
       }
-    }
+    } while (await this.#goOn());
   }
 
   close(): void {
@@ -66,5 +69,14 @@ export class StepReading<Stretch> implements Reading {
     this.#closed = true;
     this.#step.release();
     this.#setup.onClose();
+  }
+  /** Looks the next step up; false if there is none, or nobody reads any more. */
+  async #goOn(): Promise<boolean> {
+    const { until } = this.#step;
+    if (until === this.#until) return false;
+    this.#step.release();
+    this.#step = await this.#setup.store.read((view) => this.#setup.find(view, until));
+    if (this.#closed) this.#step.release();
+    return !this.#closed;
   }
 }

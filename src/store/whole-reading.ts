@@ -18,6 +18,10 @@ export class WholeReading implements Reading {
     yield this.whole;
   }
 
+  async fill(into: Bytes): Promise<void> {
+    this.whole.copy(into);
+  }
+
   close(): void {}
 }
 
@@ -29,8 +33,7 @@ export async function readWhole(
   try {
     if (reading.whole !== null) return reading.whole;
     const bytes = room(reading.length);
-    let at = 0;
-    for await (const part of reading.parts()) at += part.copy(bytes, at);
+    await reading.fill(bytes);
     return bytes;
   } finally {
     reading.close();

@@ -1,9 +1,9 @@
 import { PAGE_BYTES } from "../../base/aligned-bytes.ts";
 
 /**
- * In a file, a piece is a row of strides: a chunk of its bytes, and the CRC-32 of them behind it. All
- * but the last are full, so that every stride begins on a page. Whoever wants a byte reads its whole
- * chunk, so that damage never goes unseen.
+ * In a file, a piece is a row of strides: a chunk of its bytes, and their checksum behind it, the low
+ * half of an XXH64. All but the last are full, so that every stride begins on a page. Whoever wants a
+ * byte reads its whole chunk, so that damage never goes unseen.
  *
  * Pieces begin on a page, too: no disk sector is shared by two of them, and a power cut while one is
  * written cannot damage another that was acknowledged before.

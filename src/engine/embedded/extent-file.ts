@@ -95,17 +95,20 @@ export class ExtentFile {
     return this.#directFlag !== 0 && this.#marks.mark(position, bytes);
   }
 
-  /** Fills all the buffers, through the cache; false if the file ends before. */
-  read(into: readonly Bytes[], position: number): Promise<boolean> {
-    this.#cached ??= this.#openWith(0, () => {
-      this.#cached = null;
-    });
-    return this.#readAll(this.#cached, into, position);
-  }
-
-  /** Fills whole pages, past the cache; false if the file ends before. */
-  readPages(pages: Bytes, position: number): Promise<boolean> {
-    return this.#readAll(this.#openDirect(), [pages], position);
+  /** Fills whole pages, past the cache or through it; false if the file ends before. */
+  async read(pages: Bytes, position: number, isDirect: boolean): Promise<boolean> {
+    try {
+      const handle = await (isDirect ? this.#openDirect() : this.#openCached());
+      for (let done = 0; done < pages.length; ) {
+        const rest = pages.subarray(done);
+        const { bytesRead } = await handle.read(rest, 0, rest.length, position + done);
+        if (bytesRead === 0) return false;
+        done += bytesRead;
+      }
+      return true;
+    } catch (error) {
+      throw readError(error, this.path);
+    }
   }
 
   /**
@@ -143,26 +146,6 @@ export class ExtentFile {
     }
   }
 
-  async #readAll(
-    opened: Promise<FileHandle>,
-    into: readonly Bytes[],
-    position: number,
-  ): Promise<boolean> {
-    try {
-      const handle = await opened;
-      let rest = into;
-      for (let at = position; rest.length > 0; ) {
-        const { bytesRead } = await handle.readv(rest, at);
-        if (bytesRead === 0) return false;
-        at += bytesRead;
-        rest = behind(rest, bytesRead);
-      }
-      return true;
-    } catch (error) {
-      throw readError(error, this.path);
-    }
-  }
-
   async #syncNow(): Promise<void> {
     try {
       await (await this.#openDirect()).datasync();
@@ -178,6 +161,13 @@ export class ExtentFile {
       this.#direct = null;
     });
     return this.#direct;
+  }
+
+  #openCached(): Promise<FileHandle> {
+    this.#cached ??= this.#openWith(0, () => {
+      this.#cached = null;
+    });
+    return this.#cached;
   }
 
   /** What could not be opened, for want of descriptors say, is forgotten, and tried again next time. */

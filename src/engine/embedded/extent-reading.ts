@@ -1,20 +1,26 @@
-import { crc32 } from "node:zlib";
 import { alignedBytes } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { Slabs } from "../../base/slabs.ts";
+import { xxh64Low } from "../../base/xxh64.ts";
 import type { Address } from "../../store/extents.ts";
 import { StoreError } from "../../store/store.ts";
 import { CHECKSUM_BYTES, CHUNK_BYTES, STRIDE_BYTES, upToPage } from "./extent-chunks.ts";
 import type { ExtentFile } from "./extent-file.ts";
 
 /** Read, and checked, at one go. A slow reader keeps two such parts in memory. */
-const READ_CHUNKS = 8;
-const PART_BYTES = READ_CHUNKS * CHUNK_BYTES;
+const PART_CHUNKS = 8;
+const PART_BYTES = PART_CHUNKS * CHUNK_BYTES;
+/** Read at one go into memory that is there already: a mebibyte, and the chunk it ends in. */
+const FILLED_CHUNKS = 17;
 const IDLE_SLABS_MAX = 64;
 
 const slabs = new Slabs(PART_BYTES, IDLE_SLABS_MAX);
 /** Nobody outside sees these, and each is back as soon as its bytes are read. */
-const alignedSlabs = new Slabs(READ_CHUNKS * STRIDE_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
+const alignedSlabs = new Slabs(
+  FILLED_CHUNKS * STRIDE_BYTES,
+  Number.POSITIVE_INFINITY,
+  alignedBytes,
+);
 
 /** The bytes of a piece from `from` on, in parts; the file is read ahead by one part. */
 export async function* readPiece(
@@ -23,28 +29,31 @@ export async function* readPiece(
   from: number,
   length: number,
 ): AsyncGenerator<Bytes> {
+  if (length === 0) return;
   const until = from + length;
-  let start = Math.floor(from / CHUNK_BYTES) * CHUNK_BYTES;
-  const isDirect = length > 0 && file.isFirstReading(at.offset + start, until - start);
-  const read = (next: number, slab: Bytes) =>
-    readChunks({ file, at, start: next, until, slab, isDirect });
+  const isDirect = isFirstReading(file, at, from, length);
+  const read = async (start: number, slab: Bytes): Promise<Bytes> => {
+    const into = slab.subarray(0, endOfRead(start, until, PART_CHUNKS) - start);
+    await readChunks({ file, at, from: start, into, isDirect });
+    return into;
+  };
   // One slab is with the taker, and the next part is read into the other.
   let slab = slabs.take();
   let other: Bytes | null = null;
-  let ahead = length > 0 ? read(start, slab) : null;
+  let start = from;
+  let ahead: Promise<Bytes> | null = read(start, slab);
   try {
     while (ahead !== null) {
-      const bytes = await ahead;
-      const next = start + PART_BYTES;
-      if (next < until) {
+      const bytes: Bytes = await ahead;
+      start += bytes.length;
+      if (start < until) {
         other ??= slabs.take();
-        ahead = read(next, other);
+        ahead = read(start, other);
         [slab, other] = [other, slab];
       } else {
         ahead = null;
       }
-      yield bytes.subarray(Math.max(from - start, 0), until - start);
-      start = next;
+      yield bytes;
     }
     // Only who asks for more behind the last part is done with it: other slabs are left alone.
     slabs.giveBack(slab);
@@ -54,77 +63,83 @@ export async function* readPiece(
   }
 }
 
+/** Fills memory with the bytes of a piece from `from` on. */
+export async function fillFromPiece(
+  file: ExtentFile,
+  at: Address,
+  from: number,
+  into: Bytes,
+): Promise<void> {
+  if (into.length === 0) return;
+  const until = from + into.length;
+  const isDirect = isFirstReading(file, at, from, into.length);
+  for (let start = from; start < until; ) {
+    const end = endOfRead(start, until, FILLED_CHUNKS);
+    const part = into.subarray(start - from, end - from);
+    await readChunks({ file, at, from: start, into: part, isDirect });
+    start = end;
+  }
+}
+
+function isFirstReading(file: ExtentFile, at: Address, from: number, length: number): boolean {
+  const first = startOfChunk(from);
+  return file.isFirstReading(at.offset + first, from + length - first);
+}
+
+/** Where so many chunks end, counted from that of `from` on, unless no more is wanted before. */
+function endOfRead(from: number, until: number, chunks: number): number {
+  return Math.min(startOfChunk(from) + chunks * CHUNK_BYTES, until);
+}
+
+function startOfChunk(at: number): number {
+  return Math.floor(at / CHUNK_BYTES) * CHUNK_BYTES;
+}
+
 interface ReadChunks {
   readonly file: ExtentFile;
   readonly at: Address;
-  readonly start: number;
-  readonly until: number;
-  readonly slab: Bytes;
+  readonly from: number;
+  readonly into: Bytes;
   readonly isDirect: boolean;
 }
 
-/** Reads whole chunks from `start` on, as many as are wanted, and checks each of them. */
-async function readChunks(asked: ReadChunks): Promise<Bytes> {
-  const { file, at, start, until, slab, isDirect } = asked;
-  const chunks = Math.min(READ_CHUNKS, Math.ceil((until - start) / CHUNK_BYTES));
-  const bytes = slab.subarray(0, Math.min(chunks * CHUNK_BYTES, at.length - start));
-  const checksums = Buffer.allocUnsafe(chunks * CHECKSUM_BYTES);
-  const position = at.offset + (start / CHUNK_BYTES) * STRIDE_BYTES;
-  const complete = isDirect
-    ? await readPastCache(file, bytes, checksums, position)
-    : await readThroughCache(file, bytes, checksums, position);
-  for (let chunk = 0; chunk < chunks; chunk++) {
-    const expected = checksums.readUInt32LE(chunk * CHECKSUM_BYTES);
-    if (!complete || crc32(chunkOf(bytes, chunk)) !== expected) {
-      const where = `${file.path}, piece at ${at.offset}, byte ${start + chunk * CHUNK_BYTES}`;
-      throw new StoreError("damaged", `${where}: the bytes on disk are not those written`);
-    }
-  }
-  return bytes;
-}
-
-/** Puts every chunk and every checksum in its place at once. */
-function readThroughCache(
-  file: ExtentFile,
-  bytes: Bytes,
-  checksums: Bytes,
-  position: number,
-): Promise<boolean> {
-  const into: Bytes[] = [];
-  for (let chunk = 0; chunk * CHUNK_BYTES < bytes.length; chunk++) {
-    into.push(chunkOf(bytes, chunk), checksumOf(checksums, chunk));
-  }
-  return file.read(into, position);
-}
-
-/** Reads whole pages, so what is wanted is copied from between the checksums. */
-async function readPastCache(
-  file: ExtentFile,
-  bytes: Bytes,
-  checksums: Bytes,
-  position: number,
-): Promise<boolean> {
+/**
+ * Reads all of the chunks that the wanted bytes lie in, in whole pages; checks each of them, and
+ * copies what is wanted from between the checksums while the processor has it at hand.
+ */
+async function readChunks(asked: ReadChunks): Promise<void> {
+  const { file, at, from, into, isDirect } = asked;
+  const first = startOfChunk(from);
+  const last = startOfChunk(from + into.length - 1);
+  const end = Math.min(last + CHUNK_BYTES, at.length);
   const slab = alignedSlabs.take();
   try {
-    const pages = slab.subarray(0, upToPage(bytes.length + checksums.length));
-    if (!(await file.readPages(pages, position))) return false;
-    for (let chunk = 0; chunk * CHUNK_BYTES < bytes.length; chunk++) {
-      const to = chunkOf(bytes, chunk);
-      const end = chunk * STRIDE_BYTES + to.length;
-      // As in an upload: from shared memory, too, `copy` would go word by word.
-      to.fill(pages.subarray(chunk * STRIDE_BYTES, end));
-      pages.copy(checksumOf(checksums, chunk), 0, end, end + CHECKSUM_BYTES);
+    const strides = (last - first) / CHUNK_BYTES + 1;
+    const pages = slab.subarray(0, upToPage(end - first + strides * CHECKSUM_BYTES));
+    const position = at.offset + (first / CHUNK_BYTES) * STRIDE_BYTES;
+    if (!(await file.read(pages, position, isDirect))) throw damaged(asked, first);
+    for (let stride = 0; stride < strides; stride++) {
+      const start = first + stride * CHUNK_BYTES;
+      const chunkAt = stride * STRIDE_BYTES;
+      const chunk = pages.subarray(chunkAt, chunkAt + Math.min(CHUNK_BYTES, end - start));
+      const checksum = pages.readUInt32LE(chunkAt + chunk.length);
+      if (xxh64Low(chunk) !== checksum) throw damaged(asked, start);
+      putInPlace(asked, start, chunk);
     }
-    return true;
   } finally {
     alignedSlabs.giveBack(slab);
   }
 }
 
-function chunkOf(bytes: Bytes, chunk: number): Bytes {
-  return bytes.subarray(chunk * CHUNK_BYTES, (chunk + 1) * CHUNK_BYTES);
+/** Copies what is wanted of a chunk that begins at `start`. */
+function putInPlace({ from, into }: ReadChunks, start: number, chunk: Bytes): void {
+  const wanted = chunk.subarray(Math.max(from - start, 0), from + into.length - start);
+  const at = Math.max(start - from, 0);
+  // As in an upload: from shared memory, too, `copy` would go word by word.
+  into.subarray(at, at + wanted.length).fill(wanted);
 }
 
-function checksumOf(checksums: Bytes, chunk: number): Bytes {
-  return checksums.subarray(chunk * CHECKSUM_BYTES, (chunk + 1) * CHECKSUM_BYTES);
+function damaged({ file, at }: ReadChunks, start: number): StoreError {
+  const where = `${file.path}, piece at ${at.offset}, byte ${start}`;
+  return new StoreError("damaged", `${where}: the bytes on disk are not those written`);
 }

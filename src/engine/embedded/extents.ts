@@ -14,7 +14,7 @@ import { type FailStop, StoreError } from "../../store/store.ts";
 import { directIoFlag } from "./direct-io.ts";
 import { lengthWithin } from "./extent-chunks.ts";
 import { ExtentFile, writeError } from "./extent-file.ts";
-import { readPiece } from "./extent-reading.ts";
+import { fillFromPiece, readPiece } from "./extent-reading.ts";
 import { ExtentUpload, type Room } from "./extent-upload.ts";
 import { syncFolder } from "./sync-folder.ts";
 
@@ -99,6 +99,10 @@ export class EmbeddedExtents implements Extents {
 
   parts(at: Address, from: number, length: number): AsyncIterable<Bytes> {
     return readPiece(this.#fileOf(at.extent), at, from, length);
+  }
+
+  fill(into: Bytes, at: Address, from: number): Promise<void> {
+    return fillFromPiece(this.#fileOf(at.extent), at, from, into);
   }
 
   get lastExtent(): number {

@@ -44,13 +44,16 @@ export class MemoryExtents implements Extents {
   }
 
   async *parts(at: Address, from: number, length: number): AsyncIterable<Bytes> {
-    const piece = this.#extentOf(at.extent).pieces.get(at.offset);
-    if (piece === undefined) throw new StoreError("damaged", `no piece at ${at.offset}`);
+    const piece = this.#pieceAt(at);
     if (length === 0) return;
     const part = Buffer.from(piece.subarray(from, from + length));
     yield part;
     // Nobody may rely on a part that he had before: here everybody would notice.
     part.fill(SPENT);
+  }
+
+  async fill(into: Bytes, at: Address, from: number): Promise<void> {
+    this.#pieceAt(at).copy(into, 0, from);
   }
 
   get lastExtent(): number {
@@ -111,6 +114,12 @@ export class MemoryExtents implements Extents {
   #release(extent: MemoryExtent): void {
     extent.holders--;
     if (extent.doomed && extent.holders === 0) this.#extents.delete(extent.number);
+  }
+
+  #pieceAt({ extent, offset }: Address): Bytes {
+    const piece = this.#extentOf(extent).pieces.get(offset);
+    if (piece === undefined) throw new StoreError("damaged", `no piece at ${offset}`);
+    return piece;
   }
 
   #extentOf(extent: number): MemoryExtent {
