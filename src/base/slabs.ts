@@ -5,7 +5,7 @@ import type { Bytes } from "./bytes.ts";
  * is done with it: the system clears it page by page, and the garbage collector has to notice it.
  */
 export class Slabs {
-  readonly #bytes: number;
+  readonly bytes: number;
   readonly #idleMax: number;
   readonly #allocate: (bytes: number) => Bytes;
   readonly #idle: Bytes[] = [];
@@ -16,13 +16,13 @@ export class Slabs {
     idleMax: number,
     allocate: (bytes: number) => Bytes = Buffer.allocUnsafeSlow,
   ) {
-    this.#bytes = bytes;
+    this.bytes = bytes;
     this.#idleMax = idleMax;
     this.#allocate = allocate;
   }
 
   take(): Bytes {
-    return this.#idle.pop() ?? this.#allocate(this.#bytes);
+    return this.#idle.pop() ?? this.#allocate(this.bytes);
   }
 
   /** Only for slabs that nobody looks at any more. */

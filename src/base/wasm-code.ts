@@ -22,6 +22,7 @@ export const I64_SHR_U = 0x88;
 export const I64_ROTL = 0x89;
 export const I32_WRAP_I64 = 0xa7;
 export const I64_EXTEND_U = 0xad;
+export const V128_XOR: Code = [0xfd, 0x51];
 
 export const get = (local: number): Code => [0x20, local];
 export const set = (local: number): Code => [0x21, local];
@@ -31,6 +32,9 @@ export const i64 = (value: bigint): Code => [0x42, ...signed(BigInt.asIntN(64, v
 export const loadWord = (offset: number): Code => [0x29, 0, ...count(offset)];
 export const loadHalf = (offset: number): Code => [0x35, 0, ...count(offset)];
 export const loadByte = (offset: number): Code => [0x31, 0, ...count(offset)];
+/** 128 bits of memory. */
+export const loadVector = (offset: number): Code => [0xfd, 0x00, 0, ...count(offset)];
+export const storeVector = (offset: number): Code => [0xfd, 0x0b, 0, ...count(offset)];
 
 /** `loop (if condition (body, again))`: both levels are blocks, `again` leaves the inner one. */
 export const whileTrue = (condition: Code, body: Code): Code => [
@@ -54,18 +58,18 @@ export const ifElse = (condition: Code, then: Code, otherwise: Code): Code => [
 
 export interface WasmFunction {
   readonly parameters: Code;
-  readonly result: number;
+  readonly results: Code;
   /** Types of the variables behind the parameters. */
   readonly locals: Code;
   readonly code: Code;
 }
 
 /** Makes it callable. It sees aligned memory only. */
-export function compile<F>({ parameters, result, locals, code }: WasmFunction): F {
+export function compile<F>({ parameters, results, locals, code }: WasmFunction): F {
   const declared = [locals.length, ...locals.flatMap((type) => [1, type])];
   const bytes = Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-    ...section(1, [1, 0x60, ...sized(parameters), 1, result]),
+    ...section(1, [1, 0x60, ...sized(parameters), ...sized(results)]),
     ...section(2, [1, ...name("m"), ...name("m"), 2, 3, 0, ...count(65_536)]), // shared memory
     ...section(3, [1, 0]),
     ...section(7, [1, ...name("f"), 0, 0]),

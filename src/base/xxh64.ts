@@ -115,7 +115,7 @@ const avalanche: Code = [
 
 const digest = compile<(at: number, until: number) => number>({
   parameters: [I32, I32],
-  result: I32,
+  results: [I32],
   locals: [I64, I64, I64, I64, I64, I64],
   code: [
     ...[...get(UNTIL), ...get(AT), I32_SUB, I64_EXTEND_U, ...set(LENGTH)],

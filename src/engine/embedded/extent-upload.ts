@@ -1,21 +1,23 @@
 import { alignedBytes, PAGE_BYTES } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
+import { MIB } from "../../base/limits.ts";
 import { Slabs } from "../../base/slabs.ts";
 import { xxh64Low } from "../../base/xxh64.ts";
 import type { Address, Onlooker, Written } from "../../store/extents.ts";
 import { bytesOnDisk, CHUNK_BYTES, STRIDE_BYTES, upToPage } from "./extent-chunks.ts";
 import type { ExtentFile } from "./extent-file.ts";
 
-/** Strides that go to the file at one go; a small piece goes whole. */
-const BATCH_BYTES = 16 * STRIDE_BYTES;
-const SMALL_BATCH_BYTES = 2 * STRIDE_BYTES;
-/** Batches of one upload in memory: one gathers while others are written and looked at. */
-const BATCHES_MAX = 3;
+/** Of one upload in memory: a batch gathers while others are written and looked at. */
+const BATCHED_BYTES_MAX = 3 * MIB;
 /** A long upload is synced as it goes, so that little is left to wait for at its end. */
-const SYNC_AHEAD_BYTES = 16 * 1024 * 1024;
+const SYNC_AHEAD_BYTES = 16 * MIB;
 
-const slabs = new Slabs(BATCH_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
-const smallSlabs = new Slabs(SMALL_BATCH_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
+/** Batches go to the file at one go: a small body is one, and of a large one they cost less. */
+const smallBatches = batchesOf(2);
+/** Who looks at a body that is soon over begins soon, too. */
+const mediumBatches = batchesOf(4);
+const MEDIUM_BYTES_MAX = 16 * MIB;
+const largeBatches = batchesOf(16);
 
 /** What lies behind a piece, up to the next page. */
 const NO_PAGE = Buffer.alloc(PAGE_BYTES);
@@ -40,6 +42,7 @@ export class ExtentUpload implements Written {
   readonly addresses: Address[] = [];
   readonly #rooms: RoomFinder;
   readonly #onlooker: Onlooker | null;
+  readonly #slabs: Slabs;
   readonly #files: ExtentFile[] = [];
   /** Bytes of the body for which there is no piece yet. */
   #bytesAhead: number;
@@ -53,6 +56,7 @@ export class ExtentUpload implements Written {
     this.#rooms = rooms;
     this.#bytesAhead = length;
     this.#onlooker = onlooker;
+    this.#slabs = slabsFor(bytesOnDisk(length));
   }
 
   /** Waits only for room, or for a batch: most parts cost no turn of the event loop. */
@@ -75,7 +79,7 @@ export class ExtentUpload implements Written {
   /** Waits until nobody writes or looks any more; the room taken stays unused. */
   async abandon(): Promise<void> {
     await Promise.allSettled(this.#underWay.map(({ done }) => done));
-    if (this.#batch !== null) giveBack(this.#batch.slab);
+    if (this.#batch !== null) this.#slabs.giveBack(this.#batch.slab);
     this.#batch = null;
     this.release();
   }
@@ -87,10 +91,8 @@ export class ExtentUpload implements Written {
   #beginBatch(): void | Promise<void> {
     const piece = this.#piece;
     if (piece === null) return this.#beginPiece();
-    if (this.#underWay.length < BATCHES_MAX - 1) {
-      const isSmall = bytesOnDisk(piece.bytesLeft) <= SMALL_BATCH_BYTES;
-      const slab = isSmall ? smallSlabs.take() : slabs.take();
-      this.#batch = { slab, chunks: [], chunkAt: 0, end: 0 };
+    if ((this.#underWay.length + 1) * this.#slabs.bytes < BATCHED_BYTES_MAX) {
+      this.#batch = { slab: this.#slabs.take(), chunks: [], chunkAt: 0, end: 0 };
       return;
     }
     return this.#underWay.shift()?.done;
@@ -140,11 +142,24 @@ export class ExtentUpload implements Written {
     if (piece.bytesLeft === 0) this.#piece = null;
     this.#batch = null;
     const written = file.write(pages, position);
-    const done = finishBatch(batch, written, this.#onlooker);
+    const done = this.#finishBatch(batch, written);
     // A failure is met by whoever waits for this batch next.
     done.catch(() => {});
     this.#underWay.push({ written, done });
     this.#syncAhead(file, pages.length);
+  }
+
+  /** The memory is used again only when it is both written and looked at. */
+  async #finishBatch({ slab, chunks }: Batch, written: Promise<void>): Promise<void> {
+    let seen: void | Promise<void>;
+    try {
+      seen = this.#onlooker?.(chunks);
+    } catch (error) {
+      seen = Promise.reject(error);
+    }
+    const outcomes = await Promise.allSettled([written, seen]);
+    this.#slabs.giveBack(slab);
+    for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
   }
 
   async #syncAll(): Promise<void> {
@@ -160,25 +175,13 @@ export class ExtentUpload implements Written {
   }
 }
 
-/** The memory is used again only when it is both written and looked at. */
-async function finishBatch(
-  { slab, chunks }: Batch,
-  written: Promise<void>,
-  onlooker: Onlooker | null,
-): Promise<void> {
-  let seen: void | Promise<void>;
-  try {
-    seen = onlooker?.(chunks);
-  } catch (error) {
-    seen = Promise.reject(error);
-  }
-  const outcomes = await Promise.allSettled([written, seen]);
-  giveBack(slab);
-  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+function batchesOf(strides: number): Slabs {
+  return new Slabs(strides * STRIDE_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
 }
 
-function giveBack(slab: Bytes): void {
-  (slab.length === BATCH_BYTES ? slabs : smallSlabs).giveBack(slab);
+function slabsFor(bytes: number): Slabs {
+  if (bytes <= smallBatches.bytes) return smallBatches;
+  return bytes <= MEDIUM_BYTES_MAX ? mediumBatches : largeBatches;
 }
 
 interface Piece {
