@@ -7,11 +7,13 @@ import type { Cell } from "./overlay.ts";
  * Groups begin on pages: no disk sector is shared by two of them, so that a power cut while one is
  * written cannot damage another that was acknowledged before.
  *
+ * Values are what clients sent, and old ones stay in the file: so that none of them can pass for a
+ * group, mark and checksum rest on a secret of this store.
+ *
  * A group: mark, checksum of all behind it, bytes in all, records (4 bytes each), number, last stamp
  * (8 bytes each); then its records: bytes of the key (2), bytes of the value and one, or 0 if it was
  * deleted (4), key, value.
  */
-const MARK = 0x474c5a4c;
 const CHECKSUM_AT = 4;
 const SIZE_AT = 8;
 const COUNT_AT = 12;
@@ -19,6 +21,12 @@ const NUMBER_AT = 16;
 const STAMP_AT = 24;
 const HEADER_BYTES = 32;
 const RECORD_BYTES = 6;
+
+export interface LogSecret {
+  readonly mark: number;
+  /** What checksums begin with. */
+  readonly seed: number;
+}
 
 export interface LoggedRecord {
   readonly key: Bytes;
@@ -49,6 +57,7 @@ function wholePages(bytes: number): number {
 
 /** Writes a group into `room`, and returns that part of it. */
 export function encodeGroup(
+  secret: LogSecret,
   number: number,
   lastStamp: bigint,
   cells: readonly Cell[],
@@ -67,22 +76,22 @@ export function encodeGroup(
   }
   const end = wholePages(at);
   room.fill(0, at, end);
-  room.writeUInt32LE(MARK, 0);
+  room.writeUInt32LE(secret.mark, 0);
   room.writeUInt32LE(at, SIZE_AT);
   room.writeUInt32LE(cells.length, COUNT_AT);
   room.writeBigUInt64LE(BigInt(number), NUMBER_AT);
   room.writeBigUInt64LE(lastStamp, STAMP_AT);
-  room.writeUInt32LE(crc32(room.subarray(SIZE_AT, at)), CHECKSUM_AT);
+  room.writeUInt32LE(crc32(room.subarray(SIZE_AT, at), secret.seed), CHECKSUM_AT);
   return room.subarray(0, end);
 }
 
 /** The group that begins at `at`; null if none does. Its values share the memory of `bytes`. */
-export function decodeGroup(bytes: Bytes, at: number): LoggedGroup | null {
-  if (at + HEADER_BYTES > bytes.length || bytes.readUInt32LE(at) !== MARK) return null;
+export function decodeGroup(secret: LogSecret, bytes: Bytes, at: number): LoggedGroup | null {
+  if (at + HEADER_BYTES > bytes.length || bytes.readUInt32LE(at) !== secret.mark) return null;
   const size = bytes.readUInt32LE(at + SIZE_AT);
   if (size < HEADER_BYTES || at + size > bytes.length) return null;
   const checked = bytes.subarray(at + SIZE_AT, at + size);
-  if (crc32(checked) !== bytes.readUInt32LE(at + CHECKSUM_AT)) return null;
+  if (crc32(checked, secret.seed) !== bytes.readUInt32LE(at + CHECKSUM_AT)) return null;
   return {
     number: Number(bytes.readBigUInt64LE(at + NUMBER_AT)),
     lastStamp: bytes.readBigUInt64LE(at + STAMP_AT),

@@ -10,6 +10,7 @@ import { bytesOfRecord } from "./log-groups.ts";
 import type { Cell } from "./overlay.ts";
 
 const BYTES_ENOUGH = 64 * KIB;
+const SECRET = { mark: 0x12345678, seed: 0x9abcdef0 };
 
 /** A file in memory. */
 class Paper implements LogFile {
@@ -44,7 +45,7 @@ function append(log: Log, number: number, cells: readonly Cell[]): Promise<void>
 /** A log with groups 1 to `count`, each of one record and `pages` pages. */
 async function written(count: number, pages = 1) {
   const files = [new Paper(), new Paper()] as const;
-  const log = new Log(files, BYTES_ENOUGH);
+  const log = new Log(files, SECRET, BYTES_ENOUGH);
   const value = "x".repeat((pages - 1) * PAGE_BYTES);
   for (let number = 1; number <= count; number++) {
     await append(log, number, [cell(`key ${number}`, value)]);
@@ -53,7 +54,7 @@ async function written(count: number, pages = 1) {
 }
 
 function numbers(through: number, found: readonly Bytes[]): number[] {
-  return groupsBehind(through, found).map(({ number }) => number);
+  return groupsBehind(SECRET, through, found).map(({ number }) => number);
 }
 
 test("groups are read as they were written", async () => {
@@ -67,7 +68,7 @@ test("groups are read as they were written", async () => {
     3,
     names.map((name) => cell(name, name)),
   );
-  const groups = groupsBehind(0, found());
+  const groups = groupsBehind(SECRET, 0, found());
   const spelled = groups.map(({ number, lastStamp, records }) => ({
     number,
     lastStamp,
@@ -136,4 +137,20 @@ test("damage to what lmdb has already does not matter", async () => {
   const { files, found } = await written(4);
   files[0].bytes.writeUInt8(0xee, 40);
   assert.deepEqual(numbers(4, found()), []);
+});
+
+test("what a client sent cannot pass for a group: it does not know the secret", async () => {
+  const guessed = [
+    { mark: SECRET.mark, seed: 0 },
+    { mark: 0, seed: SECRET.seed },
+  ];
+  for (const secret of guessed) {
+    const { files, log, found } = await written(2);
+    const other = [new Paper(), new Paper()] as const;
+    const forged = new Log(other, secret, BYTES_ENOUGH);
+    await append(forged, 3, [cell("key 1", "forged")]);
+    other[0].bytes.copy(files[0].bytes, 2 * PAGE_BYTES, 0, PAGE_BYTES);
+    assert.deepEqual(numbers(0, found()), [1, 2]);
+    await log.close();
+  }
 });

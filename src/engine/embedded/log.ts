@@ -3,7 +3,13 @@ import type { Bytes } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
 import { Slabs } from "../../base/slabs.ts";
 import type { LogFile } from "./log-file.ts";
-import { bytesOfGroup, decodeGroup, encodeGroup, type LoggedGroup } from "./log-groups.ts";
+import {
+  bytesOfGroup,
+  decodeGroup,
+  encodeGroup,
+  type LoggedGroup,
+  type LogSecret,
+} from "./log-groups.ts";
 import type { Cell } from "./overlay.ts";
 
 /** A file that holds so much is left to lmdb, and the other one is written to. */
@@ -20,13 +26,15 @@ const slabs = new Slabs(SLAB_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
  */
 export class Log {
   readonly #files: readonly [LogFile, LogFile];
+  readonly #secret: LogSecret;
   readonly #bytesEnough: number;
   #current: 0 | 1 = 0;
   #position = 0;
   readonly #slab = slabs.take();
 
-  constructor(files: readonly [LogFile, LogFile], bytesEnough: number) {
+  constructor(files: readonly [LogFile, LogFile], secret: LogSecret, bytesEnough: number) {
     this.#files = files;
+    this.#secret = secret;
     this.#bytesEnough = bytesEnough;
   }
 
@@ -36,7 +44,7 @@ export class Log {
 
   /** Whether a group with so many bytes of records fits without anything else to be done. */
   fits(bytesOfRecords: number): boolean {
-    return this.#position + bytesOfGroup(bytesOfRecords) <= this.#file.capacity;
+    return this.#endOf(bytesOfRecords) <= this.#file.capacity;
   }
 
   /** Whether this file may grow until such a group fits. */
@@ -46,14 +54,14 @@ export class Log {
   }
 
   async growFor(bytesOfRecords: number): Promise<void> {
-    await this.#file.extend(this.#position + bytesOfGroup(bytesOfRecords));
+    await this.#file.extend(this.#endOf(bytesOfRecords));
   }
 
   /** Resolves once the group, which must fit, is durable. */
   append(number: number, lastStamp: bigint, cells: readonly Cell[], bytesOfRecords: number) {
     const size = bytesOfGroup(bytesOfRecords);
     const room = size <= SLAB_BYTES ? this.#slab : Buffer.allocUnsafeSlow(size);
-    const group = encodeGroup(number, lastStamp, cells, room);
+    const group = encodeGroup(this.#secret, number, lastStamp, cells, room);
     const position = this.#position;
     this.#position += group.length;
     return room === this.#slab
@@ -79,14 +87,23 @@ export class Log {
     }
   }
 
+  /** With a page to spare, for the group without records that comes before a turn. */
+  #endOf(bytesOfRecords: number): number {
+    return this.#position + bytesOfGroup(bytesOfRecords) + PAGE_BYTES;
+  }
+
   get #file(): LogFile {
     return this.#files[this.#current];
   }
 }
 
 /** Groups that are in the files and not in lmdb, which has all up to `through`, in their order. */
-export function groupsBehind(through: number, found: readonly Bytes[]): LoggedGroup[] {
-  const rows = found.map((bytes) => rowOfGroups(bytes, through));
+export function groupsBehind(
+  secret: LogSecret,
+  through: number,
+  found: readonly Bytes[],
+): LoggedGroup[] {
+  const rows = found.map((bytes) => rowOfGroups(secret, bytes, through));
   const groups = rows.flat().filter(({ number }) => number > through);
   groups.sort((a, b) => a.number - b.number);
   groups.forEach(({ number }, at) => {
@@ -99,25 +116,25 @@ export function groupsBehind(through: number, found: readonly Bytes[]): LoggedGr
  * The groups from the beginning of a file on, up to the one that was being written when the process
  * ended, or to what is left from an earlier use of the file.
  */
-function rowOfGroups(bytes: Bytes, through: number): LoggedGroup[] {
+function rowOfGroups(secret: LogSecret, bytes: Bytes, through: number): LoggedGroup[] {
   const groups: LoggedGroup[] = [];
   let last = 0;
   let at = 0;
   for (;;) {
-    const group = decodeGroup(bytes, at);
+    const group = decodeGroup(secret, bytes, at);
     if (group === null || (last > 0 && group.number !== last + 1)) break;
     groups.push(group);
     last = group.number;
     at += group.bytesOnDisk;
   }
-  refuseGap(bytes, at, Math.max(last, through));
+  refuseGap(secret, bytes, at, Math.max(last, through));
   return groups;
 }
 
 /** Groups are written one after the other: a later one behind a broken one means that it was whole. */
-function refuseGap(bytes: Bytes, from: number, last: number): void {
+function refuseGap(secret: LogSecret, bytes: Bytes, from: number, last: number): void {
   for (let at = from; at < bytes.length; at += PAGE_BYTES) {
-    const group = decodeGroup(bytes, at);
+    const group = decodeGroup(secret, bytes, at);
     if (group !== null && group.number > last) throw damaged(`a group before ${group.number}`);
   }
 }

@@ -10,6 +10,8 @@ import type { Store } from "../../store/store.ts";
 import { openLmdb } from "./lmdb.ts";
 import { groupsBehind, LOG_BYTES_ENOUGH } from "./log.ts";
 import { type LogFile, openLogFiles } from "./log-file.ts";
+import { SealedRecords } from "./sealed-records.ts";
+import { logSecretOf } from "./settled-records.ts";
 import { EmbeddedStore, openEmbeddedStore } from "./store.ts";
 
 const PASSING = key(SPACE.opens, 1);
@@ -113,7 +115,12 @@ test("what lasts takes along what was written before it, and what is written wit
   for (const at of passing) await set(store, at, "before");
   await set(store, LASTING, "file");
   const copy = await openLogFiles(folder);
-  const keys = groupsBehind(0, copy.found).flatMap(({ records }) => records.map(({ key }) => key));
+  const lmdb = await openLmdb(folder);
+  const secret = await logSecretOf(lmdb, new SealedRecords(lmdb));
+  await lmdb.close();
+  const keys = groupsBehind(secret, 0, copy.found).flatMap(({ records }) =>
+    records.map(({ key }) => key),
+  );
   assert.deepEqual(keys.map(String), [...passing, LASTING].map(String));
   for (const file of copy.files) await file.close();
   await store.close();

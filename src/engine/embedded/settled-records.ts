@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { Bytes } from "../../base/bytes.ts";
 import { key, SPACE } from "../../base/keys.ts";
 import { KIB, MIB } from "../../base/limits.ts";
@@ -5,6 +6,7 @@ import { keyOf } from "../sorted-items.ts";
 import { isDiskFull } from "./disk-full.ts";
 import { inTime } from "./in-time.ts";
 import { type Lmdb, throwReason } from "./lmdb.ts";
+import type { LogSecret } from "./log-groups.ts";
 import type { Cell, Overlay } from "./overlay.ts";
 import type { SealedRecords } from "./sealed-records.ts";
 
@@ -18,6 +20,19 @@ export interface Steps {
 export const SHORT_STEPS: Steps = { recordsMax: 512, bytesMax: 512 * KIB };
 export const LONG_STEPS: Steps = { recordsMax: 50_000, bytesMax: 32 * MIB };
 const MILESTONE = key(SPACE.engine, "milestone");
+const LOG_SECRET = key(SPACE.engine, "log-secret");
+
+/** The same as long as the store lives. */
+export async function logSecretOf(lmdb: Lmdb, records: SealedRecords): Promise<LogSecret> {
+  let found = records.get(LOG_SECRET);
+  if (found === undefined) {
+    const made = randomBytes(8);
+    await commit(lmdb, () => records.put(LOG_SECRET, made));
+    lmdb.resetReadTxn();
+    found = made;
+  }
+  return { mark: found.readUInt32LE(0), seed: found.readUInt32LE(4) };
+}
 
 /** How far lmdb has got. */
 export interface Milestone {

@@ -13,6 +13,8 @@ import { WRITE_MS_MAX } from "./in-time.ts";
 import { type Lmdb, openLmdb } from "./lmdb.ts";
 import { LOG_GROWTH_MAX } from "./log.ts";
 import { type LogFile, openLogFiles } from "./log-file.ts";
+import { SealedRecords } from "./sealed-records.ts";
+import { logSecretOf } from "./settled-records.ts";
 import { EmbeddedStore } from "./store.ts";
 
 type Real = RootDatabase<Bytes, Bytes>;
@@ -30,6 +32,8 @@ interface Parts {
 async function faulty(t: TestContext, parts: Parts) {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-store-"));
   const real = await openLmdb(folder);
+  // What only a new store writes does not count.
+  await logSecretOf(real, new SealedRecords(real));
   const lmdb: Lmdb = {
     get: (at) => real.get(at),
     getRange: (range) => real.getRange(range),
@@ -86,6 +90,23 @@ function failFirstWrites(...codes: string[]): Parts {
       },
     }),
   };
+}
+
+/** The log's first write begins, and does not end by itself. */
+function unansweredWrite() {
+  let begun = () => {};
+  const beginning = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  let fail = (_: Error) => {};
+  const written = new Promise<void>((_, reject) => {
+    fail = reject;
+  });
+  const write = () => {
+    begun();
+    return written;
+  };
+  return { parts: { log: () => ({ write }) }, beginning, fail };
 }
 
 /** Fails the first commits after their records were put, in the way of lmdb; the rest go through. */
@@ -161,21 +182,8 @@ test("nobody is told of what is not durable: neither by a read nor by a refusal"
 });
 
 test("what came behind a failed group was certainly not written", async (t) => {
-  let fail = (_: Error) => {};
-  let begun = () => {};
-  const beginning = new Promise<void>((resolve) => {
-    begun = resolve;
-  });
-  const { store, stops } = await faulty(t, {
-    log: () => ({
-      write: () => {
-        begun();
-        return new Promise((_, reject) => {
-          fail = reject;
-        });
-      },
-    }),
-  });
+  const { parts, beginning, fail } = unansweredWrite();
+  const { store, stops } = await faulty(t, parts);
   const first = write(store, 1);
   await beginning;
   const behind = write(store, 2);
@@ -187,18 +195,8 @@ test("what came behind a failed group was certainly not written", async (t) => {
 
 test("a write of the log that never ends is given up, and nobody knows what became of it", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  let begun = () => {};
-  const beginning = new Promise<void>((resolve) => {
-    begun = resolve;
-  });
-  const { store, stops } = await faulty(t, {
-    log: () => ({
-      write: () => {
-        begun();
-        return new Promise(() => {});
-      },
-    }),
-  });
+  const { parts, beginning } = unansweredWrite();
+  const { store, stops } = await faulty(t, parts);
   const kinds = kindsOf([write(store, 1)]);
   await beginning;
   assert.equal(stops.length, 0);

@@ -19,12 +19,13 @@ import { LayeredState } from "./layered-state.ts";
 import { type Lmdb, openLmdb } from "./lmdb.ts";
 import { groupsBehind, LOG_BYTES_ENOUGH, Log } from "./log.ts";
 import { type OpenedLog, openLogFiles } from "./log-file.ts";
-import { bytesOfRecord } from "./log-groups.ts";
+import { bytesOfRecord, type LogSecret } from "./log-groups.ts";
 import { Overlay } from "./overlay.ts";
 import { SealedRecords } from "./sealed-records.ts";
 import {
   isMerelyFull,
   LONG_STEPS,
+  logSecretOf,
   type Milestone,
   readMilestone,
   SHORT_STEPS,
@@ -97,10 +98,10 @@ export class EmbeddedStore implements Store {
   #callsUnderWay = 0;
   #onLastCall: () => void = () => {};
 
-  private constructor(setup: EmbeddedStoreSetup, milestone: Milestone) {
+  private constructor(setup: EmbeddedStoreSetup, secret: LogSecret, milestone: Milestone) {
     this.#lmdb = setup.lmdb;
     this.#records = new SealedRecords(setup.lmdb);
-    this.#log = new Log(setup.log.files, setup.logBytesEnough);
+    this.#log = new Log(setup.log.files, secret, setup.logBytesEnough);
     this.#folder = setup.folder;
     this.#clock = setup.clock;
     this.#failStop = setup.failStop;
@@ -113,8 +114,9 @@ export class EmbeddedStore implements Store {
   /** First of all lmdb gets what an earlier process has left in the log. */
   static async open(setup: EmbeddedStoreSetup): Promise<EmbeddedStore> {
     const records = new SealedRecords(setup.lmdb);
+    const secret = await logSecretOf(setup.lmdb, records);
     let milestone = readMilestone(records);
-    const groups = groupsBehind(milestone.group, setup.log.found);
+    const groups = groupsBehind(secret, milestone.group, setup.log.found);
     const overlay = new Overlay();
     for (const group of groups) {
       for (const { key, value } of group.records) overlay.set(nameOf(key), value, 0, 0);
@@ -122,7 +124,7 @@ export class EmbeddedStore implements Store {
     }
     if (groups.length > 0) await settle(setup.lmdb, records, overlay, milestone, LONG_STEPS);
     overlay.release();
-    return new EmbeddedStore(setup, milestone);
+    return new EmbeddedStore(setup, secret, milestone);
   }
 
   async read<T>(body: (view: View) => T): Promise<T> {
@@ -149,7 +151,8 @@ export class EmbeddedStore implements Store {
         const tx = new BodyTransaction(this.#state, this.#clock.now(), this.#nextStamp);
         const { result, newest, isRefused } = this.#run(body, tx);
         const bytes = isRefused ? 0 : bytesOf(tx);
-        if (bytes > 0 && !this.#log.fits(this.#gathering.bytes + bytes)) {
+        const takesRoom = !isRefused && (bytes > 0 || tx.tookStamp);
+        if (takesRoom && !this.#log.fits(this.#gathering.bytes + bytes)) {
           await this.#makeRoom(bytes);
           continue;
         }
