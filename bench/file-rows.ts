@@ -12,6 +12,7 @@ import { answerTo } from "./load.ts";
 import { createContainer, getBlob, headBlob, putBlob, putBlock } from "./requests.ts";
 import { type Bench, cpuTimesBlob, flat, type Reading, type Row, timesBlob } from "./row.ts";
 import type { Target } from "./server.ts";
+import { Turns } from "./turns.ts";
 
 const VARIANTS = 2_000;
 const SMALL_BYTES = 4 * 1024;
@@ -112,7 +113,7 @@ export const FILE_ROWS: readonly Row[] = [
   },
 ];
 
-/** Measures first the one service, then the other. */
+/** Measures both services in turn. */
 function onBoth(
   runBlobs: (target: Target, bench: Bench) => Promise<Reading>,
   runFiles: (target: Target, bench: Bench) => Promise<Reading>,
@@ -120,10 +121,15 @@ function onBoth(
   return (server, bench) =>
     bench.servers.withFresh(server, async (target) => {
       await answerTo(target, createContainer(target));
-      const blob = await runBlobs(target, bench);
       const files = { ...target, port: target.filePort };
       await answerTo(files, createShare(files));
-      return { ...(await runFiles(files, bench)), blob };
+      const turns = new Turns();
+      const both = { ...bench, load: bench.load.takingTurns(turns) };
+      const [blob, file] = await Promise.all([
+        turns.run(target.pid, () => runBlobs(target, both)),
+        turns.run(target.pid, () => runFiles(files, both)),
+      ]);
+      return { ...file, blob };
     });
 }
 

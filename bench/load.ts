@@ -2,6 +2,7 @@ import { Connection } from "./connection.ts";
 import { cpuMicrosOfGenerator, cpuMicrosOfTree } from "./proc.ts";
 import type { Reading } from "./row.ts";
 import type { Target } from "./server.ts";
+import type { Turns } from "./turns.ts";
 import type { Wrk } from "./wrk.ts";
 
 export interface Run {
@@ -24,10 +25,17 @@ const WARM_UP_SECONDS = 3;
 export class Load {
   readonly #seconds: number;
   readonly #wrk: Wrk | null;
+  readonly #turns: Turns;
 
-  constructor(seconds: number, wrk: Wrk | null) {
+  constructor(seconds: number, wrk: Wrk | null, turns: Turns) {
     this.#seconds = seconds;
     this.#wrk = wrk;
+    this.#turns = turns;
+  }
+
+  /** The same load in turn with others. */
+  takingTurns(turns: Turns): Load {
+    return new Load(this.#seconds, this.#wrk, turns);
   }
 
   /** Many clients at once, each of which waits for its answer. The value is in requests a second. */
@@ -59,16 +67,22 @@ export class Load {
     const warmUp = Math.floor(requests.length / 10);
     await this.each(target, requests.slice(0, warmUp));
     const rest = requests.slice(warmUp);
-    return measured(target, async () => {
-      const startedMs = performance.now();
-      await this.each(target, rest);
-      return { requests: rest.length, seconds: (performance.now() - startedMs) / 1_000 };
+    return this.#turns.middleOf(target.pid, (round, rounds) => {
+      const share = (end: number) => Math.floor((rest.length * end) / rounds);
+      const some = rest.slice(share(round), share(round + 1));
+      return measured(target, async () => {
+        const startedMs = performance.now();
+        await this.each(target, some);
+        return { requests: some.length, seconds: (performance.now() - startedMs) / 1_000 };
+      });
     });
   }
 
   async #warm(target: Target, run: (seconds: number) => Promise<Run>): Promise<Reading> {
     await run(WARM_UP_SECONDS);
-    return measured(target, () => run(this.#seconds));
+    return this.#turns.middleOf(target.pid, (_, rounds) =>
+      measured(target, () => run(Math.ceil(this.#seconds / rounds))),
+    );
   }
 
   /** Sends each request once, many at a time. */

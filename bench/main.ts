@@ -10,6 +10,7 @@ import { type Bench, type Reading, type Row, rounded } from "./row.ts";
 import { ROWS } from "./rows.ts";
 import { findSamba, type Samba } from "./samba.ts";
 import { ROOT, type ServerName, Servers } from "./server.ts";
+import { Turns } from "./turns.ts";
 import { ensureWrk, Wrk } from "./wrk.ts";
 
 /** Measures, prints, and leaves nothing behind. */
@@ -28,9 +29,11 @@ export async function main(args: string[]): Promise<void> {
   const hasWrk = ensureWrk();
   const scratch = newScratch();
   const wrk = hasWrk ? new Wrk(scratch) : null;
+  const turns = new Turns();
   const bench = {
     servers: new Servers(scratch, { azurite, samba }, options.profile),
-    load: new Load(options.seconds, wrk),
+    load: new Load(options.seconds, wrk, turns),
+    turns,
   };
   const measured = await measureAll(rows, bench);
   const setting = {
@@ -88,9 +91,9 @@ async function measureAll(rows: readonly Row[], bench: Bench): Promise<Measured[
   const measured: Measured[] = [];
   for (const row of rows) {
     const readings: Partial<Record<ServerName, Reading>> = {};
-    for (const server of bench.servers.names.filter((name) => row.servers.includes(name))) {
+    const measure = async (server: ServerName) => {
       try {
-        const reading = await row.measure(server, bench);
+        const reading = await bench.turns.run(null, () => row.measure(server, bench));
         say(`${row.name}: ${server}: ${rounded(reading.value)} ${row.unit}`);
         readings[server] = reading;
       } catch (error) {
@@ -98,7 +101,9 @@ async function measureAll(rows: readonly Row[], bench: Bench): Promise<Measured[
         say(`${row.name}: ${server}: ${(error as Error).message}`);
         process.exitCode = 1;
       }
-    }
+    };
+    const servers = bench.servers.names.filter((name) => row.servers.includes(name));
+    await Promise.all(servers.map(measure));
     measured.push({ row, readings });
   }
   return measured;

@@ -1,5 +1,6 @@
 import type { Load } from "./load.ts";
 import type { ServerName, Servers } from "./server.ts";
+import type { Turns } from "./turns.ts";
 
 /** What a server reached in one row. */
 export interface Reading {
@@ -24,6 +25,7 @@ export type Readings = Readonly<Partial<Record<ServerName, Reading>>>;
 export interface Bench {
   readonly servers: Servers;
   readonly load: Load;
+  readonly turns: Turns;
 }
 
 /** One line of the result. To add one, write it down in rows.ts. */

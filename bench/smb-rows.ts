@@ -18,6 +18,8 @@ const WARM_UP_MIB = 256;
 const MIB = 1024 * 1024;
 const SMALL_FILES = 1_000;
 const SMALL_BYTES = 4 * 1024;
+/** Fewer than in other rows: each moves much, or a whole session. */
+const ROUNDS = 3;
 const SERVERS: readonly ServerName[] = ["lazuli", "samba"];
 
 /** How smbclient protects what it sends; it has the newest dialect, and so AES-GMAC and AES-GCM. */
@@ -35,7 +37,7 @@ export const SMB_ROWS: readonly Row[] = [
     unit: "req/s",
     servers: SERVERS,
     bars: [timesSamba(0.5), cpuTimesSamba(0.5)],
-    measure: onShare(async (target, folder) => {
+    measure: onShare(async (target, folder, { turns }) => {
       const [from, to] = [join(folder, "from"), join(folder, "to")];
       mkdirSync(from);
       mkdirSync(to);
@@ -45,7 +47,7 @@ export const SMB_ROWS: readonly Row[] = [
       const commands = ["prompt", `lcd ${from}`, "mput *", `lcd ${to}`, "mget *", "del *"];
       const run = () => smbclient(target, "plain", commands);
       await run();
-      return await timed(target, SMALL_FILES, run);
+      return turns.middleOf(target.pid, () => timed(target, SMALL_FILES, run), ROUNDS);
     }),
   },
   {
@@ -63,15 +65,15 @@ function largeRow(way: "put" | "get", protection: Protection): Row {
     unit: "MiB/s",
     servers: SERVERS,
     bars: [timesSamba(0.7), cpuTimesSamba(0.7)],
-    measure: onShare(async (target, folder) => {
+    measure: onShare(async (target, folder, { turns }) => {
       const file = fileOf(folder, "large", LARGE_MIB);
       const warm = fileOf(folder, "warm", WARM_UP_MIB);
       await smbclient(target, protection, [`put ${warm} warm`, "get warm /dev/null"]);
       const put = () => smbclient(target, protection, [`put ${file} large`]);
-      if (way === "put") return await timed(target, LARGE_MIB, put);
-      await put();
       const get = () => smbclient(target, protection, ["get large /dev/null"]);
-      return await timed(target, LARGE_MIB, get);
+      if (way === "get") await put();
+      const run = way === "put" ? put : get;
+      return turns.middleOf(target.pid, () => timed(target, LARGE_MIB, run), ROUNDS);
     }),
   };
 }
@@ -84,17 +86,19 @@ function fileOf(folder: string, name: string, size: number): string {
 }
 
 /** Measures on a server that has an empty share, with a folder for the client's files. */
-function onShare(run: (target: Target, folder: string) => Promise<Reading>): Row["measure"] {
-  return (server, { servers }: Bench) =>
-    servers.withFresh(server, async (target) => {
+function onShare(
+  run: (target: Target, folder: string, bench: Bench) => Promise<Reading>,
+): Row["measure"] {
+  return (server, bench) =>
+    bench.servers.withFresh(server, async (target) => {
       if (!ensureDebianPackage("smbclient", "smbclient")) {
         throw new Error("smbclient is not installed: install the Debian package smbclient.");
       }
       const files = { ...target, port: target.filePort };
       if (server === "lazuli") await answerTo(files, createShare(files));
-      const folder = servers.newFolder();
+      const folder = bench.servers.newFolder();
       try {
-        return await run(target, folder);
+        return await run(target, folder, bench);
       } finally {
         rmSync(folder, { recursive: true, force: true });
       }
