@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { besideBlob } from "./beside-blob.ts";
 import {
   createFile,
   createFileWithBody,
@@ -12,7 +13,6 @@ import { answerTo } from "./load.ts";
 import { createContainer, getBlob, headBlob, putBlob, putBlock } from "./requests.ts";
 import { type Bench, cpuTimesBlob, flat, type Reading, type Row, timesBlob } from "./row.ts";
 import type { Target } from "./server.ts";
-import { Turns } from "./turns.ts";
 
 const VARIANTS = 2_000;
 const SMALL_BYTES = 4 * 1024;
@@ -123,13 +123,12 @@ function onBoth(
       await answerTo(target, createContainer(target));
       const files = { ...target, port: target.filePort };
       await answerTo(files, createShare(files));
-      const turns = new Turns();
-      const both = { ...bench, load: bench.load.takingTurns(turns) };
-      const [blob, file] = await Promise.all([
-        turns.run(target.pid, () => runBlobs(target, both)),
-        turns.run(target.pid, () => runFiles(files, both)),
-      ]);
-      return { ...file, blob };
+      return besideBlob(
+        target,
+        bench,
+        (both) => runBlobs(target, both),
+        (both) => runFiles(files, both),
+      );
     });
 }
 

@@ -1,3 +1,4 @@
+import { besideBlob } from "./beside-blob.ts";
 import { FILE_ROWS } from "./file-rows.ts";
 import { answerTo } from "./load.ts";
 import { memoryWithManyBlobs, startUpWithManyBlobs } from "./many-blobs.ts";
@@ -21,6 +22,7 @@ import {
 import {
   type Bench,
   below,
+  cpuTimesBlob,
   cpuTimesFloor,
   flat,
   type Reading,
@@ -80,8 +82,8 @@ export const ROWS: readonly Row[] = [
     name: "Append Block 4 KiB",
     unit: "req/s",
     servers: ALL,
-    bars: [timesAzurite(10), cpuTimesFloor(6)],
-    measure: onFresh(async (target, { load }) => {
+    bars: [timesAzurite(10), cpuTimesBlob(1.5)],
+    measure: besidePutBlob(async (target, { load }) => {
       await load.each(target, variants(target, emptyAppendBlob));
       return load.many(target, variants(target, appendBlock));
     }),
@@ -90,8 +92,8 @@ export const ROWS: readonly Row[] = [
     name: "Put Page 4 KiB",
     unit: "req/s",
     servers: ALL,
-    bars: [timesAzurite(10), cpuTimesFloor(6)],
-    measure: onFresh(async (target, { load }) => {
+    bars: [timesAzurite(10), cpuTimesBlob(1.5)],
+    measure: besidePutBlob(async (target, { load }) => {
       await load.each(target, variants(target, emptyPageBlob));
       return load.many(target, variants(target, putPage));
     }),
@@ -207,13 +209,31 @@ export const ROWS: readonly Row[] = [
   ...SMB_ROWS,
 ];
 
+type Run = (target: Target, bench: Bench, server: ServerName) => Promise<Reading>;
+
 /** Measures on a server that has an empty container and nothing else. */
-function onFresh(run: (target: Target, bench: Bench) => Promise<Reading>): Row["measure"] {
+function onFresh(run: Run): Row["measure"] {
   return (server, bench) =>
     bench.servers.withFresh(server, async (target) => {
       await answerTo(target, createContainer(target));
-      return run(target, bench);
+      return run(target, bench, server);
     });
+}
+
+/** The same, and on our own server in turn with Put Blob, whose blobs have other names. */
+function besidePutBlob(run: Run): Row["measure"] {
+  return onFresh((target, bench, server) => {
+    if (server !== "lazuli") return run(target, bench, server);
+    const puts = range(VARIANTS, (index) =>
+      putBlob(target, { index: VARIANTS + index, bytes: SMALL_BYTES }),
+    );
+    return besideBlob(
+      target,
+      bench,
+      ({ load }) => load.many(target, puts),
+      (both) => run(target, both, server),
+    );
+  });
 }
 
 /** How long a request takes that is about a blob of 1 GiB. */
