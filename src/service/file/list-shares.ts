@@ -1,5 +1,6 @@
+import type { Bytes } from "../../base/bytes.ts";
 import { refuse } from "../../base/fault.ts";
-import { keyAfter, keyOfTextPrefix, SPACE, type Space } from "../../base/keys.ts";
+import { key, keyAfter, keyOfTextPrefix, SPACE, type Space } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { type Access, refuseByAccess } from "../../rules/access.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
@@ -8,6 +9,8 @@ import { type Deletion, deletionOf } from "../../rules/retention.ts";
 import type { Entry, View } from "../../store/store.ts";
 import type { FileContext } from "./context.ts";
 import {
+  type DeletedVersion,
+  deletedShareKey,
   deletedShareOfEntry,
   type Share,
   type ShareSnapshot,
@@ -56,8 +59,8 @@ export interface ListedShare extends SharePosition {
 
 /** A long list is several bodies: each sees one state, and no writer waits for them. */
 const BODY_ITEMS_MAX = 1_000;
-/** Shares to restore are few: they are looked at all at once. */
-const DELETED_MAX = 10_000;
+/** Of those that were deleted many may be past restoring, and are not listed. */
+const BODY_DELETED_MAX = 1_000;
 
 export async function listShares(context: FileContext, asked: ListShares): Promise<ListSharesDone> {
   const shares: ListedShare[] = [];
@@ -79,10 +82,11 @@ function listPage(
 ): ListSharesDone {
   refuse(refuseByAccess(asked.access, FILE_NEEDS.listShares, null, view.now()));
   // The name behind which it goes on may have been listed in part, or may be gone.
-  const live = entriesOf(view, SPACE.share, asked, after, room + 2).map(shareOfEntry);
-  const deleted = asked.deleted
-    ? entriesOf(view, SPACE.deletedShare, asked, after, DELETED_MAX).map(deletedShareOfEntry)
-    : [];
+  const name = keyOfTextPrefix(SPACE.share, [asked.account], after?.name ?? "");
+  const live = entriesOf(view, SPACE.share, asked, name, room + 2).map(shareOfEntry);
+  const deleted = asked.deleted ? deletedBehind(view, asked, after) : [];
+  // Where there are more of them the page ends with the last, whatever it has found until then.
+  const lastLook = deleted.length < BODY_DELETED_MAX ? null : deleted.at(-1);
   const shares: ListedShare[] = [];
   // Those of one name keep their order: what was deleted comes first.
   const named = [...deleted, ...live].sort((one, other) => ordinally(one.name, other.name));
@@ -93,8 +97,29 @@ function listPage(
       if (shares.length === room) return { shares, next: shares.at(-1) ?? null };
       shares.push(item);
     }
+    if (one === lastLook) {
+      return { shares, next: { name: one.name, kind: DELETED, stamp: lastLook.version } };
+    }
   }
   return { shares, next: null };
+}
+
+function deletedBehind(
+  view: View,
+  asked: ListShares,
+  after: SharePosition | null,
+): DeletedVersion[] {
+  const { account } = asked;
+  const behind = ({ name: share, kind, stamp }: SharePosition) =>
+    keyAfter(
+      kind === DELETED
+        ? deletedShareKey({ account, share }, stamp)
+        : key(SPACE.deletedShare, account, share),
+    );
+  const first = after === null ? key(SPACE.deletedShare, account) : behind(after);
+  return entriesOf(view, SPACE.deletedShare, asked, first, BODY_DELETED_MAX).map(
+    deletedShareOfEntry,
+  );
 }
 
 function ordinally(one: string, other: string): number {
@@ -106,11 +131,10 @@ function entriesOf(
   view: View,
   space: Space,
   asked: ListShares,
-  after: SharePosition | null,
+  first: Bytes,
   limit: number,
 ): Entry[] {
   const prefix = keyOfTextPrefix(space, [asked.account], asked.prefix);
-  const first = keyOfTextPrefix(space, [asked.account], after?.name ?? "");
   const from = first.compare(prefix) > 0 ? first : prefix;
   const until = keyAfter(prefix);
   return from.compare(until) < 0 ? view.range(from, until, { limit }) : [];

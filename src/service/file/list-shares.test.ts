@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { deleteShare } from "./delete-share.ts";
+import { Files } from "./files.fixture.ts";
+import { type ListedShare, listShares, type SharePosition } from "./list-shares.ts";
+
+const DAY_MS = 24 * 3_600_000;
+
+test("a list has every deleted share once, however many there are under one name", async () => {
+  const files = await Files.open();
+  for (let shares = 0; shares < 2_100; shares++) await deleteFor(files, 30);
+  const found = await list(files);
+  const versions = new Set(found.map(({ stamp }) => stamp));
+  assert.equal(versions.size, 2_101);
+  assert.deepEqual(
+    found.map(({ deleted }) => deleted !== null),
+    [...Array<boolean>(2_100).fill(true), false],
+  );
+});
+
+test("what is past restoring and not swept yet hides nothing behind it", async () => {
+  const files = await Files.open();
+  for (let shares = 0; shares < 1_100; shares++) await deleteFor(files, 1);
+  await deleteFor(files, 30);
+  files.clock.turn(DAY_MS);
+  assert.deepEqual(
+    (await list(files)).map(({ deleted }) => deleted !== null),
+    [true, false],
+  );
+});
+
+/** The share is there again afterwards. */
+async function deleteFor(files: Files, shareRetentionDays: number): Promise<void> {
+  const context = { ...files.context, settingsOf: () => ({ shareRetentionDays }) };
+  await deleteShare(context, { ...files.share(), snapshots: "refuse" });
+  await files.createShare();
+}
+
+/** By pages that end within a body's look, and behind it. */
+async function list(files: Files): Promise<ListedShare[]> {
+  const found: ListedShare[] = [];
+  const { at, access } = files.share();
+  let after: SharePosition | null = null;
+  do {
+    const page = await listShares(files.context, {
+      account: at.account,
+      access,
+      prefix: "",
+      after,
+      resultsMax: 700,
+      snapshots: false,
+      deleted: true,
+    });
+    found.push(...page.shares);
+    after = page.next;
+  } while (after !== null);
+  return found;
+}
