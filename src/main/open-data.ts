@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { openDataFolder } from "../engine/embedded/data-folder.ts";
+import { isDiskFull } from "../engine/embedded/disk-full.ts";
 import { EmbeddedExtents } from "../engine/embedded/extents.ts";
 import { openEmbeddedStore } from "../engine/embedded/store.ts";
 import { MemoryExtents } from "../engine/memory/extents.ts";
@@ -38,8 +39,18 @@ export async function openData(
   try {
     return await openFolder(resolve(location), clock, failStop);
   } catch (error) {
-    throw new StartError(`The data cannot be opened: ${(error as Error).message}.`);
+    throw await startError(error, resolve(location));
   }
+}
+
+async function startError(error: unknown, folder: string): Promise<StartError> {
+  // What the log holds is brought into the database first, and that takes space.
+  if (await isDiskFull(error, folder).catch(() => false)) {
+    return new StartError(
+      `The data cannot be opened: no space is left for ${folder}. Free some, then start again.`,
+    );
+  }
+  return new StartError(`The data cannot be opened: ${(error as Error).message}.`);
 }
 
 function openMemory(bytesMax: number | null, clock: Clock): Data {

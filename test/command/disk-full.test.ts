@@ -15,19 +15,16 @@ const DISK_MIB = 160;
 const BALLAST_MIB = 100;
 /** Far more bodies than fit. */
 const BODIES_MAX = 2_000;
+const PORTS = ["--blobPort", "0", "--queuePort", "0", "--tablePort", "0"];
 
 test("on a full disk writes get 507, nothing is lost, and they go on once there is space", async (t) => {
   const disk = smallDisk(t);
   if (disk === null) return t.skip("a small disk can be mounted by root on Linux only");
   const ballast = join(disk, "ballast");
   writeFileSync(ballast, Buffer.alloc(BALLAST_MIB * MIB));
-  const ports = ["--blobPort", "0", "--queuePort", "0", "--tablePort", "0"];
-  const lazuli = new LazuliProcess(["--location", join(disk, "data"), ...ports]);
+  const lazuli = new LazuliProcess(["--location", join(disk, "data"), ...PORTS]);
   t.after(() => lazuli.kill());
-  const client = new BlobServiceClient(await lazuli.urlOf("Blob"), CREDENTIAL, {
-    retryOptions: { maxTries: 1 },
-  });
-  const container = client.getContainerClient("full");
+  const container = clientOf(await lazuli.urlOf("Blob")).getContainerClient("full");
   await container.create();
 
   const kept = new Map<string, Buffer>();
@@ -46,6 +43,37 @@ test("on a full disk writes get 507, nothing is lost, and they go on once there 
   await readAll(container, kept);
   assert.ok(lazuli.isRunning);
 });
+
+test("a start that finds no space says so, and the next one has everything", async (t) => {
+  const disk = smallDisk(t);
+  if (disk === null) return t.skip("a small disk can be mounted by root on Linux only");
+  const location = ["--location", join(disk, "data")];
+  const first = new LazuliProcess([...location, ...PORTS]);
+  t.after(() => first.kill());
+  const container = clientOf(await first.urlOf("Blob")).getContainerClient("full");
+  await container.create();
+  const kept = new Map<string, Buffer>();
+  for (const bytes of [MIB, 8_000]) await fill(container, kept, bytes);
+  await first.kill();
+  const ballast = join(disk, "ballast");
+  assert.throws(() => writeFileSync(ballast, Buffer.alloc(DISK_MIB * MIB)), { code: "ENOSPC" });
+
+  const second = new LazuliProcess([...location, ...PORTS]);
+  t.after(() => second.kill());
+  const { code, err } = await second.ended();
+  assert.equal(code, 1);
+  assert.match(err, /no space is left for .*data\. Free some, then start again\./);
+
+  // More than the disk had: what a larger one gives.
+  spawnSync("mount", ["-o", `remount,size=${2 * DISK_MIB}m`, disk]);
+  const third = new LazuliProcess([...location, ...PORTS]);
+  t.after(() => third.kill());
+  await readAll(clientOf(await third.urlOf("Blob")).getContainerClient("full"), kept);
+});
+
+function clientOf(url: string): BlobServiceClient {
+  return new BlobServiceClient(url, CREDENTIAL, { retryOptions: { maxTries: 1 } });
+}
 
 /** Uploads until it is refused, and returns with which status. */
 async function fill(container: ContainerClient, kept: Map<string, Buffer>, bytes: number) {
