@@ -3,7 +3,7 @@ import type { RestResponse } from "../http/exchange.ts";
 import { sourceDigestsOf } from "../request-headers.ts";
 import { sourceRangeOf } from "../source/source-headers.ts";
 import { appendConditionsOf, appended } from "./append-block.ts";
-import { appendBlockBytesMax } from "./body.ts";
+import { appendBlockBytesMax } from "./body-limits.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
 import { refuseBeforeAppendBlobs } from "./create-blob.ts";
 import { sourceOf } from "./source-headers.ts";

@@ -5,7 +5,7 @@ import type { RequestHeaders, RestResponse } from "../http/exchange.ts";
 import { digestsOf, invalidHeader, numberOf } from "../request-headers.ts";
 import { digestHeaders, versionHeaders } from "../response-headers.ts";
 import { incomingBody } from "../stored-body.ts";
-import { appendBlockBytesMax } from "./body.ts";
+import { appendBlockBytesMax } from "./body-limits.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
 import { refuseBeforeAppendBlobs } from "./create-blob.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";

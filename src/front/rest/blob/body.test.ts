@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MIB } from "../../../base/limits.ts";
-import { putBlobBytesMax, putBlockBytesMax } from "./body.ts";
+import { putBlobBytesMax, putBlockBytesMax } from "./body-limits.ts";
 
 test("limits follow the version that the client speaks", () => {
   assert.equal(putBlobBytesMax("2026-04-06"), 5_000 * MIB);

@@ -12,7 +12,7 @@ import { digestHeaders } from "../response-headers.ts";
 import { copiesTagsOf } from "../source/source-tags.ts";
 import { writtenHeaders } from "./blob-state.ts";
 import { tagsOf } from "./blob-tags.ts";
-import { putBlobBytesMax } from "./body.ts";
+import { putBlobBytesMax } from "./body-limits.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
 import { PROPERTY_NAMES, propertiesOf } from "./properties.ts";
 import { wholeSourceOf } from "./source-headers.ts";

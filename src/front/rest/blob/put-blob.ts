@@ -13,7 +13,7 @@ import { incomingBody } from "../stored-body.ts";
 import { blobConditionsOf } from "./blob-conditions.ts";
 import { writtenHeaders } from "./blob-state.ts";
 import { tagsOf } from "./blob-tags.ts";
-import { putBlobBytesMax } from "./body.ts";
+import { putBlobBytesMax } from "./body-limits.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 import { createAppendBlob, createPageBlob } from "./create-blob.ts";
 import { propertiesOfBody } from "./properties.ts";

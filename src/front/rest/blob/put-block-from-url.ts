@@ -3,7 +3,7 @@ import type { RestResponse } from "../http/exchange.ts";
 import { leaseIdOf, refuseHeaders, sourceDigestsOf } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { sourceRangeOf } from "../source/source-headers.ts";
-import { putBlockBytesMax } from "./body.ts";
+import { putBlockBytesMax } from "./body-limits.ts";
 import { addressOf, type BlobCall, type BlobFront } from "./call.ts";
 import { blockIdOf } from "./put-block.ts";
 import { sourceOf } from "./source-headers.ts";

@@ -5,7 +5,7 @@ import type { Query, RestResponse } from "../http/exchange.ts";
 import { digestsOf, invalidHeader, leaseIdOf, refuseHeaders } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { incomingBody } from "../stored-body.ts";
-import { putBlockBytesMax } from "./body.ts";
+import { putBlockBytesMax } from "./body-limits.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 
