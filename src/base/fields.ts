@@ -42,20 +42,26 @@ export function format<S extends Shape>(number: number, shape: S): Format<Record
 
 /** Several fields as one value. */
 export function struct<S extends Shape>(shape: S): Field<RecordOf<S>> {
-  const entries = Object.entries(shape);
-  return {
-    write(to, value) {
-      for (const [name, field] of entries) field.write(to, value[name]);
-    },
-    read(from) {
-      const value: Record<string, unknown> = {};
-      for (const [name, field] of entries) {
-        if (from.atEnd() && "otherwise" in field) value[name] = field.otherwise;
-        else value[name] = field.read(from);
-      }
-      return value as RecordOf<S>;
-    },
-  };
+  return compiled(Object.entries(shape)) as Field<RecordOf<S>>;
+}
+
+/**
+ * A loop over names would be one piece of code for all kinds of records, which engines can make
+ * little of. So each kind gets code of its own, as if somebody had spelled its fields out.
+ */
+function compiled(entries: readonly (readonly [string, Field<unknown>])[]): Field<object> {
+  const writes = entries.map(([name], at) => `fields[${at}].write(to, value.${name});`);
+  const reads = entries.map(([name, field], at) => {
+    const read = `fields[${at}].read(from)`;
+    return "otherwise" in field
+      ? `${name}: from.atEnd() ? fields[${at}].otherwise : ${read}`
+      : `${name}: ${read}`;
+  });
+  const code = `return {
+    write(to, value) { ${writes.join(" ")} },
+    read(from) { return { ${reads.join(", ")} }; },
+  };`;
+  return new Function("fields", code)(entries.map(([, field]) => field));
 }
 
 /** A field that older records do not have. */
@@ -87,7 +93,7 @@ export const text: Field<string> = {
 
 /** A text of any UTF-16 units, halves of surrogate pairs too, which UTF-8 cannot carry. */
 export const units: Field<string> = {
-  write: (to, value) => to.bytes(Buffer.from(value, "utf16le")),
+  write: (to, value) => to.units(value),
   read: (from) => from.bytes().toString("utf16le"),
 };
 
@@ -154,15 +160,19 @@ export function oneOf<const W extends string>(...words: W[]): Field<W> {
 
 /** Enough for nearly every record. */
 const ROOM_BYTES = 64 * 1024;
+const LOOPED_CHARS_MAX = 64;
+const U64_MAX = 2n ** 64n - 1n;
 
 /** Writes one record after the other into the same room; each is copied out of it when it is done. */
 class FieldWriter {
-  readonly #room: Bytes = Buffer.allocUnsafeSlow(ROOM_BYTES);
-  #bytes = this.#room;
+  readonly #room = roomOf(ROOM_BYTES);
+  #bytes = this.#room.bytes;
+  #view = this.#room.view;
   #at = 0;
 
   begin(number: number): void {
-    this.#bytes = this.#room;
+    this.#bytes = this.#room.bytes;
+    this.#view = this.#room.view;
     this.#bytes[0] = number;
     this.#at = 1;
   }
@@ -184,17 +194,29 @@ class FieldWriter {
   }
 
   u64(value: bigint): void {
+    if (value < 0n || value > U64_MAX) throw new RangeError(`${value} does not fit into 64 bits`);
     this.#need(8);
-    this.#at = this.#bytes.writeBigUInt64LE(value, this.#at);
+    this.#view.setBigUint64(this.#at, value, true);
+    this.#at += 8;
   }
 
+  /** Most texts are short and plain, and a call of the system's methods costs more than a loop. */
   text(value: string): void {
-    // Most texts are empty, and to measure one costs more than all the rest.
-    const length = value === "" ? 0 : Buffer.byteLength(value, "utf8");
-    this.count(length);
-    if (length === 0) return;
-    this.#need(length);
-    this.#at += this.#bytes.write(value, this.#at, length, "utf8");
+    if (value.length > LOOPED_CHARS_MAX || !this.#plainText(value)) {
+      const length = Buffer.byteLength(value, "utf8");
+      this.count(length);
+      this.#need(length);
+      this.#at += this.#bytes.write(value, this.#at, length, "utf8");
+    }
+  }
+
+  units(value: string): void {
+    this.count(value.length * 2);
+    this.#need(value.length * 2);
+    for (let index = 0; index < value.length; index++) {
+      this.#view.setUint16(this.#at, value.charCodeAt(index), true);
+      this.#at += 2;
+    }
   }
 
   bytes(value: Bytes): void {
@@ -209,15 +231,40 @@ class FieldWriter {
     return record;
   }
 
+  /** False, with nothing written, if some character takes more than a byte. */
+  #plainText(value: string): boolean {
+    const start = this.#at;
+    this.count(value.length);
+    this.#need(value.length);
+    for (let index = 0; index < value.length; index++) {
+      const char = value.charCodeAt(index);
+      if (char >= 0x80) {
+        this.#at = start;
+        return false;
+      }
+      this.#bytes[this.#at++] = char;
+    }
+    return true;
+  }
+
   #need(more: number): void {
     if (this.#at + more <= this.#bytes.length) return;
-    const wider = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#at + more));
-    this.#bytes.copy(wider, 0, 0, this.#at);
-    this.#bytes = wider;
+    const wider = roomOf(Math.max(this.#bytes.length * 2, this.#at + more));
+    this.#bytes.copy(wider.bytes, 0, 0, this.#at);
+    this.#bytes = wider.bytes;
+    this.#view = wider.view;
   }
 }
 
+/** Engines compile what a view of data does to a few instructions; that of buffers they do not. */
+function roomOf(size: number): { readonly bytes: Bytes; readonly view: DataView } {
+  const bytes = Buffer.allocUnsafeSlow(size);
+  return { bytes, view: new DataView(bytes.buffer) };
+}
+
 const WRITER = new FieldWriter();
+const EIGHT = new DataView(new ArrayBuffer(8));
+const EIGHT_BYTES = new Uint8Array(EIGHT.buffer);
 
 export class FieldReader {
   readonly #bytes: Bytes;
@@ -248,9 +295,11 @@ export class FieldReader {
   }
 
   u64(): bigint {
-    const value = this.#bytes.readBigUInt64LE(this.#at);
-    this.#at += 8;
-    return value;
+    const start = this.#to(8) - 8;
+    for (let index = 0; index < 8; index++) {
+      EIGHT_BYTES[index] = this.#bytes[start + index] as number;
+    }
+    return EIGHT.getBigUint64(0, true);
   }
 
   text(): string {
