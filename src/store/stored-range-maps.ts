@@ -12,6 +12,7 @@ import type { RangeMaps, Ranges } from "./range-map.ts";
 import { layersOf, piecesOf, rangesOf } from "./range-pieces.ts";
 import { readRange } from "./range-reading.ts";
 import {
+  deleteEntry,
   dropLayer,
   endOf,
   entryAt,
@@ -24,7 +25,7 @@ import {
   writeEntry,
   writeLayer,
 } from "./range-records.ts";
-import { clearLayer } from "./range-writes.ts";
+import { clearLayer, recount } from "./range-writes.ts";
 import type { Store, Transaction, View } from "./store.ts";
 import { RangeSweep } from "./sweep-ranges.ts";
 import { WholeReading } from "./whole-reading.ts";
@@ -68,7 +69,7 @@ export class StoredRangeMaps implements RangeMaps {
     const { layer, isCrowded } = this.#cleared(tx, map, at, at + length);
     writeEntry(tx, layer, { start: at, length, source: this.#sourceOf(tx, taken) });
     if (isCrowded) noteCrowded(tx, regionAt(layer, at));
-    return { ...map, id: layer, length: Math.max(map.length, at + length) };
+    return { id: layer, kind: map.kind, length: Math.max(map.length, at + length) };
   }
 
   place(
@@ -150,14 +151,28 @@ export class StoredRangeMaps implements RangeMaps {
     writeLayer(tx, id, { ...layer, extraReferences: layer.extraReferences + 1 });
   }
 
-  drop(tx: Transaction, { id }: Content): void {
-    dropLayer(tx, id);
+  drop(tx: Transaction, map: Content): void {
+    if (this.#dropWhole(tx, map)) return;
+    dropLayer(tx, map.id);
     this.#sweep.lookAtLayers();
   }
 
   /** One round of tidying up; true while there may be more to do. */
   sweep(): Promise<boolean> {
     return this.#sweep.round();
+  }
+
+  /** What was written at one go goes at one go; false if there is more. */
+  #dropWhole(tx: Transaction, { id }: Content): boolean {
+    const { parent, extraReferences } = readLayer(tx, id);
+    if (parent !== null || extraReferences > 0 || this.#pins.has(id)) return false;
+    const entries = firstEntries(tx, id, 2);
+    if (entries.length > 1) return false;
+    for (const { start, source } of entries) {
+      deleteEntry(tx, id, start);
+      recount(tx, this.#contents, source, 0);
+    }
+    return true;
   }
 
   /** The layer to write to, with nothing between two offsets. */

@@ -275,7 +275,7 @@ function freeLayer(tx: Transaction, leaves: Leaves, layer: bigint): void {
   }
   const crowded = crowdedOf(tx, layer, ENTRIES_PER_STEP);
   for (const region of crowded) deleteCrowded(tx, region);
-  if (entries.length + crowded.length > 0) return;
+  if (Math.max(entries.length, crowded.length) === ENTRIES_PER_STEP) return;
   const { parent } = readLayer(tx, layer);
   writeLayer(tx, layer, { parent: null, extraReferences: 0 });
   deleteDoomed(tx, layer);

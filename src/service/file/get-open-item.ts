@@ -11,8 +11,6 @@ export interface OpenItemFound {
   /** Where it lies now, which may be elsewhere than where it was opened. */
   readonly path: string;
   readonly isDeletePending: boolean;
-  /** Who may do what to it, as SDDL. */
-  readonly permission: string;
   /** Of the share that it lies in. */
   readonly quotaGib: number;
 }
@@ -27,11 +25,19 @@ export async function getOpenItem(
     const found = readItem(view, tree, item, { isDirectory });
     return {
       item: found,
-      permission: readPermission(view, tree, found.permissionKey) ?? "",
       isDirectory,
-      path: new ItemPaths(view, tree).of(item.id, isDirectory).path,
+      path: new ItemPaths(view, tree).pathOf(found),
       isDeletePending: opens?.isDeletePending ?? false,
       quotaGib: share.quotaGib,
     };
+  });
+}
+
+/** Who may do what to what is open, as SDDL. */
+export async function getOpenPermission(context: FileContext, asked: HandleAsked): Promise<string> {
+  return context.store.read((view) => {
+    const { tree, item, isDirectory } = admitToReadHandle(view, asked);
+    const { permissionKey } = readItem(view, tree, item, { isDirectory });
+    return readPermission(view, tree, permissionKey) ?? "";
   });
 }

@@ -1,6 +1,6 @@
 import type { View } from "../../store/store.ts";
 import type { Tree } from "./kept-records.ts";
-import { ROOT_ID, readDirectory, readFile } from "./tree-records.ts";
+import { type Directory, ROOT_ID, readDirectory, readFile } from "./tree-records.ts";
 
 /** Where something lies now. */
 export interface ItemPath {
@@ -24,6 +24,11 @@ export class ItemPaths {
     if (isDirectory) return this.#directory(id);
     const { name, parent } = readFile(this.#view, this.#tree, id);
     return { path: this.#below(parent, name), parent };
+  }
+
+  /** Of what is read already. */
+  pathOf({ id, parent, name }: Directory): string {
+    return id === ROOT_ID ? "" : this.#below(parent, name);
   }
 
   /** Whether it is this directory or lies somewhere below it; or is this very file. */

@@ -77,21 +77,21 @@ export interface OpenFile extends PathAsked {
   readonly looksAt: "attributes" | "security" | "contents";
 }
 
-export type OpenFileDone = Opened & Added;
-
-interface Added {
+export interface OpenFileDone {
+  readonly tree: Tree;
+  readonly action: "superseded" | "opened" | "created" | "overwritten";
+  readonly isDirectory: boolean;
+  readonly item: Directory | File;
   readonly handle: HandleId;
   /** What the client may keep; null if it asked for nothing. */
   readonly caching: CachingGranted | null;
 }
 
-export type Opened = {
-  readonly tree: Tree;
-  readonly action: "superseded" | "opened" | "created" | "overwritten";
-} & (
-  | { readonly isDirectory: false; readonly item: File }
-  | { readonly isDirectory: true; readonly item: Directory }
-);
+/** Before the handle is noted. */
+export interface Opened extends Omit<OpenFileDone, "handle" | "caching"> {
+  /** Who else has it open. */
+  readonly opens: Opens | null;
+}
 
 /** Of what a snapshot shows. */
 const NO_HANDLE: HandleId = 0n;
@@ -112,14 +112,22 @@ const INTRUSIONS = { attributes: null, security: LOOKS_AT_SECURITY, contents: RE
 export async function openFile(context: FileContext, asked: OpenFile): Promise<OpenFileDone> {
   if (asked.at.snapshot !== null) {
     const shown = await context.store.read((view) => openInSnapshot(view, asked));
-    return { ...shown, handle: NO_HANDLE, caching: null };
+    return doneWith(shown, NO_HANDLE, null);
   }
   return context.store.transact((tx) => {
     const isRoot = asked.at.path.length === 0;
     const opened = isRoot ? openRoot(tx, asked) : openName(context, tx, asked);
     if (asked.deletesOnClose) refuseEndOf(opened.item);
-    return { ...opened, ...addHandle(tx, opened, asked) };
+    return addHandle(tx, opened, asked);
   });
+}
+
+function doneWith(
+  { tree, action, isDirectory, item }: Opened,
+  handle: HandleId,
+  caching: CachingGranted | null,
+): OpenFileDone {
+  return { tree, action, isDirectory, item, handle, caching };
 }
 
 function openRoot(tx: Transaction, asked: OpenFile): Opened {
@@ -151,11 +159,11 @@ function create(
   const action = "created";
   if (kind === "directory") {
     const item = makeDirectory(tx, place, { settings, metadata: [] });
-    return { tree, isDirectory: true, item, action };
+    return { tree, isDirectory: true, item, action, opens: null };
   }
   const made = { settings, properties: NO_PROPERTIES, metadata: [] };
   const item = makeFile(context, tx, place, made, context.contents.maps.create(tx, 0));
-  return { tree, isDirectory: false, item, action };
+  return { tree, isDirectory: false, item, action, opens: null };
 }
 
 function openDirectory(tx: Transaction, tree: Tree, id: bigint, asked: OpenFile): Opened {
@@ -164,7 +172,7 @@ function openDirectory(tx: Transaction, tree: Tree, id: bigint, asked: OpenFile)
   if (opens !== null) refuse(refuseOpen(opens.modes, mode, opens.isDeletePending));
   if (disposition !== "open" && disposition !== "openIf") throw new Fault("ResourceAlreadyExists");
   if (kind === "file") throw new Fault("ResourceTypeMismatch");
-  return { tree, isDirectory: true, item: readDirectory(tx, tree, id), action: "opened" };
+  return { tree, isDirectory: true, item: readDirectory(tx, tree, id), action: "opened", opens };
 }
 
 /** The order of these lines is the order of the answers a client can see. */
@@ -192,10 +200,10 @@ function openExisting(
   if (opens !== null && intrusion !== null) {
     giveWay(tx, item, opens, ownerOf(asked), intrusion);
   }
-  if (!replaces) return { tree, isDirectory: false, item: file, action: "opened" };
+  if (!replaces) return { tree, isDirectory: false, item: file, action: "opened", opens };
   const empty = emptied(context, tx, tree, file, settings);
   const action = disposition === "supersede" ? "superseded" : "overwritten";
-  return { tree, isDirectory: false, item: empty, action };
+  return { tree, isDirectory: false, item: empty, action, opens };
 }
 
 /** Who is in the way may have closed the file long ago, and only kept its handle. */
@@ -239,11 +247,11 @@ function emptied(
 
 function addHandle(
   tx: Transaction,
-  { tree, isDirectory, item }: Opened,
+  opened: Opened,
   { mode, deletesOnClose, opener, caching, persistent }: OpenFile,
-): Added {
+): OpenFileDone {
+  const { tree, isDirectory, item, opens } = opened;
   const place = { share: tree.share, id: item.id };
-  const opens = readOpens(tx, place);
   const most = item.id === ROOT_ID ? HANDLES_OF_ROOT_MAX : HANDLES_OF_ITEM_MAX;
   if (handlesOf(opens) >= most) throw new Fault("HandleLimitExceeded");
   const id = tx.stamp();
@@ -265,5 +273,5 @@ function addHandle(
     persistent: isDirectory ? null : persistent,
   });
   writeOpens(tx, place, withOpen(opens, mode, caches));
-  return { handle: id, caching: granted };
+  return doneWith(opened, id, granted);
 }

@@ -25,7 +25,6 @@ export function openInSnapshot(view: View, asked: OpenFile): Opened {
     throw new Fault("ResourceTypeMismatch");
   }
   const action = "opened";
-  return isDirectory
-    ? { tree, action, isDirectory, item: readDirectory(view, tree, id) }
-    : { tree, action, isDirectory, item: readFile(view, tree, id) };
+  const item = isDirectory ? readDirectory(view, tree, id) : readFile(view, tree, id);
+  return { tree, action, isDirectory, item, opens: null };
 }

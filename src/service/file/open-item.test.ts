@@ -5,7 +5,7 @@ import { parseSddl } from "../../base/sddl.ts";
 import { DELETE } from "../../rules/share-mode.ts";
 import type { HandleAsked } from "./admit-handle.ts";
 import { closeHandle } from "./close-handle.ts";
-import { getOpenItem } from "./get-open-item.ts";
+import { getOpenItem, getOpenPermission } from "./get-open-item.ts";
 import { NO_SETTINGS } from "./item-settings.ts";
 import { lockRanges } from "./lock-ranges.ts";
 import { ALL, Files, refused } from "./opens.fixture.ts";
@@ -236,15 +236,15 @@ test("of a permission the parts that are named are replaced, for files and direc
   assert.ok(descriptor !== null);
   for (const path of ["file", "dir"]) {
     const handle = await files.open(path, EVERYTHING);
-    const before = (await getOpenItem(files.context, handle)).permission;
+    const before = await getOpenPermission(files.context, handle);
     const none = { owner: false, group: false, dacl: false, sacl: false };
     const parts = { ...none, owner: true };
     await setOpenPermission(files.context, { ...handle, parts, descriptor });
-    const owned = (await getOpenItem(files.context, handle)).permission;
+    const owned = await getOpenPermission(files.context, handle);
     assert.equal(owned, before.replace(/^O:[^:]+G:/, "O:BAG:"));
     const all = { owner: true, group: true, dacl: true, sacl: true };
     await setOpenPermission(files.context, { ...handle, parts: all, descriptor });
-    const { permission } = await getOpenItem(files.context, handle);
+    const permission = await getOpenPermission(files.context, handle);
     assert.equal(permission, "O:BAG:BUD:P(A;;FA;;;WD)");
   }
 });

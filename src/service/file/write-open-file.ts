@@ -34,10 +34,8 @@ export async function writeOpenFile(context: FileContext, asked: WriteOpenFile):
       const version = nextFileVersion(tx, tree, contents, file);
       const written = asked.preservesWritten ? file.written : fileTimeOfStamp(version.etag);
       const until = from + asked.bytes.length;
-      const { length } = file.content;
-      growUsage(tx, share, file.id, Math.max(until - length, 0));
-      const room = until > length ? contents.maps.resize(tx, file.content, until) : file.content;
-      const content = contents.maps.write(tx, room, from, taken);
+      growUsage(tx, share, file.id, Math.max(until - file.content.length, 0));
+      const content = contents.maps.write(tx, file.content, from, taken);
       writeFile(tx, tree, writtenFile(file, version, written, content));
     });
   } finally {

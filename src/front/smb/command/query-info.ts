@@ -1,6 +1,10 @@
 import { fileTimeOfStamp } from "../../../base/file-time.ts";
 import { GIB } from "../../../base/limits.ts";
-import { getOpenItem, type OpenItemFound } from "../../../service/file/get-open-item.ts";
+import {
+  getOpenItem,
+  getOpenPermission,
+  type OpenItemFound,
+} from "../../../service/file/get-open-item.ts";
 import type { Answer, Call } from "../call.ts";
 import { ACCESS } from "../codec/access.ts";
 import { shownItem } from "../codec/attributes.ts";
@@ -17,21 +21,27 @@ export async function handleQueryInfo(call: Call): Promise<Answer> {
   const open = call.open(request.fileId);
   call.expectCharge(Math.max(request.outputBytesMax, request.input.length));
   if (open.kind !== "file") throw new StatusError(STATUS.NOT_SUPPORTED);
-  const found = await getOpenItem(call.server.options.files, open.asked);
-  const { bytes, isCut } = infoOf(request, open, found);
+  const { bytes, isCut } = await infoOf(call, request, open);
   const status = isCut ? STATUS.BUFFER_OVERFLOW : STATUS.SUCCESS;
   return { status, body: [writeOutput(bytes)] };
 }
 
-function infoOf(request: QueryInfoRequest, open: FileOpen, found: OpenItemFound): Fitted {
+async function infoOf(
+  { server }: Call,
+  request: QueryInfoRequest,
+  open: FileOpen,
+): Promise<Fitted> {
   const { infoClass, outputBytesMax } = request;
+  const { files } = server.options;
   switch (request.type) {
     case INFO_TYPE.file:
-      return fileInfo(infoClass, open, found, outputBytesMax);
-    case INFO_TYPE.fileSystem:
-      return writeFileSystemInfo(infoClass, volumeOf(open, found), outputBytesMax);
+      return fileInfo(infoClass, open, await getOpenItem(files, open.asked), outputBytesMax);
+    case INFO_TYPE.fileSystem: {
+      const volume = volumeOf(open, await getOpenItem(files, open.asked));
+      return writeFileSystemInfo(infoClass, volume, outputBytesMax);
+    }
     case INFO_TYPE.security:
-      return securityInfo(request, open, found);
+      return securityInfo(request, open, await getOpenPermission(files, open.asked));
     case INFO_TYPE.quota:
       throw new StatusError(STATUS.NOT_SUPPORTED);
     default:
@@ -63,7 +73,7 @@ function fileInfo(
 function securityInfo(
   { additional, outputBytesMax }: QueryInfoRequest,
   open: FileOpen,
-  { permission }: OpenItemFound,
+  permission: string,
 ): Fitted {
   const parts = partsOf(additional);
   if (parts.owner || parts.group || parts.dacl) open.expect(ACCESS.readControl);
