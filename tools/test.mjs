@@ -1,5 +1,6 @@
 // `npm test`: installs and builds what is missing, then runs every check.
 // `npm test -- lint tidy` runs these parts only; `npm test -- put-blob` the test files so named.
+// Those in test/long run only if they are named: they need a machine of their own, or much time.
 import { spawnSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
@@ -16,7 +17,7 @@ const CHECKS = {
   tidy: () => run("dist/tools/tidy/tidy.js"),
   unused: () => run("node_modules/knip/bin/knip.js"),
   unit: () => runTests(testFiles("dist/src", "dist/tools")),
-  clients: () => runTests(testFiles("dist/test")),
+  clients: () => runTests(testFiles("dist/test").filter((file) => !isLong(file))),
 };
 
 process.chdir(root);
@@ -53,6 +54,10 @@ function secondsSince(started) {
 
 function testFiles(...folders) {
   return folders.flatMap(filesUnder).filter((file) => file.endsWith(".test.js"));
+}
+
+function isLong(file) {
+  return file.includes("test/long/");
 }
 
 function matching(pattern) {

@@ -4,12 +4,16 @@ import { test } from "node:test";
 import { ShareFileClient, StorageSharedKeyCredential } from "@azure/storage-file-share";
 import { COMMAND } from "../../src/front/smb/codec/header.ts";
 import { STATUS } from "../../src/front/smb/nt-status.ts";
+import { EMPTY_BODY } from "../../src/front/smb/smb-client.fixture.ts";
 import { READ } from "../../src/rules/share-mode.ts";
 import { refused } from "../sdk/refused.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 import { boxForThisFile } from "./box.ts";
 import { SmbFiles } from "./smb-files.ts";
 import { giveUp, leasedBy, leasedOpening, nextBreak, openLeased } from "./smb-leases.ts";
+
+/** Of the place of the next message of a frame, in the header of the one before. */
+const NEXT_AT = 20;
 
 const box = await boxForThisFile();
 const { smb, share, files } = box;
@@ -136,6 +140,33 @@ test("a second client waits until the first has given up what it wrote", async (
   assert.equal(await giveUp(files.client, key, "RH"), STATUS.UNSUCCESSFUL);
   const second = leasedBy(await other.client.receive());
   assert.deepEqual([second.state, second.epoch], ["RH", 8]);
+  other.close();
+  assert.equal(await files.end(first.handle), 0);
+});
+
+test("in a compound the word that one waits comes alone, behind what was done before", async () => {
+  const { name, key } = await newFile();
+  const other = await SmbFiles.connect(smb.port, "box");
+  const { client } = other;
+  const first = await openLeased(files.client, name, key, "RHW");
+  client.line.send(
+    client.compound([
+      [COMMAND.echo, EMPTY_BODY],
+      [COMMAND.create, leasedOpening(name, randomBytes(16), "RHW", 7)],
+      [COMMAND.echo, EMPTY_BODY],
+    ]),
+  );
+  const frame = async () => {
+    const bytes = (await client.line.next()) as Buffer;
+    return { status: client.read(bytes, false).status, next: bytes.readUInt32LE(NEXT_AT) };
+  };
+  assert.deepEqual(await frame(), { status: STATUS.SUCCESS, next: 0 });
+  assert.deepEqual(await frame(), { status: STATUS.PENDING, next: 0 });
+  await nextBreak(files.client);
+  assert.equal(await giveUp(files.client, key, "RH"), 0);
+  const { status, next } = await frame();
+  assert.equal(status, STATUS.SUCCESS);
+  assert.notEqual(next, 0, "the rest is together");
   other.close();
   assert.equal(await files.end(first.handle), 0);
 });

@@ -4,7 +4,7 @@ import { COMMAND, FLAG } from "./codec/header.ts";
 import { CONTROL } from "./codec/ioctl.ts";
 import { DIALECT } from "./codec/negotiate.ts";
 import { HEADER_BYTES, Writer } from "./codec/wire.ts";
-import { CIPHER } from "./crypto/cipher.ts";
+import { CIPHER, type CipherId } from "./crypto/cipher.ts";
 import { SIGNING } from "./crypto/signer.ts";
 import { STATUS } from "./nt-status.ts";
 import { EMPTY_BODY, type SmbClient } from "./smb-client.fixture.ts";
@@ -139,6 +139,19 @@ test("where encryption is required, nothing plain is heard, and old dialects sta
   const without = client();
   await without.negotiate({ dialects: [DIALECT.smb300], capabilities: 0 });
   assert.equal((await without.logOn(USER)).status, STATUS.ACCESS_DENIED);
+});
+
+test("of the ciphers the client's first that is known is taken", async () => {
+  const { client } = await serverUnderTest();
+  const unknown = 99 as CipherId;
+  for (const [first, second] of [
+    [CIPHER.aes128Gcm, CIPHER.aes256Gcm],
+    [CIPHER.aes256Gcm, CIPHER.aes128Gcm],
+  ] as const) {
+    const one = client();
+    await one.negotiate({ ciphers: [unknown, first, second] });
+    assert.equal(one.cipher, first);
+  }
 });
 
 test("where encryption is off, no cipher is agreed on", async () => {

@@ -160,6 +160,8 @@ export class Exchange {
     }
     const pending = this.#connection.pend(asked.message.header.messageId);
     const { asyncId } = pending;
+    // In frames of their own: Linux forgets those before a word of waiting in one encrypted frame.
+    this.#flush();
     this.#push(
       asked,
       { status: STATUS.PENDING, body: [writeError()] },

@@ -182,7 +182,8 @@ export class SmbClient {
   /** As it was sent, for who wants to ask whether it arrived. */
   stated: { capabilities: number; dialects: readonly number[] } = { capabilities: 0, dialects: [] };
   #hash: Bytes = Buffer.alloc(64);
-  #cipher: CipherId = CIPHER.aes128Ccm;
+  /** What was agreed on; 3.0 knows no other. */
+  cipher: CipherId = CIPHER.aes128Ccm;
   #signing: SigningAlgorithm = SIGNING.hmacSha256;
 
   constructor(line: ClientLine) {
@@ -211,7 +212,7 @@ export class SmbClient {
     for (let left = bytes.readUInt16LE(HEADER_BYTES + 6); left > 0; left--) {
       const type = bytes.readUInt16LE(at);
       const chosen = bytes.readUInt16LE(at + 10);
-      if (type === 2) this.#cipher = chosen as CipherId;
+      if (type === 2) this.cipher = chosen as CipherId;
       if (type === 8) this.#signing = chosen as SigningAlgorithm;
       at = alignedTo(at + 8 + bytes.readUInt16LE(at + 2), 8);
     }
@@ -246,14 +247,14 @@ export class SmbClient {
       is311
         ? deriveKey(key, label, hash, bytes)
         : deriveKey(key, old, Buffer.from(`${oldContext}\0`), bytes);
-    const bytes = cipherKeyBytes(this.#cipher);
+    const bytes = cipherKeyBytes(this.cipher);
     this.signer = new Signer(this.#signing, derive("SMBSigningKey", "SMB2AESCMAC", "SmbSign", 16));
     this.sealer = new Sealer(
-      this.#cipher,
+      this.cipher,
       derive("SMBC2SCipherKey", "SMB2AESCCM", "ServerIn ", bytes),
     );
     this.opener = new Opener(
-      this.#cipher,
+      this.cipher,
       derive("SMBS2CCipherKey", "SMB2AESCCM", "ServerOut", bytes),
     );
   }

@@ -17,7 +17,7 @@ import {
   writeNegotiate,
 } from "../codec/negotiate.ts";
 import type { Connection, Negotiated } from "../connection.ts";
-import { CIPHER, type CipherId } from "../crypto/cipher.ts";
+import { CIPHER, type CipherId, isCipher } from "../crypto/cipher.ts";
 import { SIGNING, type SigningAlgorithm } from "../crypto/signer.ts";
 import { DropConnection } from "../drop-connection.ts";
 import { TRANSFER_BYTES_MAX, TRANSFER_BYTES_MAX_202 } from "../limits.ts";
@@ -32,12 +32,6 @@ const DIALECTS: readonly Dialect[] = [
   DIALECT.smb300,
   DIALECT.smb210,
   DIALECT.smb202,
-];
-const CIPHERS: readonly CipherId[] = [
-  CIPHER.aes256Gcm,
-  CIPHER.aes128Gcm,
-  CIPHER.aes256Ccm,
-  CIPHER.aes128Ccm,
 ];
 const SIGNINGS: readonly SigningAlgorithm[] = [
   SIGNING.aesGmac,
@@ -99,7 +93,9 @@ function chooseCipher(dialect: Dialect, request: NegotiateRequest): CipherId | n
   if (dialect < DIALECT.smb311) {
     return (request.capabilities & CAPABILITY.encryption) !== 0 ? CIPHER.aes128Ccm : null;
   }
-  return CIPHERS.find((one) => request.ciphers?.includes(one)) ?? null;
+  // The client's order counts. Linux, which puts AES-128 first, makes another signing key than
+  // everybody else where AES-256 is agreed on.
+  return request.ciphers?.find(isCipher) ?? null;
 }
 
 function chooseSigning(dialect: Dialect, { signings }: NegotiateRequest): SigningAlgorithm {

@@ -34,6 +34,10 @@ export const TAG_BYTES = 16;
 /** Steps of this size stay in the processor's cache. */
 const STEP_BYTES = 128 * KIB;
 
+export function isCipher(id: number): id is CipherId {
+  return id in KINDS;
+}
+
 export function cipherKeyBytes(id: CipherId): 16 | 32 {
   return KINDS[id].keyBytes;
 }
