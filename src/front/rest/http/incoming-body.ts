@@ -1,22 +1,19 @@
-import type { IncomingMessage } from "node:http";
-import type { Body, Bytes } from "../../../base/bytes.ts";
+import { type Body, type Bytes, NO_BYTES } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
 import { freeMemory } from "../../../base/free-memory.ts";
+import type { Connection, Receiver } from "./connection.ts";
 import type { ListenerLimits } from "./limits.ts";
 import type { Pace, Transfer } from "./pace.ts";
-
-/** Of a chunked body. The service demands lengths, and so do we: no handler ever sees this one. */
-export const UNKNOWN_LENGTH = Number.POSITIVE_INFINITY;
 
 type Take = (part: Bytes) => void | Promise<void>;
 
 /**
- * The body of a request on its way in. Nothing is read ahead of the taker beyond what the socket
- * has buffered (some 64 KiB), so memory does not grow with slow disks or many uploads.
+ * The body of a request on its way in. Nothing is read ahead of the taker beyond what the connection
+ * holds (some 64 KiB), so memory does not grow with slow disks or many uploads.
  */
 export class IncomingBody implements Body, Transfer {
   readonly length: number;
-  readonly #message: IncomingMessage;
+  readonly #connection: Connection;
   readonly #pace: Pace;
   readonly #proceed: (() => void) | null;
   #asked = false;
@@ -25,20 +22,15 @@ export class IncomingBody implements Body, Transfer {
   #stop: (fault: Fault) => void = () => {};
 
   /** `proceed` gives a client that waits for it leave to send the body. */
-  constructor(message: IncomingMessage, pace: Pace, proceed: (() => void) | null) {
-    this.length = lengthOf(message);
-    this.#message = message;
+  constructor(connection: Connection, length: number, pace: Pace, proceed: (() => void) | null) {
+    this.length = length;
+    this.#connection = connection;
     this.#pace = pace;
     this.#proceed = proceed;
   }
 
   get isHeldBack(): boolean {
     return this.#proceed !== null && !this.#asked;
-  }
-
-  /** Bytes that are still to come from the client. */
-  get rest(): number {
-    return this.#message.complete ? 0 : this.length - this.#moved;
   }
 
   get moved(): number {
@@ -58,10 +50,23 @@ export class IncomingBody implements Body, Transfer {
     this.#asked = true;
     if (this.length === 0) return;
     this.#proceed?.();
-    // A small body that came together with its head is here once Node has dealt with that.
-    await undefined;
-    if (this.#message.readableLength === this.length) await this.#takeWhole(take);
-    else await this.#takeParts(take);
+    if (this.#connection.holds(this.length)) {
+      this.#moved = this.length;
+      await take(this.#connection.takeHeld(this.length));
+    } else {
+      // The first part does not come before the caller knows that it has asked.
+      await undefined;
+      await this.#takeParts(take);
+    }
+  }
+
+  /** Bytes that are still to come from the client. What is here to the end is forgotten. */
+  skip(): number {
+    const rest = this.length - this.#moved;
+    if (!this.#connection.holds(rest)) return rest;
+    this.#connection.takeHeld(rest);
+    this.#moved = this.length;
+    return 0;
   }
 
   /** Reads on and forgets what comes. True if the end was reached within the limits. */
@@ -81,27 +86,21 @@ export class IncomingBody implements Body, Transfer {
     }
   }
 
-  #takeWhole(take: Take): void | Promise<void> {
-    this.#moved = this.length;
-    return take(this.#message.read());
-  }
-
   #takeParts(take: Take): Promise<void> {
-    const message = this.#message;
-    if (message.destroyed) return Promise.reject(new Fault("IncompleteBody"));
+    const connection = this.#connection;
     return new Promise((resolve, reject) => {
       // While a part is being taken nothing else ends the drain: a taker is never left alone with
       // a part that it still works on.
       let taking = false;
       let refusal: Fault | null = null;
+      let surplus = NO_BYTES;
       const end = (): void => {
         this.#waiting = false;
         this.#stop = () => {};
         this.#pace.forget(this);
-        message.off("data", onData).off("close", onClose);
+        connection.stopReceiving(surplus);
       };
       const fail = (error: unknown): void => {
-        message.pause();
         end();
         reject(error);
       };
@@ -115,7 +114,7 @@ export class IncomingBody implements Body, Transfer {
           resolve();
         }
       };
-      const onData = (part: Bytes): void => {
+      const takeOne = (part: Bytes): void => {
         this.#moved += part.length;
         taking = true;
         try {
@@ -125,10 +124,10 @@ export class IncomingBody implements Body, Transfer {
             taken();
           } else {
             this.#waiting = false;
-            message.pause();
+            connection.socket.pause();
             const goOn = () => {
               freeMemory(part);
-              message.resume();
+              connection.socket.resume();
             };
             wait.then(goOn).then(taken, fail);
           }
@@ -136,9 +135,15 @@ export class IncomingBody implements Body, Transfer {
           fail(error);
         }
       };
-      // Node closes a message as soon as its last part is handed out, taken or not.
-      const onClose = (): void => {
-        if (this.#moved < this.length) this.#stop(new Fault("IncompleteBody"));
+      const receiver: Receiver = {
+        take: (part) => {
+          const rest = this.length - this.#moved;
+          if (part.length > rest) surplus = part.subarray(rest);
+          takeOne(part.length > rest ? part.subarray(0, rest) : part);
+        },
+        end: () => {
+          if (this.#moved < this.length) this.#stop(new Fault("IncompleteBody"));
+        },
       };
 
       this.#stop = (fault) => {
@@ -147,12 +152,7 @@ export class IncomingBody implements Body, Transfer {
       };
       this.#waiting = true;
       this.#pace.watch(this);
-      message.on("close", onClose).on("data", onData).resume();
+      connection.receive(receiver);
     });
   }
-}
-
-function lengthOf({ headers }: IncomingMessage): number {
-  if (headers["transfer-encoding"] !== undefined) return UNKNOWN_LENGTH;
-  return Number(headers["content-length"] ?? 0);
 }

@@ -1,15 +1,14 @@
-import type { IncomingMessage } from "node:http";
 import type { Instant } from "../../../base/clock.ts";
 import { Fault } from "../../../base/fault.ts";
 import type { Query, RequestHeaders, RestRequest } from "./exchange.ts";
-import { type IncomingBody, UNKNOWN_LENGTH } from "./incoming-body.ts";
+import type { IncomingBody } from "./incoming-body.ts";
 import { NEWEST_VERSION, protocolVersion } from "./protocol-version.ts";
 import { parseQuery } from "./query.ts";
+import { type RequestHead, UNKNOWN_LENGTH } from "./request-head.ts";
 import { nextRequestId } from "./request-id.ts";
 
 /** Every method that some service has an operation for. */
 const METHODS = new Set(["GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS", "MERGE", "PATCH"]);
-const MAPPED_IPV4 = "::ffff:";
 const NO_QUERY = parseQuery("");
 
 export class IncomingRequest implements RestRequest {
@@ -21,24 +20,26 @@ export class IncomingRequest implements RestRequest {
   readonly body: IncomingBody;
   readonly secure: boolean;
   readonly receivedMs: Instant;
-  /** IPv4 looks the same whether or not it came through a socket that also takes IPv6. */
   readonly remoteAddress: string;
   version = NEWEST_VERSION;
   #query: Query = NO_QUERY;
 
-  constructor(message: IncomingMessage, body: IncomingBody, secure: boolean, receivedMs: Instant) {
-    this.method = message.method as string;
-    this.target = originForm(message.url as string);
+  constructor(
+    head: RequestHead,
+    body: IncomingBody,
+    remoteAddress: string,
+    secure: boolean,
+    receivedMs: Instant,
+  ) {
+    this.method = head.method;
+    this.target = originForm(head.target);
     const mark = this.target.indexOf("?");
     this.path = mark < 0 ? this.target : this.target.slice(0, mark);
-    this.headers = new MessageHeaders(message);
+    this.headers = head.headers;
     this.body = body;
+    this.remoteAddress = remoteAddress;
     this.secure = secure;
     this.receivedMs = receivedMs;
-    const address = message.socket.remoteAddress ?? "";
-    this.remoteAddress = address.startsWith(MAPPED_IPV4)
-      ? address.slice(MAPPED_IPV4.length)
-      : address;
   }
 
   get query(): Query {
@@ -54,24 +55,6 @@ export class IncomingRequest implements RestRequest {
     this.#query = parseQuery(this.target.slice(this.path.length + 1));
     this.version = protocolVersion(this.headers, this.#query);
     if (this.body.length === UNKNOWN_LENGTH) throw new Fault("MissingContentLengthHeader");
-  }
-}
-
-class MessageHeaders implements RequestHeaders {
-  readonly #message: IncomingMessage;
-
-  constructor(message: IncomingMessage) {
-    this.#message = message;
-  }
-
-  get(name: string): string | undefined {
-    const value = this.#message.headers[name];
-    // The object has the names of every object, such as `constructor`, too.
-    return typeof value === "string" ? value : undefined;
-  }
-
-  get raw(): readonly string[] {
-    return this.#message.rawHeaders;
   }
 }
 

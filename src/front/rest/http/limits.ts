@@ -8,7 +8,7 @@ export interface ListenerLimits {
   /** For the whole head of a request, and for the TLS handshake. */
   readonly headersMs: number;
   readonly headersCheckMs: number;
-  /** How long a connection may idle between two requests. */
+  /** How long a connection may idle between two requests; 0 for ever. */
   readonly keepAliveMs: number;
   /** How often the progress of slow transfers is looked at. */
   readonly paceCheckMs: number;
@@ -19,8 +19,8 @@ export interface ListenerLimits {
   /** Of a larger one this much is, so that the client has a chance to see the answer. */
   readonly discardBytesMax: number;
   readonly discardIdleMs: number;
-  /** Requests on one connection that wait for their turn. */
-  readonly pipelinedMax: number;
+  /** A connection is not read on while so much waits for its turn behind a request. */
+  readonly heldBytesMax: number;
   /** For requests that run when the server stops. */
   readonly drainMs: number;
 }
@@ -47,6 +47,6 @@ export const DEFAULT_LIMITS: ListenerLimits = {
   unreadBytesMax: 256 * KIB,
   discardBytesMax: 256 * MIB,
   discardIdleMs: 5_000,
-  pipelinedMax: 100,
+  heldBytesMax: 64 * KIB,
   drainMs: 20_000,
 };

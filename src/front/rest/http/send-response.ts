@@ -1,10 +1,12 @@
-import type { ServerResponse } from "node:http";
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
 import type { Bytes } from "../../../base/bytes.ts";
 import { KIB } from "../../../base/limits.ts";
+import type { Connection } from "./connection.ts";
 import type { ResponseBody, ResponseStream, RestResponse } from "./exchange.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 import type { ListenerLimits } from "./limits.ts";
-import type { Pace, Transfer } from "./pace.ts";
+import type { Pace } from "./pace.ts";
 
 /** Larger pieces would make a slow reader look like one that has stopped. */
 const SLICE_BYTES_MAX = 512 * KIB;
@@ -12,40 +14,42 @@ const SLICE_BYTES_MAX = 512 * KIB;
 export interface Sender {
   readonly limits: ListenerLimits;
   readonly pace: Pace;
-  /** Headers that every answer has, whoever asked. */
-  commonHeaders(): readonly string[];
+  /** Lines that every answer has, whoever asked. */
+  commonLines(): string;
+  /** Lines that tell the client that it may send another request. */
+  readonly keepAliveLines: string;
   /** Whether connections are closed after their answer. */
   readonly closing: boolean;
 }
 
 /**
  * Sends an answer and resolves with the length of its body once all of it is on its way to the
- * socket, or the client has gone. Throws if the head cannot be sent (then nothing was), or if a
+ * socket, or the client has gone. Throws if the head cannot be spelled (then nothing was sent), or if a
  * stream breaks: the connection is cut then, as that is the only way left to tell the client.
  */
 export async function sendResponse(
   sender: Sender,
   request: IncomingRequest,
-  output: ServerResponse,
+  connection: Connection,
   response: RestResponse,
 ): Promise<number> {
   const body = bodyOf(request, response);
+  const { socket } = connection;
   try {
-    if (output.destroyed) return 0;
-    const rest = request.body.rest;
-    const close = sender.closing || rest > sender.limits.unreadBytesMax;
-    output.writeHead(response.status, headersOf(sender, request, response, body, close));
+    if (socket.destroyed) return 0;
+    const rest = request.body.skip();
+    const isTooMuch = rest > sender.limits.unreadBytesMax;
+    if (sender.closing || isTooMuch || request.body.isHeldBack) connection.isLast = true;
+    const head = headOf(sender, request, response, body, connection.isLast);
+    connection.isAnswered = true;
     if (rest === 0 && (body === null || isSmall(body))) {
-      sendSoon(() => {
-        output.end(body);
-        if (output.writableLength > 0) watchReader(sender, output);
-      });
+      sendSoon({ sender, connection, head, body });
     } else {
-      watchReader(sender, output);
-      if (body === null) output.flushHeaders();
-      else await sendParts(output, body);
-      if (rest > 0) await finishRequest(sender, request, output);
-      if (!output.destroyed) output.end();
+      connection.watchReader(sender.pace);
+      socket.write(head, "latin1");
+      if (body !== null) await sendParts(socket, body);
+      if (rest > 0 && !(await request.body.discard(sender.limits))) connection.isLast = true;
+      connection.over();
     }
     return body === null ? 0 : body.length;
   } finally {
@@ -53,18 +57,52 @@ export async function sendResponse(
   }
 }
 
-const ready: (() => void)[] = [];
+/** An answer that is all there. */
+interface WholeAnswer {
+  readonly sender: Sender;
+  readonly connection: Connection;
+  readonly head: string;
+  readonly body: Bytes | null;
+}
+
+const ready: WholeAnswer[] = [];
 
 /**
  * Small answers that are ready in one turn of the event loop leave together at its end. A client
  * that is woken by the first finds the others, too: waking it for each costs both sides more than
  * the answer itself.
  */
-function sendSoon(send: () => void): void {
-  if (ready.push(send) > 1) return;
+function sendSoon(answer: WholeAnswer): void {
+  if (ready.push(answer) > 1) return;
   setImmediate(() => {
-    for (const one of ready.splice(0)) one();
+    for (const one of ready.splice(0)) sendWhole(one);
   });
+}
+
+function sendWhole({ sender, connection, head, body }: WholeAnswer): void {
+  const { socket } = connection;
+  const over = () => connection.over();
+  if (body === null) {
+    socket.write(head, "latin1", over);
+  } else if (body.length <= JOINED_BYTES_MAX) {
+    socket.write(joined(head, body), over);
+  } else {
+    socket.cork();
+    socket.write(head, "latin1");
+    socket.write(body, over);
+    socket.uncork();
+  }
+  if (socket.writableLength > 0) connection.watchReader(sender.pace);
+}
+
+/** Up to this size a body is copied behind its head: that costs less than to send it by itself. */
+const JOINED_BYTES_MAX = 16 * KIB;
+
+function joined(head: string, body: Bytes): Bytes {
+  const bytes = Buffer.allocUnsafe(head.length + body.length);
+  bytes.write(head, 0, "latin1");
+  bytes.set(body, head.length);
+  return bytes;
 }
 
 /** Null if this answer has none, whatever was given. */
@@ -79,33 +117,33 @@ function isSmall(body: Bytes | ResponseStream): body is Bytes {
 }
 
 const CLIENT_REQUEST_ID = /^[\x21-\x7e]{1,1024}$/;
+/** What no header may have in it: it would end its line, or is more than a byte. */
+const NOT_IN_HEADERS = /[^\t\x20-\x7e\x80-\xff]/;
 
-function headersOf(
+function headOf(
   sender: Sender,
   request: IncomingRequest,
-  response: RestResponse,
+  { status, headers }: RestResponse,
   body: Bytes | ResponseStream | null,
-  close: boolean,
-): string[] {
-  const headers = [
-    ...sender.commonHeaders(),
-    "x-ms-request-id",
-    request.id,
-    "x-ms-version",
-    request.version,
-    ...response.headers,
-  ];
+  isLast: boolean,
+): string {
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${sender.commonLines()}`;
+  head += `x-ms-request-id: ${request.id}\r\nx-ms-version: ${request.version}\r\n`;
+  for (let at = 0; at < headers.length; at += 2) {
+    const value = headers[at + 1] as string;
+    if (NOT_IN_HEADERS.test(value)) throw new Error(`${headers[at]} cannot be sent as a header`);
+    head += `${headers[at]}: ${value}\r\n`;
+  }
   const clientRequestId = request.headers.get("x-ms-client-request-id");
   if (clientRequestId !== undefined && CLIENT_REQUEST_ID.test(clientRequestId)) {
-    headers.push("x-ms-client-request-id", clientRequestId);
+    head += `x-ms-client-request-id: ${clientRequestId}\r\n`;
   }
-  if (body !== null) headers.push("Content-Length", String(body.length));
-  else if (mayStateLength(request, response)) headers.push("Content-Length", "0");
-  if (close) headers.push("Connection", "close");
-  return headers;
+  if (body !== null) head += `Content-Length: ${body.length}\r\n`;
+  else if (mayStateLength(request, status)) head += "Content-Length: 0\r\n";
+  return `${head}${isLast ? "Connection: close\r\n" : sender.keepAliveLines}\r\n`;
 }
 
-function mayStateLength(request: IncomingRequest, { status }: RestResponse): boolean {
+function mayStateLength(request: IncomingRequest, status: number): boolean {
   return request.method !== "HEAD" && status !== 204 && status !== 304;
 }
 
@@ -113,7 +151,7 @@ function mayStateLength(request: IncomingRequest, { status }: RestResponse): boo
  * Hands over one slice after the other, no faster than the client takes them: the memory of a part
  * is used again once the next one is asked for.
  */
-async function sendParts(output: ServerResponse, body: Bytes | ResponseStream): Promise<void> {
+async function sendParts(output: Socket, body: Bytes | ResponseStream): Promise<void> {
   let wake = (): void => {};
   const woken = (): void => wake();
   output.on("close", woken);
@@ -143,36 +181,6 @@ async function sendParts(output: ServerResponse, body: Bytes | ResponseStream): 
 async function* partsOf(body: Bytes | ResponseStream): AsyncIterable<Bytes> {
   if (Buffer.isBuffer(body)) yield body;
   else yield* body.parts();
-}
-
-/**
- * The client has its answer, and may still be sending. Closing at once would make its system throw
- * the answer away unread, so we read on for a while.
- */
-async function finishRequest(
-  sender: Sender,
-  request: IncomingRequest,
-  output: ServerResponse,
-): Promise<void> {
-  const { socket } = output;
-  const complete = await request.body.discard(sender.limits);
-  if (!complete) output.once("finish", () => socket?.destroySoon());
-}
-
-function watchReader(sender: Sender, output: ServerResponse): void {
-  const { socket } = output;
-  if (socket === null) return;
-  const reader: Transfer = {
-    get waiting() {
-      return socket.writableLength > 0;
-    },
-    get moved() {
-      return socket.bytesWritten - socket.writableLength;
-    },
-    cut: () => socket.destroy(),
-  };
-  sender.pace.watch(reader);
-  output.once("close", () => sender.pace.forget(reader));
 }
 
 function closeStream(body: ResponseBody): void {

@@ -1,9 +1,9 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { createServer as createSecureServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { createServer as createSecureServer } from "node:tls";
 import type { Clock } from "../../../base/clock.ts";
 import { Fault } from "../../../base/fault.ts";
 import { rfc1123 } from "../../../base/time-text.ts";
+import { Connection, type ConnectionOwner } from "./connection.ts";
 import type { RestResponse, RestService } from "./exchange.ts";
 import { faultOfError } from "./fault-of-error.ts";
 import { IncomingBody } from "./incoming-body.ts";
@@ -12,8 +12,8 @@ import type { ListenerLimits } from "./limits.ts";
 import type { HttpLog } from "./log.ts";
 import { Pace } from "./pace.ts";
 import { redactHeaders, redactTarget } from "./redact.ts";
+import type { RequestHead } from "./request-head.ts";
 import { type Sender, sendResponse } from "./send-response.ts";
-import { Turns } from "./turns.ts";
 
 export interface ListenerOptions {
   readonly service: RestService;
@@ -52,20 +52,21 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   return listener;
 }
 
-class HttpListener implements Listener, Sender {
+class HttpListener implements Listener, Sender, ConnectionOwner {
   readonly limits: ListenerLimits;
   readonly pace: Pace;
+  readonly keepAliveLines: string;
   readonly #options: ListenerOptions;
   readonly #server: Server;
   readonly #receiving: Pace;
-  /** Of every connection that there is. */
-  readonly #turns = new Map<Socket, Turns>();
-  readonly #running = new Set<Promise<void>>();
+  readonly #connections = new Set<Connection>();
   #bound: AddressInfo = { address: "", family: "", port: 0 };
-  #paceTimer: NodeJS.Timeout | undefined;
+  #timers: NodeJS.Timeout[] = [];
   #drained: Promise<void> | null = null;
-  #common: readonly string[] = [];
+  #commonLines = "";
   #commonSecond = Number.NaN;
+  #running = 0;
+  #onLastAnswer: () => void = () => {};
 
   constructor(options: ListenerOptions) {
     const { limits } = options;
@@ -73,15 +74,12 @@ class HttpListener implements Listener, Sender {
     this.limits = limits;
     this.pace = new Pace(limits.send);
     this.#receiving = new Pace(limits.receive);
-    this.#server = serverOf(options)
-      .on("request", (message, output) => this.#accept(message, output, null))
-      .on("checkContinue", (message, output) =>
-        this.#accept(message, output, () => output.writeContinue()),
-      )
-      .on(options.tls === null ? "connection" : "secureConnection", (socket: Socket) => {
-        this.#turns.set(socket, new Turns());
-        socket.once("close", () => this.#turns.delete(socket));
-      });
+    this.keepAliveLines = keepAliveLines(limits);
+    this.#server = serverOf(options, (socket) => {
+      const connection = new Connection(socket, this);
+      this.#connections.add(connection);
+      socket.once("close", () => this.#connections.delete(connection));
+    });
   }
 
   async open(): Promise<void> {
@@ -95,11 +93,19 @@ class HttpListener implements Listener, Sender {
         resolve();
       });
     });
-    const check = (): void => {
+    this.#every(this.limits.paceCheckMs, () => {
       this.#receiving.check();
       this.pace.check();
-    };
-    this.#paceTimer = setInterval(check, this.limits.paceCheckMs).unref();
+    });
+    const { headersCheckMs, keepAliveMs } = this.limits;
+    const waitMs = keepAliveMs === 0 ? headersCheckMs : Math.min(headersCheckMs, keepAliveMs);
+    this.#every(waitMs, () => {
+      for (const connection of this.#connections) connection.wait(waitMs);
+    });
+  }
+
+  #every(ms: number, check: () => void): void {
+    this.#timers.push(setInterval(check, ms).unref());
   }
 
   get address(): string {
@@ -120,14 +126,14 @@ class HttpListener implements Listener, Sender {
     return this.#drained !== null;
   }
 
-  commonHeaders(): readonly string[] {
+  commonLines(): string {
     const now = this.#options.clock.now();
     const second = Math.floor(now / 1_000);
     if (second !== this.#commonSecond) {
-      this.#common = ["Server", this.#options.software, "Date", rfc1123(now)];
+      this.#commonLines = `Server: ${this.#options.software}\r\nDate: ${rfc1123(now)}\r\n`;
       this.#commonSecond = second;
     }
-    return this.#common;
+    return this.#commonLines;
   }
 
   drain(): Promise<void> {
@@ -137,44 +143,48 @@ class HttpListener implements Listener, Sender {
 
   async #close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    for (const [socket, turns] of this.#turns) if (turns.idle) socket.destroy();
+    for (const { isIdle, socket } of this.#connections) if (isIdle) socket.destroy();
     let late: NodeJS.Timeout | undefined;
     const tooLate = new Promise<void>((resolve) => {
       late = setTimeout(resolve, this.limits.drainMs);
     });
-    await Promise.race([closed.then(() => Promise.all(this.#running)), tooLate]);
+    await Promise.race([closed.then(() => this.#allAnswered()), tooLate]);
     clearTimeout(late);
-    clearInterval(this.#paceTimer);
-    for (const socket of this.#turns.keys()) socket.destroy();
+    for (const timer of this.#timers) clearInterval(timer);
+    for (const { socket } of this.#connections) socket.destroy();
   }
 
-  #accept(message: IncomingMessage, output: ServerResponse, proceed: (() => void) | null): void {
+  #allAnswered(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onLastAnswer = resolve;
+      if (this.#running === 0) resolve();
+    });
+  }
+
+  serve(connection: Connection, head: RequestHead): void {
     const { clock, tls } = this.#options;
-    const body = new IncomingBody(message, this.#receiving, proceed);
-    const request = new IncomingRequest(message, body, tls !== null, clock.now());
-    const { socket } = message;
-    const turns = this.#turns.get(socket);
-    if (turns === undefined) return;
-    output.once("close", () => {
-      if (socket.destroyed) turns.abandon();
-      else turns.over();
-      if (this.closing && turns.idle) socket.destroySoon();
-    });
-    const waiting = turns.take(() => this.#run(request, output));
-    if (waiting > this.limits.pipelinedMax) socket.destroy();
+    const proceed = () => connection.socket.write("HTTP/1.1 100 Continue\r\n\r\n", "latin1");
+    const leave = head.waitsForLeave ? proceed : null;
+    const body = new IncomingBody(connection, head.bodyBytes, this.#receiving, leave);
+    const { remoteAddress } = connection;
+    const request = new IncomingRequest(head, body, remoteAddress, tls !== null, clock.now());
+    void this.#run(connection, request);
   }
 
-  #run(request: IncomingRequest, output: ServerResponse): void {
-    const running = this.#answer(request, output).catch((error) => {
+  async #run(connection: Connection, request: IncomingRequest): Promise<void> {
+    this.#running++;
+    try {
+      await this.#answer(connection, request);
+    } catch (error) {
       this.#options.log.failure(request.id, error);
-      output.destroy();
-    });
-    this.#running.add(running);
-    running.then(() => this.#running.delete(running));
+      connection.socket.destroy();
+    }
+    this.#running--;
+    if (this.#running === 0) this.#onLastAnswer();
   }
 
   /** The one place where everything that is thrown ends up. */
-  async #answer(request: IncomingRequest, output: ServerResponse): Promise<void> {
+  async #answer(connection: Connection, request: IncomingRequest): Promise<void> {
     let response: RestResponse;
     try {
       response = await this.#respond(request);
@@ -183,19 +193,19 @@ class HttpListener implements Listener, Sender {
     }
     let bytes: number;
     try {
-      bytes = await sendResponse(this, request, output, response);
+      bytes = await sendResponse(this, request, connection, response);
     } catch (error) {
-      if (output.headersSent) throw error;
+      if (connection.isAnswered) throw error;
       response = this.#refusal(error, request);
-      bytes = await sendResponse(this, request, output, response);
+      bytes = await sendResponse(this, request, connection, response);
     }
-    this.#report(request, output, response, bytes);
+    this.#report(request, connection.socket, response, bytes);
   }
 
-  async #respond(request: IncomingRequest): Promise<RestResponse> {
+  #respond(request: IncomingRequest): RestResponse | Promise<RestResponse> {
     if (request.method === "GET" && request.target === "/healthz") return this.#health();
     request.read();
-    return await this.#options.service.handle(request);
+    return this.#options.service.handle(request);
   }
 
   #health(): RestResponse {
@@ -211,7 +221,7 @@ class HttpListener implements Listener, Sender {
 
   #report(
     request: IncomingRequest,
-    output: ServerResponse,
+    { destroyed: aborted }: Socket,
     { status, headers }: RestResponse,
     responseBytes: number,
   ): void {
@@ -230,7 +240,7 @@ class HttpListener implements Listener, Sender {
       status,
       requestBytes: request.body.moved,
       responseBytes,
-      aborted: output.destroyed,
+      aborted,
     });
     log.debug?.(
       `${id} ${service.name} ${method} ${target}${redactHeaders(request.headers.raw)}\n` +
@@ -239,28 +249,33 @@ class HttpListener implements Listener, Sender {
   }
 }
 
-function serverOf({ limits, tls }: ListenerOptions): Server {
+function keepAliveLines({ keepAliveMs }: ListenerLimits): string {
+  const seconds = Math.floor(keepAliveMs / 1_000);
+  const timeout = keepAliveMs === 0 ? "" : `Keep-Alive: timeout=${seconds}\r\n`;
+  return `Connection: keep-alive\r\n${timeout}`;
+}
+
+function serverOf({ limits, tls }: ListenerOptions, take: (socket: Socket) => void): Server {
   const options = {
-    maxHeaderSize: limits.headerBytesMax,
-    headersTimeout: limits.headersMs,
-    connectionsCheckingInterval: limits.headersCheckMs,
-    keepAliveTimeout: limits.keepAliveMs,
-    // Bodies have no time limit as a whole: their pace is checked instead.
-    requestTimeout: 0,
+    // A client may end its side and still want the answer.
+    allowHalfOpen: true,
+    noDelay: true,
     // Finds out about clients that are gone without a word.
     keepAlive: true,
   };
   const server =
     tls === null
-      ? createServer(options)
-      : createSecureServer({
-          ...options,
-          ...tls,
-          minVersion: "TLSv1.2",
-          handshakeTimeout: limits.headersMs,
-        });
+      ? createServer(options, take)
+      : createSecureServer(
+          {
+            ...options,
+            ...tls,
+            ALPNProtocols: ["http/1.1"],
+            minVersion: "TLSv1.2",
+            handshakeTimeout: limits.headersMs,
+          },
+          take,
+        ).on("tlsClientError", (_, socket) => socket.destroy());
   server.maxConnections = limits.connectionsMax;
-  // Node would drop what is beyond its default unsaid; the size of the head is limited instead.
-  server.maxHeadersCount = 0;
   return server;
 }

@@ -1,0 +1,221 @@
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { type Bytes, NO_BYTES } from "../../../base/bytes.ts";
+import type { ListenerLimits } from "./limits.ts";
+import type { Pace, Transfer } from "./pace.ts";
+import { mayBeHead, parseHead, type RequestHead } from "./request-head.ts";
+
+/** What a connection needs of its listener. */
+export interface ConnectionOwner {
+  readonly limits: ListenerLimits;
+  /** Whether connections are closed as soon as they are idle. */
+  readonly closing: boolean;
+  /** Answers a request, and then calls `over`. */
+  serve(connection: Connection, head: RequestHead): void;
+}
+
+/** Who takes the bytes that come, instead of the connection. */
+export interface Receiver {
+  take(part: Bytes): void;
+  /** Nothing more will come. */
+  end(): void;
+}
+
+/** There are none as long as this. */
+const METHOD_CHARS_MAX = 31;
+const HEAD_END = "\r\n\r\n";
+const LF = 0x0a;
+const CR = 0x0d;
+const MAPPED_IPV4 = "::ffff:";
+
+/**
+ * A client's connection. Its requests run one after the other, in the order in which they came:
+ * clients that send the next before they have the answer to the last mean exactly that.
+ */
+export class Connection implements Transfer {
+  readonly socket: Socket;
+  /** IPv4 looks the same whether or not it came through a socket that also takes IPv6. */
+  readonly remoteAddress: string;
+  /** Whether the answer to the request that is under way, or a part of it, is sent. */
+  isAnswered = false;
+  /** Whether the connection is closed once it is. */
+  isLast = false;
+  readonly #owner: ConnectionOwner;
+  /** What has come, and nobody has taken yet. */
+  #held = NO_BYTES;
+  /** So much of it is known not to hold the end of a head. */
+  #searched = 0;
+  #receiver: Receiver | null = null;
+  #isBusy = false;
+  #hasServed = false;
+  /** Nothing is read any more: the client has ended, or was refused. */
+  #isEnded = false;
+  /** How long it has been waiting for a request. */
+  #waitedMs = 0;
+  /** Sees to it that the client reads its answer. */
+  #pace: Pace | null = null;
+
+  constructor(socket: Socket, owner: ConnectionOwner) {
+    const address = socket.remoteAddress ?? "";
+    this.socket = socket;
+    this.remoteAddress = address.startsWith(MAPPED_IPV4)
+      ? address.slice(MAPPED_IPV4.length)
+      : address;
+    this.#owner = owner;
+    socket
+      .on("data", (part: Bytes) => this.#take(part))
+      .on("end", () => this.#end())
+      .on("close", () => this.#close())
+      // Clients go away as they like; `close` follows.
+      .on("error", () => {});
+  }
+
+  /** Whether no request is under way. */
+  get isIdle(): boolean {
+    return !this.#isBusy;
+  }
+
+  get waiting(): boolean {
+    return this.socket.writableLength > 0;
+  }
+
+  get moved(): number {
+    return this.socket.bytesWritten - this.socket.writableLength;
+  }
+
+  cut(): void {
+    this.socket.destroy();
+  }
+
+  /** As much as has come of the next bytes, but not more than asked for. */
+  takeHeld(bytesMax: number): Bytes {
+    const taken = this.#held.subarray(0, bytesMax);
+    this.#held = this.#held.subarray(taken.length);
+    return taken;
+  }
+
+  /** Whether so many bytes are here already. */
+  holds(bytes: number): boolean {
+    return this.#held.length >= bytes;
+  }
+
+  /** From now on `receiver` gets all that comes, and first of all what has come. */
+  receive(receiver: Receiver): void {
+    this.#receiver = receiver;
+    this.socket.resume();
+    const held = this.takeHeld(this.#held.length);
+    if (held.length > 0) receiver.take(held);
+    if (this.#isEnded) receiver.end();
+  }
+
+  /** The receiver wants no more; `surplus` is what it had too much. */
+  stopReceiving(surplus: Bytes): void {
+    this.#receiver = null;
+    this.#held = surplus;
+  }
+
+  /** Cuts the client if it does not read on, until the answer is over. */
+  watchReader(pace: Pace): void {
+    this.#pace = pace;
+    pace.watch(this);
+  }
+
+  /** The request has been read and its answer sent. */
+  over(): void {
+    this.#forgetReader();
+    this.#isBusy = false;
+    this.#waitedMs = 0;
+    if (this.isLast) this.socket.destroySoon();
+    if (this.socket.destroyed || this.isLast) return;
+    if (this.#held.length > 0) this.#beginNext();
+    if (this.#isBusy) return;
+    if (this.#isEnded || this.#owner.closing) this.socket.destroySoon();
+    else if (this.socket.isPaused()) this.socket.resume();
+  }
+
+  /** So much time has passed: closes the connection if it has waited too long for a request. */
+  wait(ms: number): void {
+    if (this.#isBusy) return;
+    const { headersMs, keepAliveMs } = this.#owner.limits;
+    const isBegun = !this.#hasServed || this.#held.length > 0;
+    this.#waitedMs += ms;
+    if (isBegun) {
+      if (this.#waitedMs > headersMs) this.#refuse(408);
+    } else if (keepAliveMs !== 0 && this.#waitedMs > keepAliveMs) {
+      this.socket.destroySoon();
+    }
+  }
+
+  #take(part: Bytes): void {
+    if (this.#receiver !== null) {
+      this.#receiver.take(part);
+      return;
+    }
+    if (this.#isEnded) return;
+    const isFirst = this.#held.length === 0;
+    this.#held = isFirst ? part : Buffer.concat([this.#held, part]);
+    if (this.#isBusy) {
+      if (this.#held.length >= this.#owner.limits.heldBytesMax) this.socket.pause();
+      return;
+    }
+    if (isFirst) this.#waitedMs = 0;
+    this.#beginNext();
+  }
+
+  /** Serves the next request if its head is here. */
+  #beginNext(): void {
+    while (this.#held[0] === CR || this.#held[0] === LF) this.#held = this.#held.subarray(1);
+    const { headerBytesMax } = this.#owner.limits;
+    const end = this.#held.indexOf(HEAD_END, this.#searched, "latin1");
+    if (end > headerBytesMax || (end < 0 && this.#held.length > headerBytesMax)) {
+      this.#refuse(431);
+    } else if (end >= 0) {
+      this.#serve(end);
+    } else if (mayBeHead(this.#held.toString("latin1", 0, METHOD_CHARS_MAX + 1))) {
+      this.#searched = Math.max(0, this.#held.length - HEAD_END.length + 1);
+    } else {
+      this.#refuse(400);
+    }
+  }
+
+  #serve(headEnd: number): void {
+    const head = parseHead(this.#held.toString("latin1", 0, headEnd + 2));
+    this.#held = this.#held.subarray(headEnd + HEAD_END.length);
+    this.#searched = 0;
+    if (typeof head === "number") {
+      this.#refuse(head);
+      return;
+    }
+    this.#isBusy = true;
+    this.#hasServed = true;
+    this.isAnswered = false;
+    this.isLast = !head.keepsAlive;
+    this.#owner.serve(this, head);
+  }
+
+  /** For what is no request that a service could answer. */
+  #refuse(status: number): void {
+    this.#held = NO_BYTES;
+    this.#isEnded = true;
+    const line = `HTTP/1.1 ${status} ${STATUS_CODES[status]}`;
+    this.socket.write(`${line}\r\nConnection: close\r\n\r\n`, "latin1");
+    this.socket.destroySoon();
+  }
+
+  #end(): void {
+    this.#isEnded = true;
+    this.#receiver?.end();
+    if (!this.#isBusy) this.socket.destroySoon();
+  }
+
+  #close(): void {
+    this.#isEnded = true;
+    this.#forgetReader();
+    this.#receiver?.end();
+  }
+
+  #forgetReader(): void {
+    this.#pace?.forget(this);
+    this.#pace = null;
+  }
+}
