@@ -50,8 +50,10 @@ export class Crc64 {
 
   #updateThroughWindow(bytes: Bytes): void {
     for (let from = 0; from < bytes.length; from += WINDOW_BYTES) {
-      const length = bytes.copy(window, 0, from);
-      this.#updateAt(WINDOW_AT, WINDOW_AT + length);
+      const part = bytes.subarray(from, from + WINDOW_BYTES);
+      // Into shared memory `copy` would go word by word.
+      window.fill(part, 0, part.length);
+      this.#updateAt(WINDOW_AT, WINDOW_AT + part.length);
     }
   }
 

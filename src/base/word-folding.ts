@@ -43,6 +43,8 @@ export class WordFolding {
   readonly rest: Bytes;
   readonly #restAt: number;
   readonly #quotient: Bytes;
+  /** Filling shared memory with a number goes byte by byte. */
+  readonly #zeros: Bytes;
   readonly #beforeAt: number;
   readonly #fold: Fold;
 
@@ -53,6 +55,7 @@ export class WordFolding {
     this.#restAt = placeInAlignedMemory(this.rest) as number;
     // Before the quotient there are zeros, and behind it, too.
     this.#quotient = alignedBytes(this.rest.length + BLOCK_BYTES_MAX);
+    this.#zeros = Buffer.alloc(this.rest.length);
     this.#beforeAt = placeInAlignedMemory(this.#quotient) as number;
     this.#fold = compileFold(exponents.slice(1).map((exponent) => degree - exponent));
   }
@@ -74,7 +77,7 @@ export class WordFolding {
     // Only the last tap of the first word is here.
     this.#quotient.writeBigInt64LE(state);
     this.#fold(at, at + until, before, before + room);
-    this.#quotient.fill(0, room + until, room + bytes);
+    this.#quotient.fill(this.#zeros, room + until, room + bytes);
     this.#fold(at + until, at + bytes, before + until, this.#restAt);
   }
 }

@@ -37,8 +37,10 @@ export class DigestsUnderWay {
     return late;
   }
 
-  async finish(): Promise<Computed> {
-    return { md5: (await this.#md5?.digest()) ?? null, crc64: this.#crc64?.digest() ?? null };
+  finish(): Computed | Promise<Computed> {
+    const md5 = this.#md5?.digest() ?? null;
+    const crc64 = this.#crc64?.digest() ?? null;
+    return md5 instanceof Promise ? md5.then((late) => ({ md5: late, crc64 })) : { md5, crc64 };
   }
 
   abandon(): void {

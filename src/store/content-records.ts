@@ -48,6 +48,16 @@ export function readAddresses(view: View, id: bigint): readonly Address[] {
   return extentFormat.decode(recordOf(view, id)).addresses;
 }
 
+/** Deletes a leaf that lies in one piece, and tells where. Null, and nothing is done, for any other. */
+export function takeAddress(tx: Transaction, id: bigint): Address | null {
+  const record = tx.get(contentKey(id));
+  const addresses = record === undefined ? [] : extentFormat.decode(record).addresses;
+  const [only] = addresses;
+  if (only === undefined || addresses.length > 1) return null;
+  deleteContent(tx, id);
+  return only;
+}
+
 export function writeList(tx: Transaction, id: bigint, parts: readonly Part[]): number {
   const starts: number[] = [];
   let length = 0;

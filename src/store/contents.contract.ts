@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import { crc64 } from "../base/crc64.ts";
-import { inParts, someBytes } from "./bodies.fixture.ts";
+import { gather, inParts, someBytes } from "./bodies.fixture.ts";
 import { type ContentsBench, NO_DIGESTS, partOf } from "./contents.fixture.ts";
 import { INLINE_BYTES_MAX, type Part } from "./contents.ts";
 import type { Extents } from "./extents.ts";
@@ -63,6 +63,22 @@ export function contentsContract(engine: string, open: OpenContents): void {
     const large = await bench.put(someBytes(INLINE_BYTES_MAX + 1, 1));
     assert.equal(large.kind, "extent");
     assert.ok(bench.bytesOnDisk() > INLINE_BYTES_MAX);
+  });
+
+  promise("who drops the last reference to a leaf in one piece frees it", async (bench) => {
+    const leaf = await bench.put(someBytes(100_000, 1));
+    const reading = await bench.open(leaf);
+    await bench.share(leaf);
+    await bench.drop(leaf);
+    assert.deepEqual(await bench.read(leaf), someBytes(100_000, 1));
+    await bench.drop(leaf);
+    assert.deepEqual(await bench.records(), []);
+    await bench.sweepAll();
+    // Its bytes stay for whoever reads them.
+    assert.deepEqual(await gather(reading.parts()), someBytes(100_000, 1));
+    reading.close();
+    await bench.sweepAll();
+    await bench.assertNothingLeft();
   });
 
   promise("any range of a leaf can be read", async (bench) => {

@@ -10,13 +10,14 @@ import {
   readSegment,
   readStarts,
   SEGMENT_PARTS_MAX,
+  takeAddress,
   writeAddresses,
   writeGarbage,
   writeInline,
   writeList,
 } from "./content-records.ts";
 import { leavesOver } from "./content-slices.ts";
-import { writeUse } from "./content-uses.ts";
+import { deleteUse, writeUse } from "./content-uses.ts";
 import {
   type Content,
   type Contents,
@@ -27,7 +28,7 @@ import {
   type Reading,
   type Taken,
 } from "./contents.ts";
-import type { Address, Extents, ExtentWrites } from "./extents.ts";
+import type { Address, Extents, ExtentWrites, Written } from "./extents.ts";
 import { ListDraft } from "./list-draft.ts";
 import { Md5Thread } from "./md5-thread.ts";
 import type { Store, Transaction, View } from "./store.ts";
@@ -178,7 +179,7 @@ export class StoredContents implements Contents {
       deleteContent(tx, id);
       return NO_PARTS;
     }
-    const parts = kind === "list" ? this.#takeShortList(tx, id) : null;
+    const parts = kind === "list" ? this.#takeShortList(tx, id) : this.#takeLeaf(tx, id);
     if (parts === null) writeGarbage(tx, { id, kind });
     return parts ?? NO_PARTS;
   }
@@ -192,6 +193,15 @@ export class StoredContents implements Contents {
     deleteContent(tx, id);
     deleteSegment(tx, id, 0);
     return parts;
+  }
+
+  /** So does a leaf in one piece: whoever reads it holds its extent. */
+  #takeLeaf(tx: Transaction, id: bigint): readonly Part[] | null {
+    const at = takeAddress(tx, id);
+    if (at === null) return null;
+    deleteUse(tx, at);
+    this.#sweeper.lookAt([at.extent]);
+    return NO_PARTS;
   }
 
   #newInline(tx: Transaction, bytes: Bytes): Content {
@@ -220,22 +230,26 @@ export class StoredContents implements Contents {
   async #takeToExtents(body: Body, asked: Digests, writes: ExtentWrites): Promise<Taken> {
     const before = this.#extents.lastExtent;
     const digests = new DigestsUnderWay(body.length, asked, this.#md5Thread);
-    const written = await writes
-      .write(body, (parts) => digests.update(parts))
-      .catch((error: unknown) => {
-        digests.abandon();
-        this.#sweeper.lookAtAllFrom(before);
-        throw error;
-      });
+    let written: Written;
+    try {
+      written = await writes.write(body, (parts) => digests.update(parts));
+    } catch (error) {
+      digests.abandon();
+      this.#sweeper.lookAtAllFrom(before);
+      throw error;
+    }
     // Nobody knows here whether the bytes got a name: the sweeper finds out.
     const release = () => {
       written.release();
       this.#sweeper.lookAt(written.addresses.map((at) => at.extent));
     };
-    const computed = await digests.finish().catch((error: unknown) => {
+    let computed: Computed;
+    try {
+      computed = await digests.finish();
+    } catch (error) {
       release();
       throw error;
-    });
+    }
     return new TakenBytes(body.length, computed, null, written.addresses, release);
   }
 

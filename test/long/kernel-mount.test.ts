@@ -28,14 +28,22 @@ test("Linux mounts a share and works in it, encrypted, signed and plain", {
   const sent = randomBytes(LARGE_BYTES);
   await root.getFileClient("sent").uploadData(sent);
 
-  const printed = await runLinux(image, script(smb.port));
+  // Linux keeps what it wrote until somebody else asks for it, and what it read until somebody writes.
+  const meet = async (name: string) => {
+    const folder = root.getDirectoryClient(name);
+    const shared = folder.getFileClient("shared");
+    assert.equal((await shared.downloadToBuffer()).toString(), "dirty\n", name);
+    await shared.uploadRange("fresh\n", 0, 6);
+    await folder.getFileClient("go").create(0);
+  };
+  const printed = await runLinux(image, script(smb.port), meet);
   for (const options of MOUNTS) {
     const name = nameOf(options);
     const own = new RegExp(`^=== ${name}\\r?\\n([^]*?)^=== end of ${name}$`, "m").exec(
       printed,
     )?.[1];
     assert.ok(own !== undefined, `${options}:\n${printed}`);
-    const lines = own.split(/\r?\n/).filter((line) => line !== "");
+    const lines = own.split(/\r?\n/).filter((line) => line !== "" && !line.startsWith("=== meet"));
     const md5 = createHash("md5").update(sent).digest("hex");
     assert.deepEqual(lines, ["mounted", `${md5}  /mnt/sent`, ...WORK_PRINTS], options);
     const folder = root.getDirectoryClient(name);
@@ -46,6 +54,8 @@ test("Linux mounts a share and works in it, encrypted, signed and plain", {
   }
   assert.deepEqual(smb.failures, []);
 });
+
+const MEETING = /^=== meet (\S+)\r?\n/gm;
 
 /** What is done in a folder of its own, and what it prints if all goes well. */
 const WORK = [
@@ -63,10 +73,12 @@ const WORK = [
   "rm many-*; ls | grep -c many-",
   "ln -s 'Text moved' link && readlink link",
   "mkdir -p a/b && rmdir a 2> /dev/null || echo full",
+  'exec 3<> shared; echo dirty >&3; cat shared; echo "=== meet $(basename $PWD)"',
+  "until [ -e go ]; do sleep 1; done; cat shared; exec 3>&-",
 ];
 const WORK_PRINTS = [
   ...["hello", "more", "same", "10", "open", "open", "open", "gone", "old"],
-  ...["300", "0", "Text moved", "full"],
+  ...["300", "0", "Text moved", "full", "dirty", "fresh"],
 ];
 
 function script(port: number): string {
@@ -94,8 +106,12 @@ function nameOf(options: string): string {
   return options.replaceAll(/\W/g, "-");
 }
 
-/** What the machine prints until it switches itself off. */
-async function runLinux(image: LinuxImage, init: string): Promise<string> {
+/** What the machine prints until it switches itself off. It waits for `meet` when it asks for that. */
+async function runLinux(
+  image: LinuxImage,
+  init: string,
+  meet: (name: string) => Promise<void>,
+): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "lazuli-initial-"));
   const disk = join(folder, "disk");
   writeFileSync(disk, image.initialDisk(init));
@@ -108,13 +124,22 @@ async function runLinux(image: LinuxImage, init: string): Promise<string> {
     killSignal: "SIGKILL",
   });
   let printed = "";
+  const met = new Set<string>();
+  const failures: unknown[] = [];
   machine.stdout.setEncoding("utf8").on("data", (text: string) => {
     printed += text;
+    for (const [, name = ""] of printed.matchAll(MEETING)) {
+      if (met.has(name)) continue;
+      met.add(name);
+      // It would wait for ever.
+      meet(name).catch((error) => failures.push(error) && machine.kill("SIGKILL"));
+    }
   });
   machine.stderr.setEncoding("utf8").on("data", (text: string) => {
     printed += text;
   });
   await once(machine, "close");
   rmSync(folder, { recursive: true, force: true });
+  if (failures.length > 0) throw failures[0];
   return printed;
 }

@@ -70,7 +70,8 @@ test("after a crash extents that nobody refers to are found and removed", async 
 test("garbage outlives a restart", async (t) => {
   const folder = await newFolder(t);
   const before = await openIn(folder);
-  const leaf = await before.put(someBytes(100_000, 1));
+  // In several pieces: it is not freed by who drops it.
+  const leaf = await before.put(someBytes(2_000_000, 1));
   await before.drop(leaf);
   await close(before);
 

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import type { Bytes } from "../../base/bytes.ts";
 import { type FailStop, StoreError } from "../../store/store.ts";
+import { SYNC_FLAG } from "./direct-io.ts";
 import { ReadMarks } from "./read-marks.ts";
 import { WriteQueue } from "./write-queue.ts";
 
@@ -21,8 +22,9 @@ export interface ExtentFileSetup {
 
 /**
  * One file of pieces. Its descriptors are opened when needed and stay open while it is held: one for
- * what is written, and for what is read for the first time, both past the system's cache; and one
- * for what is read again, and deserves a place in that cache.
+ * what is written, and for what is read for the first time, both past the system's cache; one for
+ * what is durable as soon as it is written; and one for what is read again, and deserves a place in
+ * that cache.
  */
 export class ExtentFile {
   readonly extent: number;
@@ -35,9 +37,13 @@ export class ExtentFile {
   #holders = 0;
   readonly #directFlag: number;
   readonly #marks = new ReadMarks();
-  readonly #writes = new WriteQueue((parts, position) => this.#writeAll(parts, position));
-  #direct: Promise<FileHandle> | null = null;
-  #cached: Promise<FileHandle> | null = null;
+  readonly #writes = new WriteQueue((parts, position, durably) =>
+    this.#writeAll(parts, position, durably),
+  );
+  /** By the flags that they were opened with. */
+  readonly #handles = new Map<number, Promise<FileHandle>>();
+  /** After the first failed sync. */
+  #failure: StoreError | null = null;
   #sync: Promise<void> = Promise.resolve();
   #nextSync: Promise<void> | null = null;
 
@@ -85,9 +91,12 @@ export class ExtentFile {
     if (this.#holders === 0) this.#onIdle(this);
   }
 
-  /** Writes all of it: whole pages, which must not change until it settles. */
-  write(pages: Bytes, position: number): Promise<void> {
-    return this.#writes.write(pages, position);
+  /**
+   * Writes all of it: whole pages, which must not change until it settles. What is not written
+   * durably is durable with the next `sync`.
+   */
+  write(pages: Bytes, position: number, durably: boolean): Promise<void> {
+    return this.#writes.write(pages, position, durably);
   }
 
   /** Whether some of it is read for the first time, as far as is known; from now on it is not. */
@@ -98,7 +107,7 @@ export class ExtentFile {
   /** Fills whole pages, past the cache or through it; false if the file ends before. */
   async read(pages: Bytes, position: number, isDirect: boolean): Promise<boolean> {
     try {
-      const handle = await (isDirect ? this.#openDirect() : this.#openCached());
+      const handle = await this.#open(isDirect ? this.#directFlag : 0);
       for (let done = 0; done < pages.length; ) {
         const rest = pages.subarray(done);
         const { bytesRead } = await handle.read(rest, 0, rest.length, position + done);
@@ -126,58 +135,63 @@ export class ExtentFile {
   }
 
   async close(): Promise<void> {
-    const handles = [this.#direct, this.#cached];
-    this.#direct = null;
-    this.#cached = null;
-    await Promise.all(handles.map(async (handle) => (await handle)?.close()));
+    const handles = [...this.#handles.values()];
+    this.#handles.clear();
+    await Promise.all(handles.map(async (handle) => (await handle).close()));
   }
 
-  async #writeAll(parts: readonly Bytes[], position: number): Promise<void> {
+  async #writeAll(parts: readonly Bytes[], position: number, durably: boolean): Promise<void> {
+    const handle = await this.#openToWrite(durably ? SYNC_FLAG : 0);
     try {
-      const handle = await this.#openDirect();
       let rest = parts;
       for (let at = position; rest.length > 0; ) {
+        if (this.#failure !== null) throw this.#failure;
         const { bytesWritten } = await handle.writev(rest, at);
         at += bytesWritten;
         rest = behind(rest, bytesWritten);
       }
     } catch (error) {
+      const failure = writeError(error, this.path);
+      // For all we know it is the sync that has failed.
+      throw durably && failure.kind !== "full" ? this.#stop(failure) : failure;
+    }
+    if (durably && SYNC_FLAG === 0) await this.sync();
+  }
+
+  async #syncNow(): Promise<void> {
+    if (this.#failure !== null) throw this.#failure;
+    try {
+      await (await this.#open(this.#directFlag)).datasync();
+    } catch (error) {
+      throw this.#stop(new StoreError("broken", `cannot sync ${this.path}`, { cause: error }));
+    }
+  }
+
+  #stop(failure: StoreError): StoreError {
+    if (this.#failure === null) this.#failStop(failure);
+    this.#failure ??= failure;
+    return this.#failure;
+  }
+
+  async #openToWrite(syncFlag: number): Promise<FileHandle> {
+    try {
+      return await this.#open(this.#directFlag | syncFlag);
+    } catch (error) {
       throw writeError(error, this.path);
     }
   }
 
-  async #syncNow(): Promise<void> {
-    try {
-      await (await this.#openDirect()).datasync();
-    } catch (error) {
-      const failure = new StoreError("broken", `cannot sync ${this.path}`, { cause: error });
-      this.#failStop(failure);
-      throw failure;
-    }
-  }
-
-  #openDirect(): Promise<FileHandle> {
-    this.#direct ??= this.#openWith(this.#directFlag, () => {
-      this.#direct = null;
-    });
-    return this.#direct;
-  }
-
-  #openCached(): Promise<FileHandle> {
-    this.#cached ??= this.#openWith(0, () => {
-      this.#cached = null;
-    });
-    return this.#cached;
-  }
-
   /** What could not be opened, for want of descriptors say, is forgotten, and tried again next time. */
-  #openWith(flag: number, forget: () => void): Promise<FileHandle> {
-    const handle = open(this.path, constants.O_RDWR | flag).catch((error) => {
+  #open(flags: number): Promise<FileHandle> {
+    const opened = this.#handles.get(flags);
+    if (opened !== undefined) return opened;
+    const handle = open(this.path, constants.O_RDWR | flags).catch((error) => {
       // The file may lie elsewhere than its folder.
-      if (flag === 0 || codeOf(error) !== "EINVAL") throw error;
-      return open(this.path, constants.O_RDWR);
+      if (codeOf(error) !== "EINVAL") throw error;
+      return open(this.path, constants.O_RDWR | (flags & SYNC_FLAG));
     });
-    handle.catch(forget);
+    this.#handles.set(flags, handle);
+    handle.catch(() => this.#handles.delete(flags));
     return handle;
   }
 }

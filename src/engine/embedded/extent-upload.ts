@@ -44,6 +44,8 @@ export class ExtentUpload implements Written {
   readonly #onlooker: Onlooker | null;
   readonly #slabs: Slabs;
   readonly #files: ExtentFile[] = [];
+  /** Those in which a piece of several batches lies. */
+  readonly #unsynced = new Set<ExtentFile>();
   /** Bytes of the body for which there is no piece yet. */
   #bytesAhead: number;
   #piece: Piece | null = null;
@@ -71,9 +73,9 @@ export class ExtentUpload implements Written {
   /** Resolves once everything is durable. */
   async finish(): Promise<void> {
     if (this.#piece !== null || this.#bytesAhead > 0) throw new Error("a body ended too early");
-    const seen = Promise.all(this.#underWay.map(({ done }) => done));
     // Who looks may take longer than the disk.
-    await Promise.all([this.#syncAll(), seen]);
+    const synced = this.#unsynced.size > 0 ? this.#syncAll() : undefined;
+    await Promise.all([...this.#underWay.map(({ done }) => done), synced]);
   }
 
   /** Waits until nobody writes or looks any more; the room taken stays unused. */
@@ -107,7 +109,9 @@ export class ExtentUpload implements Written {
       this.#files.push(file);
       this.#bytesAhead -= length;
       this.addresses.push({ extent: file.extent, offset, length, bytesOnDisk: size });
-      this.#piece = { file, position: offset, bytesLeft: length };
+      const isOneBatch = size <= this.#slabs.bytes;
+      if (!isOneBatch) this.#unsynced.add(file);
+      this.#piece = { file, position: offset, bytesLeft: length, isOneBatch };
     };
     if (room instanceof Promise) return room.then(begin);
     begin(room);
@@ -137,43 +141,55 @@ export class ExtentUpload implements Written {
   #send(piece: Piece, batch: Batch): void {
     const pages = batch.slab.subarray(0, upToPage(batch.end));
     pages.fill(NO_PAGE, batch.end);
-    const { file, position } = piece;
+    const { file, position, isOneBatch } = piece;
     piece.position += pages.length;
     if (piece.bytesLeft === 0) this.#piece = null;
     this.#batch = null;
-    const written = file.write(pages, position);
-    const done = this.#finishBatch(batch, written);
+    const written = file.write(pages, position, isOneBatch);
+    const done = this.#finishBatch(batch.slab, written, this.#show(batch.chunks));
     // A failure is met by whoever waits for this batch next.
-    done.catch(() => {});
+    done.catch(ignore);
     this.#underWay.push({ written, done });
-    this.#syncAhead(file, pages.length);
+    if (!isOneBatch) this.#syncAhead(file, pages.length);
+  }
+
+  #show(chunks: readonly Bytes[]): void | Promise<void> {
+    try {
+      return this.#onlooker?.(chunks);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /** The memory is used again only when it is both written and looked at. */
-  async #finishBatch({ slab, chunks }: Batch, written: Promise<void>): Promise<void> {
-    let seen: void | Promise<void>;
+  async #finishBatch(
+    slab: Bytes,
+    written: Promise<void>,
+    seen: void | Promise<void>,
+  ): Promise<void> {
     try {
-      seen = this.#onlooker?.(chunks);
-    } catch (error) {
-      seen = Promise.reject(error);
+      if (seen !== undefined) await Promise.allSettled([written, seen]);
+      await written;
+      await seen;
+    } finally {
+      this.#slabs.giveBack(slab);
     }
-    const outcomes = await Promise.allSettled([written, seen]);
-    this.#slabs.giveBack(slab);
-    for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
   }
 
   async #syncAll(): Promise<void> {
     for (const { written } of this.#underWay) await written;
-    await Promise.all(this.#files.map((file) => file.sync()));
+    await Promise.all([...this.#unsynced].map((file) => file.sync()));
   }
 
   #syncAhead(file: ExtentFile, bytes: number): void {
     this.#unsyncedBytes += bytes;
     if (this.#unsyncedBytes < SYNC_AHEAD_BYTES) return;
     this.#unsyncedBytes = 0;
-    file.sync().catch(() => {});
+    file.sync().catch(ignore);
   }
 }
+
+function ignore(): void {}
 
 function batchesOf(strides: number): Slabs {
   return new Slabs(strides * STRIDE_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
@@ -189,6 +205,8 @@ interface Piece {
   /** Where the present batch goes. */
   position: number;
   bytesLeft: number;
+  /** Then it is written and synced in one call. */
+  readonly isOneBatch: boolean;
 }
 
 interface UnderWay {

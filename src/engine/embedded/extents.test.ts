@@ -18,7 +18,7 @@ import { gather, someBytes } from "../../store/bodies.fixture.ts";
 import { CONTRACT_EXTENT_BYTES, extentsContract } from "../../store/extents.contract.ts";
 import type { Address, EndOfUse } from "../../store/extents.ts";
 import type { StoreError } from "../../store/store.ts";
-import { directIoFlag } from "./direct-io.ts";
+import { directIoFlag, SYNC_FLAG } from "./direct-io.ts";
 import { EmbeddedExtents } from "./extents.ts";
 
 extentsContract("embedded", async (t) => openIn(t, await newFolder(t)));
@@ -113,7 +113,7 @@ test("a file that ends too early is found", async (t) => {
 test("bytes that the disk cannot read are damaged, not gone", async (t) => {
   const extents = await openIn(t, await newFolder(t));
   const at = await place(extents, someBytes(50_000, 1));
-  await failOnce(t, "read");
+  await failNext(t, "read");
   await assert.rejects(gather(extents.parts(at, 0, at.length)), { kind: "damaged" });
   assert.deepEqual(await gather(extents.parts(at, 0, at.length)), someBytes(50_000, 1));
 });
@@ -181,34 +181,56 @@ test("a full disk refuses the body, and the next one is tried again", linuxOnly,
   assert.equal((await place(extents, someBytes(50_000, 2))).length, 50_000);
 });
 
-test("the first failed sync stops everything, and no later one succeeds", async (t) => {
-  const folder = await newFolder(t);
-  const failures: StoreError[] = [];
-  const extents = await openIn(t, folder, null, CONTRACT_EXTENT_BYTES, failures);
-  await failOnce(t, "datasync");
-  await assert.rejects(place(extents, someBytes(50_000, 1)), { kind: "broken" });
-  assert.deepEqual(
-    failures.map(({ kind }) => kind),
-    ["broken"],
-  );
-  await assert.rejects(place(extents, someBytes(50_000, 2)), { kind: "broken" });
+/** Bytes that are written bit by bit and then synced, and bytes that are written and synced at once. */
+const MANY_BYTES = 1_000_000;
+const FEW_BYTES = 50_000;
+
+for (const { bytes, call } of [
+  { bytes: MANY_BYTES, call: "datasync" },
+  { bytes: FEW_BYTES, call: SYNC_FLAG === 0 ? "datasync" : "writev" },
+] as const) {
+  test(`the first failed sync stops everything, and no later one succeeds: ${bytes} bytes`, async (t) => {
+    const folder = await newFolder(t);
+    const failures: StoreError[] = [];
+    const extents = await openIn(t, folder, null, MANY_BYTES * 8, failures);
+    await failNext(t, call);
+    await assert.rejects(place(extents, someBytes(bytes, 1)), { kind: "broken" });
+    assert.deepEqual(
+      failures.map(({ kind }) => kind),
+      ["broken"],
+    );
+    for (const next of [FEW_BYTES, MANY_BYTES]) {
+      await assert.rejects(place(extents, someBytes(next, 2)), { kind: "broken" });
+    }
+    assert.equal(failures.length, 1);
+  });
+}
+
+test("a small body is durable with the write itself, on Linux", linuxOnly, async (t) => {
+  const extents = await openIn(t, await newFolder(t), null, MANY_BYTES * 8);
+  const calls = t.mock.method(await fileHandles(), "datasync").mock;
+  await place(extents, someBytes(FEW_BYTES, 1));
+  assert.equal(calls.callCount(), 0);
+  await place(extents, someBytes(MANY_BYTES, 2));
+  assert.equal(calls.callCount(), 1);
 });
 
 test("a folder that cannot be synced stops everything, too", async (t) => {
   const folder = await newFolder(t);
   const failures: StoreError[] = [];
   const extents = await openIn(t, folder, null, CONTRACT_EXTENT_BYTES, failures);
-  await failOnce(t, "sync");
+  await failNext(t, "sync");
   await assert.rejects(place(extents, someBytes(50_000, 1)), { kind: "broken" });
   assert.equal(failures.length, 1);
 });
 
-test("a write that the disk refuses fails alone", async (t) => {
+test("a write that the disk refuses fails alone, where the sync comes later", async (t) => {
   const failures: StoreError[] = [];
-  const extents = await openIn(t, await newFolder(t), null, CONTRACT_EXTENT_BYTES, failures);
-  await failOnce(t, "writev");
-  await assert.rejects(place(extents, someBytes(50_000, 1)), { kind: "broken" });
-  assert.equal((await place(extents, someBytes(50_000, 2))).length, 50_000);
+  const extents = await openIn(t, await newFolder(t), null, MANY_BYTES * 8, failures);
+  // Its batches go together, and then each of them alone.
+  await failNext(t, "writev", 2);
+  await assert.rejects(place(extents, someBytes(MANY_BYTES, 1)), { kind: "broken" });
+  assert.equal((await place(extents, someBytes(MANY_BYTES, 2))).length, MANY_BYTES);
   assert.deepEqual(failures, []);
 });
 
@@ -263,16 +285,17 @@ async function fileHandles(): Promise<FileHandle> {
   return Object.getPrototypeOf(file);
 }
 
-/** Makes the next call of a method fail, on whatever file. */
-async function failOnce(
+/** Makes the next call of a method fail, or the next few, on whatever file. */
+async function failNext(
   t: TestContext,
   method: "datasync" | "sync" | "writev" | "read",
+  times = 1,
 ): Promise<void> {
   const files = await fileHandles();
   const fail = async () => {
     throw Object.assign(new Error("input/output error"), { code: "EIO" });
   };
-  t.mock.method(files, method, fail as never, { times: 1 });
+  t.mock.method(files, method, fail as never, { times });
 }
 
 async function flipBit(path: string, position: number): Promise<void> {

@@ -21,7 +21,7 @@ import { syncFolder } from "./sync-folder.ts";
 const EXTENT_BYTES_MAX = 256 * 1024 * 1024;
 /** A piece takes at most one part in four of an extent, so that little room is lost at its end. */
 const PIECE_PART = 4;
-/** Files kept open although nobody holds them, with two descriptors each. */
+/** Files kept open although nobody holds them, with up to three descriptors each. */
 const IDLE_FILES_MAX = 24;
 
 const FILE_NAME = /^[0-9a-f]{16}\.extent$/;

@@ -4,12 +4,10 @@ import { join } from "node:path";
 import { alignedBytes } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
-import { directIoFlag } from "./direct-io.ts";
+import { directIoFlag, SYNC_FLAG } from "./direct-io.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 const FILE_NAMES = ["log-0", "log-1"] as const;
-/** Linux syncs with each write, in one call. Elsewhere such a flag is missing or promises less. */
-const SYNC_FLAG = process.platform === "linux" ? constants.O_DSYNC : 0;
 /** What a new file has room for. It grows when that is not enough, and stays as it is. */
 const FIRST_BYTES = MIB;
 const ZEROS = alignedBytes(MIB);

@@ -22,6 +22,9 @@ const STAMP_AT = 24;
 const HEADER_BYTES = 32;
 const RECORD_BYTES = 6;
 
+/** What lies behind a group, up to the next page. To fill shared memory with a number goes byte by byte. */
+const NO_PAGE = Buffer.alloc(PAGE_BYTES);
+
 export interface LogSecret {
   readonly mark: number;
   /** What checksums begin with. */
@@ -75,7 +78,7 @@ export function encodeGroup(
     at += value.length;
   }
   const end = wholePages(at);
-  room.fill(0, at, end);
+  room.fill(NO_PAGE, at, end);
   room.writeUInt32LE(secret.mark, 0);
   room.writeUInt32LE(at, SIZE_AT);
   room.writeUInt32LE(cells.length, COUNT_AT);

@@ -6,18 +6,23 @@ const MIB = 1024 * 1024;
 
 /** Writes that end when they are told to. */
 class HandDisk {
-  readonly writes: { position: number; bytes: number; end: (error?: Error) => void }[] = [];
+  readonly writes: {
+    position: number;
+    bytes: number;
+    durably: boolean;
+    end: (error?: Error) => void;
+  }[] = [];
   readonly queue = new WriteQueue(
-    (parts, position) =>
+    (parts, position, durably) =>
       new Promise((resolve, reject) => {
         const bytes = parts.reduce((sum, part) => sum + part.length, 0);
         const end = (error?: Error) => (error === undefined ? resolve() : reject(error));
-        this.writes.push({ position, bytes, end });
+        this.writes.push({ position, bytes, durably, end });
       }),
   );
 
-  write(position: number, bytes: number): Promise<void> {
-    return this.queue.write(Buffer.alloc(bytes), position);
+  write(position: number, bytes: number, durably = false): Promise<void> {
+    return this.queue.write(Buffer.alloc(bytes), position, durably);
   }
 
   /** Ends the oldest write, and waits for what follows from that. */
@@ -94,4 +99,17 @@ test("of a group that fails, each is tried alone, and fails alone", async () => 
   const refused = assert.rejects(broken as Promise<void>, /full/);
   await disk.end(new Error("full"));
   await Promise.all([sound, refused]);
+});
+
+test("a group is durable if one of its writes is to be", async () => {
+  const disk = new HandDisk();
+  const all = [disk.write(0, 10), disk.write(10, 10, true), disk.write(50, 10)];
+  await disk.turn();
+  assert.deepEqual(
+    disk.writes.map(({ durably }) => durably),
+    [true, false],
+  );
+  await disk.end();
+  await disk.end();
+  await Promise.all(all);
 });

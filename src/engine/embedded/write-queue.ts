@@ -4,7 +4,7 @@ import type { Bytes } from "../../base/bytes.ts";
 const GROUPS_MAX = 2;
 const GROUP_BYTES_MAX = 1024 * 1024;
 
-type Write = (parts: readonly Bytes[], position: number) => Promise<void>;
+type Write = (parts: readonly Bytes[], position: number, durably: boolean) => Promise<void>;
 
 /**
  * Writes to one file. Those that are next to each other in it, and come in the same turn of the event
@@ -17,15 +17,15 @@ export class WriteQueue {
   #groups = 0;
   #isAwake = false;
 
-  /** `write` writes all the parts, one behind the other. */
+  /** `write` writes all the parts, one behind the other, and syncs them if they are to be durable. */
   constructor(write: Write) {
     this.#write = write;
   }
 
   /** The bytes must not change until it settles. Fails alone, even if it went with others. */
-  write(bytes: Bytes, position: number): Promise<void> {
+  write(bytes: Bytes, position: number, durably: boolean): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ bytes, position, resolve, reject });
+      this.#waiting.push({ bytes, position, durably, resolve, reject });
       this.#wake();
     });
   }
@@ -52,8 +52,9 @@ export class WriteQueue {
   async #writeGroup(group: readonly QueuedWrite[]): Promise<void> {
     const [first, ...others] = group as [QueuedWrite, ...QueuedWrite[]];
     const parts = group.map(({ bytes }) => bytes);
+    const durably = group.some((queued) => queued.durably);
     try {
-      await this.#write(parts, first.position);
+      await this.#write(parts, first.position, durably);
       for (const { resolve } of group) resolve();
     } catch (error) {
       if (others.length === 0) first.reject(error);
@@ -65,6 +66,7 @@ export class WriteQueue {
 interface QueuedWrite {
   readonly bytes: Bytes;
   readonly position: number;
+  readonly durably: boolean;
   resolve(): void;
   reject(error: unknown): void;
 }
