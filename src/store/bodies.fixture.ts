@@ -1,4 +1,5 @@
 import type { Body, Bytes } from "../base/bytes.ts";
+import { drainLoans, type Lender } from "../base/loan.ts";
 
 /** Bytes that differ at every place and from seed to seed. */
 export function someBytes(length: number, seed: number): Bytes {
@@ -24,8 +25,10 @@ export function inParts(bytes: Bytes, partBytes: number): Body {
   };
 }
 
-export async function gather(parts: AsyncIterable<Bytes>): Promise<Bytes> {
+export async function gather(lender: Lender): Promise<Bytes> {
   const all: Bytes[] = [];
-  for await (const part of parts) all.push(Buffer.from(part));
+  await drainLoans(lender, (part) => {
+    all.push(Buffer.from(part));
+  });
   return Buffer.concat(all);
 }

@@ -1,4 +1,5 @@
 import type { Bytes } from "../base/bytes.ts";
+import { type Lender, WholeLender } from "../base/loan.ts";
 import { readAddresses, readInline, readSegment, readStarts } from "./content-records.ts";
 import type { Content, Part, Reading } from "./contents.ts";
 import type { Address, Extents, Hold } from "./extents.ts";
@@ -44,26 +45,14 @@ export function readContent(view: View, setup: ReadingSetup): Reading {
       return { stretches: found.stretches, until: found.until, release: () => hold.release() };
     },
     wholeOf: bytesAtHand,
-    partsOf: (stretch) => partsOfStretch(extents, stretch),
-    fill: (into, stretch) => fillWithStretch(into, extents, stretch),
+    lenderOf: (stretch) => lenderOfStretch(extents, stretch),
     onClose,
   });
 }
 
-export async function* partsOfStretch(extents: Extents, stretch: Stretch): AsyncIterable<Bytes> {
-  if (Buffer.isBuffer(stretch)) yield stretch;
-  else yield* extents.parts(stretch.at, stretch.from, stretch.length);
-}
-
-export async function fillWithStretch(
-  into: Bytes,
-  extents: Extents,
-  stretch: Stretch,
-): Promise<number> {
-  if (Buffer.isBuffer(stretch)) return stretch.copy(into);
-  const { at, from, length } = stretch;
-  await extents.fill(into.subarray(0, length), at, from);
-  return length;
+export function lenderOfStretch(extents: Extents, stretch: Stretch): Lender {
+  if (Buffer.isBuffer(stretch)) return new WholeLender([stretch]);
+  return extents.lender(stretch.at, stretch.from, stretch.length);
 }
 
 /** Keeps the extents of these stretches where they are. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Body, Bytes } from "../base/bytes.ts";
 import { key, SPACE } from "../base/keys.ts";
+import { drainLoans } from "../base/loan.ts";
 import { gather, inParts, someBytes } from "./bodies.fixture.ts";
 import type { OpenContents } from "./contents.contract.ts";
 import { ContentsBench, NO_DIGESTS, partOf } from "./contents.fixture.ts";
@@ -52,7 +53,7 @@ export function contentsRacesContract(engine: string, open: OpenContents): void 
         reading.close();
         reading.close();
         await bench.sweepAll();
-        assert.deepEqual(await gather(other.parts()), bytes);
+        assert.deepEqual(await gather(other), bytes);
         other.close();
         await bench.sweepAll();
         await bench.assertNothingLeft();
@@ -223,10 +224,10 @@ async function readSlowly(
   meanwhile: () => Promise<void>,
 ): Promise<void> {
   const parts: Bytes[] = [];
-  for await (const part of reading.parts()) {
+  await drainLoans(reading, async (part) => {
     parts.push(Buffer.from(part));
     if (parts.length === 1) await meanwhile();
-  }
+  });
   assert.ok(Buffer.concat(parts).equals(expected), "the bytes are those of the time of opening");
 }
 
@@ -272,8 +273,7 @@ function withWrite(extents: Extents, write: Extents["write"]): Extents {
   return {
     write,
     hold: (numbers) => extents.hold(numbers),
-    parts: (at, from, length) => extents.parts(at, from, length),
-    fill: (into, at, from) => extents.fill(into, at, from),
+    lender: (at, from, length) => extents.lender(at, from, length),
     get lastExtent() {
       return extents.lastExtent;
     },

@@ -75,7 +75,7 @@ export function contentsContract(engine: string, open: OpenContents): void {
     assert.deepEqual(await bench.records(), []);
     await bench.sweepAll();
     // Its bytes stay for whoever reads them.
-    assert.deepEqual(await gather(reading.parts()), someBytes(100_000, 1));
+    assert.deepEqual(await gather(reading), someBytes(100_000, 1));
     reading.close();
     await bench.sweepAll();
     await bench.assertNothingLeft();

@@ -58,7 +58,7 @@ export class ContentsBench {
     const reading = await this.open(content, from, length);
     try {
       assert.equal(reading.length, length);
-      const bytes = await gather(reading.parts());
+      const bytes = await gather(reading);
       if (reading.whole !== null) assert.deepEqual(reading.whole, bytes);
       return bytes;
     } finally {

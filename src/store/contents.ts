@@ -1,4 +1,5 @@
 import type { Body, Bytes } from "../base/bytes.ts";
+import type { Lender } from "../base/loan.ts";
 import type { RangeMaps } from "./range-map.ts";
 import type { Transaction, View } from "./store.ts";
 
@@ -85,15 +86,12 @@ export interface Taken {
   release(): void;
 }
 
-export interface Reading {
+/** The bytes are lent once. */
+export interface Reading extends Lender {
   readonly length: number;
   /** All of the bytes, where they were at hand at once. */
   readonly whole: Bytes | null;
   /** Whether the bytes stay what they were when it was opened, even if a map is written meanwhile. */
   readonly isSettled: boolean;
-  /** The bytes in their order. They can be taken once; a part holds until the next is asked for. */
-  parts(): AsyncIterable<Bytes>;
-  /** Puts all of the bytes into memory of their length, instead. */
-  fill(into: Bytes): Promise<void>;
   close(): void;
 }

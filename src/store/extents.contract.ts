@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { type Body, type Bytes, wholeBody } from "../base/bytes.ts";
+import { keepLoan, lendWhole } from "../base/loan.ts";
 import { gather, inParts, someBytes } from "./bodies.fixture.ts";
 import type { Address, Extents, Written } from "./extents.ts";
 
@@ -65,11 +66,10 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     const edges = [0, 1, 65_531, 65_532, 65_533, 65_536, 131_064, 199_999, 200_000];
     for (const from of edges) {
       for (const until of edges.filter((edge) => edge >= from)) {
-        const read = await gather(extents.parts(at, from, until - from));
+        const read = await gather(extents.lender(at, from, until - from));
         assert.deepEqual(read, bytes.subarray(from, until), `${from} to ${until}`);
-        const filled = Buffer.alloc(until - from);
-        await extents.fill(filled, at, from);
-        assert.deepEqual(filled, read, `${from} to ${until}, at one go`);
+        const whole = keepLoan(await lendWhole(extents.lender(at, from, until - from)));
+        assert.deepEqual(whole, read, `${from} to ${until}, at one go`);
       }
     }
   });
@@ -148,10 +148,10 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     const { written, extent } = await writtenInOne(extents, bytes);
     const hold = extents.hold([extent]);
     written.release();
-    const parts = extents.parts(written.addresses[0] as Address, 0, bytes.length);
+    const lender = extents.lender(written.addresses[0] as Address, 0, bytes.length);
     await extents.remove(extent);
     assert.ok(!extents.list().some((info) => info.extent === extent));
-    assert.deepEqual(await gather(parts), bytes);
+    assert.deepEqual(await gather(lender), bytes);
     hold.release();
     assert.throws(() => extents.hold([extent]), { name: "StoreError", kind: "damaged" });
   });
@@ -178,7 +178,7 @@ async function turns(count: number): Promise<void> {
 }
 
 async function readAll(extents: Extents, addresses: readonly Address[]): Promise<Bytes> {
-  const all = addresses.map((at) => gather(extents.parts(at, 0, at.length)));
+  const all = addresses.map((at) => gather(extents.lender(at, 0, at.length)));
   return Buffer.concat(await Promise.all(all));
 }
 

@@ -1,4 +1,5 @@
 import type { Body, Bytes } from "../base/bytes.ts";
+import type { Lender } from "../base/loan.ts";
 
 /**
  * Bulk bytes: written once, never changed, found again by address. What an engine promises is
@@ -7,18 +8,13 @@ import type { Body, Bytes } from "../base/bytes.ts";
  */
 export interface Extents extends ExtentWrites {
   /**
-   * Holds extents so that `parts` finds their bytes until `release`, even if they are removed
+   * Holds extents so that a lender finds their bytes until `release`, even if they are removed
    * meanwhile. Synchronous, so that it can be called where an address is read. Throws "damaged" if
    * one of them is not there.
    */
   hold(extents: Iterable<number>): Hold;
-  /**
-   * Bytes of one held address, checked against their checksums; rejects with "damaged" otherwise.
-   * A part holds until the next is asked for: its memory is used again then.
-   */
-  parts(at: Address, from: number, length: number): AsyncIterable<Bytes>;
-  /** Puts bytes of one held address into memory, as many as fit, checked in the same way. */
-  fill(into: Bytes, at: Address, from: number): Promise<void>;
+  /** Lends bytes of one held address, checked against their checksums; "damaged" otherwise. */
+  lender(at: Address, from: number, length: number): Lender;
   /** The highest number that an extent has had so far. */
   readonly lastExtent: number;
   /** Every extent there is, oldest first, with the bytes it takes on disk. */

@@ -221,7 +221,7 @@ class World {
   async #close(pick: number): Promise<void> {
     const [open] = this.#open.splice(pick % (this.#open.length + 1), 1);
     if (open === undefined) return;
-    const bytes = await gather(open.reading.parts());
+    const bytes = await gather(open.reading);
     assert.ok(bytes.equals(open.bytes));
     open.reading.close();
   }

@@ -1,9 +1,9 @@
 import type { Bytes } from "../base/bytes.ts";
+import { givenAway, type Lender, type Loan } from "../base/loan.ts";
 import {
   bytesAtHand,
-  fillWithStretch,
   holdAll,
-  partsOfStretch,
+  lenderOfStretch,
   type Stretch,
   stretchesOfLeaf,
 } from "./content-reading.ts";
@@ -20,6 +20,7 @@ const INLINE_BYTES_PER_LOOKUP = 1024 * 1024;
 
 /** A hole up to this size is as good as bytes at hand. */
 const ZEROES_PER_PART = 64 * 1024;
+const ZERO_PARTS_PER_LOAN = 8;
 const ZEROES: Bytes = Buffer.alloc(ZEROES_PER_PART);
 
 /** Where nothing was written. */
@@ -51,10 +52,8 @@ export function readRange(view: View, setup: RangeReadingSetup): Reading {
     mayChange: true,
     find: (state, at) => findPieces(state, setup, at),
     wholeOf,
-    partsOf: (stretch) =>
-      isHole(stretch) ? zeroes(stretch.zeroes) : partsOfStretch(extents, stretch),
-    fill: (into, stretch) =>
-      isHole(stretch) ? clear(into, stretch.zeroes) : fillWithStretch(into, extents, stretch),
+    lenderOf: (stretch) =>
+      isHole(stretch) ? new ZeroLender(stretch.zeroes) : lenderOfStretch(extents, stretch),
     onClose,
   });
 }
@@ -113,13 +112,20 @@ function wholeOf(stretches: readonly (Stretch | Hole)[]): Bytes | null {
   return atHand.some(isHole) ? null : bytesAtHand(atHand as Stretch[]);
 }
 
-async function* zeroes(length: number): AsyncIterable<Bytes> {
-  for (let left = length; left > 0; left -= ZEROES_PER_PART) {
-    yield ZEROES.subarray(0, Math.min(left, ZEROES_PER_PART));
-  }
-}
+class ZeroLender implements Lender {
+  #left: number;
 
-function clear(into: Bytes, length: number): number {
-  into.fill(0, 0, length);
-  return length;
+  constructor(length: number) {
+    this.#left = length;
+  }
+
+  async lend(): Promise<Loan | null> {
+    const parts: Bytes[] = [];
+    while (this.#left > 0 && parts.length < ZERO_PARTS_PER_LOAN) {
+      const part = ZEROES.subarray(0, this.#left);
+      this.#left -= part.length;
+      parts.push(part);
+    }
+    return parts.length === 0 ? null : givenAway(parts);
+  }
 }

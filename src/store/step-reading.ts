@@ -1,4 +1,5 @@
 import type { Bytes } from "../base/bytes.ts";
+import type { Lender, Loan } from "../base/loan.ts";
 import type { Reading } from "./contents.ts";
 import type { Hold } from "./extents.ts";
 import type { Store, View } from "./store.ts";
@@ -19,9 +20,7 @@ export interface StepReadingSetup<Stretch> {
   find(view: View, from: number): Step<Stretch>;
   /** All of it, if it is at hand. */
   wholeOf(stretches: readonly Stretch[]): Bytes | null;
-  partsOf(stretch: Stretch): AsyncIterable<Bytes>;
-  /** Puts it at the beginning of `into`, and tells how long it is. */
-  fill(into: Bytes, stretch: Stretch): number | Promise<number>;
+  lenderOf(stretch: Stretch): Lender;
   /** Called when the reading is closed. */
   onClose(): void;
 }
@@ -37,6 +36,9 @@ export class StepReading<Stretch> implements Reading {
   readonly #setup: StepReadingSetup<Stretch>;
   readonly #until: number;
   #step: Step<Stretch>;
+  /** The stretch of this step that comes next, and what lends the bytes of the one before. */
+  #next = 0;
+  #lender: Lender | null = null;
   #closed = false;
 
   constructor(view: View, setup: StepReadingSetup<Stretch>) {
@@ -49,19 +51,14 @@ export class StepReading<Stretch> implements Reading {
     this.whole = isComplete ? setup.wholeOf(this.#step.stretches) : null;
   }
 
-  async *parts(): AsyncIterable<Bytes> {
-    do {
-      for (const stretch of this.#step.stretches) yield* this.#setup.partsOf(stretch);
-    } while (await this.#goOn());
-  }
-
-  async fill(into: Bytes): Promise<void> {
-    let at = 0;
-    do {
-      for (const stretch of this.#step.stretches) {
-        at += await this.#setup.fill(into.subarray(at), stretch);
-      }
-    } while (await this.#goOn());
+  async lend(bytes: number): Promise<Loan | null> {
+    for (;;) {
+      const loan = await this.#lender?.lend(bytes);
+      if (loan) return loan;
+      if (this.#next === this.#step.stretches.length && !(await this.#goOn())) return null;
+      const stretch = this.#step.stretches[this.#next++];
+      if (stretch !== undefined) this.#lender = this.#setup.lenderOf(stretch);
+    }
   }
 
   close(): void {
@@ -70,12 +67,14 @@ export class StepReading<Stretch> implements Reading {
     this.#step.release();
     this.#setup.onClose();
   }
+
   /** Looks the next step up; false if there is none, or nobody reads any more. */
   async #goOn(): Promise<boolean> {
     const { until } = this.#step;
     if (until === this.#until) return false;
     this.#step.release();
     this.#step = await this.#setup.store.read((view) => this.#setup.find(view, until));
+    this.#next = 0;
     if (this.#closed) this.#step.release();
     return !this.#closed;
   }

@@ -1,4 +1,5 @@
 import type { Body } from "../base/bytes.ts";
+import { lentBody } from "../base/loan.ts";
 import { readAddresses, writeAddresses } from "./content-records.ts";
 import { deleteUse, listUses, userOf, writeUse } from "./content-uses.ts";
 import type { Address, ExtentInfo, Extents, Written } from "./extents.ts";
@@ -128,13 +129,7 @@ export class ExtentSweep {
   }
 
   #bodyOf(at: Address): Body {
-    const parts = this.#extents.parts(at, 0, at.length);
-    return {
-      length: at.length,
-      async drain(take) {
-        for await (const part of parts) await take(part);
-      },
-    };
+    return lentBody(at.length, this.#extents.lender(at, 0, at.length));
   }
 }
 

@@ -1,4 +1,5 @@
-import type { Body, Bytes } from "../base/bytes.ts";
+import type { Bytes } from "../base/bytes.ts";
+import { lentBody } from "../base/loan.ts";
 import type { Reading, Taken } from "./contents.ts";
 import { entriesOver } from "./range-pieces.ts";
 import {
@@ -180,7 +181,7 @@ export class RangeSweep {
 
   /** Bytes first; they take the place of the entries only if those are what they were. */
   async #mergeRun(layer: bigint, run: Run): Promise<boolean> {
-    const taken = await this.#contents.take(bodyOf(run.reading), NO_DIGESTS);
+    const taken = await this.#contents.take(lentBody(run.reading.length, run.reading), NO_DIGESTS);
     try {
       return await this.#store.transact((tx) => {
         const until = run.start + run.length;
@@ -255,15 +256,6 @@ function runsOf(entries: readonly RangeEntry[]): RangeEntry[][] {
     end = endOf(entry);
   }
   return runs.filter((run) => run.length > 1);
-}
-
-function bodyOf(reading: Reading): Body {
-  return {
-    length: reading.length,
-    async drain(take) {
-      for await (const part of reading.parts()) await take(part);
-    },
-  };
 }
 
 /** Frees a layer step by step; what lies below it is let go of with the last step. */

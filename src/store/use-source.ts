@@ -1,6 +1,7 @@
 import { type ByteRange, type Piece, pieceOf } from "../base/byte-range.ts";
 import type { Body, Bytes } from "../base/bytes.ts";
 import { Fault, type FaultCode } from "../base/fault.ts";
+import { drainLoans } from "../base/loan.ts";
 import { etagOf } from "../base/stamp.ts";
 import {
   type Contents,
@@ -149,7 +150,7 @@ class OwnBody implements Body {
     for (;;) {
       const reading = this.#next;
       try {
-        for await (const part of reading.parts()) await take(part);
+        await drainLoans(reading, take);
       } finally {
         reading.close();
       }

@@ -1,39 +1,38 @@
 import type { Bytes } from "../base/bytes.ts";
+import { copyLent, eachLoan, type Loan, WholeLender } from "../base/loan.ts";
 import type { Reading } from "./contents.ts";
 
 /** Bytes that are all at hand. */
 export class WholeReading implements Reading {
   readonly whole: Bytes;
   readonly isSettled = true;
+  readonly #lender: WholeLender;
 
   constructor(bytes: Bytes) {
     this.whole = bytes;
+    this.#lender = new WholeLender([bytes]);
   }
 
   get length(): number {
     return this.whole.length;
   }
 
-  async *parts(): AsyncIterable<Bytes> {
-    yield this.whole;
-  }
-
-  async fill(into: Bytes): Promise<void> {
-    this.whole.copy(into);
+  lend(): Promise<Loan | null> {
+    return this.#lender.lend();
   }
 
   close(): void {}
 }
 
-/** Takes all of it into memory, into `room` unless it is there already, and closes it. */
-export async function readWhole(
-  reading: Reading,
-  room: (bytes: number) => Bytes = Buffer.allocUnsafe,
-): Promise<Bytes> {
+/** Takes all of it into memory, unless it is there already, and closes it. */
+export async function readWhole(reading: Reading): Promise<Bytes> {
   try {
     if (reading.whole !== null) return reading.whole;
-    const bytes = room(reading.length);
-    await reading.fill(bytes);
+    const bytes = Buffer.allocUnsafe(reading.length);
+    let at = 0;
+    await eachLoan(reading, (parts) => {
+      at += copyLent(parts, bytes.subarray(at));
+    });
     return bytes;
   } finally {
     reading.close();

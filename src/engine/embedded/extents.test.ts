@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { wholeBody } from "../../base/bytes.ts";
+import { eachLoan, keepLoan, type Loan, lendWhole } from "../../base/loan.ts";
 import { gather, someBytes } from "../../store/bodies.fixture.ts";
 import { CONTRACT_EXTENT_BYTES, extentsContract } from "../../store/extents.contract.ts";
 import type { Address, EndOfUse } from "../../store/extents.ts";
@@ -37,8 +38,8 @@ test("after a restart writing goes on behind the last bytes in use", async (t) =
   const fresh = someBytes(100_000, 3);
   const next = await place(after, fresh);
   assert.deepEqual([next.extent, next.offset], [endOfUse.extent, endOfUse.offset]);
-  assert.deepEqual(await gather(after.parts(at, 0, at.length)), kept);
-  assert.deepEqual(await gather(after.parts(next, 0, next.length)), fresh);
+  assert.deepEqual(await gather(after.lender(at, 0, at.length)), kept);
+  assert.deepEqual(await gather(after.lender(next, 0, next.length)), fresh);
 });
 
 test("after a restart a last extent that nobody uses is written from its beginning", async (t) => {
@@ -82,13 +83,13 @@ test("a flipped bit is found, in the bytes and in their checksum, whoever reads 
     const flip = () => flipBit(fileOf(folder, at.extent), at.offset + position);
     await flip();
     for (let reading = 0; reading < 3; reading++) {
-      const read = gather(extents.parts(at, 0, at.length));
+      const read = gather(extents.lender(at, 0, at.length));
       await assert.rejects(read, { kind: "damaged", message: /not those written/ }, `${position}`);
-      const filled = extents.fill(Buffer.alloc(at.length), at, 0);
-      await assert.rejects(filled, { kind: "damaged", message: /not those written/ });
+      const whole = lendWhole(extents.lender(at, 0, at.length));
+      await assert.rejects(whole, { kind: "damaged", message: /not those written/ });
     }
     await flip();
-    assert.deepEqual(await gather(extents.parts(at, 0, at.length)), someBytes(200_000, 1));
+    assert.deepEqual(await gather(extents.lender(at, 0, at.length)), someBytes(200_000, 1));
   }
 });
 
@@ -98,7 +99,7 @@ test("damage is no obstacle to reading the chunks that are sound", async (t) => 
   const bytes = someBytes(200_000, 1);
   const at = await place(extents, bytes);
   await flipBit(fileOf(folder, at.extent), at.offset);
-  const sound = await gather(extents.parts(at, 65_532, 100_000));
+  const sound = await gather(extents.lender(at, 65_532, 100_000));
   assert.deepEqual(sound, bytes.subarray(65_532, 165_532));
 });
 
@@ -107,15 +108,15 @@ test("a file that ends too early is found", async (t) => {
   const extents = await openIn(t, folder);
   const at = await place(extents, someBytes(200_000, 1));
   await truncate(fileOf(folder, at.extent), 150_000);
-  await assert.rejects(gather(extents.parts(at, 0, at.length)), { kind: "damaged" });
+  await assert.rejects(gather(extents.lender(at, 0, at.length)), { kind: "damaged" });
 });
 
 test("bytes that the disk cannot read are damaged, not gone", async (t) => {
   const extents = await openIn(t, await newFolder(t));
   const at = await place(extents, someBytes(50_000, 1));
   await failNext(t, "read");
-  await assert.rejects(gather(extents.parts(at, 0, at.length)), { kind: "damaged" });
-  assert.deepEqual(await gather(extents.parts(at, 0, at.length)), someBytes(50_000, 1));
+  await assert.rejects(gather(extents.lender(at, 0, at.length)), { kind: "damaged" });
+  assert.deepEqual(await gather(extents.lender(at, 0, at.length)), someBytes(50_000, 1));
 });
 
 test("a body is the same at its first reading and at later ones", async (t) => {
@@ -124,13 +125,11 @@ test("a body is the same at its first reading and at later ones", async (t) => {
     const bytes = someBytes(length, length);
     const at = await place(extents, bytes);
     for (let reading = 0; reading < 3; reading++) {
-      assert.deepEqual(await gather(extents.parts(at, 0, length)), bytes);
+      assert.deepEqual(await gather(extents.lender(at, 0, length)), bytes);
     }
     const [first, later] = [await place(extents, bytes), at];
     for (const one of [first, later]) {
-      const filled = Buffer.alloc(length);
-      await extents.fill(filled, one, 0);
-      assert.deepEqual(filled, bytes);
+      assert.deepEqual(keepLoan(await lendWhole(extents.lender(one, 0, length))), bytes);
     }
   }
 });
@@ -148,7 +147,7 @@ test("what is read for the first time goes past the system's cache, later throug
     readers.push(this);
     return read.apply(this, args);
   });
-  for (let reading = 0; reading < 3; reading++) await gather(extents.parts(at, 0, at.length));
+  for (let reading = 0; reading < 3; reading++) await gather(extents.lender(at, 0, at.length));
   const [direct, ...cached] = readers;
   assert.deepEqual(
     cached.map((handle) => handle === cached[0] && handle !== direct),
@@ -160,10 +159,27 @@ test("a reader that stops in the middle is no trouble", async (t) => {
   const extents = await openIn(t, await newFolder(t), null, 64 * 1024 * 1024);
   const bytes = someBytes(5_000_000, 1);
   const at = await place(extents, bytes);
-  for await (const part of extents.parts(at, 0, at.length)) {
-    assert.deepEqual(part, bytes.subarray(0, part.length));
-    break;
+  await eachLoan(extents.lender(at, 0, at.length), async ([part]) => {
+    assert.deepEqual(part, bytes.subarray(0, part?.length));
+    return false;
+  });
+});
+
+test("bytes hold until they are given back, however many are lent", async (t) => {
+  const extents = await openIn(t, await newFolder(t), null, 64 * 1024 * 1024);
+  const bytes = someBytes(150_000, 1);
+  const at = await place(extents, bytes);
+  const loans: Loan[] = [];
+  for (let loan = 0; loan < 200; loan++) {
+    loans.push(await lendWhole(extents.lender(at, loan, at.length - loan)));
   }
+  for (const [from, { parts, isScratch }] of loans.entries()) {
+    assert.ok(Buffer.concat(parts).equals(bytes.subarray(from)));
+    assert.ok(isScratch);
+    for (const part of parts) part.fill(0xdb);
+  }
+  for (const loan of loans) loan.giveBack();
+  assert.deepEqual(await gather(extents.lender(at, 0, at.length)), bytes);
 });
 
 const linuxOnly = { skip: process.platform !== "linux" && "needs the devices of Linux" };
@@ -242,7 +258,7 @@ test("reading many extents leaves few files open", linuxOnly, async (t) => {
   const filesBefore = (await readdir("/proc/self/fd")).length;
   for (const at of addresses) {
     const hold = extents.hold([at.extent]);
-    await gather(extents.parts(at, 0, at.length));
+    await gather(extents.lender(at, 0, at.length));
     hold.release();
   }
   const filesAfter = (await readdir("/proc/self/fd")).length;

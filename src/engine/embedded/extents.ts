@@ -1,6 +1,7 @@
 import { open, readdir, stat, truncate, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import type { Body, Bytes } from "../../base/bytes.ts";
+import type { Body } from "../../base/bytes.ts";
+import type { Lender } from "../../base/loan.ts";
 import type {
   Address,
   EndOfUse,
@@ -14,7 +15,7 @@ import { type FailStop, StoreError } from "../../store/store.ts";
 import { directIoFlag } from "./direct-io.ts";
 import { lengthWithin } from "./extent-chunks.ts";
 import { ExtentFile, writeError } from "./extent-file.ts";
-import { fillFromPiece, readPiece } from "./extent-reading.ts";
+import { PieceLender } from "./extent-reading.ts";
 import { ExtentUpload, type Room } from "./extent-upload.ts";
 import { syncFolder } from "./sync-folder.ts";
 
@@ -97,12 +98,8 @@ export class EmbeddedExtents implements Extents {
     };
   }
 
-  parts(at: Address, from: number, length: number): AsyncIterable<Bytes> {
-    return readPiece(this.#fileOf(at.extent), at, from, length);
-  }
-
-  fill(into: Bytes, at: Address, from: number): Promise<void> {
-    return fillFromPiece(this.#fileOf(at.extent), at, from, into);
+  lender(at: Address, from: number, length: number): Lender {
+    return new PieceLender(this.#fileOf(at.extent), at, from, length);
   }
 
   get lastExtent(): number {

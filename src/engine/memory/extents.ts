@@ -1,10 +1,11 @@
 import type { Body, Bytes } from "../../base/bytes.ts";
+import type { Lender } from "../../base/loan.ts";
 import type { Address, ExtentInfo, Extents, Hold, Onlooker, Written } from "../../store/extents.ts";
 import { StoreError } from "../../store/store.ts";
 
 const EXTENT_BYTES_MAX = 64 * 1024 * 1024;
 const PIECE_PART = 4;
-/** In place of the bytes of a part whose time is over. */
+/** In place of bytes that were given back. */
 const SPENT = 0xdb;
 
 /** Extents that live and die with their process. Each piece is one buffer. */
@@ -43,17 +44,17 @@ export class MemoryExtents implements Extents {
     };
   }
 
-  async *parts(at: Address, from: number, length: number): AsyncIterable<Bytes> {
-    const piece = this.#pieceAt(at);
-    if (length === 0) return;
-    const part = Buffer.from(piece.subarray(from, from + length));
-    yield part;
-    // Nobody may rely on a part that he had before: here everybody would notice.
-    part.fill(SPENT);
-  }
-
-  async fill(into: Bytes, at: Address, from: number): Promise<void> {
-    this.#pieceAt(at).copy(into, 0, from);
+  lender(at: Address, from: number, length: number): Lender {
+    let left = length;
+    return {
+      lend: async () => {
+        if (left === 0) return null;
+        left = 0;
+        const part = Buffer.from(this.#pieceAt(at).subarray(from, from + length));
+        // Nobody may rely on what he has given back: here everybody would notice.
+        return { parts: [part], isScratch: true, giveBack: () => part.fill(SPENT) };
+      },
+    };
   }
 
   get lastExtent(): number {

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import type { Body, Bytes } from "../../base/bytes.ts";
 import { Fault } from "../../base/fault.ts";
 import { MIB } from "../../base/limits.ts";
+import { keepLoan, lendWhole } from "../../base/loan.ts";
 import { decodeStructured, encodeStructured } from "./structured-body.ts";
 
 /** "123456789" in one segment; its CRC-64 is AE8B14860A799888. */
@@ -55,18 +56,19 @@ async function encoded(
   content: Bytes,
   partBytes: number,
 ): Promise<{ bytes: Bytes; length: number }> {
+  let at = 0;
   const stream = encodeStructured({
     length: content.length,
-    async *parts() {
-      for (let at = 0; at < content.length; at += partBytes) {
-        yield content.subarray(at, at + partBytes);
-      }
+    async lend() {
+      if (at >= content.length) return null;
+      const part = Buffer.from(content.subarray(at, at + partBytes));
+      at += part.length;
+      return { parts: [part], isScratch: true, giveBack: () => part.fill(0xdb) };
     },
     close() {},
   });
-  const parts: Bytes[] = [];
-  for await (const part of stream.parts()) parts.push(Buffer.from(part));
-  return { bytes: Buffer.concat(parts), length: stream.length };
+  const bytes = keepLoan(await lendWhole(stream));
+  return { bytes, length: stream.length };
 }
 
 function refused(code: string): (error: unknown) => boolean {

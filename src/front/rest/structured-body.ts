@@ -2,6 +2,7 @@ import type { Body, Bytes } from "../../base/bytes.ts";
 import { Crc64 } from "../../base/crc64.ts";
 import { Fault } from "../../base/fault.ts";
 import { MIB } from "../../base/limits.ts";
+import { givenAway, type Loan } from "../../base/loan.ts";
 import type { ResponseStream } from "./http/exchange.ts";
 
 /**
@@ -158,45 +159,65 @@ export function encodeStructured(content: ResponseStream): ResponseStream {
   const segmentBytes = Math.max(SEGMENT_BYTES, Math.ceil(content.length / SEGMENTS_MAX));
   const segments = Math.max(1, Math.ceil(content.length / segmentBytes));
   const overhead = HEADER_BYTES + segments * (SEGMENT_HEADER_BYTES + CRC64_BYTES) + CRC64_BYTES;
-  const length = content.length + overhead;
-  return {
-    length,
-    parts: () => frames(content, length, segments, segmentBytes),
-    close: () => content.close(),
-  };
+  return new Frames(content, content.length + overhead, segments, segmentBytes);
 }
 
-async function* frames(
-  content: ResponseStream,
-  length: number,
-  segments: number,
-  segmentBytes: number,
-): AsyncIterable<Bytes> {
-  const crc = new Crc64();
-  let segmentCrc = new Crc64();
-  let segment = 1;
-  let left = content.length;
-  let leftInSegment = Math.min(segmentBytes, left);
-  yield headerOf(length, segments);
-  yield segmentHeaderOf(segment, leftInSegment);
-  for await (const part of content.parts()) {
+class Frames implements ResponseStream {
+  readonly length: number;
+  readonly #content: ResponseStream;
+  readonly #segmentBytes: number;
+  readonly #crc = new Crc64();
+  #segmentCrc = new Crc64();
+  #segment = 1;
+  #left: number;
+  #leftInSegment: number;
+  /** What is sent before the next bytes of the content; null at the end. */
+  #before: Bytes[] | null;
+
+  constructor(content: ResponseStream, length: number, segments: number, segmentBytes: number) {
+    this.length = length;
+    this.#content = content;
+    this.#segmentBytes = segmentBytes;
+    this.#left = content.length;
+    this.#leftInSegment = Math.min(segmentBytes, content.length);
+    this.#before = [headerOf(length, segments), segmentHeaderOf(1, this.#leftInSegment)];
+  }
+
+  async lend(bytes: number): Promise<Loan | null> {
+    const frames = this.#before;
+    if (frames === null) return null;
+    const loan = await this.#content.lend(bytes);
+    if (loan === null) {
+      this.#before = null;
+      return givenAway([...frames, this.#segmentCrc.digest(), this.#crc.digest()]);
+    }
+    this.#before = [];
+    for (const part of loan.parts) this.#frame(part, frames);
+    return { parts: frames, isScratch: false, giveBack: () => loan.giveBack() };
+  }
+
+  close(): void {
+    this.#content.close();
+  }
+
+  #frame(part: Bytes, frames: Bytes[]): void {
     for (let at = 0; at < part.length; ) {
-      if (leftInSegment === 0) {
-        yield segmentCrc.digest();
-        segmentCrc = new Crc64();
-        leftInSegment = Math.min(segmentBytes, left);
-        yield segmentHeaderOf(++segment, leftInSegment);
-      }
-      const bytes = part.subarray(at, at + leftInSegment);
+      if (this.#leftInSegment === 0) frames.push(this.#segmentCrc.digest(), this.#nextSegment());
+      const bytes = part.subarray(at, at + this.#leftInSegment);
       at += bytes.length;
-      leftInSegment -= bytes.length;
-      left -= bytes.length;
-      segmentCrc.update(bytes);
-      crc.update(bytes);
-      yield bytes;
+      this.#leftInSegment -= bytes.length;
+      this.#left -= bytes.length;
+      this.#segmentCrc.update(bytes);
+      this.#crc.update(bytes);
+      frames.push(bytes);
     }
   }
-  yield Buffer.concat([segmentCrc.digest(), crc.digest()]);
+
+  #nextSegment(): Bytes {
+    this.#segmentCrc = new Crc64();
+    this.#leftInSegment = Math.min(this.#segmentBytes, this.#left);
+    return segmentHeaderOf(++this.#segment, this.#leftInSegment);
+  }
 }
 
 function headerOf(length: number, segments: number): Bytes {

@@ -1,4 +1,5 @@
 import type { Bytes } from "../../base/bytes.ts";
+import { givenAway } from "../../base/loan.ts";
 import type { BreakNotice } from "../../service/file/caches.ts";
 import { COMMAND, unaskedHeader } from "./codec/header.ts";
 import { writeLeaseBreak, writeOplockBreak } from "./codec/oplock-break.ts";
@@ -74,8 +75,8 @@ function send(session: Session, body: Bytes): void {
   const message = Buffer.concat([unaskedHeader(COMMAND.oplockBreak), body]);
   const { wire } = session.connection;
   if (session.sealer !== null && (session.isSealing || session.encryptionRequired)) {
-    wire.send(...sealFrame(session, message));
+    wire.send(sealFrame(session, givenAway([message])));
   } else {
-    wire.send(message);
+    wire.send(givenAway([message]));
   }
 }

@@ -1,4 +1,5 @@
 import type { Bytes } from "../../base/bytes.ts";
+import type { Loan } from "../../base/loan.ts";
 import { type FileId, isFileIdBefore } from "./codec/file-id.ts";
 import { COMMAND, type RequestHeader } from "./codec/header.ts";
 import { DIALECT } from "./codec/negotiate.ts";
@@ -19,8 +20,8 @@ export interface Answer {
   readonly status: NtStatus;
   /** One after another, behind the header. */
   readonly body: readonly Bytes[];
-  /** Instead of `body`: the message with its body in place, behind room for the header. */
-  readonly placed?: Bytes;
+  /** What follows the body, where its lender has it. Whoever sends the answer gives it back. */
+  readonly lent?: Loan;
   /** Stated where the request could not name it yet. */
   readonly session?: Session;
   readonly treeId?: number;

@@ -1,4 +1,5 @@
 import type { Bytes } from "../../base/bytes.ts";
+import type { Loan } from "../../base/loan.ts";
 import type { RequestHeader } from "./codec/header.ts";
 import { FLAG } from "./codec/header.ts";
 import type { Dialect } from "./codec/negotiate.ts";
@@ -32,8 +33,8 @@ export interface NegotiatedClient {
 /** The socket, as the rest of the server sees it. */
 export interface Wire {
   readonly remoteAddress: string;
-  /** Takes the parts over: their memory may be used again once they are sent. */
-  send(...parts: readonly Bytes[]): void;
+  /** Sends the parts as one frame, and then gives them back. */
+  send(frame: Loan): void;
   /** Nothing more is read or sent. */
   drop(): void;
 }

@@ -1,5 +1,6 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { Fault } from "../../base/fault.ts";
+import { copyLent, type Loan, lengthOf } from "../../base/loan.ts";
 import { type Answer, Call, type Chain } from "./call.ts";
 import { writeError } from "./codec/empty.ts";
 import { COMMAND, FLAG, type RequestHeader, writeAnswerHeader, writeNext } from "./codec/header.ts";
@@ -9,10 +10,12 @@ import type { Connection } from "./connection.ts";
 import { COMMANDS } from "./dispatch.ts";
 import { DropConnection } from "./drop-connection.ts";
 import { statusOfFault } from "./fault-status.ts";
-import { newMessage } from "./frame-memory.ts";
+import { giveFrameBack, newMessage } from "./frame-memory.ts";
 import { type NtStatus, STATUS, StatusError } from "./nt-status.ts";
 import { sealFrame } from "./seal-frame.ts";
 import type { Session } from "./session.ts";
+
+const NOTHING: Loan = { parts: [], isScratch: true, giveBack() {} };
 
 /** A message of a frame, with its header read. */
 export interface Message {
@@ -41,6 +44,8 @@ export class Exchange {
   readonly #chain: Chain = { sessionId: null, treeId: 0, fileId: null, failed: null };
   #answers: Bytes[] = [];
   #signers: (Session | null)[] = [];
+  /** What follows the only answer. */
+  #lent: Loan = NOTHING;
 
   constructor(connection: Connection, messages: readonly Message[], sealedBy: Session | null) {
     this.#connection = connection;
@@ -185,9 +190,9 @@ export class Exchange {
   }
 
   #push(asked: Asked, answer: Answer, asyncId: number | null, credits: number): void {
-    const bytes = answer.placed ?? gathered(answer.body);
     const session = answer.session ?? asked.session;
     const isSigned = this.#sealedBy === null && this.#signs(asked, answer, session);
+    const bytes = this.#gather(answer, isSigned);
     writeAnswerHeader(bytes, asked.message.bytes, {
       status: answer.status,
       credits,
@@ -202,6 +207,18 @@ export class Exchange {
     answer.onSent?.(bytes);
   }
 
+  /** What is signed, or chained to others, is put together; what is lent goes out as it lies there. */
+  #gather({ body, lent }: Answer, isSigned: boolean): Bytes {
+    if (lent === undefined) return gathered(body, []);
+    if (this.#messages.length > 1 || isSigned) {
+      const bytes = gathered(body, lent.parts);
+      lent.giveBack();
+      return bytes;
+    }
+    this.#lent = lent;
+    return gathered(body, []);
+  }
+
   #signs(asked: Asked, answer: Answer, session: Session | null): boolean {
     if (session === null || session.signer === null) return false;
     return asked.isSigned || answer.session !== undefined;
@@ -212,9 +229,16 @@ export class Exchange {
     const parts = this.#answers.map((answer, index) => this.#finish(answer, index));
     this.#answers = [];
     this.#signers = [];
+    const lent = this.#lent;
+    this.#lent = NOTHING;
+    const giveBack = () => {
+      for (const part of parts) giveFrameBack(part);
+      lent.giveBack();
+    };
+    const { isScratch } = lent;
+    const frame = { parts: [...parts, ...lent.parts], isScratch, giveBack };
     const { wire } = this.#connection;
-    if (this.#sealedBy === null) wire.send(...parts);
-    else wire.send(...sealFrame(this.#sealedBy, whole(parts)));
+    wire.send(this.#sealedBy === null ? frame : sealFrame(this.#sealedBy, frame));
   }
 
   /** Chained to the next answer, padded up to it, and signed with all of that. */
@@ -227,15 +251,12 @@ export class Exchange {
   }
 }
 
-function gathered(body: readonly Bytes[]): Bytes {
-  const bytes = newMessage(HEADER_BYTES + body.reduce((sum, part) => sum + part.length, 0));
+function gathered(body: readonly Bytes[], lent: readonly Bytes[]): Bytes {
+  const bytes = newMessage(HEADER_BYTES + lengthOf(body) + lengthOf(lent));
   let at = HEADER_BYTES;
   for (const part of body) at += part.copy(bytes, at);
+  copyLent(lent, bytes.subarray(at));
   return bytes;
-}
-
-function whole(parts: readonly Bytes[]): Bytes {
-  return parts.length === 1 ? (parts[0] as Bytes) : Buffer.concat(parts);
 }
 
 /** The bytes behind an answer, up to the next multiple of eight, were cleared when it was made. */

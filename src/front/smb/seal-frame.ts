@@ -1,14 +1,18 @@
-import type { Bytes } from "../../base/bytes.ts";
+import { type Loan, lengthOf } from "../../base/loan.ts";
 import { aadOf, TRANSFORM_BYTES, writeTag, writeTransform } from "./codec/transform.ts";
 import type { Session } from "./session.ts";
 
 /** A frame as it goes to the client of a session that is encrypted. */
-export function sealFrame(session: Session, plain: Bytes): Bytes[] {
+export function sealFrame(session: Session, plain: Loan): Loan {
   const { sealer } = session;
   if (sealer === null) throw new Error("a session without a cipher got an encrypted frame");
   const nonce = sealer.nextNonce();
-  const header = writeTransform(nonce, plain.length, session.id);
+  const header = writeTransform(nonce, lengthOf(plain.parts), session.id);
   const { text, tag } = sealer.seal(nonce, aadOf(header), plain);
   writeTag(header, tag);
-  return [header.subarray(0, TRANSFORM_BYTES), text];
+  return {
+    parts: [header.subarray(0, TRANSFORM_BYTES), ...text],
+    isScratch: true,
+    giveBack: () => plain.giveBack(),
+  };
 }

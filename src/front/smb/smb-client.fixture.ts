@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { Bytes } from "../../base/bytes.ts";
+import { givenAway, keepLoan } from "../../base/loan.ts";
 import {
   initToken,
   mechanismList,
@@ -67,7 +68,7 @@ export class DirectLine implements ClientLine {
     this.#onError = onError;
     this.connection = new Connection(server, {
       remoteAddress: "127.0.0.1",
-      send: (...parts) => this.#inbox.put(Buffer.concat(parts)),
+      send: (frame) => this.#inbox.put(keepLoan(frame)),
       drop: () => this.#inbox.close(),
     });
   }
@@ -355,9 +356,9 @@ export class SmbClient {
     if (this.sealer === null) throw new Error("no cipher was agreed on");
     const nonce = this.sealer.nextNonce();
     const header = writeTransform(nonce, message.length, this.sessionId);
-    const { text, tag } = this.sealer.seal(nonce, aadOf(header), message);
+    const { text, tag } = this.sealer.seal(nonce, aadOf(header), givenAway([message]));
     writeTag(header, tag);
-    return Buffer.concat([header, text]);
+    return Buffer.concat([header, ...text]);
   }
 }
 

@@ -1,6 +1,7 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { Bytes } from "../../base/bytes.ts";
 import { KIB } from "../../base/limits.ts";
+import { type Loan, lengthOf } from "../../base/loan.ts";
 import { Connection, type Wire } from "./connection.ts";
 import { DropConnection } from "./drop-connection.ts";
 import { giveFrameBack } from "./frame-memory.ts";
@@ -117,25 +118,25 @@ class Line implements Wire {
     });
   }
 
-  send(...parts: readonly Bytes[]): void {
-    if (this.#socket.destroyed) return;
-    const length = parts.reduce((sum, part) => sum + part.length, 0);
+  send(frame: Loan): void {
+    const { parts } = frame;
+    const length = lengthOf(parts);
     const isGathered = length <= GATHERED_BYTES_MAX;
     const start = Buffer.allocUnsafe(PREFIX_BYTES + (isGathered ? length : 0));
     start.writeUInt32BE(length);
     if (isGathered) {
       let at = PREFIX_BYTES;
       for (const part of parts) at += part.copy(start, at);
+      frame.giveBack();
       this.#socket.write(start);
       return;
     }
     this.#socket.cork();
     this.#socket.write(start);
-    for (const part of parts) {
-      this.#socket.write(part, (error) => {
-        if (!error) giveFrameBack(part);
-      });
-    }
+    const last = parts.length - 1;
+    for (let index = 0; index < last; index++) this.#socket.write(parts[index] as Bytes);
+    // Called, too, when the socket is gone, and the system has let go of them.
+    this.#socket.write(parts[last] as Bytes, () => frame.giveBack());
     this.#socket.uncork();
   }
 

@@ -7,6 +7,7 @@ import { MemoryExtents } from "../../engine/memory/extents.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { OWNER } from "../../rules/access.ts";
 import { NO_CONDITIONS } from "../../rules/conditions.ts";
+import { gather } from "../../store/bodies.fixture.ts";
 import { writeDeleteRetention } from "../../store/delete-retention.ts";
 import type { Store } from "../../store/store.ts";
 import { StoredContents } from "../../store/stored-contents.ts";
@@ -179,13 +180,11 @@ function bodyOf(body: string | Bytes | Body): Body {
 }
 
 export async function bytesOf({ reading }: GetBlobDone): Promise<Bytes> {
-  const parts: Bytes[] = [];
   try {
-    for await (const part of reading.parts()) parts.push(Buffer.from(part));
+    return await gather(reading);
   } finally {
     reading.close();
   }
-  return Buffer.concat(parts);
 }
 
 /** A body in two halves, between which something else happens. */

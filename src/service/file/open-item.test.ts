@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FILE_BYTES_MAX } from "../../base/limits.ts";
+import { keepLoan } from "../../base/loan.ts";
 import { parseSddl } from "../../base/sddl.ts";
 import { DELETE } from "../../rules/share-mode.ts";
 import type { HandleAsked } from "./admit-handle.ts";
@@ -19,7 +20,8 @@ import { writeOpenFile } from "./write-open-file.ts";
 const EVERYTHING = { mode: { access: ALL, share: ALL } };
 
 async function read(files: Files, handle: HandleAsked, from = 0, length = 1_000) {
-  return (await readOpenFile(files.context, { ...handle, from, length }))?.toString() ?? null;
+  const loan = await readOpenFile(files.context, { ...handle, from, length });
+  return loan === null ? null : keepLoan(loan).toString();
 }
 
 function write(files: Files, handle: HandleAsked, from: number | null, text: string) {

@@ -1,9 +1,8 @@
-import type { Bytes } from "../../base/bytes.ts";
 import { Fault, refuse } from "../../base/fault.ts";
+import { type Loan, lendWhole } from "../../base/loan.ts";
 import { refuseReadByLocks } from "../../rules/range-lock.ts";
 import type { Reading } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
-import { readWhole } from "../../store/whole-reading.ts";
 import { admitToReadHandle, type HandleAsked } from "./admit-handle.ts";
 import type { FileContext } from "./context.ts";
 import type { Tree } from "./kept-records.ts";
@@ -15,25 +14,29 @@ export interface ReadOpenFile extends HandleAsked {
   readonly length: number;
 }
 
-/**
- * What the file holds there now, which is less than asked for at its end; null beyond it. It is read
- * into `room`, or was in memory already.
- */
+/** What the file holds there now, which is less than asked for at its end; null beyond it. */
 export async function readOpenFile(
   context: FileContext,
   asked: ReadOpenFile,
-  room: (bytes: number) => Bytes = Buffer.allocUnsafe,
-): Promise<Bytes | null> {
+): Promise<Loan | null> {
   const reading = await context.store.read((view) => {
     const { file, length } = admit(view, asked);
     return length === null ? null : context.contents.open(view, file.content, asked.from, length);
   });
   if (reading === null) return null;
   // What a snapshot shows does not change any more.
-  if (reading.isSettled || asked.at.snapshot !== null) return await readWhole(reading, room);
+  if (reading.isSettled || asked.at.snapshot !== null) return lendAndClose(reading);
   reading.close();
   const frozen = await openFrozen(context, asked);
-  return frozen === null ? null : await readWhole(frozen, room);
+  return frozen === null ? null : lendAndClose(frozen);
+}
+
+async function lendAndClose(reading: Reading): Promise<Loan> {
+  try {
+    return await lendWhole(reading);
+  } finally {
+    reading.close();
+  }
 }
 
 /** For files in so many pieces that they cannot be found all at once. It takes a write. */

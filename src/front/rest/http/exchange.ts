@@ -1,6 +1,7 @@
 import type { Body, Bytes } from "../../../base/bytes.ts";
 import type { Instant } from "../../../base/clock.ts";
 import type { Fault } from "../../../base/fault.ts";
+import type { Lender } from "../../../base/loan.ts";
 
 /** A request as handlers see it: nothing of the listener behind it shows through. */
 export interface RestRequest {
@@ -56,13 +57,9 @@ export interface RestResponse {
 
 export type ResponseBody = null | string | Bytes | ResponseStream;
 
-/**
- * A body that is sent in parts, each of which holds until the next is asked for. `close` is called
- * once in the end, sent or not.
- */
-export interface ResponseStream {
+/** A body that is sent in parts. `close` is called once in the end, sent or not. */
+export interface ResponseStream extends Lender {
   readonly length: number;
-  parts(): AsyncIterable<Bytes>;
   close(): void;
 }
 

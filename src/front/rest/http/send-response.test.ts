@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Bytes } from "../../../base/bytes.ts";
 import { KIB } from "../../../base/limits.ts";
+import type { Loan } from "../../../base/loan.ts";
 import type { ResponseStream } from "./exchange.ts";
 import { GET, LARGE_BYTES, listen, put } from "./listener.fixture.ts";
 
@@ -12,7 +13,8 @@ const PARTS = LARGE_BYTES / PART_BYTES;
 class Counted implements ResponseStream {
   readonly length: number;
   pulled = 0;
-  ended = false;
+  /** What was not given back. */
+  lent = 0;
   closed = 0;
   readonly isClosed: Promise<void>;
   #close = () => {};
@@ -26,15 +28,11 @@ class Counted implements ResponseStream {
     });
   }
 
-  async *parts(): AsyncIterable<Bytes> {
-    try {
-      for (let part = 0; part < this.length / PART_BYTES; part++) {
-        this.pulled++;
-        yield this.#bytesOf(part);
-      }
-    } finally {
-      this.ended = true;
-    }
+  async lend(): Promise<Loan | null> {
+    if (this.pulled === this.length / PART_BYTES) return null;
+    const bytes = this.#bytesOf(this.pulled++);
+    this.lent++;
+    return { parts: [bytes], isScratch: true, giveBack: () => this.lent-- };
   }
 
   close(): void {
@@ -49,7 +47,12 @@ function large(): Counted {
 
 test("a stream is sent whole, and closed once", async (t) => {
   const stream = large();
-  const running = await listen(t, () => ({ status: 200, headers: [], body: stream }));
+  const streams = [stream, large()];
+  const running = await listen(t, () => ({
+    status: 200,
+    headers: [],
+    body: streams.shift() ?? null,
+  }));
   const client = running.connect().send(GET);
   const { headers, body } = await client.answer();
   assert.equal(headers.get("content-length"), String(LARGE_BYTES));
@@ -59,6 +62,7 @@ test("a stream is sent whole, and closed once", async (t) => {
     assert.ok(sent.equals(Buffer.alloc(PART_BYTES, part)), `part ${part}`);
   }
   assert.equal(stream.closed, 1);
+  assert.equal(stream.lent, 0);
   // The connection goes on.
   client.send(GET);
   await client.until(/HTTP\/1\.1 200/);
@@ -88,14 +92,14 @@ test("no more parts are pulled than a slow reader takes", async (t) => {
   assert.equal(stream.pulled, PARTS);
 });
 
-test("when the client goes away the stream is ended and closed", async (t) => {
+test("when the client goes away all is given back, and the stream closed", async (t) => {
   const stream = large();
   const running = await listen(t, () => ({ status: 200, headers: [], body: stream }));
   const client = running.connect().send(GET);
   await client.until(/\r\n\r\n/);
   client.socket.destroy();
   await stream.isClosed;
-  assert.equal(stream.ended, true);
+  assert.equal(stream.lent, 0);
   assert.ok(stream.pulled < PARTS);
   assert.deepEqual(running.failures, []);
 });
@@ -132,7 +136,7 @@ test("a stream that breaks, or does not keep its length, cuts the connection", a
     assert.ok(received.length < received.indexOf("\r\n\r\n") + 4 + stream.length);
     assert.equal(running.failures.length, 1);
     assert.equal(stream.closed, 1);
-    assert.equal(stream.ended, true);
+    assert.equal(stream.lent, 0);
   }
 });
 

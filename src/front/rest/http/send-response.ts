@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Bytes } from "../../../base/bytes.ts";
 import { KIB } from "../../../base/limits.ts";
+import { eachLoan, lengthOf, WholeLender } from "../../../base/loan.ts";
 import type { Connection } from "./connection.ts";
 import type { ResponseBody, ResponseStream, RestResponse } from "./exchange.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
@@ -147,29 +148,28 @@ function mayStateLength(request: IncomingRequest, status: number): boolean {
   return request.method !== "HEAD" && status !== 204 && status !== 304;
 }
 
-/**
- * Hands over one slice after the other, no faster than the client takes them: the memory of a part
- * is used again once the next one is asked for.
- */
+/** Hands over one slice after the other, no faster than the client takes them. */
 async function sendParts(output: Socket, body: Bytes | ResponseStream): Promise<void> {
   let wake = (): void => {};
   const woken = (): void => wake();
   output.on("close", woken);
   let left = body.length;
   try {
-    for await (const part of partsOf(body)) {
-      left -= part.length;
-      if (left < 0) break;
-      for (let at = 0; at < part.length; at += SLICE_BYTES_MAX) {
-        if (output.destroyed) return;
+    await eachLoan(Buffer.isBuffer(body) ? new WholeLender([body]) : body, async (parts) => {
+      left -= lengthOf(parts);
+      if (left < 0) return false;
+      for (const slice of slicesOf(parts)) {
+        if (output.destroyed) return false;
         await new Promise<void>((resolve) => {
           wake = resolve;
-          output.write(part.subarray(at, at + SLICE_BYTES_MAX), woken);
+          writeTogether(output, slice, woken);
         });
       }
-      if (output.destroyed) return;
+      return !output.destroyed;
+    });
+    if (left !== 0 && !output.destroyed) {
+      throw new Error(`the parts of a body do not add up to ${body.length} bytes`);
     }
-    if (left !== 0) throw new Error(`the parts of a body do not add up to ${body.length} bytes`);
   } catch (error) {
     output.destroy();
     throw error;
@@ -178,9 +178,31 @@ async function sendParts(output: Socket, body: Bytes | ResponseStream): Promise<
   }
 }
 
-async function* partsOf(body: Bytes | ResponseStream): AsyncIterable<Bytes> {
-  if (Buffer.isBuffer(body)) yield body;
-  else yield* body.parts();
+function writeTogether(output: Socket, parts: readonly Bytes[], done: () => void): void {
+  output.cork();
+  const last = parts.length - 1;
+  for (let index = 0; index < last; index++) output.write(parts[index] as Bytes);
+  output.write(parts[last] as Bytes, done);
+  output.uncork();
+}
+
+/** The same bytes, in as few slices as may be. */
+function* slicesOf(parts: readonly Bytes[]): Iterable<readonly Bytes[]> {
+  let slice: Bytes[] = [];
+  let room = SLICE_BYTES_MAX;
+  for (const part of parts) {
+    for (let at = 0; at < part.length; ) {
+      const bytes = part.subarray(at, at + room);
+      at += bytes.length;
+      room -= bytes.length;
+      slice.push(bytes);
+      if (room > 0) continue;
+      yield slice;
+      slice = [];
+      room = SLICE_BYTES_MAX;
+    }
+  }
+  if (slice.length > 0) yield slice;
 }
 
 function closeStream(body: ResponseBody): void {

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { Bytes } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
 import { BATCH_BYTES_MAX } from "../../../base/limits.ts";
+import { drainLoans } from "../../../base/loan.ts";
 import type { EntityWrite } from "../../../service/table/apply-write.ts";
 import type { TableContext } from "../../../service/table/context.ts";
 import { writeBatch } from "../../../service/table/write-batch.ts";
@@ -38,7 +39,9 @@ async function inOnePiece({ status, headers, body }: RestResponse): Promise<Rest
   }
   const pieces: Bytes[] = [];
   try {
-    for await (const piece of body.parts()) pieces.push(piece);
+    await drainLoans(body, (piece) => {
+      pieces.push(Buffer.from(piece));
+    });
   } finally {
     body.close();
   }

@@ -1,6 +1,7 @@
 import type { Bytes } from "../../../base/bytes.ts";
 import { isAnnotated, type Property, readProperties, spellProperty } from "../../../base/edm.ts";
 import { KIB } from "../../../base/limits.ts";
+import { WholeLender } from "../../../base/loan.ts";
 import { isoOfStamp } from "../../../base/stamp.ts";
 import type { EntityParts } from "../../../rules/entity-filter.ts";
 import type { EntityPlace } from "../../../rules/entity-plan.ts";
@@ -107,13 +108,8 @@ function bodyOf(pieces: readonly Bytes[]): ResponseBody {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   if (length <= COPIED_BYTES_MAX || pieces.length > PIECES_MAX)
     return Buffer.concat(pieces, length);
-  return {
-    length,
-    async *parts() {
-      yield* pieces;
-    },
-    close() {},
-  };
+  const lender = new WholeLender(pieces);
+  return { length, lend: () => lender.lend(), close() {} };
 }
 
 /** From this share of its entities on, a page is spelled as a whole, to be asked for again. */

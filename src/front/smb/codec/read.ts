@@ -24,7 +24,7 @@ export function readRead(message: Bytes): ReadRequest {
 }
 
 /** Where the data begins in an answer. */
-export const READ_DATA_AT = HEADER_BYTES + ANSWER_FIXED_BYTES;
+const READ_DATA_AT = HEADER_BYTES + ANSWER_FIXED_BYTES;
 
 /** The data follows. */
 export function writeReadHead(dataBytes: number): Bytes {

@@ -1,5 +1,6 @@
 import type { Bytes } from "../../../base/bytes.ts";
 import { MIB } from "../../../base/limits.ts";
+import { keepLoan } from "../../../base/loan.ts";
 import { readOpenFile } from "../../../service/file/read-open-file.ts";
 import { writeOpenFile } from "../../../service/file/write-open-file.ts";
 import { type Answer, type Call, success } from "../call.ts";
@@ -57,7 +58,8 @@ async function copyChunk(
   { from, to, length }: Chunk,
 ): Promise<number> {
   const { files } = call.server.options;
-  const bytes = await readOpenFile(files, { ...source.asked, from, length });
+  const loan = await readOpenFile(files, { ...source.asked, from, length });
+  const bytes = loan === null ? null : keepLoan(loan);
   // What lies behind the end cannot be copied, not even in part.
   if (bytes?.length !== length) throw new StatusError(STATUS.INVALID_VIEW_SIZE);
   const written = { ...target.asked, from: to, bytes, preservesWritten: true };

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Bytes } from "../../../base/bytes.ts";
 import { fileTimeOfStamp } from "../../../base/file-time.ts";
+import { givenAway } from "../../../base/loan.ts";
 import { stampOf } from "../../../base/stamp.ts";
 import { serverHint } from "../auth/spnego.ts";
 import { type Answer, type Call, success } from "../call.ts";
@@ -155,7 +156,7 @@ export function answerSmb1(connection: Connection, dialects: readonly string[]):
     asyncId: null,
     signed: false,
   });
-  connection.wire.send(header, answerBody(server, negotiated, null));
+  connection.wire.send(givenAway([header, answerBody(server, negotiated, null)]));
 }
 
 const NO_CONTEXTS = { hashes: null, ciphers: null, signings: null };

@@ -10,6 +10,7 @@ import {
 import type { Bytes } from "../../../base/bytes.ts";
 import { freeMemory } from "../../../base/free-memory.ts";
 import { KIB } from "../../../base/limits.ts";
+import { copyLent, givenAway, keepLoan, type Loan } from "../../../base/loan.ts";
 
 /** As NEGOTIATE numbers them. */
 export const CIPHER = { aes128Ccm: 1, aes128Gcm: 2, aes256Ccm: 3, aes256Gcm: 4 } as const;
@@ -33,6 +34,8 @@ const KINDS: Readonly<Record<CipherId, CipherKind>> = {
 export const TAG_BYTES = 16;
 /** Steps of this size stay in the processor's cache. */
 const STEP_BYTES = 128 * KIB;
+/** Below this, new memory costs less than a copy. */
+const IN_PLACE_BYTES_MIN = 32 * KIB;
 
 export function isCipher(id: number): id is CipherId {
   return id in KINDS;
@@ -40,6 +43,11 @@ export function isCipher(id: number): id is CipherId {
 
 export function cipherKeyBytes(id: CipherId): 16 | 32 {
   return KINDS[id].keyBytes;
+}
+
+interface Sealed {
+  readonly text: readonly Bytes[];
+  readonly tag: Bytes;
 }
 
 /** Encrypts what one side of a session sends. No nonce is ever used twice with its key. */
@@ -65,18 +73,26 @@ export class Sealer {
     return nonce;
   }
 
-  /** The text may come to lie where `plain` was. */
-  seal(nonce: Bytes, aad: Bytes, plain: Bytes): { readonly text: Bytes; readonly tag: Bytes } {
+  /** The text lies where the parts were, if it may. */
+  seal(nonce: Bytes, aad: Bytes, { parts, isScratch }: Loan): Sealed {
     const { ccm, gcm } = this.#kind;
-    const cipher =
-      gcm !== null
-        ? createCipheriv(gcm, this.#key, nonce).setAAD(aad)
-        : createCipheriv(ccm as CipherCCMTypes, this.#key, nonce, {
-            authTagLength: TAG_BYTES,
-          }).setAAD(aad, { plaintextLength: plain.length });
-    const text = gcm !== null ? updateInPlace(cipher, plain) : cipher.update(plain);
+    if (gcm === null) return this.#sealAtOnce(ccm as CipherCCMTypes, nonce, aad, whole(parts));
+    const cipher = createCipheriv(gcm, this.#key, nonce).setAAD(aad);
+    const text: Bytes[] = [];
+    for (const part of parts) {
+      const isInPlace = isScratch && part.length >= IN_PLACE_BYTES_MIN;
+      text.push(isInPlace ? updateInPlace(cipher, part) : cipher.update(part));
+    }
     cipher.final();
     return { text, tag: cipher.getAuthTag() };
+  }
+
+  /** CCM has to know all there is before it begins. */
+  #sealAtOnce(kind: CipherCCMTypes, nonce: Bytes, aad: Bytes, plain: Bytes): Sealed {
+    const cipher = createCipheriv(kind, this.#key, nonce, { authTagLength: TAG_BYTES });
+    const text = cipher.setAAD(aad, { plaintextLength: plain.length }).update(plain);
+    cipher.final();
+    return { text: [text], tag: cipher.getAuthTag() };
   }
 }
 
@@ -105,7 +121,8 @@ export class Opener {
             .setAuthTag(tag)
             .setAAD(aad, { plaintextLength: text.length });
     try {
-      const plain = gcm !== null ? updateInPlace(decipher, text) : decipher.update(text);
+      const isInPlace = gcm !== null && text.length >= IN_PLACE_BYTES_MIN;
+      const plain = isInPlace ? updateInPlace(decipher, text) : decipher.update(text);
       decipher.final();
       return plain;
     } catch {
@@ -114,13 +131,16 @@ export class Opener {
   }
 }
 
-/** Node makes a new buffer for what comes out: large ones are done in steps, and put in place. */
+/** Node makes a new buffer for what comes out: in steps, it is the same memory again and again. */
 function updateInPlace(cipher: Pick<Cipher | Decipher, "update">, bytes: Bytes): Bytes {
-  if (bytes.length <= STEP_BYTES) return cipher.update(bytes);
   for (let at = 0; at < bytes.length; at += STEP_BYTES) {
     const step = cipher.update(bytes.subarray(at, at + STEP_BYTES));
-    step.copy(bytes, at);
+    copyLent([step], bytes.subarray(at));
     freeMemory(step);
   }
   return bytes;
+}
+
+function whole(parts: readonly Bytes[]): Bytes {
+  return parts.length === 1 ? (parts[0] as Bytes) : keepLoan(givenAway(parts));
 }

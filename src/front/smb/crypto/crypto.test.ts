@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createCipheriv, randomBytes } from "node:crypto";
 import { test } from "node:test";
+import { givenAway } from "../../../base/loan.ts";
 import { CIPHER, type CipherId, cipherKeyBytes, Opener, Sealer } from "./cipher.ts";
 import { CmacKey } from "./cmac.ts";
 import { deriveKey } from "./derive-key.ts";
@@ -94,7 +95,8 @@ test("what is sealed opens again, unless a bit of it was changed", () => {
     const aad = Buffer.from("header");
     const plain = Buffer.from("hello, sealed world");
     const nonce = sealer.nextNonce();
-    const { text, tag } = sealer.seal(nonce, aad, plain);
+    const sealed = sealer.seal(nonce, aad, givenAway([plain]));
+    const [text, tag] = [Buffer.concat(sealed.text), sealed.tag];
     assert.notDeepEqual(text, plain);
     assert.deepEqual(opener.open(nonce, aad, text, tag), plain);
     assert.equal(opener.open(nonce, Buffer.from("Header"), text, tag), null);
@@ -112,8 +114,15 @@ test("a large text is sealed as at one go, and opens again unless a bit of it wa
     const [sealer, opener] = [new Sealer(id, key), new Opener(id, key)];
     const aad = Buffer.from("header");
     const plain = randomBytes(300_001);
+    const parts = [80, 100_000, 250_000, 300_001].map((end, at, ends) =>
+      Buffer.from(plain.subarray(ends[at - 1] ?? 0, end)),
+    );
     const nonce = sealer.nextNonce();
-    const { text, tag } = sealer.seal(nonce, aad, Buffer.from(plain));
+    const once = sealer.seal(nonce, aad, givenAway(parts));
+    assert.deepEqual(Buffer.concat(parts), plain, "what is not to be written over is left alone");
+    const sealed = sealer.seal(nonce, aad, { parts, isScratch: true, giveBack() {} });
+    const [text, tag] = [Buffer.concat(sealed.text), sealed.tag];
+    assert.deepEqual([Buffer.concat(once.text), once.tag], [text, tag]);
     if (id === CIPHER.aes128Gcm) {
       const cipher = createCipheriv("aes-128-gcm", key, nonce).setAAD(aad);
       assert.deepEqual(text, cipher.update(plain));
@@ -129,8 +138,9 @@ test("a large text is sealed as at one go, and opens again unless a bit of it wa
 
 test("AES-GCM is that of its standard", () => {
   const gcm = new Sealer(CIPHER.aes128Gcm, Buffer.alloc(16));
-  const { text, tag } = gcm.seal(Buffer.alloc(12), Buffer.alloc(0), Buffer.alloc(16));
-  assert.equal(text.toString("hex"), "0388dace60b6a392f328c2b971b2fe78");
+  const zeroes = givenAway([Buffer.alloc(16)]);
+  const { text, tag } = gcm.seal(Buffer.alloc(12), Buffer.alloc(0), zeroes);
+  assert.equal(Buffer.concat(text).toString("hex"), "0388dace60b6a392f328c2b971b2fe78");
   assert.equal(tag.toString("hex"), "ab6e47d42cec13bdf53a67b21257bddf");
 });
 
