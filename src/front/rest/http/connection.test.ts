@@ -92,6 +92,23 @@ test("who does not send a request in time is told, and who has had an answer jus
   assert.equal(idle.sent(), "");
 });
 
+test("blank lines do not keep a connection open", () => {
+  const { headersMs, keepAliveMs } = DEFAULT_LIMITS;
+  const silent = connected();
+  silent.connection.wait(headersMs);
+  silent.socket.emit("data", Buffer.from("\r\n\r\n"));
+  silent.connection.wait(1);
+  assert.match(silent.sent(), /^HTTP\/1\.1 408 /);
+
+  const idle = connected();
+  idle.socket.emit("data", Buffer.from(GET));
+  idle.connection.over();
+  idle.connection.wait(keepAliveMs);
+  idle.socket.emit("data", Buffer.from("\r\n"));
+  idle.connection.wait(1);
+  assert.equal(idle.socket.destroyed, true);
+});
+
 test("without a limit an idle connection stays, and answers name none", async (t) => {
   const { connection, socket } = connected({ keepAliveMs: 0 });
   socket.emit("data", Buffer.from(GET));

@@ -153,7 +153,9 @@ export class Connection implements Transfer {
     }
     if (this.#isEnded) return;
     const isFirst = this.#held.length === 0;
-    this.#held = isFirst ? part : Buffer.concat([this.#held, part]);
+    this.#held = isFirst ? withoutBlankLines(part) : Buffer.concat([this.#held, part]);
+    // Blank lines between requests are no sign of life.
+    if (this.#held.length === 0) return;
     if (this.#isBusy) {
       if (this.#held.length >= this.#owner.limits.heldBytesMax) this.socket.pause();
       return;
@@ -164,7 +166,7 @@ export class Connection implements Transfer {
 
   /** Serves the next request if its head is here. */
   #beginNext(): void {
-    while (this.#held[0] === CR || this.#held[0] === LF) this.#held = this.#held.subarray(1);
+    this.#held = withoutBlankLines(this.#held);
     const { headerBytesMax } = this.#owner.limits;
     const end = this.#held.indexOf(HEAD_END, this.#searched, "latin1");
     if (end > headerBytesMax || (end < 0 && this.#held.length > headerBytesMax)) {
@@ -218,4 +220,11 @@ export class Connection implements Transfer {
     this.#pace?.forget(this);
     this.#pace = null;
   }
+}
+
+/** Some clients send a line more than they should behind a body. */
+function withoutBlankLines(bytes: Bytes): Bytes {
+  let start = 0;
+  while (bytes[start] === CR || bytes[start] === LF) start++;
+  return start === 0 ? bytes : bytes.subarray(start);
 }
