@@ -4,6 +4,7 @@ import {
   type Filter,
   relationOf,
   relationOfNumbers,
+  relationsBetween,
   TRUE_OF,
 } from "./entity-filter.ts";
 
@@ -19,6 +20,8 @@ export interface Column {
   readonly values: readonly Comparable["value"][];
   /** The values once more if none is anything but a plain number. */
   readonly numbers: Float64Array | null;
+  /** The least and the greatest of these numbers; null if one is NaN, or there are none. */
+  readonly bounds: readonly [least: number, most: number] | null;
 }
 
 export interface Columns {
@@ -32,7 +35,41 @@ export function columnOf(found: readonly (Comparable | null)[]): Column {
   const kinds = found.map((one) => one?.kind ?? null);
   const values = found.map((one) => one?.value ?? 0);
   const isPlain = found.every((one) => typeof one?.value === "number");
-  return { kinds, values, numbers: isPlain ? Float64Array.from(values as number[]) : null };
+  const numbers = isPlain ? Float64Array.from(values as number[]) : null;
+  return { kinds, values, numbers, bounds: boundsOf(numbers) };
+}
+
+function boundsOf(numbers: Float64Array | null): Column["bounds"] {
+  if (numbers === null || numbers.length === 0) return null;
+  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const number of numbers) {
+    if (Number.isNaN(number)) return null;
+    if (number < least) least = number;
+    if (number > most) most = number;
+  }
+  return [least, most];
+}
+
+/** False only if no row can match: the bounds of the columns say so without a look at the rows. */
+export function mayMatch(filter: Filter, columns: Columns): boolean {
+  switch (filter.kind) {
+    case "all":
+      return filter.terms.every((term) => mayMatch(term, columns));
+    case "any":
+      return filter.terms.some((term) => mayMatch(term, columns));
+    case "not":
+      return true;
+    case "constant":
+      return filter.value;
+    case "compare":
+      return mayCompare(filter, columns.column(filter.name));
+  }
+}
+
+function mayCompare({ operator, value }: Comparison, { bounds }: Column): boolean {
+  const wanted = asNumber(value.value);
+  if (bounds === null || typeof wanted !== "number") return true;
+  return (relationsBetween(bounds[0], bounds[1], wanted) & TRUE_OF[operator]) !== 0;
 }
 
 /** Leaves only the rows that match. */

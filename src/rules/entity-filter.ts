@@ -84,6 +84,12 @@ export function relationOfNumbers(left: number, right: number): number {
   return left === right ? EQUAL : APART;
 }
 
+/** How the numbers from `least` to `most` can stand to another, added up. */
+export function relationsBetween(least: number, most: number, right: number): number {
+  const [first, last] = [relationOfNumbers(least, right), relationOfNumbers(most, right)];
+  return first === last ? first : first | EQUAL | last;
+}
+
 /** An entity as it is stored. */
 export interface EntityParts {
   readonly partition: string;

@@ -1,7 +1,13 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { SPACE } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
-import { type Column, type Columns, columnOf, narrow } from "../../rules/entity-columns.ts";
+import {
+  type Column,
+  type Columns,
+  columnOf,
+  mayMatch,
+  narrow,
+} from "../../rules/entity-columns.ts";
 import { type EntityParts, type Filter, findInEntity } from "../../rules/entity-filter.ts";
 import type { EntityPlace } from "../../rules/entity-plan.ts";
 import type { Entry, Made, Making } from "../../store/store.ts";
@@ -84,6 +90,7 @@ export class EntityPage implements Columns, Made {
 
   /** The rows from `first` on and before `end` that match. */
   select(filter: Filter | null, first: number, end: number): number[] {
+    if (filter !== null && !mayMatch(filter, this)) return [];
     const rows = new Uint8Array(this.size).fill(1, first, end);
     if (filter !== null) narrow(filter, this, rows);
     const found: number[] = [];

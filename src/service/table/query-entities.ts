@@ -126,7 +126,7 @@ class Search {
       const stretch = this.#view.stretch(ENTITY_PAGES, at, end, this.#limit());
       const page = stretch.made;
       const last = stretch.until.compare(end) <= 0 ? page.size : page.rowAt(end);
-      const first = page.rowAt(at);
+      const first = at.equals(stretch.from) ? 0 : page.rowAt(at);
       const stop = this.#take(page, first, last, stretch.wasKept ? KEPT_ENTITIES_PER_LOOK : 1);
       if (stop < last) return page.place(stop);
       if (!stretch.wasKept) this.#payForBytes(page);
