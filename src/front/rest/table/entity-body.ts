@@ -27,11 +27,13 @@ export async function readJsonBody(request: RestRequest): Promise<FlatObject> {
 
 export async function readEntityBody(request: RestRequest): Promise<EntityBody> {
   const members = await readJsonBody(request);
+  const annotations = annotationsIn(members);
   const properties: Property[] = [];
   for (const [name, value] of members) {
     if (isOfTheProtocol(name)) continue;
-    const annotation = textOf(members, name + ANNOTATION);
-    const property = propertyOf(name, value, annotation);
+    const annotation = annotations?.get(name);
+    const type = annotation === undefined ? null : textOf(members, annotation);
+    const property = propertyOf(name, value, type);
     if (property !== null) properties.push(property);
   }
   return {
@@ -39,6 +41,17 @@ export async function readEntityBody(request: RestRequest): Promise<EntityBody> 
     row: textOf(members, "RowKey"),
     properties,
   };
+}
+
+/** The names of the annotations that tell types, by property; null if there are none. */
+function annotationsIn(members: FlatObject): Map<string, string> | null {
+  let found: Map<string, string> | null = null;
+  for (const name of members.keys()) {
+    if (!name.endsWith(ANNOTATION)) continue;
+    found ??= new Map();
+    found.set(name.slice(0, -ANNOTATION.length), name);
+  }
+  return found;
 }
 
 /** The keys of an entity whose URL names none. */

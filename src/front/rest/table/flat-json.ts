@@ -23,10 +23,10 @@ export function readFlatObject(bytes: Bytes): FlatObject {
   return reader.object();
 }
 
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const WORD = /true|false|null/y;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 const [TAB, LF, CR, SPACE, QUOTE, BACKSLASH] = [0x09, 0x0a, 0x0d, 0x20, 0x22, 0x5c] as const;
+const [COMMA, COLON, OPEN, CLOSE] = [0x2c, 0x3a, 0x7b, 0x7d] as const;
 
 class FlatReader {
   readonly #text: string;
@@ -38,16 +38,16 @@ class FlatReader {
 
   object(): FlatObject {
     const members = new Map<string, JsonValue>();
-    this.#expect("{");
-    if (!this.#take("}")) {
+    this.#expect(OPEN);
+    if (!this.#take(CLOSE)) {
       do {
         const name = this.#string();
         if (members.has(name)) throw new Fault("DuplicatePropertiesSpecified");
         if (members.size >= MEMBERS_MAX) throw new Fault("TooManyProperties");
-        this.#expect(":");
+        this.#expect(COLON);
         members.set(name, this.#value());
-      } while (this.#take(","));
-      this.#expect("}");
+      } while (this.#take(COMMA));
+      this.#expect(CLOSE);
     }
     this.#skipBlanks();
     if (this.#at < this.#text.length) throw invalid("Something follows the JSON object.");
@@ -56,13 +56,30 @@ class FlatReader {
 
   #value(): JsonValue {
     this.#skipBlanks();
-    if (this.#text[this.#at] === '"') return { kind: "text", text: this.#string() };
-    const number = this.#match(NUMBER);
-    if (number !== "") return { kind: "number", text: number };
-    const word = this.#match(WORD);
-    if (word === "null") return { kind: "null" };
-    if (word !== "") return { kind: "boolean", value: word === "true" };
-    throw invalid("A value must be a text, a number, true, false or null.");
+    if (this.#text.charCodeAt(this.#at) === QUOTE) return { kind: "text", text: this.#string() };
+    const word = this.#word();
+    switch (word) {
+      case "true":
+        return { kind: "boolean", value: true };
+      case "false":
+        return { kind: "boolean", value: false };
+      case "null":
+        return { kind: "null" };
+      default:
+        if (NUMBER.test(word)) return { kind: "number", text: word };
+        throw invalid("A value must be a text, a number, true, false or null.");
+    }
+  }
+
+  /** What stands before the next blank, comma or bracket. */
+  #word(): string {
+    const start = this.#at;
+    let at = start;
+    for (let char = this.#text.charCodeAt(at); !endsWord(char); ) {
+      char = this.#text.charCodeAt(++at);
+    }
+    this.#at = at;
+    return this.#text.slice(start, at);
   }
 
   #string(): string {
@@ -97,23 +114,22 @@ class FlatReader {
     }
   }
 
-  #expect(mark: string): void {
-    if (!this.#take(mark)) throw invalid(`There is no ${mark} where one must stand.`);
+  #expect(mark: number): void {
+    if (this.#take(mark)) return;
+    throw invalid(`There is no ${String.fromCharCode(mark)} where one must stand.`);
   }
 
-  #take(mark: string): boolean {
+  #take(mark: number): boolean {
     this.#skipBlanks();
-    if (this.#text[this.#at] !== mark) return false;
+    if (this.#text.charCodeAt(this.#at) !== mark) return false;
     this.#at++;
     return true;
   }
+}
 
-  #match(pattern: RegExp): string {
-    pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.#text)?.[0] ?? "";
-    this.#at += found.length;
-    return found;
-  }
+/** Behind the end of a text, characters are NaN. */
+function endsWord(char: number): boolean {
+  return char === COMMA || char === CLOSE || char <= SPACE || Number.isNaN(char);
 }
 
 function invalid(reason: string): Fault {

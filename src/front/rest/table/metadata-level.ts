@@ -12,9 +12,23 @@ const LEVELS: Readonly<Record<string, MetadataLevel>> = {
 
 const JSON_TYPES = ["application/json", "application/*", "*/*", "json"];
 
-/** `$format`, or else `Accept`: the first of what is asked for that we can write. */
+let lastAsked = "";
+let lastLevel: MetadataLevel = "minimal";
+
+/**
+ * `$format`, or else `Accept`: the first of what is asked for that we can write. Cheap for what was
+ * asked for before: clients always ask for the same.
+ */
 export function metadataLevelOf({ query, headers }: RestRequest): MetadataLevel {
   const asked = query.get("$format") ?? headers.get("accept") ?? "";
+  if (asked !== lastAsked) {
+    lastLevel = levelOf(asked);
+    lastAsked = asked;
+  }
+  return lastLevel;
+}
+
+function levelOf(asked: string): MetadataLevel {
   if (asked === "") return "minimal";
   const types = asked.toLowerCase().split(",");
   for (const type of types) {
@@ -26,8 +40,10 @@ export function metadataLevelOf({ query, headers }: RestRequest): MetadataLevel 
 
 /** Bodies of requests are JSON. */
 export function refuseContentType(headers: RequestHeaders): void {
-  const sent = headers.get("content-type")?.toLowerCase() ?? "application/json";
-  if (mediaType(sent) !== "application/json") throw unsupported([sent]);
+  const sent = headers.get("content-type") ?? "application/json";
+  if (sent === "application/json") return;
+  const type = sent.toLowerCase();
+  if (mediaType(type) !== "application/json") throw unsupported([type]);
 }
 
 export function jsonContent(level: MetadataLevel): string[] {

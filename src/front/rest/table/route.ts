@@ -81,7 +81,7 @@ function operationAt(level: Level, method: string, query: Query): TableOperation
   const routes: Readonly<Record<string, TableOperationName>> = TABLE_ROUTES[level];
   const comp = query.get("comp") ?? "";
   const restype = level === "account" ? (query.get("restype")?.toLowerCase() ?? "") : "";
-  const what = [comp, restype].map((word) => (word === "" ? "" : ` ${word}`)).join("");
+  const what = (comp === "" ? "" : ` ${comp}`) + (restype === "" ? "" : ` ${restype}`);
   const found = routes[method + what] ?? (method === "HEAD" ? routes[`GET${what}`] : undefined);
   if (found !== undefined) return found;
   if (comp !== "" && !Object.keys(routes).some((route) => route.endsWith(what))) {

@@ -19,7 +19,8 @@ export async function handleWriteEntity(
   call: TableCall,
 ): Promise<RestResponse> {
   const write = await readEntityWrite(call.route, call.request);
-  const written = await writeEntity(context, { ...entitiesAskedOf(call), write });
+  const { at, access, keyRange } = entitiesAskedOf(call);
+  const written = await writeEntity(context, { at, access, keyRange, write });
   return answerEntityWrite(call, write, written);
 }
 
