@@ -1,17 +1,30 @@
 /** A write that takes longer than this is taken for one that never ends. */
 export const WRITE_MS_MAX = 60_000;
 
-/** Rejects if the disk has not answered in time: after some errors lmdb's promises never settle. */
-export async function inTime(writing: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const seconds = WRITE_MS_MAX / 1_000;
-    const giveUp = () => reject(new Error(`the disk has not answered for ${seconds} s`));
-    timer = setTimeout(giveUp, WRITE_MS_MAX);
-  });
-  try {
-    await Promise.race([writing, late]);
-  } finally {
-    clearTimeout(timer);
+/**
+ * Watches over writes that come one after the other. One timer serves all of them: to set another for
+ * each would cost a good part of what a small write costs.
+ */
+export class InTime {
+  #timer: NodeJS.Timeout | null = null;
+  #giveUp: () => void = () => {};
+
+  /** Rejects if the disk has not answered in time: after some errors lmdb's promises never settle. */
+  watch(writing: Promise<unknown>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const seconds = WRITE_MS_MAX / 1_000;
+      this.#giveUp = () => reject(new Error(`the disk has not answered for ${seconds} s`));
+      this.#start();
+      // Once this is settled, giving up means nothing.
+      writing.then(() => resolve(), reject);
+    });
+  }
+
+  #start(): void {
+    if (this.#timer === null) {
+      this.#timer = setTimeout(() => this.#giveUp(), WRITE_MS_MAX).unref();
+    } else {
+      this.#timer.refresh();
+    }
   }
 }

@@ -4,7 +4,7 @@ import { key, SPACE } from "../../base/keys.ts";
 import { KIB, MIB } from "../../base/limits.ts";
 import { keyOf } from "../sorted-items.ts";
 import { isDiskFull } from "./disk-full.ts";
-import { inTime } from "./in-time.ts";
+import { InTime } from "./in-time.ts";
 import { type Lmdb, throwReason } from "./lmdb.ts";
 import type { LogSecret } from "./log-groups.ts";
 import type { Cell, Overlay } from "./overlay.ts";
@@ -59,11 +59,14 @@ export async function settle(
   steps: Steps,
 ): Promise<void> {
   const cells = overlay.cells()[Symbol.iterator]();
-  for (let done = false; !done; ) {
-    await commit(lmdb, () => {
-      done = putSome(records, cells, steps);
-      if (done) records.put(MILESTONE, encodeMilestone(milestone));
-    });
+  const inTime = new InTime();
+  let done = false;
+  const step = () => {
+    done = putSome(records, cells, steps);
+    if (done) records.put(MILESTONE, encodeMilestone(milestone));
+  };
+  while (!done) {
+    await commit(lmdb, step, inTime);
     lmdb.resetReadTxn();
   }
 }
@@ -106,7 +109,7 @@ function encodeMilestone({ group, lastStamp }: Milestone): Bytes {
 }
 
 /** Runs in lmdb's write transaction, which is committed when `run` returns. */
-async function commit(lmdb: Lmdb, run: () => void): Promise<void> {
+async function commit(lmdb: Lmdb, run: () => void, inTime = new InTime()): Promise<void> {
   let failure: unknown = null;
   const committed = lmdb.transaction(() => {
     // lmdb makes two promises of one commit. A failure of this one would go unhandled.
@@ -119,7 +122,7 @@ async function commit(lmdb: Lmdb, run: () => void): Promise<void> {
     }
   });
   try {
-    await inTime(committed.catch(throwReason));
+    await inTime.watch(committed.catch(throwReason));
   } catch (error) {
     throw failure ?? error;
   }

@@ -14,7 +14,7 @@ import { KeptStretches } from "../kept-stretches.ts";
 import { nameOf } from "../sorted-items.ts";
 import { isDiskFull } from "./disk-full.ts";
 import { Group } from "./group.ts";
-import { inTime } from "./in-time.ts";
+import { InTime } from "./in-time.ts";
 import { LayeredState } from "./layered-state.ts";
 import { type Lmdb, openLmdb } from "./lmdb.ts";
 import { groupsBehind, LOG_BYTES_ENOUGH, Log } from "./log.ts";
@@ -78,6 +78,7 @@ export class EmbeddedStore implements Store {
   readonly #log: Log;
   readonly #state: LayeredState;
   readonly #kept = new KeptStretches();
+  readonly #inTime = new InTime();
   #lastStamp: Stamp;
   /** Has got all that was written since the one before it left for the disk. */
   #gathering: Group;
@@ -261,7 +262,7 @@ export class EmbeddedStore implements Store {
       const milestone = { group: group.number, lastStamp: this.#lastStamp };
       const appended = this.#log.append(group.number, this.#lastStamp, group.cells, group.bytes);
       const turned = this.#turnIfDue();
-      await inTime(appended);
+      await this.#inTime.watch(appended);
       if (this.#failed) return;
       this.#durable = group.number;
       this.#writing = null;

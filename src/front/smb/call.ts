@@ -56,7 +56,7 @@ export class Call {
   readonly #tree: Tree | null;
   readonly #pend: () => AbortSignal;
   /** What it works on, which is not closed before it is done. */
-  readonly #opens = new Set<Open>();
+  readonly #opens: Open[] = [];
 
   constructor(
     connection: Connection,
@@ -105,8 +105,8 @@ export class Call {
     const isIt = open?.fileId.persistent === named.persistent && open.treeId === this.tree.id;
     if (open === undefined || !isIt) throw new StatusError(STATUS.FILE_CLOSED);
     this.chain.fileId = named;
-    if (!this.#opens.has(open)) {
-      this.#opens.add(open);
+    if (!this.#opens.includes(open)) {
+      this.#opens.push(open);
       open.enter();
       if (open.kind === "file") this.#use(open);
     }

@@ -96,7 +96,8 @@ class Line implements Wire {
   readonly #socket: Socket;
   readonly #connection: Connection;
   readonly #frames: FrameReader;
-  readonly #running = new Set<Promise<void>>();
+  #running = 0;
+  #onIdle: () => void = () => {};
   #runningBytes = 0;
 
   constructor(server: SmbServer, socket: Socket) {
@@ -154,22 +155,24 @@ class Line implements Wire {
     }
     for (const frame of frames) {
       if (this.#socket.destroyed) return;
-      this.#run(frame);
+      void this.#run(frame);
     }
     this.#regulate();
   }
 
-  #run(frame: Bytes): void {
+  async #run(frame: Bytes): Promise<void> {
+    this.#running++;
     this.#runningBytes += frame.length;
-    const running = receiveFrame(this.#connection, frame)
-      .catch((error) => this.#fail(error))
-      .then(() => {
-        this.#running.delete(running);
-        this.#runningBytes -= frame.length;
-        giveFrameBack(frame);
-        this.#regulate();
-      });
-    this.#running.add(running);
+    try {
+      await receiveFrame(this.#connection, frame);
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.#running--;
+    this.#runningBytes -= frame.length;
+    giveFrameBack(frame);
+    this.#regulate();
+    if (this.#running === 0) this.#onIdle();
   }
 
   #mayHold(bytes: number): boolean {
@@ -198,7 +201,10 @@ class Line implements Wire {
   async #release(): Promise<void> {
     try {
       await this.#connection.close();
-      await Promise.all(this.#running);
+      if (this.#running === 0) return;
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
     } catch (error) {
       this.#server.options.log.failure("closing an SMB connection", error);
     }
