@@ -24,6 +24,10 @@ export class Waits {
     });
   }
 
+  get areThere(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   wake(what: string): void {
     for (const done of [...(this.#waiting.get(what) ?? [])]) done();
   }

@@ -5,20 +5,39 @@ import { SEAL_BYTES, seal, unseal } from "./envelope.ts";
 import type { Lmdb } from "./lmdb.ts";
 
 const SCRATCH_BYTES = 64 * KIB;
+const RECENT_SLOTS = 256;
+const RECENT_BYTES_MAX = KIB;
+
+interface Recent {
+  readonly key: Bytes;
+  /** Undefined if there is none. */
+  readonly value: Bytes | undefined;
+}
 
 /** lmdb with every value sealed: what is read is what was written, or a "damaged" error. */
 export class SealedRecords {
   readonly #lmdb: Lmdb;
   /** lmdb copies a value while it takes it, so that one place serves all of them. */
   readonly #scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+  /**
+   * What was read last: some records are asked for with every request. While one is being changed,
+   * nobody reads it here, for the overlay has what it will be.
+   */
+  readonly #recent: (Recent | undefined)[] = new Array(RECENT_SLOTS).fill(undefined);
 
   constructor(lmdb: Lmdb) {
     this.#lmdb = lmdb;
   }
 
   get(key: Bytes): Bytes | undefined {
+    const slot = slotOf(key);
+    const recent = this.#recent[slot];
+    if (recent?.key.equals(key)) return recent.value;
     const sealed = this.#lmdb.get(key);
-    return sealed === undefined ? undefined : unseal(key, sealed);
+    const value = sealed === undefined ? undefined : unseal(key, sealed);
+    const isShort = value === undefined || value.length <= RECENT_BYTES_MAX;
+    if (isShort) this.#recent[slot] = { key, value };
+    return value;
   }
 
   scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry> {
@@ -33,10 +52,12 @@ export class SealedRecords {
     const size = value.length + SEAL_BYTES;
     const room = size <= SCRATCH_BYTES ? this.#scratch : Buffer.allocUnsafeSlow(size);
     this.#lmdb.putSync(key, seal(key, value, room));
+    this.#recent[slotOf(key)] = undefined;
   }
 
   remove(key: Bytes): void {
     this.#lmdb.removeSync(key);
+    this.#recent[slotOf(key)] = undefined;
   }
 
   *#scan(bounds: RangeBounds): Generator<Entry> {
@@ -44,6 +65,12 @@ export class SealedRecords {
       yield { key, value: unseal(key, value) };
     }
   }
+}
+
+function slotOf(key: Bytes): number {
+  let hash = 0;
+  for (let at = 0; at < key.length; at++) hash = (Math.imul(hash, 31) + (key[at] as number)) | 0;
+  return (hash >>> 8) % RECENT_SLOTS;
 }
 
 type RangeBounds = NonNullable<Parameters<Lmdb["getRange"]>[0]>;

@@ -21,16 +21,26 @@ export interface Answer {
   /** One after another, behind the header. */
   readonly body: readonly Bytes[];
   /** What follows the body, where its lender has it. Whoever sends the answer gives it back. */
-  readonly lent?: Loan;
+  readonly lent: Loan | null;
   /** Stated where the request could not name it yet. */
-  readonly session?: Session;
-  readonly treeId?: number;
+  readonly session: Session | null;
+  readonly treeId: number | null;
   /** Sees the whole message as it is sent. */
-  readonly onSent?: (message: Bytes) => void;
+  readonly onSent: ((message: Bytes) => void) | null;
+}
+
+/** All answers have one shape: whatever the command, the same few lines send them. */
+export function answered(
+  status: NtStatus,
+  body: readonly Bytes[],
+  more: Partial<Omit<Answer, "status" | "body">> = {},
+): Answer {
+  const { lent = null, session = null, treeId = null, onSent = null } = more;
+  return { status, body, lent, session, treeId, onSent };
 }
 
 export function success(...body: readonly Bytes[]): Answer {
-  return { status: STATUS.SUCCESS, body };
+  return answered(STATUS.SUCCESS, body);
 }
 
 /** What the related requests of a compound hand on to each other. */

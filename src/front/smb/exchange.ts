@@ -1,7 +1,7 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { Fault } from "../../base/fault.ts";
 import { copyLent, type Loan, lengthOf } from "../../base/loan.ts";
-import { type Answer, Call, type Chain } from "./call.ts";
+import { type Answer, answered, Call, type Chain } from "./call.ts";
 import { writeError } from "./codec/empty.ts";
 import { COMMAND, FLAG, type RequestHeader, writeAnswerHeader, writeNext } from "./codec/header.ts";
 import { DIALECT } from "./codec/negotiate.ts";
@@ -69,7 +69,7 @@ export class Exchange {
       answer = await this.#answer(asked);
     } catch (error) {
       if (error instanceof DropConnection) throw error;
-      answer = { status: this.#statusOf(error), body: [writeError()] };
+      answer = answered(this.#statusOf(error), [writeError()]);
     }
     this.#chain.failed = answer.status >= 0xc0000000 ? answer.status : null;
     if (asked.pending !== null) this.#connection.settle(asked.pending);
@@ -167,12 +167,7 @@ export class Exchange {
     const { asyncId } = pending;
     // In frames of their own: Linux forgets those before a word of waiting in one encrypted frame.
     this.#flush();
-    this.#push(
-      asked,
-      { status: STATUS.PENDING, body: [writeError()] },
-      asyncId,
-      this.#grant(asked),
-    );
+    this.#push(asked, answered(STATUS.PENDING, [writeError()]), asyncId, this.#grant(asked));
     this.#flush();
     asked.pending = pending;
     return pending.abort.signal;
@@ -209,7 +204,7 @@ export class Exchange {
 
   /** What is signed, or chained to others, is put together; what is lent goes out as it lies there. */
   #gather({ body, lent }: Answer, isSigned: boolean): Bytes {
-    if (lent === undefined) return gathered(body, []);
+    if (lent === null) return gathered(body, []);
     if (this.#messages.length > 1 || isSigned) {
       const bytes = gathered(body, lent.parts);
       lent.giveBack();
@@ -221,7 +216,7 @@ export class Exchange {
 
   #signs(asked: Asked, answer: Answer, session: Session | null): boolean {
     if (session === null || session.signer === null) return false;
-    return asked.isSigned || answer.session !== undefined;
+    return asked.isSigned || answer.session !== null;
   }
 
   #flush(): void {

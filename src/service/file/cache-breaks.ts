@@ -75,8 +75,9 @@ export class CacheBreaks {
 
   /** A client has answered, or has closed the file. */
   settle(item: OpenItem, owner: CacheOwner): void {
-    this.#takeBackDeadline(item, owner);
-    this.#waits.wake(nameOf(item));
+    // With every handle that is closed; nearly always nobody waits for anything.
+    if (this.#deadlines.size > 0) this.#takeBackDeadline(item, owner);
+    if (this.#waits.areThere) this.#waits.wake(nameOf(item));
   }
 
   /** Nobody waits for anything any more. */

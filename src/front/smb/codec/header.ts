@@ -96,7 +96,7 @@ export interface AnswerHeader {
 /** Writes the header of the answer to `request`, which lends it all that they have in common. */
 export function writeAnswerHeader(target: Bytes, request: Bytes, answer: AnswerHeader): void {
   request.copy(target, 0, 0, HEADER_BYTES);
-  target.fill(0, AT.signature, HEADER_BYTES);
+  for (let at = AT.signature; at < HEADER_BYTES; at++) target[at] = 0;
   target.writeUInt32LE(answer.status, AT.status);
   target.writeUInt16LE(answer.credits, AT.credits);
   const related = request.readUInt32LE(AT.flags) & FLAG.related;

@@ -16,6 +16,7 @@ export function gmtOfStamp(stamp: Stamp): string {
 
 /** The second that such a name means; null if it is the name of something else. */
 export function stampOfGmt(name: string): Stamp | null {
+  if (!name.startsWith("@")) return null;
   const [, year, month, day, hour, minute, second] = GMT.exec(name) ?? [];
   if (year === undefined) return null;
   const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);

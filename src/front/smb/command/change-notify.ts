@@ -1,5 +1,5 @@
 import { getOpenItem } from "../../../service/file/get-open-item.ts";
-import { type Answer, type Call, success } from "../call.ts";
+import { type Answer, answered, type Call, success } from "../call.ts";
 import { ACCESS } from "../codec/access.ts";
 import {
   type ChangeNotifyRequest,
@@ -32,7 +32,7 @@ export async function handleChangeNotify(call: Call): Promise<Answer> {
   }
   const output = news.notices === null ? null : writeNotices(news.notices);
   if (output === null || output.length > request.outputBytesMax) {
-    return { status: STATUS.NOTIFY_ENUM_DIR, body: [writeOutput(NOTHING)] };
+    return answered(STATUS.NOTIFY_ENUM_DIR, [writeOutput(NOTHING)]);
   }
   return success(writeOutput(output));
 }

@@ -3,7 +3,7 @@ import { MIB } from "../../../base/limits.ts";
 import { keepLoan } from "../../../base/loan.ts";
 import { readOpenFile } from "../../../service/file/read-open-file.ts";
 import { writeOpenFile } from "../../../service/file/write-open-file.ts";
-import { type Answer, type Call, success } from "../call.ts";
+import { type Answer, answered, type Call, success } from "../call.ts";
 import { ACCESS } from "../codec/access.ts";
 import {
   type Chunk,
@@ -44,7 +44,7 @@ export async function copyChunks(call: Call, request: IoctlRequest): Promise<Ans
   source.expect(ACCESS.readData | ACCESS.execute);
   if (isTooMuch(chunks)) {
     const limits = writeCopied(CHUNKS_MAX, CHUNK_BYTES_MAX, COPY_BYTES_MAX);
-    return { status: STATUS.INVALID_PARAMETER, body: [writeIoctl(request, limits)] };
+    return answered(STATUS.INVALID_PARAMETER, [writeIoctl(request, limits)]);
   }
   let copied = 0;
   for (const chunk of chunks) copied += await copyChunk(call, source, target, chunk);

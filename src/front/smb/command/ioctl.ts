@@ -1,5 +1,5 @@
 import type { Bytes } from "../../../base/bytes.ts";
-import { type Answer, type Call, success } from "../call.ts";
+import { type Answer, answered, type Call, success } from "../call.ts";
 import { CONTROL, type IoctlRequest, readIoctl, writeIoctl } from "../codec/ioctl.ts";
 import { writeSnapshots } from "../codec/snapshots.ts";
 import { isNegotiationIntact, writeValidateNegotiate } from "../codec/validate-negotiate.ts";
@@ -80,5 +80,5 @@ async function transceive(call: Call, request: IoctlRequest): Promise<Answer> {
   await open.write(request.input);
   const { bytes, hasMore } = open.read(request.outputBytesMax);
   const status = hasMore ? STATUS.BUFFER_OVERFLOW : STATUS.SUCCESS;
-  return { status, body: [writeIoctl(request, bytes)] };
+  return answered(status, [writeIoctl(request, bytes)]);
 }

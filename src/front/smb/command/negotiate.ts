@@ -4,7 +4,7 @@ import { fileTimeOfStamp } from "../../../base/file-time.ts";
 import { givenAway } from "../../../base/loan.ts";
 import { stampOf } from "../../../base/stamp.ts";
 import { serverHint } from "../auth/spnego.ts";
-import { type Answer, type Call, success } from "../call.ts";
+import { type Answer, answered, type Call, success } from "../call.ts";
 import { blankHeader, COMMAND, writeAnswerHeader } from "../codec/header.ts";
 import {
   CAPABILITY,
@@ -60,7 +60,7 @@ export function handleNegotiate({ connection, message }: Call): Answer {
   const onSent = (sent: Bytes) => {
     negotiated.preauthHash = hashOn(requestHash, sent);
   };
-  return { status: answer.status, body: answer.body, onSent };
+  return answered(answer.status, answer.body, { onSent });
 }
 
 function agree(server: SmbServer, dialect: Dialect, request: NegotiateRequest): Negotiated {

@@ -5,7 +5,7 @@ import {
   getOpenPermission,
   type OpenItemFound,
 } from "../../../service/file/get-open-item.ts";
-import type { Answer, Call } from "../call.ts";
+import { type Answer, answered, type Call } from "../call.ts";
 import { ACCESS } from "../codec/access.ts";
 import { shownItem } from "../codec/attributes.ts";
 import { type Fitted, writeFileInfo } from "../codec/file-info.ts";
@@ -23,7 +23,7 @@ export async function handleQueryInfo(call: Call): Promise<Answer> {
   if (open.kind !== "file") throw new StatusError(STATUS.NOT_SUPPORTED);
   const { bytes, isCut } = await infoOf(call, request, open);
   const status = isCut ? STATUS.BUFFER_OVERFLOW : STATUS.SUCCESS;
-  return { status, body: [writeOutput(bytes)] };
+  return answered(status, [writeOutput(bytes)]);
 }
 
 async function infoOf(

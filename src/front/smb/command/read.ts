@@ -1,6 +1,6 @@
 import { givenAway, lengthOf } from "../../../base/loan.ts";
 import { readOpenFile } from "../../../service/file/read-open-file.ts";
-import type { Answer, Call } from "../call.ts";
+import { type Answer, answered, type Call } from "../call.ts";
 import { ACCESS } from "../codec/access.ts";
 import { type ReadRequest, readRead, writeReadHead } from "../codec/read.ts";
 import type { FileOpen } from "../file-open.ts";
@@ -16,7 +16,7 @@ export async function handleRead(call: Call): Promise<Answer> {
   if (open.kind === "file") return await readFile(call, open, request);
   const { bytes, hasMore } = open.read(request.length);
   const status = hasMore ? STATUS.BUFFER_OVERFLOW : STATUS.SUCCESS;
-  return { status, body: [writeReadHead(bytes.length), bytes] };
+  return answered(status, [writeReadHead(bytes.length), bytes]);
 }
 
 async function readFile({ server }: Call, open: FileOpen, request: ReadRequest): Promise<Answer> {
@@ -33,5 +33,5 @@ async function readFile({ server }: Call, open: FileOpen, request: ReadRequest):
     throw new StatusError(STATUS.END_OF_FILE);
   }
   open.position = BigInt(from + bytes);
-  return { status: STATUS.SUCCESS, body: [writeReadHead(bytes)], lent };
+  return answered(STATUS.SUCCESS, [writeReadHead(bytes)], { lent });
 }

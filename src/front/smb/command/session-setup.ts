@@ -1,6 +1,6 @@
 import type { Bytes } from "../../../base/bytes.ts";
 import { Authentication } from "../auth/authentication.ts";
-import type { Answer, Call } from "../call.ts";
+import { type Answer, answered, type Call } from "../call.ts";
 import {
   readSessionSetup,
   type SessionSetupRequest,
@@ -49,16 +49,14 @@ async function step(call: Call, session: Session, request: SessionSetupRequest):
     throw new StatusError(STATUS.ACCESS_DENIED);
   }
   const body = [writeSessionSetup(session.encryptionRequired, done.token)];
-  return { status: STATUS.SUCCESS, body, session };
+  return answered(STATUS.SUCCESS, body, { session });
 }
 
 function more(session: Session, token: Bytes): Answer {
-  return {
-    status: STATUS.MORE_PROCESSING_REQUIRED,
-    body: [writeSessionSetup(false, token)],
+  return answered(STATUS.MORE_PROCESSING_REQUIRED, [writeSessionSetup(false, token)], {
     session,
     onSent: (message) => session.hash(message),
-  };
+  });
 }
 
 /** What the server insists on, and the client after it. */

@@ -1,4 +1,4 @@
-import type { Answer, Call } from "../call.ts";
+import { type Answer, answered, type Call } from "../call.ts";
 import { readTreeConnect, writeTreeConnect } from "../codec/tree-connect.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import { hasShare } from "../shares.ts";
@@ -30,5 +30,5 @@ export async function handleTreeConnect(call: Call): Promise<Answer> {
     capabilities: isPipe ? 0 : CONTINUOUSLY_AVAILABLE,
     maximalAccess: ALL_ACCESS,
   });
-  return { status: STATUS.SUCCESS, body: [body], treeId: id };
+  return answered(STATUS.SUCCESS, [body], { treeId: id });
 }
