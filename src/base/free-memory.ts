@@ -15,7 +15,10 @@ nowhere.close();
  * What is sent to a closed port leaves us and arrives nowhere. Parts of larger buffers are left alone.
  */
 export function freeMemory(bytes: Bytes): void {
-  const { buffer, length } = bytes;
-  if (length < FREED_BYTES_MIN || length !== buffer.byteLength) return;
-  nowhere.postMessage(null, [buffer as ArrayBuffer]);
+  if (bytes.length === bytes.buffer.byteLength) freeMemoryAround(bytes);
+}
+
+/** The same, with what lies around these bytes: nobody may need that any more, either. */
+export function freeMemoryAround({ buffer }: Bytes): void {
+  if (buffer.byteLength >= FREED_BYTES_MIN) nowhere.postMessage(null, [buffer as ArrayBuffer]);
 }

@@ -1,6 +1,6 @@
 import { type Body, type Bytes, NO_BYTES } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
-import { freeMemory } from "../../../base/free-memory.ts";
+import { freeMemoryAround } from "../../../base/free-memory.ts";
 import type { Connection, Receiver } from "./connection.ts";
 import type { ListenerLimits } from "./limits.ts";
 import type { Pace, Transfer } from "./pace.ts";
@@ -114,19 +114,23 @@ export class IncomingBody implements Body, Transfer {
           resolve();
         }
       };
+      // The head before the first part has been read, and what is behind the last one is not ours.
+      const free = (part: Bytes): void => {
+        if (surplus.length === 0) freeMemoryAround(part);
+      };
       const takeOne = (part: Bytes): void => {
         this.#moved += part.length;
         taking = true;
         try {
           const wait = take(part);
           if (wait === undefined) {
-            freeMemory(part);
+            free(part);
             taken();
           } else {
             this.#waiting = false;
             connection.socket.pause();
             const goOn = () => {
-              freeMemory(part);
+              free(part);
               connection.socket.resume();
             };
             wait.then(goOn).then(taken, fail);
