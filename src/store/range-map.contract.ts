@@ -7,7 +7,8 @@ import { drainLoans } from "../base/loan.ts";
 import { gather, someBytes } from "./bodies.fixture.ts";
 import type { OpenContents } from "./contents.contract.ts";
 import { type ContentsBench, NO_DIGESTS, partOf } from "./contents.fixture.ts";
-import type { Content } from "./contents.ts";
+import type { Content, Taken } from "./contents.ts";
+import type { Transaction } from "./store.ts";
 
 const PAGE = 512;
 
@@ -47,6 +48,34 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
         assert.deepEqual(await bench.ranges(map), [[0, bytes]]);
         await bench.contents.drop(map);
       }
+      await bench.contents.sweepAll();
+      assert.equal((await bench.contents.records()).length, 0);
+    },
+  );
+
+  promise(
+    "what is appended stands behind the rest, and a snapshot does not show it",
+    async (bench) => {
+      const parts = Array.from({ length: 300 }, (_, at) =>
+        someBytes(at === 150 ? 100_000 : 5_000, at),
+      );
+      const early = Buffer.concat(parts.slice(0, 200));
+      const all = Buffer.concat(parts);
+      let map = await bench.create(0);
+      for (const part of parts.slice(0, 200)) map = await bench.append(map, part);
+      const snapshot = map;
+      await bench.contents.share(snapshot);
+      for (const part of parts.slice(200)) map = await bench.append(map, part);
+      const records = (await bench.contents.records()).length;
+      for (let round = 0; round < 2; round++) {
+        await bench.expect(map, 0, [all]);
+        await bench.expect(snapshot, 0, [early]);
+        assert.deepEqual(await bench.ranges(map), [[0, all.length]]);
+        // Small neighbours become one, as if they had been written elsewhere.
+        await bench.contents.sweepAll();
+      }
+      assert.ok((await bench.contents.records()).length < records / 4);
+      for (const one of [map, snapshot]) await bench.contents.drop(one);
       await bench.contents.sweepAll();
       assert.equal((await bench.contents.records()).length, 0);
     },
@@ -322,11 +351,21 @@ class MapBench {
     return store.transact((tx) => contents.maps.create(tx, length));
   }
 
-  async write(map: Content, at: number, bytes: Bytes): Promise<Content> {
+  write(map: Content, at: number, bytes: Bytes): Promise<Content> {
+    const { maps } = this.contents.contents;
+    return this.#put(bytes, (tx, taken) => maps.write(tx, map, at, taken));
+  }
+
+  append(map: Content, bytes: Bytes): Promise<Content> {
+    const { maps } = this.contents.contents;
+    return this.#put(bytes, (tx, taken) => maps.append(tx, map, taken));
+  }
+
+  async #put(bytes: Bytes, put: (tx: Transaction, taken: Taken) => Content): Promise<Content> {
     const { store, contents } = this.contents;
     const taken = await contents.take(wholeBody(bytes), NO_DIGESTS);
     try {
-      return await store.transact((tx) => contents.maps.write(tx, map, at, taken));
+      return await store.transact((tx) => put(tx, taken));
     } finally {
       taken.release();
     }

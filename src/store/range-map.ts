@@ -13,6 +13,8 @@ export interface RangeMaps {
   create(tx: Transaction, length: number, first?: Taken | null): Content;
   /** Puts bytes at an offset; a map that ends before them grows. */
   write(tx: Transaction, map: Content, at: number, taken: Taken): Content;
+  /** Puts bytes behind the end of a map that was never cut: nothing is there that they replace. */
+  append(tx: Transaction, map: Content, taken: Taken): Content;
   /**
    * Puts bytes of another content at an offset without copying them; where they are zeroes that
    * nobody wrote, there are such zeroes then. Null, and nothing is written, if they lie in so many

@@ -20,6 +20,7 @@ import {
   noteCrowded,
   type RangeEntry,
   type RangeSource,
+  REGION_BYTES,
   readLayer,
   regionAt,
   writeEntry,
@@ -70,6 +71,16 @@ export class StoredRangeMaps implements RangeMaps {
     writeEntry(tx, layer, { start: at, length, source: this.#sourceOf(tx, taken) });
     if (isCrowded) noteCrowded(tx, regionAt(layer, at));
     return { id: layer, kind: map.kind, length: Math.max(map.length, at + length) };
+  }
+
+  append(tx: Transaction, map: Content, taken: Taken): Content {
+    const start = map.length;
+    const { length } = taken;
+    const layer = this.#layerOf(tx, map);
+    writeEntry(tx, layer, { start, length, source: this.#sourceOf(tx, taken) });
+    const mayBeCrowded = taken.inline !== null && start % REGION_BYTES > 0;
+    if (mayBeCrowded) noteCrowded(tx, regionAt(layer, start));
+    return { id: layer, kind: map.kind, length: start + length };
   }
 
   place(
@@ -182,10 +193,15 @@ export class StoredRangeMaps implements RangeMaps {
     from: number,
     until: number,
   ): { layer: bigint; isCrowded: boolean } {
-    const isShared = readLayer(tx, map.id).extraReferences > 0 || this.#pins.has(map.id);
-    const layer = isShared ? this.#layerOn(tx, map.id) : map.id;
+    const layer = this.#layerOf(tx, map);
     const { done, isCrowded } = clearLayer(tx, this.#contents, layer, from, until);
     return { layer: done ? layer : this.#layerOn(tx, layer), isCrowded };
+  }
+
+  /** The layer to write to. */
+  #layerOf(tx: Transaction, { id }: Content): bigint {
+    const isShared = readLayer(tx, id).extraReferences > 0 || this.#pins.has(id);
+    return isShared ? this.#layerOn(tx, id) : id;
   }
 
   /** A new layer, which takes over the map's reference to the one below. */

@@ -49,7 +49,7 @@ export async function appendBlockFromUrl(
       refuseByDigests(digests, taken);
       const admitted = admit(tx, taken.length);
       const { content } = admitted.blob;
-      const next = maps.write(tx, content, content.length, taken);
+      const next = maps.append(tx, content, taken);
       return writeAppended(tx, asked, admitted, next, taken);
     },
   });

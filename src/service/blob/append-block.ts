@@ -11,7 +11,7 @@ import type { Transaction, View } from "../../store/store.ts";
 import { admitBlobUpdate } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
 import { type Blob, type Container, writeBlob } from "./records.ts";
-import { nextBlobVersion } from "./version.ts";
+import { nextBlobVersion, writtenBlob } from "./version.ts";
 
 /** A block at the end of a blob, wherever its bytes come from. */
 export interface Append extends BlobUse {
@@ -48,8 +48,7 @@ export async function appendBlock(
     return await store.transact((tx) => {
       const admitted = admitAppend(tx, asked, BLOB_NEEDS.appendBlock, length);
       refuseByDigests(asked.digests, taken);
-      const offset = admitted.blob.content.length;
-      const content = contents.maps.write(tx, admitted.blob.content, offset, taken);
+      const content = contents.maps.append(tx, admitted.blob.content, taken);
       return writeAppended(tx, asked, admitted, content, taken);
     });
   } finally {
@@ -80,8 +79,9 @@ export function writeAppended(
   const version = nextBlobVersion(tx, blob);
   const offset = blob.content.length;
   const blocks = blob.appendedBlocks + 1;
-  writeBlob(tx, container, at.blob, { ...blob, ...version, content, appendedBlocks: blocks });
-  return { ...version, offset, blocks, md5, crc64 };
+  writeBlob(tx, container, at.blob, writtenBlob(blob, version, content, blocks));
+  const { etag, modifiedMs } = version;
+  return { etag, modifiedMs, offset, blocks, md5, crc64 };
 }
 
 export function appendable({ content, appendedBlocks, isSealed }: Blob): Appendable {

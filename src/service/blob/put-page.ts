@@ -11,7 +11,7 @@ import type { Transaction, View } from "../../store/store.ts";
 import { admitBlobUpdate } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
 import { type Blob, type Container, writeBlob } from "./records.ts";
-import { nextBlobVersion } from "./version.ts";
+import { nextBlobVersion, writtenBlob } from "./version.ts";
 
 /** A range of whole pages. */
 export interface PageRange {
@@ -92,6 +92,8 @@ export function writePages(
   content: Content,
 ): Versioned & { sequenceNumber: bigint } {
   const version = nextBlobVersion(tx, blob);
-  writeBlob(tx, container, asked.at.blob, { ...blob, ...version, content });
-  return { ...version, sequenceNumber: blob.sequenceNumber };
+  const written = writtenBlob(blob, version, content, blob.appendedBlocks);
+  writeBlob(tx, container, asked.at.blob, written);
+  const { etag, modifiedMs } = version;
+  return { etag, modifiedMs, sequenceNumber: blob.sequenceNumber };
 }

@@ -1,6 +1,7 @@
 import type { Stamp } from "../../base/stamp.ts";
 import type { Versioned } from "../../rules/conditions.ts";
 import { leaseAfterWrite } from "../../rules/lease.ts";
+import type { Content } from "../../store/contents.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { BlobAddress, BlobContext } from "./context.ts";
 import type { Blob } from "./records.ts";
@@ -33,16 +34,41 @@ export function nextBlobState(
   return { etag, modifiedMs, createdMs, lease, versionId };
 }
 
+export type NextBlobVersion = Pick<Blob, "etag" | "modifiedMs" | "createdMs" | "lease">;
+
 /** What every write of a blob renews: its version, and the lease unless that is still locked. */
-export function nextBlobVersion(
-  tx: Transaction,
-  old: Blob | null,
-): Pick<Blob, "etag" | "modifiedMs" | "createdMs" | "lease"> {
+export function nextBlobVersion(tx: Transaction, old: Blob | null): NextBlobVersion {
   const { etag, modifiedMs } = nextVersion(tx, old);
   return {
     etag,
     modifiedMs,
     createdMs: old?.createdMs ?? tx.now(),
     lease: leaseAfterWrite(old?.lease ?? null, tx.now()),
+  };
+}
+
+/** A blob of which some bytes were written. Spelled out: spreads take several times as long. */
+export function writtenBlob(
+  blob: Blob,
+  { etag, createdMs, modifiedMs, lease }: NextBlobVersion,
+  content: Content,
+  appendedBlocks: number,
+): Blob {
+  return {
+    type: blob.type,
+    etag,
+    createdMs,
+    modifiedMs,
+    content,
+    properties: blob.properties,
+    metadata: blob.metadata,
+    lease,
+    sequenceNumber: blob.sequenceNumber,
+    appendedBlocks,
+    isSealed: blob.isSealed,
+    versionId: blob.versionId,
+    tags: blob.tags,
+    tier: blob.tier,
+    copy: blob.copy,
   };
 }
