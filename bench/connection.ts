@@ -14,6 +14,7 @@ const HEAD_END = Buffer.from("\r\n\r\n");
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 
 const NO_BYTES: Buffer = Buffer.alloc(0);
+const READ_BYTES = 256 * 1024;
 
 interface Pending {
   readonly isHead: boolean;
@@ -40,16 +41,24 @@ export class Connection {
   private constructor(socket: Socket) {
     this.#socket = socket;
     socket.setNoDelay(true);
-    socket.on("data", (bytes) => this.#take(bytes));
     socket.on("error", (error) => this.#fail(error));
     socket.on("close", () => this.#fail(new Error("The server closed the connection.")));
   }
 
   static open(port: number): Promise<Connection> {
     return new Promise((resolve, reject) => {
-      const socket = connect(port, "127.0.0.1", () => {
+      let connection: Connection | null = null;
+      // All answers are read into the same memory: new memory for each part costs as much as the rest.
+      const buffer = Buffer.allocUnsafe(READ_BYTES);
+      const callback = (bytes: number) => {
+        if (connection !== null) connection.#take(buffer.subarray(0, bytes));
+        return true;
+      };
+      const options = { port, host: "127.0.0.1", onread: { buffer, callback } };
+      const socket = connect(options, () => {
         socket.off("error", reject);
-        resolve(new Connection(socket));
+        connection = new Connection(socket);
+        resolve(connection);
       });
       socket.once("error", reject);
     });
@@ -86,7 +95,7 @@ export class Connection {
     const head = this.#head === null ? bytes : Buffer.concat([this.#head, bytes]);
     const end = head.indexOf(HEAD_END);
     if (end < 0) {
-      this.#head = head;
+      this.#head = Buffer.from(head);
       return;
     }
     this.#head = null;
@@ -104,7 +113,8 @@ export class Connection {
 
   #takeBody(bytes: Buffer): void {
     this.#bodyBytes += bytes.length;
-    if (this.#pending?.keepText === true || this.#status >= 300) this.#kept.push(bytes);
+    if (this.#pending?.keepText === true || this.#status >= 300)
+      this.#kept.push(Buffer.from(bytes));
     if (this.#bytesLeft === null) {
       this.#tail = Buffer.concat([this.#tail, bytes.subarray(-LAST_CHUNK.length)]).subarray(
         -LAST_CHUNK.length,
