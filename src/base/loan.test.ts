@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Bytes } from "./bytes.ts";
-import { copyLent, eachLoan, keepLoan, type Lender, type Loan, lendWhole } from "./loan.ts";
+import {
+  copyLent,
+  eachLoan,
+  keepLoan,
+  type Lender,
+  type Loan,
+  lendTogether,
+  lendWhole,
+} from "./loan.ts";
 
 /** Lends one byte after the other, breaks at `broken`, and counts what is out. */
 class Counting implements Lender {
@@ -67,6 +75,24 @@ test("all that is lent makes one loan, which can be kept", async () => {
   assert.equal(lender.lent, 4);
   assert.deepEqual(keepLoan(loan), Buffer.of(0, 1, 2, 3));
   assert.equal(lender.lent, 0);
+});
+
+test("loans that are asked for at once are one in their order, or none if one of them breaks", async () => {
+  let out = 0;
+  const lent = async (byte: number, turns: number): Promise<Loan> => {
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    out++;
+    return { parts: [Buffer.of(byte)], isScratch: byte !== 9, giveBack: () => out-- };
+  };
+  const whole = await lendTogether([lent(1, 3), lent(2, 1), lent(3, 2)]);
+  assert.equal(whole.isScratch, true);
+  assert.deepEqual(keepLoan(whole), Buffer.of(1, 2, 3));
+  const mixed = await lendTogether([lent(1, 0), lent(9, 0)]);
+  assert.equal(mixed.isScratch, false);
+  mixed.giveBack();
+  const broken = Promise.reject(new Error("damaged"));
+  await assert.rejects(lendTogether([lent(1, 5), broken, lent(3, 0)]), /damaged/);
+  assert.equal(out, 0);
 });
 
 test("parts are copied one behind the other, empty ones too, and nothing else is touched", () => {

@@ -88,9 +88,6 @@ type Take = Parameters<Body["drain"]>[0];
 /** All that is lent, in one loan. */
 export async function lendWhole(lender: Lender): Promise<Loan> {
   const loans: Loan[] = [];
-  const giveBack = () => {
-    for (const loan of loans.splice(0)) loan.giveBack();
-  };
   try {
     for (;;) {
       const loan = await lender.lend(Number.POSITIVE_INFINITY);
@@ -98,13 +95,32 @@ export async function lendWhole(lender: Lender): Promise<Loan> {
       loans.push(loan);
     }
   } catch (error) {
-    giveBack();
+    joined(loans).giveBack();
     throw error;
   }
+  return joined(loans);
+}
+
+/** Several loans that are asked for at once, as one. */
+export async function lendTogether(asked: readonly Promise<Loan>[]): Promise<Loan> {
+  if (asked.length === 1) return asked[0] as Promise<Loan>;
+  const results = await Promise.allSettled(asked);
+  const loans: Loan[] = [];
+  for (const result of results) if (result.status === "fulfilled") loans.push(result.value);
+  const loan = joined(loans);
+  const broken = results.find((result) => result.status === "rejected");
+  if (broken === undefined) return loan;
+  loan.giveBack();
+  throw broken.reason;
+}
+
+function joined(loans: readonly Loan[]): Loan {
   return {
     parts: loans.flatMap(({ parts }) => parts),
     isScratch: loans.every(({ isScratch }) => isScratch),
-    giveBack,
+    giveBack() {
+      for (const loan of loans) loan.giveBack();
+    },
   };
 }
 

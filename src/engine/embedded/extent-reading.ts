@@ -1,7 +1,7 @@
 import { alignedBytes } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { freeMemory } from "../../base/free-memory.ts";
-import { copyLent, type Lender, type Loan, lengthOf } from "../../base/loan.ts";
+import { copyLent, type Lender, type Loan, lendTogether, lengthOf } from "../../base/loan.ts";
 import { Slabs } from "../../base/slabs.ts";
 import { xxh64Low } from "../../base/xxh64.ts";
 import type { Address } from "../../store/extents.ts";
@@ -9,12 +9,14 @@ import { StoreError } from "../../store/store.ts";
 import { CHECKSUM_BYTES, CHUNK_BYTES, STRIDE_BYTES, upToPage } from "./extent-chunks.ts";
 import type { ExtentFile } from "./extent-file.ts";
 
-/** Read, checked and lent at one go, at most: a mebibyte, and the chunk it ends in. */
-const LOAN_CHUNKS_MAX = 17;
+/** Read at one go, at most: a mebibyte, and the chunk it ends in. */
+const READ_CHUNKS_MAX = 17;
+/** Lent at once, at most: so many chunks are read by several threads at the same time. */
+const LOAN_CHUNKS_MAX = 4 * READ_CHUNKS_MAX;
 /** What is lent beyond this is copied: aligned memory stays with the process for good. */
 const LENT_SLABS_MAX = 128;
 
-const slabs = new Slabs(LOAN_CHUNKS_MAX * STRIDE_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
+const slabs = new Slabs(READ_CHUNKS_MAX * STRIDE_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
 let lentSlabs = 0;
 
 /** Lends the bytes of a piece from `from` on. */
@@ -34,12 +36,19 @@ export class PieceLender implements Lender {
   }
 
   async lend(bytes: number): Promise<Loan | null> {
-    const from = this.#from;
-    if (from === this.#until) return null;
-    const chunks = Math.min(Math.max(Math.floor(bytes / CHUNK_BYTES), 1), LOAN_CHUNKS_MAX);
-    const until = Math.min(startOfChunk(from) + chunks * CHUNK_BYTES, this.#until);
-    this.#from = until;
-    return lendChunks({ file: this.#file, at: this.#at, from, until, isDirect: this.#isDirect });
+    if (this.#from === this.#until) return null;
+    const asked: Promise<Loan>[] = [];
+    let chunks = Math.min(Math.max(Math.floor(bytes / CHUNK_BYTES), 1), LOAN_CHUNKS_MAX);
+    for (; chunks > 0 && this.#from < this.#until; chunks -= READ_CHUNKS_MAX) {
+      asked.push(this.#read(Math.min(chunks, READ_CHUNKS_MAX)));
+    }
+    return lendTogether(asked);
+  }
+
+  #read(chunks: number): Promise<Loan> {
+    const [file, at, from, isDirect] = [this.#file, this.#at, this.#from, this.#isDirect];
+    this.#from = Math.min(startOfChunk(from) + chunks * CHUNK_BYTES, this.#until);
+    return lendChunks({ file, at, from, until: this.#from, isDirect });
   }
 }
 

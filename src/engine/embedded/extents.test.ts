@@ -93,6 +93,24 @@ test("a flipped bit is found, in the bytes and in their checksum, whoever reads 
   }
 });
 
+test("damage in one of the parts that are read at once is found, and costs no memory", async (t) => {
+  const folder = await newFolder(t);
+  const extents = await openIn(t, folder, null, 64 * 1024 * 1024);
+  const bytes = someBytes(5_000_000, 1);
+  const at = await place(extents, bytes);
+  const flip = () => flipBit(fileOf(folder, at.extent), at.offset + 2_500_000);
+  await flip();
+  for (let reading = 0; reading < 200; reading++) {
+    const whole = lendWhole(extents.lender(at, 0, at.length));
+    await assert.rejects(whole, { kind: "damaged" });
+  }
+  await flip();
+  // Beyond what may be lent, each part would be a copy, and in one piece.
+  const loan = await lendWhole(extents.lender(at, 0, at.length));
+  assert.equal(loan.parts.length, Math.ceil(at.length / 65_532));
+  assert.ok(keepLoan(loan).equals(bytes));
+});
+
 test("damage is no obstacle to reading the chunks that are sound", async (t) => {
   const folder = await newFolder(t);
   const extents = await openIn(t, folder);
