@@ -153,15 +153,15 @@ export class Connection implements Transfer {
     }
     if (this.#isEnded) return;
     const isFirst = this.#held.length === 0;
-    this.#held = isFirst ? withoutBlankLines(part) : Buffer.concat([this.#held, part]);
-    // Blank lines between requests are no sign of life.
-    if (this.#held.length === 0) return;
+    this.#held = isFirst ? part : Buffer.concat([this.#held, part]);
     if (this.#isBusy) {
       if (this.#held.length >= this.#owner.limits.heldBytesMax) this.socket.pause();
       return;
     }
-    if (isFirst) this.#waitedMs = 0;
-    this.#beginNext();
+    this.#held = withoutBlankLines(this.#held);
+    // Blank lines between requests are no sign of life.
+    if (isFirst && this.#held.length > 0) this.#waitedMs = 0;
+    if (this.#held.length > 0) this.#beginNext();
   }
 
   /** Serves the next request if its head is here. */

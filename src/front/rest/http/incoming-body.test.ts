@@ -40,6 +40,31 @@ test("a body comes whole and in order, together with its head or byte by byte", 
   assert.equal((await client.send(put(0)).answer()).body, "");
 });
 
+test("a body that comes before it is asked for keeps all its bytes, blank lines too", async (t) => {
+  const asked = gate();
+  const go = gate();
+  const running = await listen(t, async (request) => {
+    if (request.body.length === 0) return DONE;
+    asked.open();
+    await go.opened;
+    return collect(request);
+  });
+  const text = "\r\n\r\n\nhello\r\n";
+  const client = running.connect().send(put(text.length));
+  await asked.opened;
+  client.send(text.slice(0, 3));
+  const other = running.connect();
+  // By the time another client has its answers, the server has read what came before.
+  const settle = async () => {
+    for (let time = 0; time < 3; time++) await other.send(GET).answer();
+  };
+  await settle();
+  client.send(text.slice(3));
+  await settle();
+  go.open();
+  assert.equal((await client.answer()).body, text);
+});
+
 test("a taker has one part at a time, and a slow one slows the sender down", async (t) => {
   const first = gate();
   const release = gate();
