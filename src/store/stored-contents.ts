@@ -115,14 +115,19 @@ export class StoredContents implements Contents {
 
   handOver(tx: Transaction, content: Content, heirs: readonly Content[]): void {
     const parts = this.#letGo(tx, content);
+    // Most often heirs are the parts that there were, from the first one on.
+    let kept = 0;
+    while (kept < parts.length && parts[kept]?.content.id === heirs[kept]?.id) kept++;
     const spare = new Map<bigint, number>();
-    for (const { content: part } of parts) spare.set(part.id, (spare.get(part.id) ?? 0) + 1);
-    for (const heir of heirs) {
+    for (const { content: part } of parts.slice(kept)) {
+      spare.set(part.id, (spare.get(part.id) ?? 0) + 1);
+    }
+    for (const heir of heirs.slice(kept)) {
       const left = spare.get(heir.id) ?? 0;
       if (left > 0) spare.set(heir.id, left - 1);
       else this.share(tx, heir);
     }
-    for (const { content: part } of parts) {
+    for (const { content: part } of parts.slice(kept)) {
       const left = spare.get(part.id) ?? 0;
       spare.set(part.id, left - 1);
       if (left > 0) this.drop(tx, part);
