@@ -1,4 +1,4 @@
-import { open, readdir, stat, truncate, unlink } from "node:fs/promises";
+import { open, readdir, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import type { Body } from "../../base/bytes.ts";
 import type { Lender } from "../../base/loan.ts";
@@ -17,6 +17,7 @@ import { lengthWithin } from "./extent-chunks.ts";
 import { ExtentFile, writeError } from "./extent-file.ts";
 import { PieceLender } from "./extent-reading.ts";
 import { ExtentUpload, type Room } from "./extent-upload.ts";
+import { removeFile } from "./remove-file.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 const EXTENT_BYTES_MAX = 256 * 1024 * 1024;
@@ -124,7 +125,7 @@ export class EmbeddedExtents implements Extents {
     const file = this.#fileOf(extent);
     file.seal();
     this.#doomed.add(file);
-    if (!file.held) await this.#unlink(file);
+    if (!file.held) await this.#removeFile(file);
   }
 
   async close(): Promise<void> {
@@ -199,7 +200,7 @@ export class EmbeddedExtents implements Extents {
 
   #retire(file: ExtentFile): void {
     if (this.#doomed.has(file)) {
-      this.#inBackground(this.#unlink(file));
+      this.#inBackground(this.#removeFile(file));
       return;
     }
     this.#idle.add(file);
@@ -210,13 +211,13 @@ export class EmbeddedExtents implements Extents {
     }
   }
 
-  async #unlink(file: ExtentFile): Promise<void> {
+  async #removeFile(file: ExtentFile): Promise<void> {
     this.#idle.delete(file);
     this.#doomed.delete(file);
     this.#files.delete(file.extent);
     if (this.#current === file) this.#current = null;
     await file.close();
-    await unlink(file.path);
+    await removeFile(file.path);
   }
 
   /** What fails here costs space until the next start, when the file is found again; no data. */
