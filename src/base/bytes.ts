@@ -16,6 +16,25 @@ export interface Body {
    * not while a part is still being taken.
    */
   drain(take: (part: Bytes) => void | Promise<void>): Promise<void>;
+  /**
+   * All of it, to be kept, if it is here already: then nothing need be copied. Otherwise null, and it
+   * can still be drained.
+   */
+  takeWhole?(): Bytes | null;
+}
+
+/** All bytes of a body, to be kept. */
+export async function collect(body: Body): Promise<Bytes> {
+  const here = body.takeWhole?.() ?? null;
+  if (here !== null) return here;
+  const bytes = Buffer.allocUnsafeSlow(body.length);
+  let at = 0;
+  await body.drain((part) => {
+    if (at + part.length > bytes.length) throw new Error("a body is longer than it said");
+    at += part.copy(bytes, at);
+  });
+  if (at < bytes.length) throw new Error("a body ended too early");
+  return bytes;
 }
 
 /** A body whose bytes are all here already. */

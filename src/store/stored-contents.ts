@@ -1,4 +1,4 @@
-import type { Body, Bytes } from "../base/bytes.ts";
+import { type Body, type Bytes, collect } from "../base/bytes.ts";
 import { type Computed, DigestsUnderWay, digestsOf } from "./content-digests.ts";
 import { PARTS_PER_LOOKUP, readContent } from "./content-reading.ts";
 import {
@@ -222,13 +222,7 @@ export class StoredContents implements Contents {
   }
 
   async #takeInline(body: Body, digests: Digests): Promise<Taken> {
-    const bytes = Buffer.allocUnsafeSlow(body.length);
-    let at = 0;
-    await body.drain((part) => {
-      if (at + part.length > bytes.length) throw new Error("a body is longer than it said");
-      at += part.copy(bytes, at);
-    });
-    if (at < bytes.length) throw new Error("a body ended too early");
+    const bytes = await collect(body);
     return new TakenBytes(bytes.length, digestsOf(bytes, digests), bytes, [], () => {});
   }
 

@@ -96,6 +96,29 @@ function immediately(): Promise<string> {
   return new Promise((resolve) => setImmediate(resolve, "not yet"));
 }
 
+test("a body that is here is taken at once and kept; one that is not is drained", async (t) => {
+  const kept: Buffer[] = [];
+  const running = await listen(t, async ({ body }) => {
+    const whole = body.takeWhole?.() ?? null;
+    if (whole === null) return collect({ body } as RestRequest);
+    kept.push(whole);
+    assert.equal(body.takeWhole?.(), null);
+    await assert.rejects(
+      body.drain(() => {}),
+      /only once/,
+    );
+    return DONE;
+  });
+  const client = running.connect().send(`${put(5)}hello${put(5)}world`);
+  assert.equal((await client.answer()).status, 201);
+  assert.equal((await client.answer()).status, 201);
+  client.send(put(5));
+  await running.connect().send(GET).answer();
+  const { status, body } = await client.send("later").answer();
+  assert.deepEqual([status, body], [200, "later"]);
+  assert.deepEqual(kept.map(String).slice(0, 2), ["hello", "world"]);
+});
+
 test("a body can be taken once", async (t) => {
   const running = await listen(t, async ({ body }) => {
     await body.drain(() => {});

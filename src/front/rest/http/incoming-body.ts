@@ -45,19 +45,26 @@ export class IncomingBody implements Body, Transfer {
     this.#stop(new Fault("OperationTimedOut"));
   }
 
+  takeWhole(): Bytes | null {
+    if (this.#asked || this.length === 0 || !this.#connection.holds(this.length)) return null;
+    this.#asked = true;
+    this.#moved = this.length;
+    return this.#connection.takeHeld(this.length);
+  }
+
   async drain(take: Take): Promise<void> {
     if (this.#asked) throw new Error("a body can be taken only once");
+    const whole = this.takeWhole();
+    if (whole !== null) {
+      await take(whole);
+      return;
+    }
     this.#asked = true;
     if (this.length === 0) return;
     this.#proceed?.();
-    if (this.#connection.holds(this.length)) {
-      this.#moved = this.length;
-      await take(this.#connection.takeHeld(this.length));
-    } else {
-      // The first part does not come before the caller knows that it has asked.
-      await undefined;
-      await this.#takeParts(take);
-    }
+    // The first part does not come before the caller knows that it has asked.
+    await undefined;
+    await this.#takeParts(take);
   }
 
   /** Bytes that are still to come from the client. What is here to the end is forgotten. */

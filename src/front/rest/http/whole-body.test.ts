@@ -29,9 +29,12 @@ test("bodies that together would fill the memory are refused until others are do
   let finish = () => {};
   const slow: Body = {
     length: 200 * MIB,
-    drain: () =>
+    drain: (take) =>
       new Promise((resolve) => {
-        finish = resolve;
+        finish = () => {
+          take(Buffer.alloc(200 * MIB));
+          resolve();
+        };
       }),
   };
   const small = wholeBody(Buffer.alloc(100 * MIB));

@@ -1,4 +1,4 @@
-import { type Body, type Bytes, NO_BYTES } from "../../../base/bytes.ts";
+import { type Body, type Bytes, collect, NO_BYTES } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
 import { MIB } from "../../../base/limits.ts";
 
@@ -16,12 +16,7 @@ export async function readWholeBody(body: Body, bytesMax: number): Promise<Bytes
   if (collectedBytes + body.length > COLLECTED_BYTES_MAX) throw new Fault("ServerBusy");
   collectedBytes += body.length;
   try {
-    const whole = Buffer.allocUnsafe(body.length);
-    let at = 0;
-    await body.drain((part) => {
-      at += part.copy(whole, at);
-    });
-    return whole;
+    return await collect(body);
   } finally {
     collectedBytes -= body.length;
   }

@@ -4,7 +4,11 @@ import type { RequestHeaders } from "../http/exchange.ts";
 export type Preference = "return-content" | "return-no-content" | null;
 
 export function preferenceOf(headers: RequestHeaders): Preference {
-  const words = headers.get("prefer")?.toLowerCase().split(",") ?? [];
+  const sent = headers.get("prefer");
+  if (sent === undefined || sent === "return-content" || sent === "return-no-content") {
+    return sent ?? null;
+  }
+  const words = sent.toLowerCase().split(",");
   for (const word of words.map((one) => one.trim())) {
     if (word === "return-content" || word === "return-no-content") return word;
   }

@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Body, collect } from "./bytes.ts";
+
+function inParts(length: number, ...parts: string[]): Body {
+  return {
+    length,
+    async drain(take) {
+      for (const part of parts) await take(Buffer.from(part));
+    },
+  };
+}
+
+test("a body is collected from its parts, or taken as it is where it is here", async () => {
+  assert.equal(String(await collect(inParts(3, "a", "bc"))), "abc");
+  const here = Buffer.from("here");
+  const body: Body = { length: 4, drain: () => assert.fail("drained"), takeWhole: () => here };
+  assert.equal(await collect(body), here);
+  assert.equal(String(await collect({ ...inParts(1, "a"), takeWhole: () => null })), "a");
+});
+
+test("a body that does not keep its length is no body", async () => {
+  await assert.rejects(collect(inParts(3, "ab", "cd")), /longer/);
+  await assert.rejects(collect(inParts(3, "ab")), /too early/);
+});
