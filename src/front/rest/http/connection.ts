@@ -48,6 +48,8 @@ export class Connection implements Transfer {
   #receiver: Receiver | null = null;
   #isBusy = false;
   #hasServed = false;
+  /** Whether nothing lies before the request that is under way, in the memory it came in. */
+  #isFirstInMemory = true;
   /** Nothing is read any more: the client has ended, or was refused. */
   #isEnded = false;
   /** How long it has been waiting for a request. */
@@ -104,7 +106,8 @@ export class Connection implements Transfer {
     this.#receiver = receiver;
     this.socket.resume();
     const held = this.takeHeld(this.#held.length);
-    if (held.length > 0) receiver.take(held);
+    // Whoever has taken a part frees its memory, and somebody may have kept what lies before it.
+    if (held.length > 0) receiver.take(this.#isFirstInMemory ? held : Buffer.from(held));
     if (this.#isEnded) receiver.end();
   }
 
@@ -182,6 +185,7 @@ export class Connection implements Transfer {
 
   #serve(headEnd: number): void {
     const head = parseHead(this.#held.toString("latin1", 0, headEnd + 2));
+    this.#isFirstInMemory = this.#held.byteOffset === 0;
     this.#held = this.#held.subarray(headEnd + HEAD_END.length);
     this.#searched = 0;
     if (typeof head === "number") {

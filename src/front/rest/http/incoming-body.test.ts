@@ -119,6 +119,21 @@ test("a body that is here is taken at once and kept; one that is not is drained"
   assert.deepEqual(kept.map(String).slice(0, 2), ["hello", "world"]);
 });
 
+test("a body that was kept stays, whatever comes behind it on the connection", async (t) => {
+  const kept: Buffer[] = [];
+  const running = await listen(t, async ({ body }) => {
+    const whole = body.takeWhole?.() ?? null;
+    if (whole !== null) kept.push(whole);
+    else await body.drain(() => {});
+    return DONE;
+  });
+  const client = running.connect();
+  client.send(`${put(5)}hello${put(200 * KIB)}${"x".repeat(200 * KIB)}`);
+  assert.equal((await client.answer()).status, 201);
+  assert.equal((await client.answer()).status, 201);
+  assert.deepEqual(kept.map(String), ["hello"]);
+});
+
 test("a body can be taken once", async (t) => {
   const running = await listen(t, async ({ body }) => {
     await body.drain(() => {});
