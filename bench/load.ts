@@ -62,9 +62,9 @@ export class Load {
     return this.#warm(target, (seconds) => replay(target.port, oneByOne(requests), 1, seconds));
   }
 
-  /** Many clients at once, for requests that cannot be repeated: the first tenth is the warm-up. */
+  /** Many clients at once, for requests that cannot be repeated: the first third is the warm-up. */
   async once(target: Target, requests: readonly Buffer[]): Promise<Reading> {
-    const warmUp = Math.floor(requests.length / 10);
+    const warmUp = Math.floor(requests.length / 3);
     await this.each(target, requests.slice(0, warmUp));
     const rest = requests.slice(warmUp);
     return this.#turns.middleOf(target.pid, (round, rounds) => {
