@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
 import { besideBlob } from "./beside-blob.ts";
 import {
   createFile,
@@ -13,6 +14,7 @@ import { answerTo } from "./load.ts";
 import { createContainer, getBlob, headBlob, putBlob, putBlock } from "./requests.ts";
 import { type Bench, cpuTimesBlob, flat, type Reading, type Row, timesBlob } from "./row.ts";
 import type { Target } from "./server.ts";
+import { Turns } from "./turns.ts";
 
 const VARIANTS = 2_000;
 const SMALL_BYTES = 4 * 1024;
@@ -152,26 +154,52 @@ function onFilled(
   );
 }
 
-/** Processor time for a page, with as many files as it holds and with many more. */
-async function listAmongMany({ servers, load }: Bench): Promise<Reading> {
-  return servers.withFresh("lazuli", async (target) => {
-    const files = { ...target, port: target.filePort };
+/**
+ * Processor time for a page, with as many files as it holds and, in turn with that, with many more.
+ * Between filling and listing both servers start anew: what was written last would be in memory.
+ */
+async function listAmongMany(bench: Bench): Promise<Reading> {
+  const [few, many] = [bench.servers.newFolder(), bench.servers.newFolder()];
+  const turns = new Turns();
+  const inTurn = { ...bench, load: bench.load.takingTurns(turns) };
+  const list = (folder: string) =>
+    onFiles(bench, folder, (files) => turns.run(files.pid, () => listFirst(files, inTurn)));
+  try {
+    await fillFolder(bench, few, LISTED);
+    await fillFolder(bench, many, MANY_FILES);
+    const [inTheSmall, value] = await Promise.all([list(few), list(many)]);
+    return { value, inTheSmall };
+  } finally {
+    for (const folder of [few, many]) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function onFiles<T>(
+  { servers }: Bench,
+  folder: string,
+  run: (files: Target) => Promise<T>,
+): Promise<T> {
+  return servers.withFolder("lazuli", folder, (target) =>
+    run({ ...target, port: target.filePort }),
+  );
+}
+
+function fillFolder(bench: Bench, folder: string, count: number): Promise<void> {
+  return onFiles(bench, folder, async (files) => {
     await answerTo(files, createShare(files));
-    const list = async () => {
-      const request = listFiles(files, LISTED);
-      const found = (await answerTo(files, request)).match(/<File>/g)?.length ?? 0;
-      if (found !== LISTED) throw new Error(`The list has ${found} files.`);
-      return (await load.single(files, [request])).cpuMicros ?? 0;
-    };
-    await load.fill(files, create(files, 0, LISTED));
-    const inTheSmall = await list();
-    await load.fill(files, create(files, LISTED, MANY_FILES));
-    return { value: await list(), inTheSmall };
+    await bench.load.fill(files, create(files, count));
   });
 }
 
-function* create(target: Target, from: number, until: number): Generator<Buffer> {
-  for (let index = from; index < until; index++) yield createFile(target, index, 0);
+async function listFirst(files: Target, { load }: Bench): Promise<number> {
+  const request = listFiles(files, LISTED);
+  const found = (await answerTo(files, request)).match(/<File>/g)?.length ?? 0;
+  if (found !== LISTED) throw new Error(`The list has ${found} files.`);
+  return (await load.single(files, [request])).cpuMicros ?? 0;
+}
+
+function* create(target: Target, count: number): Generator<Buffer> {
+  for (let index = 0; index < count; index++) yield createFile(target, index, 0);
 }
 
 async function fill(target: Target, load: Bench["load"], files: number): Promise<void> {
