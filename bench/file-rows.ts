@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { rmSync } from "node:fs";
 import { besideBlob } from "./beside-blob.ts";
+import { fewAndMany } from "./few-and-many.ts";
 import {
   createFile,
   createFileWithBody,
@@ -14,7 +14,6 @@ import { answerTo } from "./load.ts";
 import { createContainer, getBlob, headBlob, putBlob, putBlock } from "./requests.ts";
 import { type Bench, cpuTimesBlob, flat, type Reading, type Row, timesBlob } from "./row.ts";
 import type { Target } from "./server.ts";
-import { Turns } from "./turns.ts";
 
 const VARIANTS = 2_000;
 const SMALL_BYTES = 4 * 1024;
@@ -154,41 +153,20 @@ function onFilled(
   );
 }
 
-/**
- * Processor time for a page, with as many files as it holds and, in turn with that, with many more.
- * Between filling and listing both servers start anew: what was written last would be in memory.
- */
+/** Processor time for a page, with as many files as it holds and with many more. */
 async function listAmongMany(bench: Bench): Promise<Reading> {
-  const [few, many] = [bench.servers.newFolder(), bench.servers.newFolder()];
-  const turns = new Turns();
-  const inTurn = { ...bench, load: bench.load.takingTurns(turns) };
-  const list = (folder: string) =>
-    onFiles(bench, folder, (files) => turns.run(files.pid, () => listFirst(files, inTurn)));
-  try {
-    await fillFolder(bench, few, LISTED);
-    await fillFolder(bench, many, MANY_FILES);
-    const [inTheSmall, value] = await Promise.all([list(few), list(many)]);
-    return { value, inTheSmall };
-  } finally {
-    for (const folder of [few, many]) rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function onFiles<T>(
-  { servers }: Bench,
-  folder: string,
-  run: (files: Target) => Promise<T>,
-): Promise<T> {
-  return servers.withFolder("lazuli", folder, (target) =>
-    run({ ...target, port: target.filePort }),
-  );
-}
-
-function fillFolder(bench: Bench, folder: string, count: number): Promise<void> {
-  return onFiles(bench, folder, async (files) => {
-    await answerTo(files, createShare(files));
-    await bench.load.fill(files, create(files, count));
+  const filesOf = (target: Target) => ({ ...target, port: target.filePort });
+  const { few, many } = await fewAndMany(bench, {
+    few: LISTED,
+    many: MANY_FILES,
+    async fill(target, count) {
+      const files = filesOf(target);
+      await answerTo(files, createShare(files));
+      await bench.load.fill(files, create(files, count));
+    },
+    measure: (target, _, inTurn) => listFirst(filesOf(target), inTurn),
   });
+  return { value: many, inTheSmall: few };
 }
 
 async function listFirst(files: Target, { load }: Bench): Promise<number> {

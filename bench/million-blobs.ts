@@ -1,3 +1,4 @@
+import { fewAndMany } from "./few-and-many.ts";
 import { answerTo } from "./load.ts";
 import { createContainer, getBlob, listBlobs, putBlob } from "./requests.ts";
 import type { Bench, Reading } from "./row.ts";
@@ -17,44 +18,41 @@ interface Costs {
   readonly list: Reading;
 }
 
-let measured: Promise<{ few: Costs; million: Costs }> | null = null;
+let measured: Promise<{ few: Costs; many: Costs }> | null = null;
 
 export async function readAmongMillion(bench: Bench): Promise<Reading> {
-  const { few, million } = await costs(bench);
-  return grown(few.read, million.read);
+  const { few, many } = await costs(bench);
+  return grown(few.read, many.read);
 }
 
 export async function listAmongMillion(bench: Bench): Promise<Reading> {
-  const { few, million } = await costs(bench);
-  return grown(few.list, million.list);
+  const { few, many } = await costs(bench);
+  return grown(few.list, many.list);
 }
 
 /** By the server's processor time: what the generator and the disk add does not matter here. */
-function grown(few: Reading, million: Reading): Reading {
+function grown(few: Reading, many: Reading): Reading {
   return {
-    value: million.cpuMicros ?? 0,
+    value: many.cpuMicros ?? 0,
     inTheSmall: few.cpuMicros ?? 0,
     note: `CPU per request; small: 1,000 blobs`,
   };
 }
 
 /** Both rows want the same blobs, which take minutes to write. */
-function costs(bench: Bench): Promise<{ few: Costs; million: Costs }> {
-  measured ??= bench.servers.withFresh("lazuli", async (target) => {
-    await answerTo(target, createContainer(target));
-    await fill(bench, target, 0, FEW);
-    const few = await costsAmong(bench, target, FEW);
-    await fill(bench, target, FEW, MILLION);
-    return { few, million: await costsAmong(bench, target, MILLION) };
+function costs(bench: Bench): Promise<{ few: Costs; many: Costs }> {
+  measured ??= fewAndMany(bench, {
+    few: FEW,
+    many: MILLION,
+    async fill(target, count) {
+      await answerTo(target, createContainer(target));
+      for (let start = 0; start < count; start += PART_BLOBS) {
+        await bench.load.fill(target, puts(target, start, Math.min(start + PART_BLOBS, count)));
+      }
+    },
+    measure: costsAmong,
   });
   return measured;
-}
-
-async function fill({ load }: Bench, target: Target, from: number, until: number): Promise<void> {
-  for (let start = from; start < until; start += PART_BLOBS) {
-    const end = Math.min(start + PART_BLOBS, until);
-    await load.fill(target, puts(target, start, end));
-  }
 }
 
 function* puts(target: Target, from: number, until: number): Generator<Buffer> {
@@ -62,7 +60,7 @@ function* puts(target: Target, from: number, until: number): Generator<Buffer> {
     yield putBlob(target, { index, bytes: BLOB_BYTES });
 }
 
-async function costsAmong({ load }: Bench, target: Target, blobs: number): Promise<Costs> {
+async function costsAmong(target: Target, blobs: number, { load }: Bench): Promise<Costs> {
   const gets = Array.from({ length: READ_BLOBS }, (_, at) => {
     const index = Math.floor((at * blobs) / READ_BLOBS);
     return getBlob(target, { index, bytes: BLOB_BYTES });
