@@ -90,7 +90,7 @@ export const TABLE_ROWS: readonly Row[] = [
       await fill(target, load, SCANNED_ENTITIES);
       const asked = query(target, `Value ge ${SCANNED_ENTITIES - 10} and Active eq true`);
       await expectEntities(target, asked, 5);
-      return load.single(target, [asked]);
+      return load.many(target, [asked]);
     }),
   },
 ];
