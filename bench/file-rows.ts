@@ -11,6 +11,7 @@ import {
   putRange,
 } from "./file-requests.ts";
 import { answerTo } from "./load.ts";
+import { range } from "./range.ts";
 import { createContainer, getBlob, headBlob, putBlob, putBlock } from "./requests.ts";
 import { type Bench, cpuTimesBlob, flat, type Reading, type Row, timesBlob } from "./row.ts";
 import type { Target } from "./server.ts";
@@ -206,8 +207,4 @@ function pieces<T>(make: (at: number) => T): T[] {
 
 function inMib(reading: Reading): Reading {
   return { ...reading, value: (reading.value * RANGE_BYTES) / (1024 * 1024) };
-}
-
-function range<T>(length: number, make: (index: number) => T): T[] {
-  return Array.from({ length }, (_, index) => make(index));
 }

@@ -8,6 +8,7 @@ import {
   putMessages,
   takeMessages,
 } from "./queue-requests.ts";
+import { range } from "./range.ts";
 import { type Bench, flat, type Reading, type Row, timesAzurite } from "./row.ts";
 import type { ServerName, Target } from "./server.ts";
 
@@ -80,8 +81,4 @@ function onQueue(
       await answerTo(target, createQueue(target));
       return run(target, bench, server);
     });
-}
-
-function range<T>(length: number, make: (index: number) => T): T[] {
-  return Array.from({ length }, (_, index) => make(index));
 }

@@ -5,6 +5,7 @@ import { memoryWithManyBlobs, startUpWithManyBlobs } from "./many-blobs.ts";
 import { listAmongMillion, readAmongMillion } from "./million-blobs.ts";
 import { memoryOfParallelBodies } from "./parallel-bodies.ts";
 import { QUEUE_ROWS } from "./queue-rows.ts";
+import { range } from "./range.ts";
 import {
   appendBlock,
   copyBlob,
@@ -262,10 +263,6 @@ function variants(target: Target, make: typeof putBlob): Buffer[] {
 
 function blocks(target: Target, block: number): Buffer[] {
   return range(BLOCK_VARIANTS, (index) => putBlock(target, { index, bytes: BLOCK_BYTES }, block));
-}
-
-function range<T>(length: number, make: (index: number) => T): T[] {
-  return Array.from({ length }, (_, index) => make(index));
 }
 
 function inMib(reading: Reading): Reading {

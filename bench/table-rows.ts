@@ -1,4 +1,5 @@
 import { answerTo } from "./load.ts";
+import { range } from "./range.ts";
 import { type Bench, type Reading, type Row, timesAzurite } from "./row.ts";
 import type { ServerName, Target } from "./server.ts";
 import {
@@ -115,8 +116,4 @@ async function fill(target: Target, load: Bench["load"], entities: number): Prom
 async function expectEntities(target: Target, asked: Buffer, wanted: number): Promise<void> {
   const found = (await answerTo(target, asked)).match(/"RowKey":/g)?.length ?? 0;
   if (found !== wanted) throw new Error(`The query found ${found} entities.`);
-}
-
-function range<T>(length: number, make: (index: number) => T): T[] {
-  return Array.from({ length }, (_, index) => make(index));
 }

@@ -1,0 +1,4 @@
+/** As many as asked for, each made of its index. */
+export function range<T>(length: number, make: (index: number) => T): T[] {
+  return Array.from({ length }, (_, index) => make(index));
+}
