@@ -27,7 +27,7 @@ const UNIT_BYTES = 64 * 1024;
 const UNITS_MAX = 65_536;
 const GROWTH_BYTES_MIN = 16 * 1024 * 1024;
 
-interface SharedMemory {
+export interface SharedMemory {
   readonly buffer: SharedArrayBuffer;
   grow(units: number): void;
 }
@@ -37,7 +37,7 @@ declare const WebAssembly: {
   Memory: new (limits: { initial: number; maximum: number; shared: true }) => SharedMemory;
 };
 
-export const alignedMemory = new WebAssembly.Memory({
+export const alignedMemory: SharedMemory = new WebAssembly.Memory({
   initial: 0,
   maximum: UNITS_MAX,
   shared: true,

@@ -1,4 +1,4 @@
-import { alignedBytes, placeInAlignedMemory } from "./aligned-bytes.ts";
+import { alignedBytes, alignedMemory, placeInAlignedMemory } from "./aligned-bytes.ts";
 import type { Bytes } from "./bytes.ts";
 import {
   type Code,
@@ -138,16 +138,19 @@ const singleByte: Code = [
   ...advanceBy(1),
 ];
 
-const advance = compile<(state: bigint, at: number, until: number) => bigint>({
-  parameters: [I64, I32, I32],
-  results: [I64],
-  locals: [I64, I32, I32],
-  code: [
-    ...whileTrue([...get(AT), ...i32(STRIDE_BYTES), I32_ADD, ...get(UNTIL), I32_LE_U], stride),
-    ...whileTrue([...get(AT), ...get(UNTIL), I32_LT_U], singleByte),
-    ...get(STATE),
-  ],
-});
+const advance = compile<(state: bigint, at: number, until: number) => bigint>(
+  {
+    parameters: [I64, I32, I32],
+    results: [I64],
+    locals: [I64, I32, I32],
+    code: [
+      ...whileTrue([...get(AT), ...i32(STRIDE_BYTES), I32_ADD, ...get(UNTIL), I32_LE_U], stride),
+      ...whileTrue([...get(AT), ...get(UNTIL), I32_LT_U], singleByte),
+      ...get(STATE),
+    ],
+  },
+  alignedMemory,
+);
 fillTables(new BigUint64Array(tables.buffer, TABLES_AT, tables.length / 8));
 
 function fillTables(tables: BigUint64Array): void {

@@ -1,4 +1,4 @@
-import { alignedMemory } from "./aligned-bytes.ts";
+import type { SharedMemory } from "./aligned-bytes.ts";
 
 /** WebAssembly, as its bytes. It has what JavaScript lacks: arithmetic of 64 bits that is fast. */
 export type Code = readonly number[];
@@ -6,6 +6,7 @@ export type Code = readonly number[];
 // WebAssembly's numbers for the types and the few instructions in use.
 export const I32 = 0x7f;
 export const I64 = 0x7e;
+export const V128 = 0x7b;
 export const END = 0x0b;
 export const I32_LT_U = 0x49;
 export const I32_LE_U = 0x4d;
@@ -13,8 +14,11 @@ export const I64_GE_U = 0x5a;
 export const I32_ADD = 0x6a;
 export const I32_SUB = 0x6b;
 export const I32_AND = 0x71;
+export const I32_OR = 0x72;
+export const I32_XOR = 0x73;
 export const I32_SHL = 0x74;
 export const I32_SHR_U = 0x76;
+export const I32_ROTL = 0x77;
 export const I64_ADD = 0x7c;
 export const I64_MUL = 0x7e;
 export const I64_XOR = 0x85;
@@ -22,15 +26,33 @@ export const I64_SHR_U = 0x88;
 export const I64_ROTL = 0x89;
 export const I32_WRAP_I64 = 0xa7;
 export const I64_EXTEND_U = 0xad;
+export const V128_NOT: Code = [0xfd, 0x4d];
+export const V128_AND: Code = [0xfd, 0x4e];
+export const V128_OR: Code = [0xfd, 0x50];
 export const V128_XOR: Code = [0xfd, 0x51];
+export const I32X4_SHL: Code = [0xfd, 0xab, 1];
+export const I32X4_SHR_U: Code = [0xfd, 0xad, 1];
+export const I32X4_ADD: Code = [0xfd, 0xae, 1];
 
 export const get = (local: number): Code => [0x20, local];
 export const set = (local: number): Code => [0x21, local];
 export const i32 = (value: number): Code => [0x41, ...signed(BigInt(value))];
 export const i64 = (value: bigint): Code => [0x42, ...signed(BigInt.asIntN(64, value))];
+/** Four times the same 32 bits. */
+export const i32x4 = (value: number): Code => {
+  const bytes = [value, value >>> 8, value >>> 16, value >>> 24].map((part) => part & 0xff);
+  return [0xfd, 0x0c, ...bytes, ...bytes, ...bytes, ...bytes];
+};
+/** Picks four of the eight times 32 bits that two vectors on the stack have. */
+export const pick = (...places: readonly [number, number, number, number]): Code => [
+  ...[0xfd, 0x0d],
+  ...places.flatMap((place) => [0, 1, 2, 3].map((byte) => 4 * place + byte)),
+];
 /** Load what lies `offset` bytes behind the address on the stack, as 64 bits. */
 export const loadWord = (offset: number): Code => [0x29, 0, ...count(offset)];
 export const loadHalf = (offset: number): Code => [0x35, 0, ...count(offset)];
+export const load32 = (offset: number): Code => [0x28, 0, ...count(offset)];
+export const store32 = (offset: number): Code => [0x36, 0, ...count(offset)];
 export const loadByte = (offset: number): Code => [0x31, 0, ...count(offset)];
 /** 128 bits of memory. */
 export const loadVector = (offset: number): Code => [0xfd, 0x00, 0, ...count(offset)];
@@ -64,8 +86,11 @@ export interface WasmFunction {
   readonly code: Code;
 }
 
-/** Makes it callable. It sees aligned memory only. */
-export function compile<F>({ parameters, results, locals, code }: WasmFunction): F {
+/** Makes it callable. It sees this memory only. */
+export function compile<F>(
+  { parameters, results, locals, code }: WasmFunction,
+  memory: SharedMemory,
+): F {
   const declared = [locals.length, ...locals.flatMap((type) => [1, type])];
   const bytes = Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
@@ -76,7 +101,7 @@ export function compile<F>({ parameters, results, locals, code }: WasmFunction):
     ...section(10, [1, ...sized([...declared, ...code, END])]),
   ]);
   const module = new WebAssembly.Module(bytes);
-  return new WebAssembly.Instance(module, { m: { m: alignedMemory } }).exports.f as F;
+  return new WebAssembly.Instance(module, { m: { m: memory } }).exports.f as F;
 }
 
 /** Counts as WebAssembly writes them: seven bits a byte, least significant first. */
@@ -100,6 +125,6 @@ declare const WebAssembly: {
   Module: new (bytes: Uint8Array) => object;
   Instance: new (
     module: object,
-    imports: { m: { m: typeof alignedMemory } },
+    imports: { m: { m: SharedMemory } },
   ) => { exports: { f: unknown } };
 };

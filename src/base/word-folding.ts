@@ -1,4 +1,4 @@
-import { alignedBytes, placeInAlignedMemory } from "./aligned-bytes.ts";
+import { alignedBytes, alignedMemory, placeInAlignedMemory } from "./aligned-bytes.ts";
 import type { Bytes } from "./bytes.ts";
 import { KIB } from "./limits.ts";
 import {
@@ -104,10 +104,13 @@ function compileFold(taps: readonly number[]): Fold {
         ]),
       ],
     );
-  return compile<Fold>({
-    parameters: [I32, I32, I32, I32],
-    results: [],
-    locals: [],
-    code: [...foldVectors(UNROLLED), ...foldVectors(1)],
-  });
+  return compile<Fold>(
+    {
+      parameters: [I32, I32, I32, I32],
+      results: [],
+      locals: [],
+      code: [...foldVectors(UNROLLED), ...foldVectors(1)],
+    },
+    alignedMemory,
+  );
 }

@@ -1,4 +1,4 @@
-import { placeInAlignedMemory } from "./aligned-bytes.ts";
+import { alignedMemory, placeInAlignedMemory } from "./aligned-bytes.ts";
 import type { Bytes } from "./bytes.ts";
 import {
   type Code,
@@ -113,20 +113,23 @@ const avalanche: Code = [
   ...foldBy(32n),
 ];
 
-const digest = compile<(at: number, until: number) => number>({
-  parameters: [I32, I32],
-  results: [I32],
-  locals: [I64, I64, I64, I64, I64, I64],
-  code: [
-    ...[...get(UNTIL), ...get(AT), I32_SUB, I64_EXTEND_U, ...set(LENGTH)],
-    ...LANES.flatMap((lane, index) => [...i64(STARTS[index] as bigint), ...set(lane)]),
-    ...whileLeft(STRIPE_BYTES, stripe),
-    ...ifElse([...get(LENGTH), ...i64(BigInt(STRIPE_BYTES)), I64_GE_U], gatherLanes, [
-      ...[...i64(PRIME_5), ...set(STATE)],
-    ]),
-    ...[...get(STATE), ...get(LENGTH), I64_ADD, ...set(STATE)],
-    ...rest,
-    ...avalanche,
-    I32_WRAP_I64,
-  ],
-});
+const digest = compile<(at: number, until: number) => number>(
+  {
+    parameters: [I32, I32],
+    results: [I32],
+    locals: [I64, I64, I64, I64, I64, I64],
+    code: [
+      ...[...get(UNTIL), ...get(AT), I32_SUB, I64_EXTEND_U, ...set(LENGTH)],
+      ...LANES.flatMap((lane, index) => [...i64(STARTS[index] as bigint), ...set(lane)]),
+      ...whileLeft(STRIPE_BYTES, stripe),
+      ...ifElse([...get(LENGTH), ...i64(BigInt(STRIPE_BYTES)), I64_GE_U], gatherLanes, [
+        ...[...i64(PRIME_5), ...set(STATE)],
+      ]),
+      ...[...get(STATE), ...get(LENGTH), I64_ADD, ...set(STATE)],
+      ...rest,
+      ...avalanche,
+      I32_WRAP_I64,
+    ],
+  },
+  alignedMemory,
+);

@@ -1,4 +1,5 @@
 import { createHash, hash } from "node:crypto";
+import { placeInAlignedMemory } from "../base/aligned-bytes.ts";
 import type { Bytes } from "../base/bytes.ts";
 import { Crc64, crc64 } from "../base/crc64.ts";
 import type { Digests } from "./contents.ts";
@@ -20,27 +21,33 @@ export function digestsOf(bytes: Bytes, asked: Digests): Computed {
   };
 }
 
-/** Digests of a body that comes bit by bit. They end with `finish` or `abandon`. */
+/** Digests of a body that comes bit by bit. They end with its last byte, or with `abandon`. */
 export class DigestsUnderWay {
-  readonly #md5: Md5 | null;
+  readonly #asked: Digests;
+  readonly #thread: Md5Thread;
+  #bytesAhead: number;
+  #md5: Md5 | null = null;
   readonly #crc64: Crc64 | null;
 
   constructor(length: number, asked: Digests, thread: Md5Thread) {
-    this.#md5 = asked.md5 ? beginMd5(length, thread) : null;
+    this.#bytesAhead = length;
+    this.#asked = asked;
+    this.#thread = thread;
     this.#crc64 = asked.crc64 ? new Crc64() : null;
   }
 
   /** The parts must stay as they are until it is done with them. */
   update(parts: readonly Bytes[]): void | Promise<void> {
-    const late = this.#md5?.update(parts);
+    if (this.#asked.md5) this.#md5 ??= beginMd5(this.#bytesAhead, parts, this.#thread);
+    for (const part of parts) this.#bytesAhead -= part.length;
+    const late = this.#md5?.update(parts, this.#bytesAhead === 0);
     if (this.#crc64 !== null) for (const part of parts) this.#crc64.update(part);
     return late;
   }
 
-  finish(): Computed | Promise<Computed> {
-    const md5 = this.#md5?.digest() ?? null;
-    const crc64 = this.#crc64?.digest() ?? null;
-    return md5 instanceof Promise ? md5.then((late) => ({ md5: late, crc64 })) : { md5, crc64 };
+  /** Of a body that has been seen whole. */
+  finish(): Computed {
+    return { md5: this.#md5?.digest() ?? null, crc64: this.#crc64?.digest() ?? null };
   }
 
   abandon(): void {
@@ -49,14 +56,14 @@ export class DigestsUnderWay {
 }
 
 interface Md5 {
-  update(parts: readonly Bytes[]): void | Promise<void>;
-  digest(): Bytes | Promise<Bytes>;
+  update(parts: readonly Bytes[], last: boolean): void | Promise<void>;
+  digest(): Bytes;
   abandon(): void;
 }
 
-function beginMd5(length: number, thread: Md5Thread): Md5 {
-  const job = length >= THREAD_BYTES_MIN ? thread.begin() : null;
-  if (job !== null) return job;
+function beginMd5(length: number, parts: readonly Bytes[], thread: Md5Thread): Md5 {
+  const canBeSeenThere = parts.every((part) => placeInAlignedMemory(part) !== null);
+  if (length >= THREAD_BYTES_MIN && canBeSeenThere) return thread.begin();
   const hash = createHash("md5");
   return {
     update(parts) {

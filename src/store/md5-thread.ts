@@ -1,52 +1,42 @@
 import { Worker } from "node:worker_threads";
+import { alignedBytes, alignedMemory } from "../base/aligned-bytes.ts";
 import type { Bytes } from "../base/bytes.ts";
+import { Slabs } from "../base/slabs.ts";
+import { beginMd5In, MD5_SLOT_BYTES, type Md5Parts, md5In } from "./md5-lanes.ts";
 
-/** Bodies that the thread works on at one time. */
-const JOBS_MAX = 4;
-
-export interface ToMd5Worker {
-  readonly job: number;
-  /** Looked at where they are, if their memory is shared. */
-  readonly parts: readonly Uint8Array[];
-  readonly last: boolean;
-}
-
-/** Answers every message: its parts have been read. */
-export interface FromMd5Worker {
-  readonly job: number;
-  /** Answers the last one. */
-  readonly md5: Uint8Array | null;
-}
+const slots = new Slabs(MD5_SLOT_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
 
 /**
  * MD5 on a thread of its own. For a large body it is the slowest step by far, and as much work as all
  * others together. The thread keeps the process alive only while it has something to do.
  */
 export class Md5Thread {
+  /** By the places of their slots. */
   readonly #jobs = new Map<number, Md5Job>();
   #worker: Worker | null = null;
-  #lastJob = 0;
 
-  /** Null if the thread has enough to do: then the caller gets further by itself. */
-  begin(): Md5Job | null {
-    if (this.#jobs.size >= JOBS_MAX) return null;
+  begin(): Md5Job {
     const worker = this.#worker ?? this.#start();
-    const number = ++this.#lastJob;
+    const slot = slots.take();
     const job = new Md5Job(
-      (parts, last) => worker.postMessage({ job: number, parts, last } satisfies ToMd5Worker),
+      slot,
+      (asked) => worker.postMessage(asked),
       () => {
-        this.#jobs.delete(number);
+        this.#jobs.delete(slot.byteOffset);
+        slots.giveBack(slot);
         if (this.#jobs.size === 0) worker.unref();
       },
     );
-    this.#jobs.set(number, job);
+    this.#jobs.set(slot.byteOffset, job);
     worker.ref();
     return job;
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL("./md5-worker.js", import.meta.url));
-    worker.on("message", ({ job, md5 }: FromMd5Worker) => this.#jobs.get(job)?.answered(md5));
+    const worker = new Worker(new URL("./md5-worker.js", import.meta.url), {
+      workerData: { memory: alignedMemory },
+    });
+    worker.on("message", (slotAt: number) => this.#jobs.get(slotAt)?.answered());
     worker.on("error", (error) => {
       this.#worker = null;
       for (const job of this.#jobs.values()) job.fail(error);
@@ -56,49 +46,57 @@ export class Md5Thread {
   }
 }
 
-type PostParts = (parts: readonly Uint8Array[], last: boolean) => void;
-
 interface Waiting {
+  readonly last: boolean;
   resolve(): void;
   reject(error: Error): void;
 }
 
-/** One body's MD5. It ends with `digest` or `abandon`. */
+/** One body's MD5. It ends with its last parts, or with `abandon`. */
 export class Md5Job {
-  readonly #post: PostParts;
+  readonly #slot: Bytes;
+  readonly #post: (asked: Md5Parts) => void;
   readonly #end: () => void;
   /** For answers, in the order of the messages. */
   readonly #waiting: Waiting[] = [];
+  #hasLast = false;
   #md5: Bytes | null = null;
   #failure: Error | null = null;
 
-  constructor(post: PostParts, end: () => void) {
+  constructor(slot: Bytes, post: (asked: Md5Parts) => void, end: () => void) {
+    this.#slot = slot;
     this.#post = post;
     this.#end = end;
+    beginMd5In(slot);
   }
 
-  /** Resolves once the thread has read them. Parts of shared memory are not copied on their way. */
-  update(parts: readonly Bytes[]): Promise<void> {
-    return this.#send(parts, false);
+  /** Takes parts of aligned memory, and resolves once the thread has read them. */
+  update(parts: readonly Bytes[], last: boolean): Promise<void> {
+    if (this.#failure !== null) return Promise.reject(this.#failure);
+    this.#hasLast = last;
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ last, resolve, reject });
+      this.#post({ slot: this.#slot, parts, last });
+    });
   }
 
-  async digest(): Promise<Bytes> {
-    await this.#send([], true);
-    return this.#md5 as Bytes;
+  /** Once the last parts have been read. */
+  digest(): Bytes {
+    if (this.#md5 === null) throw new Error("the MD5 of a body that has not ended");
+    return this.#md5;
   }
 
-  /** Only when all parts have been read. */
   abandon(): void {
-    this.#post([], true);
-    this.#end();
+    if (!this.#hasLast) this.update([], true).catch(ignore);
   }
 
-  answered(md5: Uint8Array | null): void {
-    if (md5 !== null) {
-      this.#md5 = Buffer.from(md5);
+  answered(): void {
+    const waiting = this.#waiting.shift();
+    if (waiting?.last) {
+      this.#md5 = md5In(this.#slot);
       this.#end();
     }
-    this.#waiting.shift()?.resolve();
+    waiting?.resolve();
   }
 
   fail(error: Error): void {
@@ -106,20 +104,6 @@ export class Md5Job {
     this.#end();
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }
-
-  #send(parts: readonly Bytes[], last: boolean): Promise<void> {
-    if (this.#failure !== null) return Promise.reject(this.#failure);
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
-      this.#post(parts.map(sendable), last);
-    });
-  }
 }
 
-/** Only shared memory can be looked at from the other thread. */
-function sendable(part: Bytes): Uint8Array {
-  if (part.buffer instanceof SharedArrayBuffer) return part;
-  const copy = new Uint8Array(new SharedArrayBuffer(part.length));
-  copy.set(part);
-  return copy;
-}
+function ignore(): void {}

@@ -1,15 +1,21 @@
-import { createHash, type Hash } from "node:crypto";
-import { parentPort } from "node:worker_threads";
-import type { FromMd5Worker, ToMd5Worker } from "./md5-thread.ts";
+import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { Md5Lanes, type Md5Parts } from "./md5-lanes.ts";
 
-/** The thread behind `Md5Thread`. */
-const hashes = new Map<number, Hash>();
+/** The thread behind `Md5Thread`: answers every message with the place of its slot. */
+const port = parentPort;
+const lanes = new Md5Lanes(workerData.memory);
 
-parentPort?.on("message", ({ job, parts, last }: ToMd5Worker) => {
-  const hash = hashes.get(job) ?? createHash("md5");
-  hashes.set(job, hash);
-  for (const part of parts) hash.update(part);
-  if (last) hashes.delete(job);
-  const md5 = last ? hash.digest() : null;
-  parentPort?.postMessage({ job, md5 } satisfies FromMd5Worker);
+function take(asked: Md5Parts): void {
+  lanes.add(asked, () => port?.postMessage(asked.slot.byteOffset));
+}
+
+port?.on("message", (first: Md5Parts) => {
+  take(first);
+  do {
+    // Whoever comes meanwhile gets a lane of his own.
+    for (let next = receiveMessageOnPort(port); next !== undefined; ) {
+      take(next.message);
+      next = receiveMessageOnPort(port);
+    }
+  } while (lanes.step());
 });

@@ -242,14 +242,7 @@ export class StoredContents implements Contents {
       written.release();
       this.#sweeper.lookAt(written.addresses.map((at) => at.extent));
     };
-    let computed: Computed;
-    try {
-      computed = await digests.finish();
-    } catch (error) {
-      release();
-      throw error;
-    }
-    return new TakenBytes(body.length, computed, null, written.addresses, release);
+    return new TakenBytes(body.length, digests.finish(), null, written.addresses, release);
   }
 
   #pin(id: bigint): void {
