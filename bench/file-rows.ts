@@ -20,6 +20,8 @@ const VARIANTS = 2_000;
 const SMALL_BYTES = 4 * 1024;
 const LARGE_MIB = 100;
 const RANGE_BYTES = 4 * 1024 * 1024;
+/** As many requests at a time as the official SDKs send to upload one blob or file. */
+const SDK_CLIENTS = 5;
 const LISTED = 5_000;
 const MANY_FILES = 100_000;
 
@@ -86,25 +88,14 @@ export const FILE_ROWS: readonly Row[] = [
     unit: "MiB/s",
     servers: ["lazuli"],
     bars: [timesBlob(0.8)],
-    measure: onBoth(
-      async (blobs, { load }) =>
-        inMib(
-          await load.single(
-            blobs,
-            pieces((at) => putBlock(blobs, { index: 0, bytes: RANGE_BYTES }, at)),
-          ),
-        ),
-      async (files, { load }) => {
-        await answerTo(files, createFile(files, 0, LARGE_MIB * 1024 * 1024));
-        const body = randomBytes(RANGE_BYTES);
-        return inMib(
-          await load.single(
-            files,
-            pieces((at) => putRange(files, 0, body, at * RANGE_BYTES)),
-          ),
-        );
-      },
-    ),
+    measure: rangesBesideBlocks(SDK_CLIENTS),
+  },
+  {
+    name: "Put Range, 100 MiB by 4 MiB, one at a time",
+    unit: "MiB/s",
+    servers: ["lazuli"],
+    bars: [timesBlob(0.8)],
+    measure: rangesBesideBlocks(1),
   },
   {
     name: "List 5,000 of 100,000 files",
@@ -132,6 +123,22 @@ function onBoth(
         (both) => runFiles(files, both),
       );
     });
+}
+
+/** The same bytes as blocks of a blob and as ranges of a file, so many at a time. */
+function rangesBesideBlocks(clients: number): Row["measure"] {
+  return onBoth(
+    async (blobs, { load }) => {
+      const blocks = pieces((at) => putBlock(blobs, { index: 0, bytes: RANGE_BYTES }, at));
+      return inMib(await load.few(blobs, blocks, clients));
+    },
+    async (files, { load }) => {
+      await answerTo(files, createFile(files, 0, LARGE_MIB * 1024 * 1024));
+      const body = randomBytes(RANGE_BYTES);
+      const ranges = pieces((at) => putRange(files, 0, body, at * RANGE_BYTES));
+      return inMib(await load.few(files, ranges, clients));
+    },
+  );
 }
 
 /** Requests to blobs, and to files of the same size, that are there already. */

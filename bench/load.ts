@@ -57,9 +57,15 @@ export class Load {
   }
 
   /** One client that sends one request after the other. The value is in requests a second. */
-  async single(target: Target, requests: readonly Buffer[]): Promise<Reading> {
+  single(target: Target, requests: readonly Buffer[]): Promise<Reading> {
+    return this.few(target, requests, 1);
+  }
+
+  /** So many clients at once, for requests that are large. */
+  async few(target: Target, requests: readonly Buffer[], clients: number): Promise<Reading> {
     await expectSuccess(target, requests);
-    return this.#warm(target, (seconds) => replay(target.port, oneByOne(requests), 1, seconds));
+    const groups = oneByOne(requests);
+    return this.#warm(target, (seconds) => replay(target.port, groups, clients, seconds));
   }
 
   /** Many clients at once, for requests that cannot be repeated: the first third is the warm-up. */
