@@ -6,9 +6,10 @@ import type { Entry, Made, Making, View } from "./store.ts";
 const FEW_ENTRIES = 8;
 const PAGE_ENTRIES_MAX = 1_024;
 /** About what an entry takes of memory with what was read from it, beside its bytes. */
-const ENTRY_BYTES = 1_200;
-/** They are there once as they were read, and about twice as texts. */
-const BYTES_KEPT_TIMES = 3;
+const ENTRY_BYTES = 400;
+/** What its text may take: tags and numbers, and what is spelled of its bytes. */
+const TEXT_BYTES = 800;
+const TEXT_BYTES_PER_BYTE = 2;
 
 /**
  * The entries of one key range, in order, within one body. They are read in pages that grow as
@@ -70,11 +71,13 @@ export class EntryCursor {
   }
 }
 
-/** An entry that remembers what was read from it. */
+/** An entry that remembers what was read from it, and how it was spelled last. */
 export class ListedEntry implements Entry {
   readonly key: Bytes;
   readonly value: Bytes;
   #content: unknown = null;
+  #text: Bytes | null = null;
+  #spelling: unknown = null;
 
   constructor({ key, value }: Entry) {
     this.key = key;
@@ -82,10 +85,26 @@ export class ListedEntry implements Entry {
   }
 
   /** It must always be the same function for entries of one space. */
-  content<T>(read: (entry: Entry) => T): T {
+  content<T>(read: (entry: ListedEntry) => T): T {
     this.#content ??= read(this);
     return this.#content as T;
   }
+
+  /** Its text in this spelling, if that was the last. */
+  textIn(spelling: unknown): Bytes | null {
+    return this.#spelling === spelling ? this.#text : null;
+  }
+
+  /** The text must depend on nothing but the entry. One that takes more room than it has is not kept. */
+  keepText(spelling: unknown, text: Bytes): void {
+    if (text.length > textBytesMax(this)) return;
+    this.#spelling = spelling;
+    this.#text = text;
+  }
+}
+
+function textBytesMax({ key, value }: Entry): number {
+  return TEXT_BYTES + (key.length + value.length) * TEXT_BYTES_PER_BYTE;
 }
 
 class EntryPage implements Made {
@@ -95,8 +114,8 @@ class EntryPage implements Made {
   constructor(entries: readonly Entry[]) {
     this.entries = entries.map((entry) => new ListedEntry(entry));
     let bytes = 0;
-    for (const { key, value } of entries) {
-      bytes += ENTRY_BYTES + (key.length + value.length) * BYTES_KEPT_TIMES;
+    for (const entry of entries) {
+      bytes += ENTRY_BYTES + entry.key.length + entry.value.length + textBytesMax(entry);
     }
     this.bytes = bytes;
   }

@@ -179,9 +179,10 @@ export class RealStates {
       for await (const page of pages) {
         for (const item of page.items) {
           if (item.kind === "prefix") continue;
-          const label = item.blob?.metadata[0]?.[1] ?? "";
-          const kind = item.state?.kind ?? "current";
-          shown.push({ kind, isDeleted: item.deleted !== null, label, state: item.state });
+          const { blob, state, deleted } = item.shown();
+          const label = blob?.metadata[0]?.[1] ?? "";
+          const kind = state?.kind ?? "current";
+          shown.push({ kind, isDeleted: deleted !== null, label, state });
         }
         after = page.next;
       }

@@ -12,7 +12,7 @@ import type { View } from "../../store/store.ts";
 import { admitToContainer } from "./admit.ts";
 import type { BlobContext, ContainerAsked } from "./context.ts";
 import { type ListedKinds, type ListedState, ListedStates, type Passed } from "./listed-states.ts";
-import { type Container, CURRENT } from "./records.ts";
+import { type Blob, type Container, CURRENT } from "./records.ts";
 
 export interface ListBlobs extends ContainerAsked {
   readonly prefix: string;
@@ -43,15 +43,59 @@ export interface ListedPage {
   readonly next: ListPosition | null;
 }
 
-export type ListedItem =
-  | { readonly kind: "prefix"; readonly name: string }
-  | ({
-      readonly kind: "blob";
-      /** Of a current blob only. */
-      readonly lease: LeaseStatus | null;
-      /** Of block blobs only. */
-      readonly tier: TierStatus | null;
-    } & ListedState);
+export type ListedItem = { readonly kind: "prefix"; readonly name: string } | ListedBlob;
+
+/** A blob, or another of its states, as it is at one moment. */
+export interface ShownBlob extends ListedState {
+  /** Of a current blob only. */
+  readonly lease: LeaseStatus | null;
+  /** Of block blobs only. */
+  readonly tier: TierStatus | null;
+}
+
+/** One that is listed. Most are asked for their text alone, and have it from the list before. */
+export class ListedBlob {
+  readonly kind = "blob";
+  readonly #found: ListedState;
+  readonly #nowMs: Instant;
+
+  constructor(found: ListedState, nowMs: Instant) {
+    this.#found = found;
+    this.#nowMs = nowMs;
+  }
+
+  get name(): string {
+    return this.#found.name;
+  }
+
+  get stamp(): Stamp {
+    return this.#found.stamp;
+  }
+
+  shown(): ShownBlob {
+    const { name, blob, state, deleted, hasVersionsOnly, stamp, entry } = this.#found;
+    const isLeased = blob !== null && state === null && deleted === null;
+    const lease = isLeased ? leaseStatus(blob.lease, this.#nowMs) : null;
+    const tier = blob?.type === "BlockBlob" ? tierStatus(blob.tier, this.#nowMs) : null;
+    return { name, blob, state, deleted, hasVersionsOnly, stamp, entry, lease, tier };
+  }
+
+  /** What `spell` makes of it. It must always make the same of the same. */
+  text(spell: (shown: ShownBlob) => string): Bytes {
+    const { entry } = this.#found;
+    const kept = entry?.textIn(spell) ?? null;
+    if (kept !== null) return kept;
+    const shown = this.shown();
+    const text = Buffer.from(spell(shown), "utf8");
+    if (shown.blob !== null && isLasting(shown.blob)) entry?.keepText(spell, text);
+    return text;
+  }
+}
+
+/** Whether it looks the same at any time: leases end, and so does the way out of the archive. */
+function isLasting({ lease, tier }: Blob): boolean {
+  return lease === null && (tier === null || tier.rehydration === null);
+}
 
 /**
  * A long list is several bodies: each sees one state. Few items at a time are soon forgotten again,
@@ -94,14 +138,14 @@ function listPage(
     prefix: asked.prefix,
     mayJump: asked.delimiter !== "",
   });
-  const now = view.now();
+  const nowMs = view.now();
   const items: ListedItem[] = [];
   while (items.length < room) {
     const head = states.head(room - items.length + 1);
     if (head === null) return { items, next: positionAt(states.stoppedAt) };
     const prefix = commonPrefix(head.name, asked);
     if (prefix === null) {
-      items.push(listedItem(head, now));
+      items.push(new ListedBlob(head, nowMs));
       states.advance();
     } else {
       items.push({ kind: "prefix", name: prefix });
@@ -129,15 +173,6 @@ function commonPrefix(name: string, { prefix, delimiter }: ListBlobs): string | 
   if (delimiter === "") return null;
   const at = name.indexOf(delimiter, prefix.length);
   return at < 0 ? null : name.slice(0, at + delimiter.length);
-}
-
-/** Spelled out: a list has thousands of them. */
-function listedItem(found: ListedState, now: Instant): ListedItem {
-  const { name, blob, state, deleted, hasVersionsOnly, stamp } = found;
-  const isLeased = blob !== null && state === null && deleted === null;
-  const lease = isLeased ? leaseStatus(blob.lease, now) : null;
-  const tier = blob?.type === "BlockBlob" ? tierStatus(blob.tier, now) : null;
-  return { kind: "blob", name, blob, state, deleted, hasVersionsOnly, stamp, lease, tier };
 }
 
 /** The last of the places where the list may begin. */

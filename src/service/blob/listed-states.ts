@@ -5,7 +5,7 @@ import { type Deletion, deletionOf } from "../../rules/retention.ts";
 import { EntryCursor, type ListedEntry } from "../../store/entry-cursor.ts";
 import type { Entry, View } from "../../store/store.ts";
 import type { BlobState } from "./context.ts";
-import { type Blob, type ContainerId, decodeBlob, nameOfBlobKey } from "./records.ts";
+import { type Blob, type ContainerId, CURRENT, decodeBlob, nameOfBlobKey } from "./records.ts";
 import { type DeletedBlob, decodeDeleted, stampOfKey } from "./state-records.ts";
 
 /** What is listed beside current blobs. */
@@ -41,6 +41,8 @@ export interface ListedState {
   readonly hasVersionsOnly: boolean;
   /** Its place among those of the same name. */
   readonly stamp: Stamp;
+  /** That of which it is made alone; null if there is more to it. */
+  readonly entry: ListedEntry | null;
 }
 
 /** A state that is not listed. */
@@ -132,7 +134,7 @@ export class ListedStates {
 
   /** Null if this one is not to be listed. */
   #listed({ kind }: Source, entry: ListedEntry, most: number): ListedState | null {
-    if (kind === "current") return entry.content(currentState);
+    if (kind === "current") return entry.content(currentStateOf);
     const { key: found, value } = entry;
     const name = nameOfBlobKey(found);
     switch (kind) {
@@ -173,7 +175,7 @@ export class ListedStates {
 
   #hasCurrent(name: string, most: number): boolean {
     const current = this.#current.cursor.head(most);
-    return current?.content(currentState).name === name;
+    return current?.content(currentStateOf).name === name;
   }
 
   /**
@@ -218,8 +220,27 @@ function passedAt({ kind }: Source, { key: found }: Entry): Passed {
   return { name: nameOfBlobKey(found), stamp: kind === "staged" ? 0n : stampOfKey(found) };
 }
 
-function currentState({ key: found, value }: Entry): ListedState {
-  return listed(nameOfBlobKey(found), decodeBlob(value), null, stampOfKey(found));
+/** Its record is read when somebody asks for it: who has its text already does not. */
+class CurrentState implements ListedState {
+  readonly name: string;
+  readonly state = null;
+  readonly deleted = null;
+  readonly hasVersionsOnly = false;
+  readonly stamp = CURRENT;
+  readonly entry: ListedEntry;
+
+  constructor(entry: ListedEntry) {
+    this.name = nameOfBlobKey(entry.key);
+    this.entry = entry;
+  }
+
+  get blob(): Blob {
+    return decodeBlob(this.entry.value);
+  }
+}
+
+function currentStateOf(entry: ListedEntry): ListedState {
+  return new CurrentState(entry);
 }
 
 function listed(
@@ -228,5 +249,5 @@ function listed(
   state: BlobState | null,
   stamp: Stamp,
 ): ListedState {
-  return { name, blob, state, deleted: null, hasVersionsOnly: false, stamp };
+  return { name, blob, state, deleted: null, hasVersionsOnly: false, stamp, entry: null };
 }

@@ -5,9 +5,9 @@ import { rfc1123 } from "../../../base/time-text.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import {
   type ListBlobs,
-  type ListedItem,
   type ListPosition,
   listBlobs,
+  type ShownBlob,
 } from "../../../service/blob/list-blobs.ts";
 import type { Blob, BlobCopy } from "../../../service/blob/records.ts";
 import type { Query, RestResponse } from "../http/exchange.ts";
@@ -26,8 +26,6 @@ import { XmlBytes } from "../xml/xml-bytes.ts";
 import { tagsElement } from "./blob-tags.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 import { tierElements } from "./tier-headers.ts";
-
-type ListedBlob = Extract<ListedItem, { kind: "blob" }>;
 
 /** Those that ask for what no blob of ours has find nothing to add. */
 const INCLUDES = [
@@ -79,8 +77,7 @@ async function listXml(
   includes: ReadonlySet<string>,
 ): Promise<Bytes> {
   const { query } = call.request;
-  const withMetadata = includes.has("metadata");
-  const withCopy = includes.has("copy");
+  const spell = spellingOf(includes);
   const xml = new XmlBytes();
   xml.add(
     `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}` +
@@ -92,7 +89,10 @@ async function listXml(
   );
   let next: ListPosition | null = null;
   for await (const page of listBlobs(context, asked)) {
-    for (const item of page.items) xml.add(itemElement(item, withMetadata, asked.tags, withCopy));
+    for (const item of page.items) {
+      if (item.kind === "blob") xml.addBytes(item.text(spell));
+      else xml.add(`<BlobPrefix>${nameElement("Name", item.name)}</BlobPrefix>`);
+    }
     next = page.next;
   }
   const marker = next === null ? "" : markerText(next);
@@ -125,22 +125,37 @@ function markerText(next: ListPosition): string {
   return writeMarker({ kind: next.behind === "prefix" ? "p" : "n", text: next.text });
 }
 
-function itemElement(
-  item: ListedItem,
-  withMetadata: boolean,
-  withTags: boolean,
-  withCopy: boolean,
-): string {
-  const name = nameElement("Name", item.name);
-  if (item.kind === "prefix") return `<BlobPrefix>${name}</BlobPrefix>`;
-  const { blob, lease, deleted, tier } = item;
+/** What is shown of a blob only if it is asked for. */
+const METADATA = 1;
+const TAGS = 2;
+const COPY = 4;
+
+type Spelling = (shown: ShownBlob) => string;
+
+/** One for each choice of parts, and always the same one: texts are kept by it. */
+const SPELLINGS = Array.from(
+  { length: METADATA + TAGS + COPY + 1 },
+  (_, parts): Spelling =>
+    (shown) =>
+      blobElement(shown, parts),
+);
+
+function spellingOf(includes: ReadonlySet<string>): Spelling {
+  const part = (name: string, value: number) => (includes.has(name) ? value : 0);
+  const parts = part("metadata", METADATA) | part("tags", TAGS) | part("copy", COPY);
+  return SPELLINGS[parts] as Spelling;
+}
+
+function blobElement(shown: ShownBlob, parts: number): string {
+  const { blob, lease, deleted, tier } = shown;
+  const name = nameElement("Name", shown.name);
   if (blob === null) return `<Blob>${name}${UNCOMMITTED}</Blob>`;
   const { properties } = blob;
-  const metadata = withMetadata ? metadataElement(blob.metadata) : "";
-  const tags = withTags && blob.tags.length > 0 ? tagsElement(blob.tags) : "";
+  const metadata = (parts & METADATA) !== 0 ? metadataElement(blob.metadata) : "";
+  const tags = (parts & TAGS) !== 0 && blob.tags.length > 0 ? tagsElement(blob.tags) : "";
   const tagCount = blob.tags.length > 0 ? `<TagCount>${blob.tags.length}</TagCount>` : "";
   return (
-    `<Blob>${name}${stateElements(item, blob)}<Properties>` +
+    `<Blob>${name}${stateElements(shown, blob)}<Properties>` +
     `<Creation-Time>${rfc1123(blob.createdMs)}</Creation-Time>` +
     `<Last-Modified>${rfc1123(blob.modifiedMs)}</Last-Modified><Etag>${etagOf(blob.etag)}</Etag>` +
     `<Content-Length>${blob.content.length}</Content-Length>` +
@@ -153,14 +168,14 @@ function itemElement(
     `${typeElements(blob)}${tier === null ? "" : tierElements(tier)}` +
     `${lease === null ? "" : leaseElements(lease)}` +
     `${deleted === null ? "" : deletionElements(deleted)}` +
-    (withCopy && blob.copy !== null ? copyElements(blob.copy) : "") +
+    ((parts & COPY) !== 0 && blob.copy !== null ? copyElements(blob.copy) : "") +
     `<ServerEncrypted>true</ServerEncrypted>${tagCount}</Properties>${metadata}${tags}` +
-    `<OrMetadata />${item.hasVersionsOnly ? "<HasVersionsOnly>true</HasVersionsOnly>" : ""}</Blob>`
+    `<OrMetadata />${shown.hasVersionsOnly ? "<HasVersionsOnly>true</HasVersionsOnly>" : ""}</Blob>`
   );
 }
 
 /** What tells a state from others of the same name. */
-function stateElements({ state, deleted }: ListedBlob, { versionId }: Blob): string {
+function stateElements({ state, deleted }: ShownBlob, { versionId }: Blob): string {
   const gone = deleted === null ? "" : "<Deleted>true</Deleted>";
   if (state?.kind === "snapshot") {
     return `${gone}<Snapshot>${isoOfStamp(state.stamp)}</Snapshot>`;

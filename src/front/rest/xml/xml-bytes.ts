@@ -15,6 +15,11 @@ export class XmlBytes {
     if (this.#text.length >= PIECE_CHARS) this.#flush();
   }
 
+  addBytes(xml: Bytes): void {
+    if (this.#text !== "") this.#flush();
+    this.#pieces.push(xml);
+  }
+
   done(): Bytes {
     this.#flush();
     return Buffer.concat(this.#pieces);
