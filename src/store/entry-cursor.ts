@@ -6,7 +6,7 @@ import type { Entry, Made, Making, View } from "./store.ts";
 const FEW_ENTRIES = 8;
 const PAGE_ENTRIES_MAX = 1_024;
 /** About what an entry takes of memory with what was read from it, beside its bytes. */
-const ENTRY_BYTES = 400;
+const ENTRY_BYTES = 600;
 /** What its text may take: tags and numbers, and what is spelled of its bytes. */
 const TEXT_BYTES = 800;
 const TEXT_BYTES_PER_BYTE = 2;

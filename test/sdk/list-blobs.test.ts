@@ -51,6 +51,10 @@ const PLAIN = {
   contentMd5: null,
 };
 
+/** So many are kept from one list to the next. */
+const TWENTY = Array.from({ length: 20 }, (_, index) => `blob ${index}`);
+const LEASE_ID = "aaaaaaaa-0000-4000-8000-000000000001";
+
 interface Listed {
   readonly blobs: string[];
   readonly prefixes: string[];
@@ -238,7 +242,7 @@ test("every property of a blob is listed as it is read", async () => {
   });
   server.clock.turn(90_000);
   await blob.setMetadata({ one: "1", two: "a & <b>" });
-  await blob.getBlobLeaseClient("aaaaaaaa-0000-4000-8000-000000000001").acquireLease(-1);
+  await blob.getBlobLeaseClient(LEASE_ID).acquireLease(-1);
   const found = await blob.getProperties();
   const [listed] = (await container.listBlobsFlat({ includeMetadata: true }).byPage().next()).value
     .segment.blobItems;
@@ -264,6 +268,47 @@ test("every property of a blob is listed as it is read", async () => {
   assert.equal(listed.properties.serverEncrypted, true);
   const [bare] = (await container.listBlobsFlat().byPage().next()).value.segment.blobItems;
   assert.equal(bare.metadata, undefined);
+});
+
+test("a list that is asked for again shows what has changed, by writes and with time", async () => {
+  const container = await makeContainer(...TWENTY);
+  await container.getBlobClient("blob 5").getBlobLeaseClient(LEASE_ID).acquireLease(15);
+  await container.getBlobClient("blob 6").setAccessTier("Archive");
+  await container.getBlobClient("blob 6").setAccessTier("Cool", { rehydratePriority: "High" });
+  const shown = async (name: string) => {
+    for await (const blob of container.listBlobsFlat()) if (blob.name === name) return blob;
+    throw new Error(`${name} is not listed`);
+  };
+  for (let times = 0; times < 2; times++) {
+    assert.equal((await shown("blob 5")).properties.leaseState, "leased");
+    assert.equal((await shown("blob 6")).properties.accessTier, "Archive");
+  }
+  server.clock.turn(3_600_000);
+  assert.equal((await shown("blob 5")).properties.leaseState, "expired");
+  assert.equal((await shown("blob 6")).properties.accessTier, "Cool");
+  const { etag } = await container.getBlobClient("blob 7").setMetadata({ a: "b" });
+  assert.equal(`"${(await shown("blob 7")).properties.etag}"`, etag);
+  await container.getBlobClient("blob 8").delete();
+  await assert.rejects(shown("blob 8"));
+});
+
+test("each list shows of a blob what it asks for, whatever others have asked for before", async () => {
+  const container = await makeContainer(...TWENTY);
+  const blob = container.getBlockBlobClient("blob 5");
+  await blob.upload("text", 4, { metadata: { a: "b" }, tags: { c: "d" } });
+  const target = container.getBlockBlobClient("blob 6");
+  await (await target.beginCopyFromURL(blob.url)).pollUntilDone();
+  const parts = [
+    ["metadata", /<a>b<\/a>/],
+    ["tags", /<Key>c<\/Key>/],
+    ["copy", /<CopyStatus>/],
+  ] as const;
+  for (let asked = 0; asked < 16; asked++) {
+    const included = parts.filter((_, bit) => (asked & (1 << bit)) !== 0).map(([name]) => name);
+    const include = included.length === 0 ? "" : `&include=${included.join(",")}`;
+    const { text } = await rawRequest(server, { path: listPath(container, include) });
+    for (const [name, form] of parts) assert.equal(form.test(text), included.includes(name), name);
+  }
 });
 
 test("blobs with nothing but uncommitted blocks are listed only when asked for", async () => {

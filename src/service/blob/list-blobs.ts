@@ -46,14 +46,14 @@ export interface ListedPage {
 export type ListedItem = { readonly kind: "prefix"; readonly name: string } | ListedBlob;
 
 /** A blob, or another of its states, as it is at one moment. */
-export interface ShownBlob extends ListedState {
+export interface ShownBlob extends Omit<ListedState, "entry" | "stamp"> {
   /** Of a current blob only. */
   readonly lease: LeaseStatus | null;
   /** Of block blobs only. */
   readonly tier: TierStatus | null;
 }
 
-/** One that is listed. Most are asked for their text alone, and have it from the list before. */
+/** One that is listed. Most are asked for nothing but their text, and have it from the list before. */
 export class ListedBlob {
   readonly kind = "blob";
   readonly #found: ListedState;
@@ -73,11 +73,11 @@ export class ListedBlob {
   }
 
   shown(): ShownBlob {
-    const { name, blob, state, deleted, hasVersionsOnly, stamp, entry } = this.#found;
+    const { name, blob, state, deleted, hasVersionsOnly } = this.#found;
     const isLeased = blob !== null && state === null && deleted === null;
     const lease = isLeased ? leaseStatus(blob.lease, this.#nowMs) : null;
     const tier = blob?.type === "BlockBlob" ? tierStatus(blob.tier, this.#nowMs) : null;
-    return { name, blob, state, deleted, hasVersionsOnly, stamp, entry, lease, tier };
+    return { name, blob, state, deleted, hasVersionsOnly, lease, tier };
   }
 
   /** What `spell` makes of it. It must always make the same of the same. */
