@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
 import { FileSystemAttributes } from "@azure/storage-file-share";
 import { type FileServer, startFileServer } from "./file-server.ts";
@@ -172,6 +172,22 @@ test("an MD5 that does not fit the bytes is refused, and nothing is written", as
   const contentMD5 = new Uint8Array(16);
   await refused(file.uploadRange("hello", 0, 5, { contentMD5 }), 400, "Md5Mismatch");
   assert.equal((await file.downloadToBuffer()).toString(), "\0\0\0\0\0");
+});
+
+test("large ranges that are written at once are answered with an MD5 of their own", async () => {
+  const rangeBytes = 4 * 1024 * 1024;
+  const file = (await newShare()).rootDirectoryClient.getFileClient("large");
+  await file.create(6 * rangeBytes);
+  const ranges = Array.from({ length: 6 }, () => randomBytes(rangeBytes));
+  const answers = await Promise.all(
+    ranges.map((range, at) => file.uploadRange(range, at * rangeBytes, rangeBytes)),
+  );
+  const md5 = (bytes: Uint8Array) => createHash("md5").update(bytes).digest("hex");
+  assert.deepEqual(
+    answers.map(({ contentMD5 }) => contentMD5 && Buffer.from(contentMD5).toString("hex")),
+    ranges.map(md5),
+  );
+  assert.equal(md5(await file.downloadToBuffer()), md5(Buffer.concat(ranges)));
 });
 
 test("properties of a file are set together, and what is left out is cleared", async () => {
