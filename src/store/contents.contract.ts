@@ -190,6 +190,32 @@ export function contentsContract(engine: string, open: OpenContents): void {
     await bench.assertNothingLeft();
   });
 
+  promise("what is written again and again takes little space, unswept", async (bench) => {
+    for (let round = 0; round < 100; round++) {
+      const bytes = someBytes(100_000, round);
+      const content = await bench.put(bytes);
+      assert.deepEqual(await bench.read(content), bytes);
+      await bench.drop(content);
+      const used = bench.bytesOnDisk();
+      assert.ok(used <= 3 * CONTENTS_EXTENT_BYTES, `${used} bytes in round ${round}`);
+    }
+    await bench.sweepAll();
+    await bench.assertNothingLeft();
+  });
+
+  promise("who reads has his bytes, however often their place is written", async (bench) => {
+    const bytes = someBytes(100_000, 1);
+    const content = await bench.put(bytes);
+    const reading = await bench.open(content);
+    await bench.drop(content);
+    for (let round = 0; round < 50; round++)
+      await bench.drop(await bench.put(someBytes(99_999, 2)));
+    assert.deepEqual(await gather(reading), bytes);
+    reading.close();
+    await bench.sweepAll();
+    await bench.assertNothingLeft();
+  });
+
   promise(
     "a slice shows bytes without copying them, and outlives what it was cut from",
     async (bench) => {

@@ -164,12 +164,39 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     assert.ok(next.extent > extent);
   });
 
+  promise("an extent's space serves the next one, or is given back", async (extents) => {
+    for (let round = 0; round < 6; round++) {
+      const full = await fill(extents);
+      await extents.recycle(full);
+      assert.throws(() => extents.hold([full]), { kind: "damaged" });
+      if (round % 3 === 2) await extents.trim();
+      const bytes = someBytes(150_000, round);
+      const next = await writtenInOne(extents, bytes);
+      assert.ok(next.extent > full);
+      assert.deepEqual(await readAll(extents, next.written.addresses), bytes);
+      next.written.release();
+      await extents.remove(next.extent);
+    }
+    assert.deepEqual(extents.list(), []);
+  });
+
   promise("holding what is not there holds nothing else either", async (extents) => {
     const { written, extent } = await writtenInOne(extents, someBytes(20_000, 1));
     written.release();
     assert.throws(() => extents.hold([extent, extent + 1]), { kind: "damaged" });
     assert.ok(extents.list().every(({ held }) => !held));
   });
+}
+
+/** Writes to one extent until hardly anything goes into it. */
+export async function fill(extents: Extents): Promise<number> {
+  const bytes = someBytes(200_000, 1);
+  const { written, extent } = await writtenInOne(extents, bytes);
+  written.release();
+  for (let more = 0; more < 3; more++) (await extents.write(wholeBody(bytes))).release();
+  assert.equal(extents.lastExtent, extent);
+  extents.seal(extent);
+  return extent;
 }
 
 /** Lets the event loop turn a few times. */

@@ -23,6 +23,10 @@ export interface Extents extends ExtentWrites {
   seal(extent: number): void;
   /** Gives an extent's space back once nobody holds it. Nothing alive lies in it, as the caller knows. */
   remove(extent: number): Promise<void>;
+  /** The same, but its space may be kept for the extent that is added next, until it is trimmed. */
+  recycle(extent: number): Promise<void>;
+  /** Gives back what is kept. */
+  trim(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -48,12 +48,15 @@ export class StoredContents implements Contents {
   readonly #md5Thread = new Md5Thread();
   /** Lists that are being read or drafted, and how often. */
   readonly #pins = new Map<bigint, number>();
+  /** When another one is added, it is time to look for those that are dead. */
+  #lastExtent: number;
 
   /** `incoming` may refuse what is taken. What the sweeper copies goes to the extents themselves. */
   constructor(store: Store, extents: Extents, incoming: ExtentWrites = extents) {
     this.#store = store;
     this.#extents = extents;
     this.#incoming = incoming;
+    this.#lastExtent = extents.lastExtent;
     this.maps = new StoredRangeMaps(store, extents, {
       take: (body, digests) => this.#take(body, digests, extents),
       keep: (tx, taken) => this.keep(tx, taken),
@@ -236,6 +239,10 @@ export class StoredContents implements Contents {
       digests.abandon();
       this.#sweeper.lookAtAllFrom(before);
       throw error;
+    }
+    if (this.#extents.lastExtent !== this.#lastExtent) {
+      this.#lastExtent = this.#extents.lastExtent;
+      this.#sweeper.makeRoom();
     }
     // Nobody knows here whether the bytes got a name: the sweeper finds out.
     const release = () => {

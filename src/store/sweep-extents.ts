@@ -37,6 +37,7 @@ export class ExtentSweep {
 
   /** Extents in use by an upload or a reader are passed over; they stay suspects. */
   async round(): Promise<boolean> {
+    await this.#extents.trim();
     let looks = 0;
     for (const extent of [...this.#suspects]) {
       const info = this.#infoOf(extent);
@@ -46,6 +47,20 @@ export class ExtentSweep {
       if (info !== undefined && !(await this.#isDone(info))) return true;
     }
     return false;
+  }
+
+  /**
+   * A round that costs next to nothing: removes extents in which nothing is alive, and leaves all
+   * others for later.
+   */
+  async removeDead(): Promise<void> {
+    for (const { extent, open, held } of this.#extents.list()) {
+      if (open || held || !this.#suspects.has(extent)) continue;
+      const [alive] = await this.#store.read((view) => listUses(view, extent, 0, 1));
+      if (alive !== undefined) continue;
+      this.#suspects.delete(extent);
+      await this.#extents.recycle(extent);
+    }
   }
 
   async #isDone(info: ExtentInfo): Promise<boolean> {

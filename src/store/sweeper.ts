@@ -41,6 +41,18 @@ export class Sweeper {
     return this.#round;
   }
 
+  /** An extent is full: those that are dead by now may be of use for the next one. */
+  makeRoom(): void {
+    if (this.#round !== null) return;
+    const round = this.#extents.removeDead().catch(() => {}); // The next round will meet it again.
+    // Whoever joins in did not get the round that he wanted.
+    this.#round = round
+      .then(() => true)
+      .finally(() => {
+        this.#round = null;
+      });
+  }
+
   /** What is wrong with one content or extent is told in the end: it keeps nobody from the others. */
   async #sweep(): Promise<boolean> {
     const maps = await Promise.allSettled([this.#sweepMaps()]);

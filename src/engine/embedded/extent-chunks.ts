@@ -1,9 +1,11 @@
 import { PAGE_BYTES } from "../../base/aligned-bytes.ts";
+import type { Bytes } from "../../base/bytes.ts";
+import { xxh64Low } from "../../base/xxh64.ts";
 
 /**
- * In a file, a piece is a row of strides: a chunk of its bytes, and their checksum behind it, the low
- * half of an XXH64. All but the last are full, so that every stride begins on a page. Whoever wants a
- * byte reads its whole chunk, so that damage never goes unseen.
+ * In a file, a piece is a row of strides: a chunk of its bytes, and their checksum behind it. All but
+ * the last are full, so that every stride begins on a page. Whoever wants a byte reads its whole
+ * chunk, so that damage never goes unseen.
  *
  * Pieces begin on a page, too: no disk sector is shared by two of them, and a power cut while one is
  * written cannot damage another that was acknowledged before.
@@ -11,6 +13,17 @@ import { PAGE_BYTES } from "../../base/aligned-bytes.ts";
 export const STRIDE_BYTES = 64 * 1024;
 export const CHECKSUM_BYTES = 4;
 export const CHUNK_BYTES = STRIDE_BYTES - CHECKSUM_BYTES;
+
+/** Spreads the numbers of extents, which are small, over all bits of a checksum. */
+const EXTENT_FACTOR = 0x9e3779b1;
+
+/**
+ * The low half of an XXH64, and the extent's number: a file may have been that of another extent, and
+ * what a disk has failed to write over must not pass for what should be there.
+ */
+export function checksumOf(chunk: Bytes, extent: number): number {
+  return (xxh64Low(chunk) ^ Math.imul(extent, EXTENT_FACTOR)) >>> 0;
+}
 
 /** What a piece takes in its file, the gap up to the next piece included. */
 export function bytesOnDisk(length: number): number {

@@ -3,10 +3,15 @@ import type { Bytes } from "../../base/bytes.ts";
 import { freeMemory } from "../../base/free-memory.ts";
 import { copyLent, type Lender, type Loan, lendTogether, lengthOf } from "../../base/loan.ts";
 import { Slabs } from "../../base/slabs.ts";
-import { xxh64Low } from "../../base/xxh64.ts";
 import type { Address } from "../../store/extents.ts";
 import { StoreError } from "../../store/store.ts";
-import { CHECKSUM_BYTES, CHUNK_BYTES, STRIDE_BYTES, upToPage } from "./extent-chunks.ts";
+import {
+  CHECKSUM_BYTES,
+  CHUNK_BYTES,
+  checksumOf,
+  STRIDE_BYTES,
+  upToPage,
+} from "./extent-chunks.ts";
 import type { ExtentFile } from "./extent-file.ts";
 
 /** Read at one go, at most: a mebibyte, and the chunk it ends in. */
@@ -90,7 +95,7 @@ async function lendChunks(asked: LendChunks): Promise<Loan> {
       const chunkAt = stride * STRIDE_BYTES;
       const chunk = pages.subarray(chunkAt, chunkAt + Math.min(CHUNK_BYTES, end - start));
       const checksum = pages.readUInt32LE(chunkAt + chunk.length);
-      if (xxh64Low(chunk) !== checksum) throw damaged(asked, start);
+      if (checksumOf(chunk, at.extent) !== checksum) throw damaged(asked, start);
       parts.push(chunk.subarray(Math.max(from - start, 0), until - start));
     }
     return lentSlabs < LENT_SLABS_MAX ? lent(slab, parts) : copied(slab, parts);

@@ -2,9 +2,8 @@ import { alignedBytes, PAGE_BYTES } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
 import { Slabs } from "../../base/slabs.ts";
-import { xxh64Low } from "../../base/xxh64.ts";
 import type { Address, Onlooker, Written } from "../../store/extents.ts";
-import { bytesOnDisk, CHUNK_BYTES, STRIDE_BYTES, upToPage } from "./extent-chunks.ts";
+import { bytesOnDisk, CHUNK_BYTES, checksumOf, STRIDE_BYTES, upToPage } from "./extent-chunks.ts";
 import type { ExtentFile } from "./extent-file.ts";
 
 /** Of one upload in memory: a batch gathers while others are written and looked at. */
@@ -133,7 +132,7 @@ export class ExtentUpload implements Written {
   #endChunk(piece: Piece, batch: Batch): void {
     const chunk = batch.slab.subarray(batch.chunkAt, batch.end);
     batch.chunks.push(chunk);
-    batch.end = batch.slab.writeUInt32LE(xxh64Low(chunk), batch.end);
+    batch.end = batch.slab.writeUInt32LE(checksumOf(chunk, piece.file.extent), batch.end);
     batch.chunkAt = batch.end;
     if (piece.bytesLeft === 0 || batch.end === batch.slab.length) this.#send(piece, batch);
   }

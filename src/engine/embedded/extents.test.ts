@@ -16,7 +16,7 @@ import { type TestContext, test } from "node:test";
 import { wholeBody } from "../../base/bytes.ts";
 import { eachLoan, keepLoan, type Loan, lendWhole } from "../../base/loan.ts";
 import { gather, someBytes } from "../../store/bodies.fixture.ts";
-import { CONTRACT_EXTENT_BYTES, extentsContract } from "../../store/extents.contract.ts";
+import { CONTRACT_EXTENT_BYTES, extentsContract, fill } from "../../store/extents.contract.ts";
 import type { Address, EndOfUse } from "../../store/extents.ts";
 import type { StoreError } from "../../store/store.ts";
 import { directIoFlag, SYNC_FLAG } from "./direct-io.ts";
@@ -65,6 +65,52 @@ test("the number of an extent that is in use but lost is not given to another on
   const after = await openIn(t, folder, { extent: lost.extent, offset: lost.bytesOnDisk });
   assert.throws(() => after.hold([lost.extent]), { kind: "damaged", message: /is missing/ });
   assert.ok((await place(after, someBytes(100_000, 2))).extent > lost.extent);
+});
+
+test("the file of a full extent becomes that of the next one, unless it is trimmed first", async (t) => {
+  const folder = await newFolder(t);
+  const extents = await openIn(t, folder);
+  const first = await fill(extents);
+  const file = await stat(fileOf(folder, first));
+  await extents.recycle(first);
+  const second = await fill(extents);
+  const reused = await stat(fileOf(folder, second));
+  assert.deepEqual([reused.ino, reused.size], [file.ino, file.size]);
+  await extents.recycle(second);
+  await extents.trim();
+  assert.deepEqual(await readdir(folder), []);
+});
+
+test("what lay in a file before it was used again does not pass for what should lie there", async (t) => {
+  const extents = await openIn(t, await newFolder(t));
+  await place(extents, someBytes(30, 1));
+  const at = await place(extents, someBytes(150_000, 2));
+  await fill(extents);
+  await extents.recycle(at.extent);
+  // A disk that says it has written bytes, and has not, leaves there what was there before.
+  const { extent } = await place(extents, someBytes(30, 3));
+  const stale = { ...at, extent };
+  await assert.rejects(gather(extents.lender(stale, 0, stale.length)), { kind: "damaged" });
+});
+
+test("what is kept for the next extent is found and removed after a restart", async (t) => {
+  const folder = await newFolder(t);
+  const before = await openIn(t, folder);
+  const first = await fill(before);
+  const at = await place(before, someBytes(50_000, 2));
+  await before.recycle(first);
+  await before.close();
+
+  const after = await openIn(t, folder, { extent: at.extent, offset: at.bytesOnDisk });
+  assert.deepEqual(
+    after.list().map(({ extent, open }) => [extent, open]),
+    [
+      [first, false],
+      [at.extent, true],
+    ],
+  );
+  await after.remove(first);
+  assert.deepEqual(await gather(after.lender(at, 0, at.length)), someBytes(50_000, 2));
 });
 
 test("no two pieces share a sector of the disk", async (t) => {

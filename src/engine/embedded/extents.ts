@@ -1,4 +1,4 @@
-import { open, readdir, stat, truncate } from "node:fs/promises";
+import { open, readdir, rename, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import type { Body } from "../../base/bytes.ts";
 import type { Lender } from "../../base/loan.ts";
@@ -23,6 +23,8 @@ import { syncFolder } from "./sync-folder.ts";
 const EXTENT_BYTES_MAX = 256 * 1024 * 1024;
 /** A piece takes at most one part in four of an extent, so that little room is lost at its end. */
 const PIECE_PART = 4;
+/** The smallest file, as a part of a full one, that is worth keeping for the next extent. */
+const SPARE_PART = 0.75;
 /** Files kept open although nobody holds them, with up to three descriptors each. */
 const IDLE_FILES_MAX = 24;
 
@@ -38,8 +40,10 @@ export interface EmbeddedExtentsSetup {
 
 /**
  * Extents as files. One file at a time is written to, by all uploads at once, each at a place of its
- * own: they share its syncs. Space is not allocated ahead: setting a file's size first gained
- * nothing, and filling it with zeros a third on small bodies, at the price of writing all bytes twice.
+ * own: they share its syncs. The file of a dead extent becomes that of the next one: to write where
+ * there is space already takes the disk half the time, since only the bytes have to be synced. New
+ * space is not allocated ahead: setting a file's size first gained nothing, and filling it with zeros
+ * a third on small bodies, at the price of writing all bytes twice.
  */
 export class EmbeddedExtents implements Extents {
   readonly pieceBytesMax: number;
@@ -53,6 +57,8 @@ export class EmbeddedExtents implements Extents {
   /** Open although nobody holds them; the one idle for longest comes first. */
   readonly #idle = new Set<ExtentFile>();
   readonly #cleanUps = new Set<Promise<void>>();
+  /** The file of an extent that is gone, for the next one. */
+  #sparePath: string | null = null;
   #lastExtent: number;
   #current: ExtentFile | null = null;
   #adding: Promise<void> | null = null;
@@ -125,7 +131,22 @@ export class EmbeddedExtents implements Extents {
     const file = this.#fileOf(extent);
     file.seal();
     this.#doomed.add(file);
-    if (!file.held) await this.#removeFile(file);
+    if (!file.held) await this.#tracked(this.#removeFile(file));
+  }
+
+  async recycle(extent: number): Promise<void> {
+    const file = this.#fileOf(extent);
+    const isWorthIt = file.end >= this.#extentBytesMax * SPARE_PART;
+    if (file.held || !isWorthIt || this.#sparePath !== null) return this.remove(extent);
+    file.seal();
+    this.#sparePath = file.path;
+    await this.#tracked(this.#forget(file));
+  }
+
+  async trim(): Promise<void> {
+    const path = this.#sparePath;
+    this.#sparePath = null;
+    if (path !== null) await this.#tracked(removeFile(path));
   }
 
   async close(): Promise<void> {
@@ -158,8 +179,11 @@ export class EmbeddedExtents implements Extents {
     this.#current?.seal();
     const extent = this.#lastExtent + 1;
     const path = this.#pathOf(extent);
+    const sparePath = this.#sparePath;
+    this.#sparePath = null;
     try {
-      await (await open(path, "w")).close();
+      if (sparePath === null) await (await open(path, "w")).close();
+      else await rename(sparePath, path);
     } catch (error) {
       throw writeError(error, path);
     }
@@ -212,18 +236,28 @@ export class EmbeddedExtents implements Extents {
   }
 
   async #removeFile(file: ExtentFile): Promise<void> {
+    await this.#forget(file);
+    await removeFile(file.path);
+  }
+
+  #forget(file: ExtentFile): Promise<void> {
     this.#idle.delete(file);
     this.#doomed.delete(file);
     this.#files.delete(file.extent);
     if (this.#current === file) this.#current = null;
-    await file.close();
-    await removeFile(file.path);
+    return file.close();
   }
 
   /** What fails here costs space until the next start, when the file is found again; no data. */
   #inBackground(cleanUp: Promise<void>): void {
+    void this.#tracked(cleanUp).catch(() => {});
+  }
+
+  /** Something that `close` waits for. */
+  #tracked(cleanUp: Promise<void>): Promise<void> {
     const done = cleanUp.catch(() => {}).finally(() => this.#cleanUps.delete(done));
     this.#cleanUps.add(done);
+    return cleanUp;
   }
 
   #pathOf(extent: number): string {
