@@ -6,7 +6,7 @@ import type { Digests } from "./contents.ts";
 import type { Md5Thread } from "./md5-thread.ts";
 
 /** From this size on, MD5 is worth its way to another thread. */
-const THREAD_BYTES_MIN = 4 * 1024 * 1024;
+const THREAD_BYTES_MIN = 256 * 1024;
 
 /** What was asked for, of the bytes of one body. */
 export interface Computed {
