@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SPACE } from "../base/keys.ts";
-import type { Made, Making, Stretch } from "../store/store.ts";
-import { KEPT_ENTRIES_MIN, KeptStretches } from "./kept-stretches.ts";
+import { KEPT_ENTRIES_MIN, type Made, type Making, type Stretch } from "../store/store.ts";
+import { KeptStretches } from "./kept-stretches.ts";
 
 const entities: Making<Made> = { space: SPACE.entity, make: () => ({ bytes: 0 }) };
 const k = (at: number) => Buffer.from([SPACE.entity, at]);

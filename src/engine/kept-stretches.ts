@@ -1,11 +1,9 @@
 import type { Bytes } from "../base/bytes.ts";
 import { MIB } from "../base/limits.ts";
-import type { Made, Making, Stretch } from "../store/store.ts";
+import { KEPT_ENTRIES_MIN, type Made, type Making, type Stretch } from "../store/store.ts";
 
 /** What all that is kept may take of memory. */
 export const KEPT_BYTES_MAX = 32 * MIB;
-/** Fewer entries than this are as soon read again, and would cut the keys into many small pieces. */
-export const KEPT_ENTRIES_MIN = 16;
 /** What a stretch costs beside what was made. */
 const STRETCH_BYTES = 1_024;
 

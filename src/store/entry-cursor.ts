@@ -1,15 +1,13 @@
 import type { Bytes } from "../base/bytes.ts";
 import { keyAfter, type Space } from "../base/keys.ts";
-import type { Entry, Made, Making, View } from "./store.ts";
+import { EntryTexts, textBytesMax } from "./entry-texts.ts";
+import { type Entry, KEPT_ENTRIES_MIN, type Made, type Making, type View } from "./store.ts";
 
 /** To read where nobody knows how many will be used, as behind a jump. */
 const FEW_ENTRIES = 8;
 const PAGE_ENTRIES_MAX = 1_024;
-/** About what an entry takes of memory with what was read from it, beside its bytes. */
+/** About what an entry takes of memory with what was read from it, beside its bytes and its text. */
 const ENTRY_BYTES = 600;
-/** What its text may take: tags and numbers, and what is spelled of its bytes. */
-const TEXT_BYTES = 800;
-const TEXT_BYTES_PER_BYTE = 2;
 
 /**
  * The entries of one key range, in order, within one body. They are read in pages that grow as
@@ -75,13 +73,15 @@ export class EntryCursor {
 export class ListedEntry implements Entry {
   readonly key: Bytes;
   readonly value: Bytes;
+  readonly #page: EntryPage;
+  readonly #row: number;
   #content: unknown = null;
-  #text: Bytes | null = null;
-  #spelling: unknown = null;
 
-  constructor({ key, value }: Entry) {
+  constructor({ key, value }: Entry, page: EntryPage, row: number) {
     this.key = key;
     this.value = value;
+    this.#page = page;
+    this.#row = row;
   }
 
   /** It must always be the same function for entries of one space. */
@@ -90,34 +90,44 @@ export class ListedEntry implements Entry {
     return this.#content as T;
   }
 
-  /** Its text in this spelling, if that was the last. */
+  /** Its text in this spelling; null if there is none, or its page was spelled otherwise since. */
   textIn(spelling: unknown): Bytes | null {
-    return this.#spelling === spelling ? this.#text : null;
+    return this.#page.textIn(spelling, this.#row);
   }
 
-  /** The text must depend on nothing but the entry. One that takes more room than it has is not kept. */
-  keepText(spelling: unknown, text: Bytes): void {
-    if (text.length > textBytesMax(this)) return;
-    this.#spelling = spelling;
-    this.#text = text;
+  /** Returns the text from where it is kept. It must depend on nothing but the entry. */
+  keepText(spelling: unknown, text: Bytes): Bytes {
+    return this.#page.keepText(spelling, this.#row, text);
   }
-}
-
-function textBytesMax({ key, value }: Entry): number {
-  return TEXT_BYTES + (key.length + value.length) * TEXT_BYTES_PER_BYTE;
 }
 
 class EntryPage implements Made {
   readonly entries: readonly ListedEntry[];
   readonly bytes: number;
+  readonly #textBytesMax: number;
+  #texts: EntryTexts | null = null;
 
   constructor(entries: readonly Entry[]) {
-    this.entries = entries.map((entry) => new ListedEntry(entry));
+    this.entries = entries.map((entry, row) => new ListedEntry(entry, this, row));
     let bytes = 0;
-    for (const entry of entries) {
-      bytes += ENTRY_BYTES + entry.key.length + entry.value.length + textBytesMax(entry);
+    for (const { key, value } of entries) bytes += key.length + value.length;
+    const isKept = entries.length >= KEPT_ENTRIES_MIN;
+    this.#textBytesMax = isKept ? textBytesMax(entries.length, bytes) : 0;
+    this.bytes = ENTRY_BYTES * entries.length + bytes + this.#textBytesMax;
+  }
+
+  textIn(spelling: unknown, row: number): Bytes | null {
+    const texts = this.#texts;
+    return texts === null || texts.spelling !== spelling ? null : texts.of(row);
+  }
+
+  /** Texts in another spelling are forgotten. */
+  keepText(spelling: unknown, row: number, text: Bytes): Bytes {
+    if (this.#textBytesMax === 0) return text;
+    if (this.#texts === null || this.#texts.spelling !== spelling) {
+      this.#texts = new EntryTexts(spelling, this.#textBytesMax);
     }
-    this.bytes = bytes;
+    return this.#texts.keep(row, text);
   }
 
   /** Of the first entry that does not lie before this key. */

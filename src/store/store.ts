@@ -77,6 +77,12 @@ export interface Made {
   readonly bytes: number;
 }
 
+/**
+ * What was made of fewer entries than this is not kept: they are as soon read again, and would cut
+ * the keys into many small pieces.
+ */
+export const KEPT_ENTRIES_MIN = 16;
+
 /** All entries of the state with `from <= key < until`, as they were made into something. */
 export interface Stretch<T extends Made> {
   readonly from: Bytes;

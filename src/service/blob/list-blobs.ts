@@ -87,8 +87,8 @@ export class ListedBlob {
     if (kept !== null) return kept;
     const shown = this.shown();
     const text = Buffer.from(spell(shown), "utf8");
-    if (shown.blob !== null && isLasting(shown.blob)) entry?.keepText(spell, text);
-    return text;
+    const isKept = entry !== null && shown.blob !== null && isLasting(shown.blob);
+    return isKept ? entry.keepText(spell, text) : text;
   }
 }
 

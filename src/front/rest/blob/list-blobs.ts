@@ -1,4 +1,3 @@
-import type { Bytes } from "../../../base/bytes.ts";
 import { BLOB_NAME_CHARS_MAX } from "../../../base/limits.ts";
 import { etagOf, isoOfStamp } from "../../../base/stamp.ts";
 import { rfc1123 } from "../../../base/time-text.ts";
@@ -10,7 +9,7 @@ import {
   type ShownBlob,
 } from "../../../service/blob/list-blobs.ts";
 import type { Blob, BlobCopy } from "../../../service/blob/records.ts";
-import type { Query, RestResponse } from "../http/exchange.ts";
+import type { Query, ResponseBody, RestResponse } from "../http/exchange.ts";
 import {
   deletionElements,
   echoed,
@@ -75,7 +74,7 @@ async function listXml(
   call: BlobCall,
   asked: ListBlobs,
   includes: ReadonlySet<string>,
-): Promise<Bytes> {
+): Promise<ResponseBody> {
   const { query } = call.request;
   const spell = spellingOf(includes);
   const xml = new XmlBytes();

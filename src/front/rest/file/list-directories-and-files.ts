@@ -1,4 +1,3 @@
-import type { Bytes } from "../../../base/bytes.ts";
 import { isoOfFileTime } from "../../../base/file-time.ts";
 import { percentEncode } from "../../../base/percent-text.ts";
 import { etagOf, isoOfStamp } from "../../../base/stamp.ts";
@@ -9,7 +8,7 @@ import {
   type ListedFile,
   listDirectoriesAndFiles,
 } from "../../../service/file/list-directories-and-files.ts";
-import type { Query, RestResponse } from "../http/exchange.ts";
+import type { Query, ResponseBody, RestResponse } from "../http/exchange.ts";
 import { echoed, nameElement } from "../list-elements.ts";
 import { markerOf, writeMarker } from "../marker.ts";
 import { flagOf } from "../request-headers.ts";
@@ -45,7 +44,7 @@ async function listXml(
   asked: ListDirectoriesAndFiles,
   includes: ReadonlySet<string>,
   isExtended: boolean,
-): Promise<Bytes> {
+): Promise<ResponseBody> {
   const { query } = call.request;
   const { share, path, snapshot } = asked.at;
   const xml = new XmlBytes();

@@ -1,12 +1,11 @@
 import type { Bytes } from "../../../base/bytes.ts";
 import { isAnnotated, type Property, readProperties, spellProperty } from "../../../base/edm.ts";
-import { KIB } from "../../../base/limits.ts";
-import { WholeLender } from "../../../base/loan.ts";
 import { isoOfStamp } from "../../../base/stamp.ts";
 import type { EntityParts } from "../../../rules/entity-filter.ts";
 import type { EntityPlace } from "../../../rules/entity-plan.ts";
 import type { PageRows } from "../../../service/table/entity-page.ts";
 import type { ResponseBody } from "../http/exchange.ts";
+import { bodyOfPieces } from "../pieces-body.ts";
 import type { MetadataLevel } from "./metadata-level.ts";
 
 export interface EntityJsonOptions {
@@ -38,7 +37,7 @@ export class EntityJson {
     const last = pieces.length > 1 ? pieces.pop() : undefined;
     if (last !== undefined) pieces.push(last.subarray(0, -1));
     pieces.push(Buffer.from("]}"));
-    return bodyOf(pieces);
+    return bodyOfPieces(pieces);
   }
 
   #addRows({ page, rows }: PageRows, pieces: Bytes[]): void {
@@ -98,18 +97,6 @@ export class EntityJson {
       `"odata.id":${JSON.stringify(endpoint + link)},"odata.editLink":${JSON.stringify(link)}`
     );
   }
-}
-
-/** So many bytes in so few pieces are sent as they are: a copy would cost more than the list. */
-const COPIED_BYTES_MAX = 64 * KIB;
-const PIECES_MAX = 8;
-
-function bodyOf(pieces: readonly Bytes[]): ResponseBody {
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  if (length <= COPIED_BYTES_MAX || pieces.length > PIECES_MAX)
-    return Buffer.concat(pieces, length);
-  const lender = new WholeLender(pieces);
-  return { length, lend: () => lender.lend(), close() {} };
 }
 
 /** From this share of its entities on, a page is spelled as a whole, to be asked for again. */
