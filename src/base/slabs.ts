@@ -9,6 +9,7 @@ export class Slabs {
   readonly #idleMax: number;
   readonly #allocate: (bytes: number) => Bytes;
   readonly #idle: Bytes[] = [];
+  #taken = 0;
 
   /** Idle slabs beyond `idleMax` are let go: memory that never goes away needs Infinity. */
   constructor(
@@ -21,12 +22,19 @@ export class Slabs {
     this.#allocate = allocate;
   }
 
+  /** How much is in use. */
+  get takenBytes(): number {
+    return this.#taken * this.bytes;
+  }
+
   take(): Bytes {
+    this.#taken++;
     return this.#idle.pop() ?? this.#allocate(this.bytes);
   }
 
   /** Only for slabs that nobody looks at any more. */
   giveBack(slab: Bytes): void {
+    this.#taken--;
     if (this.#idle.length < this.#idleMax) this.#idle.push(slab);
   }
 }

@@ -7,7 +7,9 @@ import { bytesOnDisk, CHUNK_BYTES, checksumOf, STRIDE_BYTES, upToPage } from "./
 import type { ExtentFile } from "./extent-file.ts";
 
 /** Of one upload in memory: a batch gathers while others are written and looked at. */
-const BATCHED_BYTES_MAX = 3 * MIB;
+const OWN_BYTES_MAX = 3 * MIB;
+/** Up to this, of all uploads with batches of a size, one may have more: it need not wait for a disk. */
+const SHARED_BYTES_MAX = 16 * MIB;
 /** A long upload is synced as it goes, so that little is left to wait for at its end. */
 const SYNC_AHEAD_BYTES = 16 * MIB;
 
@@ -49,8 +51,8 @@ export class ExtentUpload implements Written {
   #bytesAhead: number;
   #piece: Piece | null = null;
   #batch: Batch | null = null;
-  /** Batches that are written or looked at, oldest first. */
-  readonly #underWay: UnderWay[] = [];
+  /** Batches that are written or looked at, oldest first, and those where that failed. */
+  readonly #underWay = new Set<UnderWay>();
   #unsyncedBytes = 0;
 
   constructor(rooms: RoomFinder, length: number, onlooker: Onlooker | null) {
@@ -74,12 +76,12 @@ export class ExtentUpload implements Written {
     if (this.#piece !== null || this.#bytesAhead > 0) throw new Error("a body ended too early");
     // Who looks may take longer than the disk.
     const synced = this.#unsynced.size > 0 ? this.#syncAll() : undefined;
-    await Promise.all([...this.#underWay.map(({ done }) => done), synced]);
+    await Promise.all([...Array.from(this.#underWay, ({ done }) => done), synced]);
   }
 
   /** Waits until nobody writes or looks any more; the room taken stays unused. */
   async abandon(): Promise<void> {
-    await Promise.allSettled(this.#underWay.map(({ done }) => done));
+    await Promise.allSettled(Array.from(this.#underWay, ({ done }) => done));
     if (this.#batch !== null) this.#slabs.giveBack(this.#batch.slab);
     this.#batch = null;
     this.release();
@@ -92,11 +94,17 @@ export class ExtentUpload implements Written {
   #beginBatch(): void | Promise<void> {
     const piece = this.#piece;
     if (piece === null) return this.#beginPiece();
-    if ((this.#underWay.length + 1) * this.#slabs.bytes < BATCHED_BYTES_MAX) {
+    if (this.#mayGather()) {
       this.#batch = { slab: this.#slabs.take(), chunks: [], chunkAt: 0, end: 0 };
       return;
     }
-    return this.#underWay.shift()?.done;
+    const [oldest] = this.#underWay;
+    return oldest?.done;
+  }
+
+  #mayGather(): boolean {
+    const { bytes, takenBytes } = this.#slabs;
+    return (this.#underWay.size + 1) * bytes < OWN_BYTES_MAX || takenBytes < SHARED_BYTES_MAX;
   }
 
   #beginPiece(): void | Promise<void> {
@@ -146,9 +154,10 @@ export class ExtentUpload implements Written {
     this.#batch = null;
     const written = file.write(pages, position, isOneBatch);
     const done = this.#finishBatch(batch.slab, written, this.#show(batch.chunks));
+    const underWay = { written, done };
+    this.#underWay.add(underWay);
     // A failure is met by whoever waits for this batch next.
-    done.catch(ignore);
-    this.#underWay.push({ written, done });
+    done.then(() => this.#underWay.delete(underWay), ignore);
     if (!isOneBatch) this.#syncAhead(file, pages.length);
   }
 
@@ -176,7 +185,7 @@ export class ExtentUpload implements Written {
   }
 
   async #syncAll(): Promise<void> {
-    for (const { written } of this.#underWay) await written;
+    for (const { written } of [...this.#underWay]) await written;
     await Promise.all([...this.#unsynced].map((file) => file.sync()));
   }
 

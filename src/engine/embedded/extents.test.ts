@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { wholeBody } from "../../base/bytes.ts";
+import { MIB } from "../../base/limits.ts";
 import { eachLoan, keepLoan, type Loan, lendWhole } from "../../base/loan.ts";
 import { gather, someBytes } from "../../store/bodies.fixture.ts";
 import { CONTRACT_EXTENT_BYTES, extentsContract, fill } from "../../store/extents.contract.ts";
@@ -23,6 +24,32 @@ import { directIoFlag, SYNC_FLAG } from "./direct-io.ts";
 import { EmbeddedExtents } from "./extents.ts";
 
 extentsContract("embedded", async (t) => openIn(t, await newFolder(t)));
+
+test("of bodies that come faster than they are dealt with, a few MiB each are in memory", async (t) => {
+  const extents = await openIn(t, await newFolder(t), null, 256 * MIB);
+  const part = someBytes(MIB, 1);
+  let held = 0;
+  let heldMost = 0;
+  const body = {
+    length: 24 * MIB,
+    async drain(take: (bytes: Buffer) => void | Promise<void>) {
+      for (let at = 0; at < this.length; at += MIB) await take(part);
+    },
+  };
+  const look = async (chunks: readonly Buffer[]) => {
+    const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
+    held += bytes;
+    heldMost = Math.max(heldMost, held);
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    held -= bytes;
+  };
+  (await extents.write(body, look)).release();
+  assert.ok(heldMost > 4 * MIB && heldMost <= 16 * MIB, `${heldMost} of one`);
+  heldMost = 0;
+  const bodies = Array.from({ length: 4 }, () => extents.write(body, look));
+  for (const written of await Promise.all(bodies)) written.release();
+  assert.ok(heldMost <= (16 + 4 * 3) * MIB, `${heldMost} of four`);
+});
 
 test("after a restart writing goes on behind the last bytes in use", async (t) => {
   const folder = await newFolder(t);

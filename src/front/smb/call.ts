@@ -1,9 +1,11 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { Loan } from "../../base/loan.ts";
+import type { Taken } from "../../store/contents.ts";
 import { type FileId, isFileIdBefore } from "./codec/file-id.ts";
 import { COMMAND, type RequestHeader } from "./codec/header.ts";
 import { DIALECT } from "./codec/negotiate.ts";
 import type { Connection } from "./connection.ts";
+import type { SignatureCheck } from "./crypto/signer.ts";
 import type { FileOpen } from "./file-open.ts";
 import { CREDIT_BYTES } from "./limits.ts";
 import { type NtStatus, STATUS, StatusError } from "./nt-status.ts";
@@ -43,6 +45,21 @@ export function success(...body: readonly Bytes[]): Answer {
   return answered(STATUS.SUCCESS, body);
 }
 
+/** A message of a frame, with its header read. */
+export interface Message {
+  readonly header: RequestHeader;
+  /** To where the next one begins, or its bulk. */
+  readonly bytes: Bytes;
+  readonly bulk: Bulk | null;
+}
+
+/** The bytes of a large WRITE, which were taken as they came. */
+export interface Bulk {
+  readonly taken: Promise<Taken>;
+  /** Null if the message is not signed. */
+  readonly signature: SignatureCheck | null;
+}
+
 /** What the related requests of a compound hand on to each other. */
 export interface Chain {
   /** Null before the first. */
@@ -59,6 +76,8 @@ export class Call {
   readonly connection: Connection;
   readonly header: RequestHeader;
   readonly message: Bytes;
+  /** What is to be written, if it is much: then the message ends before it. */
+  readonly bulk: Bulk | null;
   /** Whether it came encrypted. */
   readonly sealed: boolean;
   readonly chain: Chain;
@@ -70,8 +89,7 @@ export class Call {
 
   constructor(
     connection: Connection,
-    header: RequestHeader,
-    message: Bytes,
+    { header, bytes, bulk }: Message,
     parts: {
       readonly sealed: boolean;
       readonly chain: Chain;
@@ -82,7 +100,8 @@ export class Call {
   ) {
     this.connection = connection;
     this.header = header;
-    this.message = message;
+    this.message = bytes;
+    this.bulk = bulk;
     this.sealed = parts.sealed;
     this.chain = parts.chain;
     this.#session = parts.session;

@@ -1,12 +1,13 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { Fault } from "../../base/fault.ts";
 import { copyLent, type Loan, lengthOf } from "../../base/loan.ts";
-import { type Answer, answered, Call, type Chain } from "./call.ts";
+import { type Answer, answered, Call, type Chain, type Message } from "./call.ts";
 import { writeError } from "./codec/empty.ts";
-import { COMMAND, FLAG, type RequestHeader, writeAnswerHeader, writeNext } from "./codec/header.ts";
+import { COMMAND, FLAG, writeAnswerHeader, writeNext } from "./codec/header.ts";
 import { DIALECT } from "./codec/negotiate.ts";
 import { alignedTo, HEADER_BYTES } from "./codec/wire.ts";
 import type { Connection } from "./connection.ts";
+import type { Signer } from "./crypto/signer.ts";
 import { COMMANDS } from "./dispatch.ts";
 import { DropConnection } from "./drop-connection.ts";
 import { statusOfFault } from "./fault-status.ts";
@@ -16,13 +17,6 @@ import { sealFrame } from "./seal-frame.ts";
 import type { Session } from "./session.ts";
 
 const NOTHING: Loan = { parts: [], isScratch: true, giveBack() {} };
-
-/** A message of a frame, with its header read. */
-export interface Message {
-  readonly header: RequestHeader;
-  /** To where the next one begins. */
-  readonly bytes: Bytes;
-}
 
 /** What is known of a request before its answer. */
 interface Asked {
@@ -77,7 +71,7 @@ export class Exchange {
   }
 
   async #answer(asked: Asked): Promise<Answer> {
-    const { header, bytes } = asked.message;
+    const { header } = asked.message;
     const command = COMMANDS.get(header.command);
     if (command === undefined) throw new StatusError(STATUS.INVALID_PARAMETER);
     this.#relate(asked);
@@ -86,7 +80,7 @@ export class Exchange {
     if (command.needs === "tree" && tree === null) {
       throw new StatusError(STATUS.NETWORK_NAME_DELETED);
     }
-    const call = new Call(this.#connection, header, bytes, {
+    const call = new Call(this.#connection, asked.message, {
       sealed: this.#sealedBy !== null,
       chain: this.#chain,
       session: asked.session,
@@ -119,7 +113,7 @@ export class Exchange {
   /** Session, signature and encryption, in the order in which clients see them refused. */
   #admit(asked: Asked): void {
     const { session, message } = asked;
-    const { header, bytes } = message;
+    const { header } = message;
     const isSetup = header.command === COMMAND.sessionSetup;
     if (session === null) {
       if (isSetup && this.#chain.sessionId === 0) return;
@@ -132,7 +126,7 @@ export class Exchange {
     }
     if (this.#sealedBy !== null) return;
     const isSigned = (header.flags & FLAG.signed) !== 0;
-    if (isSigned && !session.signer.isSigned(bytes, { server: false, cancel: false })) {
+    if (isSigned && !isSignedBy(session.signer, message)) {
       throw new StatusError(STATUS.ACCESS_DENIED);
     }
     asked.isSigned = isSigned || session.signingRequired;
@@ -244,6 +238,11 @@ export class Exchange {
     this.#signers[index]?.signer?.sign(padded, { server: true, cancel: false });
     return padded;
   }
+}
+
+function isSignedBy(signer: Signer, { bytes, bulk }: Message): boolean {
+  if (bulk === null) return signer.isSigned(bytes, { server: false, cancel: false });
+  return bulk.signature?.isRight() ?? false;
 }
 
 function gathered(body: readonly Bytes[], lent: readonly Bytes[]): Bytes {

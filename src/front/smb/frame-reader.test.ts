@@ -38,3 +38,37 @@ test("a frame that may not come is refused before a byte of it is held", () => {
   const limited = new FrameReader((bytes) => bytes < 2 ** 24);
   assert.throws(() => limited.take(Buffer.from([0x81, 0, 0, 1])), DropConnection);
 });
+
+test("a large frame is taken part by part, or else held, however the stream is cut", () => {
+  const kinds = fc.array(fc.boolean(), { minLength: 1, maxLength: 3 });
+  const cuts = fc.array(fc.integer({ min: 1, max: 100_000 }), { minLength: 1 });
+  fc.assert(
+    fc.property(kinds, cuts, (arePassed, sizes) => {
+      const sent = arePassed.map((_, index) => Buffer.alloc(140_000 + index, index + 1));
+      const passes = [...arePassed];
+      const reader = new FrameReader(
+        () => true,
+        (start, bytes) => {
+          const parts: Buffer[] = [Buffer.from(start)];
+          assert.equal(bytes, sent[arePassed.length - passes.length]?.length);
+          return passes.shift() ? { parts, add: (part: Buffer) => parts.push(part) > 0 } : null;
+        },
+      );
+      const stream = Buffer.concat(sent.map(framed));
+      const received: Buffer[] = [];
+      for (let at = 0, turn = 0; at < stream.length; turn++) {
+        const size = sizes[turn % sizes.length] as number;
+        for (const frame of reader.take(stream.subarray(at, at + size))) {
+          assert.equal(Buffer.isBuffer(frame), !arePassed[received.length]);
+          received.push(Buffer.isBuffer(frame) ? frame : Buffer.concat(frame.parts));
+        }
+        at += size;
+      }
+      assert.equal(reader.large, null);
+      assert.equal(received.length, sent.length);
+      for (const [index, frame] of received.entries())
+        assert.ok(frame.equals(sent[index] as Buffer));
+    }),
+    { numRuns: 50 },
+  );
+});

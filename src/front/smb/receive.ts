@@ -1,11 +1,13 @@
 import type { Bytes } from "../../base/bytes.ts";
+import type { Message } from "./call.ts";
 import { COMMAND, FLAG, readHeader } from "./codec/header.ts";
 import { readSmb1Negotiate } from "./codec/negotiate.ts";
 import { isTransform, readTransform } from "./codec/transform.ts";
 import { answerSmb1 } from "./command/negotiate.ts";
 import type { Connection } from "./connection.ts";
 import { DropConnection } from "./drop-connection.ts";
-import { Exchange, type Message } from "./exchange.ts";
+import { Exchange } from "./exchange.ts";
+import type { IncomingWrite } from "./incoming-write.ts";
 import type { Session } from "./session.ts";
 
 /**
@@ -23,6 +25,15 @@ export async function receiveFrame(connection: Connection, frame: Bytes): Promis
   const messages = split(plain, connection.server.options.limits.compoundMax);
   for (const message of messages) account(connection, message);
   await new Exchange(connection, messages, sealedBy).run();
+}
+
+/** The same for a large WRITE, all of which has come. */
+export async function receiveWrite(connection: Connection, write: IncomingWrite): Promise<void> {
+  const { message, sealedBy } = write;
+  if (!write.isGenuine()) throw new DropConnection();
+  if (sealedBy !== null) sealedBy.isSealing = true;
+  account(connection, message);
+  await new Exchange(connection, [message], sealedBy).run();
 }
 
 function open(
@@ -49,11 +60,11 @@ function split(frame: Bytes, messagesMax: number): Message[] {
     if ((header.flags & FLAG.response) !== 0) throw new DropConnection();
     const { next } = header;
     if (next === 0) {
-      messages.push({ header, bytes: rest });
+      messages.push({ header, bytes: rest, bulk: null });
       return messages;
     }
     if (next % 8 !== 0 || next >= rest.length) throw new DropConnection();
-    messages.push({ header, bytes: rest.subarray(0, next) });
+    messages.push({ header, bytes: rest.subarray(0, next), bulk: null });
     rest = rest.subarray(next);
   }
 }

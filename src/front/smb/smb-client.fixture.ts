@@ -126,6 +126,14 @@ export class TcpLine implements ClientLine {
     this.#socket.write(Buffer.concat([prefix, frame]));
   }
 
+  /** Sends only so much of a frame, and hangs up when the server has got it. */
+  async sendCut(frame: Bytes, bytes: number): Promise<void> {
+    const prefix = Buffer.alloc(4);
+    prefix.writeUInt32BE(frame.length);
+    this.#socket.end(Buffer.concat([prefix, frame.subarray(0, bytes)]));
+    await once(this.#socket, "close");
+  }
+
   next(): Promise<Bytes | null> {
     return this.#inbox.next();
   }

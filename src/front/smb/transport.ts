@@ -6,7 +6,8 @@ import { Connection, type Wire } from "./connection.ts";
 import { DropConnection } from "./drop-connection.ts";
 import { giveFrameBack } from "./frame-memory.ts";
 import { FrameReader } from "./frame-reader.ts";
-import { receiveFrame } from "./receive.ts";
+import { IncomingWrite } from "./incoming-write.ts";
+import { receiveFrame, receiveWrite } from "./receive.ts";
 import { restoreHandles } from "./restore-handles.ts";
 import { SmbServer, type SmbServerOptions } from "./smb-server.ts";
 
@@ -95,7 +96,9 @@ class Line implements Wire {
   readonly #server: SmbServer;
   readonly #socket: Socket;
   readonly #connection: Connection;
-  readonly #frames: FrameReader;
+  readonly #frames: FrameReader<IncomingWrite>;
+  /** Parts that have come and not been taken yet. */
+  #waiting = 0;
   #running = 0;
   #onIdle: () => void = () => {};
   #runningBytes = 0;
@@ -105,7 +108,11 @@ class Line implements Wire {
     this.#socket = socket;
     this.remoteAddress = socket.remoteAddress ?? "";
     this.#connection = new Connection(server, this);
-    this.#frames = new FrameReader((bytes) => this.#mayHold(bytes));
+    const onWait = (taken: Promise<void>) => void this.#waitFor(taken);
+    this.#frames = new FrameReader(
+      (bytes) => this.#mayHold(bytes),
+      (start, bytes) => IncomingWrite.begin(this.#connection, start, bytes, onWait),
+    );
     socket.on("data", (chunk) => this.#take(chunk));
     socket.on("drain", () => this.#regulate());
     // What went wrong does not matter here: "close" follows.
@@ -146,33 +153,37 @@ class Line implements Wire {
   }
 
   #take(chunk: Bytes): void {
-    let frames: Bytes[];
+    let frames: (Bytes | IncomingWrite)[];
     try {
       frames = this.#frames.take(chunk);
     } catch (error) {
       this.#fail(error);
       return;
     }
-    for (const frame of frames) {
-      if (this.#socket.destroyed) return;
-      void this.#run(frame);
-    }
+    for (const frame of frames) void this.#run(frame);
     this.#regulate();
   }
 
-  async #run(frame: Bytes): Promise<void> {
+  async #run(frame: Bytes | IncomingWrite): Promise<void> {
     this.#running++;
     this.#runningBytes += frame.length;
     try {
-      await receiveFrame(this.#connection, frame);
+      if (!this.#socket.destroyed) await this.#receive(frame);
     } catch (error) {
       this.#fail(error);
     }
+    if (frame instanceof IncomingWrite) await frame.end();
+    else giveFrameBack(frame);
     this.#running--;
     this.#runningBytes -= frame.length;
-    giveFrameBack(frame);
     this.#regulate();
     if (this.#running === 0) this.#onIdle();
+  }
+
+  #receive(frame: Bytes | IncomingWrite): Promise<void> {
+    return frame instanceof IncomingWrite
+      ? receiveWrite(this.#connection, frame)
+      : receiveFrame(this.#connection, frame);
   }
 
   #mayHold(bytes: number): boolean {
@@ -180,10 +191,18 @@ class Line implements Wire {
     return bytes <= (this.#connection.isTrusted ? frameBytesMax : strangerFrameBytesMax);
   }
 
+  async #waitFor(taken: Promise<void>): Promise<void> {
+    this.#waiting++;
+    await taken;
+    this.#waiting--;
+    this.#regulate();
+  }
+
   /** Stops reading while too much is under way, in either direction. */
   #regulate(): void {
     const held = this.#runningBytes + this.#socket.writableLength;
-    if (held > this.#server.options.limits.heldBytesMax) this.#socket.pause();
+    const isEnough = this.#waiting > 0 || held > this.#server.options.limits.heldBytesMax;
+    if (isEnough) this.#socket.pause();
     else if (this.#socket.isPaused()) this.#socket.resume();
   }
 
@@ -200,6 +219,7 @@ class Line implements Wire {
 
   async #release(): Promise<void> {
     try {
+      await this.#frames.large?.end();
       await this.#connection.close();
       if (this.#running === 0) return;
       await new Promise<void>((resolve) => {

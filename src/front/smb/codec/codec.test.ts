@@ -20,7 +20,7 @@ import { readSetInfo, writeSetInfo } from "./set-info.ts";
 import { readTransform, writeTransform } from "./transform.ts";
 import { readTreeConnect } from "./tree-connect.ts";
 import { HEADER_BYTES, readU64, Writer, writeU64 } from "./wire.ts";
-import { readWrite } from "./write.ts";
+import { readWriteData, readWriteHead } from "./write.ts";
 
 /** A message with this body; offsets in it count from the header. */
 const message = (body: Writer) => Buffer.concat([Buffer.alloc(HEADER_BYTES), body.done()]);
@@ -59,6 +59,11 @@ const create = () =>
           .done(),
       ),
   );
+
+const readWrite = (bytes: Bytes) => {
+  const head = readWriteHead(bytes);
+  return { ...head, data: readWriteData(bytes, head) };
+};
 
 /** A well-formed request for every decoder, which damage is done to. */
 const REQUESTS: [string, (bytes: Bytes) => unknown, Bytes][] = [
@@ -222,6 +227,8 @@ test("requests are read as they were meant", () => {
   assert.deepEqual(read.get("write"), {
     fileId,
     offset: 9,
+    dataAt: HEADER_BYTES + 48,
+    length: 3,
     data: Buffer.from("abc"),
     through: true,
   });

@@ -22,18 +22,17 @@ export function isTransform(frame: Bytes): boolean {
   return frame.length >= 4 && frame.readUInt32LE(0) === PROTOCOL_ID;
 }
 
-/** Null if the frame is not what its header says. */
-export function readTransform(frame: Bytes): Transform | null {
+/** Null if the frame, of which the start is enough, is not what its header says. */
+export function readTransform(frame: Bytes, frameBytes = frame.length): Transform | null {
   if (frame.length < TRANSFORM_BYTES) return null;
-  const text = frame.subarray(TRANSFORM_BYTES);
-  if (frame.readUInt32LE(AT.size) !== text.length) return null;
+  if (frame.readUInt32LE(AT.size) !== frameBytes - TRANSFORM_BYTES) return null;
   if (frame.readUInt16LE(AT.flags) !== ENCRYPTED) return null;
   return {
     tag: frame.subarray(AT.tag, AT.tag + TAG_BYTES),
     nonce: frame.subarray(AT.nonce, AT.nonce + NONCE_BYTES),
     sessionId: readU64(frame, AT.sessionId),
     aad: frame.subarray(AT.nonce, TRANSFORM_BYTES),
-    text,
+    text: frame.subarray(TRANSFORM_BYTES),
   };
 }
 

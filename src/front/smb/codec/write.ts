@@ -1,26 +1,44 @@
 import type { Bytes } from "../../../base/bytes.ts";
 import { type FileId, readFileId } from "./file-id.ts";
-import { bodyOf, partOf, readU64, Writer } from "./wire.ts";
+import { bodyOf, HEADER_BYTES, partOf, readU64, Writer } from "./wire.ts";
 
-export interface WriteRequest {
+/** What stands before the bytes of a WRITE. */
+export interface WriteHead {
   readonly fileId: FileId;
   readonly offset: number;
-  readonly data: Bytes;
+  readonly dataAt: number;
+  readonly length: number;
   /** The client wants the bytes on the disk when it hears of them. */
   readonly through: boolean;
 }
 
 const STRUCTURE_SIZE = 49;
+const HEAD_BYTES = HEADER_BYTES + STRUCTURE_SIZE - 1;
 const FLAG_THROUGH = 1;
 
-export function readWrite(message: Bytes): WriteRequest {
+export function readWriteHead(message: Bytes): WriteHead {
   const body = bodyOf(message, STRUCTURE_SIZE);
   return {
     fileId: readFileId(body, 16),
     offset: readU64(body, 8),
-    data: partOf(message, body.readUInt16LE(2), body.readUInt32LE(4)),
+    dataAt: body.readUInt16LE(2),
+    length: body.readUInt32LE(4),
     through: (body.readUInt32LE(44) & FLAG_THROUGH) !== 0,
   };
+}
+
+/** Null if anything but the rest of its data follows the start of a message. */
+export function readWriteStart(start: Bytes, messageBytes: number): WriteHead | null {
+  if (start.length < HEAD_BYTES || start.readUInt16LE(HEADER_BYTES) !== STRUCTURE_SIZE) return null;
+  const head = readWriteHead(start);
+  const { dataAt, length } = head;
+  const isAllData = dataAt >= HEAD_BYTES && dataAt + length === messageBytes;
+  return isAllData && dataAt <= start.length ? head : null;
+}
+
+/** What is to be written, where it is a part of the message. */
+export function readWriteData(message: Bytes, { dataAt, length }: WriteHead): Bytes {
+  return partOf(message, dataAt, length);
 }
 
 export function writeWrite(count: number): Bytes {

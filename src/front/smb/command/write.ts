@@ -1,7 +1,8 @@
-import { writeOpenFile } from "../../../service/file/write-open-file.ts";
+import { type Bytes, NO_BYTES } from "../../../base/bytes.ts";
+import { writeOpenFile, writeTaken } from "../../../service/file/write-open-file.ts";
 import { type Answer, type Call, success } from "../call.ts";
 import { ACCESS } from "../codec/access.ts";
-import { readWrite, type WriteRequest, writeWrite } from "../codec/write.ts";
+import { readWriteData, readWriteHead, type WriteHead, writeWrite } from "../codec/write.ts";
 import type { FileOpen } from "../file-open.ts";
 import { makingWay } from "../making-way.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
@@ -11,30 +12,34 @@ const AT_END = 2 ** 64;
 const OFFSET_MAX = 2 ** 63;
 
 export async function handleWrite(call: Call): Promise<Answer> {
-  const request = readWrite(call.message);
-  const open = call.open(request.fileId);
-  const { data } = request;
-  call.expectCharge(data.length);
-  if (open.kind === "file") await writeFile(call, open, request);
+  const { message, bulk } = call;
+  const head = readWriteHead(message);
+  const data = bulk === null ? readWriteData(message, head) : NO_BYTES;
+  const open = call.open(head.fileId);
+  call.expectCharge(head.length);
+  if (open.kind === "file") await writeFile(call, open, head, data);
   else await open.write(data);
-  return success(writeWrite(data.length));
+  return success(writeWrite(head.length));
 }
 
 async function writeFile(
   call: Call,
   open: FileOpen,
-  { offset, data }: WriteRequest,
+  { offset, length }: WriteHead,
+  data: Bytes,
 ): Promise<void> {
   if (open.isDirectory) throw new StatusError(STATUS.INVALID_DEVICE_REQUEST);
   open.expect(ACCESS.writeData | ACCESS.appendData);
   const isAtEnd = offset === AT_END;
-  if (!isAtEnd && offset + data.length > OFFSET_MAX) {
-    throw new StatusError(STATUS.INVALID_PARAMETER);
-  }
-  const from = isAtEnd ? null : offset;
+  if (!isAtEnd && offset + length > OFFSET_MAX) throw new StatusError(STATUS.INVALID_PARAMETER);
+  const { files } = call.server.options;
   const { at, item, handle } = open.asked;
+  const from = isAtEnd ? null : offset;
   const asked = { at, item, handle, from, bytes: data, preservesWritten: true };
-  await makingWay(call, () => writeOpenFile(call.server.options.files, asked));
+  const taken = await call.bulk?.taken;
+  await makingWay(call, () =>
+    taken === undefined ? writeOpenFile(files, asked) : writeTaken(files, asked, taken),
+  );
   open.writeTime.wrote();
-  if (!isAtEnd) open.position = BigInt(offset + data.length);
+  if (!isAtEnd) open.position = BigInt(offset + length);
 }

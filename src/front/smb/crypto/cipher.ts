@@ -111,18 +111,31 @@ export class Opener {
    * comes out may lie where `text` was.
    */
   open(nonce: Bytes, aad: Bytes, text: Bytes, tag: Bytes): Bytes | null {
-    const { ccm, gcm, nonceBytes } = this.#kind;
+    const opening = this.begin(nonce, aad, tag);
+    if (opening === null) return this.#openAtOnce(nonce, aad, text, tag);
+    const isInPlace = text.length >= IN_PLACE_BYTES_MIN;
+    const plain = isInPlace ? updateInPlace(opening, text) : opening.update(text);
+    return opening.isGenuine() ? plain : null;
+  }
+
+  /** For a text that comes bit by bit. Null with CCM, which has to know all there is before it begins. */
+  begin(nonce: Bytes, aad: Bytes, tag: Bytes): Opening | null {
+    const { gcm, nonceBytes } = this.#kind;
+    if (gcm === null) return null;
+    const options = { authTagLength: TAG_BYTES };
+    const decipher = createDecipheriv(gcm, this.#key, nonce.subarray(0, nonceBytes), options);
+    return new Opening(decipher.setAuthTag(tag).setAAD(aad));
+  }
+
+  #openAtOnce(nonce: Bytes, aad: Bytes, text: Bytes, tag: Bytes): Bytes | null {
+    const { ccm, nonceBytes } = this.#kind;
     const used = nonce.subarray(0, nonceBytes);
     const options = { authTagLength: TAG_BYTES };
-    const decipher =
-      gcm !== null
-        ? createDecipheriv(gcm, this.#key, used, options).setAuthTag(tag).setAAD(aad)
-        : createDecipheriv(ccm as CipherCCMTypes, this.#key, used, options)
-            .setAuthTag(tag)
-            .setAAD(aad, { plaintextLength: text.length });
+    const decipher = createDecipheriv(ccm as CipherCCMTypes, this.#key, used, options)
+      .setAuthTag(tag)
+      .setAAD(aad, { plaintextLength: text.length });
     try {
-      const isInPlace = gcm !== null && text.length >= IN_PLACE_BYTES_MIN;
-      const plain = isInPlace ? updateInPlace(decipher, text) : decipher.update(text);
+      const plain = decipher.update(text);
       decipher.final();
       return plain;
     } catch {
@@ -131,8 +144,31 @@ export class Opener {
   }
 }
 
+/** A text that is being decrypted. Nothing of it is to be believed before its end. */
+export class Opening {
+  readonly #decipher: Decipher;
+
+  constructor(decipher: Decipher) {
+    this.#decipher = decipher;
+  }
+
+  update(text: Bytes): Bytes {
+    return this.#decipher.update(text);
+  }
+
+  /** Whether nobody else wrote or changed it. Asked once, when all of it has come. */
+  isGenuine(): boolean {
+    try {
+      this.#decipher.final();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
 /** Node makes a new buffer for what comes out: in steps, it is the same memory again and again. */
-function updateInPlace(cipher: Pick<Cipher | Decipher, "update">, bytes: Bytes): Bytes {
+function updateInPlace(cipher: Cipher | Opening, bytes: Bytes): Bytes {
   for (let at = 0; at < bytes.length; at += STEP_BYTES) {
     const step = cipher.update(bytes.subarray(at, at + STEP_BYTES));
     copyLent([step], bytes.subarray(at));

@@ -1,5 +1,5 @@
-import { createCipheriv } from "node:crypto";
-import type { Bytes } from "../../../base/bytes.ts";
+import { type Cipher, createCipheriv } from "node:crypto";
+import { type Bytes, NO_BYTES } from "../../../base/bytes.ts";
 
 const BLOCK_BYTES = 16;
 const NO_IV = Buffer.alloc(BLOCK_BYTES);
@@ -19,22 +19,55 @@ export class CmacKey {
   }
 
   mac(message: Bytes): Bytes {
-    const blocks = Math.max(1, Math.ceil(message.length / BLOCK_BYTES));
-    const lastAt = (blocks - 1) * BLOCK_BYTES;
-    const isWhole = message.length === blocks * BLOCK_BYTES;
-    const last = Buffer.alloc(BLOCK_BYTES);
-    message.copy(last, 0, lastAt);
-    if (!isWhole) last[message.length - lastAt] = 0x80;
-    const subkey = isWhole ? this.#wholeSubkey : this.#paddedSubkey;
-    for (let at = 0; at < BLOCK_BYTES; at++)
-      last[at] = (last[at] as number) ^ (subkey[at] as number);
-    const chain = this.#chain();
-    if (lastAt > 0) chain.update(message.subarray(0, lastAt));
-    return chain.update(last);
+    return this.begin().update(message).digest();
+  }
+
+  /** For a message that comes bit by bit. */
+  begin(): Cmac {
+    return new Cmac(this.#chain(), this.#wholeSubkey, this.#paddedSubkey);
   }
 
   #chain() {
     return createCipheriv("aes-128-cbc", this.#key, NO_IV).setAutoPadding(false);
+  }
+}
+
+class Cmac {
+  readonly #chain: Cipher;
+  readonly #wholeSubkey: Bytes;
+  readonly #paddedSubkey: Bytes;
+  /** What may be the last block, or a part of it. */
+  #last: Bytes = NO_BYTES;
+
+  constructor(chain: Cipher, wholeSubkey: Bytes, paddedSubkey: Bytes) {
+    this.#chain = chain;
+    this.#wholeSubkey = wholeSubkey;
+    this.#paddedSubkey = paddedSubkey;
+  }
+
+  update(part: Bytes): this {
+    const length = this.#last.length + part.length;
+    if (length <= BLOCK_BYTES) {
+      this.#last = Buffer.concat([this.#last, part]);
+      return this;
+    }
+    const lastAt = part.length - (length % BLOCK_BYTES || BLOCK_BYTES);
+    this.#chain.update(this.#last);
+    this.#chain.update(part.subarray(0, lastAt));
+    this.#last = Buffer.from(part.subarray(lastAt));
+    return this;
+  }
+
+  digest(): Bytes {
+    const { length } = this.#last;
+    const block = Buffer.alloc(BLOCK_BYTES);
+    this.#last.copy(block);
+    if (length < BLOCK_BYTES) block[length] = 0x80;
+    const subkey = length === BLOCK_BYTES ? this.#wholeSubkey : this.#paddedSubkey;
+    for (let at = 0; at < BLOCK_BYTES; at++) {
+      block[at] = (block[at] as number) ^ (subkey[at] as number);
+    }
+    return this.#chain.update(block);
   }
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createCipheriv, randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { givenAway } from "../../../base/loan.ts";
-import { CIPHER, type CipherId, cipherKeyBytes, Opener, Sealer } from "./cipher.ts";
+import { CIPHER, type CipherId, cipherKeyBytes, Opener, type Opening, Sealer } from "./cipher.ts";
 import { CmacKey } from "./cmac.ts";
 import { deriveKey } from "./derive-key.ts";
 import { md4 } from "./md4.ts";
@@ -77,6 +77,25 @@ test("a signature holds for its message, and for no other", () => {
   }
 });
 
+test("a signature is checked bit by bit as at one go", () => {
+  for (const algorithm of Object.values(SIGNING) as SigningAlgorithm[]) {
+    const signer = new Signer(algorithm, Buffer.alloc(16, 7));
+    const by = { server: false, cancel: false };
+    for (const ends of [[64], [112, 300], [64, 65, 80, 81, 96, 97, 300], [70, 70, 96, 128, 304]]) {
+      const message = randomBytes(ends.at(-1) as number);
+      signer.sign(message, by);
+      for (const isChanged of [false, true]) {
+        const parts = ends.map((end, at) => Buffer.from(message.subarray(ends[at - 1] ?? 0, end)));
+        const last = parts.at(-1) as Buffer;
+        if (isChanged) last[last.length - 1] = (last.at(-1) as number) ^ 1;
+        const check = signer.check(parts[0] as Buffer, by);
+        for (const part of parts.slice(1)) check.update(part);
+        assert.equal(check.isRight(), !isChanged, `${algorithm} at ${ends}`);
+      }
+    }
+  }
+});
+
 test("AES-GMAC tells requests, answers and cancellations apart", () => {
   const signer = new Signer(SIGNING.aesGmac, Buffer.alloc(16, 7));
   const message = Buffer.alloc(64);
@@ -133,6 +152,26 @@ test("a large text is sealed as at one go, and opens again unless a bit of it wa
     changed[200_000] = (changed[200_000] as number) ^ 1;
     assert.equal(opener.open(nonce, aad, changed, tag), null);
     assert.deepEqual(opener.open(nonce, aad, text, tag), plain);
+  }
+});
+
+test("what is sealed with GCM opens bit by bit, and CCM has to be opened at one go", () => {
+  for (const id of Object.values(CIPHER) as CipherId[]) {
+    const key = Buffer.alloc(cipherKeyBytes(id), 9);
+    const [sealer, opener] = [new Sealer(id, key), new Opener(id, key)];
+    const [aad, plain, nonce] = [Buffer.from("header"), randomBytes(1_000), sealer.nextNonce()];
+    const sealed = sealer.seal(nonce, aad, givenAway([plain]));
+    const text = Buffer.concat(sealed.text);
+    const isGcm = id === CIPHER.aes128Gcm || id === CIPHER.aes256Gcm;
+    assert.equal(opener.begin(nonce, aad, sealed.tag) !== null, isGcm);
+    for (const isChanged of isGcm ? [false, true] : []) {
+      if (isChanged) text[999] = (text[999] as number) ^ 1;
+      const opening = opener.begin(nonce, aad, sealed.tag) as Opening;
+      const parts = [text.subarray(0, 7), text.subarray(7, 500), text.subarray(500)];
+      const opened = Buffer.concat(parts.map((part) => opening.update(part)));
+      assert.equal(opening.isGenuine(), !isChanged);
+      assert.equal(opened.equals(plain), !isChanged);
+    }
   }
 });
 

@@ -18,45 +18,86 @@ export const SIGNATURE_BYTES = 16;
 const MESSAGE_ID_AT = 24;
 const NO_SIGNATURE = Buffer.alloc(SIGNATURE_BYTES);
 
+/** A code over all parts of a message. */
+interface Mac {
+  update(part: Bytes): unknown;
+  digest(): Bytes;
+}
+
 /** Signs and checks the messages of one session. */
 export class Signer {
-  readonly #mac: (message: Bytes, by: SignedBy) => Bytes;
+  /** Begins with the start of a message, at least its header. */
+  readonly #begin: (start: Bytes, by: SignedBy) => Mac;
 
   constructor(algorithm: SigningAlgorithm, key: Bytes) {
-    this.#mac = macOf(algorithm, key);
+    this.#begin = macOf(algorithm, key);
   }
 
   /** Puts the signature where it belongs. `message` is header and body with their padding. */
   sign(message: Bytes, by: SignedBy): void {
     NO_SIGNATURE.copy(message, SIGNATURE_AT);
-    this.#mac(message, by).copy(message, SIGNATURE_AT, 0, SIGNATURE_BYTES);
+    const mac = this.#begin(message, by);
+    mac.update(message);
+    mac.digest().copy(message, SIGNATURE_AT, 0, SIGNATURE_BYTES);
   }
 
   /** The signature field of `message` is zero afterwards. */
   isSigned(message: Bytes, by: SignedBy): boolean {
-    const found = Buffer.from(message.subarray(SIGNATURE_AT, SIGNATURE_AT + SIGNATURE_BYTES));
-    NO_SIGNATURE.copy(message, SIGNATURE_AT);
-    return timingSafeEqual(found, this.#mac(message, by).subarray(0, SIGNATURE_BYTES));
+    return this.check(message, by).isRight();
+  }
+
+  /** For a message of which the rest comes bit by bit. The signature field is zero afterwards. */
+  check(start: Bytes, by: SignedBy): SignatureCheck {
+    const found = Buffer.from(start.subarray(SIGNATURE_AT, SIGNATURE_AT + SIGNATURE_BYTES));
+    NO_SIGNATURE.copy(start, SIGNATURE_AT);
+    const check = new SignatureCheck(this.#begin(start, by), found);
+    check.update(start);
+    return check;
   }
 }
 
-function macOf(algorithm: SigningAlgorithm, key: Bytes): (message: Bytes, by: SignedBy) => Bytes {
+export class SignatureCheck {
+  readonly #mac: Mac;
+  readonly #found: Bytes;
+
+  constructor(mac: Mac, found: Bytes) {
+    this.#mac = mac;
+    this.#found = found;
+  }
+
+  update(part: Bytes): void {
+    this.#mac.update(part);
+  }
+
+  /** Asked once, when all of the message has come. */
+  isRight(): boolean {
+    return timingSafeEqual(this.#found, this.#mac.digest().subarray(0, SIGNATURE_BYTES));
+  }
+}
+
+function macOf(algorithm: SigningAlgorithm, key: Bytes): (start: Bytes, by: SignedBy) => Mac {
   switch (algorithm) {
     case SIGNING.hmacSha256:
-      return (message) => createHmac("sha256", key).update(message).digest();
+      return () => createHmac("sha256", key);
     case SIGNING.aesCmac: {
       const cmac = new CmacKey(key);
-      return (message) => cmac.mac(message);
+      return () => cmac.begin();
     }
     case SIGNING.aesGmac:
-      return (message, by) => gmac(key, gmacNonce(message, by), message);
+      return (start, by) => gmac(key, gmacNonce(start, by));
   }
 }
 
-function gmac(key: Bytes, nonce: Bytes, message: Bytes): Bytes {
-  const cipher = createCipheriv("aes-128-gcm", key, nonce).setAAD(message);
-  cipher.final();
-  return cipher.getAuthTag();
+/** AES-GCM of a message of which nothing is encrypted. */
+function gmac(key: Bytes, nonce: Bytes): Mac {
+  const cipher = createCipheriv("aes-128-gcm", key, nonce);
+  return {
+    update: (part) => cipher.setAAD(part),
+    digest() {
+      cipher.final();
+      return cipher.getAuthTag();
+    },
+  };
 }
 
 function gmacNonce(message: Bytes, { server, cancel }: SignedBy): Bytes {

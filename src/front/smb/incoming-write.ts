@@ -1,0 +1,145 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { freeMemory } from "../../base/free-memory.ts";
+import { takeToWrite } from "../../service/file/write-open-file.ts";
+import type { Taken } from "../../store/contents.ts";
+import type { Message } from "./call.ts";
+import { COMMAND, FLAG, type RequestHeader, readHeader } from "./codec/header.ts";
+import { isTransform, readTransform, TRANSFORM_BYTES } from "./codec/transform.ts";
+import { readWriteStart } from "./codec/write.ts";
+import type { Connection } from "./connection.ts";
+import type { Opening } from "./crypto/cipher.ts";
+import { DropConnection } from "./drop-connection.ts";
+import type { LargeFrame } from "./frame-reader.ts";
+import { PushedBody } from "./pushed-body.ts";
+import type { Session } from "./session.ts";
+
+type OnWait = (taken: Promise<void>) => void;
+
+/**
+ * A large WRITE on its way in. Its bytes are taken as they come: decrypted, signed for and stored while
+ * they are in the processor's cache, and never all in memory. What is stored has no name yet: whether
+ * the request is genuine, and allowed, is asked when all of it is here.
+ */
+export class IncomingWrite implements LargeFrame {
+  readonly length: number;
+  readonly message: Message;
+  /** Whose keys it came under; null for a plain one. */
+  readonly sealedBy: Session | null;
+  readonly #opening: Opening | null;
+  readonly #body: PushedBody;
+  readonly #taken: Promise<Taken>;
+  readonly #onWait: OnWait;
+
+  private constructor(connection: Connection, start: WriteStart, onWait: OnWait) {
+    const { header, head, session, opening } = start;
+    const isSigned = opening === null && (header.flags & FLAG.signed) !== 0;
+    const by = { server: false, cancel: false };
+    const signature = isSigned ? (session.signer?.check(head, by) ?? null) : null;
+    this.length = start.messageBytes;
+    this.sealedBy = opening === null ? null : session;
+    this.#opening = opening;
+    this.#onWait = onWait;
+    this.#body = new PushedBody(start.dataBytes);
+    this.#taken = takeToWrite(connection.server.options.files, this.#body);
+    // Perhaps nobody waits for it; and what is still to come is not wanted any more.
+    this.#taken.catch((error) => this.#body.stop(error));
+    this.message = { header, bytes: head, bulk: { taken: this.#taken, signature } };
+  }
+
+  /**
+   * Null if a frame that begins like this is anything else than one WRITE to a file: then it is to be
+   * received as a whole. `onWait` hears of parts that are not taken at once: until they are, no more
+   * should be received.
+   */
+  static begin(
+    connection: Connection,
+    frame: Bytes,
+    frameBytes: number,
+    onWait: OnWait,
+  ): IncomingWrite | null {
+    const start = startOf(connection, frame, frameBytes);
+    if (start === null) return null;
+    const write = new IncomingWrite(connection, start, onWait);
+    write.#push(start.data);
+    return write;
+  }
+
+  add(part: Bytes): boolean {
+    if (this.#opening === null) return this.#push(part);
+    const plain = this.#opening.update(part);
+    if (this.#push(plain)) freeMemory(plain);
+    return true;
+  }
+
+  /** Whether it was encrypted by whom it says. Asked once, when all of it has come. */
+  isGenuine(): boolean {
+    return this.#opening?.isGenuine() ?? true;
+  }
+
+  /** It has been answered, or will never be. Resolves when nobody has anything to do with it. */
+  async end(): Promise<void> {
+    this.#body.stop(new DropConnection());
+    await this.#taken.then(
+      (taken) => taken.release(),
+      () => {},
+    );
+  }
+
+  #push(data: Bytes): boolean {
+    this.message.bulk?.signature?.update(data);
+    const wait = this.#body.push(data);
+    if (wait === undefined) return true;
+    this.#onWait(wait.then(() => freeMemory(data)));
+    return false;
+  }
+}
+
+/** What is known of a WRITE when it begins. */
+interface WriteStart {
+  readonly messageBytes: number;
+  readonly session: Session;
+  /** Null if it is not encrypted. */
+  readonly opening: Opening | null;
+  readonly header: RequestHeader;
+  /** All that stands before the data. */
+  readonly head: Bytes;
+  /** What has come of the data. */
+  readonly data: Bytes;
+  readonly dataBytes: number;
+}
+
+function startOf(connection: Connection, frame: Bytes, frameBytes: number): WriteStart | null {
+  if (!isTransform(frame)) return startOfMessage(connection, frame, frameBytes, null);
+  const transform = readTransform(frame, frameBytes);
+  if (transform === null) return null;
+  const { sessionId, nonce, aad, tag, text } = transform;
+  const opening = connection.sessions.get(sessionId)?.opener?.begin(nonce, aad, tag) ?? null;
+  if (opening === null) return null;
+  const plain = opening.update(text);
+  const start = startOfMessage(connection, plain, frameBytes - TRANSFORM_BYTES, opening);
+  return start?.session.id === sessionId ? start : null;
+}
+
+function startOfMessage(
+  connection: Connection,
+  plain: Bytes,
+  messageBytes: number,
+  opening: Opening | null,
+): WriteStart | null {
+  const header = readHeader(plain);
+  if (header === null || header.command !== COMMAND.write) return null;
+  if (header.next !== 0 || (header.flags & (FLAG.response | FLAG.related)) !== 0) return null;
+  const write = readWriteStart(plain, messageBytes);
+  const session = connection.sessions.get(header.sessionId);
+  if (write === null || session === undefined) return null;
+  if (session.opens.get(write.fileId.volatile)?.kind !== "file") return null;
+  return {
+    messageBytes,
+    session,
+    opening,
+    header,
+    head: Buffer.from(plain.subarray(0, write.dataAt)),
+    data: plain.subarray(write.dataAt),
+    dataBytes: write.length,
+  };
+}
