@@ -19,7 +19,6 @@ const useFormat = format(1, { content: u64, bytesOnDisk: count });
 const useKey = (extent: number, offset: number) => key(SPACE.extentUse, extent, offset);
 
 export function writeUse(tx: Transaction, at: Address, content: bigint): void {
-  if (userOf(tx, at) !== null) throw new Error("bytes can be given a name only once");
   const { extent, offset, bytesOnDisk } = at;
   tx.set(useKey(extent, offset), useFormat.encode({ content, bytesOnDisk }));
 }

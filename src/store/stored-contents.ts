@@ -17,7 +17,7 @@ import {
   writeList,
 } from "./content-records.ts";
 import { leavesOver } from "./content-slices.ts";
-import { deleteUse, writeUse } from "./content-uses.ts";
+import { deleteUse, userOf, writeUse } from "./content-uses.ts";
 import {
   type Content,
   type Contents,
@@ -73,8 +73,12 @@ export class StoredContents implements Contents {
 
   keep(tx: Transaction, taken: Taken): Content {
     if (!(taken instanceof TakenBytes)) throw new Error("only what `take` returned can be kept");
-    const { inline, addresses } = taken.stored();
+    const { inline, addresses, isNew } = taken.stored();
     if (inline !== null) return this.#newInline(tx, inline);
+    // A body that runs again keeps them again. At the first time nobody else can know of them.
+    if (!isNew && addresses.some((at) => userOf(tx, at) !== null)) {
+      throw new Error("bytes can be given a name only once");
+    }
     const id = tx.stamp();
     writeAddresses(tx, id, addresses);
     for (const at of addresses) writeUse(tx, at, id);
@@ -270,6 +274,7 @@ class TakenBytes implements Taken {
   readonly #inline: Bytes | null;
   readonly #addresses: readonly Address[];
   readonly #release: () => void;
+  #isNew = true;
   #released = false;
 
   constructor(
@@ -292,9 +297,11 @@ class TakenBytes implements Taken {
   }
 
   /** Once released, bytes may be gone at any time: too late to give them a name. */
-  stored(): { inline: Bytes | null; addresses: readonly Address[] } {
+  stored(): { inline: Bytes | null; addresses: readonly Address[]; isNew: boolean } {
     if (this.#released) throw new Error("taken bytes were released before they were kept");
-    return { inline: this.#inline, addresses: this.#addresses };
+    const isNew = this.#isNew;
+    this.#isNew = false;
+    return { inline: this.#inline, addresses: this.#addresses, isNew };
   }
 
   release(): void {

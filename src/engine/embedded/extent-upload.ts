@@ -76,7 +76,9 @@ export class ExtentUpload implements Written {
     if (this.#piece !== null || this.#bytesAhead > 0) throw new Error("a body ended too early");
     // Who looks may take longer than the disk.
     const synced = this.#unsynced.size > 0 ? this.#syncAll() : undefined;
-    await Promise.all([...Array.from(this.#underWay, ({ done }) => done), synced]);
+    synced?.catch(ignore);
+    for (const { done } of this.#underWay) await done;
+    await synced;
   }
 
   /** Waits until nobody writes or looks any more; the room taken stays unused. */
@@ -178,7 +180,7 @@ export class ExtentUpload implements Written {
     try {
       if (seen !== undefined) await Promise.allSettled([written, seen]);
       await written;
-      await seen;
+      if (seen !== undefined) await seen;
     } finally {
       this.#slabs.giveBack(slab);
     }
