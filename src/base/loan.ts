@@ -1,5 +1,5 @@
 import type { Body, Bytes } from "./bytes.ts";
-import { KIB } from "./limits.ts";
+import { MIB } from "./limits.ts";
 
 /** Bytes in the memory of their lender, one part behind the other. */
 export interface Loan {
@@ -19,8 +19,8 @@ export interface Lender {
   lend(bytes: number): Promise<Loan | null>;
 }
 
-/** What is sent or stored bit by bit is lent so: it stays in the processor's cache meanwhile. */
-const BIT_BYTES = 512 * KIB;
+/** What is sent or stored is lent so: much is on its way from the disk while one bit is looked at. */
+const BIT_BYTES = 4 * MIB;
 
 /** Bytes that nobody wants back. */
 export function givenAway(parts: readonly Bytes[]): Loan {

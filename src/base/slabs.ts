@@ -22,9 +22,9 @@ export class Slabs {
     this.#allocate = allocate;
   }
 
-  /** How much is in use. */
-  get takenBytes(): number {
-    return this.#taken * this.bytes;
+  /** How many are in use. */
+  get taken(): number {
+    return this.#taken;
   }
 
   take(): Bytes {

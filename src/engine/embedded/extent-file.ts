@@ -1,10 +1,15 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import type { Bytes } from "../../base/bytes.ts";
+import { MIB } from "../../base/limits.ts";
 import { type FailStop, StoreError } from "../../store/store.ts";
 import { SYNC_FLAG } from "./direct-io.ts";
+import type { DiskPace } from "./disk-pace.ts";
 import { ReadMarks } from "./read-marks.ts";
 import { WriteQueue } from "./write-queue.ts";
+
+/** From here on the next part is under way while one is sent, and the disk's pace is all that counts. */
+const LONG_STRETCH_BYTES = 2 * MIB;
 
 export interface ExtentFileSetup {
   readonly extent: number;
@@ -15,6 +20,8 @@ export interface ExtentFileSetup {
   readonly sealed: boolean;
   /** Opens it past the system's cache; 0 if that does not work there (see `direct-io.ts`). */
   readonly directFlag: number;
+  /** Of the disk that all these files lie on. */
+  readonly pace: DiskPace;
   readonly failStop: FailStop;
   /** Called when the last holder has let go. */
   readonly onIdle: (file: ExtentFile) => void;
@@ -22,9 +29,8 @@ export interface ExtentFileSetup {
 
 /**
  * One file of pieces. Its descriptors are opened when needed and stay open while it is held: one for
- * what is written, and for what is read for the first time, both past the system's cache; one for
- * what is durable as soon as it is written; and one for what is read again, and deserves a place in
- * that cache.
+ * what is written and read past the system's cache; one for what is durable as soon as it is written;
+ * and one for what is read again, and deserves a place in that cache.
  */
 export class ExtentFile {
   readonly extent: number;
@@ -36,6 +42,7 @@ export class ExtentFile {
   #sealed: boolean;
   #holders = 0;
   readonly #directFlag: number;
+  readonly #pace: DiskPace;
   readonly #marks = new ReadMarks();
   readonly #writes = new WriteQueue((parts, position, durably) =>
     this.#writeAll(parts, position, durably),
@@ -54,6 +61,7 @@ export class ExtentFile {
     this.#bytesMax = setup.bytesMax;
     this.#sealed = setup.sealed;
     this.#directFlag = setup.directFlag;
+    this.#pace = setup.pace;
     this.#failStop = setup.failStop;
     this.#onIdle = setup.onIdle;
   }
@@ -99,21 +107,28 @@ export class ExtentFile {
     return this.#writes.write(pages, position, durably);
   }
 
-  /** Whether some of it is read for the first time, as far as is known; from now on it is not. */
-  isFirstReading(position: number, bytes: number): boolean {
-    return this.#directFlag !== 0 && this.#marks.mark(position, bytes);
+  /**
+   * Whether a stretch that somebody is about to read does better past the cache: it does if, as far
+   * as is known, some of it is read for the first time; and always, if it is long and the disk fast.
+   */
+  isBestDirect(position: number, bytes: number): boolean {
+    if (this.#directFlag === 0) return false;
+    const isNew = this.#marks.mark(position, bytes);
+    return isNew || (bytes >= LONG_STRETCH_BYTES && this.#pace.isFast);
   }
 
   /** Fills whole pages, past the cache or through it; false if the file ends before. */
   async read(pages: Bytes, position: number, isDirect: boolean): Promise<boolean> {
     try {
       const handle = await this.#open(isDirect ? this.#directFlag : 0);
+      const beganMs = performance.now();
       for (let done = 0; done < pages.length; ) {
         const rest = pages.subarray(done);
         const { bytesRead } = await handle.read(rest, 0, rest.length, position + done);
         if (bytesRead === 0) return false;
         done += bytesRead;
       }
+      if (isDirect) this.#pace.saw(pages.length, performance.now() - beganMs);
       return true;
     } catch (error) {
       throw readError(error, this.path);

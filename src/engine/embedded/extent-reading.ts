@@ -14,15 +14,16 @@ import {
 } from "./extent-chunks.ts";
 import type { ExtentFile } from "./extent-file.ts";
 
-/** Read at one go, at most: a mebibyte, and the chunk it ends in. */
+/** Read at one go, at most: a mebibyte, and the chunk it ends in. That fills a slab. */
 const READ_CHUNKS_MAX = 17;
-/** Lent at once, at most: so many chunks are read by several threads at the same time. */
-const LOAN_CHUNKS_MAX = 4 * READ_CHUNKS_MAX;
+/** One reader gets so many slabs at once, read by as many threads, while few others have any. */
+const SLABS_AT_ONCE_MAX = 4;
+const FEW_SLABS_MAX = 32;
 /** What is lent beyond this is copied: aligned memory stays with the process for good. */
 const LENT_SLABS_MAX = 128;
+const COPIED_CHUNKS_MAX = 8;
 
 const slabs = new Slabs(READ_CHUNKS_MAX * STRIDE_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
-let lentSlabs = 0;
 
 /** Lends the bytes of a piece from `from` on. */
 export class PieceLender implements Lender {
@@ -37,13 +38,13 @@ export class PieceLender implements Lender {
     this.#at = at;
     this.#from = from;
     this.#until = from + length;
-    this.#isDirect = length > 0 && isFirstReading(file, at, from, length);
+    this.#isDirect = length > 0 && isBestDirect(file, at, from, length);
   }
 
   async lend(bytes: number): Promise<Loan | null> {
     if (this.#from === this.#until) return null;
     const asked: Promise<Loan>[] = [];
-    let chunks = Math.min(Math.max(Math.floor(bytes / CHUNK_BYTES), 1), LOAN_CHUNKS_MAX);
+    let chunks = Math.min(Math.max(Math.floor(bytes / CHUNK_BYTES), 1), chunksAtOnce());
     for (; chunks > 0 && this.#from < this.#until; chunks -= READ_CHUNKS_MAX) {
       asked.push(this.#read(Math.min(chunks, READ_CHUNKS_MAX)));
     }
@@ -57,9 +58,14 @@ export class PieceLender implements Lender {
   }
 }
 
-function isFirstReading(file: ExtentFile, at: Address, from: number, length: number): boolean {
+function isBestDirect(file: ExtentFile, at: Address, from: number, length: number): boolean {
   const first = startOfChunk(from);
-  return file.isFirstReading(at.offset + first, from + length - first);
+  return file.isBestDirect(at.offset + first, from + length - first);
+}
+
+function chunksAtOnce(): number {
+  if (slabs.taken < FEW_SLABS_MAX) return SLABS_AT_ONCE_MAX * READ_CHUNKS_MAX;
+  return slabs.taken < LENT_SLABS_MAX ? READ_CHUNKS_MAX : COPIED_CHUNKS_MAX;
 }
 
 function startOfChunk(at: number): number {
@@ -96,9 +102,10 @@ async function lendChunks(asked: LendChunks): Promise<Loan> {
       const chunk = pages.subarray(chunkAt, chunkAt + Math.min(CHUNK_BYTES, end - start));
       const checksum = pages.readUInt32LE(chunkAt + chunk.length);
       if (checksumOf(chunk, at.extent) !== checksum) throw damaged(asked, start);
-      parts.push(chunk.subarray(Math.max(from - start, 0), until - start));
+      const isWhole = from <= start && start + chunk.length <= until;
+      parts.push(isWhole ? chunk : chunk.subarray(Math.max(from - start, 0), until - start));
     }
-    return lentSlabs < LENT_SLABS_MAX ? lent(slab, parts) : copied(slab, parts);
+    return slabs.taken <= LENT_SLABS_MAX ? lent(slab, parts) : copied(slab, parts);
   } catch (error) {
     slabs.giveBack(slab);
     throw error;
@@ -106,15 +113,7 @@ async function lendChunks(asked: LendChunks): Promise<Loan> {
 }
 
 function lent(slab: Bytes, parts: readonly Bytes[]): Loan {
-  lentSlabs++;
-  return {
-    parts,
-    isScratch: true,
-    giveBack() {
-      lentSlabs--;
-      slabs.giveBack(slab);
-    },
-  };
+  return { parts, isScratch: true, giveBack: () => slabs.giveBack(slab) };
 }
 
 function copied(slab: Bytes, parts: readonly Bytes[]): Loan {

@@ -105,8 +105,8 @@ export class ExtentUpload implements Written {
   }
 
   #mayGather(): boolean {
-    const { bytes, takenBytes } = this.#slabs;
-    return (this.#underWay.size + 1) * bytes < OWN_BYTES_MAX || takenBytes < SHARED_BYTES_MAX;
+    const { bytes, taken } = this.#slabs;
+    return (this.#underWay.size + 1) * bytes < OWN_BYTES_MAX || taken * bytes < SHARED_BYTES_MAX;
   }
 
   #beginPiece(): void | Promise<void> {

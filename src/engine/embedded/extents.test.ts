@@ -1,15 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  type FileHandle,
-  mkdtemp,
-  open,
-  readdir,
-  rm,
-  stat,
-  symlink,
-  truncate,
-  unlink,
-} from "node:fs/promises";
+import { mkdtemp, open, readdir, rm, stat, symlink, truncate, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -20,8 +10,9 @@ import { gather, someBytes } from "../../store/bodies.fixture.ts";
 import { CONTRACT_EXTENT_BYTES, extentsContract, fill } from "../../store/extents.contract.ts";
 import type { Address, EndOfUse } from "../../store/extents.ts";
 import type { StoreError } from "../../store/store.ts";
-import { directIoFlag, SYNC_FLAG } from "./direct-io.ts";
+import { SYNC_FLAG } from "./direct-io.ts";
 import { EmbeddedExtents } from "./extents.ts";
+import { fileHandles } from "./file-handles.fixture.ts";
 
 extentsContract("embedded", async (t) => openIn(t, await newFolder(t)));
 
@@ -225,27 +216,6 @@ test("a body is the same at its first reading and at later ones", async (t) => {
   }
 });
 
-test("what is read for the first time goes past the system's cache, later through it", async (t) => {
-  const folder = await newFolder(t);
-  if ((await directIoFlag(folder)) === 0)
-    return t.skip("this file system has nothing but its cache");
-  const extents = await openIn(t, folder);
-  const at = await place(extents, someBytes(100_000, 1));
-  const files = await fileHandles();
-  const read = files.read as (...args: unknown[]) => unknown;
-  const readers: FileHandle[] = [];
-  t.mock.method(files, "read", function (this: FileHandle, ...args: unknown[]) {
-    readers.push(this);
-    return read.apply(this, args);
-  });
-  for (let reading = 0; reading < 3; reading++) await gather(extents.lender(at, 0, at.length));
-  const [direct, ...cached] = readers;
-  assert.deepEqual(
-    cached.map((handle) => handle === cached[0] && handle !== direct),
-    [true, true],
-  );
-});
-
 test("a reader that stops in the middle is no trouble", async (t) => {
   const extents = await openIn(t, await newFolder(t), null, 64 * 1024 * 1024);
   const bytes = someBytes(5_000_000, 1);
@@ -383,13 +353,6 @@ async function place(extents: EmbeddedExtents, bytes: Buffer): Promise<Address> 
 
 function fileOf(folder: string, extent: number): string {
   return join(folder, `${extent.toString(16).padStart(16, "0")}.extent`);
-}
-
-/** What all file handles have in common. */
-async function fileHandles(): Promise<FileHandle> {
-  const file = await open(process.execPath);
-  await file.close();
-  return Object.getPrototypeOf(file);
 }
 
 /** Makes the next call of a method fail, or the next few, on whatever file. */

@@ -13,6 +13,7 @@ import type {
 } from "../../store/extents.ts";
 import { type FailStop, StoreError } from "../../store/store.ts";
 import { directIoFlag } from "./direct-io.ts";
+import { DiskPace } from "./disk-pace.ts";
 import { lengthWithin } from "./extent-chunks.ts";
 import { ExtentFile, writeError } from "./extent-file.ts";
 import { PieceLender } from "./extent-reading.ts";
@@ -36,6 +37,7 @@ export interface EmbeddedExtentsSetup {
   readonly endOfUse: EndOfUse | null;
   readonly failStop: FailStop;
   readonly extentBytesMax?: number;
+  readonly pace?: DiskPace;
 }
 
 /**
@@ -49,6 +51,7 @@ export class EmbeddedExtents implements Extents {
   readonly pieceBytesMax: number;
   readonly #folder: string;
   readonly #directFlag: number;
+  readonly #pace: DiskPace;
   readonly #failStop: FailStop;
   readonly #extentBytesMax: number;
   readonly #files = new Map<number, ExtentFile>();
@@ -66,6 +69,7 @@ export class EmbeddedExtents implements Extents {
   private constructor(setup: EmbeddedExtentsSetup, directFlag: number) {
     this.#folder = setup.folder;
     this.#directFlag = directFlag;
+    this.#pace = setup.pace ?? new DiskPace();
     this.#failStop = setup.failStop;
     this.#extentBytesMax = setup.extentBytesMax ?? EXTENT_BYTES_MAX;
     this.pieceBytesMax = lengthWithin(this.#extentBytesMax / PIECE_PART);
@@ -209,6 +213,7 @@ export class EmbeddedExtents implements Extents {
       bytesMax: this.#extentBytesMax,
       sealed,
       directFlag: this.#directFlag,
+      pace: this.#pace,
       failStop: this.#failStop,
       onIdle: (idle) => this.#retire(idle),
     });

@@ -192,7 +192,8 @@ function* slicesOf(parts: readonly Bytes[]): Iterable<readonly Bytes[]> {
   let room = SLICE_BYTES_MAX;
   for (const part of parts) {
     for (let at = 0; at < part.length; ) {
-      const bytes = part.subarray(at, at + room);
+      const isWhole = at === 0 && part.length <= room;
+      const bytes = isWhole ? part : part.subarray(at, at + room);
       at += bytes.length;
       room -= bytes.length;
       slice.push(bytes);

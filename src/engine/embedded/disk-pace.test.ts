@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { KIB, MIB } from "../../base/limits.ts";
+import { DiskPace } from "./disk-pace.ts";
+
+test("a disk is fast from the first time on that it gave a gibibyte a second", () => {
+  const pace = new DiskPace();
+  assert.equal(pace.isFast, false);
+  pace.saw(MIB, 1.01);
+  assert.equal(pace.isFast, false);
+  pace.saw(MIB, 1);
+  assert.equal(pace.isFast, true);
+  pace.saw(MIB, 50);
+  assert.equal(pace.isFast, true);
+});
+
+test("short readings tell nothing", () => {
+  const pace = new DiskPace();
+  pace.saw(511 * KIB, 0.001);
+  assert.equal(pace.isFast, false);
+  pace.saw(512 * KIB, 0.5);
+  assert.equal(pace.isFast, true);
+});

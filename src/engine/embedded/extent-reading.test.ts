@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { type FileHandle, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { wholeBody } from "../../base/bytes.ts";
+import { MIB } from "../../base/limits.ts";
+import { type Loan, lendWhole, lengthOf } from "../../base/loan.ts";
+import { gather, someBytes } from "../../store/bodies.fixture.ts";
+import type { Address } from "../../store/extents.ts";
+import { directIoFlag } from "./direct-io.ts";
+import { DiskPace } from "./disk-pace.ts";
+import { EmbeddedExtents } from "./extents.ts";
+import { fileHandles } from "./file-handles.fixture.ts";
+
+const CHUNK_BYTES = 65_532;
+const PIECE_BYTES = 8 * MIB;
+const WAYS = [
+  { pace: "fast", length: 2 * MIB, later: "the same way" },
+  { pace: "fast", length: 2 * MIB - 200_000, later: "another way" },
+  { pace: "slow", length: 2 * MIB, later: "another way" },
+] as const;
+
+for (const { pace, length, later } of WAYS) {
+  test(`${length} bytes of a ${pace} disk are read past the system's cache first, then ${later}`, async (t) => {
+    const { extents, at, isDirect } = await openWithPiece(t, pace);
+    if (!isDirect) return t.skip("this file system has nothing but its cache");
+    const handles = await watchReads(t);
+    const ways: Set<FileHandle>[] = [];
+    for (let reading = 0; reading < 3; reading++) {
+      await gather(extents.lender(at, 100_000, length));
+      ways.push(new Set(handles.splice(0)));
+    }
+    const [first, ...others] = ways;
+    for (const other of others) {
+      assert.equal(other.size, 1);
+      assert.equal(
+        [...other].every((handle) => first?.has(handle)),
+        later === "the same way",
+      );
+    }
+  });
+}
+
+test("the more is lent, the less is lent at once", async (t) => {
+  const { extents, at } = await openWithPiece(t, "fast");
+  const loans: Loan[] = [];
+  const sizes = new Set<number>();
+  while (loans.length < 300) {
+    const loan = (await extents.lender(at, 0, at.length).lend(2 * MIB)) as Loan;
+    loans.push(loan);
+    sizes.add(lengthOf(loan.parts) / CHUNK_BYTES);
+  }
+  assert.deepEqual([...sizes], [32, 17, 8]);
+  for (const loan of loans) loan.giveBack();
+  const loan = await lendWhole(extents.lender(at, 0, at.length));
+  assert.equal(lengthOf(loan.parts), at.length);
+  loan.giveBack();
+});
+
+async function openWithPiece(
+  t: TestContext,
+  pace: "fast" | "slow",
+): Promise<{ extents: EmbeddedExtents; at: Address; isDirect: boolean }> {
+  const folder = await mkdtemp(join(tmpdir(), "lazuli-reading-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const seen = new DiskPace();
+  if (pace === "fast") seen.saw(MIB, 1);
+  else t.mock.method(seen, "saw", () => {});
+  const extents = await EmbeddedExtents.open({
+    folder,
+    endOfUse: null,
+    failStop: assert.ifError,
+    extentBytesMax: 4 * PIECE_BYTES,
+    pace: seen,
+  });
+  t.after(() => extents.close());
+  const written = await extents.write(wholeBody(someBytes(PIECE_BYTES - MIB, 1)));
+  written.release();
+  const isDirect = (await directIoFlag(folder)) !== 0;
+  return { extents, at: written.addresses[0] as Address, isDirect };
+}
+
+/** The handle of every read from now on. */
+async function watchReads(t: TestContext): Promise<FileHandle[]> {
+  const files = await fileHandles();
+  const read = files.read as (...args: unknown[]) => unknown;
+  const readers: FileHandle[] = [];
+  t.mock.method(files, "read", function (this: FileHandle, ...args: unknown[]) {
+    readers.push(this);
+    return read.apply(this, args);
+  });
+  return readers;
+}
