@@ -1,5 +1,4 @@
 import type { Bytes } from "../../base/bytes.ts";
-import { freeMemory } from "../../base/free-memory.ts";
 import { KIB } from "../../base/limits.ts";
 import { DropConnection } from "./drop-connection.ts";
 import { takeFrame } from "./frame-memory.ts";
@@ -10,15 +9,14 @@ const LARGE_BYTES_MIN = 128 * KIB;
 /** By what is decided how a large frame is received: headers of all kinds fit in. */
 const START_BYTES = 256;
 
-/** Takes the parts of a large frame as they come. */
+/** Takes the parts of a large frame as they come, and may hold on to them. */
 export interface LargeFrame {
-  /** Whether nobody looks at the part any more. */
-  add(part: Bytes): boolean;
+  add(part: Bytes): void;
 }
 
 /**
- * Cuts a stream into frames: four bytes of length, the first of them zero, then the frame. A frame
- * that comes in one piece is not copied, any other is copied once, unless it is taken part by part.
+ * Cuts a stream into frames: four bytes of length, the first of them zero, then the frame. A frame is
+ * copied once, unless it is taken part by part.
  */
 export class FrameReader<Large extends LargeFrame = never> {
   readonly #mayHold: (bytes: number) => boolean;
@@ -30,8 +28,8 @@ export class FrameReader<Large extends LargeFrame = never> {
   #large: Large | null = null;
   /** How much of it has come. */
   #frameBytes = 0;
-  /** Whether nobody looks at the present chunk any more. */
-  #isFree = true;
+  /** Whether the present chunk is the one in which it began. */
+  #isNew = false;
 
   /**
    * `mayHold` says whether a frame of this length may come now, `begin` what takes a large one that
@@ -50,10 +48,13 @@ export class FrameReader<Large extends LargeFrame = never> {
     return this.#large;
   }
 
-  /** The frames that end in `chunk`, which is taken over. Throws a `DropConnection`. */
+  /**
+   * The frames that end in `chunk`. Nobody holds on to anything of it unless there was a large frame
+   * before it came. Throws a `DropConnection`.
+   */
   take(chunk: Bytes): (Bytes | Large)[] {
     const frames: (Bytes | Large)[] = [];
-    this.#isFree = true;
+    this.#isNew = false;
     for (let rest = chunk; rest.length > 0; ) {
       if (this.#prefixBytes < PREFIX_BYTES) {
         rest = this.#takePrefix(rest);
@@ -61,15 +62,13 @@ export class FrameReader<Large extends LargeFrame = never> {
       }
       const length = this.#prefix.readUInt32BE(0);
       if (this.#frameBytes === 0 && rest.length >= length) {
-        frames.push(rest.subarray(0, length));
+        frames.push(Buffer.from(rest.subarray(0, length)));
         rest = rest.subarray(length);
         this.#prefixBytes = 0;
-        this.#isFree = false;
       } else {
         rest = this.#takePart(rest, length, frames);
       }
     }
-    if (this.#isFree) freeMemory(chunk);
     return frames;
   }
 
@@ -107,6 +106,7 @@ export class FrameReader<Large extends LargeFrame = never> {
 
   #decide(start: Bytes, length: number): void {
     this.#large = this.#begin(start, length);
+    this.#isNew = true;
     this.#frame = this.#large === null ? takeFrame(length) : null;
     if (this.#frame !== null) start.copy(this.#frame);
   }
@@ -114,7 +114,7 @@ export class FrameReader<Large extends LargeFrame = never> {
   #pass(rest: Bytes, length: number): number {
     const part = rest.subarray(0, length - this.#frameBytes);
     this.#frameBytes += part.length;
-    if (this.#large?.add(part) === false) this.#isFree = false;
+    this.#large?.add(this.#isNew ? Buffer.from(part) : part);
     return part.length;
   }
 }

@@ -64,11 +64,8 @@ export class IncomingWrite implements LargeFrame {
     return write;
   }
 
-  add(part: Bytes): boolean {
-    if (this.#opening === null) return this.#push(part);
-    const plain = this.#opening.update(part);
-    if (this.#push(plain)) freeMemory(plain);
-    return true;
+  add(part: Bytes): void {
+    this.#push(this.#opening === null ? part : this.#opening.update(part));
   }
 
   /** Whether it was encrypted by whom it says. Asked once, when all of it has come. */
@@ -85,12 +82,16 @@ export class IncomingWrite implements LargeFrame {
     );
   }
 
-  #push(data: Bytes): boolean {
+  #push(data: Bytes): void {
     this.message.bulk?.signature?.update(data);
     const wait = this.#body.push(data);
-    if (wait === undefined) return true;
-    this.#onWait(wait.then(() => freeMemory(data)));
-    return false;
+    if (wait !== undefined) this.#onWait(wait.then(() => this.#free(data)));
+    else this.#free(data);
+  }
+
+  /** What was decrypted is ours. */
+  #free(data: Bytes): void {
+    if (this.#opening !== null) freeMemory(data);
   }
 }
 

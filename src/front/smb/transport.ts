@@ -7,6 +7,7 @@ import { DropConnection } from "./drop-connection.ts";
 import { giveFrameBack } from "./frame-memory.ts";
 import { FrameReader } from "./frame-reader.ts";
 import { IncomingWrite } from "./incoming-write.ts";
+import { ownSocket } from "./own-socket.ts";
 import { receiveFrame, receiveWrite } from "./receive.ts";
 import { restoreHandles } from "./restore-handles.ts";
 import { SmbServer, type SmbServerOptions } from "./smb-server.ts";
@@ -46,7 +47,9 @@ class TcpListener implements SmbListener {
   constructor(options: SmbListenerOptions) {
     this.#options = options;
     this.#smb = new SmbServer(options);
-    this.#tcp = createServer({ noDelay: true, keepAlive: true }, (socket) => this.#accept(socket));
+    // Not to be read before there is a socket of our own.
+    const traits = { noDelay: true, keepAlive: true, pauseOnConnect: true };
+    this.#tcp = createServer(traits, (socket) => this.#accept(socket));
     this.#tcp.maxConnections = options.limits.connectionsMax;
   }
 
@@ -99,21 +102,26 @@ class Line implements Wire {
   readonly #frames: FrameReader<IncomingWrite>;
   /** Parts that have come and not been taken yet. */
   #waiting = 0;
+  /** Those of the present chunk. */
+  #held: Promise<unknown> | null = null;
   #running = 0;
   #onIdle: () => void = () => {};
   #runningBytes = 0;
 
-  constructor(server: SmbServer, socket: Socket) {
+  constructor(server: SmbServer, accepted: Socket) {
     this.#server = server;
-    this.#socket = socket;
-    this.remoteAddress = socket.remoteAddress ?? "";
     this.#connection = new Connection(server, this);
     const onWait = (taken: Promise<void>) => void this.#waitFor(taken);
     this.#frames = new FrameReader(
       (bytes) => this.#mayHold(bytes),
       (start, bytes) => IncomingWrite.begin(this.#connection, start, bytes, onWait),
     );
-    socket.on("data", (chunk) => this.#take(chunk));
+    const socket = ownSocket(accepted, {
+      take: (chunk) => this.#take(chunk),
+      mayHold: () => this.#frames.large !== null,
+    });
+    this.#socket = socket;
+    this.remoteAddress = socket.remoteAddress ?? "";
     socket.on("drain", () => this.#regulate());
     // What went wrong does not matter here: "close" follows.
     socket.on("error", () => {});
@@ -124,6 +132,7 @@ class Line implements Wire {
         resolve(this.#release());
       });
     });
+    socket.resume();
   }
 
   send(frame: Loan): void {
@@ -152,16 +161,15 @@ class Line implements Wire {
     this.#socket.destroy();
   }
 
-  #take(chunk: Bytes): void {
-    let frames: (Bytes | IncomingWrite)[];
+  #take(chunk: Bytes): Promise<unknown> | null {
+    this.#held = null;
     try {
-      frames = this.#frames.take(chunk);
+      for (const frame of this.#frames.take(chunk)) void this.#run(frame);
     } catch (error) {
       this.#fail(error);
-      return;
     }
-    for (const frame of frames) void this.#run(frame);
     this.#regulate();
+    return this.#held;
   }
 
   async #run(frame: Bytes | IncomingWrite): Promise<void> {
@@ -192,6 +200,7 @@ class Line implements Wire {
   }
 
   async #waitFor(taken: Promise<void>): Promise<void> {
+    this.#held = this.#held === null ? taken : Promise.all([this.#held, taken]);
     this.#waiting++;
     await taken;
     this.#waiting--;

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { type TestContext, test } from "node:test";
+import type { Bytes } from "../../base/bytes.ts";
+import { ownSocket } from "./own-socket.ts";
+
+/** A client, and the connection as its server has got it. */
+async function connected(t: TestContext) {
+  const server = createServer({ pauseOnConnect: true }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  t.after(() => {
+    client.destroy();
+    server.close();
+  });
+  const [accepted] = (await once(server, "connection")) as [Socket];
+  return { server, client, accepted };
+}
+
+test("everything that is sent is taken in its order, and the socket ends with the client", async (t) => {
+  const { client, accepted } = await connected(t);
+  const sent = Buffer.alloc(3_000_000, "what is sent ");
+  const taken: Bytes[] = [];
+  const take = (chunk: Bytes) => {
+    taken.push(Buffer.from(chunk));
+    return null;
+  };
+  const socket = ownSocket(accepted, { take, mayHold: () => false });
+  client.end(sent);
+  await once(socket.resume(), "close");
+  assert.ok(Buffer.concat(taken).equals(sent));
+});
+
+test("what is held stays as it is, whatever comes next, here or elsewhere", async (t) => {
+  const sent = [Buffer.alloc(2_000_000, "what one sends "), Buffer.alloc(2_000_000, "the other ")];
+  const isFree = new Promise<void>((resolve) => t.after(() => resolve()));
+  const ends = sent.map(async (bytes) => {
+    const { client, accepted } = await connected(t);
+    const held: Bytes[] = [];
+    const take = (chunk: Bytes) => {
+      // The first one comes before anybody knows that the next are to be held.
+      held.push(held.length === 0 ? Buffer.from(chunk) : chunk);
+      return isFree;
+    };
+    const socket = ownSocket(accepted, { take, mayHold: () => held.length > 0 });
+    client.end(bytes);
+    await once(socket.resume(), "close");
+    return held;
+  });
+  const held = await Promise.all(ends);
+  for (const [at, chunks] of held.entries()) {
+    assert.ok(Buffer.concat(chunks).equals(sent[at] as Buffer));
+  }
+});
+
+test("its server knows of the connection until it is closed", async (t) => {
+  const { server, accepted } = await connected(t);
+  const count = () =>
+    new Promise<number>((resolve) => server.getConnections((_, found) => resolve(found)));
+  const socket = ownSocket(accepted, { take: () => null, mayHold: () => false }).resume();
+  assert.equal(await count(), 1);
+  assert.equal(socket.remoteAddress, "127.0.0.1");
+  socket.destroy();
+  await once(accepted, "close");
+  assert.equal(await count(), 0);
+});
