@@ -18,7 +18,7 @@ import type { ExtentFile } from "./extent-file.ts";
 const READ_CHUNKS_MAX = 17;
 /** One reader gets so many slabs at once, read by as many threads, while few others have any. */
 const SLABS_AT_ONCE_MAX = 4;
-const FEW_SLABS_MAX = 32;
+const FEW_SLABS_MAX = 64;
 /** What is lent beyond this is copied: aligned memory stays with the process for good. */
 const LENT_SLABS_MAX = 128;
 const COPIED_CHUNKS_MAX = 8;
