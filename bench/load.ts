@@ -18,8 +18,11 @@ type Groups = readonly (readonly Buffer[])[];
 const CONNECTIONS = 32;
 /** More writers at once are more that share a flush. */
 const FILLING_CONNECTIONS = 256;
-/** Long enough for the compiler of a server in JavaScript to be done with the hot paths. */
-const WARM_UP_SECONDS = 3;
+/**
+ * Long enough for the compiler of a server in JavaScript to be done with the hot paths. Some of ours are
+ * compiled anew when the first records move from the log to the database, some seconds later.
+ */
+const WARM_UP_SECONDS = 10;
 
 /** Sends requests that were made and signed beforehand, so that the generator has little to do. */
 export class Load {
