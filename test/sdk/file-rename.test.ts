@@ -130,3 +130,16 @@ test("a rename needs a source, in the same share", async () => {
   assert.equal(await rename(`${server.url}/${other.name}/file`), "InvalidHeaderValue");
   assert.equal(await rename(`${server.url}/${share.name}/file`), "ResourceNotFound");
 });
+
+test("where the path names the account the SDK leaves it out, and is told what to do", async () => {
+  const share = server.client().getShareClient("by-path");
+  await share.create();
+  const file = share.rootDirectoryClient.getFileClient("file");
+  await file.create(1);
+  await assert.rejects(file.rename("dir/new"), ({ code, details }) => {
+    assert.equal(code, "AuthenticationFailed");
+    assert.match(details.authenticationErrorDetail, /its URL names 'by-path': .*\.file\.localhost/);
+    return true;
+  });
+  assert.equal((await file.getProperties()).contentLength, 1);
+});

@@ -251,9 +251,10 @@ test("a signature of one account does not open another", () => {
 
 test("the header must name the account that the URL names", () => {
   const authorization = `SharedKey someoneelse:${sign(USUAL)}`;
-  assertRefused("AuthenticationFailed", () =>
+  const told = assertRefused("AuthenticationFailed", () =>
     authenticated("blob", { url: URL, headers: { ...USUAL_HEADERS, authorization } }),
   );
+  assert.match(told, /signed for the account 'someoneelse', but its URL names 'devstoreaccount1'/);
 });
 
 test("a signature must be spelled exactly as Base64 spells it", () => {

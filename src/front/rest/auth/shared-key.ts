@@ -78,7 +78,18 @@ export function verifySharedKey(
   throw authenticationFailed(
     `The MAC signature found in the HTTP request ${readable(given.signature)} is not the same as ` +
       `any computed signature. Server used following string to sign: ${readable(first)}. ` +
-      "If the client signed the same string, check its account name and its key.",
+      adviceFor(given, address, service),
+  );
+}
+
+function adviceFor(given: SharedKey, address: Address, service: ServiceName): string {
+  if (given.accountName === address.accountName) {
+    return "If the client signed the same string, check its account name and its key.";
+  }
+  return (
+    `The request is signed for the account ${readable(given.accountName)}, but its URL names ` +
+    `${readable(address.accountName)}: the path begins with the account unless the host does, as in ` +
+    `http://${given.accountName}.${service}.localhost. Some clients leave it out when they rename.`
   );
 }
 
