@@ -24,6 +24,14 @@ async function started(t: TestContext): Promise<TestSmb> {
   return smb;
 }
 
+/** A server, and a client that may write much to a file. */
+async function opened(t: TestContext, offer: Offer = {}) {
+  const smb = await started(t);
+  const files = await SmbFiles.connect(smb.port, "box", offer);
+  await earnCredits(files);
+  return { smb, files, handle: await files.open("file", READ_WRITE) };
+}
+
 function writeBody(handle: SmbHandle, from: number, data: Buffer): Buffer {
   const head = new Writer().u16(49).u16(112).u32(data.length).u64(from).bytes(handle).zeros(16);
   return Buffer.concat([head.done(), data]);
@@ -61,10 +69,7 @@ const WAYS: [string, Offer, Sending][] = [
 
 for (const [way, offer, sending] of WAYS) {
   test(`a large WRITE arrives as it was sent, and does nothing if a bit of it was changed: ${way}`, async (t) => {
-    const smb = await started(t);
-    const files = await SmbFiles.connect(smb.port, "box", offer);
-    await earnCredits(files);
-    const handle = await files.open("file", READ_WRITE);
+    const { smb, files, handle } = await opened(t, offer);
     const { client } = files;
     const first = randomBytes(300_001);
     const second = randomBytes(200_000);
@@ -93,13 +98,10 @@ for (const [way, offer, sending] of WAYS) {
 }
 
 test("a large WRITE is refused as a small one is, and the connection goes on", async (t) => {
-  const smb = await started(t);
-  const files = await SmbFiles.connect(smb.port, "box");
-  await earnCredits(files);
+  const { smb, files, handle } = await opened(t);
   const data = randomBytes(200_000);
   const write = async (handle: SmbHandle, from: number, sending: Sending) =>
     (await files.client.call(COMMAND.write, writeBody(handle, from, data), sending)).status;
-  const handle = await files.open("file", READ_WRITE);
   const reader = await files.open("file", { access: READ });
   assert.equal(await write(handle, 0, { charge: 1 }), STATUS.INVALID_PARAMETER);
   assert.equal(await write(reader, 0, { charge: 4 }), STATUS.ACCESS_DENIED);
@@ -114,10 +116,7 @@ test("a large WRITE is refused as a small one is, and the connection goes on", a
 });
 
 test("a large WRITE in a compound is written, too", async (t) => {
-  const smb = await started(t);
-  const files = await SmbFiles.connect(smb.port, "box");
-  await earnCredits(files);
-  const handle = await files.open("file", READ_WRITE);
+  const { smb, files, handle } = await opened(t);
   const data = randomBytes(200_000);
   const { client } = files;
   client.line.send(
@@ -132,10 +131,7 @@ test("a large WRITE in a compound is written, too", async (t) => {
 });
 
 test("of a WRITE that ends in the middle nothing is seen, and its file can be closed", async (t) => {
-  const smb = await started(t);
-  const files = await SmbFiles.connect(smb.port, "box");
-  await earnCredits(files);
-  const handle = await files.open("file", READ_WRITE);
+  const { smb, files, handle } = await opened(t);
   const data = randomBytes(1_000_000);
   const frame = files.client.frame(COMMAND.write, writeBody(handle, 0, data), { charge: 16 });
   await (files.client.line as TcpLine).sendCut(frame, 700_000);
