@@ -87,6 +87,7 @@ ${lines.join("\n")}
 * The same permission has the same key, in every share; a key is good in the shares in which it was stored. Without one, files and
   directories inherit from where they are created, as Windows does it.
 * With a SAS, the source of a rename carries a SAS of its own in its URL. The JavaScript SDK renames only where
-  the host names the account (\`http://account.file.localhost:10003\`): it takes the first part of a path for the share.
+  the host names the account (\`http://account.file.localhost:10003\`): it takes the first part of a path for the share,
+  and is told so (403 \`AuthenticationFailed\`) at an address such as \`http://127.0.0.1:10003/account\`.
 `;
 }
