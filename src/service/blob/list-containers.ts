@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Bytes } from "../../base/bytes.ts";
 import { refuse } from "../../base/fault.ts";
 import { keyAfter, keyOfTextPrefix, SPACE, type Space } from "../../base/keys.ts";
@@ -41,8 +42,8 @@ export interface ContainerPosition {
 
 export interface ListContainersDone {
   readonly containers: readonly ListedContainer[];
-  /** Whether more follow behind the last of them. */
-  readonly hasMore: boolean;
+  /** Where the list goes on; null if it does not. */
+  readonly next: ContainerPosition | null;
 }
 
 export interface ListedContainer extends ContainerPosition {
@@ -53,20 +54,22 @@ export interface ListedContainer extends ContainerPosition {
 
 /** A long list is several bodies: each sees one state, and no writer waits for them. */
 const BODY_ITEMS_MAX = 1_000;
+/** Of those that were deleted many may be past restoring, and are not listed. */
+const BODY_LOOKS_MAX = 2_000;
 
 export async function listContainers(
   context: BlobContext,
   asked: ListContainers,
 ): Promise<ListContainersDone> {
   const containers: ListedContainer[] = [];
+  let after = asked.after;
   for (;;) {
-    const after = containers.at(-1) ?? asked.after;
     const room = Math.min(asked.resultsMax - containers.length, BODY_ITEMS_MAX);
     const page = await context.store.read((view) => listPage(view, asked, after, room));
     containers.push(...page.containers);
-    if (!page.hasMore || containers.length >= asked.resultsMax) {
-      return { containers, hasMore: page.hasMore };
-    }
+    after = page.next;
+    if (after === null || containers.length >= asked.resultsMax) return { containers, next: after };
+    await nextTurn();
   }
 }
 
@@ -77,15 +80,25 @@ function listPage(
   room: number,
 ): ListContainersDone {
   refuse(refuseByAccess(asked.access, BLOB_NEEDS.listContainers, null, view.now()));
-  const found = new Containers(view, asked, after);
+  const all = new Containers(view, asked, after);
   const containers: ListedContainer[] = [];
-  for (;;) {
-    const listed = found.next(room - containers.length + 1);
-    if (listed === null) return { containers, hasMore: false };
-    if (!asked.system && isSystemContainer(listed.name)) continue;
-    if (containers.length >= room) return { containers, hasMore: true };
-    containers.push(listed);
+  let last = after;
+  for (let looks = 0; looks < BODY_LOOKS_MAX; looks++) {
+    const found = all.next(room - containers.length + 1);
+    if (found === null) return { containers, next: null };
+    const isHidden = !asked.system && isSystemContainer(found.name);
+    if (found.listed !== null && !isHidden) {
+      if (containers.length >= room) break;
+      containers.push(found.listed);
+    }
+    last = found;
   }
+  return { containers, next: last };
+}
+
+interface Found extends ContainerPosition {
+  /** Null if it is past restoring. */
+  readonly listed: ListedContainer | null;
 }
 
 /** Containers in the order of their names, each followed by those of its name that were deleted. */
@@ -108,32 +121,30 @@ class Containers {
   }
 
   /** No more than `most` will be used, this one included. */
-  next(most: number): ListedContainer | null {
-    for (;;) {
-      const live = this.#live.head(most);
-      const deleted = this.#deleted?.head(most) ?? null;
-      if (deleted === null || (live !== null && isBefore(live, deleted))) {
-        if (live === null) return null;
-        this.#live.advance();
-        return this.#listed(nameOfContainerKey(live.key), null, decodeContainer(live.value), null);
-      }
+  next(most: number): Found | null {
+    const live = this.#live.head(most);
+    const deleted = this.#deleted?.head(most) ?? null;
+    if (deleted !== null && (live === null || isBefore(deleted, live))) {
       this.#deleted?.advance();
-      const found = decodeDeletedContainer(deleted.value);
-      const deletion = deletionOf(found, this.#view.now());
-      if (deletion === null) continue;
-      const version = versionOfContainerKey(deleted.key);
-      return this.#listed(nameOfContainerKey(deleted.key), version, found.container, deletion);
+      return this.#deletedOne(deleted);
     }
+    if (live === null) return null;
+    this.#live.advance();
+    const at = { name: nameOfContainerKey(live.key), version: null };
+    return { ...at, listed: this.#listed(at, decodeContainer(live.value), null) };
   }
 
-  #listed(
-    name: string,
-    version: Stamp | null,
-    container: Container,
-    deleted: Deletion | null,
-  ): ListedContainer {
+  #deletedOne(entry: Entry): Found {
+    const found = decodeDeletedContainer(entry.value);
+    const deletion = deletionOf(found, this.#view.now());
+    const at = { name: nameOfContainerKey(entry.key), version: versionOfContainerKey(entry.key) };
+    const listed = deletion && this.#listed(at, found.container, deletion);
+    return { ...at, listed };
+  }
+
+  #listed(at: ContainerPosition, container: Container, deleted: Deletion | null): ListedContainer {
     const lease = leaseStatus(container.lease, this.#view.now());
-    return { name, version, container, lease, deleted };
+    return { ...at, container, lease, deleted };
   }
 }
 

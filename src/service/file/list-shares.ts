@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Bytes } from "../../base/bytes.ts";
 import { refuse } from "../../base/fault.ts";
 import { key, keyAfter, keyOfTextPrefix, SPACE, type Space } from "../../base/keys.ts";
@@ -71,6 +72,7 @@ export async function listShares(context: FileContext, asked: ListShares): Promi
     shares.push(...page.shares);
     after = page.next;
     if (after === null || shares.length >= asked.resultsMax) return { shares, next: after };
+    await nextTurn();
   }
 }
 

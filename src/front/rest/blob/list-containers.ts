@@ -23,7 +23,7 @@ export async function handleListContainers(
 ): Promise<RestResponse> {
   const { query } = call.request;
   const includes = includesOf(query, INCLUDES);
-  const { containers, hasMore } = await listContainers(context, {
+  const { containers, next } = await listContainers(context, {
     account: call.account,
     access: call.access,
     prefix: nameFromQuery(query, "prefix"),
@@ -32,8 +32,6 @@ export async function handleListContainers(
     deleted: includes.has("deleted"),
     system: includes.has("system"),
   });
-  const last = containers.at(-1);
-  const next = hasMore && last !== undefined ? markerText(last) : "";
   const withMetadata = includes.has("metadata");
   const body = [
     `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}>`,
@@ -42,7 +40,7 @@ export async function handleListContainers(
     echoed(query, "maxresults", "MaxResults"),
     "<Containers>",
     ...containers.map((container) => containerElement(container, withMetadata)),
-    `</Containers>${element("NextMarker", next)}</EnumerationResults>`,
+    `</Containers>${element("NextMarker", next === null ? "" : markerText(next))}</EnumerationResults>`,
   ];
   return { status: 200, headers: [...XML_CONTENT], body: body.join("") };
 }

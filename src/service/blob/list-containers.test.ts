@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { OWNER } from "../../rules/access.ts";
+import { NO_CONDITIONS } from "../../rules/conditions.ts";
+import { Blobs } from "./blobs.fixture.ts";
+import { createContainer } from "./create-container.ts";
+import { deleteContainer } from "./delete-container.ts";
+import { type ContainerPosition, type ListedContainer, listContainers } from "./list-containers.ts";
+
+const DAY_MS = 24 * 3_600_000;
+const USE = { at: { account: "account", container: "container" }, access: OWNER };
+
+test("a list has every deleted container once, however many there are under one name", async () => {
+  const blobs = await Blobs.open();
+  for (let containers = 0; containers < 2_100; containers++) await deleteFor(blobs, 30);
+  const found = await list(blobs);
+  assert.equal(new Set(found.map(({ version }) => version)).size, 2_101);
+  assert.deepEqual(
+    found.map(({ deleted }) => deleted !== null),
+    [false, ...Array<boolean>(2_100).fill(true)],
+  );
+});
+
+test("what is past restoring and not swept yet hides nothing behind it, and no body reads all of it", async () => {
+  const blobs = await Blobs.open();
+  for (let containers = 0; containers < 4_100; containers++) await deleteFor(blobs, 1);
+  await deleteFor(blobs, 30);
+  blobs.clock.turn(DAY_MS);
+  const { store } = blobs;
+  let bodies = 0;
+  const counting = {
+    ...blobs.context,
+    store: {
+      read: (body) => {
+        bodies++;
+        return store.read(body);
+      },
+      transact: (body) => store.transact(body),
+      close: () => store.close(),
+    } satisfies typeof store,
+  };
+  const found = await list(blobs, counting);
+  assert.deepEqual(
+    found.map(({ deleted }) => deleted !== null),
+    [false, true],
+  );
+  assert.equal(bodies, 3);
+});
+
+/** The container is there again afterwards. */
+async function deleteFor(blobs: Blobs, containerRetentionDays: number): Promise<void> {
+  blobs.settings = { ...blobs.settings, containerRetentionDays };
+  await deleteContainer(blobs.context, { ...USE, conditions: NO_CONDITIONS, leaseId: null });
+  await createContainer(blobs.context, { ...USE, publicAccess: "none", metadata: [] });
+}
+
+/** By pages that end within a body's look, and behind it. */
+async function list(blobs: Blobs, context = blobs.context): Promise<ListedContainer[]> {
+  const found: ListedContainer[] = [];
+  let after: ContainerPosition | null = null;
+  do {
+    const page = await listContainers(context, {
+      account: "account",
+      access: OWNER,
+      prefix: "",
+      after,
+      resultsMax: 700,
+      deleted: true,
+      system: false,
+    });
+    found.push(...page.containers);
+    after = page.next;
+  } while (after !== null);
+  return found;
+}
