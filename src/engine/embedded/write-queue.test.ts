@@ -76,11 +76,11 @@ test("so do those that come while others are written", async () => {
 
 test("a group has an end", async () => {
   const disk = new HandDisk();
-  const all = [disk.write(0, MIB / 2), disk.write(MIB / 2, MIB / 2), disk.write(MIB, 1)];
+  const all = [disk.write(0, 2 * MIB), disk.write(2 * MIB, 2 * MIB), disk.write(4 * MIB, 1)];
   await disk.turn();
   assert.deepEqual(disk.seen, [
-    [0, MIB],
-    [MIB, 1],
+    [0, 4 * MIB],
+    [4 * MIB, 1],
   ]);
   await disk.end();
   await disk.end();

@@ -2,7 +2,8 @@ import type { Bytes } from "../../base/bytes.ts";
 
 /** Groups on their way to the disk at one time. What comes meanwhile makes up the next ones. */
 const GROUPS_MAX = 2;
-const GROUP_BYTES_MAX = 1024 * 1024;
+/** Less would have a pool of threads, and a virtual disk, woken up more often for a long body. */
+const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 
 type Write = (parts: readonly Bytes[], position: number, durably: boolean) => Promise<void>;
 
