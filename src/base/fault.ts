@@ -197,7 +197,7 @@ export class Fault extends Error {
   }
 }
 
-/** Throws what a rule refused; passes if it refused nothing. */
-export function refuse(code: FaultCode | null): void {
-  if (code !== null) throw new Fault(code);
+/** Throws what a rule refused, and what it demands; passes if it refused nothing. */
+export function refuse(code: FaultCode | null, rule?: string): void {
+  if (code !== null) throw new Fault(code, rule === undefined ? NO_DETAIL : { Reason: rule });
 }

@@ -5,8 +5,9 @@ export const GIB = 1024 * MIB;
 export const TIB = 1024 * GIB;
 export const DAY_MS = 24 * 3_600_000;
 
-export const CONTAINER_NAME_CHARS_MIN = 3;
-export const CONTAINER_NAME_CHARS_MAX = 63;
+/** Of containers, queues and shares. */
+export const DASHED_NAME_CHARS_MIN = 3;
+export const DASHED_NAME_CHARS_MAX = 63;
 export const BLOB_NAME_CHARS_MAX = 1_024;
 export const BLOB_NAME_SEGMENTS_MAX = 254;
 export const METADATA_BYTES_MAX = 8 * KIB;
@@ -41,8 +42,6 @@ export const LEASE_SECONDS_MIN = 15;
 export const LEASE_SECONDS_MAX = 60;
 export const LEASE_BREAK_SECONDS_MAX = 60;
 
-export const QUEUE_NAME_CHARS_MIN = 3;
-export const QUEUE_NAME_CHARS_MAX = 63;
 export const MESSAGE_TEXT_BYTES_MAX = 64 * KIB;
 export const MESSAGES_PER_CALL_MAX = 32;
 export const VISIBILITY_SECONDS_MAX = 7 * 24 * 3_600;
@@ -73,8 +72,6 @@ export const FILTER_COMPARISONS_MAX = 250;
 export const FILE_NAME_CHARS_MAX = 255;
 export const FILE_PATH_CHARS_MAX = 2_048;
 export const FILE_PATH_LEVELS_MAX = 250;
-export const SHARE_NAME_CHARS_MIN = 3;
-export const SHARE_NAME_CHARS_MAX = 63;
 export const SHARE_QUOTA_GIB_MAX = 102_400;
 /** What a share has that is created without one. */
 export const SHARE_QUOTA_GIB_DEFAULT = 5_120;

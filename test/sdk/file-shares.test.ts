@@ -59,9 +59,10 @@ test("quotas and tiers that there are not are refused", async () => {
   assert.deepEqual(await names("no-such"), []);
 });
 
-test("names that are none are refused", async () => {
+test("names that are none are refused, and who chose one hears what a name is", async () => {
   const client = server.client();
-  await refused(client.createShare("ab"), 400, "OutOfRangeInput");
+  const { details } = await refused(client.createShare("ab"), 400, "OutOfRangeInput");
+  assert.match(JSON.stringify(details), /a container, queue or share has 3 to 63 lower-case/);
   await refused(client.createShare("Upper"), 400, "InvalidResourceName");
   await refused(client.createShare("two--dashes"), 400, "InvalidResourceName");
 });

@@ -10,6 +10,7 @@ import {
 } from "../../rules/conditions.ts";
 import { refuseContainerName } from "../../rules/container-name.ts";
 import { refuseByPendingCopy, refuseOnIncrementalCopy } from "../../rules/copy.ts";
+import { DASHED_NAME_RULE } from "../../rules/dashed-name.ts";
 import { refuseReadByLease, refuseWriteByLease } from "../../rules/lease.ts";
 import { refuseByTags } from "../../rules/tag-expression.ts";
 import { NO_TAGS, refuseTags } from "../../rules/tags.ts";
@@ -38,7 +39,7 @@ export function admitToContainer(
   refuse(refuseByAccess(asked.access, need, container, view.now()));
   if (container === null) {
     // What exists has a proper name, so only a miss has to look at it.
-    refuse(refuseContainerName(asked.at.container));
+    refuse(refuseContainerName(asked.at.container), DASHED_NAME_RULE);
     throw new Fault("ContainerNotFound");
   }
   return container;

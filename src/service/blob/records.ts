@@ -15,7 +15,7 @@ import {
   u64,
 } from "../../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
-import { CONTAINER_NAME_CHARS_MAX } from "../../base/limits.ts";
+import { DASHED_NAME_CHARS_MAX } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { NO_TAGS } from "../../rules/tags.ts";
 import { REHYDRATE_PRIORITIES, type StoredTier, TIERS } from "../../rules/tier.ts";
@@ -167,7 +167,7 @@ export function stagedBlockKey(staged: { readonly id: bigint }, blockId: string)
 
 export function readContainer(view: View, at: ContainerAddress): Container | null {
   // Nothing has such a name, and the store need not take it as a key.
-  if (at.container.length > CONTAINER_NAME_CHARS_MAX) return null;
+  if (at.container.length > DASHED_NAME_CHARS_MAX) return null;
   const found = view.get(containerKey(at));
   return found === undefined ? null : containerFormat.decode(found);
 }

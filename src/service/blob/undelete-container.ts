@@ -3,6 +3,7 @@ import type { Stamp } from "../../base/stamp.ts";
 import { refuseByAccess } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { refuseContainerName } from "../../rules/container-name.ts";
+import { DASHED_NAME_RULE } from "../../rules/dashed-name.ts";
 import type { BlobContext, ContainerAsked } from "./context.ts";
 import { deleteDeletedContainer, readDeletedContainer } from "./deleted-containers.ts";
 import { readContainer, writeContainer } from "./records.ts";
@@ -20,7 +21,7 @@ export async function undeleteContainer(
   const { at, version } = asked;
   await context.store.transact((tx) => {
     refuse(refuseByAccess(asked.access, BLOB_NEEDS.undeleteContainer, null, tx.now()));
-    refuse(refuseContainerName(at.container));
+    refuse(refuseContainerName(at.container), DASHED_NAME_RULE);
     const deleted = readDeletedContainer(tx, at, version);
     if (deleted === null) throw new Fault("ContainerNotFound");
     if (readContainer(tx, at) !== null) throw new Fault("ContainerAlreadyExists");

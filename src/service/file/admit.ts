@@ -2,11 +2,11 @@ import { Fault, refuse } from "../../base/fault.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { type Need, refuseByAccess, refuseOverwrite } from "../../rules/access.ts";
 import { refuseByPendingCopy } from "../../rules/copy.ts";
+import { DASHED_NAME_RULE, refuseDashedName } from "../../rules/dashed-name.ts";
 import { isReadOnly } from "../../rules/file-attributes.ts";
 import { refuseFilePath, withoutTrailingDots } from "../../rules/file-name.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import { refuseReadByLease, refuseWriteByLease } from "../../rules/lease.ts";
-import { refuseShareName } from "../../rules/share-name.ts";
 import type { View } from "../../store/store.ts";
 import type { FileAsked, PathAddress, PathAsked, ShareAsked, ShareUse } from "./context.ts";
 import type { Tree } from "./kept-records.ts";
@@ -35,7 +35,7 @@ export function admitToShare(view: View, asked: ShareAsked, need: Need): Share {
   refuse(refuseByAccess(asked.access, need, guardOf(share), view.now()));
   if (share === null) {
     // What exists has a proper name, so only a miss has to look at it.
-    refuse(refuseShareName(asked.at.share));
+    refuse(refuseDashedName(asked.at.share), DASHED_NAME_RULE);
     throw new Fault("ShareNotFound");
   }
   return share;

@@ -3,9 +3,9 @@ import { fileTimeOfStamp } from "../../base/file-time.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { refuseByAccess } from "../../rules/access.ts";
 import type { Versioned } from "../../rules/conditions.ts";
+import { DASHED_NAME_RULE, refuseDashedName } from "../../rules/dashed-name.ts";
 import { FILE_ATTRIBUTES } from "../../rules/file-attributes.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
-import { refuseShareName } from "../../rules/share-name.ts";
 import type { Transaction } from "../../store/store.ts";
 import { treeOf } from "./admit.ts";
 import type { FileContext, ShareAsked } from "./context.ts";
@@ -23,7 +23,7 @@ export interface CreateShare extends ShareAsked {
 export async function createShare(context: FileContext, asked: CreateShare): Promise<Versioned> {
   return context.store.transact((tx) => {
     refuse(refuseByAccess(asked.access, FILE_NEEDS.createShare, null, tx.now()));
-    refuse(refuseShareName(asked.at.share));
+    refuse(refuseDashedName(asked.at.share), DASHED_NAME_RULE);
     if (readShare(tx, asked.at) !== null) throw new Fault("ShareAlreadyExists");
     const version = nextVersion(tx, null);
     const share: Share = {

@@ -12,7 +12,7 @@ import {
   u64,
 } from "../../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
-import { SHARE_NAME_CHARS_MAX, SHARE_SNAPSHOTS_MAX } from "../../base/limits.ts";
+import { DASHED_NAME_CHARS_MAX, SHARE_SNAPSHOTS_MAX } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { storedLease } from "../../store/lease-field.ts";
 import { storedPolicy } from "../../store/policy-field.ts";
@@ -75,7 +75,7 @@ export function shareKey(at: ShareName): Bytes {
 
 export function readShare(view: View, at: ShareName): Share | null {
   // Nothing has such a name, and the store need not take it as a key.
-  if (at.share.length > SHARE_NAME_CHARS_MAX) return null;
+  if (at.share.length > DASHED_NAME_CHARS_MAX) return null;
   const found = view.get(shareKey(at));
   return found === undefined ? null : shareFormat.decode(found);
 }
@@ -163,7 +163,7 @@ export function setShareAside(
 }
 
 export function readDeletedShare(view: View, at: ShareName, version: Stamp): DeletedShare | null {
-  if (at.share.length > SHARE_NAME_CHARS_MAX) return null;
+  if (at.share.length > DASHED_NAME_CHARS_MAX) return null;
   const found = view.get(deletedShareKey(at, version));
   return found === undefined ? null : deletedShareFormat.decode(found);
 }

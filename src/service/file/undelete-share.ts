@@ -1,8 +1,8 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { refuseByAccess } from "../../rules/access.ts";
+import { DASHED_NAME_RULE, refuseDashedName } from "../../rules/dashed-name.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
-import { refuseShareName } from "../../rules/share-name.ts";
 import type { FileContext, ShareAsked } from "./context.ts";
 import { deletedShareKey, readDeletedShare, readShare, type Share, writeShare } from "./records.ts";
 import { nextVersion } from "./version.ts";
@@ -17,7 +17,7 @@ export async function undeleteShare(context: FileContext, asked: UndeleteShare):
   const { at, deletedName, deletedVersion } = asked;
   return context.store.transact((tx) => {
     refuse(refuseByAccess(asked.access, FILE_NEEDS.undeleteShare, null, tx.now()));
-    refuse(refuseShareName(at.share));
+    refuse(refuseDashedName(at.share), DASHED_NAME_RULE);
     const was = { account: at.account, share: deletedName };
     const found = readDeletedShare(tx, was, deletedVersion);
     if (found === null || found.untilMs <= tx.now()) throw new Fault("ShareNotFound");

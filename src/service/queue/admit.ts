@@ -1,6 +1,6 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { type Need, refuseByAccess } from "../../rules/access.ts";
-import { refuseQueueName } from "../../rules/queue-name.ts";
+import { DASHED_NAME_RULE, refuseDashedName } from "../../rules/dashed-name.ts";
 import { refuseByReceipt } from "../../rules/visibility.ts";
 import type { View } from "../../store/store.ts";
 import type { MessageAsked, QueueAsked } from "./context.ts";
@@ -14,7 +14,7 @@ export function admitToQueue(view: View, asked: QueueAsked, need: Need): Queue {
   refuse(refuseByAccess(asked.access, need, guard, view.now()));
   if (queue === null) {
     // What exists has a proper name, so only a miss has to look at it.
-    refuse(refuseQueueName(asked.at.queue));
+    refuse(refuseDashedName(asked.at.queue), DASHED_NAME_RULE);
     throw new Fault("QueueNotFound");
   }
   return queue;

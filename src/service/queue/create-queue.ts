@@ -1,6 +1,6 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { refuseByAccess } from "../../rules/access.ts";
-import { refuseQueueName } from "../../rules/queue-name.ts";
+import { DASHED_NAME_RULE, refuseDashedName } from "../../rules/dashed-name.ts";
 import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
 import type { QueueAsked, QueueContext } from "./context.ts";
 import { type Metadata, readQueue, writeQueue } from "./records.ts";
@@ -13,7 +13,7 @@ export interface CreateQueue extends QueueAsked {
 export async function createQueue(context: QueueContext, asked: CreateQueue): Promise<boolean> {
   return context.store.transact((tx) => {
     refuse(refuseByAccess(asked.access, QUEUE_NEEDS.createQueue, null, tx.now()));
-    refuse(refuseQueueName(asked.at.queue));
+    refuse(refuseDashedName(asked.at.queue), DASHED_NAME_RULE);
     const old = readQueue(tx, asked.at);
     if (old !== null) {
       if (!isSame(old.metadata, asked.metadata)) throw new Fault("QueueAlreadyExists");

@@ -11,7 +11,7 @@ import {
   u64,
 } from "../../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
-import { QUEUE_NAME_CHARS_MAX } from "../../base/limits.ts";
+import { DASHED_NAME_CHARS_MAX } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { storedPolicy } from "../../store/policy-field.ts";
 import type { Entry, Transaction, View } from "../../store/store.ts";
@@ -72,7 +72,7 @@ export function queueKey(at: QueueAddress): Bytes {
 
 export function readQueue(view: View, at: QueueAddress): Queue | null {
   // Nothing has such a name, and the store need not take it as a key.
-  if (at.queue.length > QUEUE_NAME_CHARS_MAX) return null;
+  if (at.queue.length > DASHED_NAME_CHARS_MAX) return null;
   const found = view.get(queueKey(at));
   return found === undefined ? null : queueFormat.decode(found);
 }

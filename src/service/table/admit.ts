@@ -1,6 +1,6 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { type Need, refuseByAccess } from "../../rules/access.ts";
-import { refuseTableName } from "../../rules/table-name.ts";
+import { refuseTableName, TABLE_NAME_RULE } from "../../rules/table-name.ts";
 import type { View } from "../../store/store.ts";
 import type { TableAsked } from "./context.ts";
 import { readTable, type Table } from "./records.ts";
@@ -12,7 +12,7 @@ export function admitToTable(view: View, asked: TableAsked, need: Need): Table {
   refuse(refuseByAccess(asked.access, need, guardOf(table), view.now()));
   if (table === null) {
     // What exists has a proper name, so only a miss has to look at it.
-    refuse(refuseTableName(asked.at.table));
+    refuse(refuseTableName(asked.at.table), TABLE_NAME_RULE);
     throw new Fault("TableNotFound");
   }
   return table;

@@ -1,0 +1,16 @@
+import type { FaultCode } from "../base/fault.ts";
+import { DASHED_NAME_CHARS_MAX, DASHED_NAME_CHARS_MIN } from "../base/limits.ts";
+
+const DASHED_NAME = /^[a-z0-9](?:-?[a-z0-9])*$/;
+
+export const DASHED_NAME_RULE =
+  `The name of a container, queue or share has ${DASHED_NAME_CHARS_MIN} to ${DASHED_NAME_CHARS_MAX} ` +
+  "lower-case letters and digits, with single dashes between them.";
+
+/** What containers, queues and shares may be called. */
+export function refuseDashedName(name: string): FaultCode | null {
+  if (name.length < DASHED_NAME_CHARS_MIN || name.length > DASHED_NAME_CHARS_MAX) {
+    return "OutOfRangeInput";
+  }
+  return DASHED_NAME.test(name) ? null : "InvalidResourceName";
+}
