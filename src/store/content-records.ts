@@ -48,14 +48,11 @@ export function readAddresses(view: View, id: bigint): readonly Address[] {
   return extentFormat.decode(recordOf(view, id)).addresses;
 }
 
-/** Deletes a leaf that lies in one piece, and tells where. Null, and nothing is done, for any other. */
-export function takeAddress(tx: Transaction, id: bigint): Address | null {
-  const record = tx.get(contentKey(id));
+/** Where a leaf lies that lies in one piece; null for any other. */
+export function onlyAddress(view: View, id: bigint): Address | null {
+  const record = view.get(contentKey(id));
   const addresses = record === undefined ? [] : extentFormat.decode(record).addresses;
-  const [only] = addresses;
-  if (only === undefined || addresses.length > 1) return null;
-  deleteContent(tx, id);
-  return only;
+  return addresses.length === 1 ? (addresses[0] ?? null) : null;
 }
 
 export function writeList(tx: Transaction, id: bigint, parts: readonly Part[]): number {
@@ -114,6 +111,10 @@ export function deleteContent(tx: Transaction, id: bigint): void {
 
 export function addReference(tx: Transaction, id: bigint): void {
   tx.set(sharesKey(id), sharesFormat.encode({ extra: extraReferences(tx, id) + 1 }));
+}
+
+export function hasOneReference(view: View, id: bigint): boolean {
+  return extraReferences(view, id) === 0;
 }
 
 /** True if it was the last one. */

@@ -10,7 +10,7 @@ import type { Content, Part, Reading } from "./contents.ts";
 
 const kinds = [
   ...["put", "put", "put", "abandon", "compose", "slice", "share", "drop", "drop", "drop"],
-  ...["hand over", "read", "open", "step", "step", "close", "sweep", "sweep"],
+  ...["replace", "hand over", "read", "open", "step", "step", "close", "sweep", "sweep"],
 ] as const;
 
 const operation = fc.record({
@@ -70,6 +70,8 @@ class World {
     if (kind === "sweep") this.#sweeps = Promise.all([this.#sweeps, this.#bench.contents.sweep()]);
     const kept = this.#kept[pick % this.#kept.length];
     if (kept !== undefined) await this.#useKept(kind, kept, pick);
+    if (kept !== undefined && kind === "replace")
+      await this.#replace(kept, someBytes(length, seed));
     const open = this.#open[pick % this.#open.length];
     if (open !== undefined) await this.#useOpen(kind, open);
   }
@@ -182,6 +184,15 @@ class World {
     const { isNested } = kept;
     this.#forget(kept);
     this.#kept.push({ content, bytes: Buffer.concat(bytes), isNested, references: 1 });
+  }
+
+  async #replace(kept: Kept, bytes: Bytes): Promise<void> {
+    const { store, contents } = this.#bench;
+    const taken = await contents.take(inParts(bytes, 20_000), NO_DIGESTS);
+    const content = await store.transact((tx) => contents.replace(tx, kept.content, taken));
+    taken.release();
+    this.#forget(kept);
+    this.#kept.push({ content, bytes, isNested: false, references: 1 });
   }
 
   async #drop(kept: Kept): Promise<void> {

@@ -8,8 +8,8 @@ export const INLINE_BYTES_MAX = 16 * 1024;
 
 /**
  * Contents: what blobs, blocks and files are made of. A content is immutable and counted: it is
- * there from `keep` or `compose` until as many `drop`s as there were `share`s, plus one. A content
- * is a *leaf* (bytes inside its record, or addresses in extents), a *list* of parts of leaves (or of
+ * there from `keep` or `compose` until as many `drop`s as there were `share`s, plus one. Its id may be
+ * used again only by who held the last reference (`replace`). A content is a *leaf* (bytes inside its record, or addresses in extents), a *list* of parts of leaves (or of
  * lists of leaves), or a *map* (see `range-map.ts`), which is the only one that can be changed.
  */
 export interface Contents {
@@ -18,6 +18,11 @@ export interface Contents {
   take(body: Body, digests: Digests): Promise<Taken>;
   /** Gives taken bytes a name: a new leaf, with one reference. */
   keep(tx: Transaction, taken: Taken): Content;
+  /**
+   * Drops a content and keeps taken bytes. A leaf to which there was no other reference makes room for
+   * them: then its id stays, and so do records that name it, unless kind or length change.
+   */
+  replace(tx: Transaction, content: Content, taken: Taken): Content;
   /** A new list from these parts, in order. It takes over one reference to each part's content. */
   compose(tx: Transaction, parts: readonly Part[]): Content;
   /**

@@ -6,11 +6,12 @@ import {
   deleteContent,
   deleteSegment,
   dropReference,
+  hasOneReference,
+  onlyAddress,
   readInline,
   readSegment,
   readStarts,
   SEGMENT_PARTS_MAX,
-  takeAddress,
   writeAddresses,
   writeGarbage,
   writeInline,
@@ -72,17 +73,13 @@ export class StoredContents implements Contents {
   }
 
   keep(tx: Transaction, taken: Taken): Content {
-    if (!(taken instanceof TakenBytes)) throw new Error("only what `take` returned can be kept");
-    const { inline, addresses, isNew } = taken.stored();
-    if (inline !== null) return this.#newInline(tx, inline);
-    // A body that runs again keeps them again. At the first time nobody else can know of them.
-    if (!isNew && addresses.some((at) => userOf(tx, at) !== null)) {
-      throw new Error("bytes can be given a name only once");
-    }
-    const id = tx.stamp();
-    writeAddresses(tx, id, addresses);
-    for (const at of addresses) writeUse(tx, at, id);
-    return { id, kind: "extent", length: taken.length };
+    return this.#keepAs(tx, tx.stamp(), taken);
+  }
+
+  replace(tx: Transaction, content: Content, taken: Taken): Content {
+    if (this.#vacate(tx, content)) return this.#keepAs(tx, content.id, taken);
+    this.drop(tx, content);
+    return this.keep(tx, taken);
   }
 
   compose(tx: Transaction, parts: readonly Part[]): Content {
@@ -99,7 +96,7 @@ export class StoredContents implements Contents {
     const { id, kind } = content;
     if (kind === "map") return null;
     if (kind === "inline") {
-      return this.#newInline(tx, readInline(tx, id).subarray(from, from + length));
+      return this.#keepInline(tx, tx.stamp(), readInline(tx, id).subarray(from, from + length));
     }
     if (kind === "extent" && length === content.length) {
       this.share(tx, content);
@@ -191,14 +188,29 @@ export class StoredContents implements Contents {
       this.maps.drop(tx, content);
       return NO_PARTS;
     }
-    if (!dropReference(tx, id)) return NO_PARTS;
-    if (kind === "inline") {
+    if (this.#vacate(tx, content)) {
       deleteContent(tx, id);
       return NO_PARTS;
     }
-    const parts = kind === "list" ? this.#takeShortList(tx, id) : this.#takeLeaf(tx, id);
-    if (parts === null) writeGarbage(tx, { id, kind });
+    if (!dropReference(tx, id)) return NO_PARTS;
+    const parts = kind === "list" ? this.#takeShortList(tx, id) : null;
+    if (parts === null) writeGarbage(tx, { id, kind: kind === "list" ? kind : "extent" });
     return parts ?? NO_PARTS;
+  }
+
+  /**
+   * Frees a leaf to which there is one reference, but for its record, which is for the caller to delete
+   * or to write anew. It must lie in one piece: whoever reads it holds its extent. False, and nothing
+   * is done, for any other content.
+   */
+  #vacate(tx: Transaction, { id, kind }: Content): boolean {
+    if (kind === "list" || kind === "map" || !hasOneReference(tx, id)) return false;
+    if (kind === "inline") return true;
+    const at = onlyAddress(tx, id);
+    if (at === null) return false;
+    deleteUse(tx, at);
+    this.#sweeper.lookAt([at.extent]);
+    return true;
   }
 
   /** A list that every reader finds whole at his first look goes at once. Null if it is longer. */
@@ -212,17 +224,20 @@ export class StoredContents implements Contents {
     return parts;
   }
 
-  /** So does a leaf in one piece: whoever reads it holds its extent. */
-  #takeLeaf(tx: Transaction, id: bigint): readonly Part[] | null {
-    const at = takeAddress(tx, id);
-    if (at === null) return null;
-    deleteUse(tx, at);
-    this.#sweeper.lookAt([at.extent]);
-    return NO_PARTS;
+  #keepAs(tx: Transaction, id: bigint, taken: Taken): Content {
+    if (!(taken instanceof TakenBytes)) throw new Error("only what `take` returned can be kept");
+    const { inline, addresses, isNew } = taken.stored();
+    if (inline !== null) return this.#keepInline(tx, id, inline);
+    // A body that runs again keeps them again. At the first time nobody else can know of them.
+    if (!isNew && addresses.some((at) => userOf(tx, at) !== null)) {
+      throw new Error("bytes can be given a name only once");
+    }
+    writeAddresses(tx, id, addresses);
+    for (const at of addresses) writeUse(tx, at, id);
+    return { id, kind: "extent", length: taken.length };
   }
 
-  #newInline(tx: Transaction, bytes: Bytes): Content {
-    const id = tx.stamp();
+  #keepInline(tx: Transaction, id: bigint, bytes: Bytes): Content {
     writeInline(tx, id, bytes);
     return { id, kind: "inline", length: bytes.length };
   }

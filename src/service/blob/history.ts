@@ -1,7 +1,7 @@
 import { endOfRetention } from "../../rules/retention.ts";
 import { NO_TAGS } from "../../rules/tags.ts";
 import { settledTier } from "../../rules/tier.ts";
-import type { Content } from "../../store/contents.ts";
+import type { Content, Taken } from "../../store/contents.ts";
 import { readDeleteRetention } from "../../store/delete-retention.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { BlobAddress, BlobContext, BlobState, BlobStateAddress } from "./context.ts";
@@ -30,7 +30,7 @@ export interface BlobPlace {
 
 /**
  * Puts `next`, whose bytes are its own, in the place of `old`. Only to `shared` it has no references
- * yet; they may be parts of the old bytes, which hand theirs over.
+ * yet; they may be the old bytes or parts of them, which hand theirs over.
  */
 export function replaceBlob(
   context: BlobContext,
@@ -40,12 +40,39 @@ export function replaceBlob(
   next: Blob,
   shared: readonly Content[] = [],
 ): void {
-  const isGone =
-    old !== null &&
-    !keepVersion(context, tx, place, old) &&
-    retire(context, tx, place, old, { was: "snapshot", stamp: null }, shared);
-  if (!isGone) for (const content of shared) context.contents.share(tx, content);
+  const { contents } = context;
+  if (isReplaced(context, tx, place, old)) contents.handOver(tx, old.content, shared);
+  else for (const content of shared) contents.share(tx, content);
   write(tx, place, old, next);
+}
+
+/** The same, of bytes that were just taken: they may come to lie where the old ones lay. */
+export function replaceBytes(
+  context: BlobContext,
+  tx: Transaction,
+  place: BlobPlace,
+  old: Blob | null,
+  taken: Taken,
+  next: (content: Content) => Blob,
+): Blob {
+  const { contents } = context;
+  const content = isReplaced(context, tx, place, old)
+    ? contents.replace(tx, old.content, taken)
+    : contents.keep(tx, taken);
+  const blob = next(content);
+  write(tx, place, old, blob);
+  return blob;
+}
+
+/** Whether there is a blob that does not stay in any way: its bytes are the caller's to drop. */
+function isReplaced(
+  context: BlobContext,
+  tx: Transaction,
+  place: BlobPlace,
+  old: Blob | null,
+): old is Blob {
+  if (old === null || keepVersion(context, tx, place, old)) return false;
+  return !keepDeleted(context, tx, place, old, { was: "snapshot", stamp: null });
 }
 
 /** Puts `next`, which has the bytes of `old`, in its place: for a new version without new bytes. */
@@ -141,23 +168,35 @@ function keepVersion(
   return true;
 }
 
-/**
- * Keeps a state for as long as deleted blobs are kept; or drops its bytes and shares those of its
- * `heirs`, and with that is true.
- */
+/** Whether it is gone for good, together with its bytes. */
 function retire(
   context: BlobContext,
   tx: Transaction,
   place: BlobPlace,
   blob: Blob,
-  { was, stamp }: { was: DeletedBlob["was"]; stamp: bigint | null },
-  heirs: readonly Content[] = [],
+  as: DeletedAs,
+): boolean {
+  if (keepDeleted(context, tx, place, blob, as)) return false;
+  context.contents.drop(tx, blob.content);
+  return true;
+}
+
+/** What it was; without a stamp of its own it gets one. */
+interface DeletedAs {
+  readonly was: DeletedBlob["was"];
+  readonly stamp: bigint | null;
+}
+
+/** Keeps a state, with its bytes, for as long as deleted blobs are kept; false if they are not. */
+function keepDeleted(
+  context: BlobContext,
+  tx: Transaction,
+  place: BlobPlace,
+  blob: Blob,
+  { was, stamp }: DeletedAs,
 ): boolean {
   const retention = readDeleteRetention(tx, place.at.account, "blob");
-  if (retention === null) {
-    context.contents.handOver(tx, blob.content, heirs);
-    return true;
-  }
+  if (retention === null) return false;
   if (was === "current") makeRoom(context, tx, place);
   writeDeleted(tx, place.container, place.at.blob, {
     was,
@@ -166,7 +205,7 @@ function retire(
     untilMs: endOfRetention(tx.now(), retention.days),
     blob: { ...blob, lease: null, tier: settledTier(blob.tier, tx.now()) },
   });
-  return false;
+  return true;
 }
 
 /** One blob of a name is the deleted one; those before it are its snapshots. */

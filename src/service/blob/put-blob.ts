@@ -6,7 +6,7 @@ import { lookAhead } from "../../store/look-ahead.ts";
 import { admitBlobCreation } from "./admit.ts";
 import { blockBlob } from "./block-blob.ts";
 import type { BlobContext, BlobCreation } from "./context.ts";
-import { replaceBlob } from "./history.ts";
+import { replaceBytes } from "./history.ts";
 import type { BlobProperties, Metadata } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
 import { type BlobWritten, nextBlobState } from "./version.ts";
@@ -38,14 +38,10 @@ export async function putBlob(context: BlobContext, asked: PutBlob): Promise<Put
       refuseByDigests(asked.digests, taken);
       refuseByDigests({ md5: asked.properties.contentMd5, crc64: null }, taken);
       const written = nextBlobState(context, tx, asked.at, old);
-      const blob = blockBlob(
-        written,
-        asked,
-        tierOnUpload(asked.tier, old?.tier ?? null, tx.now()),
-        context.contents.keep(tx, taken),
-        md5,
+      const tier = tierOnUpload(asked.tier, old?.tier ?? null, tx.now());
+      const blob = replaceBytes(context, tx, { at: asked.at, container }, old, taken, (content) =>
+        blockBlob(written, asked, tier, content, md5),
       );
-      replaceBlob(context, tx, { at: asked.at, container }, old, blob);
       dropStagedBlocks(tx, container, asked.at.blob);
       const { etag, modifiedMs, versionId } = blob;
       return { etag, modifiedMs, versionId, md5, crc64 };

@@ -11,7 +11,13 @@ import type { View } from "../../store/store.ts";
 import { useSource } from "../../store/use-source.ts";
 import type { BlobContext } from "./context.ts";
 import { refuseEmptyPiece } from "./empty-piece.ts";
-import { admitBlock, type PutBlockDone, type StageBlock, writeBlock } from "./put-block.ts";
+import {
+  admitBlock,
+  type PutBlockDone,
+  type StageBlock,
+  writeBlock,
+  writeTaken,
+} from "./put-block.ts";
 
 export interface PutBlockFromUrl extends StageBlock {
   readonly source: Source;
@@ -46,7 +52,7 @@ export async function putBlockFromUrl(
     keep: (tx, taken) => {
       refuseEmptyPiece(taken.length);
       refuseByDigests(digests, taken);
-      writeBlock(context, tx, asked, admit(tx), contents.keep(tx, taken));
+      writeTaken(context, tx, asked, admit(tx), taken);
       return { md5: taken.md5, crc64: taken.crc64 };
     },
   });

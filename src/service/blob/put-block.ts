@@ -8,7 +8,7 @@ import { blockIdBytes, refuseBlockId } from "../../rules/block-id.ts";
 import { refuseByPendingCopy } from "../../rules/copy.ts";
 import { refuseWriteByLease } from "../../rules/lease.ts";
 import { refuseByTier } from "../../rules/tier.ts";
-import type { Content } from "../../store/contents.ts";
+import type { Content, Taken } from "../../store/contents.ts";
 import { lookAhead } from "../../store/look-ahead.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { admitToBlobName } from "./admit.ts";
@@ -52,7 +52,7 @@ export async function putBlock(context: BlobContext, asked: PutBlock): Promise<P
     await context.store.transact((tx) => {
       const admitted = admitBlock(tx, asked, BLOB_NEEDS.putBlock);
       refuseByDigests(asked.digests, taken);
-      writeBlock(context, tx, asked, admitted, context.contents.keep(tx, taken));
+      writeTaken(context, tx, asked, admitted, taken);
     });
     return { md5: taken.md5, crc64: taken.crc64 };
   } finally {
@@ -64,14 +64,44 @@ export async function putBlock(context: BlobContext, asked: PutBlock): Promise<P
 export function writeBlock(
   { contents }: BlobContext,
   tx: Transaction,
+  asked: StageBlock,
+  admitted: AdmittedBlock,
+  content: Content,
+): void {
+  const { replaced } = admitted;
+  if (replaced !== null) contents.drop(tx, replaced.content);
+  stage(tx, asked, admitted, content);
+}
+
+/** The same, of bytes that were just taken: they may come to lie where the old ones lay. */
+export function writeTaken(
+  { contents }: BlobContext,
+  tx: Transaction,
+  asked: StageBlock,
+  admitted: AdmittedBlock,
+  taken: Taken,
+): void {
+  const { replaced } = admitted;
+  const content =
+    replaced === null ? contents.keep(tx, taken) : contents.replace(tx, replaced.content, taken);
+  stage(tx, asked, admitted, content);
+}
+
+function stage(
+  tx: Transaction,
   { at, blockId }: StageBlock,
   { container, staged, replaced }: AdmittedBlock,
   content: Content,
 ): void {
   const next = nextStaged(tx, staged, replaced, blockId);
   writeStagedBlob(tx, container, at.blob, next);
-  writeStagedBlock(tx, next, blockId, { content });
-  if (replaced !== null) contents.drop(tx, replaced.content);
+  if (replaced === null || !isSame(replaced.content, content)) {
+    writeStagedBlock(tx, next, blockId, { content });
+  }
+}
+
+function isSame(one: Content, other: Content): boolean {
+  return one.id === other.id && one.kind === other.kind && one.length === other.length;
 }
 
 interface AdmittedBlock {
