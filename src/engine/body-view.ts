@@ -25,7 +25,8 @@ export interface State {
    * durable yet sees by it what an answer has to wait for.
    */
   newest: number;
-  get(key: Bytes): Bytes | undefined;
+  /** `name` is that of the key, where it is known. */
+  get(key: Bytes, name?: string): Bytes | undefined;
   /** Entries with `from <= key < until`, each found when it is asked for. */
   scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry>;
 }
@@ -60,9 +61,9 @@ export class BodyView implements View {
     this.#kept = kept;
   }
 
-  get(key: Bytes): Bytes | undefined {
+  get(key: Bytes, name?: string): Bytes | undefined {
     this.check(key);
-    return this.#state.get(key);
+    return this.#state.get(key, name);
   }
 
   range(from: Bytes, until: Bytes, options: RangeOptions): Entry[] {
@@ -144,11 +145,10 @@ export class BodyTransaction extends BodyView implements Transaction {
   }
 
   override get(key: Bytes): Bytes | undefined {
-    if (this.#writes.size > 0) {
-      const write = this.#writes.get(nameOf(key));
-      if (write !== undefined) return write.value ?? undefined;
-    }
-    return super.get(key);
+    if (this.#writes.size === 0) return super.get(key);
+    const name = nameOf(key);
+    const write = this.#writes.get(name);
+    return write === undefined ? super.get(key, name) : (write.value ?? undefined);
   }
 
   set(key: Bytes, value: Bytes): void {

@@ -32,10 +32,11 @@ export class LayeredState implements State {
     return this.#settling !== null;
   }
 
-  get(key: Bytes): Bytes | undefined {
-    if (this.#top.size > 0 || this.#settling !== null) {
-      const name = nameOf(key);
-      const cell = this.#top.get(name) ?? this.#settling?.get(name);
+  get(key: Bytes, known?: string): Bytes | undefined {
+    const settling = this.#settling?.mayHave(key) === true ? this.#settling : null;
+    if (settling !== null || this.#top.mayHave(key)) {
+      const name = known ?? nameOf(key);
+      const cell = this.#top.get(name) ?? settling?.get(name);
       if (cell !== undefined) {
         this.#see(cell);
         return cell.value === null ? undefined : Buffer.from(cell.value);

@@ -26,6 +26,8 @@ export interface Cell extends Named {
 /** Records that lie over those in lmdb until they are put there. */
 export class Overlay {
   readonly #cells = new SortedItems<Cell>();
+  /** Those of which there is a cell: by the first character of names. */
+  readonly #spaces = new Uint8Array(256);
   readonly #slabs: Bytes[] = [];
   #slabUsed = 0;
 
@@ -37,18 +39,24 @@ export class Overlay {
     return this.#cells.get(name);
   }
 
-  /** Takes a copy of the value. */
-  set(name: string, value: Bytes | null, group: number, awaited: number): Cell {
-    const kept = value === null ? null : this.#copy(value);
+  /** Whether there may be cells in the space of this key: a look that needs no name. */
+  mayHave(key: Bytes): boolean {
+    return this.#spaces[key[0] as number] !== 0;
+  }
+
+  /** Takes a copy of the value. The cell is returned if it is the first time in this group. */
+  set(name: string, value: Bytes | null, group: number, awaited: number): Cell | null {
     const found = this.#cells.get(name);
     if (found !== undefined) {
-      found.value = kept;
+      const isFirst = found.group !== group;
+      found.value = this.#copy(value, found.value);
       found.group = group;
       found.awaited = awaited;
-      return found;
+      return isFirst ? found : null;
     }
-    const cell = { name, value: kept, group, awaited };
+    const cell = { name, value: this.#copy(value, null), group, awaited };
     this.#cells.add(cell);
+    this.#spaces[name.charCodeAt(0)] = 1;
     return cell;
   }
 
@@ -83,7 +91,13 @@ export class Overlay {
     for (const slab of this.#slabs.splice(0)) slabs.giveBack(slab);
   }
 
-  #copy(value: Bytes): Bytes {
+  /** Into the memory of `before` if it fits: what is written again and again takes no more of it. */
+  #copy(value: Bytes | null, before: Bytes | null): Bytes | null {
+    if (value === null) return null;
+    if (value.length === before?.length) {
+      value.copy(before);
+      return before;
+    }
     if (value.length > SLAB_VALUE_BYTES_MAX) return Buffer.from(value);
     let slab = this.#slabs.at(-1);
     if (slab === undefined || this.#slabUsed + value.length > SLAB_BYTES) {

@@ -29,3 +29,51 @@ test("a record that was read before it was put, changed or removed is read as it
     for (let time = 0; time < 2; time++) assert.equal(records.get(at)?.toString(), expected);
   }
 });
+
+test("lmdb is not asked again for what it has nothing of, until something is put there", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "lazuli-records-"));
+  const real = await openLmdb(folder);
+  t.after(async () => {
+    await real.close();
+    await rm(folder, { recursive: true });
+  });
+  let asked = 0;
+  const records = new SealedRecords({
+    get: (at) => {
+      asked++;
+      return real.get(at);
+    },
+    getRange: (range) => {
+      asked++;
+      return real.getRange(range);
+    },
+    putSync: real.putSync.bind(real),
+    removeSync: real.removeSync.bind(real),
+    transaction: real.transaction.bind(real),
+    committed: real.committed,
+    resetReadTxn: () => real.resetReadTxn(),
+    close: () => real.close(),
+  });
+  const of = (number: number) => key(SPACE.share, "account", `share ${number}`);
+  const textOf = (number: number) => records.get(of(number))?.toString();
+  const commit = async (change: () => void) => {
+    await real.transaction(change);
+    real.resetReadTxn();
+  };
+  for (let number = 0; number < 10; number++) assert.equal(textOf(number), undefined);
+  assert.equal(asked, 1);
+
+  await commit(() => {
+    records.put(of(1), Buffer.from("one"));
+    records.remove(of(2));
+  });
+  assert.equal(textOf(1), "one");
+  records.lookAnew();
+  assert.equal(textOf(1), "one");
+
+  await commit(() => records.remove(of(1)));
+  records.lookAnew();
+  asked = 0;
+  for (let number = 0; number < 10; number++) assert.equal(textOf(number), undefined);
+  assert.equal(asked, 1);
+});

@@ -7,6 +7,11 @@ import type { Lmdb } from "./lmdb.ts";
 const SCRATCH_BYTES = 64 * KIB;
 const RECENT_SLOTS = 256;
 const RECENT_BYTES_MAX = KIB;
+const SPACES = 256;
+/** What is known of a space. */
+const NOTHING_KNOWN = 0;
+const EMPTY = 1;
+const FILLED = 2;
 
 interface Recent {
   readonly key: Bytes;
@@ -25,11 +30,18 @@ export class SealedRecords {
    */
   readonly #recent: (Recent | undefined)[] = new Array(RECENT_SLOTS).fill(undefined);
 
+  /**
+   * Of some kinds of records there is mostly none, and yet every write asks whether there is one. As
+   * long as lmdb has nothing of a space, it need not be asked.
+   */
+  readonly #spaces = new Uint8Array(SPACES);
+
   constructor(lmdb: Lmdb) {
     this.#lmdb = lmdb;
   }
 
   get(key: Bytes): Bytes | undefined {
+    if (this.#isEmpty(key[0] as number)) return undefined;
     const slot = slotOf(key);
     const recent = this.#recent[slot];
     if (recent?.key.equals(key)) return recent.value;
@@ -51,6 +63,7 @@ export class SealedRecords {
   put(key: Bytes, value: Bytes): void {
     const size = value.length + SEAL_BYTES;
     const room = size <= SCRATCH_BYTES ? this.#scratch : Buffer.allocUnsafeSlow(size);
+    this.#spaces[key[0] as number] = FILLED;
     this.#lmdb.putSync(key, seal(key, value, room));
     this.#recent[slotOf(key)] = undefined;
   }
@@ -58,6 +71,20 @@ export class SealedRecords {
   remove(key: Bytes): void {
     this.#lmdb.removeSync(key);
     this.#recent[slotOf(key)] = undefined;
+  }
+
+  /** All that was put and removed so far is what lmdb reads: spaces may be empty that were not. */
+  lookAnew(): void {
+    this.#spaces.fill(NOTHING_KNOWN);
+  }
+
+  #isEmpty(space: number): boolean {
+    const known = this.#spaces[space];
+    if (known !== NOTHING_KNOWN) return known === EMPTY;
+    const bounds = { start: Buffer.of(space), end: Buffer.of(space + 1), limit: 1 };
+    const [first] = this.#lmdb.getRange(bounds);
+    this.#spaces[space] = first === undefined ? EMPTY : FILLED;
+    return first === undefined;
   }
 
   *#scan(bounds: RangeBounds): Generator<Entry> {

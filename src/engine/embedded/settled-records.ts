@@ -69,6 +69,7 @@ export async function settle(
     await commit(lmdb, step, inTime);
     lmdb.resetReadTxn();
   }
+  records.lookAnew();
 }
 
 /** Whether lmdb could not write for want of space, and provably wrote nothing: then life goes on. */

@@ -134,9 +134,9 @@ export class EmbeddedStore implements Store {
       // Never inside the body of another call.
       await undefined;
       const view = new BodyView(this.#state, this.#clock.now(), this.#kept);
-      const { result, newest } = this.#run(body, view);
-      if (newest > this.#durable) await this.#whenSeen(newest);
-      return result();
+      const ran = this.#run(body, view);
+      if (ran.newest > this.#durable) await this.#whenSeen(ran.newest);
+      return resultOf(ran);
     } finally {
       this.#end();
     }
@@ -150,16 +150,16 @@ export class EmbeddedStore implements Store {
         while (this.#makingRoom !== null) await this.#makingRoom.catch(() => {});
         if (this.#failed) throw this.#refusal;
         const tx = new BodyTransaction(this.#state, this.#clock.now(), this.#nextStamp);
-        const { result, newest, isRefused } = this.#run(body, tx);
-        const bytes = isRefused ? 0 : bytesOf(tx);
-        const takesRoom = !isRefused && (bytes > 0 || tx.tookStamp);
+        const ran = this.#run(body, tx);
+        const bytes = ran.isRefused ? 0 : bytesOf(tx);
+        const takesRoom = !ran.isRefused && (bytes > 0 || tx.tookStamp);
         if (takesRoom && !this.#log.fits(this.#gathering.bytes + bytes)) {
           await this.#makeRoom(bytes);
           continue;
         }
-        if (!isRefused && this.#apply(tx)) await this.#whenWritten(this.#gathering);
-        else if (newest > this.#durable) await this.#whenSeen(newest);
-        return result();
+        if (!ran.isRefused && this.#apply(tx)) await this.#whenWritten(this.#gathering);
+        else if (ran.newest > this.#durable) await this.#whenSeen(ran.newest);
+        return resultOf(ran);
       }
     } finally {
       this.#end();
@@ -195,12 +195,9 @@ export class EmbeddedStore implements Store {
     this.#state.newest = 0;
     try {
       const result = runBody(body, view);
-      return { result: () => result, newest: this.#state.newest, isRefused: false };
-    } catch (error) {
-      const refuse = () => {
-        throw error;
-      };
-      return { result: refuse, newest: this.#state.newest, isRefused: true };
+      return { isRefused: false, result, newest: this.#state.newest };
+    } catch (reason) {
+      return { isRefused: true, reason, newest: this.#state.newest };
     }
   }
 
@@ -215,9 +212,8 @@ export class EmbeddedStore implements Store {
       if (!isPassing) isLasting = true;
       this.#kept.change(key);
       this.#state.change(name, value);
-      const before = this.#state.top.get(name)?.group;
       const cell = this.#state.top.set(name, value, group.number, isPassing ? 0 : group.number);
-      if (before !== group.number) group.cells.push(cell);
+      if (cell !== null) group.cells.push(cell);
       group.bytes += bytesOfRecord(key, value);
     }
     if (!isLasting && group.bytes > UNWANTED_BYTES_MAX) this.#want();
@@ -229,9 +225,9 @@ export class EmbeddedStore implements Store {
     return this.#lastStamp;
   };
 
-  async #whenWritten(group: Group): Promise<void> {
+  #whenWritten(group: Group): Promise<void> {
     this.#want();
-    await group.written;
+    return group.written;
   }
 
   /** For those who have written nothing, a failure is no reason to be unsure. */
@@ -355,13 +351,15 @@ export class EmbeddedStore implements Store {
   }
 }
 
-/** What a body came to. */
-interface Ran<T> {
-  /** Tells what it returned, or throws what it threw. */
-  result(): T;
-  /** The group that this rests on. */
-  readonly newest: number;
-  readonly isRefused: boolean;
+/** What a body came to, and the group that this rests on. */
+type Ran<T> =
+  | { readonly isRefused: false; readonly result: T; readonly newest: number }
+  | { readonly isRefused: true; readonly reason: unknown; readonly newest: number };
+
+/** What it returned, or else throws what it threw. */
+function resultOf<T>(ran: Ran<T>): T {
+  if (ran.isRefused) throw ran.reason;
+  return ran.result;
 }
 
 function bytesOf(tx: BodyTransaction): number {

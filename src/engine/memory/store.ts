@@ -60,8 +60,8 @@ class Records implements State {
   newest = 0;
   readonly #items = new SortedItems<Named & { readonly entry: Entry }>();
 
-  get(key: Bytes): Bytes | undefined {
-    return this.#items.get(nameOf(key))?.entry.value;
+  get(key: Bytes, name = nameOf(key)): Bytes | undefined {
+    return this.#items.get(name)?.entry.value;
   }
 
   *scan(from: Bytes, until: Bytes, reverse: boolean): Generator<Entry> {
