@@ -154,15 +154,9 @@ class World {
     this.#kept.push({ content: slice, bytes: shown, isNested: false, references: 1 });
   }
 
-  /** Some parts of a list, each once or twice, make the list that comes in its place; or it stays. */
+  /** Some parts of a list, each once or twice, make the list that comes in its place. */
   async #handOver(kept: Kept, pick: number): Promise<void> {
     const { store, contents } = this.#bench;
-    if (pick % 4 === 0) {
-      const heirs = new Array(1 + (pick % 3)).fill(kept.content);
-      await store.transact((tx) => contents.handOver(tx, kept.content, heirs));
-      kept.references += heirs.length - 1;
-      return;
-    }
     if (kept.content.kind !== "list") return;
     const bytes: Bytes[] = [];
     const content = await store.transact((tx) => {

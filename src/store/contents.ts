@@ -40,10 +40,7 @@ export interface Contents {
   share(tx: Transaction, content: Content): void;
   /** One reference less; with the last one the content becomes garbage for the sweeper. */
   drop(tx: Transaction, content: Content): void;
-  /**
-   * Drops one and shares others, each as often as it stands here. They may be parts of the one, or
-   * the one itself.
-   */
+  /** Drops one and shares others, each as often as it stands here. They may be parts of the one. */
   handOver(tx: Transaction, content: Content, heirs: readonly Content[]): void;
   /** The parts of a list, from the `skip`-th on; a leaf has none. */
   partsOf(view: View, content: Content, skip: number, limit: number): Part[];

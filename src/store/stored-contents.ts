@@ -118,11 +118,6 @@ export class StoredContents implements Contents {
   }
 
   handOver(tx: Transaction, content: Content, heirs: readonly Content[]): void {
-    const itself = heirs.findIndex(({ id }) => id === content.id);
-    if (itself >= 0) {
-      for (const [at, heir] of heirs.entries()) if (at !== itself) this.share(tx, heir);
-      return;
-    }
     const parts = this.#letGo(tx, content);
     // Most often heirs are the parts that there were, from the first one on.
     let kept = 0;

@@ -5,7 +5,6 @@ import { Fault } from "../../base/fault.ts";
 import type { Content, Part } from "../../store/contents.ts";
 import type { BlockLists } from "./block-lists.ts";
 import { type BlockReference, planBlocks } from "./block-plan.ts";
-import { type Blob, NEW_BLOB } from "./records.ts";
 
 const SEEN = {
   container: {
@@ -20,26 +19,6 @@ const SEEN = {
   old: null,
   staged: null,
 } as const;
-
-const BLOB: Blob = {
-  ...NEW_BLOB,
-  type: "BlockBlob",
-  etag: 1n,
-  createdMs: 0,
-  modifiedMs: 0,
-  content: { id: 8n, kind: "inline", length: 3 },
-  properties: {
-    contentType: "",
-    contentEncoding: "",
-    contentLanguage: "",
-    contentDisposition: "",
-    cacheControl: "",
-    contentMd5: null,
-  },
-  metadata: [],
-  lease: null,
-  versionId: 0n,
-};
 
 function leaf(id: number): Content {
   return { id: BigInt(id), kind: "extent", length: id };
@@ -170,28 +149,4 @@ test("whatever is used, at most half of the uncommitted blocks are touched one b
       assert.ok(plan.shares.length + plan.drops.length <= names.length / 2);
     }),
   );
-});
-
-test("the old list is kept only for just its own blocks, each as it is found by its id", () => {
-  const [a, b, again] = [committed("a", 1), committed("b", 2), committed("a", 3)];
-  const content: Content = { id: 9n, kind: "list", length: 3 };
-  const keptOf = (parts: Part[], staged: [string, Content][], ids: string) => {
-    const old = { ...BLOB, content };
-    const found = { seen: { ...SEEN, old }, committed: parts, uncommitted: staged };
-    const wanted = [...ids].map((id): BlockReference => ({ id, from: "latest" }));
-    const { kept, shares } = planBlocks(found, wanted);
-    if (kept !== null) assert.deepEqual(shares, [content]);
-    return kept;
-  };
-  assert.equal(keptOf([a, b], [], "ab"), content);
-  assert.equal(keptOf([a, b], [["c", leaf(4)]], "ab"), content);
-  assert.equal(keptOf([a, b], [["b", leaf(4)]], "ab"), null);
-  assert.equal(keptOf([a, b], [], "ba"), null);
-  assert.equal(keptOf([a, b], [], "a"), null);
-  assert.equal(keptOf([a, again], [], "aa"), null);
-});
-
-test("a blob that is not made of blocks keeps nothing, even for a list of none", () => {
-  const whole = { seen: { ...SEEN, old: BLOB }, committed: [], uncommitted: [] };
-  assert.equal(planBlocks(whole, []).kept, null);
 });

@@ -11,8 +11,6 @@ export interface BlockReference {
 /** What makes a list of blocks a blob. Every part needs one reference to its content. */
 export interface BlockPlan {
   readonly parts: readonly Part[];
-  /** The old blob's own content, if it is a list of just these parts: then it stays. */
-  readonly kept: Content | null;
   /** Contents that need one reference more, each as often as it stands here. */
   readonly shares: readonly Content[];
   /** Contents that lose the reference which their uncommitted block held. */
@@ -53,7 +51,7 @@ export function* planInSteps(
     uncommitted.set(id, { content, uses: 0 });
   }
   const parts: Part[] = [];
-  const reused: Content[] = [];
+  const kept: Content[] = [];
   for (const [at, { id, from }] of wanted.entries()) {
     if (at % STEP_BLOCKS === STEP_BLOCKS - 1) yield;
     const block = from === "committed" ? undefined : uncommitted.get(id);
@@ -63,7 +61,7 @@ export function* planInSteps(
       parts.push({ content: block.content, from: 0, length: block.content.length, name: id });
     } else if (part !== undefined) {
       parts.push(part);
-      reused.push(part.content);
+      kept.push(part.content);
     } else {
       throw new Fault("InvalidBlockList", {
         BlockId: id,
@@ -71,31 +69,21 @@ export function* planInSteps(
       });
     }
   }
-  const kept = keptList(lists, parts);
-  const old = kept === null ? reused : [kept];
-  return { parts, kept, ...planReferences(old, [...uncommitted.values()]) };
-}
-
-function keptList(
-  { seen: { old }, committed }: BlockLists,
-  parts: readonly Part[],
-): Content | null {
-  if (old?.content.kind !== "list" || parts.length !== committed.length) return null;
-  return parts.every((part, at) => part === committed[at]) ? old.content : null;
+  return { parts, ...planReferences(kept, [...uncommitted.values()]) };
 }
 
 /**
- * The old blob still holds its references, so whatever is used of it needs one more. Uncommitted
+ * The old blob still holds its references, so every block kept of it needs one more. Uncommitted
  * blocks hand theirs over, and those that are not used lose them; unless few are used: then each
  * use takes a reference of its own, and the sweeper drops what the blocks themselves hold.
  */
 function planReferences(
-  old: readonly Content[],
+  kept: readonly Content[],
   blocks: readonly Staged[],
-): Pick<BlockPlan, "shares" | "drops" | "dropsStaged"> {
+): Omit<BlockPlan, "parts"> {
   const used = blocks.filter(({ uses }) => uses > 0);
   const dropsStaged = used.length * 2 < blocks.length;
-  const shares = [...old];
+  const shares = [...kept];
   for (const { content, uses } of used) {
     for (let more = dropsStaged ? 0 : 1; more < uses; more++) shares.push(content);
   }

@@ -69,53 +69,6 @@ test("few blocks are committed in one body, and those that stay cost nothing of 
   assert.equal(await blobs.text("blob"), `${idOf(3)}${idOf(2)}${idOf(1)}`);
 });
 
-test("a list that is committed again stays where it is", async () => {
-  const blobs = await Blobs.open();
-  const ids = [idOf(1), idOf(2), idOf(3)];
-  for (const id of ids) await blobs.stage("blob", id, id);
-  await blobs.commit("blob", ids);
-  await blobs.sweep();
-  const records = await blobs.recordsOfContents();
-  const { context, most } = measuring(blobs);
-  await blobs.commit("blob", ids, context);
-  assert.ok(most() <= 7, `${most()} records`);
-  assert.equal(await blobs.text("blob"), ids.join(""));
-  assert.equal(await blobs.recordsOfContents(), records);
-  await blobs.delete("blob");
-  await blobs.sweep();
-  assert.equal(await blobs.recordsOfContents(), 0);
-});
-
-test("a list that is committed again is shared with a version that stays", async () => {
-  const blobs = await Blobs.open();
-  blobs.settings = { ...blobs.settings, versioning: true };
-  const ids = [idOf(1), idOf(2)];
-  for (const id of ids) await blobs.stage("blob", id, id);
-  const { versionId } = await blobs.commit("blob", ids);
-  const old = { kind: "version", stamp: versionId } as const;
-  await blobs.commit("blob", ids);
-  assert.equal(await blobs.text("blob", old), ids.join(""));
-  await blobs.delete("blob", blobs.use("blob", old));
-  await blobs.sweep();
-  assert.equal(await blobs.text("blob"), ids.join(""));
-});
-
-test("a list that is committed again is shared with a blob that is kept as deleted", async () => {
-  const blobs = await Blobs.open();
-  await blobs.keepDeleted(1);
-  const ids = [idOf(1), idOf(2)];
-  for (const id of ids) await blobs.stage("blob", id, id);
-  await blobs.commit("blob", ids);
-  await blobs.commit("blob", ids);
-  blobs.clock.turn(2 * 86_400_000);
-  await blobs.sweep();
-  assert.equal(await blobs.text("blob"), ids.join(""));
-  await blobs.keepDeleted(null);
-  await blobs.delete("blob");
-  await blobs.sweep();
-  assert.equal(await blobs.recordsOfContents(), 0);
-});
-
 test("many blocks that never stand still are refused as busy, and committed when they do", async () => {
   const blobs = await Blobs.open();
   const ids = Array.from({ length: PAGE_BLOCKS + 1 }, (_, at) => idOf(at));

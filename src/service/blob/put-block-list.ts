@@ -54,7 +54,7 @@ async function commitAmong(
     const lists = readBlockLists(tx, context.contents, admit(tx, asked), blocksMax);
     if (lists === null) return null;
     const plan = planBlocks(lists, asked.blocks);
-    return commit(context, tx, asked, lists.seen, plan, contentOf(context, tx, plan));
+    return commit(context, tx, asked, lists.seen, plan, context.contents.compose(tx, plan.parts));
   });
 }
 
@@ -69,7 +69,7 @@ async function commitMany(context: BlobContext, asked: PutBlockList): Promise<Bl
     const lists = await lookAtBlocks(context, look);
     if (lists === null) break;
     const plan = await planInTurns(lists, asked.blocks);
-    const isLong = plan.kept === null && asked.blocks.length > PAGE_BLOCKS;
+    const isLong = asked.blocks.length > PAGE_BLOCKS;
     const done = isLong
       ? await commitDraft(context, asked, lists.seen, plan)
       : await commitAtOnce(context, asked, lists.seen, plan);
@@ -90,7 +90,7 @@ function commitAtOnce(
   return context.store.transact((tx) => {
     const seen = admit(tx, asked);
     if (hasMoved(looked, seen)) return null;
-    return commit(context, tx, asked, seen, plan, contentOf(context, tx, plan));
+    return commit(context, tx, asked, seen, plan, context.contents.compose(tx, plan.parts));
   });
 }
 
@@ -134,16 +134,12 @@ function admit(view: View, asked: PutBlockList): Seen {
   return { container, old, staged: readStagedBlob(view, container, asked.at.blob) };
 }
 
-function contentOf({ contents }: BlobContext, tx: Transaction, plan: BlockPlan): Content {
-  return plan.kept ?? contents.compose(tx, plan.parts);
-}
-
 function commit(
   context: BlobContext,
   tx: Transaction,
   asked: PutBlockList,
   { container, old, staged }: Seen,
-  references: Pick<BlockPlan, "shares" | "drops" | "dropsStaged">,
+  references: Omit<BlockPlan, "parts">,
   content: Content,
 ): BlobWritten {
   const { contents } = context;
