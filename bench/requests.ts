@@ -84,8 +84,8 @@ export function putBlock(target: Target, blob: BlobSize, block = 0): Buffer {
   });
 }
 
-export function putBlockList(target: Target, blob: BlobSize, blocks: number): Buffer {
-  const ids = Array.from({ length: blocks }, (_, at) => `<Latest>${blockId(at)}</Latest>`);
+export function putBlockList(target: Target, blob: BlobSize, blocks: readonly number[]): Buffer {
+  const ids = blocks.map((block) => `<Latest>${blockId(block)}</Latest>`);
   return signed(target.port, {
     method: "PUT",
     path: pathOf(blob),
