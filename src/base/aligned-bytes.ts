@@ -1,3 +1,4 @@
+import { workerData } from "node:worker_threads";
 import type { Bytes } from "./bytes.ts";
 
 /** What direct I/O counts in: where it begins and ends, in memory and on disk. */
@@ -8,12 +9,22 @@ export const PAGE_BYTES = 4096;
  * is. It is never given back: whoever needs it for a while takes it from `Slabs`.
  */
 export function alignedBytes(bytes: number): Bytes {
-  const at = end;
-  const room = Math.ceil(bytes / PAGE_BYTES) * PAGE_BYTES;
-  const missing = at + room - alignedMemory.buffer.byteLength;
-  if (missing > 0) grow(missing);
-  end = at + room;
-  return Buffer.from(alignedMemory.buffer as unknown as ArrayBuffer, at, bytes);
+  const pages = Math.ceil(bytes / PAGE_BYTES);
+  const at = Atomics.add(pagesTaken, 0, pages) * PAGE_BYTES;
+  const missing = at + pages * PAGE_BYTES - alignedMemory.buffer.byteLength;
+  if (missing > 0) {
+    alignedMemory.grow(Math.ceil(Math.max(missing, GROWTH_BYTES_MIN) / UNIT_BYTES));
+  }
+  return alignedBytesAt(at, bytes);
+}
+
+/** Such bytes again, on a thread that was told where they begin. */
+export function alignedBytesAt(at: number, bytes: number): Bytes {
+  // Another thread may have made it larger.
+  if (at + bytes > alignedMemory.buffer.byteLength) alignedMemory.grow(0);
+  const { buffer } = alignedMemory;
+  views.add(buffer);
+  return Buffer.from(buffer as unknown as ArrayBuffer, at, bytes);
 }
 
 /** Where such bytes begin in `alignedMemory`; null for all others. */
@@ -37,16 +48,12 @@ declare const WebAssembly: {
   Memory: new (limits: { initial: number; maximum: number; shared: true }) => SharedMemory;
 };
 
-export const alignedMemory: SharedMemory = new WebAssembly.Memory({
-  initial: 0,
-  maximum: UNITS_MAX,
-  shared: true,
-});
+/** A thread that gets it as `workerData.alignedMemory` shares it. */
+export const alignedMemory: SharedMemory =
+  workerData?.alignedMemory ??
+  new WebAssembly.Memory({ initial: 1, maximum: UNITS_MAX, shared: true });
 /** The memory as it was seen before and after it grew: all views of the same bytes. */
 const views = new WeakSet<object>();
-let end = 0;
-
-function grow(missing: number): void {
-  alignedMemory.grow(Math.ceil(Math.max(missing, GROWTH_BYTES_MIN) / UNIT_BYTES));
-  views.add(alignedMemory.buffer);
-}
+/** The first page counts the others, for all threads. */
+const pagesTaken = new Int32Array(alignedMemory.buffer, 0, 1);
+Atomics.compareExchange(pagesTaken, 0, 0, 1);

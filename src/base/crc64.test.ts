@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { alignedBytes } from "./aligned-bytes.ts";
-import { Crc64, crc64 } from "./crc64.ts";
+import { Crc64, crc64, crc64Remainder } from "./crc64.ts";
 
 /** The definition, bit by bit. */
 function bitwise(bytes: Uint8Array): Buffer {
@@ -58,6 +58,21 @@ test("it does not matter how the bytes are cut into parts, nor how long they are
         crc.update(bytes.subarray(from, cut));
         from = cut;
       }
+      assert.deepEqual(crc.digest(), expected);
+    }),
+  );
+});
+
+test("a part may be divided elsewhere, and its remainder be appended", () => {
+  const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, at) => (at * at) >>> 3));
+  const expected = crc64(bytes);
+  fc.assert(
+    fc.property(fc.nat(bytes.length), fc.nat(bytes.length), (one, other) => {
+      const crc = new Crc64();
+      const [from, until] = [Math.min(one, other), Math.max(one, other)];
+      crc.update(bytes.subarray(0, from));
+      const parts = [bytes.subarray(from, until), bytes.subarray(until)];
+      for (const part of parts) crc.append(crc64Remainder(part), part.length);
       assert.deepEqual(crc.digest(), expected);
     }),
   );

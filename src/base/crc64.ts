@@ -13,6 +13,10 @@ import {
   I32_SHR_U,
   I32_WRAP_I64,
   I64,
+  I64_AND,
+  I64_MUL,
+  I64_NE,
+  I64_SHL,
   I64_SHR_U,
   I64_XOR,
   i32,
@@ -32,29 +36,12 @@ export class Crc64 {
   #state = ALL_ONES;
 
   update(bytes: Bytes): void {
-    const at = placeInAlignedMemory(bytes);
-    if (at === null) this.#updateThroughWindow(bytes);
-    else this.#updateAt(at, at + bytes.length);
+    this.#state = crc64Remainder(bytes, this.#state);
   }
 
-  #updateAt(at: number, until: number): void {
-    let from = at;
-    for (let bytes = folding.bytesOf(until - from); bytes > 0; ) {
-      folding.fold(from, bytes, this.#state);
-      this.#state = advance(0n, REST_AT, REST_AT + folding.rest.length);
-      from += bytes;
-      bytes = folding.bytesOf(until - from);
-    }
-    this.#state = advance(this.#state, from, until);
-  }
-
-  #updateThroughWindow(bytes: Bytes): void {
-    for (let from = 0; from < bytes.length; from += WINDOW_BYTES) {
-      const part = bytes.subarray(from, from + WINDOW_BYTES);
-      // Into shared memory `copy` would go word by word.
-      window.fill(part, 0, part.length);
-      this.#updateAt(WINDOW_AT, WINDOW_AT + part.length);
-    }
+  /** As `update` does with so many bytes, of which somebody else has found the remainder. */
+  append(remainder: bigint, bytes: number): void {
+    this.#state = shift(this.#state, bytes) ^ remainder;
   }
 
   digest(): Bytes {
@@ -62,6 +49,34 @@ export class Crc64 {
     bytes.writeBigInt64LE(~this.#state);
     return bytes;
   }
+}
+
+/** Of these bytes alone, or behind others that left the remainder `before`. */
+export function crc64Remainder(bytes: Bytes, before = 0n): bigint {
+  const at = placeInAlignedMemory(bytes);
+  return at === null ? throughWindow(bytes, before) : remainderAt(at, at + bytes.length, before);
+}
+
+function remainderAt(at: number, until: number, before: bigint): bigint {
+  let [from, state] = [at, before];
+  for (let bytes = folding.bytesOf(until - from); bytes > 0; ) {
+    folding.fold(from, bytes, state);
+    state = advance(0n, REST_AT, REST_AT + folding.rest.length);
+    from += bytes;
+    bytes = folding.bytesOf(until - from);
+  }
+  return advance(state, from, until);
+}
+
+function throughWindow(bytes: Bytes, before: bigint): bigint {
+  let state = before;
+  for (let from = 0; from < bytes.length; from += WINDOW_BYTES) {
+    const part = bytes.subarray(from, from + WINDOW_BYTES);
+    // Into shared memory `copy` would go word by word.
+    window.fill(part, 0, part.length);
+    state = remainderAt(WINDOW_AT, WINDOW_AT + part.length, state);
+  }
+  return state;
 }
 
 export function crc64(bytes: Bytes): Bytes {
@@ -151,6 +166,48 @@ const advance = compile<(state: bigint, at: number, until: number) => bigint>(
   },
   alignedMemory,
 );
+
+// A remainder behind which so many zeros come is multiplied by a power of x. As a checksum is
+// reflected, its first bit is that of x to the zeroth.
+const FACTOR = 0;
+const OTHER = 1;
+const PRODUCT = 2;
+const multiply = compile<(factor: bigint, other: bigint) => bigint>(
+  {
+    parameters: [I64, I64],
+    results: [I64],
+    locals: [I64],
+    code: [
+      ...whileTrue(
+        [...get(FACTOR), ...i64(0n), I64_NE],
+        [
+          ...[...get(FACTOR), ...i64(63n), I64_SHR_U, ...get(OTHER), I64_MUL],
+          ...[...get(PRODUCT), I64_XOR, ...set(PRODUCT)],
+          ...[...get(FACTOR), ...i64(1n), I64_SHL, ...set(FACTOR)],
+          ...[...get(OTHER), ...i64(1n), I64_AND, ...i64(POLYNOMIAL), I64_MUL],
+          ...[...get(OTHER), ...i64(1n), I64_SHR_U, I64_XOR, ...set(OTHER)],
+        ],
+      ),
+      ...get(PRODUCT),
+    ],
+  },
+  alignedMemory,
+);
+/** For as many zero bytes as 1, 2, 4, … */
+const POWERS = [1n << BigInt(63 - 8)];
+while (POWERS.length < 53) {
+  const last = POWERS.at(-1) as bigint;
+  POWERS.push(multiply(last, last));
+}
+
+function shift(remainder: bigint, bytes: number): bigint {
+  let shifted = remainder;
+  for (let rest = bytes, at = 0; rest > 0; rest = Math.floor(rest / 2), at++) {
+    if (rest % 2 === 1) shifted = multiply(shifted, POWERS[at] as bigint);
+  }
+  return shifted;
+}
+
 fillTables(new BigUint64Array(tables.buffer, TABLES_AT, tables.length / 8));
 
 function fillTables(tables: BigUint64Array): void {

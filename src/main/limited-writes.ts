@@ -1,6 +1,12 @@
 import type { Body } from "../base/bytes.ts";
 import { MIB } from "../base/limits.ts";
-import type { Extents, ExtentWrites, Onlooker, Written } from "../store/extents.ts";
+import {
+  type Extents,
+  type ExtentWrites,
+  type Look,
+  NO_LOOK,
+  type Written,
+} from "../store/extents.ts";
 import { StoreError } from "../store/store.ts";
 
 /** Refuses a body as "full" if the extents would take more than so many bytes with it. */
@@ -14,7 +20,7 @@ export class LimitedWrites implements ExtentWrites {
     this.#bytesMax = bytesMax;
   }
 
-  async write(body: Body, onlooker: Onlooker | null = null): Promise<Written> {
+  async write(body: Body, look: Look = NO_LOOK): Promise<Written> {
     const stored = this.#extents.list().reduce((sum, { bytesOnDisk }) => sum + bytesOnDisk, 0);
     if (stored + this.#arrivingBytes + body.length > this.#bytesMax) {
       const mib = Math.floor(this.#bytesMax / MIB);
@@ -22,7 +28,7 @@ export class LimitedWrites implements ExtentWrites {
     }
     this.#arrivingBytes += body.length;
     try {
-      return await this.#extents.write(body, onlooker);
+      return await this.#extents.write(body, look);
     } finally {
       this.#arrivingBytes -= body.length;
     }

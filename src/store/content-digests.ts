@@ -1,7 +1,7 @@
 import { createHash, hash } from "node:crypto";
 import { placeInAlignedMemory } from "../base/aligned-bytes.ts";
 import type { Bytes } from "../base/bytes.ts";
-import { Crc64, crc64 } from "../base/crc64.ts";
+import { crc64 } from "../base/crc64.ts";
 import type { Digests } from "./contents.ts";
 import type { Md5Thread } from "./md5-thread.ts";
 
@@ -21,33 +21,27 @@ export function digestsOf(bytes: Bytes, asked: Digests): Computed {
   };
 }
 
-/** Digests of a body that comes bit by bit. They end with its last byte, or with `abandon`. */
-export class DigestsUnderWay {
-  readonly #asked: Digests;
+/** The MD5 of a body that comes bit by bit. It ends with its last byte, or with `abandon`. */
+export class Md5UnderWay {
   readonly #thread: Md5Thread;
   #bytesAhead: number;
   #md5: Md5 | null = null;
-  readonly #crc64: Crc64 | null;
 
-  constructor(length: number, asked: Digests, thread: Md5Thread) {
+  constructor(length: number, thread: Md5Thread) {
     this.#bytesAhead = length;
-    this.#asked = asked;
     this.#thread = thread;
-    this.#crc64 = asked.crc64 ? new Crc64() : null;
   }
 
   /** The parts must stay as they are until it is done with them. */
   update(parts: readonly Bytes[]): void | Promise<void> {
-    if (this.#asked.md5) this.#md5 ??= beginMd5(this.#bytesAhead, parts, this.#thread);
+    this.#md5 ??= beginMd5(this.#bytesAhead, parts, this.#thread);
     for (const part of parts) this.#bytesAhead -= part.length;
-    const late = this.#md5?.update(parts, this.#bytesAhead === 0);
-    if (this.#crc64 !== null) for (const part of parts) this.#crc64.update(part);
-    return late;
+    return this.#md5.update(parts, this.#bytesAhead === 0);
   }
 
   /** Of a body that has been seen whole. */
-  finish(): Computed {
-    return { md5: this.#md5?.digest() ?? null, crc64: this.#crc64?.digest() ?? null };
+  finish(): Bytes | null {
+    return this.#md5?.digest() ?? null;
   }
 
   abandon(): void {

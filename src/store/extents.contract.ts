@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { type Body, type Bytes, wholeBody } from "../base/bytes.ts";
+import { crc64 } from "../base/crc64.ts";
 import { keepLoan, lendWhole } from "../base/loan.ts";
 import { gather, inParts, someBytes } from "./bodies.fixture.ts";
-import type { Address, Extents, Written } from "./extents.ts";
+import { type Address, type Extents, NO_LOOK, type Written } from "./extents.ts";
 
 /** The size of extents in these tests: bodies of a few hundred KiB fill several of them. */
 export const CONTRACT_EXTENT_BYTES = 1024 * 1024;
@@ -33,10 +34,13 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
       const seen = await Promise.all(
         bodies.map(async (bytes) => {
           const shown: Promise<Bytes>[] = [];
-          const written = await extents.write(inParts(bytes, 50_001), (parts) => {
-            const late = turns(3).then(() => Buffer.concat(parts));
-            shown.push(late);
-            return late.then(() => {});
+          const written = await extents.write(inParts(bytes, 50_001), {
+            crc64: false,
+            onlooker(parts) {
+              const late = turns(3).then(() => Buffer.concat(parts));
+              shown.push(late);
+              return late.then(() => {});
+            },
           });
           written.release();
           return Buffer.concat(await Promise.all(shown));
@@ -46,6 +50,20 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     },
   );
 
+  promise("the CRC-64 of a body comes with it if it is asked for", async (extents) => {
+    const lengths = [1, 65_532, 65_533, 65_536, 131_064, 131_065, 900_000, 3_000_000];
+    await Promise.all(
+      lengths.map(async (length) => {
+        const bytes = someBytes(length, length);
+        for (const look of [{ crc64: true, onlooker: null }, NO_LOOK]) {
+          const written = await extents.write(inParts(bytes, 50_001), look);
+          assert.deepEqual(written.crc64, look.crc64 ? crc64(bytes) : null);
+          written.release();
+        }
+      }),
+    );
+  });
+
   promise("if the onlooker fails, so does the write, and nothing stays held", async (extents) => {
     const late = () => Promise.reject(new Error("did not like it"));
     const atOnce = () => {
@@ -54,7 +72,7 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     for (const onlooker of [late, atOnce]) {
       for (const length of [50_000, 3_000_000]) {
         const body = inParts(someBytes(length, 1), 50_001);
-        await assert.rejects(extents.write(body, onlooker), /did not like it/);
+        await assert.rejects(extents.write(body, { crc64: true, onlooker }), /did not like it/);
         assert.ok(extents.list().every(({ held }) => !held));
       }
     }

@@ -35,8 +35,16 @@ export interface ExtentWrites {
    * Stores a body in one pass and resolves once its bytes are durable. The extents written to are
    * held until `release` is called. If the sender stops short, nothing stays held.
    */
-  write(body: Body, onlooker?: Onlooker | null): Promise<Written>;
+  write(body: Body, look?: Look): Promise<Written>;
 }
+
+/** What is wanted of a body's bytes while they pass. */
+export interface Look {
+  readonly crc64: boolean;
+  readonly onlooker: Onlooker | null;
+}
+
+export const NO_LOOK: Look = { crc64: false, onlooker: null };
 
 /**
  * Sees all bytes of a body, in their order, where the engine has gathered them. They stay as they are
@@ -62,6 +70,8 @@ export interface Hold {
 export interface Written extends Hold {
   /** In the order of the body. */
   readonly addresses: readonly Address[];
+  /** If it was asked for. */
+  readonly crc64: Bytes | null;
 }
 
 export interface ExtentInfo {

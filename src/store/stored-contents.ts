@@ -1,5 +1,5 @@
 import { type Body, type Bytes, collect } from "../base/bytes.ts";
-import { type Computed, DigestsUnderWay, digestsOf } from "./content-digests.ts";
+import { type Computed, digestsOf, Md5UnderWay } from "./content-digests.ts";
 import { PARTS_PER_LOOKUP, readContent } from "./content-reading.ts";
 import {
   addReference,
@@ -250,12 +250,13 @@ export class StoredContents implements Contents {
 
   async #takeToExtents(body: Body, asked: Digests, writes: ExtentWrites): Promise<Taken> {
     const before = this.#extents.lastExtent;
-    const digests = new DigestsUnderWay(body.length, asked, this.#md5Thread);
+    const md5 = asked.md5 ? new Md5UnderWay(body.length, this.#md5Thread) : null;
+    const onlooker = md5 === null ? null : (parts: readonly Bytes[]) => md5.update(parts);
     let written: Written;
     try {
-      written = await writes.write(body, (parts) => digests.update(parts));
+      written = await writes.write(body, { crc64: asked.crc64, onlooker });
     } catch (error) {
-      digests.abandon();
+      md5?.abandon();
       this.#sweeper.lookAtAllFrom(before);
       throw error;
     }
@@ -268,7 +269,8 @@ export class StoredContents implements Contents {
       written.release();
       this.#sweeper.lookAt(written.addresses.map((at) => at.extent));
     };
-    return new TakenBytes(body.length, digests.finish(), null, written.addresses, release);
+    const digests = { md5: md5?.finish() ?? null, crc64: written.crc64 };
+    return new TakenBytes(body.length, digests, null, written.addresses, release);
   }
 
   #pin(id: bigint): void {

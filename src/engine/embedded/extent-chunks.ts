@@ -25,6 +25,25 @@ export function checksumOf(chunk: Bytes, extent: number): number {
   return (xxh64Low(chunk) ^ Math.imul(extent, EXTENT_FACTOR)) >>> 0;
 }
 
+/** Puts the checksums of a batch behind its chunks, and zeros behind the last one. Shows each chunk. */
+export function sealChunks(
+  pages: Bytes,
+  length: number,
+  extent: number,
+  show: (chunk: Bytes) => void,
+): void {
+  let end = 0;
+  for (let left = length; left > 0; left -= CHUNK_BYTES) {
+    const chunk = pages.subarray(end, end + Math.min(left, CHUNK_BYTES));
+    show(chunk);
+    end = pages.writeUInt32LE(checksumOf(chunk, extent), end + chunk.length);
+  }
+  pages.fill(NO_PAGE, end);
+}
+
+/** What lies behind a piece, up to the next page. */
+const NO_PAGE = Buffer.alloc(PAGE_BYTES);
+
 /** What a piece takes in its file, the gap up to the next piece included. */
 export function bytesOnDisk(length: number): number {
   return upToPage(length + Math.ceil(length / CHUNK_BYTES) * CHECKSUM_BYTES);

@@ -6,7 +6,8 @@ import { type FailStop, StoreError } from "../../store/store.ts";
 import { SYNC_FLAG } from "./direct-io.ts";
 import type { DiskPace } from "./disk-pace.ts";
 import { ReadMarks } from "./read-marks.ts";
-import { WriteQueue } from "./write-queue.ts";
+import { type Settle, WriteQueue } from "./write-queue.ts";
+import { type Batch, writeThreads } from "./write-threads.ts";
 
 /** From here on the next part is under way while one is sent, and the disk's pace is all that counts. */
 const LONG_STRETCH_BYTES = 2 * MIB;
@@ -44,8 +45,8 @@ export class ExtentFile {
   readonly #directFlag: number;
   readonly #pace: DiskPace;
   readonly #marks = new ReadMarks();
-  readonly #writes = new WriteQueue((parts, position, durably) =>
-    this.#writeAll(parts, position, durably),
+  readonly #writes = new WriteQueue((batches, position, durably) =>
+    this.#writeAll(batches, position, durably),
   );
   /** By the flags that they were opened with. */
   readonly #handles = new Map<number, Promise<FileHandle>>();
@@ -100,11 +101,11 @@ export class ExtentFile {
   }
 
   /**
-   * Writes all of it: whole pages, which must not change until it settles. What is not written
+   * Writes all of it, with checksums: the batch must not change until it settles. What is not written
    * durably is durable with the next `sync`.
    */
-  write(pages: Bytes, position: number, durably: boolean): Promise<void> {
-    return this.#writes.write(pages, position, durably);
+  write(batch: Batch, position: number, durably: boolean, settle: Settle): void {
+    this.#writes.write(batch, position, durably, settle);
   }
 
   /**
@@ -155,22 +156,23 @@ export class ExtentFile {
     await Promise.all(handles.map(async (handle) => (await handle).close()));
   }
 
-  async #writeAll(parts: readonly Bytes[], position: number, durably: boolean): Promise<void> {
-    const handle = await this.#openToWrite(durably ? SYNC_FLAG : 0);
+  async #writeAll(
+    batches: readonly Batch[],
+    position: number,
+    durably: boolean,
+  ): Promise<readonly bigint[]> {
+    const { fd } = await this.#openToWrite(durably ? SYNC_FLAG : 0);
+    if (this.#failure !== null) throw this.#failure;
+    let remainders: readonly bigint[];
     try {
-      let rest = parts;
-      for (let at = position; rest.length > 0; ) {
-        if (this.#failure !== null) throw this.#failure;
-        const { bytesWritten } = await handle.writev(rest, at);
-        at += bytesWritten;
-        rest = behind(rest, bytesWritten);
-      }
+      remainders = await writeThreads.write({ fd, extent: this.extent, position, batches });
     } catch (error) {
       const failure = writeError(error, this.path);
       // For all we know it is the sync that has failed.
       throw durably && failure.kind !== "full" ? this.#stop(failure) : failure;
     }
     if (durably && SYNC_FLAG === 0) await this.sync();
+    return remainders;
   }
 
   async #syncNow(): Promise<void> {
@@ -209,18 +211,6 @@ export class ExtentFile {
     handle.catch(() => this.#handles.delete(flags));
     return handle;
   }
-}
-
-/** What is left of some buffers when their first bytes are done with. */
-function behind(parts: readonly Bytes[], bytes: number): readonly Bytes[] {
-  let done = 0;
-  for (const [index, part] of parts.entries()) {
-    if (done + part.length > bytes) {
-      return [part.subarray(bytes - done), ...parts.slice(index + 1)];
-    }
-    done += part.length;
-  }
-  return [];
 }
 
 function readError(error: unknown, path: string): StoreError {

@@ -1,10 +1,12 @@
-import { alignedBytes, PAGE_BYTES } from "../../base/aligned-bytes.ts";
+import { alignedBytes } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
+import { Crc64 } from "../../base/crc64.ts";
 import { MIB } from "../../base/limits.ts";
 import { Slabs } from "../../base/slabs.ts";
-import type { Address, Onlooker, Written } from "../../store/extents.ts";
-import { bytesOnDisk, CHUNK_BYTES, checksumOf, STRIDE_BYTES, upToPage } from "./extent-chunks.ts";
+import type { Address, Look, Onlooker, Written } from "../../store/extents.ts";
+import { bytesOnDisk, CHECKSUM_BYTES, CHUNK_BYTES, STRIDE_BYTES } from "./extent-chunks.ts";
 import type { ExtentFile } from "./extent-file.ts";
+import type { Batch } from "./write-threads.ts";
 
 /** Of one upload in memory: a batch gathers while others are written and looked at. */
 const OWN_BYTES_MAX = 3 * MIB;
@@ -19,9 +21,6 @@ const smallBatches = batchesOf(2);
 const mediumBatches = batchesOf(4);
 const MEDIUM_BYTES_MAX = 16 * MIB;
 const largeBatches = batchesOf(16);
-
-/** What lies behind a piece, up to the next page. */
-const NO_PAGE = Buffer.alloc(PAGE_BYTES);
 
 /** Room for a piece of a body, in a file that was held for it. */
 export interface Room {
@@ -42,7 +41,7 @@ export interface RoomFinder {
 export class ExtentUpload implements Written {
   readonly addresses: Address[] = [];
   readonly #rooms: RoomFinder;
-  readonly #onlooker: Onlooker | null;
+  readonly #look: Look;
   readonly #slabs: Slabs;
   readonly #files: ExtentFile[] = [];
   /** Those in which a piece of several batches lies. */
@@ -50,16 +49,30 @@ export class ExtentUpload implements Written {
   /** Bytes of the body for which there is no piece yet. */
   #bytesAhead: number;
   #piece: Piece | null = null;
-  #batch: Batch | null = null;
-  /** Batches that are written or looked at, oldest first, and those where that failed. */
-  readonly #underWay = new Set<UnderWay>();
+  #batch: UploadBatch | null = null;
+  /** In the order of the body. */
+  readonly #sent: UploadBatch[] = [];
+  /** Batches that are not written yet, and those that are not written or still looked at. */
+  #unwritten = 0;
+  #underWay = 0;
+  #failure: { readonly error: unknown } | null = null;
+  /** Whoever waits for any of them. */
+  #onProgress: (() => void) | null = null;
   #unsyncedBytes = 0;
 
-  constructor(rooms: RoomFinder, length: number, onlooker: Onlooker | null) {
+  constructor(rooms: RoomFinder, length: number, look: Look) {
     this.#rooms = rooms;
     this.#bytesAhead = length;
-    this.#onlooker = onlooker;
+    this.#look = look;
     this.#slabs = slabsFor(bytesOnDisk(length));
+  }
+
+  /** Once everything is durable. */
+  get crc64(): Bytes | null {
+    if (!this.#look.crc64) return null;
+    const crc = new Crc64();
+    for (const { remainder, length } of this.#sent) crc.append(remainder, length);
+    return crc.digest();
   }
 
   /** Waits only for room, or for a batch: most parts cost no turn of the event loop. */
@@ -67,23 +80,25 @@ export class ExtentUpload implements Written {
     for (let at = from; at < part.length; ) {
       const wait = this.#batch === null ? this.#beginBatch() : undefined;
       if (wait !== undefined) return wait.then(() => this.add(part, at));
-      at += this.#gather(this.#piece as Piece, this.#batch as Batch, part, at);
+      at += this.#gather(this.#piece as Piece, this.#batch as UploadBatch, part, at);
     }
   }
 
   /** Resolves once everything is durable. */
   async finish(): Promise<void> {
     if (this.#piece !== null || this.#bytesAhead > 0) throw new Error("a body ended too early");
+    while (this.#unwritten > 0) await this.#progress();
     // Who looks may take longer than the disk.
     const synced = this.#unsynced.size > 0 ? this.#syncAll() : undefined;
     synced?.catch(ignore);
-    for (const { done } of this.#underWay) await done;
+    while (this.#underWay > 0) await this.#progress();
+    if (this.#failure !== null) throw this.#failure.error;
     await synced;
   }
 
   /** Waits until nobody writes or looks any more; the room taken stays unused. */
   async abandon(): Promise<void> {
-    await Promise.allSettled(Array.from(this.#underWay, ({ done }) => done));
+    while (this.#underWay > 0) await this.#progress();
     if (this.#batch !== null) this.#slabs.giveBack(this.#batch.slab);
     this.#batch = null;
     this.release();
@@ -94,19 +109,16 @@ export class ExtentUpload implements Written {
   }
 
   #beginBatch(): void | Promise<void> {
+    if (this.#failure !== null) throw this.#failure.error;
     const piece = this.#piece;
     if (piece === null) return this.#beginPiece();
-    if (this.#mayGather()) {
-      this.#batch = { slab: this.#slabs.take(), chunks: [], chunkAt: 0, end: 0 };
-      return;
-    }
-    const [oldest] = this.#underWay;
-    return oldest?.done;
+    if (!this.#mayGather()) return this.#progress();
+    this.#batch = new UploadBatch(this.#slabs.take(), this.#look.crc64);
   }
 
   #mayGather(): boolean {
     const { bytes, taken } = this.#slabs;
-    return (this.#underWay.size + 1) * bytes < OWN_BYTES_MAX || taken * bytes < SHARED_BYTES_MAX;
+    return (this.#underWay + 1) * bytes < OWN_BYTES_MAX || taken * bytes < SHARED_BYTES_MAX;
   }
 
   #beginPiece(): void | Promise<void> {
@@ -128,66 +140,71 @@ export class ExtentUpload implements Written {
   }
 
   /** Takes what the present chunk has room for, and tells how much that was. */
-  #gather(piece: Piece, batch: Batch, part: Bytes, from: number): number {
-    const room = Math.min(batch.chunkAt + CHUNK_BYTES - batch.end, piece.bytesLeft);
-    const taken = Math.min(room, part.length - from);
-    // Copies, too, and three times as fast as `copy`, which goes word by word where memory is shared.
-    batch.slab.fill(part.subarray(from, from + taken), batch.end, batch.end + taken);
-    batch.end += taken;
+  #gather(piece: Piece, batch: UploadBatch, part: Bytes, from: number): number {
+    const taken = batch.gather(part, from, piece.bytesLeft);
     piece.bytesLeft -= taken;
-    if (taken === room) this.#endChunk(piece, batch);
+    if (piece.bytesLeft === 0 || batch.isFull) this.#send(piece, batch);
     return taken;
   }
 
-  #endChunk(piece: Piece, batch: Batch): void {
-    const chunk = batch.slab.subarray(batch.chunkAt, batch.end);
-    batch.chunks.push(chunk);
-    batch.end = batch.slab.writeUInt32LE(checksumOf(chunk, piece.file.extent), batch.end);
-    batch.chunkAt = batch.end;
-    if (piece.bytesLeft === 0 || batch.end === batch.slab.length) this.#send(piece, batch);
-  }
-
-  #send(piece: Piece, batch: Batch): void {
-    const pages = batch.slab.subarray(0, upToPage(batch.end));
-    pages.fill(NO_PAGE, batch.end);
+  #send(piece: Piece, batch: UploadBatch): void {
     const { file, position, isOneBatch } = piece;
-    piece.position += pages.length;
+    const size = bytesOnDisk(batch.length);
+    piece.position += size;
     if (piece.bytesLeft === 0) this.#piece = null;
     this.#batch = null;
-    const written = file.write(pages, position, isOneBatch);
-    const done = this.#finishBatch(batch.slab, written, this.#show(batch.chunks));
-    const underWay = { written, done };
-    this.#underWay.add(underWay);
-    // A failure is met by whoever waits for this batch next.
-    done.then(() => this.#underWay.delete(underWay), ignore);
-    if (!isOneBatch) this.#syncAhead(file, pages.length);
+    this.#sent.push(batch);
+    this.#unwritten++;
+    this.#underWay++;
+    const { onlooker } = this.#look;
+    file.write(batch, position, isOneBatch, {
+      written: (remainder) => {
+        batch.remainder = remainder;
+        this.#written(batch);
+      },
+      failed: (error) => {
+        this.#failure ??= { error };
+        this.#written(batch);
+      },
+    });
+    if (onlooker !== null) this.#show(batch, onlooker);
+    if (!isOneBatch) this.#syncAhead(file, size);
   }
 
-  #show(chunks: readonly Bytes[]): void | Promise<void> {
-    try {
-      return this.#onlooker?.(chunks);
-    } catch (error) {
-      return Promise.reject(error);
-    }
+  #written(batch: UploadBatch): void {
+    this.#unwritten--;
+    this.#leave(batch);
   }
 
   /** The memory is used again only when it is both written and looked at. */
-  async #finishBatch(
-    slab: Bytes,
-    written: Promise<void>,
-    seen: void | Promise<void>,
-  ): Promise<void> {
-    try {
-      if (seen !== undefined) await Promise.allSettled([written, seen]);
-      await written;
-      if (seen !== undefined) await seen;
-    } finally {
-      this.#slabs.giveBack(slab);
+  #leave(batch: UploadBatch): void {
+    batch.users--;
+    if (batch.users === 0) {
+      this.#slabs.giveBack(batch.slab);
+      this.#underWay--;
     }
+    const wake = this.#onProgress;
+    this.#onProgress = null;
+    wake?.();
+  }
+
+  async #show(batch: UploadBatch, onlooker: Onlooker): Promise<void> {
+    batch.users++;
+    try {
+      await onlooker(batch.chunks());
+    } catch (error) {
+      this.#failure ??= { error };
+    }
+    this.#leave(batch);
+  }
+
+  #progress(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onProgress = resolve;
+    });
   }
 
   async #syncAll(): Promise<void> {
-    for (const { written } of [...this.#underWay]) await written;
     await Promise.all([...this.#unsynced].map((file) => file.sync()));
   }
 
@@ -196,6 +213,47 @@ export class ExtentUpload implements Written {
     if (this.#unsyncedBytes < SYNC_AHEAD_BYTES) return;
     this.#unsyncedBytes = 0;
     file.sync().catch(ignore);
+  }
+}
+
+/** A slab that is filled, written and looked at. */
+class UploadBatch implements Batch {
+  readonly slab: Bytes;
+  readonly crc64: boolean;
+  length = 0;
+  remainder = 0n;
+  /** Those who need it. */
+  users = 1;
+  #end = 0;
+
+  constructor(slab: Bytes, crc64: boolean) {
+    this.slab = slab;
+    this.crc64 = crc64;
+  }
+
+  get isFull(): boolean {
+    return this.#end === this.slab.length;
+  }
+
+  /** Takes what the present chunk has room for, `most` at most, and tells how much that was. */
+  gather(part: Bytes, from: number, most: number): number {
+    const room = CHUNK_BYTES - (this.#end % STRIDE_BYTES);
+    const taken = Math.min(room, most, part.length - from);
+    // Copies, too, and three times as fast as `copy`, which goes word by word where memory is shared.
+    this.slab.fill(part.subarray(from, from + taken), this.#end, this.#end + taken);
+    this.length += taken;
+    this.#end += taken;
+    if (taken === room) this.#end += CHECKSUM_BYTES;
+    return taken;
+  }
+
+  /** The body's bytes, between their checksums. */
+  chunks(): Bytes[] {
+    const chunks: Bytes[] = [];
+    for (let left = this.length, at = 0; left > 0; left -= CHUNK_BYTES, at += STRIDE_BYTES) {
+      chunks.push(this.slab.subarray(at, at + Math.min(left, CHUNK_BYTES)));
+    }
+    return chunks;
   }
 }
 
@@ -217,20 +275,4 @@ interface Piece {
   bytesLeft: number;
   /** Then it is written and synced in one call. */
   readonly isOneBatch: boolean;
-}
-
-interface UnderWay {
-  readonly written: Promise<void>;
-  /** Written and looked at. */
-  readonly done: Promise<void>;
-}
-
-interface Batch {
-  readonly slab: Bytes;
-  /** The body's bytes, between their checksums. */
-  readonly chunks: Bytes[];
-  /** Where the present chunk begins. */
-  chunkAt: number;
-  /** How far it is filled. */
-  end: number;
 }

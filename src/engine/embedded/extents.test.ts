@@ -13,6 +13,7 @@ import type { StoreError } from "../../store/store.ts";
 import { SYNC_FLAG } from "./direct-io.ts";
 import { EmbeddedExtents } from "./extents.ts";
 import { fileHandles } from "./file-handles.fixture.ts";
+import { writeThreads } from "./write-threads.ts";
 
 extentsContract("embedded", async (t) => openIn(t, await newFolder(t)));
 
@@ -34,10 +35,12 @@ test("of bodies that come faster than they are dealt with, a few MiB each are in
     for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
     held -= bytes;
   };
-  (await extents.write(body, look)).release();
+  (await extents.write(body, { crc64: false, onlooker: look })).release();
   assert.ok(heldMost > 4 * MIB && heldMost <= 16 * MIB, `${heldMost} of one`);
   heldMost = 0;
-  const bodies = Array.from({ length: 4 }, () => extents.write(body, look));
+  const bodies = Array.from({ length: 4 }, () =>
+    extents.write(body, { crc64: false, onlooker: look }),
+  );
   for (const written of await Promise.all(bodies)) written.release();
   assert.ok(heldMost <= (16 + 4 * 3) * MIB, `${heldMost} of four`);
 });
@@ -264,7 +267,7 @@ const FEW_BYTES = 50_000;
 
 for (const { bytes, call } of [
   { bytes: MANY_BYTES, call: "datasync" },
-  { bytes: FEW_BYTES, call: SYNC_FLAG === 0 ? "datasync" : "writev" },
+  { bytes: FEW_BYTES, call: SYNC_FLAG === 0 ? "datasync" : "write" },
 ] as const) {
   test(`the first failed sync stops everything, and no later one succeeds: ${bytes} bytes`, async (t) => {
     const folder = await newFolder(t);
@@ -305,7 +308,7 @@ test("a write that the disk refuses fails alone, where the sync comes later", as
   const failures: StoreError[] = [];
   const extents = await openIn(t, await newFolder(t), null, MANY_BYTES * 8, failures);
   // Its batches go together, and then each of them alone.
-  await failNext(t, "writev", 2);
+  await failNext(t, "write", 2);
   await assert.rejects(place(extents, someBytes(MANY_BYTES, 1)), { kind: "broken" });
   assert.equal((await place(extents, someBytes(MANY_BYTES, 2))).length, MANY_BYTES);
   assert.deepEqual(failures, []);
@@ -358,14 +361,14 @@ function fileOf(folder: string, extent: number): string {
 /** Makes the next call of a method fail, or the next few, on whatever file. */
 async function failNext(
   t: TestContext,
-  method: "datasync" | "sync" | "writev" | "read",
+  method: "datasync" | "sync" | "write" | "read",
   times = 1,
 ): Promise<void> {
-  const files = await fileHandles();
+  const called = method === "write" ? writeThreads : await fileHandles();
   const fail = async () => {
     throw Object.assign(new Error("input/output error"), { code: "EIO" });
   };
-  t.mock.method(files, method, fail as never, { times });
+  t.mock.method(called, method as never, fail as never, { times });
 }
 
 async function flipBit(path: string, position: number): Promise<void> {

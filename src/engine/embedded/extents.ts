@@ -2,14 +2,15 @@ import { open, readdir, rename, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import type { Body } from "../../base/bytes.ts";
 import type { Lender } from "../../base/loan.ts";
-import type {
-  Address,
-  EndOfUse,
-  ExtentInfo,
-  Extents,
-  Hold,
-  Onlooker,
-  Written,
+import {
+  type Address,
+  type EndOfUse,
+  type ExtentInfo,
+  type Extents,
+  type Hold,
+  type Look,
+  NO_LOOK,
+  type Written,
 } from "../../store/extents.ts";
 import { type FailStop, StoreError } from "../../store/store.ts";
 import { directIoFlag } from "./direct-io.ts";
@@ -87,8 +88,8 @@ export class EmbeddedExtents implements Extents {
     return extents;
   }
 
-  async write(body: Body, onlooker: Onlooker | null = null): Promise<Written> {
-    const upload = new ExtentUpload(this, body.length, onlooker);
+  async write(body: Body, look: Look = NO_LOOK): Promise<Written> {
+    const upload = new ExtentUpload(this, body.length, look);
     try {
       await body.drain((part) => upload.add(part));
       await upload.finish();

@@ -1,28 +1,38 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { PAGE_BYTES } from "../../base/aligned-bytes.ts";
+import { bytesOnDisk, lengthWithin } from "./extent-chunks.ts";
 import { WriteQueue } from "./write-queue.ts";
 
-const MIB = 1024 * 1024;
+/** As many as one group may have. */
+const MANY_PAGES = 1024;
 
-/** Writes that end when they are told to. */
+/** Writes that end when they are told to. Counts pages. */
 class HandDisk {
   readonly writes: {
     position: number;
-    bytes: number;
+    pages: number;
     durably: boolean;
     end: (error?: Error) => void;
   }[] = [];
   readonly queue = new WriteQueue(
-    (parts, position, durably) =>
+    (batches, position, durably) =>
       new Promise((resolve, reject) => {
-        const bytes = parts.reduce((sum, part) => sum + part.length, 0);
-        const end = (error?: Error) => (error === undefined ? resolve() : reject(error));
-        this.writes.push({ position, bytes, durably, end });
+        const bytes = batches.reduce((sum, { length }) => sum + bytesOnDisk(length), 0);
+        const remainders = batches.map(({ length }) => BigInt(length));
+        const end = (error?: Error) => (error === undefined ? resolve(remainders) : reject(error));
+        const pages = bytes / PAGE_BYTES;
+        this.writes.push({ position: position / PAGE_BYTES, pages, durably, end });
       }),
   );
 
-  write(position: number, bytes: number, durably = false): Promise<void> {
-    return this.queue.write(Buffer.alloc(bytes), position, durably);
+  async write(position: number, pages: number, durably = false): Promise<void> {
+    const length = lengthWithin(pages * PAGE_BYTES);
+    const batch = { slab: Buffer.alloc(0), length, crc64: true };
+    const remainder = await new Promise<bigint>((written, failed) =>
+      this.queue.write(batch, position * PAGE_BYTES, durably, { written, failed }),
+    );
+    assert.equal(remainder, BigInt(length), "each gets its own");
   }
 
   /** Ends the oldest write, and waits for what follows from that. */
@@ -35,8 +45,8 @@ class HandDisk {
     return new Promise((resolve) => setImmediate(resolve));
   }
 
-  get seen(): [position: number, bytes: number][] {
-    return this.writes.map(({ position, bytes }) => [position, bytes]);
+  get seen(): [position: number, pages: number][] {
+    return this.writes.map(({ position, pages }) => [position, pages]);
   }
 }
 
@@ -76,11 +86,15 @@ test("so do those that come while others are written", async () => {
 
 test("a group has an end", async () => {
   const disk = new HandDisk();
-  const all = [disk.write(0, 2 * MIB), disk.write(2 * MIB, 2 * MIB), disk.write(4 * MIB, 1)];
+  const all = [
+    disk.write(0, MANY_PAGES / 2),
+    disk.write(MANY_PAGES / 2, MANY_PAGES / 2),
+    disk.write(MANY_PAGES, 1),
+  ];
   await disk.turn();
   assert.deepEqual(disk.seen, [
-    [0, 4 * MIB],
-    [4 * MIB, 1],
+    [0, MANY_PAGES],
+    [MANY_PAGES, 1],
   ]);
   await disk.end();
   await disk.end();

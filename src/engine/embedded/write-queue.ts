@@ -1,11 +1,23 @@
-import type { Bytes } from "../../base/bytes.ts";
+import { bytesOnDisk } from "./extent-chunks.ts";
+import type { Batch } from "./write-threads.ts";
 
 /** Groups on their way to the disk at one time. What comes meanwhile makes up the next ones. */
 const GROUPS_MAX = 2;
 /** Less would have a pool of threads, and a virtual disk, woken up more often for a long body. */
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 
-type Write = (parts: readonly Bytes[], position: number, durably: boolean) => Promise<void>;
+/** Writes batches one behind the other, and tells a remainder for each of them. */
+type Write = (
+  batches: readonly Batch[],
+  position: number,
+  durably: boolean,
+) => Promise<readonly bigint[]>;
+
+/** What came of a write. No promise: there is one for many. */
+export interface Settle {
+  written(remainder: bigint): void;
+  failed(error: unknown): void;
+}
 
 /**
  * Writes to one file. Those that are next to each other in it, and come in the same turn of the event
@@ -18,17 +30,15 @@ export class WriteQueue {
   #groups = 0;
   #isAwake = false;
 
-  /** `write` writes all the parts, one behind the other, and syncs them if they are to be durable. */
+  /** `write` syncs them, too, if they are to be durable. */
   constructor(write: Write) {
     this.#write = write;
   }
 
   /** The bytes must not change until it settles. Fails alone, even if it went with others. */
-  write(bytes: Bytes, position: number, durably: boolean): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ bytes, position, durably, resolve, reject });
-      this.#wake();
-    });
+  write(batch: Batch, position: number, durably: boolean, settle: Settle): void {
+    this.#waiting.push({ batch, bytes: bytesOnDisk(batch.length), position, durably, settle });
+    this.#wake();
   }
 
   #wake(): void {
@@ -52,37 +62,40 @@ export class WriteQueue {
 
   async #writeGroup(group: readonly QueuedWrite[]): Promise<void> {
     const [first, ...others] = group as [QueuedWrite, ...QueuedWrite[]];
-    const parts = group.map(({ bytes }) => bytes);
+    const batches = group.map(({ batch }) => batch);
     const durably = group.some((queued) => queued.durably);
+    let remainders: readonly bigint[];
     try {
-      await this.#write(parts, first.position, durably);
-      for (const { resolve } of group) resolve();
+      remainders = await this.#write(batches, first.position, durably);
     } catch (error) {
-      if (others.length === 0) first.reject(error);
+      if (others.length === 0) first.settle.failed(error);
       else for (const queued of group) await this.#writeGroup([queued]);
+      return;
     }
+    for (const [at, { settle }] of group.entries()) settle.written(remainders[at] as bigint);
   }
 }
 
 interface QueuedWrite {
-  readonly bytes: Bytes;
+  readonly batch: Batch;
+  /** What it takes on disk. */
+  readonly bytes: number;
   readonly position: number;
   readonly durably: boolean;
-  resolve(): void;
-  reject(error: unknown): void;
+  readonly settle: Settle;
 }
 
 /** Takes the write that waits for longest, and those that follow it in the file. */
 function nextGroup(waiting: QueuedWrite[]): QueuedWrite[] {
   const first = waiting.shift() as QueuedWrite;
   const group = [first];
-  let bytes = first.bytes.length;
+  let bytes = first.bytes;
   for (let at = 0; at < waiting.length; ) {
     const next = waiting[at] as QueuedWrite;
     const follows = next.position === first.position + bytes;
-    if (follows && bytes + next.bytes.length <= GROUP_BYTES_MAX) {
+    if (follows && bytes + next.bytes <= GROUP_BYTES_MAX) {
       group.push(next);
-      bytes += next.bytes.length;
+      bytes += next.bytes;
       waiting.splice(at, 1);
     } else {
       at++;

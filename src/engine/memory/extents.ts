@@ -1,6 +1,15 @@
 import type { Body, Bytes } from "../../base/bytes.ts";
+import { Crc64 } from "../../base/crc64.ts";
 import type { Lender } from "../../base/loan.ts";
-import type { Address, ExtentInfo, Extents, Hold, Onlooker, Written } from "../../store/extents.ts";
+import {
+  type Address,
+  type ExtentInfo,
+  type Extents,
+  type Hold,
+  type Look,
+  NO_LOOK,
+  type Written,
+} from "../../store/extents.ts";
 import { StoreError } from "../../store/store.ts";
 
 const EXTENT_BYTES_MAX = 64 * 1024 * 1024;
@@ -18,9 +27,11 @@ export class MemoryExtents implements Extents {
     this.#extentBytesMax = extentBytesMax;
   }
 
-  async write(body: Body, onlooker: Onlooker | null = null): Promise<Written> {
+  async write(body: Body, { crc64, onlooker }: Look = NO_LOOK): Promise<Written> {
     const pieceBytesMax = this.#extentBytesMax / PIECE_PART;
-    const upload = new MemoryUpload(body.length, pieceBytesMax, (bytes) => this.#reserve(bytes));
+    const crc = crc64 ? new Crc64() : null;
+    const reserve = (bytes: number) => this.#reserve(bytes);
+    const upload = new MemoryUpload(body.length, pieceBytesMax, crc, reserve);
     try {
       await body.drain((part) => {
         upload.add(part);
@@ -148,6 +159,7 @@ interface MemoryExtent {
 class MemoryUpload implements Written {
   readonly addresses: Address[] = [];
   readonly #pieceBytesMax: number;
+  readonly #crc: Crc64 | null;
   readonly #reserve: (bytes: number) => [Bytes, Address, Hold];
   readonly #holds: Hold[] = [];
   #bytesAhead: number;
@@ -157,14 +169,21 @@ class MemoryUpload implements Written {
   constructor(
     length: number,
     pieceBytesMax: number,
+    crc: Crc64 | null,
     reserve: (bytes: number) => [Bytes, Address, Hold],
   ) {
     this.#bytesAhead = length;
     this.#pieceBytesMax = pieceBytesMax;
+    this.#crc = crc;
     this.#reserve = reserve;
   }
 
+  get crc64(): Bytes | null {
+    return this.#crc?.digest() ?? null;
+  }
+
   add(part: Bytes): void {
+    this.#crc?.update(part);
     for (let at = 0; at < part.length; ) {
       if (this.#room.length === 0) this.#beginPiece();
       const bytes = part.copy(this.#room, 0, at);

@@ -1,0 +1,56 @@
+import { writevSync } from "node:fs";
+import { parentPort } from "node:worker_threads";
+import { alignedBytesAt } from "../../base/aligned-bytes.ts";
+import type { Bytes } from "../../base/bytes.ts";
+import { crc64Remainder } from "../../base/crc64.ts";
+import { bytesOnDisk, sealChunks } from "./extent-chunks.ts";
+import type { PlacedBatch, WriteAnswer, WriteAsked } from "./write-threads.ts";
+
+/** The thread behind `WriteThreads`. */
+parentPort?.on("message", (asked: WriteAsked) => parentPort?.postMessage(answerTo(asked)));
+
+function answerTo({ fd, extent, position, batches }: WriteAsked): WriteAnswer {
+  const pages: Bytes[] = [];
+  const remainders: bigint[] = [];
+  for (const batch of batches) {
+    const slab = alignedBytesAt(batch.place, bytesOnDisk(batch.length));
+    pages.push(slab);
+    remainders.push(seal(slab, batch, extent));
+  }
+  try {
+    writeAll(fd, pages, position);
+    return { remainders };
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException;
+    return { message, code };
+  }
+}
+
+function seal(slab: Bytes, { length, crc64 }: PlacedBatch, extent: number): bigint {
+  let remainder = 0n;
+  sealChunks(slab, length, extent, (chunk) => {
+    if (crc64) remainder = crc64Remainder(chunk, remainder);
+  });
+  return remainder;
+}
+
+function writeAll(fd: number, parts: readonly Bytes[], position: number): void {
+  let rest = parts;
+  for (let at = position; rest.length > 0; ) {
+    const bytes = writevSync(fd, rest, at);
+    at += bytes;
+    rest = behind(rest, bytes);
+  }
+}
+
+/** What is left of some buffers when their first bytes are done with. */
+function behind(parts: readonly Bytes[], bytes: number): readonly Bytes[] {
+  let done = 0;
+  for (const [index, part] of parts.entries()) {
+    if (done + part.length > bytes) {
+      return [part.subarray(bytes - done), ...parts.slice(index + 1)];
+    }
+    done += part.length;
+  }
+  return [];
+}
