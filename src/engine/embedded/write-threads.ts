@@ -20,18 +20,12 @@ export interface WriteBatches {
   readonly batches: readonly Batch[];
 }
 
-/** What the thread is told. */
+/** What the thread is told. Of each batch: its place, its length, and 1 if its CRC-64 is wanted. */
 export interface WriteAsked {
   readonly fd: number;
   readonly extent: number;
   readonly position: number;
-  readonly batches: readonly PlacedBatch[];
-}
-
-export interface PlacedBatch {
-  readonly place: number;
-  readonly length: number;
-  readonly crc64: boolean;
+  readonly batches: readonly number[];
 }
 
 /** What it answers: remainders for CRC-64, 0 where none was asked for, or why it has failed. */
@@ -91,11 +85,10 @@ class WriteThread {
   }
 
   write({ fd, extent, position, batches }: WriteBatches): Promise<readonly bigint[]> {
-    const placed = batches.map(({ slab, length, crc64 }) => ({
-      place: placeInAlignedMemory(slab) as number,
-      length,
-      crc64,
-    }));
+    const placed: number[] = [];
+    for (const { slab, length, crc64 } of batches) {
+      placed.push(placeInAlignedMemory(slab) as number, length, crc64 ? 1 : 0);
+    }
     const asked: WriteAsked = { fd, extent, position, batches: placed };
     return new Promise((resolve, reject) => {
       if (this.#waiting.length === 0) this.#worker.ref();

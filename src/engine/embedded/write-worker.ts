@@ -4,7 +4,7 @@ import { alignedBytesAt } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { crc64Remainder } from "../../base/crc64.ts";
 import { bytesOnDisk, sealChunks } from "./extent-chunks.ts";
-import type { PlacedBatch, WriteAnswer, WriteAsked } from "./write-threads.ts";
+import type { WriteAnswer, WriteAsked } from "./write-threads.ts";
 
 /** The thread behind `WriteThreads`. */
 parentPort?.on("message", (asked: WriteAsked) => parentPort?.postMessage(answerTo(asked)));
@@ -12,10 +12,11 @@ parentPort?.on("message", (asked: WriteAsked) => parentPort?.postMessage(answerT
 function answerTo({ fd, extent, position, batches }: WriteAsked): WriteAnswer {
   const pages: Bytes[] = [];
   const remainders: bigint[] = [];
-  for (const batch of batches) {
-    const slab = alignedBytesAt(batch.place, bytesOnDisk(batch.length));
-    pages.push(slab);
-    remainders.push(seal(slab, batch, extent));
+  for (let at = 0; at < batches.length; at += 3) {
+    const [place, length, crc64] = batches.slice(at, at + 3) as [number, number, number];
+    const batch = alignedBytesAt(place, bytesOnDisk(length));
+    pages.push(batch);
+    remainders.push(seal(batch, length, extent, crc64 === 1));
   }
   try {
     writeAll(fd, pages, position);
@@ -26,9 +27,9 @@ function answerTo({ fd, extent, position, batches }: WriteAsked): WriteAnswer {
   }
 }
 
-function seal(slab: Bytes, { length, crc64 }: PlacedBatch, extent: number): bigint {
+function seal(batch: Bytes, length: number, extent: number, crc64: boolean): bigint {
   let remainder = 0n;
-  sealChunks(slab, length, extent, (chunk) => {
+  sealChunks(batch, length, extent, (chunk) => {
     if (crc64) remainder = crc64Remainder(chunk, remainder);
   });
   return remainder;
