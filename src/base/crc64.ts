@@ -57,15 +57,18 @@ export function crc64Remainder(bytes: Bytes, before = 0n): bigint {
   return at === null ? throughWindow(bytes, before) : remainderAt(at, at + bytes.length, before);
 }
 
-function remainderAt(at: number, until: number, before: bigint): bigint {
+/** What can be folded is; what is left of that goes on with the next folding, and last to the tables. */
+function remainderAt(at: number, until: number, before: bigint, level = 0): bigint {
+  const folding = foldings[level];
+  if (folding === undefined) return advance(before, at, until);
   let [from, state] = [at, before];
   for (let bytes = folding.bytesOf(until - from); bytes > 0; ) {
     folding.fold(from, bytes, state);
-    state = advance(0n, REST_AT, REST_AT + folding.rest.length);
+    state = remainderAt(folding.restAt, folding.restUntil, 0n, level + 1);
     from += bytes;
     bytes = folding.bytesOf(until - from);
   }
-  return advance(state, from, until);
+  return remainderAt(from, until, state, level + 1);
 }
 
 function throughWindow(bytes: Bytes, before: bigint): bigint {
@@ -88,9 +91,11 @@ export function crc64(bytes: Bytes): Bytes {
 const POLYNOMIAL = 0x9a6c9329ac4bc9b5n;
 const ALL_ONES = -1n;
 
-/** A multiple of the polynomial, found by search. */
-const folding = new WordFolding([1010, 762, 614, 559, 544, 403, 387, 369, 151, 131, 0]);
-const REST_AT = placeInAlignedMemory(folding.rest) as number;
+/** Multiples of the polynomial, found by search: the fewer terms they have, the more they leave. */
+const foldings = [
+  new WordFolding([1104, 892, 787, 561, 551, 473, 232, 160, 0]),
+  new WordFolding([216, 208, 196, 189, 170, 159, 154, 100, 99, 91, 58, 6, 0]),
+];
 
 // What is left of folding, or too short for it, goes through tables. 64-bit arithmetic in JavaScript
 // means a BigInt per step, a hundred times too slow. So the loop is a WebAssembly function, put

@@ -39,9 +39,10 @@ type Fold = (at: number, until: number, before: number, to: number) => void;
  * is the same polynomial in x to the 64th: so its exponents count words as well as bits.
  */
 export class WordFolding {
-  /** What is left of a block. */
-  readonly rest: Bytes;
-  readonly #restAt: number;
+  /** Where what is left of a block lies in aligned memory. */
+  readonly restAt: number;
+  readonly restUntil: number;
+  readonly #restBytes: number;
   readonly #quotient: Bytes;
   /** Filling shared memory with a number goes byte by byte. */
   readonly #zeros: Bytes;
@@ -51,11 +52,12 @@ export class WordFolding {
   /** `exponents` of the multiple's terms, the highest, which is even, first, and 0 last. */
   constructor(exponents: readonly number[]) {
     const degree = exponents[0] as number;
-    this.rest = alignedBytes(degree * WORD_BYTES);
-    this.#restAt = placeInAlignedMemory(this.rest) as number;
+    this.#restBytes = degree * WORD_BYTES;
+    this.restAt = placeInAlignedMemory(alignedBytes(this.#restBytes)) as number;
+    this.restUntil = this.restAt + this.#restBytes;
     // Before the quotient there are zeros, and behind it, too.
-    this.#quotient = alignedBytes(this.rest.length + BLOCK_BYTES_MAX);
-    this.#zeros = Buffer.alloc(this.rest.length);
+    this.#quotient = alignedBytes(this.#restBytes + BLOCK_BYTES_MAX);
+    this.#zeros = Buffer.alloc(this.#restBytes);
     this.#beforeAt = placeInAlignedMemory(this.#quotient) as number;
     this.#fold = compileFold(exponents.slice(1).map((exponent) => degree - exponent));
   }
@@ -63,22 +65,22 @@ export class WordFolding {
   /** How many of so many bytes can be folded at one go; 0 if that is not worth it. */
   bytesOf(length: number): number {
     const bytes = Math.min(length - (length % VECTOR_BYTES), BLOCK_BYTES_MAX);
-    return bytes >= 2 * this.rest.length ? bytes : 0;
+    return bytes >= 2 * this.#restBytes ? bytes : 0;
   }
 
   /**
-   * Leaves in `rest` what has the checksum of `bytes` bytes of aligned memory, to which `state` is
+   * Leaves there what has the checksum of `bytes` bytes of aligned memory, to which `state` is
    * added first, as a CRC does with what came before.
    */
   fold(at: number, bytes: number, state: bigint): void {
-    const room = this.rest.length;
+    const room = this.#restBytes;
     const until = bytes - room;
     const before = this.#beforeAt;
     // Only the last tap of the first word is here.
     this.#quotient.writeBigInt64LE(state);
     this.#fold(at, at + until, before, before + room);
     this.#quotient.fill(this.#zeros, room + until, room + bytes);
-    this.#fold(at + until, at + bytes, before + until, this.#restAt);
+    this.#fold(at + until, at + bytes, before + until, this.restAt);
   }
 }
 
