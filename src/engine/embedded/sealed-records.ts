@@ -5,7 +5,7 @@ import { SEAL_BYTES, seal, unseal } from "./envelope.ts";
 import type { Lmdb } from "./lmdb.ts";
 
 const SCRATCH_BYTES = 64 * KIB;
-const RECENT_SLOTS = 256;
+const RECENT_SLOTS = 1_024;
 const RECENT_BYTES_MAX = KIB;
 const SPACES = 256;
 /** What is known of a space. */

@@ -95,7 +95,7 @@ export class StorageRestService<Route> implements RestService {
     };
   }
 
-  async handle(request: RestRequest): Promise<RestResponse> {
+  handle(request: RestRequest): Promise<RestResponse> {
     const address = this.#locate(request);
     if (request.method === "OPTIONS") return this.#preflight(request, address.account);
     if (address.account === null || !mayNeedCors(request)) return this.#answer(request, address);
@@ -119,7 +119,7 @@ export class StorageRestService<Route> implements RestService {
     refuseAnonymousWrite(found, request.method);
     refuseScope(found, request.method);
     refuseByTimeout(request.query);
-    return this.#protocol.handle({
+    return await this.#protocol.handle({
       route,
       request,
       account: address.accountName,

@@ -20,7 +20,7 @@ import { propertiesOfBody } from "./properties.ts";
 import { tierOf } from "./tier-headers.ts";
 import { refuseUnsupportedOnCreation } from "./unsupported.ts";
 
-export async function handlePutBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
+export function handlePutBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const name = "x-ms-blob-type";
   const type = requireHeader(call.request.headers, name);
   switch (type) {
