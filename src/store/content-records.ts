@@ -68,6 +68,15 @@ export function writeList(tx: Transaction, id: bigint, parts: readonly Part[]): 
   return length;
 }
 
+/** The same, in the place of a list that had one segment. */
+export function rewriteList(tx: Transaction, id: bigint, parts: readonly Part[]): number {
+  if (parts.length === 0) deleteSegment(tx, id, 0);
+  // One segment begins where the other did.
+  if (parts.length === 0 || parts.length > SEGMENT_PARTS_MAX) return writeList(tx, id, parts);
+  writeSegment(tx, id, 0, parts);
+  return parts.reduce((length, part) => length + part.length, 0);
+}
+
 export function writeSegment(
   tx: Transaction,
   id: bigint,

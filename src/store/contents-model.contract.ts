@@ -10,7 +10,18 @@ import type { Content, Part, Reading } from "./contents.ts";
 
 const kinds = [
   ...["put", "put", "put", "abandon", "compose", "slice", "share", "drop", "drop", "drop"],
-  ...["replace", "hand over", "read", "open", "step", "step", "close", "sweep", "sweep"],
+  ...[
+    "replace",
+    "recompose",
+    "recompose",
+    "read",
+    "open",
+    "step",
+    "step",
+    "close",
+    "sweep",
+    "sweep",
+  ],
 ] as const;
 
 const operation = fc.record({
@@ -97,7 +108,7 @@ class World {
     const from = pick % (kept.bytes.length + 1);
     if (kind === "drop") await this.#drop(kept);
     if (kind === "slice") await this.#slice(kept, from);
-    if (kind === "hand over") await this.#handOver(kept, pick);
+    if (kind === "recompose") await this.#recompose(kept, pick);
     if (kind === "share") {
       await this.#bench.share(kept.content);
       kept.references++;
@@ -155,7 +166,7 @@ class World {
   }
 
   /** Some parts of a list, each once or twice, make the list that comes in its place. */
-  async #handOver(kept: Kept, pick: number): Promise<void> {
+  async #recompose(kept: Kept, pick: number): Promise<void> {
     const { store, contents } = this.#bench;
     if (kept.content.kind !== "list") return;
     const bytes: Bytes[] = [];
@@ -170,10 +181,8 @@ class World {
         }
         at += part.length;
       }
-      const list = contents.compose(tx, parts);
-      const heirs = parts.map((part) => part.content);
-      contents.handOver(tx, kept.content, heirs);
-      return list;
+      const shared = parts.map((part) => part.content);
+      return contents.recompose(tx, kept.content, parts, shared);
     });
     const { isNested } = kept;
     this.#forget(kept);

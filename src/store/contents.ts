@@ -9,7 +9,7 @@ export const INLINE_BYTES_MAX = 16 * 1024;
 /**
  * Contents: what blobs, blocks and files are made of. A content is immutable and counted: it is
  * there from `keep` or `compose` until as many `drop`s as there were `share`s, plus one. Its id may be
- * used again only by who held the last reference (`replace`). A content is a *leaf* (bytes inside its record, or addresses in extents), a *list* of parts of leaves (or of
+ * used again only by who held the last reference (`replace`, `recompose`). A content is a *leaf* (bytes inside its record, or addresses in extents), a *list* of parts of leaves (or of
  * lists of leaves), or a *map* (see `range-map.ts`), which is the only one that can be changed.
  */
 export interface Contents {
@@ -26,6 +26,17 @@ export interface Contents {
   /** A new list from these parts, in order. It takes over one reference to each part's content. */
   compose(tx: Transaction, parts: readonly Part[]): Content;
   /**
+   * Drops a content and composes a list. To `shared` it has no references yet, each as often as it
+   * stands there: they may be parts of the old content, which hands over those it had. A short list
+   * to which there was no other reference makes room for the new one, as in `replace`.
+   */
+  recompose(
+    tx: Transaction,
+    content: Content,
+    parts: readonly Part[],
+    shared: readonly Content[],
+  ): Content;
+  /**
    * A list of so many parts that it takes several bodies. Each body first asks whether the parts'
    * contents are still there; null if they are not. A draft has references of its own to all of them.
    */
@@ -40,8 +51,6 @@ export interface Contents {
   share(tx: Transaction, content: Content): void;
   /** One reference less; with the last one the content becomes garbage for the sweeper. */
   drop(tx: Transaction, content: Content): void;
-  /** Drops one and shares others, each as often as it stands here. They may be parts of the one. */
-  handOver(tx: Transaction, content: Content, heirs: readonly Content[]): void;
   /** The parts of a list, from the `skip`-th on; a leaf has none. */
   partsOf(view: View, content: Content, skip: number, limit: number): Part[];
   /**

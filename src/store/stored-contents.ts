@@ -11,6 +11,7 @@ import {
   readInline,
   readSegment,
   readStarts,
+  rewriteList,
   SEGMENT_PARTS_MAX,
   writeAddresses,
   writeGarbage,
@@ -87,6 +88,23 @@ export class StoredContents implements Contents {
     return { id, kind: "list", length: writeList(tx, id, parts) };
   }
 
+  recompose(
+    tx: Transaction,
+    content: Content,
+    parts: readonly Part[],
+    shared: readonly Content[],
+  ): Content {
+    const { id, kind } = content;
+    const old = kind === "list" && hasOneReference(tx, id) ? this.#shortList(tx, id) : null;
+    if (old !== null) {
+      this.#handOver(tx, old, shared);
+      return { id, kind, length: rewriteList(tx, id, parts) };
+    }
+    for (const heir of shared) this.share(tx, heir);
+    this.drop(tx, content);
+    return this.compose(tx, parts);
+  }
+
   draft(parts: readonly Part[], holds: (view: View) => boolean): Promise<Draft | null> {
     const pins = { pin: (id: bigint) => this.#pin(id), unpin: (id: bigint) => this.#unpin(id) };
     return ListDraft.write(this.#store, pins, parts, holds);
@@ -115,27 +133,6 @@ export class StoredContents implements Contents {
 
   drop(tx: Transaction, content: Content): void {
     for (const part of this.#letGo(tx, content)) this.drop(tx, part.content);
-  }
-
-  handOver(tx: Transaction, content: Content, heirs: readonly Content[]): void {
-    const parts = this.#letGo(tx, content);
-    // Most often heirs are the parts that there were, from the first one on.
-    let kept = 0;
-    while (kept < parts.length && parts[kept]?.content.id === heirs[kept]?.id) kept++;
-    const spare = new Map<bigint, number>();
-    for (const { content: part } of parts.slice(kept)) {
-      spare.set(part.id, (spare.get(part.id) ?? 0) + 1);
-    }
-    for (const heir of heirs.slice(kept)) {
-      const left = spare.get(heir.id) ?? 0;
-      if (left > 0) spare.set(heir.id, left - 1);
-      else this.share(tx, heir);
-    }
-    for (const { content: part } of parts.slice(kept)) {
-      const left = spare.get(part.id) ?? 0;
-      spare.set(part.id, left - 1);
-      if (left > 0) this.drop(tx, part);
-    }
   }
 
   partsOf(view: View, content: Content, skip: number, limit: number): Part[] {
@@ -188,9 +185,25 @@ export class StoredContents implements Contents {
       return NO_PARTS;
     }
     if (!dropReference(tx, id)) return NO_PARTS;
-    const parts = kind === "list" ? this.#takeShortList(tx, id) : null;
-    if (parts === null) writeGarbage(tx, { id, kind: kind === "list" ? kind : "extent" });
-    return parts ?? NO_PARTS;
+    const parts = kind === "list" ? this.#shortList(tx, id) : null;
+    if (parts === null) {
+      writeGarbage(tx, { id, kind: kind === "list" ? kind : "extent" });
+      return NO_PARTS;
+    }
+    deleteContent(tx, id);
+    deleteSegment(tx, id, 0);
+    return parts;
+  }
+
+  /** The references that a list had to its parts: heirs take them over, and those left are dropped. */
+  #handOver(tx: Transaction, parts: readonly Part[], heirs: readonly Content[]): void {
+    const left = parts.map(({ content }) => content);
+    for (const heir of heirs) {
+      const at = left.findIndex(({ id }) => id === heir.id);
+      if (at < 0) this.share(tx, heir);
+      else left.splice(at, 1);
+    }
+    for (const content of left) this.drop(tx, content);
   }
 
   /**
@@ -208,15 +221,12 @@ export class StoredContents implements Contents {
     return true;
   }
 
-  /** A list that every reader finds whole at his first look goes at once. Null if it is longer. */
-  #takeShortList(tx: Transaction, id: bigint): readonly Part[] | null {
-    if (readStarts(tx, id).length !== 1) return null;
-    const parts = readSegment(tx, id, 0);
+  /** The parts of a list that every reader finds whole at his first look: it can go at once. Null if it is longer. */
+  #shortList(view: View, id: bigint): readonly Part[] | null {
+    if (readStarts(view, id).length !== 1) return null;
+    const parts = readSegment(view, id, 0);
     if (parts.length > PARTS_PER_LOOKUP) return null;
-    if (parts.some(({ content }) => content.kind === "list")) return null;
-    deleteContent(tx, id);
-    deleteSegment(tx, id, 0);
-    return parts;
+    return parts.some(({ content }) => content.kind === "list") ? null : parts;
   }
 
   #keepAs(tx: Transaction, id: bigint, taken: Taken): Content {

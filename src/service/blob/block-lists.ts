@@ -52,11 +52,9 @@ export function readBlockLists(
   return { seen, committed, uncommitted };
 }
 
-/** Contents never change and every block restamps its staged blob: these two tell it all. */
+/** Every write restamps its blob, and every block its staged blob: these two tell it all. */
 export function hasMoved(before: Seen, now: Seen): boolean {
-  return (
-    before.old?.content.id !== now.old?.content.id || before.staged?.changed !== now.staged?.changed
-  );
+  return before.old?.etag !== now.old?.etag || before.staged?.changed !== now.staged?.changed;
 }
 
 async function lookOnce(

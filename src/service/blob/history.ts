@@ -1,7 +1,7 @@
 import { endOfRetention } from "../../rules/retention.ts";
 import { NO_TAGS } from "../../rules/tags.ts";
 import { settledTier } from "../../rules/tier.ts";
-import type { Content, Taken } from "../../store/contents.ts";
+import type { Content, Part, Taken } from "../../store/contents.ts";
 import { readDeleteRetention } from "../../store/delete-retention.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { BlobAddress, BlobContext, BlobState, BlobStateAddress } from "./context.ts";
@@ -28,21 +28,15 @@ export interface BlobPlace {
   readonly container: Container;
 }
 
-/**
- * Puts `next`, whose bytes are its own, in the place of `old`. Only to `shared` it has no references
- * yet; they may be the old bytes or parts of them, which hand theirs over.
- */
+/** Puts `next`, whose bytes are its own, in the place of `old`. */
 export function replaceBlob(
   context: BlobContext,
   tx: Transaction,
   place: BlobPlace,
   old: Blob | null,
   next: Blob,
-  shared: readonly Content[] = [],
 ): void {
-  const { contents } = context;
-  if (isReplaced(context, tx, place, old)) contents.handOver(tx, old.content, shared);
-  else for (const content of shared) contents.share(tx, content);
+  if (isReplaced(context, tx, place, old)) context.contents.drop(tx, old.content);
   write(tx, place, old, next);
 }
 
@@ -59,6 +53,26 @@ export function replaceBytes(
   const content = isReplaced(context, tx, place, old)
     ? contents.replace(tx, old.content, taken)
     : contents.keep(tx, taken);
+  const blob = next(content);
+  write(tx, place, old, blob);
+  return blob;
+}
+
+/** The same, of a list of parts. To `shares` it has no references yet. */
+export function replaceParts(
+  context: BlobContext,
+  tx: Transaction,
+  place: BlobPlace,
+  old: Blob | null,
+  { parts, shares }: { readonly parts: readonly Part[]; readonly shares: readonly Content[] },
+  next: (content: Content) => Blob,
+): Blob {
+  const { contents } = context;
+  const isGone = isReplaced(context, tx, place, old);
+  if (!isGone) for (const content of shares) contents.share(tx, content);
+  const content = isGone
+    ? contents.recompose(tx, old.content, parts, shares)
+    : contents.compose(tx, parts);
   const blob = next(content);
   write(tx, place, old, blob);
   return blob;

@@ -3,7 +3,7 @@ import { Fault } from "../../base/fault.ts";
 import { COMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { tierOnUpload } from "../../rules/tier.ts";
-import type { Content } from "../../store/contents.ts";
+import type { Content, Draft } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { admitBlobCreation } from "./admit.ts";
 import { blockBlob } from "./block-blob.ts";
@@ -17,8 +17,14 @@ import {
 } from "./block-lists.ts";
 import { type BlockPlan, type BlockReference, planBlocks, planInSteps } from "./block-plan.ts";
 import type { BlobContext, BlobCreation } from "./context.ts";
-import { replaceBlob } from "./history.ts";
-import { type BlobProperties, deleteStagedBlob, type Metadata, readStagedBlob } from "./records.ts";
+import { replaceBlob, replaceParts } from "./history.ts";
+import {
+  type Blob,
+  type BlobProperties,
+  deleteStagedBlob,
+  type Metadata,
+  readStagedBlob,
+} from "./records.ts";
 import { type BlobWritten, nextBlobState } from "./version.ts";
 
 export interface PutBlockList extends BlobCreation {
@@ -54,7 +60,7 @@ async function commitAmong(
     const lists = readBlockLists(tx, context.contents, admit(tx, asked), blocksMax);
     if (lists === null) return null;
     const plan = planBlocks(lists, asked.blocks);
-    return commit(context, tx, asked, lists.seen, plan, context.contents.compose(tx, plan.parts));
+    return commit(context, tx, asked, lists.seen, plan);
   });
 }
 
@@ -90,12 +96,9 @@ function commitAtOnce(
   return context.store.transact((tx) => {
     const seen = admit(tx, asked);
     if (hasMoved(looked, seen)) return null;
-    return commit(context, tx, asked, seen, plan, context.contents.compose(tx, plan.parts));
+    return commit(context, tx, asked, seen, plan);
   });
 }
-
-/** What a draft leaves to do: it has references of its own, and the staged blocks give up theirs. */
-const DRAFTED = { shares: [], drops: [], dropsStaged: true };
 
 /** The same in several bodies, so that many blocks hold up nobody else. */
 async function commitDraft(
@@ -111,7 +114,7 @@ async function commitDraft(
     return await context.store.transact((tx) => {
       const seen = admit(tx, asked);
       if (hasMoved(looked, seen)) return null;
-      return commit(context, tx, asked, seen, DRAFTED, draft.adopt(tx));
+      return adoptDraft(context, tx, asked, seen, draft);
     });
   } finally {
     draft.release();
@@ -138,19 +141,48 @@ function commit(
   context: BlobContext,
   tx: Transaction,
   asked: PutBlockList,
-  { container, old, staged }: Seen,
-  references: Omit<BlockPlan, "parts">,
-  content: Content,
+  seen: Seen,
+  plan: BlockPlan,
 ): BlobWritten {
-  const { contents } = context;
-  const name = asked.at.blob;
+  const { container, old } = seen;
+  const next = nextBlob(context, tx, asked, old);
+  for (const content of plan.drops) context.contents.drop(tx, content);
+  const blob = replaceParts(context, tx, { at: asked.at, container }, old, plan, next);
+  endStaged(tx, asked, seen, plan.dropsStaged);
+  return blob;
+}
+
+/** A draft has references of its own, and the staged blocks give up theirs. */
+function adoptDraft(
+  context: BlobContext,
+  tx: Transaction,
+  asked: PutBlockList,
+  seen: Seen,
+  draft: Draft,
+): BlobWritten {
+  const { container, old } = seen;
+  const blob = nextBlob(context, tx, asked, old)(draft.adopt(tx));
+  replaceBlob(context, tx, { at: asked.at, container }, old, blob);
+  endStaged(tx, asked, seen, true);
+  return blob;
+}
+
+function nextBlob(
+  context: BlobContext,
+  tx: Transaction,
+  asked: PutBlockList,
+  old: Blob | null,
+): (content: Content) => Blob {
   const written = nextBlobState(context, tx, asked.at, old);
-  for (const content of references.drops) contents.drop(tx, content);
   const tier = tierOnUpload(asked.tier, old?.tier ?? null, tx.now());
-  const next = blockBlob(written, asked, tier, content, asked.properties.contentMd5);
-  replaceBlob(context, tx, { at: asked.at, container }, old, next, references.shares);
-  if (staged !== null) {
-    deleteStagedBlob(tx, container, name, staged, { dropContents: references.dropsStaged });
-  }
-  return written;
+  return (content) => blockBlob(written, asked, tier, content, asked.properties.contentMd5);
+}
+
+function endStaged(
+  tx: Transaction,
+  { at }: PutBlockList,
+  { container, staged }: Seen,
+  dropContents: boolean,
+): void {
+  if (staged !== null) deleteStagedBlob(tx, container, at.blob, staged, { dropContents });
 }
