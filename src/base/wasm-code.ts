@@ -11,7 +11,6 @@ export const END = 0x0b;
 export const I32_LT_U = 0x49;
 export const I32_LE_U = 0x4d;
 export const I64_NE = 0x52;
-export const I64_GE_U = 0x5a;
 export const I32_ADD = 0x6a;
 export const I32_SUB = 0x6b;
 export const I32_AND = 0x71;
@@ -20,7 +19,6 @@ export const I32_XOR = 0x73;
 export const I32_SHL = 0x74;
 export const I32_SHR_U = 0x76;
 export const I32_ROTL = 0x77;
-export const I64_ADD = 0x7c;
 export const I64_MUL = 0x7e;
 export const I64_AND = 0x83;
 export const I64_XOR = 0x85;
@@ -53,7 +51,6 @@ export const pick = (...places: readonly [number, number, number, number]): Code
 ];
 /** Load what lies `offset` bytes behind the address on the stack, as 64 bits. */
 export const loadWord = (offset: number): Code => [0x29, 0, ...count(offset)];
-export const loadHalf = (offset: number): Code => [0x35, 0, ...count(offset)];
 export const load32 = (offset: number): Code => [0x28, 0, ...count(offset)];
 export const store32 = (offset: number): Code => [0x36, 0, ...count(offset)];
 export const loadByte = (offset: number): Code => [0x31, 0, ...count(offset)];
@@ -69,15 +66,6 @@ export const whileTrue = (condition: Code, body: Code): Code => [
   ...body,
   ...[0x0c, 1],
   END,
-  END,
-];
-
-export const ifElse = (condition: Code, then: Code, otherwise: Code): Code => [
-  ...condition,
-  ...[0x04, 0x40],
-  ...then,
-  0x05,
-  ...otherwise,
   END,
 ];
 

@@ -1,6 +1,6 @@
 import { PAGE_BYTES } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
-import { xxh64Low } from "../../base/xxh64.ts";
+import { checksum32 } from "../../base/checksum.ts";
 
 /**
  * In a file, a piece is a row of strides: a chunk of its bytes, and their checksum behind it. All but
@@ -18,11 +18,11 @@ export const CHUNK_BYTES = STRIDE_BYTES - CHECKSUM_BYTES;
 const EXTENT_FACTOR = 0x9e3779b1;
 
 /**
- * The low half of an XXH64, and the extent's number: a file may have been that of another extent, and
- * what a disk has failed to write over must not pass for what should be there.
+ * Of the bytes and of the extent's number: a file may have been that of another extent, and what a
+ * disk has failed to write over must not pass for what should be there.
  */
 export function checksumOf(chunk: Bytes, extent: number): number {
-  return (xxh64Low(chunk) ^ Math.imul(extent, EXTENT_FACTOR)) >>> 0;
+  return (checksum32(chunk) ^ Math.imul(extent, EXTENT_FACTOR)) >>> 0;
 }
 
 /** Puts the checksums of a batch behind its chunks, and zeros behind the last one. Shows each chunk. */

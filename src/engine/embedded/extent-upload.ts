@@ -4,7 +4,13 @@ import { Crc64 } from "../../base/crc64.ts";
 import { MIB } from "../../base/limits.ts";
 import { Slabs } from "../../base/slabs.ts";
 import type { Address, Look, Onlooker, Written } from "../../store/extents.ts";
-import { bytesOnDisk, CHECKSUM_BYTES, CHUNK_BYTES, STRIDE_BYTES } from "./extent-chunks.ts";
+import {
+  bytesOnDisk,
+  CHECKSUM_BYTES,
+  CHUNK_BYTES,
+  STRIDE_BYTES,
+  sealChunks,
+} from "./extent-chunks.ts";
 import type { ExtentFile } from "./extent-file.ts";
 import type { Batch } from "./write-threads.ts";
 
@@ -150,6 +156,8 @@ export class ExtentUpload implements Written {
   #send(piece: Piece, batch: UploadBatch): void {
     const { file, position, isOneBatch } = piece;
     const size = bytesOnDisk(batch.length);
+    // Right after they were copied, its bytes are in the processor's cache.
+    if (!batch.crc64) sealChunks(batch.slab.subarray(0, size), batch.length, file.extent, ignore);
     piece.position += size;
     if (piece.bytesLeft === 0) this.#piece = null;
     this.#batch = null;

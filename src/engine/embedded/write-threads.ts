@@ -9,7 +9,7 @@ export interface Batch {
   readonly slab: Bytes;
   /** Counts the body's bytes. */
   readonly length: number;
-  /** Whether their CRC-64 is wanted. */
+  /** Whether their CRC-64 is wanted. Then their checksums are yet to be put in, too. */
   readonly crc64: boolean;
 }
 
@@ -39,9 +39,10 @@ interface Waiting {
 }
 
 /**
- * Threads that put checksums into batches and write them: to look at every byte is the largest share
- * of a small body's way to the disk. One begins when all others are busy, and there is one for each
- * group that may be under way. They keep the process alive only while they have something to do.
+ * Threads that write batches. Where a CRC-64 is wanted they compute it, and put the checksums in: to
+ * look at every byte twice is the largest share of a small body's way to the disk. One begins when
+ * all others are busy, and there is one for each group that may be under way. They keep the process
+ * alive only while they have something to do.
  */
 class WriteThreads {
   readonly #threads: WriteThread[] = [];

@@ -16,7 +16,7 @@ function answerTo({ fd, extent, position, batches }: WriteAsked): WriteAnswer {
     const [place, length, crc64] = batches.slice(at, at + 3) as [number, number, number];
     const batch = alignedBytesAt(place, bytesOnDisk(length));
     pages.push(batch);
-    remainders.push(seal(batch, length, extent, crc64 === 1));
+    remainders.push(crc64 === 1 ? seal(batch, length, extent) : 0n);
   }
   try {
     writeAll(fd, pages, position);
@@ -27,10 +27,10 @@ function answerTo({ fd, extent, position, batches }: WriteAsked): WriteAnswer {
   }
 }
 
-function seal(batch: Bytes, length: number, extent: number, crc64: boolean): bigint {
+function seal(batch: Bytes, length: number, extent: number): bigint {
   let remainder = 0n;
   sealChunks(batch, length, extent, (chunk) => {
-    if (crc64) remainder = crc64Remainder(chunk, remainder);
+    remainder = crc64Remainder(chunk, remainder);
   });
   return remainder;
 }

@@ -75,7 +75,7 @@ export class IncomingWrite implements LargeFrame {
 
   /** It has been answered, or will never be. Resolves when nobody has anything to do with it. */
   async end(): Promise<void> {
-    this.#body.stop(new DropConnection());
+    if (!this.#body.isTaken) this.#body.stop(new DropConnection());
     await this.#taken.then(
       (taken) => taken.release(),
       () => {},

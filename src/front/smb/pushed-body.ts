@@ -24,6 +24,11 @@ export class PushedBody implements Body {
     this.#busy = this.#unasked;
   }
 
+  /** Whether all of it has come and was taken. */
+  get isTaken(): boolean {
+    return this.#left === 0;
+  }
+
   drain(take: Take): Promise<void> {
     this.#take = take;
     return new Promise((resolve, reject) => {
