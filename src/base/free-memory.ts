@@ -15,10 +15,7 @@ nowhere.close();
  * What is sent to a closed port leaves us and arrives nowhere. Parts of larger buffers are left alone.
  */
 export function freeMemory(bytes: Bytes): void {
-  if (bytes.length === bytes.buffer.byteLength) freeMemoryAround(bytes);
-}
-
-/** The same, with what lies around these bytes: nobody may need that any more, either. */
-export function freeMemoryAround({ buffer }: Bytes): void {
-  if (buffer.byteLength >= FREED_BYTES_MIN) nowhere.postMessage(null, [buffer as ArrayBuffer]);
+  const { buffer, length } = bytes;
+  if (length !== buffer.byteLength || length < FREED_BYTES_MIN) return;
+  nowhere.postMessage(null, [buffer as ArrayBuffer]);
 }

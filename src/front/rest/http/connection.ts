@@ -1,6 +1,8 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { type Bytes, NO_BYTES } from "../../../base/bytes.ts";
+import { KIB } from "../../../base/limits.ts";
+import { type Reader, ReadMemory } from "../../read-memory.ts";
 import type { ListenerLimits } from "./limits.ts";
 import type { Pace, Transfer } from "./pace.ts";
 import { mayBeHead, parseHead, type RequestHead } from "./request-head.ts";
@@ -16,7 +18,8 @@ export interface ConnectionOwner {
 
 /** Who takes the bytes that come, instead of the connection. */
 export interface Receiver {
-  take(part: Bytes): void;
+  /** Null if the part is taken; otherwise its memory is used again when the promise resolves. */
+  take(part: Bytes): Promise<unknown> | null;
   /** Nothing more will come. */
   end(): void;
 }
@@ -27,12 +30,18 @@ const HEAD_END = "\r\n\r\n";
 const LF = 0x0a;
 const CR = 0x0d;
 const MAPPED_IPV4 = "::ffff:";
+/** For a head and what comes with it: all of it is copied. */
+const HEAD_READ_BYTES = 16 * KIB;
+/** For what is taken as it comes. */
+const BODY_READ_BYTES = 64 * KIB;
+
+const memory = new ReadMemory(HEAD_READ_BYTES, BODY_READ_BYTES);
 
 /**
  * A client's connection. Its requests run one after the other, in the order in which they came:
  * clients that send the next before they have the answer to the last mean exactly that.
  */
-export class Connection implements Transfer {
+export class Connection implements Transfer, Reader {
   readonly socket: Socket;
   /** IPv4 looks the same whether or not it came through a socket that also takes IPv6. */
   readonly remoteAddress: string;
@@ -41,15 +50,15 @@ export class Connection implements Transfer {
   /** Whether the connection is closed once it is. */
   isLast = false;
   readonly #owner: ConnectionOwner;
-  /** What has come, and nobody has taken yet. */
+  /** What has come, and nobody has taken yet: a copy, to be kept. */
   #held = NO_BYTES;
   /** So much of it is known not to hold the end of a head. */
   #searched = 0;
   #receiver: Receiver | null = null;
   #isBusy = false;
   #hasServed = false;
-  /** Whether nothing lies before the request that is under way, in the memory it came in. */
-  #isFirstInMemory = true;
+  /** Bytes of the body that are still to come. */
+  #bodyBytesAhead = 0;
   /** Nothing is read any more: the client has ended, or was refused. */
   #isEnded = false;
   /** How long it has been waiting for a request. */
@@ -57,7 +66,8 @@ export class Connection implements Transfer {
   /** Sees to it that the client reads its answer. */
   #pace: Pace | null = null;
 
-  constructor(socket: Socket, owner: ConnectionOwner) {
+  constructor(accepted: Socket, owner: ConnectionOwner) {
+    const socket = memory.socketOf(accepted, this);
     const address = socket.remoteAddress ?? "";
     this.socket = socket;
     this.remoteAddress = address.startsWith(MAPPED_IPV4)
@@ -65,11 +75,11 @@ export class Connection implements Transfer {
       : address;
     this.#owner = owner;
     socket
-      .on("data", (part: Bytes) => this.#take(part))
       .on("end", () => this.#end())
       .on("close", () => this.#close())
       // Clients go away as they like; `close` follows.
-      .on("error", () => {});
+      .on("error", () => {})
+      .resume();
   }
 
   /** Whether no request is under way. */
@@ -89,6 +99,18 @@ export class Connection implements Transfer {
     this.socket.destroy();
   }
 
+  take(chunk: Bytes): Promise<unknown> | null {
+    this.#bodyBytesAhead = Math.max(0, this.#bodyBytesAhead - chunk.length);
+    if (this.#receiver !== null) return this.#receiver.take(chunk);
+    this.#hold(chunk);
+    return null;
+  }
+
+  /** Whoever takes a body that is on its way may hold on to parts of it. */
+  mayHold(): boolean {
+    return this.#bodyBytesAhead > 0;
+  }
+
   /** As much as has come of the next bytes, but not more than asked for. */
   takeHeld(bytesMax: number): Bytes {
     const taken = this.#held.subarray(0, bytesMax);
@@ -106,15 +128,14 @@ export class Connection implements Transfer {
     this.#receiver = receiver;
     this.socket.resume();
     const held = this.takeHeld(this.#held.length);
-    // Whoever has taken a part frees its memory, and somebody may have kept what lies before it.
-    if (held.length > 0) receiver.take(this.#isFirstInMemory ? held : Buffer.from(held));
+    if (held.length > 0) receiver.take(held);
     if (this.#isEnded) receiver.end();
   }
 
   /** The receiver wants no more; `surplus` is what it had too much. */
   stopReceiving(surplus: Bytes): void {
     this.#receiver = null;
-    this.#held = surplus;
+    this.#held = surplus.length === 0 ? NO_BYTES : Buffer.from(surplus);
   }
 
   /** Cuts the client if it does not read on, until the answer is over. */
@@ -149,14 +170,10 @@ export class Connection implements Transfer {
     }
   }
 
-  #take(part: Bytes): void {
-    if (this.#receiver !== null) {
-      this.#receiver.take(part);
-      return;
-    }
+  #hold(chunk: Bytes): void {
     if (this.#isEnded) return;
     const isFirst = this.#held.length === 0;
-    this.#held = isFirst ? part : Buffer.concat([this.#held, part]);
+    this.#held = isFirst ? Buffer.from(chunk) : Buffer.concat([this.#held, chunk]);
     if (this.#isBusy) {
       if (this.#held.length >= this.#owner.limits.heldBytesMax) this.socket.pause();
       return;
@@ -185,13 +202,13 @@ export class Connection implements Transfer {
 
   #serve(headEnd: number): void {
     const head = parseHead(this.#held.toString("latin1", 0, headEnd + 2));
-    this.#isFirstInMemory = this.#held.byteOffset === 0;
     this.#held = this.#held.subarray(headEnd + HEAD_END.length);
     this.#searched = 0;
     if (typeof head === "number") {
       this.#refuse(head);
       return;
     }
+    this.#bodyBytesAhead = Math.max(0, head.bodyBytes - this.#held.length);
     this.#isBusy = true;
     this.#hasServed = true;
     this.isAnswered = false;

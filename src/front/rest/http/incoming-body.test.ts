@@ -25,7 +25,7 @@ function outcome(drained: Promise<void>): Promise<string> {
 async function collect({ body }: RestRequest): Promise<RestResponse> {
   const parts: Buffer[] = [];
   await body.drain((part) => {
-    parts.push(part);
+    parts.push(Buffer.from(part));
   });
   return { status: 200, headers: [], body: Buffer.concat(parts) };
 }
@@ -152,6 +152,38 @@ test("a body can be taken once", async (t) => {
     ).status,
     201,
   );
+});
+
+test("the parts that slow takers have stay as they are while others send", async (t) => {
+  const allHave = [gate(), gate()];
+  const go = gate();
+  const running = await listen(t, async ({ path, body }) => {
+    if (body.length === 0) return DONE;
+    const parts: Buffer[] = [];
+    await body.drain(async (part) => {
+      const isLast = part.includes("!");
+      if (isLast) allHave[path === "/1" ? 1 : 0]?.open();
+      if (isLast) await go.opened;
+      parts.push(Buffer.from(part));
+    });
+    return { status: 200, headers: [], body: Buffer.concat(parts) };
+  });
+  const bodies = ["a".repeat(20 * KIB), "b".repeat(20 * KIB)].map((text) => `${text}!`);
+  const clients = bodies.map((body, at) => {
+    const client = running.connect();
+    // Behind another request, which is answered first, the body is met in a turn of its own.
+    const head = put(body.length).replace("/a/c/b", `/${at}`);
+    return client.send(`${at === 0 ? "" : GET}${head}`);
+  });
+  assert.equal((await clients[1]?.answer())?.status, 201);
+  for (const [at, client] of clients.entries()) client.send(bodies[at] as string);
+  for (const { opened } of allHave) await opened;
+  const other = running.connect();
+  for (let time = 0; time < 3; time++) await other.send(put(9)).send("something").answer();
+  go.open();
+  for (const [at, client] of clients.entries()) {
+    assert.equal((await client.answer()).body, bodies[at]);
+  }
 });
 
 test("what a taker throws ends the drain, and is answered", async (t) => {

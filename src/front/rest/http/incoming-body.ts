@@ -1,6 +1,5 @@
 import { type Body, type Bytes, NO_BYTES } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
-import { freeMemoryAround } from "../../../base/free-memory.ts";
 import type { Connection, Receiver } from "./connection.ts";
 import type { ListenerLimits } from "./limits.ts";
 import type { Pace, Transfer } from "./pace.ts";
@@ -121,36 +120,28 @@ export class IncomingBody implements Body, Transfer {
           resolve();
         }
       };
-      // The head before the first part has been read, and what is behind the last one is not ours.
-      const free = (part: Bytes): void => {
-        if (surplus.length === 0) freeMemoryAround(part);
-      };
-      const takeOne = (part: Bytes): void => {
+      const takeOne = (part: Bytes): Promise<unknown> | null => {
         this.#moved += part.length;
         taking = true;
         try {
           const wait = take(part);
           if (wait === undefined) {
-            free(part);
             taken();
-          } else {
-            this.#waiting = false;
-            connection.socket.pause();
-            const goOn = () => {
-              free(part);
-              connection.socket.resume();
-            };
-            wait.then(goOn).then(taken, fail);
+            return null;
           }
+          this.#waiting = false;
+          connection.socket.pause();
+          return wait.then(() => connection.socket.resume()).then(taken, fail);
         } catch (error) {
           fail(error);
+          return null;
         }
       };
       const receiver: Receiver = {
         take: (part) => {
           const rest = this.length - this.#moved;
           if (part.length > rest) surplus = part.subarray(rest);
-          takeOne(part.length > rest ? part.subarray(0, rest) : part);
+          return takeOne(part.length > rest ? part.subarray(0, rest) : part);
         },
         end: () => {
           if (this.#moved < this.length) this.#stop(new Fault("IncompleteBody"));

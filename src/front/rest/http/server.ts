@@ -78,7 +78,7 @@ class HttpListener implements Listener, Sender, ConnectionOwner {
     this.#server = serverOf(options, (socket) => {
       const connection = new Connection(socket, this);
       this.#connections.add(connection);
-      socket.once("close", () => this.#connections.delete(connection));
+      connection.socket.once("close", () => this.#connections.delete(connection));
     });
   }
 
@@ -265,7 +265,8 @@ function serverOf({ limits, tls }: ListenerOptions, take: (socket: Socket) => vo
   };
   const server =
     tls === null
-      ? createServer(options, take)
+      ? // Not to be read before there is a socket of our own.
+        createServer({ ...options, pauseOnConnect: true }, take)
       : createSecureServer(
           {
             ...options,

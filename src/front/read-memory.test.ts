@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
-import type { Bytes } from "../../base/bytes.ts";
-import { ownSocket } from "./own-socket.ts";
+import type { Bytes } from "../base/bytes.ts";
+import { ReadMemory } from "./read-memory.ts";
+
+const memory = new ReadMemory(16_384, 65_536);
 
 /** A client, and the connection as its server has got it. */
 async function connected(t: TestContext) {
@@ -26,7 +28,7 @@ test("everything that is sent is taken in its order, and the socket ends with th
     taken.push(Buffer.from(chunk));
     return null;
   };
-  const socket = ownSocket(accepted, { take, mayHold: () => false });
+  const socket = memory.socketOf(accepted, { take, mayHold: () => false });
   client.end(sent);
   await once(socket.resume(), "close");
   assert.ok(Buffer.concat(taken).equals(sent));
@@ -43,7 +45,7 @@ test("what is held stays as it is, whatever comes next, here or elsewhere", asyn
       held.push(held.length === 0 ? Buffer.from(chunk) : chunk);
       return isFree;
     };
-    const socket = ownSocket(accepted, { take, mayHold: () => held.length > 0 });
+    const socket = memory.socketOf(accepted, { take, mayHold: () => held.length > 0 });
     client.end(bytes);
     await once(socket.resume(), "close");
     return held;
@@ -54,11 +56,47 @@ test("what is held stays as it is, whatever comes next, here or elsewhere", asyn
   }
 });
 
+test("what may be held only since it was asked for is nobody else's, either", async (t) => {
+  const held: Bytes[] = [];
+  let mayHold = false;
+  const [one, other] = [await connected(t), await connected(t)];
+  const read = async (text: string, { client, accepted }: typeof one, keep: boolean) => {
+    const taken = new Promise<Bytes>((resolve) => {
+      const take = (chunk: Bytes) => {
+        resolve(chunk);
+        return keep ? new Promise<void>(() => {}) : null;
+      };
+      memory.socketOf(accepted, { take, mayHold: () => keep && mayHold }).resume();
+    });
+    mayHold = true;
+    client.write(text);
+    held.push(await taken);
+  };
+  await read("what is held", one, true);
+  await read("something else", other, false);
+  assert.equal(String(held[0]), "what is held");
+});
+
+test("a socket that cannot be moved is read as it is", async (t) => {
+  const { client, accepted } = await connected(t);
+  Object.assign(accepted, { encrypted: false });
+  const taken: Bytes[] = [];
+  const take = (chunk: Bytes) => {
+    taken.push(chunk);
+    return null;
+  };
+  const socket = memory.socketOf(accepted, { take, mayHold: () => false });
+  assert.equal(socket, accepted);
+  client.end("what is sent");
+  await once(socket.resume(), "close");
+  assert.equal(String(Buffer.concat(taken)), "what is sent");
+});
+
 test("its server knows of the connection until it is closed", async (t) => {
   const { server, accepted } = await connected(t);
   const count = () =>
     new Promise<number>((resolve) => server.getConnections((_, found) => resolve(found)));
-  const socket = ownSocket(accepted, { take: () => null, mayHold: () => false }).resume();
+  const socket = memory.socketOf(accepted, { take: () => null, mayHold: () => false }).resume();
   assert.equal(await count(), 1);
   assert.equal(socket.remoteAddress, "127.0.0.1");
   socket.destroy();
