@@ -1,12 +1,15 @@
 import { answerTo } from "./load.ts";
 import { type Memory, memoryOfTree } from "./proc.ts";
-import { createContainer, putBlob } from "./requests.ts";
+import { createContainer, deleteBlob, putBlob } from "./requests.ts";
 import type { Bench, Reading } from "./row.ts";
 import type { Target } from "./server.ts";
 
 const MANY = 100_000;
 const FEW = 1_000;
-/** The few are written this often, so that both memories are those of a server that has worked. */
+/**
+ * So often there are others of the few, so that both memories are those of a server that has worked: what
+ * is written again under its name takes the place it has, and would leave memory as it is.
+ */
 const ROUNDS_OF_FEW = 30;
 const BLOB_BYTES = 1_024;
 const MIB = 1024 * 1024;
@@ -46,16 +49,21 @@ function fill({ servers, load }: Bench): Promise<ManyBlobs> {
   const folder = servers.newFolder();
   return servers.withFolder("lazuli", folder, async (target) => {
     const put = (index: number) => putBlob(target, { index, bytes: BLOB_BYTES });
+    const remove = (index: number) => deleteBlob(target, { index, bytes: BLOB_BYTES });
     await answerTo(target, createContainer(target));
-    for (let round = 0; round < ROUNDS_OF_FEW; round++) await load.each(target, blobs(0, FEW, put));
+    await load.each(target, blobs(0, FEW, put));
+    for (let round = 1; round < ROUNDS_OF_FEW; round++) {
+      await load.each(target, blobs((round - 1) * FEW, round * FEW, remove));
+      await load.each(target, blobs(round * FEW, (round + 1) * FEW, put));
+    }
     const withFew = memoryOfTree(target.pid);
-    await load.each(target, blobs(FEW, MANY, put));
+    await load.each(target, blobs(0, MANY, put));
     return { folder, withFew, withMany: memoryOfTree(target.pid) };
   });
 }
 
-function* blobs(from: number, until: number, put: (index: number) => Buffer): Generator<Buffer> {
-  for (let index = from; index < until; index++) yield put(index);
+function* blobs(from: number, until: number, ask: (index: number) => Buffer): Generator<Buffer> {
+  for (let index = from; index < until; index++) yield ask(index);
 }
 
 /** The middle of a few starts. */

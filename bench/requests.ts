@@ -123,6 +123,10 @@ export function getBlob(target: Target, blob: BlobSize): Buffer {
   return signed(target.port, { method: "GET", path: pathOf(blob) });
 }
 
+export function deleteBlob(target: Target, blob: BlobSize): Buffer {
+  return signed(target.port, { method: "DELETE", path: pathOf(blob) });
+}
+
 export function headBlob(target: Target, blob: BlobSize): Buffer {
   return signed(target.port, { method: "HEAD", path: pathOf(blob) });
 }
