@@ -6,8 +6,8 @@ const TABLE_NAME = /^[A-Za-z][A-Za-z0-9]*$/;
 const RESERVED = "tables";
 
 export const TABLE_NAME_RULE =
-  `The name of a table has ${TABLE_NAME_CHARS_MIN} to ${TABLE_NAME_CHARS_MAX} letters and digits, begins with a ` +
-  `letter, and is not '${RESERVED}'.`;
+  `The name of a table has ${TABLE_NAME_CHARS_MIN} to ${TABLE_NAME_CHARS_MAX} letters and digits, ` +
+  `begins with a letter, and is not '${RESERVED}'.`;
 
 export function refuseTableName(name: string): FaultCode | null {
   if (name.length < TABLE_NAME_CHARS_MIN || name.length > TABLE_NAME_CHARS_MAX) {

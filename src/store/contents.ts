@@ -9,8 +9,9 @@ export const INLINE_BYTES_MAX = 16 * 1024;
 /**
  * Contents: what blobs, blocks and files are made of. A content is immutable and counted: it is
  * there from `keep` or `compose` until as many `drop`s as there were `share`s, plus one. Its id may be
- * used again only by who held the last reference (`replace`, `recompose`). A content is a *leaf* (bytes inside its record, or addresses in extents), a *list* of parts of leaves (or of
- * lists of leaves), or a *map* (see `range-map.ts`), which is the only one that can be changed.
+ * used again only by who held the last reference (`replace`, `recompose`). A content is a *leaf*
+ * (bytes inside its record, or addresses in extents), a *list* of parts of leaves (or of lists of
+ * leaves), or a *map* (see `range-map.ts`), which is the only one that can be changed.
  */
 export interface Contents {
   readonly maps: RangeMaps;

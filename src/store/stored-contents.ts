@@ -221,7 +221,7 @@ export class StoredContents implements Contents {
     return true;
   }
 
-  /** The parts of a list that every reader finds whole at his first look: it can go at once. Null if it is longer. */
+  /** The parts of a list that every reader finds whole at his first look; null if it is longer. */
   #shortList(view: View, id: bigint): readonly Part[] | null {
     if (readStarts(view, id).length !== 1) return null;
     const parts = readSegment(view, id, 0);

@@ -8,7 +8,8 @@ import { systemClock } from "../../base/clock.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import { KIB } from "../../base/limits.ts";
 import type { Store } from "../../store/store.ts";
-import { type Lmdb, openLmdb } from "./lmdb.ts";
+import { lmdbWith } from "./lmdb.fixture.ts";
+import { openLmdb } from "./lmdb.ts";
 import { LOG_BYTES_ENOUGH } from "./log.ts";
 import { openLogFiles } from "./log-file.ts";
 import { EmbeddedStore, openEmbeddedStore } from "./store.ts";
@@ -41,20 +42,13 @@ test("who takes from the front again and again does not pass what was taken befo
 
   const real = await openLmdb(folder);
   let met = 0;
-  const lmdb: Lmdb = {
-    get: (at) => real.get(at),
+  const lmdb = lmdbWith(real, {
     getRange: (range) =>
       real.getRange(range).map((entry) => {
         met++;
         return entry;
       }),
-    putSync: real.putSync.bind(real),
-    removeSync: real.removeSync.bind(real),
-    transaction: real.transaction.bind(real),
-    committed: real.committed,
-    resetReadTxn: () => real.resetReadTxn(),
-    close: () => real.close(),
-  };
+  });
   const log = await openLogFiles(folder);
   const logBytesEnough = LOG_BYTES_ENOUGH + 4 * KIB;
   const setup = { lmdb, log, folder, clock: systemClock, failStop: assert.fail, logBytesEnough };

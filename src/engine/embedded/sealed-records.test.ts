@@ -3,7 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { Bytes } from "../../base/bytes.ts";
 import { key, SPACE } from "../../base/keys.ts";
+import { lmdbWith } from "./lmdb.fixture.ts";
 import { openLmdb } from "./lmdb.ts";
 import { SealedRecords } from "./sealed-records.ts";
 
@@ -38,8 +40,8 @@ test("lmdb is not asked again for what it has nothing of, until something is put
     await rm(folder, { recursive: true });
   });
   let asked = 0;
-  const records = new SealedRecords({
-    get: (at) => {
+  const lmdb = lmdbWith(real, {
+    get: (at: Bytes) => {
       asked++;
       return real.get(at);
     },
@@ -47,13 +49,8 @@ test("lmdb is not asked again for what it has nothing of, until something is put
       asked++;
       return real.getRange(range);
     },
-    putSync: real.putSync.bind(real),
-    removeSync: real.removeSync.bind(real),
-    transaction: real.transaction.bind(real),
-    committed: real.committed,
-    resetReadTxn: () => real.resetReadTxn(),
-    close: () => real.close(),
   });
+  const records = new SealedRecords(lmdb);
   const of = (number: number) => key(SPACE.share, "account", `share ${number}`);
   const textOf = (number: number) => records.get(of(number))?.toString();
   const commit = async (change: () => void) => {

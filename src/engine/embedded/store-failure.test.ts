@@ -10,6 +10,7 @@ import { key, SPACE } from "../../base/keys.ts";
 import { MIB } from "../../base/limits.ts";
 import { type Store, StoreError, type StoreErrorKind } from "../../store/store.ts";
 import { WRITE_MS_MAX } from "./in-time.ts";
+import { lmdbWith } from "./lmdb.fixture.ts";
 import { type Lmdb, openLmdb } from "./lmdb.ts";
 import { LOG_GROWTH_MAX } from "./log.ts";
 import { type LogFile, openLogFiles } from "./log-file.ts";
@@ -34,17 +35,7 @@ async function faulty(t: TestContext, parts: Parts) {
   const real = await openLmdb(folder);
   // What only a new store writes does not count.
   await logSecretOf(real, new SealedRecords(real));
-  const lmdb: Lmdb = {
-    get: (at) => real.get(at),
-    getRange: (range) => real.getRange(range),
-    putSync: (at: Bytes, value: Bytes) => real.putSync(at, value),
-    removeSync: (at: Bytes) => real.removeSync(at),
-    transaction: (run) => real.transaction(run),
-    committed: real.committed,
-    resetReadTxn: () => real.resetReadTxn(),
-    close: () => real.close(),
-    ...parts.lmdb?.(real),
-  };
+  const lmdb = lmdbWith(real, parts.lmdb?.(real) ?? {});
   const { files, found } = await openLogFiles(folder);
   const log = {
     files: [replaced(files[0], parts), replaced(files[1], parts)] as const,

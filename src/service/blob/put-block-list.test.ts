@@ -69,6 +69,43 @@ test("few blocks are committed in one body, and those that stay cost nothing of 
   assert.equal(await blobs.text("blob"), `${idOf(3)}${idOf(2)}${idOf(1)}`);
 });
 
+test("what is rearranged stays as it was in a snapshot, in a version, and where it is kept as deleted", async () => {
+  const ids = [idOf(1), idOf(2)];
+  const made = async (prepare: (blobs: Blobs) => Promise<void> | void) => {
+    const blobs = await Blobs.open();
+    await prepare(blobs);
+    for (const id of ids) await blobs.stage("blob", id, id);
+    const { versionId } = await blobs.commit("blob", ids);
+    return { blobs, versionId };
+  };
+  const rearrange = async (blobs: Blobs) => {
+    await blobs.commit("blob", [idOf(2), idOf(1)]);
+    await blobs.sweep();
+    assert.equal(await blobs.text("blob"), `${idOf(2)}${idOf(1)}`);
+  };
+
+  const { blobs: seen } = await made(() => {});
+  const snapshot = await seen.snapshot("blob");
+  await rearrange(seen);
+  assert.equal(await seen.text("blob", snapshot), ids.join(""));
+
+  const { blobs: versioned, versionId } = await made((blobs) => {
+    blobs.settings = { ...blobs.settings, versioning: true };
+  });
+  await rearrange(versioned);
+  assert.equal(await versioned.text("blob", { kind: "version", stamp: versionId }), ids.join(""));
+
+  const { blobs: kept } = await made((blobs) => blobs.keepDeleted(1));
+  await rearrange(kept);
+  kept.clock.turn(2 * 86_400_000);
+  await kept.sweep();
+  assert.equal(await kept.text("blob"), `${idOf(2)}${idOf(1)}`);
+  await kept.keepDeleted(null);
+  await kept.delete("blob");
+  await kept.sweep();
+  assert.equal(await kept.recordsOfContents(), 0);
+});
+
 test("a short list that is rearranged between the look and the commit is looked up again", async () => {
   const blobs = await Blobs.open();
   for (const id of [idOf(1), idOf(2)]) await blobs.stage("blob", id, id);
