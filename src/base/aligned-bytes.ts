@@ -32,6 +32,17 @@ export function placeInAlignedMemory(bytes: Bytes): number | null {
   return views.has(bytes.buffer) ? bytes.byteOffset : null;
 }
 
+/**
+ * So many bytes from where `bytes` begin, if that is on a page, and as long as they lie in `memory`;
+ * otherwise null.
+ */
+export function pagesAt(bytes: Bytes, memory: Bytes, length: number): Bytes | null {
+  const place = placeInAlignedMemory(bytes);
+  if (place === null || place % PAGE_BYTES !== 0 || bytes.buffer !== memory.buffer) return null;
+  const at = bytes.byteOffset - memory.byteOffset;
+  return at >= 0 && at + length <= memory.length ? memory.subarray(at, at + length) : null;
+}
+
 // The only memory in Node that is known to begin on a page. Most of it is no more than a range of
 // addresses until it is used.
 const UNIT_BYTES = 64 * 1024;

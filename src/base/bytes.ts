@@ -17,13 +17,18 @@ export interface Body {
    */
   drain(take: (part: Bytes) => void | Promise<void>): Promise<void>;
   /**
-   * All of it, to be kept, if it is here already: then nothing need be copied. Otherwise null, and it
-   * can still be drained.
+   * All of it, if it is here already: then nothing need be copied. It is the taker's until its sender
+   * is answered. Otherwise null, and it can still be drained.
    */
   takeWhole?(): Bytes | null;
+  /**
+   * The same with the memory behind it, so much in all, which is the taker's to write to: if it begins
+   * on a page of aligned memory, and nothing else lies there.
+   */
+  takePages?(bytes: number): Bytes | null;
 }
 
-/** All bytes of a body, to be kept. */
+/** All bytes of a body, as long as its sender waits for an answer. */
 export async function collect(body: Body): Promise<Bytes> {
   const here = body.takeWhole?.() ?? null;
   if (here !== null) return here;

@@ -161,6 +161,7 @@ export function oneOf<const W extends string>(...words: W[]): Field<W> {
 /** Enough for nearly every record. */
 const ROOM_BYTES = 64 * 1024;
 const LOOPED_CHARS_MAX = 64;
+const COPIED_BYTES_MAX = 256;
 const U64_MAX = 2n ** 64n - 1n;
 
 /** Writes one record after the other into the same room; each is copied out of it when it is done. */
@@ -222,7 +223,10 @@ class FieldWriter {
   bytes(value: Bytes): void {
     this.count(value.length);
     this.#need(value.length);
-    this.#at += value.copy(this.#bytes, this.#at);
+    // Of memory that is shared `copy` would go word by word.
+    if (value.length > COPIED_BYTES_MAX) this.#bytes.fill(value, this.#at, this.#at + value.length);
+    else value.copy(this.#bytes, this.#at);
+    this.#at += value.length;
   }
 
   done(): Bytes {

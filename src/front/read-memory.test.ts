@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
+import { PAGE_BYTES, placeInAlignedMemory } from "../base/aligned-bytes.ts";
 import type { Bytes } from "../base/bytes.ts";
 import { ReadMemory } from "./read-memory.ts";
 
-const memory = new ReadMemory(16_384, 65_536);
+const memory = new ReadMemory({ shared: 16_384, own: 65_536, owners: 0 });
 
 /** A client, and the connection as its server has got it. */
 async function connected(t: TestContext) {
@@ -75,6 +76,32 @@ test("what may be held only since it was asked for is nobody else's, either", as
   await read("what is held", one, true);
   await read("something else", other, false);
   assert.equal(String(held[0]), "what is held");
+});
+
+test("a few have memory of their own, where what is said to begin a page does", async (t) => {
+  const few = new ReadMemory({ shared: 16_384, own: 65_536, owners: 1 });
+  const chunks: { chunk: Bytes; memory: Bytes | null }[] = [];
+  const read = async ({ client, accepted }: Awaited<ReturnType<typeof connected>>) => {
+    const taken = new Promise<void>((resolve) => {
+      const take = (chunk: Bytes, memory: Bytes | null) => {
+        chunks.push({ chunk, memory });
+        resolve();
+        return new Promise<void>(() => {});
+      };
+      few.socketOf(accepted, { take, mayHold: () => false, bytesBeforePage: 5_000 }).resume();
+    });
+    client.write("what is read");
+    await taken;
+  };
+  await read(await connected(t));
+  await read(await connected(t));
+  const [own, shared] = chunks;
+  const place = placeInAlignedMemory(own?.chunk as Bytes) as number;
+  assert.equal((place + 5_000) % PAGE_BYTES, 0);
+  assert.equal(own?.memory?.byteOffset, own?.chunk.byteOffset);
+  assert.equal(own?.memory?.length, 65_536 - (PAGE_BYTES - (5_000 - PAGE_BYTES)));
+  assert.equal(shared?.memory, null);
+  assert.equal(placeInAlignedMemory(shared?.chunk as Bytes), null);
 });
 
 test("a socket that cannot be moved is read as it is", async (t) => {

@@ -84,7 +84,7 @@ function registerTests(): void {
     await (await openDataFolder(folder)).release();
     await writeFile(join(folder, "lazuli.json"), '{"format":1}\n');
     const earlier =
-      "written by an earlier Lazuli \\(format 1\\), this one reads format 5 only: copy the data .*--location";
+      "written by an earlier Lazuli \\(format 1\\), this one reads format 6 only: copy the data .*--location";
     await assert.rejects(openDataFolder(folder), new RegExp(earlier));
   });
 

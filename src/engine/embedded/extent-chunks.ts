@@ -14,6 +14,17 @@ export const STRIDE_BYTES = 64 * 1024;
 export const CHECKSUM_BYTES = 4;
 export const CHUNK_BYTES = STRIDE_BYTES - CHECKSUM_BYTES;
 
+/**
+ * Up to this size a piece is one chunk, and its bytes lie side by side: blocks of 64 KiB are common,
+ * and so they can be written from where they were read to.
+ */
+export const ONE_CHUNK_BYTES_MAX = STRIDE_BYTES;
+
+/** How long the chunks of such a piece are, but for the last one. */
+export function chunkBytesOf(length: number): number {
+  return length <= ONE_CHUNK_BYTES_MAX ? ONE_CHUNK_BYTES_MAX : CHUNK_BYTES;
+}
+
 /** Spreads the numbers of extents, which are small, over all bits of a checksum. */
 const EXTENT_FACTOR = 0x9e3779b1;
 
@@ -29,12 +40,13 @@ export function checksumOf(chunk: Bytes, extent: number): number {
 export function sealChunks(
   pages: Bytes,
   length: number,
+  chunkBytes: number,
   extent: number,
   show: (chunk: Bytes) => void,
 ): void {
   let end = 0;
-  for (let left = length; left > 0; left -= CHUNK_BYTES) {
-    const chunk = pages.subarray(end, end + Math.min(left, CHUNK_BYTES));
+  for (let left = length; left > 0; left -= chunkBytes) {
+    const chunk = pages.subarray(end, end + Math.min(left, chunkBytes));
     show(chunk);
     end = pages.writeUInt32LE(checksumOf(chunk, extent), end + chunk.length);
   }
@@ -46,7 +58,7 @@ const NO_PAGE = Buffer.alloc(PAGE_BYTES);
 
 /** What a piece takes in its file, the gap up to the next piece included. */
 export function bytesOnDisk(length: number): number {
-  return upToPage(length + Math.ceil(length / CHUNK_BYTES) * CHECKSUM_BYTES);
+  return upToPage(length + Math.ceil(length / chunkBytesOf(length)) * CHECKSUM_BYTES);
 }
 
 /** How long a piece may be that takes no more than so much in its file. */

@@ -9,6 +9,7 @@ import {
   CHECKSUM_BYTES,
   CHUNK_BYTES,
   checksumOf,
+  chunkBytesOf,
   STRIDE_BYTES,
   upToPage,
 } from "./extent-chunks.ts";
@@ -53,13 +54,14 @@ export class PieceLender implements Lender {
 
   #read(chunks: number): Promise<Loan> {
     const [file, at, from, isDirect] = [this.#file, this.#at, this.#from, this.#isDirect];
-    this.#from = Math.min(startOfChunk(from) + chunks * CHUNK_BYTES, this.#until);
+    const end = startOfChunk(at, from) + chunks * chunkBytesOf(at.length);
+    this.#from = Math.min(end, this.#until);
     return lendChunks({ file, at, from, until: this.#from, isDirect });
   }
 }
 
 function isBestDirect(file: ExtentFile, at: Address, from: number, length: number): boolean {
-  const first = startOfChunk(from);
+  const first = startOfChunk(at, from);
   return file.isBestDirect(at.offset + first, from + length - first);
 }
 
@@ -68,8 +70,9 @@ function chunksAtOnce(): number {
   return slabs.taken < LENT_SLABS_MAX ? READ_CHUNKS_MAX : COPIED_CHUNKS_MAX;
 }
 
-function startOfChunk(at: number): number {
-  return Math.floor(at / CHUNK_BYTES) * CHUNK_BYTES;
+/** Where the chunk begins that has this byte of a piece. */
+function startOfChunk({ length }: Address, byte: number): number {
+  return byte - (byte % chunkBytesOf(length));
 }
 
 interface LendChunks {
@@ -86,20 +89,21 @@ interface LendChunks {
  */
 async function lendChunks(asked: LendChunks): Promise<Loan> {
   const { file, at, from, until, isDirect } = asked;
-  const first = startOfChunk(from);
-  const last = startOfChunk(until - 1);
-  const end = Math.min(last + CHUNK_BYTES, at.length);
-  const strides = (last - first) / CHUNK_BYTES + 1;
+  const chunkBytes = chunkBytesOf(at.length);
+  const first = startOfChunk(at, from);
+  const last = startOfChunk(at, until - 1);
+  const end = Math.min(last + chunkBytes, at.length);
+  const strides = (last - first) / chunkBytes + 1;
   const slab = slabs.take();
   try {
     const pages = slab.subarray(0, upToPage(end - first + strides * CHECKSUM_BYTES));
-    const position = at.offset + (first / CHUNK_BYTES) * STRIDE_BYTES;
+    const position = at.offset + (first / chunkBytes) * STRIDE_BYTES;
     if (!(await file.read(pages, position, isDirect))) throw damaged(asked, first);
     const parts: Bytes[] = [];
     for (let stride = 0; stride < strides; stride++) {
-      const start = first + stride * CHUNK_BYTES;
+      const start = first + stride * chunkBytes;
       const chunkAt = stride * STRIDE_BYTES;
-      const chunk = pages.subarray(chunkAt, chunkAt + Math.min(CHUNK_BYTES, end - start));
+      const chunk = pages.subarray(chunkAt, chunkAt + Math.min(chunkBytes, end - start));
       const checksum = pages.readUInt32LE(chunkAt + chunk.length);
       if (checksumOf(chunk, at.extent) !== checksum) throw damaged(asked, start);
       const isWhole = from <= start && start + chunk.length <= until;

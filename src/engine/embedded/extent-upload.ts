@@ -7,7 +7,7 @@ import type { Address, Look, Onlooker, Written } from "../../store/extents.ts";
 import {
   bytesOnDisk,
   CHECKSUM_BYTES,
-  CHUNK_BYTES,
+  chunkBytesOf,
   STRIDE_BYTES,
   sealChunks,
 } from "./extent-chunks.ts";
@@ -41,8 +41,8 @@ export interface RoomFinder {
 }
 
 /**
- * One body on its way into extents. Its bytes are copied once, into batches: there they get their
- * checksums, are looked at by whoever wants to see them, and go to the disk, all in one place.
+ * One body on its way into extents. Its bytes are copied once, into batches, or not at all: there they
+ * get their checksums, are looked at by whoever wants to see them, and go to the disk, all in one place.
  */
 export class ExtentUpload implements Written {
   readonly addresses: Address[] = [];
@@ -90,6 +90,20 @@ export class ExtentUpload implements Written {
     }
   }
 
+  /** All of the body at one go, where it lies: pages that are one chunk, with room for its checksum. */
+  addPages(pages: Bytes): void | Promise<void> {
+    const wait = this.#beginPiece();
+    const send = () => {
+      const piece = this.#piece as Piece;
+      const batch = new UploadBatch(pages, null, piece, this.#look.crc64);
+      batch.length = piece.bytesLeft;
+      piece.bytesLeft = 0;
+      this.#send(piece, batch);
+    };
+    if (wait !== undefined) return wait.then(send);
+    send();
+  }
+
   /** Resolves once everything is durable. */
   async finish(): Promise<void> {
     if (this.#piece !== null || this.#bytesAhead > 0) throw new Error("a body ended too early");
@@ -105,7 +119,7 @@ export class ExtentUpload implements Written {
   /** Waits until nobody writes or looks any more; the room taken stays unused. */
   async abandon(): Promise<void> {
     while (this.#underWay > 0) await this.#progress();
-    if (this.#batch !== null) this.#slabs.giveBack(this.#batch.slab);
+    this.#batch?.giveBack();
     this.#batch = null;
     this.release();
   }
@@ -116,10 +130,11 @@ export class ExtentUpload implements Written {
 
   #beginBatch(): void | Promise<void> {
     if (this.#failure !== null) throw this.#failure.error;
-    const piece = this.#piece;
-    if (piece === null) return this.#beginPiece();
+    const wait = this.#piece === null ? this.#beginPiece() : undefined;
+    if (wait !== undefined) return wait;
     if (!this.#mayGather()) return this.#progress();
-    this.#batch = new UploadBatch(this.#slabs.take(), this.#look.crc64);
+    const slabs = this.#slabs;
+    this.#batch = new UploadBatch(slabs.take(), slabs, this.#piece as Piece, this.#look.crc64);
   }
 
   #mayGather(): boolean {
@@ -138,11 +153,11 @@ export class ExtentUpload implements Written {
       this.addresses.push({ extent: file.extent, offset, length, bytesOnDisk: size });
       const isOneBatch = size <= this.#slabs.bytes;
       if (!isOneBatch) this.#unsynced.add(file);
-      this.#piece = { file, position: offset, bytesLeft: length, isOneBatch };
+      const chunkBytes = chunkBytesOf(length);
+      this.#piece = { file, position: offset, bytesLeft: length, chunkBytes, isOneBatch };
     };
     if (room instanceof Promise) return room.then(begin);
     begin(room);
-    return this.#beginBatch();
   }
 
   /** Takes what the present chunk has room for, and tells how much that was. */
@@ -157,7 +172,7 @@ export class ExtentUpload implements Written {
     const { file, position, isOneBatch } = piece;
     const size = bytesOnDisk(batch.length);
     // Right after they were copied, its bytes are in the processor's cache.
-    if (!batch.crc64) sealChunks(batch.slab.subarray(0, size), batch.length, file.extent, ignore);
+    if (!batch.crc64) batch.seal(size, file.extent);
     piece.position += size;
     if (piece.bytesLeft === 0) this.#piece = null;
     this.#batch = null;
@@ -188,7 +203,7 @@ export class ExtentUpload implements Written {
   #leave(batch: UploadBatch): void {
     batch.users--;
     if (batch.users === 0) {
-      this.#slabs.giveBack(batch.slab);
+      batch.giveBack();
       this.#underWay--;
     }
     const wake = this.#onProgress;
@@ -224,19 +239,33 @@ export class ExtentUpload implements Written {
   }
 }
 
-/** A slab that is filled, written and looked at. */
+/** Memory that is filled, written and looked at. */
 class UploadBatch implements Batch {
   readonly slab: Bytes;
+  readonly chunkBytes: number;
   readonly crc64: boolean;
   length = 0;
   remainder = 0n;
   /** Those who need it. */
   users = 1;
+  readonly #slabs: Slabs | null;
   #end = 0;
 
-  constructor(slab: Bytes, crc64: boolean) {
+  /** Of a piece. The memory goes back to where it came from, unless it is the sender's. */
+  constructor(slab: Bytes, slabs: Slabs | null, { chunkBytes }: Piece, crc64: boolean) {
     this.slab = slab;
+    this.chunkBytes = chunkBytes;
     this.crc64 = crc64;
+    this.#slabs = slabs;
+  }
+
+  giveBack(): void {
+    this.#slabs?.giveBack(this.slab);
+  }
+
+  seal(bytesOnDisk: number, extent: number): void {
+    const pages = this.slab.subarray(0, bytesOnDisk);
+    sealChunks(pages, this.length, this.chunkBytes, extent, ignore);
   }
 
   get isFull(): boolean {
@@ -245,7 +274,7 @@ class UploadBatch implements Batch {
 
   /** Takes what the present chunk has room for, `most` at most, and tells how much that was. */
   gather(part: Bytes, from: number, most: number): number {
-    const room = CHUNK_BYTES - (this.#end % STRIDE_BYTES);
+    const room = this.chunkBytes - (this.#end % STRIDE_BYTES);
     const taken = Math.min(room, most, part.length - from);
     // Copies, too, and three times as fast as `copy`, which goes word by word where memory is shared.
     this.slab.fill(part.subarray(from, from + taken), this.#end, this.#end + taken);
@@ -258,8 +287,9 @@ class UploadBatch implements Batch {
   /** The body's bytes, between their checksums. */
   chunks(): Bytes[] {
     const chunks: Bytes[] = [];
-    for (let left = this.length, at = 0; left > 0; left -= CHUNK_BYTES, at += STRIDE_BYTES) {
-      chunks.push(this.slab.subarray(at, at + Math.min(left, CHUNK_BYTES)));
+    const { chunkBytes } = this;
+    for (let left = this.length, at = 0; left > 0; left -= chunkBytes, at += STRIDE_BYTES) {
+      chunks.push(this.slab.subarray(at, at + Math.min(left, chunkBytes)));
     }
     return chunks;
   }
@@ -281,6 +311,7 @@ interface Piece {
   /** Where the present batch goes. */
   position: number;
   bytesLeft: number;
+  readonly chunkBytes: number;
   /** Then it is written and synced in one call. */
   readonly isOneBatch: boolean;
 }

@@ -3,7 +3,9 @@ import { mkdtemp, open, readdir, rm, stat, symlink, truncate, unlink } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { alignedBytes } from "../../base/aligned-bytes.ts";
 import { wholeBody } from "../../base/bytes.ts";
+import { crc64 as crc64Of } from "../../base/crc64.ts";
 import { MIB } from "../../base/limits.ts";
 import { eachLoan, keepLoan, type Loan, lendWhole } from "../../base/loan.ts";
 import { gather, someBytes } from "../../store/bodies.fixture.ts";
@@ -204,9 +206,47 @@ test("bytes that the disk cannot read are damaged, not gone", async (t) => {
   assert.deepEqual(await gather(extents.lender(at, 0, at.length)), someBytes(50_000, 1));
 });
 
+test("a body that can be written from where it lies is not copied, and is the same", async (t) => {
+  const extents = await openIn(t, await newFolder(t), null, 64 * 1024 * 1024);
+  for (const length of [1, 4_092, 4_093, 20_000, 65_532, 65_533, 65_535, 65_536]) {
+    const bytes = someBytes(length, length);
+    const pages = alignedBytes(128 * 1024);
+    pages.fill(bytes, 0, length);
+    let asked = 0;
+    const body = {
+      length,
+      drain: () => assert.fail("it is all there"),
+      takePages: (size: number) => {
+        asked = size;
+        return pages.subarray(0, size);
+      },
+    };
+    const shown: Buffer[] = [];
+    const onlooker = (parts: readonly Buffer[]) => void shown.push(...parts);
+    for (const crc64 of [true, false]) {
+      const written = await extents.write(body, { crc64, onlooker });
+      assert.deepEqual(written.crc64, crc64 ? crc64Of(bytes) : null);
+      const [at] = written.addresses as [Address];
+      assert.equal(asked, at.bytesOnDisk);
+      assert.deepEqual(await gather(extents.lender(at, 0, length)), bytes);
+      written.release();
+    }
+    for (const part of shown) assert.equal(part.buffer, pages.buffer);
+    assert.equal(Buffer.concat(shown).equals(Buffer.concat([bytes, bytes])), true);
+  }
+});
+
+test("a body that would take several pieces, or several chunks, is gathered", async (t) => {
+  const small = await openIn(t, await newFolder(t), null, CONTRACT_EXTENT_BYTES);
+  for (const length of [small.pieceBytesMax + 1, 65_537]) {
+    const body = { ...wholeBody(someBytes(length, 1)), takePages: () => assert.fail("too long") };
+    (await small.write(body)).release();
+  }
+});
+
 test("a body is the same at its first reading and at later ones", async (t) => {
   const extents = await openIn(t, await newFolder(t), null, 64 * 1024 * 1024);
-  for (const length of [1, 4_092, 4_093, 65_532, 65_533, 524_256, 524_257, 3_000_000]) {
+  for (const length of [1, 4_092, 4_093, 65_532, 65_533, 65_536, 65_537, 524_256, 3_000_000]) {
     const bytes = someBytes(length, length);
     const at = await place(extents, bytes);
     for (let reading = 0; reading < 3; reading++) {

@@ -1,6 +1,6 @@
 import { open, readdir, rename, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
-import type { Body } from "../../base/bytes.ts";
+import type { Body, Bytes } from "../../base/bytes.ts";
 import type { Lender } from "../../base/loan.ts";
 import {
   type Address,
@@ -15,7 +15,7 @@ import {
 import { type FailStop, StoreError } from "../../store/store.ts";
 import { directIoFlag } from "./direct-io.ts";
 import { DiskPace } from "./disk-pace.ts";
-import { lengthWithin } from "./extent-chunks.ts";
+import { bytesOnDisk, lengthWithin, ONE_CHUNK_BYTES_MAX } from "./extent-chunks.ts";
 import { ExtentFile, writeError } from "./extent-file.ts";
 import { PieceLender } from "./extent-reading.ts";
 import { ExtentUpload, type Room } from "./extent-upload.ts";
@@ -91,7 +91,9 @@ export class EmbeddedExtents implements Extents {
   async write(body: Body, look: Look = NO_LOOK): Promise<Written> {
     const upload = new ExtentUpload(this, body.length, look);
     try {
-      await body.drain((part) => upload.add(part));
+      const pages = this.#pagesOf(body);
+      if (pages !== null) await upload.addPages(pages);
+      else await body.drain((part) => upload.add(part));
       await upload.finish();
     } catch (error) {
       await upload.abandon();
@@ -264,6 +266,12 @@ export class EmbeddedExtents implements Extents {
     const done = cleanUp.catch(() => {}).finally(() => this.#cleanUps.delete(done));
     this.#cleanUps.add(done);
     return cleanUp;
+  }
+
+  /** A body that can be written from where it lies; null if it has to be gathered first. */
+  #pagesOf(body: Body): Bytes | null {
+    if (body.length > Math.min(ONE_CHUNK_BYTES_MAX, this.pieceBytesMax)) return null;
+    return body.takePages?.(bytesOnDisk(body.length)) ?? null;
   }
 
   #pathOf(extent: number): string {

@@ -28,7 +28,7 @@ class HandDisk {
 
   async write(position: number, pages: number, durably = false): Promise<void> {
     const length = lengthWithin(pages * PAGE_BYTES);
-    const batch = { slab: Buffer.alloc(0), length, crc64: true };
+    const batch = { slab: Buffer.alloc(0), length, chunkBytes: 65_532, crc64: true };
     const remainder = await new Promise<bigint>((written, failed) =>
       this.queue.write(batch, position * PAGE_BYTES, durably, { written, failed }),
     );

@@ -6,14 +6,14 @@ import { type TestContext, test } from "node:test";
 import { alignedBytes } from "../../base/aligned-bytes.ts";
 import { Crc64, crc64 } from "../../base/crc64.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
-import { bytesOnDisk, checksumOf } from "./extent-chunks.ts";
+import { bytesOnDisk, checksumOf, chunkBytesOf } from "./extent-chunks.ts";
 import { type Batch, writeThreads } from "./write-threads.ts";
 
 const EXTENT = 7;
 
 test("batches lie one behind the other, each with its checksum, and each has its remainder", async (t) => {
   const file = await newFile(t);
-  const lengths = [1, 50_000, 4092, 4093];
+  const lengths = [1, 50_000, 4092, 4093, 65_536];
   const batches = lengths.map((length) => batchOf(someBytes(length, length)));
   const { fd } = file;
   const remainders = await writeThreads.write({ fd, extent: EXTENT, position: 4096, batches });
@@ -47,7 +47,7 @@ test("many are answered, each with what came of it", async (t) => {
 function batchOf(bytes: Buffer): Batch {
   const slab = alignedBytes(128 * 1024);
   slab.fill(bytes, 0, bytes.length);
-  return { slab, length: bytes.length, crc64: true };
+  return { slab, length: bytes.length, chunkBytes: chunkBytesOf(bytes.length), crc64: true };
 }
 
 async function newFile(t: TestContext) {

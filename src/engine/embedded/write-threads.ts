@@ -9,6 +9,8 @@ export interface Batch {
   readonly slab: Bytes;
   /** Counts the body's bytes. */
   readonly length: number;
+  /** How many of them lie between two checksums. */
+  readonly chunkBytes: number;
   /** Whether their CRC-64 is wanted. Then their checksums are yet to be put in, too. */
   readonly crc64: boolean;
 }
@@ -20,7 +22,9 @@ export interface WriteBatches {
   readonly batches: readonly Batch[];
 }
 
-/** What the thread is told. Of each batch: its place, its length, and 1 if its CRC-64 is wanted. */
+/** Of each batch the thread is told: its place, length, length of chunks, and 1 if its CRC-64 is wanted. */
+export const NUMBERS_PER_BATCH = 4;
+
 export interface WriteAsked {
   readonly fd: number;
   readonly extent: number;
@@ -87,8 +91,8 @@ class WriteThread {
 
   write({ fd, extent, position, batches }: WriteBatches): Promise<readonly bigint[]> {
     const placed: number[] = [];
-    for (const { slab, length, crc64 } of batches) {
-      placed.push(placeInAlignedMemory(slab) as number, length, crc64 ? 1 : 0);
+    for (const { slab, length, chunkBytes, crc64 } of batches) {
+      placed.push(placeInAlignedMemory(slab) as number, length, chunkBytes, crc64 ? 1 : 0);
     }
     const asked: WriteAsked = { fd, extent, position, batches: placed };
     return new Promise((resolve, reject) => {

@@ -4,7 +4,9 @@ import { alignedBytesAt } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { crc64Remainder } from "../../base/crc64.ts";
 import { bytesOnDisk, sealChunks } from "./extent-chunks.ts";
-import type { WriteAnswer, WriteAsked } from "./write-threads.ts";
+import { NUMBERS_PER_BATCH, type WriteAnswer, type WriteAsked } from "./write-threads.ts";
+
+type Numbers = [place: number, length: number, chunkBytes: number, crc64: number];
 
 /** The thread behind `WriteThreads`. */
 parentPort?.on("message", (asked: WriteAsked) => parentPort?.postMessage(answerTo(asked)));
@@ -12,11 +14,11 @@ parentPort?.on("message", (asked: WriteAsked) => parentPort?.postMessage(answerT
 function answerTo({ fd, extent, position, batches }: WriteAsked): WriteAnswer {
   const pages: Bytes[] = [];
   const remainders: bigint[] = [];
-  for (let at = 0; at < batches.length; at += 3) {
-    const [place, length, crc64] = batches.slice(at, at + 3) as [number, number, number];
+  for (let at = 0; at < batches.length; at += NUMBERS_PER_BATCH) {
+    const [place, length, chunkBytes, crc64] = batches.slice(at, at + NUMBERS_PER_BATCH) as Numbers;
     const batch = alignedBytesAt(place, bytesOnDisk(length));
     pages.push(batch);
-    remainders.push(crc64 === 1 ? seal(batch, length, extent) : 0n);
+    remainders.push(crc64 === 1 ? seal(batch, length, chunkBytes, extent) : 0n);
   }
   try {
     writeAll(fd, pages, position);
@@ -27,9 +29,9 @@ function answerTo({ fd, extent, position, batches }: WriteAsked): WriteAnswer {
   }
 }
 
-function seal(batch: Bytes, length: number, extent: number): bigint {
+function seal(batch: Bytes, length: number, chunkBytes: number, extent: number): bigint {
   let remainder = 0n;
-  sealChunks(batch, length, extent, (chunk) => {
+  sealChunks(batch, length, chunkBytes, extent, (chunk) => {
     remainder = crc64Remainder(chunk, remainder);
   });
   return remainder;

@@ -32,7 +32,7 @@ const GATHERED_BYTES_MAX = 4 * KIB;
 /** What is read at once: several times what Node reads, and little enough for a processor's cache. */
 const READ_BYTES = 256 * KIB;
 
-const memory = new ReadMemory(READ_BYTES, READ_BYTES);
+const memory = new ReadMemory({ shared: READ_BYTES, own: READ_BYTES, owners: 0 });
 
 /** Rejects with the system's error (`EADDRINUSE`, `EACCES`, …) if it cannot listen there. */
 export async function openSmbListener(options: SmbListenerOptions): Promise<SmbListener> {

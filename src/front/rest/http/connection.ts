@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { pagesAt } from "../../../base/aligned-bytes.ts";
 import { type Bytes, NO_BYTES } from "../../../base/bytes.ts";
 import { KIB } from "../../../base/limits.ts";
 import { type Reader, ReadMemory } from "../../read-memory.ts";
@@ -30,12 +31,18 @@ const HEAD_END = "\r\n\r\n";
 const LF = 0x0a;
 const CR = 0x0d;
 const MAPPED_IPV4 = "::ffff:";
-/** For a head and what comes with it: all of it is copied. */
-const HEAD_READ_BYTES = 16 * KIB;
-/** For what is taken as it comes. */
-const BODY_READ_BYTES = 64 * KIB;
+/** Where many connections share memory: all that comes there is copied. */
+const SHARED_READ_BYTES = 16 * KIB;
+/** At one go may come: a page with a head, 64 KiB of a body, and a page for who writes behind it. */
+const OWN_READ_BYTES = 72 * KIB;
+/** So many need not share. */
+const OWNERS = 128;
 
-const memory = new ReadMemory(HEAD_READ_BYTES, BODY_READ_BYTES);
+const memory = new ReadMemory({
+  shared: SHARED_READ_BYTES,
+  own: OWN_READ_BYTES,
+  owners: OWNERS,
+});
 
 /**
  * A client's connection. Its requests run one after the other, in the order in which they came:
@@ -50,8 +57,13 @@ export class Connection implements Transfer, Reader {
   /** Whether the connection is closed once it is. */
   isLast = false;
   readonly #owner: ConnectionOwner;
-  /** What has come, and nobody has taken yet: a copy, to be kept. */
+  /** What has come, and nobody has taken yet. */
   #held = NO_BYTES;
+  /** The memory that it lies in, if that was lent for the request that is under way. */
+  #lent: Bytes | null = null;
+  #endLoan: () => void = () => {};
+  /** Of the last request: those of a client are mostly alike. */
+  #headBytes = 0;
   /** So much of it is known not to hold the end of a head. */
   #searched = 0;
   #receiver: Receiver | null = null;
@@ -99,11 +111,18 @@ export class Connection implements Transfer, Reader {
     this.socket.destroy();
   }
 
-  take(chunk: Bytes): Promise<unknown> | null {
+  take(chunk: Bytes, memory: Bytes | null): Promise<unknown> | null {
     this.#bodyBytesAhead = Math.max(0, this.#bodyBytesAhead - chunk.length);
     if (this.#receiver !== null) return this.#receiver.take(chunk);
-    this.#hold(chunk);
-    return null;
+    const isLent = memory !== null && !this.#isBusy && this.#held.length === 0;
+    if (isLent) this.#lent = memory;
+    this.#hold(chunk, isLent);
+    return isLent ? this.#untilServed() : null;
+  }
+
+  /** A body is best read to where it can be written from. */
+  get bytesBeforePage(): number {
+    return this.#bodyBytesAhead > 0 ? 0 : this.#headBytes;
   }
 
   /** Whoever takes a body that is on its way may hold on to parts of it. */
@@ -116,6 +135,17 @@ export class Connection implements Transfer, Reader {
     const taken = this.#held.subarray(0, bytesMax);
     this.#held = this.#held.subarray(taken.length);
     return taken;
+  }
+
+  /**
+   * The next bytes where they lie, and the memory behind them, so much in all: if it was lent, begins
+   * on a page, and has nothing else in it.
+   */
+  takePages(length: number, bytes: number): Bytes | null {
+    if (this.#lent === null || this.#held.length !== length) return null;
+    const pages = pagesAt(this.#held, this.#lent, bytes);
+    if (pages !== null) this.#held = NO_BYTES;
+    return pages;
   }
 
   /** Whether so many bytes are here already. */
@@ -135,7 +165,7 @@ export class Connection implements Transfer, Reader {
   /** The receiver wants no more; `surplus` is what it had too much. */
   stopReceiving(surplus: Bytes): void {
     this.#receiver = null;
-    this.#held = surplus.length === 0 ? NO_BYTES : Buffer.from(surplus);
+    this.#held = copied(surplus);
   }
 
   /** Cuts the client if it does not read on, until the answer is over. */
@@ -144,8 +174,19 @@ export class Connection implements Transfer, Reader {
     pace.watch(this);
   }
 
+  /**
+   * Nobody looks at what has come of the request any more: its memory may be used again. Also when
+   * there is nobody to answer; and once more after `over` has begun the next one, which has a copy.
+   */
+  served(): void {
+    if (this.#lent === null) return;
+    this.#endUseOfLent();
+    this.#endLoan();
+  }
+
   /** The request has been read and its answer sent. */
   over(): void {
+    this.served();
     this.#forgetReader();
     this.#isBusy = false;
     this.#waitedMs = 0;
@@ -170,10 +211,25 @@ export class Connection implements Transfer, Reader {
     }
   }
 
-  #hold(chunk: Bytes): void {
+  /** A request that begins in memory that was lent has it until it is served; null if none does. */
+  #untilServed(): Promise<void> | null {
+    if (!this.#isBusy) this.#endUseOfLent();
+    if (this.#lent === null) return null;
+    return new Promise((resolve) => {
+      this.#endLoan = resolve;
+    });
+  }
+
+  #endUseOfLent(): void {
+    this.#lent = null;
+    this.#held = copied(this.#held);
+  }
+
+  #hold(chunk: Bytes, isLent: boolean): void {
     if (this.#isEnded) return;
     const isFirst = this.#held.length === 0;
-    this.#held = isFirst ? Buffer.from(chunk) : Buffer.concat([this.#held, chunk]);
+    if (!isFirst) this.#held = Buffer.concat([this.#held, chunk]);
+    else this.#held = isLent ? chunk : Buffer.from(chunk);
     if (this.#isBusy) {
       if (this.#held.length >= this.#owner.limits.heldBytesMax) this.socket.pause();
       return;
@@ -202,13 +258,15 @@ export class Connection implements Transfer, Reader {
 
   #serve(headEnd: number): void {
     const head = parseHead(this.#held.toString("latin1", 0, headEnd + 2));
-    this.#held = this.#held.subarray(headEnd + HEAD_END.length);
+    this.#headBytes = headEnd + HEAD_END.length;
+    this.#held = this.#held.subarray(this.#headBytes);
     this.#searched = 0;
     if (typeof head === "number") {
       this.#refuse(head);
       return;
     }
     this.#bodyBytesAhead = Math.max(0, head.bodyBytes - this.#held.length);
+    if (this.#held.length === 0) this.#lent = null;
     this.#isBusy = true;
     this.#hasServed = true;
     this.isAnswered = false;
@@ -241,6 +299,10 @@ export class Connection implements Transfer, Reader {
     this.#pace?.forget(this);
     this.#pace = null;
   }
+}
+
+function copied(bytes: Bytes): Bytes {
+  return bytes.length === 0 ? NO_BYTES : Buffer.from(bytes);
 }
 
 /** Some clients send a line more than they should behind a body. */

@@ -51,6 +51,15 @@ export class IncomingBody implements Body, Transfer {
     return this.#connection.takeHeld(this.length);
   }
 
+  takePages(bytes: number): Bytes | null {
+    if (this.#asked || this.length === 0) return null;
+    const pages = this.#connection.takePages(this.length, bytes);
+    if (pages === null) return null;
+    this.#asked = true;
+    this.#moved = this.length;
+    return pages;
+  }
+
   async drain(take: Take): Promise<void> {
     if (this.#asked) throw new Error("a body can be taken only once");
     const whole = this.takeWhole();

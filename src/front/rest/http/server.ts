@@ -179,6 +179,7 @@ class HttpListener implements Listener, Sender, ConnectionOwner {
       this.#options.log.failure(request.id, error);
       connection.socket.destroy();
     }
+    connection.served();
     this.#running--;
     if (this.#running === 0) this.#onLastAnswer();
   }
