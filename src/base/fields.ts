@@ -162,6 +162,8 @@ export function oneOf<const W extends string>(...words: W[]): Field<W> {
 const ROOM_BYTES = 64 * 1024;
 const LOOPED_CHARS_MAX = 64;
 const COPIED_BYTES_MAX = 256;
+const SHELF_BYTES = 64 * 1024;
+const SHELVED_BYTES_MAX = SHELF_BYTES / 4;
 const U64_MAX = 2n ** 64n - 1n;
 
 /** Writes one record after the other into the same room; each is copied out of it when it is done. */
@@ -170,6 +172,8 @@ class FieldWriter {
   #bytes = this.#room.bytes;
   #view = this.#room.view;
   #at = 0;
+  #shelf = Buffer.allocUnsafeSlow(SHELF_BYTES);
+  #shelfUsed = 0;
 
   begin(number: number): void {
     this.#bytes = this.#room.bytes;
@@ -230,9 +234,21 @@ class FieldWriter {
   }
 
   done(): Bytes {
-    const record = Buffer.allocUnsafe(this.#at);
+    const record = this.#placeFor(this.#at);
     this.#bytes.copy(record, 0, 0, this.#at);
     return record;
+  }
+
+  /** Records mostly go soon. Memory for each of them would keep the garbage collector busy. */
+  #placeFor(size: number): Bytes {
+    if (size > SHELVED_BYTES_MAX) return Buffer.allocUnsafeSlow(size);
+    if (this.#shelfUsed + size > SHELF_BYTES) {
+      this.#shelf = Buffer.allocUnsafeSlow(SHELF_BYTES);
+      this.#shelfUsed = 0;
+    }
+    const start = this.#shelfUsed;
+    this.#shelfUsed += size;
+    return this.#shelf.subarray(start, this.#shelfUsed);
   }
 
   /** False, with nothing written, if some character takes more than a byte. */

@@ -1,9 +1,10 @@
-import { createHash, hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { placeInAlignedMemory } from "../base/aligned-bytes.ts";
 import type { Bytes } from "../base/bytes.ts";
 import { crc64 } from "../base/crc64.ts";
 import type { Digests } from "./contents.ts";
 import type { Md5Thread } from "./md5-thread.ts";
+import type { Md5Together } from "./md5-together.ts";
 
 /** From this size on, MD5 is worth its way to another thread. */
 const THREAD_BYTES_MIN = 256 * 1024;
@@ -14,11 +15,14 @@ export interface Computed {
   readonly crc64: Bytes | null;
 }
 
-export function digestsOf(bytes: Bytes, asked: Digests): Computed {
-  return {
-    md5: asked.md5 ? hash("md5", bytes, "buffer") : null,
-    crc64: asked.crc64 ? crc64(bytes) : null,
-  };
+/** Of a small body. The bytes must stay as they are until it is done with them. */
+export async function digestsOf(
+  bytes: Bytes,
+  asked: Digests,
+  together: Md5Together,
+): Promise<Computed> {
+  const md5 = asked.md5 ? together.md5(bytes) : null;
+  return { md5: await md5, crc64: asked.crc64 ? crc64(bytes) : null };
 }
 
 /** The MD5 of a body that comes bit by bit. It ends with its last byte, or with `abandon`. */

@@ -10,13 +10,13 @@ import {
 
 /** Where the MD5 of a body grows, in the memory in which the body lies: its state, and one block. */
 export const MD5_SLOT_BYTES = MD5_STATE_BYTES + MD5_BLOCK_BYTES;
-const STATE_AT_FIRST = Buffer.from("0123456789abcdeffedcba9876543210", "hex");
+export const MD5_STATE_AT_FIRST = Buffer.from("0123456789abcdeffedcba9876543210", "hex");
 /** The last block ends with the number of bits. */
 const COUNT_AT = MD5_BLOCK_BYTES - 8;
 const LANES = 4;
 
 export function beginMd5In(slot: Bytes): void {
-  slot.set(STATE_AT_FIRST);
+  slot.set(MD5_STATE_AT_FIRST);
 }
 
 /** Once a body has ended, its state is its MD5. */

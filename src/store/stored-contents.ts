@@ -33,6 +33,7 @@ import {
 import type { Address, Extents, ExtentWrites, Written } from "./extents.ts";
 import { ListDraft } from "./list-draft.ts";
 import { Md5Thread } from "./md5-thread.ts";
+import { Md5Together } from "./md5-together.ts";
 import type { Store, Transaction, View } from "./store.ts";
 import { StoredRangeMaps } from "./stored-range-maps.ts";
 import { Sweeper } from "./sweeper.ts";
@@ -48,6 +49,7 @@ export class StoredContents implements Contents {
   readonly #incoming: ExtentWrites;
   readonly #sweeper: Sweeper;
   readonly #md5Thread = new Md5Thread();
+  readonly #md5Together = new Md5Together();
   /** Lists that are being read or drafted, and how often. */
   readonly #pins = new Map<bigint, number>();
   /** When another one is added, it is time to look for those that are dead. */
@@ -254,8 +256,9 @@ export class StoredContents implements Contents {
   }
 
   async #takeInline(body: Body, digests: Digests): Promise<Taken> {
-    const bytes = await collect(body);
-    return new TakenBytes(bytes.length, digestsOf(bytes, digests), bytes, [], () => {});
+    const bytes = body.takeWhole?.() ?? (await collect(body));
+    const computed = await digestsOf(bytes, digests, this.#md5Together);
+    return new TakenBytes(bytes.length, computed, bytes, [], () => {});
   }
 
   async #takeToExtents(body: Body, asked: Digests, writes: ExtentWrites): Promise<Taken> {

@@ -18,7 +18,7 @@ export const CHUNK_BYTES = STRIDE_BYTES - CHECKSUM_BYTES;
  * Up to this size a piece is one chunk, and its bytes lie side by side: blocks of 64 KiB are common,
  * and so they can be written from where they were read to.
  */
-export const ONE_CHUNK_BYTES_MAX = STRIDE_BYTES;
+export const ONE_CHUNK_BYTES_MAX = 64 * 1024;
 
 /** How long the chunks of such a piece are, but for the last one. */
 export function chunkBytesOf(length: number): number {

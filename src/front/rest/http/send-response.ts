@@ -28,41 +28,59 @@ export interface Sender {
  * socket, or the client has gone. Throws if the head cannot be spelled (then nothing was sent), or if a
  * stream breaks: the connection is cut then, as that is the only way left to tell the client.
  */
-export async function sendResponse(
+export function sendResponse(
   sender: Sender,
   request: IncomingRequest,
   connection: Connection,
   response: RestResponse,
-): Promise<number> {
-  const body = bodyOf(request, response);
-  const { socket } = connection;
+): number | Promise<number> {
+  let isLong = false;
   try {
-    if (socket.destroyed) return 0;
+    if (connection.socket.destroyed) return 0;
+    const body = bodyOf(request, response);
     const rest = request.body.skip();
     const isTooMuch = rest > sender.limits.unreadBytesMax;
     if (sender.closing || isTooMuch || request.body.isHeldBack) connection.isLast = true;
     const head = headOf(sender, request, response, body, connection.isLast);
     connection.isAnswered = true;
-    if (rest === 0 && (body === null || isSmall(body))) {
-      sendSoon({ sender, connection, head, body });
-    } else {
-      connection.watchReader(sender.pace);
-      socket.write(head, "latin1");
-      if (body !== null) await sendParts(socket, body);
-      if (rest > 0 && !(await request.body.discard(sender.limits))) connection.isLast = true;
-      connection.over();
+    isLong = rest > 0 || (body !== null && !isSmall(body));
+    if (isLong) return sendLong({ sender, connection, head, body }, request, response);
+    sendSoon({ sender, connection, head, body: body as Bytes | null });
+    return body === null ? 0 : body.length;
+  } finally {
+    if (!isLong) closeStream(response.body);
+  }
+}
+
+/** An answer that is sent bit by bit, or whose request has not been read to its end. */
+async function sendLong(
+  { sender, connection, head, body }: Answer,
+  request: IncomingRequest,
+  response: RestResponse,
+): Promise<number> {
+  try {
+    connection.watchReader(sender.pace);
+    connection.socket.write(head, "latin1");
+    if (body !== null) await sendParts(connection.socket, body);
+    if (request.body.skip() > 0 && !(await request.body.discard(sender.limits))) {
+      connection.isLast = true;
     }
+    connection.over();
     return body === null ? 0 : body.length;
   } finally {
     closeStream(response.body);
   }
 }
 
-/** An answer that is all there. */
-interface WholeAnswer {
+interface Answer {
   readonly sender: Sender;
   readonly connection: Connection;
   readonly head: string;
+  readonly body: Bytes | ResponseStream | null;
+}
+
+/** An answer that is all there. */
+interface WholeAnswer extends Answer {
   readonly body: Bytes | null;
 }
 

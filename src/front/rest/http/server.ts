@@ -171,10 +171,17 @@ class HttpListener implements Listener, Sender, ConnectionOwner {
     void this.#run(connection, request);
   }
 
+  /** The one place where everything that is thrown ends up. */
   async #run(connection: Connection, request: IncomingRequest): Promise<void> {
     this.#running++;
     try {
-      await this.#answer(connection, request);
+      let response: RestResponse;
+      try {
+        response = await this.#respond(request);
+      } catch (error) {
+        response = this.#refusal(error, request);
+      }
+      await this.#send(connection, request, response);
     } catch (error) {
       this.#options.log.failure(request.id, error);
       connection.socket.destroy();
@@ -184,23 +191,23 @@ class HttpListener implements Listener, Sender, ConnectionOwner {
     if (this.#running === 0) this.#onLastAnswer();
   }
 
-  /** The one place where everything that is thrown ends up. */
-  async #answer(connection: Connection, request: IncomingRequest): Promise<void> {
-    let response: RestResponse;
+  /** A response that cannot be spelled is no reason to answer nothing. */
+  #send(
+    connection: Connection,
+    request: IncomingRequest,
+    response: RestResponse,
+  ): void | Promise<void> {
+    let said = response;
+    let sent: number | Promise<number>;
     try {
-      response = await this.#respond(request);
-    } catch (error) {
-      response = this.#refusal(error, request);
-    }
-    let bytes: number;
-    try {
-      bytes = await sendResponse(this, request, connection, response);
+      sent = sendResponse(this, request, connection, said);
     } catch (error) {
       if (connection.isAnswered) throw error;
-      response = this.#refusal(error, request);
-      bytes = await sendResponse(this, request, connection, response);
+      said = this.#refusal(error, request);
+      sent = sendResponse(this, request, connection, said);
     }
-    this.#report(request, connection.socket, response, bytes);
+    const report = (bytes: number) => this.#report(request, connection.socket, said, bytes);
+    return typeof sent === "number" ? report(sent) : sent.then(report);
   }
 
   #respond(request: IncomingRequest): RestResponse | Promise<RestResponse> {
