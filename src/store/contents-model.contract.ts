@@ -173,7 +173,8 @@ class World {
     const content = await store.transact((tx) => {
       const parts: Part[] = [];
       let at = 0;
-      for (const part of contents.partsOf(tx, kept.content, 0, kept.bytes.length + 1_000)) {
+      const replaced = contents.partsOf(tx, kept.content, 0, kept.bytes.length + 1_000);
+      for (const part of replaced) {
         const shown = kept.bytes.subarray(at, at + part.length);
         for (let times = (pick + at) % 3; times > 0; times--) {
           parts.push(part);
@@ -182,7 +183,9 @@ class World {
         at += part.length;
       }
       const shared = parts.map((part) => part.content);
-      return contents.recompose(tx, kept.content, parts, shared);
+      return pick % 2 === 0
+        ? contents.recompose(tx, kept.content, parts, shared, replaced)
+        : contents.recompose(tx, kept.content, parts, shared);
     });
     const { isNested } = kept;
     this.#forget(kept);

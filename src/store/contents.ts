@@ -29,13 +29,15 @@ export interface Contents {
   /**
    * Drops a content and composes a list. To `shared` it has no references yet, each as often as it
    * stands there: they may be parts of the old content, which hands over those it had. A short list
-   * to which there was no other reference makes room for the new one, as in `replace`.
+   * to which there was no other reference makes room for the new one, as in `replace`. `replaced` are
+   * all parts of the old content, for who has just read them.
    */
   recompose(
     tx: Transaction,
     content: Content,
     parts: readonly Part[],
     shared: readonly Content[],
+    replaced?: readonly Part[],
   ): Content;
   /**
    * A list of so many parts that it takes several bodies. Each body first asks whether the parts'

@@ -95,9 +95,11 @@ export class StoredContents implements Contents {
     content: Content,
     parts: readonly Part[],
     shared: readonly Content[],
+    replaced?: readonly Part[],
   ): Content {
     const { id, kind } = content;
-    const old = kind === "list" && hasOneReference(tx, id) ? this.#shortList(tx, id) : null;
+    const isOnly = kind === "list" && hasOneReference(tx, id);
+    const old = isOnly ? this.#shortList(tx, id, replaced) : null;
     if (old !== null) {
       this.#handOver(tx, old, shared);
       return { id, kind, length: rewriteList(tx, id, parts) };
@@ -224,10 +226,12 @@ export class StoredContents implements Contents {
   }
 
   /** The parts of a list that every reader finds whole at his first look; null if it is longer. */
-  #shortList(view: View, id: bigint): readonly Part[] | null {
-    if (readStarts(view, id).length !== 1) return null;
-    const parts = readSegment(view, id, 0);
-    if (parts.length > PARTS_PER_LOOKUP) return null;
+  #shortList(view: View, id: bigint, known?: readonly Part[]): readonly Part[] | null {
+    const hasOneSegment = known !== undefined || readStarts(view, id).length === 1;
+    if (!hasOneSegment) return null;
+    const parts = known ?? readSegment(view, id, 0);
+    // All segments but the last are full: where there are so few, there is one.
+    if (parts.length === 0 || parts.length > PARTS_PER_LOOKUP) return null;
     return parts.some(({ content }) => content.kind === "list") ? null : parts;
   }
 

@@ -11,6 +11,8 @@ export interface BlockReference {
 /** What makes a list of blocks a blob. Every part needs one reference to its content. */
 export interface BlockPlan {
   readonly parts: readonly Part[];
+  /** The blob's parts so far. */
+  readonly replaced: readonly Part[];
   /** Contents that need one reference more, each as often as it stands here. */
   readonly shares: readonly Content[];
   /** Contents that lose the reference which their uncommitted block held. */
@@ -69,7 +71,8 @@ export function* planInSteps(
       });
     }
   }
-  return { parts, ...planReferences(kept, [...uncommitted.values()]) };
+  const references = planReferences(kept, [...uncommitted.values()]);
+  return { parts, replaced: lists.committed, ...references };
 }
 
 /**
@@ -80,7 +83,7 @@ export function* planInSteps(
 function planReferences(
   kept: readonly Content[],
   blocks: readonly Staged[],
-): Omit<BlockPlan, "parts"> {
+): Omit<BlockPlan, "parts" | "replaced"> {
   const used = blocks.filter(({ uses }) => uses > 0);
   const dropsStaged = used.length * 2 < blocks.length;
   const shares = [...kept];

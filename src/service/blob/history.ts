@@ -58,20 +58,27 @@ export function replaceBytes(
   return blob;
 }
 
+export interface ReplaceParts {
+  readonly parts: readonly Part[];
+  /** What the blob is made of so far. */
+  readonly replaced: readonly Part[];
+  readonly shares: readonly Content[];
+}
+
 /** The same, of a list of parts. To `shares` it has no references yet. */
 export function replaceParts(
   context: BlobContext,
   tx: Transaction,
   place: BlobPlace,
   old: Blob | null,
-  { parts, shares }: { readonly parts: readonly Part[]; readonly shares: readonly Content[] },
+  { parts, replaced, shares }: ReplaceParts,
   next: (content: Content) => Blob,
 ): Blob {
   const { contents } = context;
   const isGone = isReplaced(context, tx, place, old);
   if (!isGone) for (const content of shares) contents.share(tx, content);
   const content = isGone
-    ? contents.recompose(tx, old.content, parts, shares)
+    ? contents.recompose(tx, old.content, parts, shares, replaced)
     : contents.compose(tx, parts);
   const blob = next(content);
   write(tx, place, old, blob);
