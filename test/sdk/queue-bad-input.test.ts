@@ -28,6 +28,14 @@ const TEXT = "<QueueMessage><MessageText>x</MessageText></QueueMessage>";
 const OUT_OF_RANGE = "OutOfRangeQueryParameterValue";
 const INVALID = "InvalidQueryParameterValue";
 
+test("who deletes a message without an id does not clear the queue", async () => {
+  const path = `/queue/messages/?popreceipt=${encodeURIComponent(popReceipt)}`;
+  await refuses(400, INVALID, { method: "DELETE", path });
+  await refuses(400, INVALID, { method: "DELETE", path: path.replace("/?", "?") });
+  await assert.rejects(queue.deleteMessage("", popReceipt), { statusCode: 400 });
+  assert.equal((await queue.getProperties()).approximateMessagesCount, 1);
+});
+
 test("numbers out of their range are refused with the range", async () => {
   for (const [query, min, max] of [
     ["numofmessages=0", 1, 32],

@@ -50,8 +50,20 @@ export type QueueOperationName = { [L in Level]: RoutesOf<L> }[Level] | "peekMes
 export function routeQueue(method: string, path: string, query: Query): QueueRoute {
   const { level, queue, messageId } = addressOf(path);
   const operation = operationAt(level, method, query);
+  if (operation === "clearMessages") refuseReceipt(query);
   const isPeek = operation === "getMessages" && query.get("peekonly")?.toLowerCase() === "true";
   return { operation: isPeek ? "peekMessages" : operation, queue, messageId };
+}
+
+/** Clients that have lost the id of a message do not mean to delete all of them. */
+function refuseReceipt(query: Query): void {
+  const receipt = query.get("popreceipt");
+  if (receipt === undefined) return;
+  throw new Fault("InvalidQueryParameterValue", {
+    QueryParameterName: "popreceipt",
+    QueryParameterValue: receipt,
+    Reason: "It belongs to one message: name that behind messages/. Without it, all are cleared.",
+  });
 }
 
 function operationAt(level: Level, method: string, query: Query): QueueOperationName {
