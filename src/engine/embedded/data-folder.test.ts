@@ -73,7 +73,7 @@ function registerTests(): void {
     await (await openDataFolder(folder)).release();
     await writeFile(join(folder, "lazuli.json"), '{"format":7}\n');
     const newer =
-      "written by a newer Lazuli \\(format 7\\), this one reads up to 5: install a newer";
+      "written by a newer Lazuli \\(format 7\\), this one reads up to 6: install a newer";
     await assert.rejects(openDataFolder(folder), new RegExp(newer));
     await writeFile(join(folder, "lazuli.json"), "{}");
     await assert.rejects(openDataFolder(folder), /lazuli\.json is damaged/);
