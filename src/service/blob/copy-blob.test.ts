@@ -6,11 +6,15 @@ import { RunningCopies } from "../../store/running-copies.ts";
 import type { ForeignSource, OpenedSource, SourceObject } from "../../store/source.ts";
 import { Blobs, NO_PROPERTIES, refused } from "./blobs.fixture.ts";
 import { copyBlob } from "./copy-blob.ts";
+import { createContainer } from "./create-container.ts";
 import { deleteBlob } from "./delete-blob.ts";
 import { deleteContainer } from "./delete-container.ts";
 import { failInterruptedCopies } from "./fail-interrupted-copies.ts";
 import { findSource } from "./find-source.ts";
 import { getBlobProperties } from "./get-blob-properties.ts";
+import { listContainers } from "./list-containers.ts";
+import { readPendingCopies } from "./records.ts";
+import { undeleteContainer } from "./undelete-container.ts";
 
 /** A source elsewhere whose bytes come when the test says so. */
 class HeldSource implements ForeignSource {
@@ -123,6 +127,36 @@ test("a copy whose container is deleted goes nowhere, whatever has that name the
   await blobs.sweep();
   assert.deepEqual([blobs.bytesInExtents(), await blobs.recordsOfContents()], [0, 0]);
 });
+
+test("a copy ends in a container that is deleted but kept, even if others have had its name since", async () => {
+  const { blobs, copy, copies, stateOf } = await open();
+  blobs.settings = { ...blobs.settings, containerRetentionDays: 7 };
+  const sources = [new HeldSource(HELLO), new HeldSource(HELLO)] as const;
+  for (const [at, source] of sources.entries()) await copy(source, `copy${at}`);
+  for (const source of sources) await source.opened;
+  const { at, access, conditions, leaseId } = blobs.use("");
+  const remove = () => deleteContainer(blobs.context, { at, access, conditions, leaseId });
+  await remove();
+  for (let others = 0; others < 2; others++) {
+    await createContainer(blobs.context, { at, access, publicAccess: "none", metadata: [] });
+    await remove();
+  }
+  sources[0].release();
+  while ((await blobs.store.read((view) => readPendingCopies(view, 2))).length > 1);
+  await failInterruptedCopies(blobs.context);
+  await copies.stop();
+  await undeleteContainer(blobs.context, { at, access, version: await firstDeleted(blobs) });
+  assert.equal((await stateOf("copy0"))?.status, "success");
+  assert.equal(await blobs.text("copy0"), "hello");
+  assert.equal((await stateOf("copy1"))?.status, "failed");
+});
+
+async function firstDeleted({ context }: Blobs): Promise<bigint> {
+  const options = { prefix: "", after: null, resultsMax: 1, deleted: true, system: false };
+  const asked = { account: "account", access: OWNER, ...options };
+  const [first] = (await listContainers(context, asked)).containers;
+  return first?.version ?? assert.fail("none was deleted");
+}
 
 test("four copies run at the same time, and the fifth when one of them has ended", async () => {
   const { copy, copies, stateOf } = await open();

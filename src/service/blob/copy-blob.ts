@@ -55,16 +55,16 @@ async function copyForeign(
   await context.store.read((view) => admit(view, asked));
   const found = await source.look();
   const copyId = newGuid();
-  const { begun, place } = await context.store.transact((tx) => {
+  const begun = await context.store.transact((tx) => {
     const target = admit(tx, asked);
     const content = emptyContent(context, tx, target, found);
     const copy = pending(copyId, source.url, found.length);
     writePendingCopy(tx, copyId, asked.at);
     const blob = writeCopy(context, tx, asked, target, found, content, copy);
-    return { begun: done(blob, copy), place: { at: asked.at, containerId: target.container.id } };
+    return done(blob, copy);
   });
   context.copies.start(copyId, (signal) =>
-    fetchCopy(context, { copyId, place, source, found, signal }),
+    fetchCopy(context, { copyId, at: asked.at, source, found, signal }),
   );
   return begun;
 }

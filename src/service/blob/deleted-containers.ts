@@ -1,7 +1,10 @@
+import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
+import { EntryCursor } from "../../store/entry-cursor.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import type { ContainerAddress } from "./context.ts";
 import {
+  type Container,
   type DeletedContainer,
   decodeDeletedContainer,
   deletedContainerKey,
@@ -40,4 +43,15 @@ export function readDeletedContainer(
   const found = view.get(deletedContainerKey(at, version));
   const deleted = found === undefined ? null : decodeDeletedContainer(found);
   return deleted === null || deleted.untilMs <= view.now() ? null : deleted;
+}
+
+/** Those of this name that can still be restored, the first that was deleted first. */
+export function* keptContainers(view: View, at: ContainerAddress): Generator<Container> {
+  const all = key(SPACE.deletedContainer, at.account, at.container);
+  const cursor = new EntryCursor(view, all, keyAfter(all), true);
+  for (let entry = cursor.head(Infinity); entry !== null; entry = cursor.head(Infinity)) {
+    const { container, untilMs } = decodeDeletedContainer(entry.value);
+    if (untilMs > view.now()) yield container;
+    cursor.advance();
+  }
 }

@@ -1,6 +1,6 @@
 import type { BlobContext } from "./context.ts";
 import { endCopy } from "./fetch-copy.ts";
-import { readContainer, readPendingCopies } from "./records.ts";
+import { readPendingCopies } from "./records.ts";
 
 const COPIES_PER_STEP = 64;
 
@@ -11,15 +11,10 @@ const COPIES_PER_STEP = 64;
 export async function failInterruptedCopies(context: Pick<BlobContext, "store">): Promise<void> {
   const description = '500 InternalError "The server stopped before the copy ended."';
   for (;;) {
-    const found = await context.store.read((view) =>
-      readPendingCopies(view, COPIES_PER_STEP).map(([copyId, at]) => {
-        const containerId = readContainer(view, at)?.id ?? 0n;
-        return { copyId, place: { at, containerId } };
-      }),
-    );
+    const found = await context.store.read((view) => readPendingCopies(view, COPIES_PER_STEP));
     if (found.length === 0) return;
-    for (const { copyId, place } of found) {
-      await endCopy(context, copyId, place, () => ({ status: "failed", description }));
+    for (const [copyId, at] of found) {
+      await endCopy(context, copyId, at, () => ({ status: "failed", description }));
     }
   }
 }

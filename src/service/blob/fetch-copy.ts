@@ -5,6 +5,7 @@ import type { RunningCopies } from "../../store/running-copies.ts";
 import type { ForeignSource, SourceObject } from "../../store/source.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { BlobAddress, BlobContext } from "./context.ts";
+import { keptContainers } from "./deleted-containers.ts";
 import {
   type Blob,
   type BlobCopy,
@@ -24,17 +25,11 @@ export interface CopyContext extends BlobContext {
 /** A copy that is under way. */
 export interface FetchCopy {
   readonly copyId: string;
-  readonly place: CopyPlace;
+  readonly at: BlobAddress;
   readonly source: ForeignSource;
   /** What it was when the copy began: bytes of another version are not taken. */
   readonly found: SourceObject;
   readonly signal: AbortSignal;
-}
-
-/** Where it goes. A container of the same name may be another one by the time it ends. */
-interface CopyPlace {
-  readonly at: BlobAddress;
-  readonly containerId: bigint;
 }
 
 /** Takes the bytes, then makes them the blob's, all at once. However it ends, the blob tells. */
@@ -45,15 +40,15 @@ export async function fetchCopy(context: BlobContext, copy: FetchCopy): Promise<
     // Whoever ended it has told already, or the next start of the server will.
     if (copy.signal.aborted) return;
     const description = copyFailure(error);
-    await endCopy(context, copy.copyId, copy.place, () => ({ status: "failed", description }));
+    await endCopy(context, copy.copyId, copy.at, () => ({ status: "failed", description }));
   }
 }
 
 async function fetch(context: BlobContext, copy: FetchCopy): Promise<void> {
-  const { copyId, place, source, found, signal } = copy;
+  const { copyId, at, source, found, signal } = copy;
   const note = (bytesDone: number) => noteProgress(context, copy, bytesDone);
   await fetchSource(context.contents, { source, found, signal, note }, (taken) =>
-    endCopy(context, copyId, place, (tx, blob) => ({
+    endCopy(context, copyId, at, (tx, blob) => ({
       status: "success",
       description: "",
       content: contentOf(context, tx, blob, taken),
@@ -72,15 +67,15 @@ export interface CopyEnd extends Pick<BlobCopy, "status" | "description"> {
 export function endCopy(
   { store }: Pick<BlobContext, "store">,
   copyId: string,
-  place: CopyPlace,
+  at: BlobAddress,
   end: (tx: Transaction, blob: Blob) => CopyEnd,
 ): Promise<void> {
   return store.transact((tx) => {
     deletePendingCopy(tx, copyId);
-    const found = pendingAt(tx, place, copyId);
+    const found = pendingAt(tx, at, copyId);
     if (found === null) return;
     const { container, blob, copy } = found;
-    writeEnd(tx, container, place.at.blob, blob, copy, end(tx, blob));
+    writeEnd(tx, container, at.blob, blob, copy, end(tx, blob));
   });
 }
 
@@ -106,13 +101,31 @@ export function writeEnd(
   });
 }
 
-function pendingAt(
+interface Pending {
+  readonly container: Container;
+  readonly blob: Blob;
+  readonly copy: BlobCopy;
+}
+
+/** In a container that is deleted and kept, too: if it is restored, the copy has ended all the same. */
+function pendingAt(tx: Transaction, at: BlobAddress, copyId: string): Pending | null {
+  const current = readContainer(tx, at);
+  const found = current === null ? null : pendingIn(tx, current, at, copyId);
+  if (found !== null) return found;
+  for (const container of keptContainers(tx, at)) {
+    const kept = pendingIn(tx, container, at, copyId);
+    if (kept !== null) return kept;
+  }
+  return null;
+}
+
+/** A container of the same name may be another one by now: the id of the copy tells. */
+function pendingIn(
   tx: Transaction,
-  { at, containerId }: CopyPlace,
+  container: Container,
+  at: BlobAddress,
   copyId: string,
-): { container: Container; blob: Blob; copy: BlobCopy } | null {
-  const container = readContainer(tx, at);
-  if (container?.id !== containerId) return null;
+): Pending | null {
   const blob = readBlob(tx, container, at.blob);
   const copy = blob?.copy ?? null;
   if (blob === null || copy?.id !== copyId || copy.status !== "pending") return null;
@@ -133,13 +146,13 @@ function contentOf(
 /** The progress changes nothing else about the blob. */
 function noteProgress(
   { store }: BlobContext,
-  { copyId, place }: FetchCopy,
+  { copyId, at }: FetchCopy,
   bytesDone: number,
 ): Promise<void> {
   return store.transact((tx) => {
-    const found = pendingAt(tx, place, copyId);
+    const found = pendingAt(tx, at, copyId);
     if (found === null) throw new Fault("NoPendingCopyOperation");
     const { container, blob, copy } = found;
-    writeBlob(tx, container, place.at.blob, { ...blob, copy: { ...copy, bytesDone } });
+    writeBlob(tx, container, at.blob, { ...blob, copy: { ...copy, bytesDone } });
   });
 }

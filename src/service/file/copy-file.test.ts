@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Body, wholeBody } from "../../base/bytes.ts";
+import { OWNER } from "../../rules/access.ts";
 import { NO_CONDITIONS } from "../../rules/conditions.ts";
 import { RunningCopies } from "../../store/running-copies.ts";
 import type { ForeignSource, OpenedSource, OwnSource, SourceObject } from "../../store/source.ts";
 import { abortCopyFile } from "./abort-copy-file.ts";
-import { DEFAULT_FILE_SETTINGS } from "./context.ts";
+import { DEFAULT_FILE_SETTINGS, type ShareAddress } from "./context.ts";
 import { type CopyFile, copyFile } from "./copy-file.ts";
 import { deleteShare } from "./delete-share.ts";
 import { failInterruptedCopies } from "./fail-interrupted-copies.ts";
@@ -13,7 +14,9 @@ import { findSource } from "./find-source.ts";
 import { getFileProperties } from "./get-file-properties.ts";
 import { getShareStats } from "./get-share-stats.ts";
 import { NO_SETTINGS } from "./item-settings.ts";
+import { listShares } from "./list-shares.ts";
 import { Files, refused } from "./opens.fixture.ts";
+import { undeleteShare } from "./undelete-share.ts";
 
 const FOUND: SourceObject = {
   type: "BlockBlob",
@@ -173,3 +176,41 @@ test("a share that was deleted meanwhile is no place for a copy to end", async (
   const gone = getFileProperties(context, files.at("file"));
   await assert.rejects(gone, refused("ShareNotFound"));
 });
+
+test("a copy ends in a share that is deleted but kept, and shows when that is restored", async () => {
+  const files = await Files.open();
+  const { context, copy, statusOf } = setup(files);
+  const elsewhere = new Elsewhere();
+  const late = new Elsewhere();
+  await copy("done", elsewhere);
+  await copy("late", late);
+  await copy("cut", new Elsewhere());
+  const { at, access } = files.at("");
+  const kept = { ...context, settingsOf: () => ({ shareRetentionDays: 7 }) };
+  await deleteShare(kept, { at, access, leaseId: null, snapshots: "refuse" });
+  elsewhere.arrive(elsewhere.opened("hello"));
+  while (!elsewhere.isClosed) await files.store.read(() => null);
+  const restored = { ...at, share: "restored" };
+  await restore(files, at.share, restored);
+  late.arrive(late.opened("later"));
+  while (!late.isClosed) await files.store.read(() => null);
+  await deleteShare(kept, { at: restored, access, leaseId: null, snapshots: "refuse" });
+  await failInterruptedCopies(context);
+  await restore(files, restored.share, at);
+  for (const [path, status] of [
+    ["done", "success"],
+    ["late", "success"],
+    ["cut", "failed"],
+  ] as const) {
+    assert.equal(await statusOf(path), status, path);
+  }
+  assert.equal((await files.read("done")).toString(), "hello");
+});
+
+async function restore({ context }: Files, deletedName: string, at: ShareAddress): Promise<void> {
+  const options = { prefix: "", after: null, resultsMax: 1, snapshots: false, deleted: true };
+  const { account } = at;
+  const [first] = (await listShares(context, { account, access: OWNER, ...options })).shares;
+  const deletedVersion = first?.stamp ?? assert.fail("none was deleted");
+  await undeleteShare(context, { at, access: OWNER, deletedName, deletedVersion });
+}

@@ -83,19 +83,16 @@ async function copyForeign(
   await context.store.read((view) => admit(view, asked));
   const found = await source.look();
   const copyId = newGuid();
-  const { begun, place } = await context.store.transact((tx) => {
+  const begun = await context.store.transact((tx) => {
     const creation = admit(tx, asked);
     const copy = pendingCopy(copyId, source.url, found.length);
     const content = context.contents.maps.create(tx, found.length);
     const file = writeCopy(context, tx, asked, creation, found, content, copy);
     const { account, share } = asked.at;
-    const place = { account, share, file: file.id };
-    writePendingCopy(tx, copyId, place);
-    return { begun: done(file, copy), place };
+    writePendingCopy(tx, copyId, { account, share, file: file.id });
+    return done(file, copy);
   });
-  context.copies.start(copyId, (signal) =>
-    fetchCopy(context, { copyId, place, source, found, signal }),
-  );
+  context.copies.start(copyId, (signal) => fetchCopy(context, { copyId, source, found, signal }));
   return begun;
 }
 

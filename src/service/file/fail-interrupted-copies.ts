@@ -13,8 +13,8 @@ export async function failInterruptedCopies(context: FileContext): Promise<void>
   for (;;) {
     const found = await context.store.read((view) => readPendingCopies(view, COPIES_PER_STEP));
     if (found.length === 0) return;
-    for (const [copyId, place] of found) {
-      await endCopy(context, copyId, place, { status: "failed", description });
+    for (const [copyId] of found) {
+      await endCopy(context, copyId, { status: "failed", description });
     }
   }
 }

@@ -8,8 +8,8 @@ import type { Transaction } from "../../store/store.ts";
 import { treeOf } from "./admit.ts";
 import type { FileContext } from "./context.ts";
 import type { Tree } from "./kept-records.ts";
-import { type CopyPlace, deletePendingCopy } from "./pending-copies.ts";
-import { readShare } from "./records.ts";
+import { type CopyPlace, deletePendingCopy, readPendingCopy } from "./pending-copies.ts";
+import { keptShares, readShare, type Share } from "./records.ts";
 import { type File, findFile, writeFile } from "./tree-records.ts";
 import { nextFileVersion } from "./version.ts";
 
@@ -21,7 +21,6 @@ export interface CopyContext extends FileContext {
 /** A copy that is under way. */
 export interface FetchCopy {
   readonly copyId: string;
-  readonly place: CopyPlace;
   readonly source: ForeignSource;
   readonly found: SourceObject;
   readonly signal: AbortSignal;
@@ -29,12 +28,12 @@ export interface FetchCopy {
 
 /** Takes the bytes, then makes them the file's, all at once. However it ends, the file tells. */
 export async function fetchCopy(context: FileContext, copy: FetchCopy): Promise<void> {
-  const { copyId, place, source, found, signal } = copy;
+  const { copyId, source, found, signal } = copy;
   const { contents } = context;
   const note = (bytesDone: number) => noteProgress(context, copy, bytesDone);
   try {
     await fetchSource(contents, { source, found, signal, note }, (taken) =>
-      endCopy(context, copyId, place, {
+      endCopy(context, copyId, {
         status: "success",
         description: "",
         bytesDone: taken.length,
@@ -44,7 +43,7 @@ export async function fetchCopy(context: FileContext, copy: FetchCopy): Promise<
   } catch (error) {
     // Whoever ended it has told already, or the next start of the server will.
     if (signal.aborted) return;
-    await endCopy(context, copyId, place, { status: "failed", description: copyFailure(error) });
+    await endCopy(context, copyId, { status: "failed", description: copyFailure(error) });
   }
 }
 
@@ -55,15 +54,10 @@ export interface CopyEnd extends Pick<StoredCopy, "status" | "description"> {
 }
 
 /** Ends a copy, unless it has ended or its file is gone. */
-export function endCopy(
-  context: FileContext,
-  copyId: string,
-  place: CopyPlace,
-  end: CopyEnd,
-): Promise<void> {
+export function endCopy(context: FileContext, copyId: string, end: CopyEnd): Promise<void> {
   return context.store.transact((tx) => {
+    const found = findPending(tx, copyId);
     deletePendingCopy(tx, copyId);
-    const found = pendingAt(tx, place, copyId);
     if (found !== null) writeEnd(context, tx, found.tree, found.file, found.copy, end);
   });
 }
@@ -91,9 +85,26 @@ interface Pending {
   readonly copy: StoredCopy;
 }
 
-function pendingAt(tx: Transaction, place: CopyPlace, copyId: string): Pending | null {
-  const share = readShare(tx, place);
-  if (share === null) return null;
+/** In a share that is deleted and kept, too: if it is restored, the copy has ended all the same. */
+function findPending(tx: Transaction, copyId: string): Pending | null {
+  const place = readPendingCopy(tx, copyId);
+  if (place === null) return null;
+  const current = readShare(tx, place);
+  const found = current === null ? null : pendingIn(tx, current, place, copyId);
+  if (found !== null) return found;
+  for (const share of keptShares(tx, place)) {
+    const kept = pendingIn(tx, share, place, copyId);
+    if (kept !== null) return kept;
+  }
+  return null;
+}
+
+function pendingIn(
+  tx: Transaction,
+  share: Share,
+  place: CopyPlace,
+  copyId: string,
+): Pending | null {
   const tree = treeOf(share);
   const file = findFile(tx, tree, place.file);
   const copy = file?.copy ?? null;
@@ -104,11 +115,11 @@ function pendingAt(tx: Transaction, place: CopyPlace, copyId: string): Pending |
 /** The progress changes nothing else about the file. */
 function noteProgress(
   { store }: FileContext,
-  { copyId, place }: FetchCopy,
+  { copyId }: FetchCopy,
   bytesDone: number,
 ): Promise<void> {
   return store.transact((tx) => {
-    const found = pendingAt(tx, place, copyId);
+    const found = findPending(tx, copyId);
     if (found === null) throw new Fault("NoPendingCopyOperation");
     writeFile(tx, found.tree, { ...found.file, copy: { ...found.copy, bytesDone } });
   });

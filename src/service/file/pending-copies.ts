@@ -1,6 +1,7 @@
 import { format, type RecordOf, text, u64 } from "../../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import type { Transaction, View } from "../../store/store.ts";
+import type { ShareName } from "./records.ts";
 
 /** Where a copy goes: ids of files are never used again, in whatever share of this name. */
 const placeShape = { account: text, share: text, file: u64 };
@@ -16,6 +17,25 @@ export function writePendingCopy(tx: Transaction, id: string, place: CopyPlace):
 
 export function deletePendingCopy(tx: Transaction, id: string): void {
   tx.delete(key(SPACE.pendingFileCopy, id));
+}
+
+export function readPendingCopy(view: View, id: string): CopyPlace | null {
+  const found = view.get(key(SPACE.pendingFileCopy, id));
+  return found === undefined ? null : placeFormat.decode(found);
+}
+
+/** A share that comes back under another name takes along what goes to its files. */
+export function movePendingCopies(
+  tx: Transaction,
+  from: ShareName,
+  to: ShareName,
+  isIn: (file: bigint) => boolean,
+): void {
+  for (const [id, place] of readPendingCopies(tx, Infinity)) {
+    const { account, share, file } = place;
+    const isFrom = account === from.account && share === from.share;
+    if (isFrom && isIn(file)) writePendingCopy(tx, id, { ...place, share: to.share });
+  }
 }
 
 /** The first of them, with the ids of the copies. */

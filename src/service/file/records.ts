@@ -14,6 +14,7 @@ import {
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import { DASHED_NAME_CHARS_MAX, SHARE_SNAPSHOTS_MAX } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
+import { EntryCursor } from "../../store/entry-cursor.ts";
 import { storedLease } from "../../store/lease-field.ts";
 import { storedPolicy } from "../../store/policy-field.ts";
 import type { Entry, Transaction, View } from "../../store/store.ts";
@@ -59,7 +60,7 @@ export type DeletedShare = Readonly<RecordOf<typeof deletedShareShape>>;
 export type ShareTier = Share["tier"];
 export type Metadata = Share["metadata"];
 
-type ShareName = Omit<ShareAddress, "snapshot">;
+export type ShareName = Omit<ShareAddress, "snapshot">;
 
 const shareFormat = format(1, shareShape);
 const snapshotFormat = format(1, snapshotShape);
@@ -166,6 +167,17 @@ export function readDeletedShare(view: View, at: ShareName, version: Stamp): Del
   if (at.share.length > DASHED_NAME_CHARS_MAX) return null;
   const found = view.get(deletedShareKey(at, version));
   return found === undefined ? null : deletedShareFormat.decode(found);
+}
+
+/** Those of this name that can still be restored, the first that was deleted first. */
+export function* keptShares(view: View, at: ShareName): Generator<Share> {
+  const all = key(SPACE.deletedShare, at.account, at.share);
+  const cursor = new EntryCursor(view, all, keyAfter(all), true);
+  for (let entry = cursor.head(Infinity); entry !== null; entry = cursor.head(Infinity)) {
+    const { share, untilMs } = deletedShareFormat.decode(entry.value);
+    if (untilMs > view.now()) yield share;
+    cursor.advance();
+  }
 }
 
 export interface DeletedVersion {

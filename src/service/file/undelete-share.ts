@@ -3,8 +3,11 @@ import type { Stamp } from "../../base/stamp.ts";
 import { refuseByAccess } from "../../rules/access.ts";
 import { DASHED_NAME_RULE, refuseDashedName } from "../../rules/dashed-name.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
+import { treeOf } from "./admit.ts";
 import type { FileContext, ShareAsked } from "./context.ts";
+import { movePendingCopies } from "./pending-copies.ts";
 import { deletedShareKey, readDeletedShare, readShare, type Share, writeShare } from "./records.ts";
+import { findFile } from "./tree-records.ts";
 import { nextVersion } from "./version.ts";
 
 export interface UndeleteShare extends ShareAsked {
@@ -25,6 +28,7 @@ export async function undeleteShare(context: FileContext, asked: UndeleteShare):
     const share = { ...found.share, ...nextVersion(tx, found.share) };
     tx.delete(deletedShareKey(was, deletedVersion));
     writeShare(tx, at, share);
+    movePendingCopies(tx, was, at, (file) => findFile(tx, treeOf(share), file) !== null);
     return share;
   });
 }
