@@ -75,6 +75,37 @@ test("what is found comes in pages, and markers are ours", async () => {
   assert.deepEqual([none.status, none.code], [400, "OutOfRangeQueryParameterValue"]);
 });
 
+test("a search goes on behind the longest container, value and blob that there can be", async () => {
+  const client = server.client();
+  const tags = { p: "v".repeat(256) };
+  const box = client.getContainerClient("c".repeat(63));
+  await box.create();
+  for (const end of ["a", "b", "c"]) {
+    await box.getBlockBlobClient("\uffed".repeat(1_023) + end).upload("text", 4, { tags });
+  }
+  const pages = [];
+  for await (const page of client.findBlobsByTags("p>'u'").byPage({ maxPageSize: 1 })) {
+    pages.push(page.blobs.map(({ name }) => name.at(-1)).join());
+  }
+  assert.deepEqual(pages, ["a", "b", "c"]);
+});
+
+test("a marker that no search can have written is refused, however long it is", async () => {
+  const where = encodeURIComponent("p>'u'");
+  for (const text of [
+    `a${"c".repeat(64)}\nv\nblob`,
+    `abox\n${"v".repeat(257)}\nblob`,
+    `abox\n${"\0".repeat(200)}\nblob`,
+    `abox\nv\n${"\uffed".repeat(1_200)}`,
+    `c${"\uffed".repeat(1_300)}`,
+  ]) {
+    const marker = Buffer.from(text).toString("base64url");
+    const path = `/?comp=blobs&where=${where}&marker=${marker}`;
+    const { status, code } = await rawRequest(server, { path });
+    assert.deepEqual([status, code], [400, "InvalidQueryParameterValue"], text);
+  }
+});
+
 test("what cannot be looked for is refused", async () => {
   const box = await server.makeContainer();
   for (const where of ["", "a", "a<>'b'", "a='b' OR c='d'", "@container='x'", "a='b'; drop"]) {

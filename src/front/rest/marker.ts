@@ -21,12 +21,13 @@ export function writeMarker(marker: Marker<string>): string {
 
 /**
  * `kinds` are those that the list could have written; null if no marker is sent. `code` is what the
- * service calls a marker that is none of its own.
+ * service calls a marker that is none of its own, `charsMax` how long those of this list can be.
  */
 export function markerOf<const Kind extends string>(
   query: Query,
   kinds: readonly Kind[],
   code: "InvalidMarker" | "InvalidQueryParameterValue" = "InvalidQueryParameterValue",
+  charsMax = MARKER_CHARS_MAX,
 ): Marker<Kind> | null {
   const value = query.get("marker");
   if (value === undefined || value === "") return null;
@@ -34,7 +35,7 @@ export function markerOf<const Kind extends string>(
   const text = bytes.toString("utf8");
   const kind = kinds.find((one) => text.startsWith(one));
   const isOurs = isUtf8(bytes) && bytes.toString("base64url") === value;
-  if (kind === undefined || !isOurs || text.length > MARKER_CHARS_MAX) {
+  if (kind === undefined || !isOurs || text.length > charsMax) {
     throw new Fault(code, {
       QueryParameterName: "marker",
       QueryParameterValue: value,

@@ -1,3 +1,8 @@
+import {
+  BLOB_NAME_CHARS_MAX,
+  DASHED_NAME_CHARS_MAX,
+  TAG_VALUE_CHARS_MAX,
+} from "../../../base/limits.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import {
   type FindPosition,
@@ -54,7 +59,9 @@ function foundElement({ container, name, tags }: FoundBlob): string {
   return `<Blob>${names}${tagsElement(tags)}</Blob>`;
 }
 
-/** Neither containers nor values of tags have ends of lines. */
+/** A kind, a container, a value and a blob. Neither containers nor values have ends of lines. */
+const POSITION_CHARS_MAX = DASHED_NAME_CHARS_MAX + TAG_VALUE_CHARS_MAX + BLOB_NAME_CHARS_MAX + 3;
+
 function markerText({ container, within }: FindPosition): string {
   if (within === null) return writeMarker({ kind: "c", text: container });
   const { value, blob, isDone } = within;
@@ -62,9 +69,20 @@ function markerText({ container, within }: FindPosition): string {
 }
 
 function positionOf(query: Query): FindPosition | null {
-  const marker = markerOf(query, ["a", "b", "c"]);
+  const code = "InvalidQueryParameterValue";
+  const marker = markerOf(query, ["a", "b", "c"], code, POSITION_CHARS_MAX);
   if (marker === null) return null;
-  if (marker.kind === "c") return { container: marker.text, within: null };
-  const [container = "", value = "", ...blob] = marker.text.split("\n");
-  return { container, within: { value, blob: blob.join("\n"), isDone: marker.kind === "b" } };
+  const [container = "", value = "", ...lines] = marker.text.split("\n");
+  const blob = lines.join("\n");
+  const isOurs =
+    container.length <= DASHED_NAME_CHARS_MAX &&
+    value.length <= TAG_VALUE_CHARS_MAX &&
+    PRINTABLE.test(value) &&
+    blob.length <= BLOB_NAME_CHARS_MAX;
+  if (!isOurs) throw invalidQuery("marker", query.get("marker") ?? "");
+  if (marker.kind === "c") return { container, within: null };
+  return { container, within: { value, blob, isDone: marker.kind === "b" } };
 }
+
+/** Tags have no other characters; in a key, some would take more space than there is. */
+const PRINTABLE = /^[ -~]*$/;
