@@ -29,7 +29,7 @@ export async function fetchSource(
   signal.addEventListener("abort", close);
   try {
     signal.throwIfAborted();
-    if (opened.length !== found.length) throw new Fault("SourceConditionNotMet");
+    if (isChanged(found, opened)) throw new Fault("SourceConditionNotMet");
     const taken = await contents.take(noted(opened.body, note), NO_DIGESTS);
     try {
       await use(taken);
@@ -42,10 +42,9 @@ export async function fetchSource(
   }
 }
 
-/** What is told of a copy that failed. */
-export function copyFailure(error: unknown): string {
-  const code = error instanceof Fault ? error.code : "InternalError";
-  return `${code} "Copy failed when reading the source."`;
+/** Whoever was asked for one version may not have looked at that. */
+function isChanged(found: SourceObject, opened: SourceObject): boolean {
+  return opened.length !== found.length || (found.etag !== null && opened.etag !== found.etag);
 }
 
 /** The same body; now and then somebody is told how much of it has come. */

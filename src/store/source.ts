@@ -27,6 +27,8 @@ export interface ForeignSource {
   look(): Promise<SourceObject>;
   /** Asks for its bytes; of the version with this ETag, where one is named. */
   open(range: ByteRange | null, etag: string | null): Promise<OpenedSource>;
+  /** Why a copy of it failed, as clients are told of that. */
+  failure(error: unknown): string;
 }
 
 /** Something that can be copied. */

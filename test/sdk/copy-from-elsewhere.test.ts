@@ -181,19 +181,56 @@ test("pages and appended blocks from elsewhere become what they were", async (t)
   assert.equal((await copy.getProperties()).contentLength, 1_025);
 });
 
-test("a source that changes before its bytes are here fails the copy", async (t) => {
+const READING = '"Copy failed when reading the source."';
+
+for (const ignoresMatch of [false, true]) {
+  const server = ignoresMatch ? ", even if its server does not care for versions" : "";
+  test(`a source that changes before its bytes are here fails the copy${server}`, async (t) => {
+    t.after(close);
+    elsewhere.ignoresMatch = ignoresMatch;
+    elsewhere.hold(0);
+    const held = elsewhere.held();
+    await begin();
+    await held;
+    elsewhere.etag = '"two"';
+    elsewhere.release();
+    const found = await ended();
+    assert.deepEqual([found.copyStatus, found.contentLength], ["failed", 0]);
+    assert.equal(found.copyStatusDescription, `412 ConditionNotMet ${READING}`);
+    await copy.upload("new", 3);
+  });
+}
+
+test("a copy that failed says why in words that clients know", async (t) => {
   t.after(close);
   elsewhere.hold(0);
   const held = elsewhere.held();
   await begin();
   await held;
-  elsewhere.etag = '"two"';
+  elsewhere.status = 404;
+  elsewhere.headers = { "x-ms-error-code": "BlobNotFound" };
   elsewhere.release();
-  const found = await ended();
-  assert.deepEqual([found.copyStatus, found.contentLength], ["failed", 0]);
-  assert.match(found.copyStatusDescription ?? "", /SourceConditionNotMet/);
-  await copy.upload("new", 3);
+  assert.equal((await ended()).copyStatusDescription, `404 BlobNotFound ${READING}`);
 });
+
+test("metadata of a source keeps the case of its names, and must be what a blob can have", async (t) => {
+  t.after(close);
+  elsewhere.headers["X-Ms-Meta-TwoWords"] = "green";
+  await begin();
+  await ended();
+  const [item] = await listed();
+  assert.deepEqual(item?.metadata, { TwoWords: "green" });
+  elsewhere.headers["x-ms-meta-two-words"] = "red";
+  const asked = copy.syncCopyFromURL(`${elsewhere.origin}/object`);
+  const error = await refused(asked, 400, "CannotVerifyCopySource");
+  assert.equal(error.response?.headers.get("x-ms-copy-source-error-code"), "InvalidMetadata");
+});
+
+async function listed() {
+  const found = [];
+  for await (const item of box.listBlobsFlat({ includeMetadata: true })) found.push(item);
+  return found;
+}
 
 test("a source that ends early fails the copy, and none of it shows", async (t) => {
   t.after(close);

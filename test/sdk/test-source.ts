@@ -12,6 +12,8 @@ export class TestSource {
   headers: Record<string, string> = { "content-type": "text/x-elsewhere" };
   /** How many bytes it sends before it waits to be let go on; null if it does not wait. */
   holdsAt: number | null = null;
+  /** Whether it serves what it has, whatever version it is asked for. */
+  ignoresMatch = false;
   /** What it answers instead. */
   status = 200;
   #release: () => void = () => {};
@@ -54,7 +56,8 @@ export class TestSource {
     this.asked.push({ method, headers });
     if (method === "GET" && this.holdsAt === 0) await this.#wait();
     const match = headers["if-match"];
-    if (match !== undefined && match !== this.etag) return void response.writeHead(412).end();
+    const isOther = match !== undefined && match !== this.etag && !this.ignoresMatch;
+    if (isOther) return void response.writeHead(412).end();
     if (this.status !== 200) return void response.writeHead(this.status, this.headers).end();
     const range = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? "");
     const from = Number(range?.[1] ?? 0);

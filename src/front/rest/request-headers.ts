@@ -67,11 +67,10 @@ const METADATA_PREFIX = "x-ms-meta-";
 const METADATA_NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u;
 
 /** Metadata keeps the case of its names; two that differ only in case are one too many. */
-export function metadataOf(headers: RequestHeaders): [string, string][] {
+export function metadataOf({ raw }: Pick<RequestHeaders, "raw">): [string, string][] {
   const found: [string, string][] = [];
   const names = new Set<string>();
   let size = 0;
-  const { raw } = headers;
   for (let at = 0; at < raw.length; at += 2) {
     const header = raw[at] as string;
     if (header.length < METADATA_PREFIX.length) continue;

@@ -53,6 +53,10 @@ class HeldSource implements ForeignSource {
     };
   }
 
+  failure(error: unknown): string {
+    return String(error);
+  }
+
   async open(): Promise<OpenedSource> {
     this.#tellOpened();
     const body = wholeBody(this.#bytes);

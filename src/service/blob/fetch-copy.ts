@@ -1,6 +1,6 @@
 import { Fault } from "../../base/fault.ts";
 import type { Content, Taken } from "../../store/contents.ts";
-import { copyFailure, fetchSource } from "../../store/fetch-source.ts";
+import { fetchSource } from "../../store/fetch-source.ts";
 import type { RunningCopies } from "../../store/running-copies.ts";
 import type { ForeignSource, SourceObject } from "../../store/source.ts";
 import type { Transaction } from "../../store/store.ts";
@@ -39,7 +39,7 @@ export async function fetchCopy(context: BlobContext, copy: FetchCopy): Promise<
   } catch (error) {
     // Whoever ended it has told already, or the next start of the server will.
     if (copy.signal.aborted) return;
-    const description = copyFailure(error);
+    const description = copy.source.failure(error);
     await endCopy(context, copy.copyId, copy.at, () => ({ status: "failed", description }));
   }
 }

@@ -59,6 +59,10 @@ class Elsewhere implements ForeignSource {
     });
   }
 
+  failure(error: unknown): string {
+    return String(error);
+  }
+
   opened(text: string): OpenedSource {
     const close = () => {
       this.isClosed = true;

@@ -1,7 +1,7 @@
 import { Fault } from "../../base/fault.ts";
 import type { Content } from "../../store/contents.ts";
 import type { StoredCopy } from "../../store/copy-field.ts";
-import { copyFailure, fetchSource } from "../../store/fetch-source.ts";
+import { fetchSource } from "../../store/fetch-source.ts";
 import type { RunningCopies } from "../../store/running-copies.ts";
 import type { ForeignSource, SourceObject } from "../../store/source.ts";
 import type { Transaction } from "../../store/store.ts";
@@ -43,7 +43,7 @@ export async function fetchCopy(context: FileContext, copy: FetchCopy): Promise<
   } catch (error) {
     // Whoever ended it has told already, or the next start of the server will.
     if (signal.aborted) return;
-    await endCopy(context, copyId, { status: "failed", description: copyFailure(error) });
+    await endCopy(context, copyId, { status: "failed", description: source.failure(error) });
   }
 }
 

@@ -1,12 +1,18 @@
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { Fault } from "../../../base/fault.ts";
 import type { SourceObject } from "../../../store/source.ts";
+import { metadataOf as metadataIn } from "../request-headers.ts";
+import { cannotVerify } from "./cannot-verify.ts";
 
-const METADATA_PREFIX = "x-ms-meta-";
 const TYPES = ["BlockBlob", "PageBlob", "AppendBlob"] as const;
 
+type AnswerHead = Pick<IncomingMessage, "headers" | "rawHeaders">;
+
 /** What the head of another server's answer says about what it serves. */
-export function objectOf(headers: IncomingHttpHeaders, length: string | undefined): SourceObject {
+export function objectOf(
+  { headers, rawHeaders }: AnswerHead,
+  length: string | undefined,
+): SourceObject {
   if (length === undefined || !/^\d{1,15}$/.test(length)) {
     throw new Fault("CopySourceInvalid", {
       Reason: "The source's server does not say how long it is (Content-Length).",
@@ -28,15 +34,18 @@ export function objectOf(headers: IncomingHttpHeaders, length: string | undefine
       cacheControl: text("cache-control"),
       contentMd5: md5.length === 16 ? md5 : null,
     },
-    metadata: metadataOf(headers),
+    metadata: metadataOf(rawHeaders),
     tags: [],
     sequenceNumber: /^\d{1,18}$/.test(sequence) ? BigInt(sequence) : 0n,
     appendedBlocks: /^\d{1,5}$/.test(blocks) ? Number(blocks) : 0,
   };
 }
 
-function metadataOf(headers: IncomingHttpHeaders): [string, string][] {
-  return Object.entries(headers)
-    .filter(([name]) => name.startsWith(METADATA_PREFIX))
-    .map(([name, value]) => [name.slice(METADATA_PREFIX.length), String(value)]);
+/** Names keep their case, which only the raw headers have. What no blob can have cannot be copied. */
+function metadataOf(rawHeaders: readonly string[]): [string, string][] {
+  try {
+    return metadataIn({ raw: rawHeaders });
+  } catch (error) {
+    throw error instanceof Fault ? cannotVerify(error) : error;
+  }
 }

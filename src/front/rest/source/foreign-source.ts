@@ -11,6 +11,7 @@ import type { Conditions } from "../../../rules/conditions.ts";
 import type { ForeignSource, OpenedSource, SourceObject } from "../../../store/source.ts";
 import type { SourceGuard } from "./allowed-sources.ts";
 import { cannotVerifyAnswer } from "./cannot-verify.ts";
+import { copyFailure } from "./copy-failure.ts";
 import { objectOf } from "./foreign-object.ts";
 import { publicUrl, type SourceUrl } from "./source-url.ts";
 
@@ -50,7 +51,7 @@ export class HttpSource implements ForeignSource {
   async look(): Promise<SourceObject> {
     const answer = await this.#ask("HEAD", conditionHeaders(this.#setup.conditions));
     answer.destroy();
-    return this.#checked(objectOf(answer.headers, answer.headers["content-length"]));
+    return this.#checked(objectOf(answer, answer.headers["content-length"]));
   }
 
   async open(range: ByteRange | null, etag: string | null): Promise<OpenedSource> {
@@ -60,15 +61,17 @@ export class HttpSource implements ForeignSource {
     try {
       if (range !== null && answer.statusCode !== 206) throw noRanges();
       const total = answer.headers["content-range"]?.split("/")[1];
-      const object = this.#checked(
-        objectOf(answer.headers, total ?? answer.headers["content-length"]),
-      );
+      const object = this.#checked(objectOf(answer, total ?? answer.headers["content-length"]));
       const body = new AnswerBody(answer, this.#setup.limits);
       return { ...object, body, close: () => body.close() };
     } catch (error) {
       answer.destroy();
       throw error;
     }
+  }
+
+  failure(error: unknown): string {
+    return copyFailure(error);
   }
 
   #checked(object: SourceObject): SourceObject {
