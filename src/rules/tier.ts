@@ -40,7 +40,7 @@ export function tierStatus(stored: StoredTier | null, now: Instant): TierStatus 
   return { tier: rehydration.to, changedMs: rehydration.readyMs, rehydration: null };
 }
 
-/** An archived blob is neither read nor written: it can be deleted, tagged, and moved to another tier. */
+/** An archived blob is neither read nor written: it can be deleted, tagged, leased, and moved to another tier. */
 export function refuseByTier(stored: StoredTier | null, now: Instant): FaultCode | null {
   const { tier, rehydration } = tierStatus(stored, now);
   if (rehydration !== null) return "BlobBeingRehydrated";

@@ -62,7 +62,7 @@ test("uploads name a tier, and what names none is in that of the blob that it re
   assert.equal((await block.getProperties()).accessTierInferred, true);
 });
 
-test("an archived blob is shown, tagged and deleted, and nothing else", async () => {
+test("an archived blob is shown, tagged, leased and deleted, and nothing else", async () => {
   const blob = await newBlob("Archive");
   assert.equal((await blob.getProperties()).accessTier, "Archive");
   await blob.setTags({ kept: "yes" });
@@ -80,12 +80,28 @@ test("an archived blob is shown, tagged and deleted, and nothing else", async ()
     ["metadata", () => blob.setMetadata({ a: "b" })],
     ["properties", () => blob.setHTTPHeaders({ blobContentType: "a/b" })],
     ["snapshot", () => blob.createSnapshot()],
-    ["lease", () => blob.getBlobLeaseClient().acquireLease(-1)],
   ] as const) {
     await refused(asked(), 409, "BlobArchived").catch((error) => {
       throw new Error(what, { cause: error });
     });
   }
+  await blob.delete();
+});
+
+test("a lease goes on in the archive, and on the way out of it", async () => {
+  const blob = await newBlob();
+  const lease = blob.getBlobLeaseClient();
+  await lease.acquireLease(-1);
+  for (const tier of ["Archive", "Hot"]) {
+    await blob.setAccessTier(tier);
+    await lease.renewLease();
+    await lease.changeLease("bbbbbbbb-0000-4000-8000-000000000002");
+    await lease.releaseLease();
+    await lease.acquireLease(-1);
+    await refused(blob.delete(), 412, "LeaseIdMissing");
+  }
+  await lease.breakLease(0);
+  assert.equal((await blob.getProperties()).leaseState, "broken");
   await blob.delete();
 });
 

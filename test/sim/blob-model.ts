@@ -263,7 +263,14 @@ function stage(state: BlobState, asked: Extract<BlobAsked, { operation: "stage" 
   const refused = refuseByType(state, "block") ?? refuseWriteByLease(state, asked.leaseId);
   if (refused !== null) return refuse(state, refused);
   const staged = { ...state.staged, [asked.block]: asked.piece };
-  return { state: { ...state, staged }, answer: told({}) };
+  const { blob, nowMs } = state;
+  const after = blob && { ...blob, lease: leaseAfterWrite(blob, nowMs) };
+  return { state: { ...state, blob: after, staged }, answer: told({}) };
+}
+
+/** A write ends the memory of a lease that does not count any more. */
+function leaseAfterWrite(old: Blob | null, nowMs: number): Lease | null {
+  return old !== null && isLocked(old.lease, nowMs) ? old.lease : null;
 }
 
 function update(
@@ -282,8 +289,7 @@ function update(
 }
 
 /**
- * A new version. It ends the memory of a lease that does not count any more. Some change neither the
- * name nor the length of a blob: they have names of their own.
+ * A new version. Some change neither the name nor the length of a blob: they have names of their own.
  */
 export function write(
   state: BlobState,
@@ -295,7 +301,7 @@ export function write(
   const { nowMs, blob: old } = state;
   const etag = chosen.etagOf(versionOf({ write: name, length: lengthOf(pieces) }) + change);
   const modifiedMs = Math.max(nowMs, old?.modifiedMs ?? 0);
-  const lease = old !== null && isLocked(old.lease, nowMs) ? old.lease : null;
+  const lease = leaseAfterWrite(old, nowMs);
   const blob = { etag, write: name, modifiedMs, type, pieces, blocks, lease, sequence };
   return {
     state: { ...state, blob },

@@ -7,7 +7,6 @@ import {
 } from "../../rules/conditions.ts";
 import { refuseByPendingCopy, refuseOnIncrementalCopy } from "../../rules/copy.ts";
 import { type LeaseAction, stepLease } from "../../rules/lease.ts";
-import { refuseByTier } from "../../rules/tier.ts";
 import { admitToBlob, refuseByTagsOf } from "./admit.ts";
 import type { BlobAsked, BlobContext } from "./context.ts";
 import { writeBlob } from "./records.ts";
@@ -25,6 +24,7 @@ export interface LeaseBlobDone {
   readonly secondsLeft: number;
 }
 
+/** An archived blob can be leased, too: its bytes are neither read nor written. */
 export async function leaseBlob(context: BlobContext, asked: LeaseBlob): Promise<LeaseBlobDone> {
   const breaks = asked.lease.action === "break";
   const need = breaks ? BLOB_NEEDS.breakBlobLease : BLOB_NEEDS.leaseBlob;
@@ -32,7 +32,6 @@ export async function leaseBlob(context: BlobContext, asked: LeaseBlob): Promise
     const { container, blob } = admitToBlob(tx, asked, need);
     refuse(refuseWriteByConditions(blob, asked.conditions));
     refuseByTagsOf(tx, asked, container, blob);
-    refuse(refuseByTier(blob.tier, tx.now()));
     refuse(refuseByPendingCopy(blob.copy));
     refuse(refuseOnIncrementalCopy(blob.copy));
     const outcome = stepLease(blob.lease, asked.lease, tx.now());

@@ -6,7 +6,7 @@ import type { Need } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { blockIdBytes, refuseBlockId } from "../../rules/block-id.ts";
 import { refuseByPendingCopy } from "../../rules/copy.ts";
-import { refuseWriteByLease } from "../../rules/lease.ts";
+import { leaseAfterWrite, refuseWriteByLease } from "../../rules/lease.ts";
 import { refuseByTier } from "../../rules/tier.ts";
 import type { Content, Taken } from "../../store/contents.ts";
 import { lookAhead } from "../../store/look-ahead.ts";
@@ -14,11 +14,13 @@ import type { Transaction, View } from "../../store/store.ts";
 import { admitToBlobName } from "./admit.ts";
 import type { BlobAsked, BlobContext } from "./context.ts";
 import {
+  type Blob,
   type Container,
   readStagedBlob,
   readStagedBlock,
   type StagedBlob,
   type StagedBlock,
+  writeBlob,
   writeStagedBlob,
   writeStagedBlock,
 } from "./records.ts";
@@ -40,7 +42,7 @@ export interface PutBlockDone {
   readonly crc64: Bytes | null;
 }
 
-/** Stages a block under a name. The blob of that name, if there is one, does not change. */
+/** Stages a block under a name. Of the blob of that name, if there is one, only the lease may change. */
 export async function putBlock(context: BlobContext, asked: PutBlock): Promise<PutBlockDone> {
   await lookAhead(context.store, asked.body, (view) =>
     admitBlock(view, asked, BLOB_NEEDS.putBlock),
@@ -90,7 +92,7 @@ export function writeTaken(
 function stage(
   tx: Transaction,
   { at, blockId }: StageBlock,
-  { container, staged, replaced }: AdmittedBlock,
+  { container, old, staged, replaced }: AdmittedBlock,
   content: Content,
 ): void {
   const next = nextStaged(tx, staged, replaced, blockId);
@@ -98,6 +100,8 @@ function stage(
   if (replaced === null || !isSame(replaced.content, content)) {
     writeStagedBlock(tx, next, blockId, { content });
   }
+  const lease = leaseAfterWrite(old?.lease ?? null, tx.now());
+  if (old !== null && old.lease !== lease) writeBlob(tx, container, at.blob, { ...old, lease });
 }
 
 function isSame(one: Content, other: Content): boolean {
@@ -106,6 +110,8 @@ function isSame(one: Content, other: Content): boolean {
 
 interface AdmittedBlock {
   readonly container: Container;
+  /** The blob of that name. */
+  readonly old: Blob | null;
   readonly staged: StagedBlob | null;
   /** The block that has this id so far. */
   readonly replaced: StagedBlock | null;
@@ -119,7 +125,7 @@ export function admitBlock(view: View, asked: StageBlock, need: Need): AdmittedB
   refuse(refuseByPendingCopy(old?.copy ?? null));
   if (old !== null) refuse(refuseByTier(old.tier, view.now()));
   const staged = readStagedBlob(view, container, asked.at.blob);
-  if (staged === null) return { container, staged, replaced: null };
+  if (staged === null) return { container, old, staged, replaced: null };
   if (staged.blockIdBytes !== blockIdBytes(asked.blockId)) {
     throw new Fault("InvalidBlobOrBlock", {
       Reason: `All block ids of a blob must have one length: ${staged.blockIdBytes} bytes here.`,
@@ -131,7 +137,7 @@ export function admitBlock(view: View, asked: StageBlock, need: Need): AdmittedB
       Reason: `The blob has ${staged.blocks} uncommitted blocks: commit them first.`,
     });
   }
-  return { container, staged, replaced };
+  return { container, old, staged, replaced };
 }
 
 function nextStaged(

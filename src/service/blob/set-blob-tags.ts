@@ -1,8 +1,8 @@
 import { refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { refuseWriteByConditions } from "../../rules/conditions.ts";
-import { refuseOnIncrementalCopy } from "../../rules/copy.ts";
-import { refuseWriteByLease } from "../../rules/lease.ts";
+import { refuseByPendingCopy, refuseOnIncrementalCopy } from "../../rules/copy.ts";
+import { leaseAfterWrite, refuseWriteByLease } from "../../rules/lease.ts";
 import { refuseTags, type Tags } from "../../rules/tags.ts";
 import { admitToState, refuseByTagsOf } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
@@ -23,7 +23,9 @@ export async function setBlobTags(context: BlobContext, asked: SetBlobTags): Pro
     refuse(refuseWriteByConditions(blob, asked.conditions));
     refuseByTagsOf(tx, asked, container, blob);
     refuse(refuseWriteByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
+    refuse(refuseByPendingCopy(blob.copy));
     if (isCurrent) refuse(refuseOnIncrementalCopy(blob.copy));
-    amendState(tx, asked.at, found, { ...blob, tags: asked.tags });
+    const lease = leaseAfterWrite(blob.lease, tx.now());
+    amendState(tx, asked.at, found, { ...blob, tags: asked.tags, lease });
   });
 }

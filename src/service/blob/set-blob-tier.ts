@@ -1,6 +1,7 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { refuseReadByLease } from "../../rules/lease.ts";
+import { refuseByPendingCopy } from "../../rules/copy.ts";
+import { leaseAfterWrite, refuseReadByLease } from "../../rules/lease.ts";
 import { refuseTierOfPast, type SetTier, stepTier } from "../../rules/tier.ts";
 import { admitToState, refuseByTagsOf } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
@@ -14,7 +15,7 @@ export interface SetBlobTierDone {
   readonly isPending: boolean;
 }
 
-/** Where a blob lies is not part of it: its ETag and its time stay, and a lease does not matter. */
+/** Where a blob lies is not part of it: its ETag and its time stay, and a lease does not stop it. */
 export async function setBlobTier(
   context: BlobContext,
   asked: SetBlobTier,
@@ -27,10 +28,12 @@ export async function setBlobTier(
     }
     refuseByTagsOf(tx, asked, container, blob);
     refuse(refuseReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
+    refuse(refuseByPendingCopy(blob.copy));
     if (!isCurrent) refuse(refuseTierOfPast(blob.tier, asked.tier, tx.now()));
     const { refused, stored } = stepTier(blob.tier, asked, tx.now());
     if (refused !== null) throw new Fault(refused);
-    amendState(tx, asked.at, found, { ...blob, tier: stored });
+    const lease = leaseAfterWrite(blob.lease, tx.now());
+    amendState(tx, asked.at, found, { ...blob, tier: stored, lease });
     return { isPending: stored.rehydration !== null };
   });
 }
