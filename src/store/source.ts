@@ -12,12 +12,21 @@ export interface OwnSource {
   readonly kind: "own";
   /** As clients are told of it: without what opens it. */
   readonly url: string;
+  readonly name: SourceName;
   /**
    * What it names now. Throws a Fault unless the caller may read it and the conditions on it hold.
    * Called in the body that copies, so that the two cannot disagree. `fromArchive` says that what
    * is archived will do, too.
    */
   find(view: View, fromArchive?: boolean): OwnObject;
+}
+
+/** What a source on this server is called, however its URL spells that. */
+export interface SourceName {
+  /** Account, container or share, and what lies in it. */
+  readonly path: string;
+  /** Null for what is current. */
+  readonly snapshot: Stamp | null;
 }
 
 export interface ForeignSource {

@@ -152,6 +152,10 @@ Looked at before an operation is handled:
 
 ${before.join("\n")}
 
+Followed where it means something, and ignored elsewhere, as the service documents it:
+
+* \`x-ms-rehydrate-priority\` of Copy Blob and Set Blob Tier, where nothing has to come out of the archive.
+
 Of the properties of a service, \`Logging\`, \`HourMetrics\` and \`MinuteMetrics\` are kept and shown as they
 were set, and nothing is logged or measured for them: see \`--log\` for a log of requests.
 `,

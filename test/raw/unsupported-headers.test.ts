@@ -92,7 +92,10 @@ const CASES: readonly Case[] = [
   ),
   put(
     "/box/new?comp=incrementalcopy",
-    { ...ON_COPIES, ...OF_OTHER_COPIES, ...SEAL, ...PRIORITY, ...TAGS, ...TIER, ...SOURCE_DIGEST },
+    {
+      ...{ ...ON_COPIES, ...OF_OTHER_COPIES, ...SEAL, ...PRIORITY, ...TAGS, ...TIER },
+      ...{ ...SOURCE_DIGEST, "x-ms-meta-colour": "green" },
+    },
     SOURCE,
   ),
   put("/box/new?comp=block&blockid=AAAA", { ...ON_BLOCKS, ...IF_TAGS }, SOURCE),
@@ -114,6 +117,7 @@ const CASES: readonly Case[] = [
     "x-ms-deny-encryption-scope-override": "true",
   }),
   put("/box?restype=container&comp=metadata", IF_TAGS),
+  put("/box?restype=container&comp=lease", IF_TAGS, acquire),
   ask("DELETE", "/box?restype=container", IF_TAGS),
 ];
 
@@ -169,6 +173,25 @@ test("a digest of the body of a request that has none is checked as well", async
   assert.equal((await rawRequest(server, { ...asked, headers: wrong })).code, "Md5Mismatch");
   const right = { ...source, "content-md5": "1B2M2Y8AsgTpgAmY7PhCfg==" };
   assert.equal((await rawRequest(server, { ...asked, headers: right })).status, 201);
+});
+
+test("a copy is made at once if it must be, however that is spelled, and nothing else is guessed", async () => {
+  const ask = (value: string) =>
+    rawRequest(server, {
+      method: "PUT",
+      path: "/box/copy",
+      headers: { "x-ms-copy-source": `${server.url}/box/pages`, "x-ms-requires-sync": value },
+    });
+  // Only what is copied at once refuses pages.
+  for (const value of ["true", "True", "TRUE"]) {
+    assert.equal((await ask(value)).code, "InvalidSourceBlobType", value);
+  }
+  for (const value of ["false", "False"]) assert.equal((await ask(value)).status, 202, value);
+  for (const value of ["yes", "1", "true,true"]) {
+    const { status, code, text } = await ask(value);
+    assert.deepEqual([status, code], [400, "InvalidHeaderValue"], value);
+    assert.match(text, /<HeaderName>x-ms-requires-sync</);
+  }
 });
 
 /** Whole operations that are refused, each by its name. */

@@ -4,7 +4,7 @@ import { beforeEach, test } from "node:test";
 import type { BlockBlobClient, ContainerClient } from "@azure/storage-blob";
 import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
-import { forThisFile, startServer } from "./server.ts";
+import { forThisFile, OTHER_ACCOUNT, startServer } from "./server.ts";
 
 const server = await forThisFile(startServer());
 let box: ContainerClient;
@@ -180,6 +180,28 @@ test("each of the four conditions on a source decides whether it is copied", asy
     assert.equal((await copy.downloadToBuffer()).toString(), "old");
     await start(source.url, { sourceConditions: met });
     assert.equal((await copy.downloadToBuffer()).toString(), "hello");
+  }
+});
+
+test("what is no append blob is not sealed, and not copied as if it were", async () => {
+  const pages = box.getPageBlobClient("pages");
+  await pages.create(512);
+  for (const { url } of [source, pages]) {
+    await refused(start(url, { sealBlob: true }), 409, "InvalidSourceBlobType");
+  }
+  assert.equal(await copy.exists(), false);
+});
+
+test("clients from before 2012 copy within an account only", async () => {
+  const path = `/${box.containerName}/copy`;
+  for (const source of [
+    `/${OTHER_ACCOUNT}/box/source`,
+    `${server.url.replace(server.account, OTHER_ACCOUNT)}/box/source`,
+    "https://elsewhere.example/source",
+  ]) {
+    const headers = { "x-ms-copy-source": source, "content-length": "0" };
+    const old = await rawRequest(server, { method: "PUT", path, headers, version: "2011-08-18" });
+    assert.deepEqual([old.status, old.code], [400, "CopyAcrossAccountsNotSupported"], source);
   }
 });
 

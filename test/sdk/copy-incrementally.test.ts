@@ -44,9 +44,14 @@ test("a copy follows its source from snapshot to snapshot, and has one of each",
   assert.deepEqual(await second.downloadToBuffer(), bytes([1, 2, 0, 0]));
   const listed = [];
   for await (const one of box.listBlobsFlat({ includeCopy: true, includeSnapshots: true })) {
-    if (one.name === "copy") listed.push(one.properties.incrementalCopy);
+    if (one.name === "copy") listed.push(one.properties);
   }
-  assert.deepEqual(listed, [true, true, true]);
+  assert.deepEqual(
+    listed.map(({ incrementalCopy }) => incrementalCopy),
+    [true, true, true],
+  );
+  const { destinationSnapshot } = await copy.getProperties();
+  assert.equal(listed.at(-1)?.destinationSnapshot, destinationSnapshot);
 });
 
 test("the copy itself is neither read nor written, but can be deleted", async () => {
@@ -89,6 +94,37 @@ test("a source that was created anew is not followed", async () => {
   await startCopy(copy, disk, await snapshotWith(1, 0));
   await disk.create(2_048);
   await refused(startCopy(copy, disk, await snapshotWith(2, 0)), 409, "BlobOverwritten");
+});
+
+test("a source is the same however its URL spells it", async () => {
+  const { port } = new URL(server.url);
+  const path = `${box.containerName}/disk`;
+  for (const [at, spelled] of [
+    `${server.url}/${path}?snapshot=`,
+    `${server.url}/${path}?Snapshot=`,
+    `${server.url}/${box.containerName}/%64isk?SNAPSHOT=`,
+    `http://localhost:${port}/${server.account}/${path}?snapshot=`,
+    `http://${server.account}.blob.localhost:${port}/${path}?snapshot=`,
+  ].entries()) {
+    const snapshot = await snapshotWith(at + 1, 0);
+    const { status, code } = await rawRequest(server, {
+      method: "PUT",
+      path: `/${box.containerName}/copy?comp=incrementalcopy`,
+      headers: { "x-ms-copy-source": spelled + snapshot },
+    });
+    assert.deepEqual([status, code], [202, ""], spelled);
+  }
+});
+
+test("what is no blob of this server is not followed", async () => {
+  const snapshot = await snapshotWith(1, 0);
+  const query = `?snapshot=${snapshot}`;
+  for (const url of [
+    `https://elsewhere.example/box/disk${query}`,
+    `http://127.0.0.1:1/${server.account}/${box.containerName}/disk${query}`,
+  ]) {
+    await refused(copy.startCopyIncremental(url), 409, "InvalidSourceBlobUrl");
+  }
 });
 
 test("a lease that is named must be there", async () => {

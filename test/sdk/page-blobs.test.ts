@@ -308,6 +308,23 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.deepEqual(await rangesOf(blob), []);
     });
 
+    test("clients from before there were page blobs are told so", async () => {
+      const blob = await newBlob();
+      const path = `/${container.containerName}/${blob.name}`;
+      const old = { version: "2009-04-14" };
+      const headers = { "content-length": "0", "x-ms-copy-source": blob.url };
+      for (const asked of [
+        { method: "PUT", path, headers: { "x-ms-blob-type": "PageBlob", "content-length": "0" } },
+        { method: "PUT", path: `${path}?comp=page`, headers: { "content-length": "0" } },
+        { method: "PUT", path: `${path}?comp=page`, headers },
+        { method: "PUT", path: `${path}?comp=incrementalcopy`, headers },
+        { path: `${path}?comp=pagelist` },
+      ]) {
+        const { status, code } = await rawRequest(server, { ...asked, ...old });
+        assert.deepEqual([status, code], [400, "InvalidVersionForPageBlobOperation"], asked.path);
+      }
+    });
+
     test("a snapshot that is not there, or elsewhere, is not compared with", async () => {
       const blob = await newBlob();
       const snapshot = "2026-11-16T00:17:23.1234567Z";

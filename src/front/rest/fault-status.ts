@@ -148,6 +148,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "ContainerNotFound",
     message: "The specified container does not exist.",
   },
+  CopyAcrossAccountsNotSupported: {
+    status: 400,
+    code: "CopyAcrossAccountsNotSupported",
+    message: "The copy source account and destination account must be the same.",
+  },
   CopyIdMismatch: {
     status: 409,
     code: "CopyIdMismatch",
@@ -422,6 +427,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "InvalidSourceBlobType",
     message: "The copy source blob type is invalid for this operation.",
   },
+  InvalidSourceBlobUrl: {
+    status: 409,
+    code: "InvalidSourceBlobUrl",
+    message: "The source URL for incremental copy request must be valid Azure Storage blob URL.",
+  },
   InvalidTag: {
     status: 400,
     code: "InvalidTag",
@@ -437,6 +447,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 400,
     code: "InvalidValueType",
     message: "The value specified is invalid.",
+  },
+  InvalidVersionForPageBlobOperation: {
+    status: 400,
+    code: "InvalidVersionForPageBlobOperation",
+    message: "All operations on page blobs require at least version 2009-09-19.",
   },
   InvalidXmlDocument: {
     status: 400,

@@ -159,6 +159,14 @@ export function flagOf(headers: RequestHeaders, name: string): boolean {
   return lower === "true";
 }
 
+/** For what takes over the metadata of something else. */
+export function refuseMetadata(headers: RequestHeaders): void {
+  refuseHeaders(
+    headers,
+    metadataOf(headers).map(([name]) => METADATA_PREFIX + name.toLowerCase()),
+  );
+}
+
 /** What we do not do is refused by name, never accepted and ignored. */
 export function refuseHeaders(headers: RequestHeaders, names: readonly string[]): void {
   for (const name of names) {

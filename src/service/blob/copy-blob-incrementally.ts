@@ -1,6 +1,5 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { newGuid } from "../../base/ids.ts";
-import { type Stamp, stampOfIso } from "../../base/stamp.ts";
 import { refuseOverwrite } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { refuseTargetByConditions } from "../../rules/conditions.ts";
@@ -12,6 +11,7 @@ import { admitToBlobName, refuseByTagsOf } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
 import type { CopyBlobDone } from "./copy-blob.ts";
 import { copyMade, type Target, writeCopy } from "./copy-target.ts";
+import type { BlobCopy } from "./records.ts";
 import { writeState } from "./state-records.ts";
 
 export interface CopyBlobIncrementally extends BlobUse {
@@ -45,7 +45,7 @@ export async function copyBlobIncrementally(
     refuseRecreated(context, tx, target, content);
     const snapshot = tx.stamp();
     const made = copyMade(tx, copyId, source.url, content.length);
-    const copy = { ...made, isIncremental: true, snapshot };
+    const copy = { ...made, isIncremental: true, snapshot, ...followedBy(asked) };
     context.contents.share(tx, content);
     const blob = writeCopy(context, tx, { ...asked, ...PLAIN }, target, found, content, copy);
     context.contents.share(tx, content);
@@ -64,13 +64,13 @@ function admit(tx: Transaction, asked: CopyBlobIncrementally): Target {
   refuse(refuseTargetByConditions(old, asked.conditions));
   refuseByTagsOf(tx, asked, container, old);
   refuse(refuseWriteByLease(old?.lease ?? null, asked.leaseId, tx.now(), "Blob"));
-  const wanted = partsOf(asked.source.url);
-  if (wanted.snapshot === null) throw new Fault("IncrementalCopySourceMustBeSnapshot");
+  const { followed, followedTo } = followedBy(asked);
   if (old === null) return target;
-  const last = partsOf(old.copy?.source ?? "");
-  const isNext = old.copy?.isIncremental === true && last.base === wanted.base;
-  if (!isNext || last.snapshot === null) throw new Fault("IncrementalCopyBlobMismatch");
-  if (wanted.snapshot < last.snapshot) {
+  const last = old.copy;
+  if (last?.isIncremental !== true || last.followed !== followed) {
+    throw new Fault("IncrementalCopyBlobMismatch");
+  }
+  if (followedTo < last.followedTo) {
     throw new Fault("IncrementalCopyOfEarlierVersionSnapshotNotAllowed");
   }
   return target;
@@ -88,9 +88,8 @@ function refuseRecreated(
   if (changes === null) throw new Fault("BlobOverwritten");
 }
 
-/** Of a source's URL: what it names, and in which snapshot. */
-function partsOf(url: string): { base: string; snapshot: Stamp | null } {
-  const [base = "", query = ""] = url.split("?");
-  const value = new URLSearchParams(query).get("snapshot");
-  return { base, snapshot: value === null ? null : stampOfIso(value) };
+function followedBy({ source }: CopyBlobIncrementally): Pick<BlobCopy, "followed" | "followedTo"> {
+  const { path, snapshot } = source.name;
+  if (snapshot === null) throw new Fault("IncrementalCopySourceMustBeSnapshot");
+  return { followed: path, followedTo: snapshot };
 }

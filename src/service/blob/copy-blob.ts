@@ -99,6 +99,8 @@ function pending(id: string, source: string, bytesTotal: number): BlobCopy {
     description: "",
     isIncremental: false,
     snapshot: 0n,
+    followed: "",
+    followedTo: 0n,
   };
 }
 

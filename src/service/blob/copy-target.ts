@@ -69,6 +69,11 @@ export function writeCopy(
   const { properties, metadata, sequenceNumber, appendedBlocks } = found;
   if (found.isArchived === true) refuseToArchive(asked.tier);
   const type = copiedType(old, found);
+  if (asked.seals && type !== "AppendBlob") {
+    throw new Fault("InvalidSourceBlobType", {
+      Reason: `Only append blobs can be sealed: copy this ${found.type} without sealing it.`,
+    });
+  }
   if (asked.tier !== null && type !== "BlockBlob") {
     throw new Fault("AccessTierNotSupportedForBlobType", { BlobType: type });
   }
@@ -83,7 +88,7 @@ export function writeCopy(
     tier: tierOf(asked, old, found, tx.now()),
     sequenceNumber,
     appendedBlocks,
-    isSealed: asked.seals && found.type === "AppendBlob",
+    isSealed: asked.seals,
     copy,
   };
   replaceBlob(context, tx, { at: asked.at, container }, old, blob);
@@ -119,5 +124,7 @@ export function copyMade(tx: Transaction, id: string, source: string, bytes: num
     description: "",
     isIncremental: false,
     snapshot: 0n,
+    followed: "",
+    followedTo: 0n,
   };
 }

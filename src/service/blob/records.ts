@@ -63,6 +63,9 @@ const copy = orNull(
     /** Of copies that go on from snapshot to snapshot: the one that was taken of this blob. */
     isIncremental: flag,
     snapshot: u64,
+    /** What they follow, whatever the URL is, and up to which of its snapshots they have come. */
+    followed: added(text, ""),
+    followedTo: added(u64, 0n),
   }),
 );
 

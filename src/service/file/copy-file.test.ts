@@ -100,6 +100,7 @@ function setup(files: Files) {
   const own = (path: string): OwnSource => ({
     kind: "own",
     url: "http://here/file",
+    name: { path: `account/share/${path}`, snapshot: null },
     find: (view) => findSource(view, { ...files.at(path), conditions: NO_CONDITIONS }),
   });
   return { context, copy, statusOf, used, own };

@@ -11,11 +11,13 @@ export const BLOB_SOURCES: SourceProtocol = {
   route({ method, query, headers }, account, path, asked) {
     const { operation, container, blob } = routeBlob(method, path, query, headers);
     if (operation !== "getBlob") throw new Fault("InvalidUri");
-    const at = { account, container, blob, state: stateOf(query) };
+    const state = stateOf(query);
+    const at = { account, container, blob, state };
     const conditions = blobConditionsOf(asked, "x-ms-source-", "x-ms-source-if-tags");
     const withTags = copiesTagsOf(asked);
     return {
       resource: { service: "blob", container, name: blob },
+      snapshot: state?.kind === "snapshot" ? state.stamp : null,
       find: (view, access, fromArchive) =>
         findSource(view, { at, access, conditions, withTags, fromArchive }),
     };

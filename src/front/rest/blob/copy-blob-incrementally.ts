@@ -1,21 +1,19 @@
-import { Fault } from "../../../base/fault.ts";
 import { copyBlobIncrementally } from "../../../service/blob/copy-blob-incrementally.ts";
 import type { RestResponse } from "../http/exchange.ts";
+import { refuseMetadata } from "../request-headers.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
 import { copyBegun } from "./copy-blob.ts";
-import { wholeSourceOf } from "./source-headers.ts";
+import { refuseBeforePageBlobs } from "./create-blob.ts";
+import { ownBlobOf } from "./source-headers.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 
 export async function handleCopyBlobIncrementally(
   context: BlobFront,
   call: BlobCall,
 ): Promise<RestResponse> {
+  refuseBeforePageBlobs(call.version);
   refuseUnsupportedOnWrite(call.request);
-  const source = wholeSourceOf(context, call, []);
-  if (source.kind !== "own") {
-    throw new Fault("CopySourceInvalid", {
-      Reason: "Only snapshots on this server can be copied incrementally.",
-    });
-  }
+  refuseMetadata(call.request.headers);
+  const source = ownBlobOf(context, call);
   return copyBegun(await copyBlobIncrementally(context, { ...blobUseOf(call), source }));
 }

@@ -18,6 +18,7 @@ const OF_PAGE_BLOBS = ["x-ms-blob-content-length", "x-ms-blob-sequence-number"];
 
 export async function createPageBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers } = call.request;
+  refuseBeforePageBlobs(call.version);
   refuseUnsupportedOnCreation(call.request, OF_PAGE_BLOBS);
   requireHeader(headers, "x-ms-blob-content-length");
   return create(context, call, {
@@ -45,6 +46,18 @@ export function refuseBeforeAppendBlobs(version: string): void {
     HeaderName: "x-ms-version",
     HeaderValue: version,
     Reason: `Append blobs need version ${APPEND_BLOBS_SINCE} or later.`,
+  });
+}
+
+const PAGE_BLOBS_SINCE = "2009-09-19";
+
+/** Before, there were block blobs only. */
+export function refuseBeforePageBlobs(version: string): void {
+  if (version >= PAGE_BLOBS_SINCE) return;
+  throw new Fault("InvalidVersionForPageBlobOperation", {
+    HeaderName: "x-ms-version",
+    HeaderValue: version,
+    Reason: `Page blobs need version ${PAGE_BLOBS_SINCE} or later.`,
   });
 }
 

@@ -11,6 +11,7 @@ import { versionHeaders, XML_CONTENT } from "../response-headers.ts";
 import { element, XML_DECLARATION } from "../xml/write-xml.ts";
 import { stampFromQuery } from "./blob-state.ts";
 import { type BlobCall, blobReadOf } from "./call.ts";
+import { refuseBeforePageBlobs } from "./create-blob.ts";
 import { refuseUnsupportedOnRead } from "./unsupported.ts";
 
 /** Clients of older versions do not know that a list may go on. */
@@ -21,6 +22,7 @@ export async function handleGetPageRanges(
   call: BlobCall,
 ): Promise<RestResponse> {
   const { headers, query } = call.request;
+  refuseBeforePageBlobs(call.version);
   refuseUnsupportedOnRead(call.request);
   refuseHeaders(headers, ["x-ms-previous-snapshot-url"]);
   const { blob, ranges, next } = await getPageRanges(context, {

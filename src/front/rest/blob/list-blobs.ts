@@ -203,7 +203,7 @@ function copyElements(copy: BlobCopy): string {
     (completedMs === null ? "" : element("CopyCompletionTime", rfc1123(completedMs))) +
     (description === "" ? "" : element("CopyStatusDescription", description)) +
     (copy.isIncremental
-      ? `<IncrementalCopy>true</IncrementalCopy>${element("CopyDestinationSnapshot", isoOfStamp(copy.snapshot))}`
+      ? `<IncrementalCopy>true</IncrementalCopy>${element("DestinationSnapshot", isoOfStamp(copy.snapshot))}`
       : "")
   );
 }

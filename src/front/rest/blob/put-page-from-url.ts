@@ -4,6 +4,7 @@ import type { RestResponse } from "../http/exchange.ts";
 import { invalidHeader, requireHeader, sourceDigestsOf } from "../request-headers.ts";
 import { sourceRangeOf } from "../source/source-headers.ts";
 import type { BlobCall, BlobFront } from "./call.ts";
+import { refuseBeforePageBlobs } from "./create-blob.ts";
 import { pagesWritten, pageWriteOf } from "./put-page.ts";
 import { sourceOf } from "./source-headers.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
@@ -12,6 +13,7 @@ export async function handlePutPageFromUrl(
   context: BlobFront,
   call: BlobCall,
 ): Promise<RestResponse> {
+  refuseBeforePageBlobs(call.version);
   refuseUnsupportedOnWrite(call.request);
   const { headers } = call.request;
   const write = requireHeader(headers, "x-ms-page-write").toLowerCase();

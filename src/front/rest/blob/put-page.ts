@@ -6,11 +6,13 @@ import { digestsOf, invalidHeader, requireHeader } from "../request-headers.ts";
 import { digestHeaders, versionHeaders } from "../response-headers.ts";
 import { incomingBody, refuseBody } from "../stored-body.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
+import { refuseBeforePageBlobs } from "./create-blob.ts";
 import { pageRangeOf, sequenceConditionsOf } from "./page-headers.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 
 export async function handlePutPage(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers } = call.request;
+  refuseBeforePageBlobs(call.version);
   refuseUnsupportedOnWrite(call.request);
   const name = "x-ms-page-write";
   const write = requireHeader(headers, name).toLowerCase();

@@ -1,6 +1,7 @@
 import { Fault } from "../../../base/fault.ts";
 import type { Query, RequestHeaders } from "../http/exchange.ts";
 import { operationAt } from "../operation-at.ts";
+import { flagOf } from "../request-headers.ts";
 
 /** What a request asks for, found from its method, path and query alone (and two headers on PUT). */
 export interface BlobRoute {
@@ -114,7 +115,7 @@ function fromUrl(operation: BlobOperationName, headers: RequestHeaders): BlobOpe
   switch (operation) {
     case "putBlob":
       if (headers.get("x-ms-blob-type") !== undefined) return "putBlobFromUrl";
-      return headers.get("x-ms-requires-sync") === "true" ? "copyBlobFromUrl" : "copyBlob";
+      return flagOf(headers, "x-ms-requires-sync") ? "copyBlobFromUrl" : "copyBlob";
     case "putBlock":
       return "putBlockFromUrl";
     case "putPage":

@@ -1,4 +1,4 @@
-import type { Source } from "../../../store/source.ts";
+import type { OwnSource, Source } from "../../../store/source.ts";
 import { refuseHeaders } from "../request-headers.ts";
 import { refuseBody } from "../stored-body.ts";
 import type { BlobCall, BlobFront } from "./call.ts";
@@ -29,10 +29,7 @@ export function sourceOf(
   call: BlobCall,
   known: readonly string[] = [],
 ): Source {
-  const { request } = call;
-  refuseUnsupportedOnCreation(request, known);
-  refuseHeaders(request.headers, UNSUPPORTED);
-  refuseBody(request);
+  refuseOnSource(call, known);
   return sources.of(call, "blob");
 }
 
@@ -40,4 +37,17 @@ export function sourceOf(
 export function wholeSourceOf(front: BlobFront, call: BlobCall, known: readonly string[]): Source {
   refuseHeaders(call.request.headers, without(ON_WHOLE_SOURCES, known));
   return sourceOf(front, call, known);
+}
+
+/** The same, of a blob on this server. */
+export function ownBlobOf({ sources }: BlobFront, call: BlobCall): OwnSource {
+  refuseHeaders(call.request.headers, ON_WHOLE_SOURCES);
+  refuseOnSource(call, []);
+  return sources.ownBlobOf(call);
+}
+
+function refuseOnSource({ request }: BlobCall, known: readonly string[]): void {
+  refuseUnsupportedOnCreation(request, known);
+  refuseHeaders(request.headers, UNSUPPORTED);
+  refuseBody(request);
 }

@@ -10,16 +10,18 @@ export const FILE_SOURCES: SourceProtocol = {
   route({ method, query, headers }, account, path, asked) {
     const { operation, share, path: names } = routeFile(method, path, query, headers);
     if (operation !== "getFile") throw new Fault("InvalidUri");
+    const snapshot = snapshotOf(query);
     const at = {
       account,
       share,
-      snapshot: snapshotOf(query),
+      snapshot,
       path: names,
       trailingDots: flagOf(asked, "x-ms-source-allow-trailing-dot"),
     };
     const conditions = conditionsOf(asked, "x-ms-source-");
     return {
       resource: { service: "file", container: share, name: names.join("/") },
+      snapshot,
       find: (view, access) => findSource(view, { at, access, conditions }),
     };
   },

@@ -5,6 +5,7 @@ import { REST_FAULTS } from "../fault-status.ts";
 const OWN_WORDS: ReadonlySet<FaultCode> = new Set<FaultCode>([
   "BlobArchived",
   "BlobBeingRehydrated",
+  "CopyAcrossAccountsNotSupported",
   "InvalidHeaderValue",
   "InvalidRange",
   "InvalidSourceBlobType",

@@ -1,5 +1,6 @@
 import { NO_BYTES, wholeBody } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
+import type { Stamp } from "../../../base/stamp.ts";
 import { type Access, OWNER } from "../../../rules/access.ts";
 import type { OwnObject, OwnSource, Source } from "../../../store/source.ts";
 import type { View } from "../../../store/store.ts";
@@ -36,6 +37,7 @@ export interface SourceProtocol {
 export interface RoutedSource {
   /** What is addressed, for whoever checks a SAS. */
   readonly resource: Resource;
+  readonly snapshot: Stamp | null;
   /** Judges the conditions on the source, too. */
   find(view: View, access: Access, fromArchive: boolean): OwnObject;
 }
@@ -61,14 +63,29 @@ export class CopySources {
   of(call: SourceCall, service: ServiceName): Source {
     const { headers } = call.request;
     const url = urlOf(call);
-    const reached = { service, host: headers.get("host") };
-    const named = this.#setup.endpoints.serviceAt(url.authority, url.secure, reached);
+    const named = this.#serviceAt(call, url, service);
     if (named !== null) return this.#own(call, url, named);
+    if (call.version < ACROSS_ACCOUNTS_SINCE) throw new Fault("CopyAcrossAccountsNotSupported");
     // Only our own blobs have tags that we know of.
     refuseHeaders(headers, ["x-ms-source-if-tags"]);
     if (copiesTagsOf(headers)) refuseHeaders(headers, ["x-ms-copy-source-tag-option"]);
     const conditions = conditionsOf(headers, "x-ms-source-");
     return this.#setup.foreign.at(url, authorizationOf(call), conditions, call.version);
+  }
+
+  /** A blob of this server: nothing else will do. */
+  ownBlobOf(call: SourceCall): OwnSource {
+    const url = urlOf(call);
+    if (this.#serviceAt(call, url, "blob") === "blob") return this.#own(call, url, "blob");
+    throw new Fault("InvalidSourceBlobUrl", {
+      CopySource: publicUrl(url),
+      Reason: "Only snapshots of page blobs on this server can be copied so: name one of them.",
+    });
+  }
+
+  #serviceAt({ request }: SourceCall, url: SourceUrl, service: ServiceName): ServiceName | null {
+    const reached = { service, host: request.headers.get("host") };
+    return this.#setup.endpoints.serviceAt(url.authority, url.secure, reached);
   }
 
   #own(call: SourceCall, url: SourceUrl, service: ServiceName): OwnSource {
@@ -78,20 +95,25 @@ export class CopySources {
     }
     const request = readRequest(call, url);
     const { headers } = call.request;
-    const { routed, access } = judged(() => {
+    const { routed, access, path } = judged(() => {
       const address = locate(url.authority, url.path, this.#setup.accounts);
       const { accountName, resourcePath } = address;
+      if (accountName !== call.account && call.version < ACROSS_ACCOUNTS_SINCE) {
+        throw new Fault("CopyAcrossAccountsNotSupported");
+      }
       const routed = protocol.route(request, accountName, resourcePath, headers);
       const isOwn = accountName === call.account && call.access.kind === "owner";
       const access =
         isOwn && !hasCredentials(request)
           ? OWNER
           : authenticate(request, address, routed.resource, this.#setup.auth).access;
-      return { routed, access };
+      const { container, name } = routed.resource;
+      return { routed, access, path: `${accountName}/${container}/${name}` };
     });
     return {
       kind: "own",
       url: publicUrl(url),
+      name: { path, snapshot: routed.snapshot },
       find: (view, fromArchive = false) => judged(() => routed.find(view, access, fromArchive)),
     };
   }
@@ -105,12 +127,12 @@ function judged<T>(judge: () => T): T {
   }
 }
 
-/** Before there were URLs for it, a source was named by the path to it. */
-const PATHS_BEFORE = "2012-02-12";
+/** Before, a source was named by the path to it, and lay in the same account. */
+const ACROSS_ACCOUNTS_SINCE = "2012-02-12";
 
 function urlOf({ request, version }: SourceCall): SourceUrl {
   const text = requireHeader(request.headers, SOURCE_HEADER);
-  if (!text.startsWith("/") || version >= PATHS_BEFORE) return parseSourceUrl(text);
+  if (!text.startsWith("/") || version >= ACROSS_ACCOUNTS_SINCE) return parseSourceUrl(text);
   const port = /:\d+$/.exec(request.headers.get("host") ?? "")?.[0] ?? "";
   return parseSourceUrl(`${request.secure ? "https" : "http"}://127.0.0.1${port}${text}`);
 }
