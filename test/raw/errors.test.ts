@@ -7,23 +7,39 @@ import { fileURLToPath } from "node:url";
 /** This file runs from `dist`. */
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** What Azure's catalogue has for blobs and files and we never send, and why. */
+/** What Azure's catalogue has and we never send, and why. */
 const NEVER: Readonly<Record<string, string>> = {
+  AccountAlreadyExists: "accounts come from the configuration",
   AccountBeingCreated: "accounts come from the configuration",
   AccountIsDisabled: "accounts come from the configuration",
+  AccountProtectedFromDeletion: "accounts come from the configuration",
   BlobImmutableDueToLegalHold: "legal holds are refused",
   BlobImmutableDueToPolicy: "immutability is refused",
   BlobNotArchived: "a priority that is not needed does no harm",
   BlobTierInadequateForContentLength: "there are no premium accounts",
   BlobUsesCustomerSpecifiedEncryption: "keys of customers are refused",
   CannotChangeToLowerTier: "there are no premium accounts",
+  ConditionHeadersNotSupported: "what takes no conditions ignores them",
   ContainerBeingDeleted: "the name of a deleted container is free at once",
   ContainerDisabled: "there is no administrator who could",
   ContainerHasLegalHold: "legal holds are refused",
   ContainerImmutabilityPolicyLocked: "immutability is refused",
   ContainerQuotaDowngradeNotAllowed: "a quota can be lowered at any time",
   ContentLengthLargerThanTierLimit: "there are no premium accounts",
+  DirectorySasNotSupportedVersion:
+    "an sr that the version of the token does not know is AuthenticationFailed",
+  EntityNotFound: "the service itself says ResourceNotFound",
+  HostInformationNotPresent: "such a request is refused before it is known what it asks for",
+  InvalidHttpVerb: "such a request is refused before it is known what it asks for",
+  InvalidOperation: "the parameter that names the snapshot is refused instead",
+  JsonFormatNotSupported: "JSON is spoken in every version",
   LeaseAlreadyBroken: "since 2012 a lease can be broken again",
+  PublicAccessNotPermitted: "no account forbids what its containers permit",
+  QueueBeingDeleted: "the name of a deleted queue is free at once",
+  QueueDisabled: "there is no administrator who could",
+  QueueNotEmpty: "a queue is deleted with its messages",
+  RequestForbiddenByContainerEncryptionPolicy: "encryption scopes are refused",
+  RequestUrlFailedToParse: "a URL that cannot be read is InvalidUri",
   ShareBeingDeleted: "the name of a deleted share is free at once",
   ShareDisabled: "there is no administrator who could",
   ShareSnapshotInProgress: "a snapshot is taken in one step",
@@ -31,13 +47,21 @@ const NEVER: Readonly<Record<string, string>> = {
   SnapshotCountExceeded: "their number is not limited",
   SnapshotOperationRateExceeded: "their rate is not limited",
   SystemInUse: "the server keeps no blobs of its own",
+  TableBeingDeleted: "the name of a deleted table is free at once",
+  TableNotEmpty: "a table is deleted with its entities",
 };
 
-const OWN_NAME = "errors.test.ts";
+/** The codes that Azure documents, and those that its clients know besides. */
+const CATALOGUE: Readonly<Record<string, readonly string[]>> = JSON.parse(
+  readFileSync(join(ROOT, "test/vectors/error-codes.json"), "utf8"),
+);
+
+/** Those that name codes without sending any request. */
+const LISTS = /errors\.test\.ts$|error-codes\.json$/;
 const IS_TEST = /\.test\.ts$|vectors.*\.json$/;
 /** Those that drive clients first: what they see is what users see. */
 const tests = [...filesIn("test"), ...filesIn("src")].filter(
-  ({ path }) => IS_TEST.test(path) && !path.endsWith(OWN_NAME),
+  ({ path }) => IS_TEST.test(path) && !LISTS.test(path),
 );
 /** The two tables that name every code do not send any. */
 const program = filesIn("src").filter(({ path }) => !/\.test\.ts$|fault(-status)?\.ts$/.test(path));
@@ -57,6 +81,23 @@ test("what is said never to be sent is not among the errors", () => {
   const sent = new Set(codesSent());
   assert.deepEqual(
     Object.keys(NEVER).filter((code) => sent.has(code)),
+    [],
+  );
+});
+
+test("every code of the catalogue is sent, or said never to be", () => {
+  const known = new Set([...codesSent(), ...Object.keys(NEVER)]);
+  const documented = Object.values(CATALOGUE).flat();
+  assert.deepEqual(
+    documented.filter((code) => !known.has(code)),
+    [],
+  );
+});
+
+test("what is said never to be sent stands in the catalogue", () => {
+  const documented = new Set(Object.values(CATALOGUE).flat());
+  assert.deepEqual(
+    Object.keys(NEVER).filter((code) => !documented.has(code)),
     [],
   );
 });
