@@ -1,14 +1,21 @@
 import type { FaultCode } from "../base/fault.ts";
 import { refuseDashedName } from "./dashed-name.ts";
 
+/** What only the service writes, where it has one; who reads it finds that it is not there. */
+const CHANGE_FEED = "$blobchangefeed";
+
 /** Containers that the service itself gives a meaning. */
-const SPECIAL_NAMES = ["$root", "$web", "$logs", "$blobchangefeed"];
+const SPECIAL_NAMES = ["$root", "$web", "$logs", CHANGE_FEED];
 
 export function refuseContainerName(name: string): FaultCode | null {
   return SPECIAL_NAMES.includes(name) ? null : refuseDashedName(name);
 }
 
+export function refuseNewContainerName(name: string): FaultCode | null {
+  return name === CHANGE_FEED ? "InvalidResourceName" : refuseContainerName(name);
+}
+
 /** Listed only for who asks for system containers. */
 export function isSystemContainer(name: string): boolean {
-  return name === "$logs" || name === "$blobchangefeed";
+  return name === "$logs" || name === CHANGE_FEED;
 }

@@ -160,7 +160,9 @@ test("tiers that do not exist, or not for this type, are refused", async () => {
   await page.create(512);
   await log.create();
   for (const blob of [page, log]) {
-    await refused(blob.setAccessTier("Hot"), 400, "AccessTierNotSupportedForBlobType");
+    for (const tier of ["Hot", "P10"]) {
+      await refused(blob.setAccessTier(tier), 400, "AccessTierNotSupportedForBlobType");
+    }
     assert.equal((await blob.getProperties()).accessTier, undefined);
   }
   const created = page.create(512, { tier: "P10" });

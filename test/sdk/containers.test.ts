@@ -268,10 +268,15 @@ test("a bad name of a container gets 400, whatever is asked of it", async () => 
   }
 });
 
-test("the containers that the service gives a meaning can be created", async () => {
-  for (const name of ["$root", "$web", "$logs", "$blobchangefeed"]) {
-    const answer = await rawRequest(server, { method: "PUT", path: `/${name}?restype=container` });
-    assert.equal(answer.status, 201, name);
+test("the containers that the service gives a meaning can be created, other special ones not", async () => {
+  const create = (name: string) =>
+    rawRequest(server, { method: "PUT", path: `/${name}?restype=container` });
+  for (const name of ["$root", "$web", "$logs"]) {
+    assert.equal((await create(name)).status, 201, name);
+  }
+  for (const name of ["$blobchangefeed", "$other"]) {
+    const { status, code } = await create(name);
+    assert.deepEqual([status, code], [400, "InvalidResourceName"], name);
   }
   const root = server.client().getContainerClient("$root");
   await root.getBlockBlobClient("crossdomain.xml").upload("<x/>", 4);

@@ -2,7 +2,7 @@ import { Fault, refuse } from "../../base/fault.ts";
 import { type PublicAccess, refuseByAccess } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Versioned } from "../../rules/conditions.ts";
-import { refuseContainerName } from "../../rules/container-name.ts";
+import { refuseNewContainerName } from "../../rules/container-name.ts";
 import { DASHED_NAME_RULE } from "../../rules/dashed-name.ts";
 import type { BlobContext, ContainerAsked } from "./context.ts";
 import { type Metadata, readContainer, writeContainer } from "./records.ts";
@@ -19,7 +19,7 @@ export async function createContainer(
 ): Promise<Versioned> {
   return context.store.transact((tx) => {
     refuse(refuseByAccess(asked.access, BLOB_NEEDS.createContainer, null, tx.now()));
-    refuse(refuseContainerName(asked.at.container), DASHED_NAME_RULE);
+    refuse(refuseNewContainerName(asked.at.container), DASHED_NAME_RULE);
     if (readContainer(tx, asked.at) !== null) throw new Fault("ContainerAlreadyExists");
     const version = nextVersion(tx, null);
     writeContainer(tx, asked.at, {

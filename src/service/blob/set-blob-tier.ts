@@ -8,7 +8,10 @@ import type { BlobContext, BlobRead } from "./context.ts";
 import { amendState } from "./history.ts";
 
 /** Of the conditions only that on tags counts. */
-export interface SetBlobTier extends BlobRead, SetTier {}
+export interface SetBlobTier extends BlobRead, Pick<SetTier, "priority"> {
+  /** Null for one that only premium accounts have. */
+  readonly tier: SetTier["tier"] | null;
+}
 
 export interface SetBlobTierDone {
   /** Whether it takes until later. */
@@ -20,17 +23,21 @@ export async function setBlobTier(
   context: BlobContext,
   asked: SetBlobTier,
 ): Promise<SetBlobTierDone> {
+  const { tier, priority } = asked;
   return context.store.transact((tx) => {
     const found = admitToState(tx, asked, BLOB_NEEDS.setBlobTier);
     const { container, blob, isCurrent } = found;
     if (blob.type !== "BlockBlob") {
       throw new Fault("AccessTierNotSupportedForBlobType", { BlobType: blob.type });
     }
+    if (tier === null) {
+      throw new Fault("InvalidBlobTier", { Reason: "Only premium page blobs have this tier." });
+    }
     refuseByTagsOf(tx, asked, container, blob);
     refuse(refuseReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
     refuse(refuseByPendingCopy(blob.copy));
-    if (!isCurrent) refuse(refuseTierOfPast(blob.tier, asked.tier, tx.now()));
-    const { refused, stored } = stepTier(blob.tier, asked, tx.now());
+    if (!isCurrent) refuse(refuseTierOfPast(blob.tier, tier, tx.now()));
+    const { refused, stored } = stepTier(blob.tier, { tier, priority }, tx.now());
     if (refused !== null) throw new Fault(refused);
     const lease = leaseAfterWrite(blob.lease, tx.now());
     amendState(tx, asked.at, found, { ...blob, tier: stored, lease });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { assertReference } from "../../../base/reference.fixture.ts";
 import { routedRows } from "../routed-rows.fixture.ts";
@@ -37,6 +38,23 @@ const BY_HEADERS: readonly Row[] = [
   },
 ];
 
+test("README.md names every operation that is refused", () => {
+  const readme = readFileSync(new URL("../../../../../README.md", import.meta.url), "utf8");
+  const row = /^\| Refused so far \| (.*?):/m.exec(readme)?.[1] ?? "";
+  const refused = rows().filter(({ operation }) => BLOB_HANDLERS[operation] === undefined);
+  assert.deepEqual(
+    row.split(", ").sort(),
+    refused.map(({ operation }) => inWords(operation)).sort(),
+  );
+});
+
+/** `queryBlob` as Query Blob. */
+function inWords(operation: string): string {
+  return operation.replace(/^.|[A-Z]/g, (letter, at) =>
+    at > 0 ? ` ${letter}` : letter.toUpperCase(),
+  );
+}
+
 function rows(): Row[] {
   const routed = routedRows<BlobOperationName>(BLOB_ROUTES);
   const information = "GET anything `comp=properties` `restype=account`";
@@ -70,8 +88,8 @@ No header of the service is accepted and ignored: what asks for one of these is 
 | expiry | \`x-ms-expiry-…\`; setBlobExpiry: 501 |
 | query | queryBlob: 501 |
 | static website | switching it on in the properties of the service: 400 |
-| change feed | there is no \`$blobchangefeed\`: 404 \`ContainerNotFound\` |
-| tiers of premium accounts | \`P4\` to \`P80\`: 400 \`InvalidBlobTier\`, on page blobs \`AccessTierNotSupportedForBlobType\` |
+| change feed | there is no \`$blobchangefeed\`: 404 \`ContainerNotFound\`; nobody can create it: 400 \`InvalidResourceName\` |
+| tiers of premium accounts | \`P4\` to \`P80\`: 400 \`InvalidBlobTier\`, of a page blob that is created or is there \`AccessTierNotSupportedForBlobType\` |
 | copies of a part, with other properties, or checked by digests where a copy does not do that | \`x-ms-source-range\`, \`x-ms-blob-content-…\`, \`x-ms-blob-cache-control\`, \`x-ms-copy-source-blob-properties\`, \`x-ms-seal-blob\`, \`x-ms-source-content-…\` |
 | comparing pages with a snapshot elsewhere | \`x-ms-previous-snapshot-url\` |
 | deleting by the time of a tier | \`x-ms-access-tier-if-modified-since\`, \`x-ms-access-tier-if-unmodified-since\` |

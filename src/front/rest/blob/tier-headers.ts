@@ -8,7 +8,7 @@ import {
   type TierStatus,
 } from "../../../rules/tier.ts";
 import type { RequestHeaders } from "../http/exchange.ts";
-import { invalidHeader } from "../request-headers.ts";
+import { invalidHeader, requireHeader } from "../request-headers.ts";
 import { element } from "../xml/write-xml.ts";
 import type { BlobCall } from "./call.ts";
 
@@ -18,21 +18,24 @@ const PREMIUM = /^P(?:4|6|10|15|20|30|40|50|60|70|80)$/;
 const NAME = "x-ms-access-tier";
 
 /** `x-ms-access-tier` of a block blob; null if it is not sent. */
-export function tierOf({ request, version }: BlobCall): Tier | null {
-  const value = request.headers.get(NAME);
+export function tierOf(call: BlobCall): Tier | null {
+  const value = call.request.headers.get(NAME);
   if (value === undefined || value === "") return null;
-  const tier = TIERS.find((one) => one.toLowerCase() === value.toLowerCase());
-  if (tier !== undefined && (tier !== "Cold" || version >= COLD_SINCE)) return tier;
-  if (PREMIUM.test(value.toUpperCase())) {
-    throw new Fault("InvalidBlobTier", { Reason: `${value} is a tier of premium page blobs.` });
-  }
-  throw invalidHeader(NAME, value, `It must be one of ${TIERS.join(", ")}.`);
+  const tier = parseTier(value, call.version);
+  if (tier !== null) return tier;
+  throw new Fault("InvalidBlobTier", { Reason: `${value} is a tier of premium page blobs.` });
 }
 
-export function requireTier(call: BlobCall): Tier {
-  const tier = tierOf(call);
-  if (tier === null) throw new Fault("MissingRequiredHeader", { HeaderName: NAME });
-  return tier;
+/** Of a blob whose type is not known yet; null for a tier of premium accounts. */
+export function requireTier({ request, version }: BlobCall): Tier | null {
+  return parseTier(requireHeader(request.headers, NAME), version);
+}
+
+function parseTier(value: string, version: string): Tier | null {
+  const tier = TIERS.find((one) => one.toLowerCase() === value.toLowerCase());
+  if (tier !== undefined && (tier !== "Cold" || version >= COLD_SINCE)) return tier;
+  if (PREMIUM.test(value.toUpperCase())) return null;
+  throw invalidHeader(NAME, value, `It must be one of ${TIERS.join(", ")}.`);
 }
 
 export function rehydratePriorityOf({ request }: BlobCall): RehydratePriority | null {
