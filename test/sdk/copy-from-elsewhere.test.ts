@@ -279,6 +279,20 @@ test("conditions on a source are judged by its server, and a token is sent only 
   assert.equal(elsewhere.asked.at(-1)?.headers.authorization, "Bearer token");
 });
 
+test("a token is not sent over plain http to another machine", async (t) => {
+  t.after(close);
+  const far = "http://192.0.2.1:8080";
+  const careful = await startServer({ copyFrom: [far] });
+  t.after(() => careful.close());
+  const target = careful.client().getContainerClient("box").getBlockBlobClient("copy");
+  const sourceAuthorization = { scheme: "Bearer", value: "secret" };
+  const asked = target.syncCopyFromURL(`${far}/object`, { sourceAuthorization });
+  const error = await refused(asked, 400, "InvalidHeaderValue");
+  const told = error.response?.bodyAsText ?? "";
+  assert.match(told, /x-ms-copy-source-authorization.*with https/s);
+  assert.doesNotMatch(told, /secret/);
+});
+
 test("what a source's server refuses is told, and where it points nobody goes", async (t) => {
   t.after(close);
   const trap = await TestSource.start();

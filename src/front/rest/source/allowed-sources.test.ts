@@ -52,6 +52,21 @@ test("names lead to the internet, and to networks that are listed", () => {
   }
 });
 
+test("a token goes over https, and else only to this machine", () => {
+  const guard = new SourceGuard({ origins: [], networks: [] });
+  for (const origin of [
+    "https://a.example",
+    "http://127.0.0.1:1",
+    "http://[::1]",
+    "http://localhost",
+  ]) {
+    assert.ok(guard.permitsToken(new URL(origin)), origin);
+  }
+  for (const origin of ["http://a.example", "http://10.0.0.1", "http://localhost.example"]) {
+    assert.equal(guard.permitsToken(new URL(origin)), false, origin);
+  }
+});
+
 test("settings that make no sense are refused with an example", () => {
   for (const origin of [
     "example.org",

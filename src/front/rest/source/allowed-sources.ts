@@ -1,4 +1,5 @@
 import { BlockList, isIP } from "node:net";
+import { isLocal } from "./own-endpoints.ts";
 
 /** Which servers may be copied from, as the configuration states it. */
 export interface AllowedSources {
@@ -35,6 +36,11 @@ export class SourceGuard {
       const rest = `${protocol}//${one.suffix.slice(1)}${port === "" ? "" : `:${port}`}`;
       return rest === one.origin && hostname.endsWith(one.suffix);
     });
+  }
+
+  /** On its way over plain http, anybody could read it. Within this machine nobody can. */
+  permitsToken({ protocol, hostname }: URL): boolean {
+    return protocol === "https:" || isLocal(hostname);
   }
 
   /** Whether a name may lead there. An address that stands in an origin itself was meant. */

@@ -15,7 +15,13 @@ import { cannotVerify } from "./cannot-verify.ts";
 import type { ForeignSources } from "./foreign-sources.ts";
 import type { OwnEndpoints } from "./own-endpoints.ts";
 import { copiesTagsOf } from "./source-tags.ts";
-import { parseSourceUrl, publicUrl, SOURCE_HEADER, type SourceUrl } from "./source-url.ts";
+import {
+  AUTHORIZATION_HEADER,
+  parseSourceUrl,
+  publicUrl,
+  SOURCE_HEADER,
+  type SourceUrl,
+} from "./source-url.ts";
 
 /** The request that names a source. */
 export interface SourceCall {
@@ -49,8 +55,6 @@ export interface CopySourcesSetup {
   readonly protocols: Readonly<Partial<Record<ServiceName, SourceProtocol>>>;
   readonly foreign: ForeignSources;
 }
-
-const AUTHORIZATION = "x-ms-copy-source-authorization";
 
 /** Finds out what `x-ms-copy-source` names. Who asks for it is judged as if they had read it. */
 export class CopySources {
@@ -138,10 +142,10 @@ function urlOf({ request, version }: SourceCall): SourceUrl {
 }
 
 function authorizationOf({ request }: SourceCall): string | null {
-  const value = request.headers.get(AUTHORIZATION);
+  const value = request.headers.get(AUTHORIZATION_HEADER);
   if (value === undefined || value === "") return null;
   if (!/^bearer /i.test(value)) {
-    throw invalidHeader(AUTHORIZATION, "…", "It must be a bearer token: Bearer <token>.");
+    throw invalidHeader(AUTHORIZATION_HEADER, "…", "It must be a bearer token: Bearer <token>.");
   }
   return value;
 }

@@ -1,9 +1,10 @@
 import { Fault } from "../../../base/fault.ts";
 import { GIB, KIB } from "../../../base/limits.ts";
 import type { Conditions } from "../../../rules/conditions.ts";
+import { invalidHeader } from "../request-headers.ts";
 import { type AllowedSources, SourceGuard, urlOf } from "./allowed-sources.ts";
 import { type ForeignLimits, HttpSource } from "./foreign-source.ts";
-import { publicUrl, type SourceUrl } from "./source-url.ts";
+import { AUTHORIZATION_HEADER, publicUrl, type SourceUrl } from "./source-url.ts";
 
 /** A source may take a day as long as it moves: 64 KiB a minute. */
 export const FOREIGN_LIMITS: ForeignLimits = {
@@ -40,6 +41,10 @@ export class ForeignSources {
           `This server copies from itself only. To let it fetch from there, add ` +
           `"${scheme}://${url.authority}" to "copySources.origins" in the configuration file (--config).`,
       });
+    }
+    if (authorization !== null && !this.#guard.permitsToken(parsed)) {
+      const reason = "A token is not sent over plain http: name the source with https.";
+      throw invalidHeader(AUTHORIZATION_HEADER, "…", reason);
     }
     const limits = this.#limits;
     return new HttpSource({ url, guard: this.#guard, limits, authorization, conditions, version });

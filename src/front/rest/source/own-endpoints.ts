@@ -64,7 +64,7 @@ export class OwnEndpoints {
 }
 
 /** What every machine calls itself. */
-function isLocal(name: string): boolean {
+export function isLocal(name: string): boolean {
   if (name === "localhost" || name.endsWith(".localhost") || name === "[::1]") return true;
   return isIP(name) === 4 && name.startsWith("127.");
 }

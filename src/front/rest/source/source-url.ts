@@ -12,6 +12,8 @@ export interface SourceUrl {
 }
 
 export const SOURCE_HEADER = "x-ms-copy-source";
+/** The token that opens it. */
+export const AUTHORIZATION_HEADER = "x-ms-copy-source-authorization";
 const SOURCE_URL_CHARS_MAX = 2_048;
 const PARTS = /^(https?):\/\/([a-z0-9.:[\]_-]+)(\/[^?#\s]*)?(?:\?([^#\s]*))?$/i;
 
