@@ -4,6 +4,7 @@ import {
   BlobServiceClient,
   type BlockBlobClient,
   type ContainerClient,
+  type PageBlobClient,
   RestError,
 } from "@azure/storage-blob";
 import { CREDENTIAL } from "../sdk/server.ts";
@@ -13,10 +14,13 @@ const SIZES = [100, 4_096, 16_384, 16_385, 100_000, 1_500_000];
 const ABANDONED_BYTES = 100_000;
 const APPENDED_BYTES_MAX = 50_000;
 const BLOCK_IDS = ["AAAA", "BBBB"];
+const PAGE_BYTES = 512;
+/** Of page blobs, whose writes are up to as large. */
+const PAGES = [1, 8, 200, 1_000];
 
 /** What a blob holds; null for no blob. */
 type State = {
-  readonly type: "BlockBlob" | "AppendBlob";
+  readonly type: "BlockBlob" | "AppendBlob" | "PageBlob";
   readonly bytes: Buffer;
   /** In its metadata: set together with the bytes, or later on its own. */
   readonly label: string;
@@ -72,7 +76,7 @@ export class Writer {
 
   /** Fails if what was acknowledged is not there, or if something is that was never asked for. */
   async check(container: ContainerClient): Promise<void> {
-    const blob = container.getBlockBlobClient(this.name);
+    const blob = container.getPageBlobClient(this.name);
     const found = await read(blob);
     const known = describe(this.#acknowledged);
     if (describe(found) !== known) {
@@ -86,7 +90,7 @@ export class Writer {
   }
 
   /** Afterwards there are none, not even such as nobody was told of. */
-  async #checkSnapshots(blob: BlockBlobClient): Promise<void> {
+  async #checkSnapshots(blob: PageBlobClient): Promise<void> {
     for (const [id, state] of this.#snapshots) {
       const found = await read(blob.withSnapshot(id));
       assert.equal(describe(found), describe(state), `${this.name} lost a snapshot`);
@@ -120,6 +124,13 @@ export class Writer {
       const next = { ...old, bytes: Buffer.concat([old.bytes, more]) };
       return { next, make: () => log.appendBlock(more, more.length) };
     }
+    const disk = container.getPageBlobClient(this.name);
+    if (old?.type === "PageBlob" && kind < 17) return changePages(disk, old, label);
+    if (kind === 18) {
+      const bytes = Buffer.alloc((PAGES[randomInt(PAGES.length)] as number) * PAGE_BYTES);
+      const next = { type: "PageBlob", bytes, label } as const;
+      return { next, make: () => disk.create(bytes.length, { metadata }) };
+    }
     if (kind < 6) {
       const next = { type: "AppendBlob", bytes: Buffer.alloc(0), label } as const;
       return { next, make: () => log.create({ metadata }) };
@@ -127,7 +138,7 @@ export class Writer {
     const bytes = Buffer.alloc(SIZES[randomInt(SIZES.length)] as number, label);
     const next = { type: "BlockBlob", bytes, label } as const;
     // Blocks cannot be staged for a blob of another type.
-    if (kind < 12 && old?.type !== "AppendBlob") {
+    if (kind < 12 && (old === null || old.type === "BlockBlob")) {
       return { next, make: () => putBlocks(blob, bytes, metadata) };
     }
     return { next, make: () => blob.upload(bytes, bytes.length, { metadata }) };
@@ -148,6 +159,22 @@ export class Writer {
 export function containerAt(url: string): ContainerClient {
   const client = new BlobServiceClient(url, CREDENTIAL, { retryOptions: { maxTries: 1 } });
   return client.getContainerClient("kills");
+}
+
+/** Writes some pages, or clears them. */
+function changePages(disk: PageBlobClient, old: NonNullable<State>, label: string): Change {
+  const pages = old.bytes.length / PAGE_BYTES;
+  const from = randomInt(pages);
+  const count = randomInt(1, pages - from + 1);
+  const [offset, length] = [from * PAGE_BYTES, count * PAGE_BYTES];
+  const isCleared = randomInt(3) === 0;
+  const bytes = Buffer.from(old.bytes).fill(isCleared ? 0 : label, offset, offset + length);
+  const written = bytes.subarray(offset, offset + length);
+  return {
+    next: { ...old, bytes },
+    make: () =>
+      isCleared ? disk.clearPages(offset, length) : disk.uploadPages(written, offset, length),
+  };
 }
 
 async function putBlocks(
@@ -189,16 +216,29 @@ async function abandonBlock(container: ContainerClient, name: string): Promise<v
   await blob.stageBlock("AAAA", Buffer.alloc(ABANDONED_BYTES), ABANDONED_BYTES);
 }
 
-async function read(blob: BlockBlobClient): Promise<State> {
+/** Of any type, but as a client that can be asked for pages. */
+async function read(blob: PageBlobClient): Promise<State> {
   try {
-    const { blobType, metadata, contentLength } = await blob.getProperties();
-    const type = blobType === "AppendBlob" ? "AppendBlob" : "BlockBlob";
+    const { blobType: type, metadata, contentLength } = await blob.getProperties();
     const bytes = contentLength === 0 ? Buffer.alloc(0) : await blob.downloadToBuffer();
-    return { type, bytes, label: metadata?.label ?? "" };
+    if (type === "PageBlob") await checkRanges(blob, bytes);
+    return { type: type ?? "BlockBlob", bytes, label: metadata?.label ?? "" };
   } catch (error) {
     if (error instanceof RestError && error.statusCode === 404) return null;
     throw error;
   }
+}
+
+/** Nobody writes zeroes: the pages that are told are those that have something else. */
+async function checkRanges(blob: PageBlobClient, bytes: Buffer): Promise<void> {
+  const told: number[] = [];
+  // What the client calls a count is the distance of the last byte.
+  for (const { offset, count = 0 } of (await blob.getPageRanges()).pageRange ?? []) {
+    for (let at = offset; at <= offset + count; at += PAGE_BYTES) told.push(at);
+  }
+  const found: number[] = [];
+  for (let at = 0; at < bytes.length; at += PAGE_BYTES) if (bytes[at] !== 0) found.push(at);
+  assert.deepEqual(told, found, `${blob.name} tells of other pages than it has`);
 }
 
 function describe(state: State): string {
