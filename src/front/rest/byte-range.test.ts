@@ -20,6 +20,13 @@ test("a range has a first byte, and a last one or none", () => {
   assert.equal(rangeOf(sent({})), null);
 });
 
+test("a range may end beyond everything", () => {
+  const range = `bytes=5-${2n ** 63n - 1n}`;
+  const expected = { from: 5, to: Number.MAX_SAFE_INTEGER };
+  assert.deepEqual(rangeOf(sent({ range })), expected);
+  assert.deepEqual(rangeOf(sent({ "x-ms-range": range })), expected);
+});
+
 test("x-ms-range wins over Range", () => {
   const both = sent({ range: "bytes=0-1", "x-ms-range": "bytes=2-3" });
   assert.deepEqual(rangeOf(both), { from: 2, to: 3 });
@@ -32,7 +39,7 @@ const NOT_UNDERSTOOD = [
   "bytes=",
   "bytes=a-b",
   "lines=0-1",
-  "bytes=0-99999999999999999",
+  "bytes=0-99999999999999999999",
   "0-1",
 ];
 

@@ -3,7 +3,8 @@ import type { Digests } from "../../store/contents.ts";
 import type { RequestHeaders } from "./http/exchange.ts";
 import { flagOf, invalidHeader } from "./request-headers.ts";
 
-const RANGE = /^bytes=(\d{1,15})-(\d{1,15})?$/i;
+/** Some clients say "to the end" with the greatest number of 64 bits. */
+const RANGE = /^bytes=(\d{1,19})-(\d{1,19})?$/i;
 
 /**
  * The part of a blob that a request asks for; `x-ms-range` wins. What HTTP lets a server not
@@ -25,9 +26,14 @@ export function rangeOf(headers: RequestHeaders): ByteRange | null {
 export function parseRange(text: string): ByteRange | null {
   const found = RANGE.exec(text);
   if (found === null) return null;
-  const from = Number(found[1]);
-  const to = found[2] === undefined ? null : Number(found[2]);
+  const from = byteOf(found[1] as string);
+  const to = found[2] === undefined ? null : byteOf(found[2]);
   return to !== null && to < from ? null : { from, to };
+}
+
+/** Nothing is so long that what is beyond safe numbers would make a difference. */
+function byteOf(digits: string): number {
+  return Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
 }
 
 const MD5 = "x-ms-range-get-content-md5";

@@ -208,6 +208,8 @@ test("/healthz answers before everything else, and tells when the process cannot
   const client = running.connect();
   const health = "GET /healthz HTTP/1.1\r\nHost: x\r\nx-ms-version: none\r\n\r\n";
   assert.equal((await client.send(health).answer()).status, 200);
+  assert.equal((await client.send(health.replace("z ", "z?at=1 ")).answer()).status, 200);
+  assert.match(await client.send(health.replace("GET", "HEAD")).until(/\r\n\r\n/), / 200 OK/);
   healthy = false;
   assert.equal((await client.send(health).answer()).status, 503);
 });

@@ -211,7 +211,7 @@ class HttpListener implements Listener, Sender, ConnectionOwner {
   }
 
   #respond(request: IncomingRequest): RestResponse | Promise<RestResponse> {
-    if (request.method === "GET" && request.target === "/healthz") return this.#health();
+    if (request.path === "/healthz" && isRead(request.method)) return this.#health();
     request.read();
     return this.#options.service.handle(request);
   }
@@ -255,6 +255,10 @@ class HttpListener implements Listener, Sender, ConnectionOwner {
         `${id} ${status}${redactHeaders(headers)}`,
     );
   }
+}
+
+function isRead(method: string): boolean {
+  return method === "GET" || method === "HEAD";
 }
 
 function keepAliveLines({ keepAliveMs }: ListenerLimits): string {
