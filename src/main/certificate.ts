@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import type { Bytes } from "../base/bytes.ts";
 import type { TlsOptions } from "../front/rest/http/server.ts";
@@ -12,14 +13,32 @@ export function loadCertificate(
   const certificate = readCertificate(files, read);
   try {
     createSecureContext(certificate);
+    if ("cert" in certificate) checkPair(certificate);
   } catch (error) {
     const reason = (error as Error).message;
     throw new StartError(
-      `The certificate ${files.cert} cannot be used (${reason}). ` +
-        "Check that --cert, --key and --pwd belong together.",
+      `The certificate ${files.cert} cannot be used (${reason}). ${adviceFor(reason)}`,
     );
   }
   return certificate;
+}
+
+/** A key of another kind than the certificate's is noticed by nobody until a client comes. */
+function checkPair({ cert, key, passphrase }: Extract<TlsOptions, { cert: Bytes }>): void {
+  const secret = createPrivateKey({ key, format: "pem", ...(passphrase && { passphrase }) });
+  if (!new X509Certificate(cert).checkPrivateKey(secret)) {
+    throw new Error("the key is that of another certificate");
+  }
+}
+
+/** What OpenSSL says of the encryption that was usual for PFX files until 2021. */
+const OLD_ENCRYPTION = "Unsupported PKCS12 PFX data";
+
+function adviceFor(reason: string): string {
+  return reason.includes(OLD_ENCRYPTION)
+    ? "If it is encrypted as it used to be, convert it: openssl pkcs12 -legacy -in old.pfx -nodes " +
+        "-out both.pem, and then --cert both.pem."
+    : "Check that --cert, --key and --pwd belong together.";
 }
 
 function readCertificate(files: CertificateFiles, read: (file: string) => Bytes): TlsOptions {

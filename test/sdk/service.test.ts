@@ -348,6 +348,14 @@ test("answers and refusals carry the headers that let a page see them", async ()
   assert.deepEqual(await ask({ signed: false }), [page, "etag", "true", "Origin"]);
   const put = { method: "PUT", path: "/pages?restype=container&comp=metadata" };
   assert.deepEqual(await ask(put), [page, "etag", "true", null]);
+  await client.setProperties({ cors: [{ ...RULE, exposedHeaders: "x-ms-*,date" }] });
+  const id = { origin: page, "x-ms-client-request-id": "mine" };
+  const [, all] = await ask({ path: "/missing?restype=container", headers: id });
+  assert.deepEqual(
+    all?.split(",").sort(),
+    ["date", "x-ms-client-request-id", "x-ms-error-code", "x-ms-request-id", "x-ms-version"],
+    "what every answer has is exposed, too",
+  );
   assert.deepEqual(await ask({ headers: {} }), [null, null, null, "Origin"]);
   await client.setProperties({ cors: [] });
   assert.deepEqual(await ask({}), [null, null, null, null]);

@@ -12,6 +12,7 @@ import type { Resource } from "./auth/resource.ts";
 import type { MacKey } from "./auth/signature.ts";
 import type { Identity } from "./auth/user-delegation-key.ts";
 import type { RestRequest, RestResponse, RestService } from "./http/exchange.ts";
+import { addedNames } from "./http/send-response.ts";
 import { refuseByTimeout } from "./request-query.ts";
 import type { ErrorOptions } from "./spell-error.ts";
 
@@ -145,7 +146,8 @@ export class StorageRestService<Route> implements RestService {
     const { cors } = await this.#properties(account.name);
     const response = await this.#spelled(request, this.#answer(request, address));
     const { method, headers } = request;
-    const added = corsHeaders(cors, method, headers.get("origin"), response.headers);
+    const names = [...response.headers.filter((_, at) => at % 2 === 0), ...addedNames(request)];
+    const added = corsHeaders(cors, method, headers.get("origin"), names);
     if (added.length > 0) response.headers.push(...added);
     return response;
   }

@@ -118,7 +118,7 @@ test("a preflight must name origin and method", () => {
   }
 });
 
-const RESPONSE = ["ETag", '"0x1"', "x-ms-meta-a", "1", "X-Ms-Meta-B", "2", "Content-Length", "3"];
+const RESPONSE = ["ETag", "x-ms-meta-a", "X-Ms-Meta-B", "Content-Length"];
 
 test("a page that a rule knows may see the response and the headers that are exposed to it", () => {
   assert.deepEqual(corsHeaders([rule({})], "GET", "http://a.com", RESPONSE), [

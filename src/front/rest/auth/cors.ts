@@ -30,27 +30,27 @@ export function preflight(rules: readonly CorsRule[], headers: RequestHeaders): 
 }
 
 /**
- * What to add to the response of any other request. A page that no rule lets see the response is
- * stopped by its browser, not here.
+ * What to add to the response of any other request, which has headers of these names. A page that no
+ * rule lets see the response is stopped by its browser, not here.
  */
 export function corsHeaders(
   rules: readonly CorsRule[],
   method: string,
   origin: string | undefined,
-  response: readonly string[],
+  names: readonly string[],
 ): string[] {
   if (rules.length === 0) return [];
   const rule = rules.find((one) => allows(one, origin, method));
-  const added = rule === undefined ? [] : exposing(rule, origin ?? ANY, response);
+  const added = rule === undefined ? [] : exposing(rule, origin ?? ANY, names);
   // A cache must not hand to one page what depends on the origin of another.
   const varies = rule === undefined || !rule.allowedOrigins.includes(ANY);
   if (varies && (method === "GET" || method === "HEAD")) added.push("Vary", "Origin");
   return added;
 }
 
-function exposing(rule: CorsRule, origin: string, response: readonly string[]): string[] {
+function exposing(rule: CorsRule, origin: string, names: readonly string[]): string[] {
   const headers = originHeaders(rule, origin);
-  const exposed = exposedNames(rule.exposedHeaders, response);
+  const exposed = exposedNames(rule.exposedHeaders, names);
   if (exposed.length > 0) headers.push("Access-Control-Expose-Headers", exposed.join(","));
   return headers;
 }
@@ -61,15 +61,13 @@ function originHeaders(rule: CorsRule, origin: string): string[] {
 }
 
 /** Browsers know no prefixes, and no `*` with credentials: what these cover is named one by one. */
-function exposedNames(patterns: readonly string[], response: readonly string[]): string[] {
-  const names = patterns.filter((pattern) => !pattern.endsWith(ANY));
+function exposedNames(patterns: readonly string[], names: readonly string[]): string[] {
+  const exposed = patterns.filter((pattern) => !pattern.endsWith(ANY));
   const prefixes = patterns.filter((pattern) => pattern.endsWith(ANY));
-  if (prefixes.length === 0) return names;
-  for (let at = 0; at < response.length; at += 2) {
-    const name = response[at] as string;
-    if (covers(prefixes, name) && !covers(names, name)) names.push(name);
+  for (const name of names) {
+    if (covers(prefixes, name) && !covers(exposed, name)) exposed.push(name);
   }
-  return names;
+  return exposed;
 }
 
 /** Without an origin only a rule for any origin applies. */

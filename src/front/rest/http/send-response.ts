@@ -4,7 +4,7 @@ import type { Bytes } from "../../../base/bytes.ts";
 import { KIB } from "../../../base/limits.ts";
 import { eachLoan, lengthOf, WholeLender } from "../../../base/loan.ts";
 import type { Connection } from "./connection.ts";
-import type { ResponseBody, ResponseStream, RestResponse } from "./exchange.ts";
+import type { ResponseBody, ResponseStream, RestRequest, RestResponse } from "./exchange.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 import type { ListenerLimits } from "./limits.ts";
 import type { Pace } from "./pace.ts";
@@ -135,6 +135,13 @@ function isSmall(body: Bytes | ResponseStream): body is Bytes {
   return Buffer.isBuffer(body) && body.length <= SLICE_BYTES_MAX;
 }
 
+/** The headers that an answer has although its handler does not name them. */
+export function addedNames({ headers }: RestRequest): string[] {
+  const names = ["Server", "Date", "x-ms-request-id", "x-ms-version", "Content-Length"];
+  return headers.get(CLIENT_ID_HEADER) === undefined ? names : [...names, CLIENT_ID_HEADER];
+}
+
+const CLIENT_ID_HEADER = "x-ms-client-request-id";
 const CLIENT_REQUEST_ID = /^[\x21-\x7e]{1,1024}$/;
 /** What no header may have in it: it would end its line, or is more than a byte. */
 const NOT_IN_HEADERS = /[^\t\x20-\x7e\x80-\xff]/;
@@ -153,9 +160,9 @@ function headOf(
     if (NOT_IN_HEADERS.test(value)) throw new Error(`${headers[at]} cannot be sent as a header`);
     head += `${headers[at]}: ${value}\r\n`;
   }
-  const clientRequestId = request.headers.get("x-ms-client-request-id");
+  const clientRequestId = request.headers.get(CLIENT_ID_HEADER);
   if (clientRequestId !== undefined && CLIENT_REQUEST_ID.test(clientRequestId)) {
-    head += `x-ms-client-request-id: ${clientRequestId}\r\n`;
+    head += `${CLIENT_ID_HEADER}: ${clientRequestId}\r\n`;
   }
   if (body !== null) head += `Content-Length: ${body.length}\r\n`;
   else if (mayStateLength(request, status)) head += "Content-Length: 0\r\n";
