@@ -1,4 +1,5 @@
 import { relative } from "node:path";
+import { inspect } from "node:util";
 
 const DOTS_PER_LINE = 80;
 
@@ -36,5 +37,7 @@ export default async function* report(events) {
 function describe({ name, file, line, details }) {
   const cause = details.error?.cause ?? details.error;
   const where = file === undefined ? "" : `${relative(process.cwd(), file)}:${line}: `;
-  return `\n${where}${name}\n${cause?.stack ?? cause}\n`;
+  // Between processes some errors lose what made them errors.
+  const told = typeof cause?.stack === "string" ? cause.stack : inspect(cause);
+  return `\n${where}${name}\n${told}\n`;
 }
