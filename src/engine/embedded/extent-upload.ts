@@ -8,6 +8,7 @@ import {
   bytesOnDisk,
   CHECKSUM_BYTES,
   chunkBytesOf,
+  chunksIn,
   STRIDE_BYTES,
   sealChunks,
 } from "./extent-chunks.ts";
@@ -265,7 +266,7 @@ class UploadBatch implements Batch {
 
   seal(bytesOnDisk: number, extent: number): void {
     const pages = this.slab.subarray(0, bytesOnDisk);
-    sealChunks(pages, this.length, this.chunkBytes, extent, ignore);
+    sealChunks(pages, this.length, this.chunkBytes, extent);
   }
 
   get isFull(): boolean {
@@ -286,12 +287,7 @@ class UploadBatch implements Batch {
 
   /** The body's bytes, between their checksums. */
   chunks(): Bytes[] {
-    const chunks: Bytes[] = [];
-    const { chunkBytes } = this;
-    for (let left = this.length, at = 0; left > 0; left -= chunkBytes, at += STRIDE_BYTES) {
-      chunks.push(this.slab.subarray(at, at + Math.min(left, chunkBytes)));
-    }
-    return chunks;
+    return chunksIn(this.slab, this.length, this.chunkBytes);
   }
 }
 
