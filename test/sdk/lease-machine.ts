@@ -39,10 +39,20 @@ interface Cell {
   readonly id?: "A" | "B" | "X";
 }
 
-const MACHINE: { actions: Record<string, Record<string, Cell>> } = JSON.parse(
+/** What comes of a request that carries an id or none: it may also end the memory of a lease. */
+export type Use = "ok" | "ok->available" | { readonly status: number; readonly code: string };
+
+const MACHINE: {
+  actions: Record<string, Record<string, Cell>>;
+  useOnBlob: Record<string, Record<string, Use>>;
+} = JSON.parse(
   readFileSync(new URL("../../../test/vectors/lease-machine.json", import.meta.url), "utf8"),
 );
-const IDS: Readonly<Record<string, string>> = {
+
+/** By `read(A)`, `write()` and so on, then by the state of A's lease. */
+export const LEASE_USES = MACHINE.useOnBlob;
+
+export const IDS: Readonly<Record<string, string>> = {
   A: "aaaaaaaa-0000-4000-8000-000000000001",
   B: "bbbbbbbb-0000-4000-8000-000000000002",
   C: "cccccccc-0000-4000-8000-000000000003",
@@ -66,7 +76,10 @@ export function testLeaseMachine(subject: string, make: () => Promise<Leased>): 
 }
 
 /** A's lease, in the state that the cell is about. */
-async function bring({ client, server }: Leased, state: string): Promise<void> {
+export async function bring(
+  { client, server }: Pick<Leased, "client" | "server">,
+  state: string,
+): Promise<void> {
   if (state === "available") return;
   const lease = client.getBlobLeaseClient(IDS.A as string);
   await lease.acquireLease(state === "expired" ? 15 : 60);
