@@ -95,18 +95,43 @@ export function routeBlob(
   query: Query,
   headers: RequestHeaders,
 ): BlobRoute {
-  const restype = query.get("restype")?.toLowerCase();
+  const restype = query.get("restype")?.toLowerCase() ?? "";
   const at = addressOf(path, restype);
   if (restype === "account" && query.get("comp") === "properties") {
     if (method === "GET" || method === "HEAD") return routeTo("getAccountInformation", at);
   }
-  const level: Level = at.blob !== "" ? "blob" : at.container !== "" ? "container" : "account";
+  const level = levelOf(at, restype);
   const operation = operationAt<BlobOperationName>(BLOB_ROUTES[level], level, method, query);
   return routeTo(fromUrl(operation, headers), at);
 }
 
 function routeTo(operation: BlobOperationName, at: Omit<BlobRoute, "operation">): BlobRoute {
   return { operation, container: at.container, blob: at.blob };
+}
+
+/**
+ * Operations on a container say so: a program that has lost the name of a blob must not come upon
+ * the container in its place.
+ */
+function levelOf({ container, blob }: Omit<BlobRoute, "operation">, restype: string): Level {
+  if (container === "" && blob === "") return "account";
+  switch (restype) {
+    case "container":
+      if (blob === "") return "container";
+      throw new Fault("InvalidUri", { Reason: "A container is addressed by its name alone." });
+    case "":
+      if (blob !== "") return "blob";
+      throw new Fault("MissingRequiredQueryParameter", {
+        QueryParameterName: "restype",
+        Reason: "Name the blob behind the slash, or add restype=container.",
+      });
+    default:
+      throw new Fault("InvalidQueryParameterValue", {
+        QueryParameterName: "restype",
+        QueryParameterValue: restype,
+        Reason: "It must be container, or left out for a blob.",
+      });
+  }
 }
 
 /** A copy source in the headers turns a write into its from-URL form. */
@@ -128,14 +153,13 @@ function fromUrl(operation: BlobOperationName, headers: RequestHeaders): BlobOpe
 }
 
 /** The blob's name is everything behind the container, decoded once; a lone name lies in `$root`. */
-function addressOf(path: string, restype: string | undefined): { container: string; blob: string } {
+function addressOf(path: string, restype: string): { container: string; blob: string } {
   const rest = path.startsWith("/") ? path.slice(1) : path;
   const slash = rest.indexOf("/");
   if (slash < 0) {
-    const name = decode(rest);
-    if (name === "" || restype === "container" || restype === "account")
-      return { container: name, blob: "" };
-    return { container: "$root", blob: name };
+    const isWhole = rest === "" || restype === "container" || restype === "account";
+    if (isWhole) return { container: decode(rest), blob: "" };
+    return { container: "$root", blob: decode(rest) };
   }
   return { container: decode(rest.slice(0, slash)), blob: decode(rest.slice(slash + 1)) };
 }
