@@ -3,6 +3,7 @@ import { request } from "node:http";
 import { after, before, test } from "node:test";
 import {
   AccountSASPermissions,
+  BlobClient,
   BlobSASPermissions,
   BlobServiceClient,
   type ContainerClient,
@@ -205,6 +206,32 @@ test("a name is decoded once, and what cannot be decoded is refused", async () =
   }
   assert.deepEqual(await verbatim("PUT", `/names/${"x".repeat(1_025)}`), [400, "InvalidUri"]);
   assert.deepEqual(await verbatim("PUT", `/names/${"s/".repeat(254)}`), [400, "InvalidUri"]);
+});
+
+test("a backslash in a name is a slash, for writers, readers, SAS and copies alike", async () => {
+  const box = client.getContainerClient("backslashes");
+  await box.create();
+  const blob = box.getBlockBlobClient("a\\b\\c");
+  assert.equal(blob.name, "a/b/c");
+  assert.match(blob.url, /a%5Cb%5Cc$/);
+  await blob.upload("text", 4);
+  assert.deepEqual(
+    (await allOf(box.listBlobsFlat())).map(({ name }) => name),
+    ["a/b/c"],
+  );
+  assert.equal((await box.getBlobClient("a/b/c").downloadToBuffer()).toString(), "text");
+  assert.deepEqual(await verbatim("GET", "/backslashes/a\\b/c"), [200, "text"]);
+  const url = await blob.generateSasUrl({ permissions: BlobSASPermissions.parse("r"), expiresOn });
+  assert.match(url, /a%5Cb%5Cc\?/);
+  assert.equal((await new BlobClient(url).downloadToBuffer()).toString(), "text");
+  const copy = box.getBlobClient("x\\copy");
+  await copy.syncCopyFromURL(url);
+  assert.equal((await box.getBlobClient("x/copy").downloadToBuffer()).toString(), "text");
+  await client.getContainerClient("$root").createIfNotExists();
+  assert.equal((await verbatim("PUT", "/at%5Croot", "text"))[0], 201);
+  assert.deepEqual(await verbatim("GET", "/$root/at/root"), [200, "text"]);
+  assert.equal((await verbatim("DELETE", "/$root/at/root"))[0], 202);
+  await client.deleteContainer("$root");
 });
 
 test("a blob in $root is found behind the account, too", async () => {

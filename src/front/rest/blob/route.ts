@@ -159,9 +159,14 @@ function addressOf(path: string, restype: string): { container: string; blob: st
   if (slash < 0) {
     const isWhole = rest === "" || restype === "container" || restype === "account";
     if (isWhole) return { container: decode(rest), blob: "" };
-    return { container: "$root", blob: decode(rest) };
+    return { container: "$root", blob: blobName(rest) };
   }
-  return { container: decode(rest.slice(0, slash)), blob: decode(rest.slice(slash + 1)) };
+  return { container: decode(rest.slice(0, slash)), blob: blobName(rest.slice(slash + 1)) };
+}
+
+/** The service takes a backslash for a slash, and clients sign for the name with slashes. */
+function blobName(encoded: string): string {
+  return decode(encoded).replaceAll("\\", "/");
 }
 
 function decode(encoded: string): string {
