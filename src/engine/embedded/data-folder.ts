@@ -1,5 +1,6 @@
 import { access, constants, mkdir, open, readFile, rename, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { checkDatabase } from "./database-file.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { syncFolder } from "./sync-folder.ts";
 
@@ -28,6 +29,7 @@ export async function openDataFolder(folder: string): Promise<DataFolder> {
     if (format === null) await claim(folder, Object.values(parts));
     else refuseOther(folder, format);
     for (const part of Object.values(parts)) await mkdir(part, { recursive: true });
+    await checkDatabase(parts.storeFolder, parts.extentsFolder);
     await syncFolder(folder);
   } catch (error) {
     await lock.release();

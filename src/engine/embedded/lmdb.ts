@@ -4,8 +4,9 @@ import { open, type RootDatabase } from "lmdb";
 import type { Bytes } from "../../base/bytes.ts";
 import { KEY_BYTES_MAX, key, SPACE } from "../../base/keys.ts";
 import { GIB, MIB } from "../../base/limits.ts";
+import { DATABASE_FILE, DATABASE_PAGE_BYTES, lostRecords } from "./database-file.ts";
 import { freeBytes } from "./disk-full.ts";
-import { syncFolder } from "./sync-folder.ts";
+import { syncFile, syncFolder } from "./sync-folder.ts";
 
 /** The part of lmdb that the store stands on. */
 export type Lmdb = Pick<
@@ -20,8 +21,6 @@ export type Lmdb = Pick<
   | "close"
 >;
 
-/** Keys of `KEY_BYTES_MAX` need pages of at least this size. It cannot be changed later. */
-const PAGE_BYTES = 8_192;
 /** Address space, not memory or disk. lmdb maps more when the data outgrows it. */
 const MAP_BYTES_AT_FIRST = 16 * GIB;
 const FIRST_BYTES = MIB;
@@ -31,7 +30,22 @@ const NOTHING = key(SPACE.engine, "nothing");
 /** Opens an environment in which a commit that resolves is on the disk, and proves that it is so. */
 export async function openLmdb(folder: string): Promise<RootDatabase<Bytes, Bytes>> {
   await checkRoom(folder);
-  const lmdb = open<Bytes, Bytes>({
+  let lmdb: RootDatabase<Bytes, Bytes> | null = null;
+  try {
+    lmdb = openIn(folder);
+    await proveDurable(lmdb);
+    // lmdb flushes a new file with its first record, and never the folder that names it.
+    await syncFile(join(folder, DATABASE_FILE));
+    await syncFolder(folder);
+    return lmdb;
+  } catch (error) {
+    await lmdb?.close();
+    throw isDamage(error) ? damagedIn(folder, error) : error;
+  }
+}
+
+function openIn(folder: string): RootDatabase<Bytes, Bytes> {
+  return open<Bytes, Bytes>({
     path: folder,
     noSubdir: false,
     // The default acknowledges before the flush.
@@ -42,23 +56,24 @@ export async function openLmdb(folder: string): Promise<RootDatabase<Bytes, Byte
     keyEncoding: "binary",
     cache: false,
     compression: false,
-    pageSize: PAGE_BYTES,
+    pageSize: DATABASE_PAGE_BYTES,
     mapSize: MAP_BYTES_AT_FIRST,
   });
-  try {
-    await proveDurable(lmdb);
-    // lmdb flushes its files, but not the folder that names them.
-    await syncFolder(folder);
-  } catch (error) {
-    await lmdb.close();
-    throw error;
-  }
-  return lmdb;
+}
+
+/** lmdb's own codes for what it finds in a file: from "page not found" to "not an LMDB file". */
+function isDamage(error: unknown): error is Error {
+  if (!(error instanceof Error && "code" in error && typeof error.code === "number")) return false;
+  return error.code >= -30_797 && error.code <= -30_793;
+}
+
+function damagedIn(folder: string, { message }: Error): Error {
+  return lostRecords(join(folder, DATABASE_FILE), `is damaged (${message})`);
 }
 
 /** Without room for its first files lmdb would not fail: it would take the process down. */
 async function checkRoom(folder: string): Promise<void> {
-  if (existsSync(join(folder, "data.mdb")) || (await freeBytes(folder)) >= FIRST_BYTES) return;
+  if (existsSync(join(folder, DATABASE_FILE)) || (await freeBytes(folder)) >= FIRST_BYTES) return;
   throw new Error(`no space is left for ${folder}`);
 }
 
@@ -72,7 +87,7 @@ function copyOut(shared: Bytes): Bytes {
 
 async function proveDurable(lmdb: RootDatabase<Bytes, Bytes>): Promise<void> {
   const { pageSize } = lmdb.getStats() as { pageSize: number };
-  if (pageSize !== PAGE_BYTES) {
+  if (pageSize !== DATABASE_PAGE_BYTES) {
     throw new Error(`the store has pages of ${pageSize} bytes, too small for ${KEY_BYTES_MAX}`);
   }
   const committed: Promise<boolean> & { flushed?: unknown } = lmdb.remove(NOTHING);

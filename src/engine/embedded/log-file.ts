@@ -7,7 +7,7 @@ import { MIB } from "../../base/limits.ts";
 import { directIoFlag, SYNC_FLAG } from "./direct-io.ts";
 import { syncFolder } from "./sync-folder.ts";
 
-const FILE_NAMES = ["log-0", "log-1"] as const;
+export const LOG_FILE_NAMES = ["log-0", "log-1"] as const;
 /** What a new file has room for. It grows when that is not enough, and stays as it is. */
 const FIRST_BYTES = MIB;
 const ZEROS = alignedBytes(MIB);
@@ -32,8 +32,8 @@ export interface OpenedLog {
 export async function openLogFiles(folder: string): Promise<OpenedLog> {
   const flags = constants.O_RDWR | constants.O_CREAT | SYNC_FLAG;
   const direct = await directIoFlag(folder);
-  const first = await openOne(join(folder, FILE_NAMES[0]), flags | direct);
-  const second = await openOne(join(folder, FILE_NAMES[1]), flags | direct);
+  const first = await openOne(join(folder, LOG_FILE_NAMES[0]), flags | direct);
+  const second = await openOne(join(folder, LOG_FILE_NAMES[1]), flags | direct);
   // The files are synced as they are written, but not the folder that names them.
   await syncFolder(folder);
   return { files: [first.file, second.file], found: [first.found, second.found] };

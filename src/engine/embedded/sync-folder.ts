@@ -2,8 +2,15 @@ import { open } from "node:fs/promises";
 
 /** Makes what was created, renamed or removed in a folder last. Windows does so by itself. */
 export async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === "win32") return;
-  const handle = await open(folder, "r");
+  if (process.platform !== "win32") await sync(folder, "r");
+}
+
+export function syncFile(path: string): Promise<void> {
+  return sync(path, "r+");
+}
+
+async function sync(path: string, flags: "r" | "r+"): Promise<void> {
+  const handle = await open(path, flags);
   try {
     await handle.sync();
   } finally {
