@@ -1,10 +1,16 @@
 import { writev } from "node:fs";
+import { setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { alignedBytesAt } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { crc64Remainder } from "../../base/crc64.ts";
 import { bytesOnDisk, chunksIn, sealChunks } from "./extent-chunks.ts";
 import { NUMBERS_PER_BATCH, type WriteAnswer, type WriteAsked } from "./write-threads.ts";
+
+/** Less urgent than the main thread: where it woke us up, it should go on itself, if one has to wait. */
+const PRIORITY = 4;
+// Elsewhere it would be that of the whole process.
+if (process.platform === "linux") setPriority(0, PRIORITY);
 
 /** What was asked first is answered first. */
 let last: Promise<void> = Promise.resolve();
