@@ -9,7 +9,7 @@ import { MemoryStore } from "../engine/memory/store.ts";
 import { CacheBreaks } from "../service/file/cache-breaks.ts";
 import { findEndOfUse } from "../store/content-uses.ts";
 import type { Contents } from "../store/contents.ts";
-import type { FailStop, Store } from "../store/store.ts";
+import { type FailStop, type Store, StoreError } from "../store/store.ts";
 import { StoredContents } from "../store/stored-contents.ts";
 import { LimitedWrites } from "./limited-writes.ts";
 import { StartError } from "./start-error.ts";
@@ -43,6 +43,8 @@ export async function openData(
   }
 }
 
+const RESTORE = "Restore the data folder from a backup, or choose another one with --location.";
+
 async function startError(error: unknown, folder: string): Promise<StartError> {
   // What the log holds is brought into the database first, and that takes space.
   if (await isDiskFull(error, folder).catch(() => false)) {
@@ -50,7 +52,9 @@ async function startError(error: unknown, folder: string): Promise<StartError> {
       `The data cannot be opened: no space is left for ${folder}. Free some, then start again.`,
     );
   }
-  return new StartError(`The data cannot be opened: ${(error as Error).message}.`);
+  const isDamage = error instanceof StoreError && error.kind === "damaged";
+  const advice = isDamage ? ` ${RESTORE}` : "";
+  return new StartError(`The data cannot be opened: ${(error as Error).message}.${advice}`);
 }
 
 function openMemory(bytesMax: number | null, clock: Clock): Data {

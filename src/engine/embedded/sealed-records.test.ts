@@ -57,8 +57,10 @@ test("lmdb is not asked again for what it has nothing of, until something is put
     await real.transaction(change);
     real.resetReadTxn();
   };
+  // For what is before the space, and for what is in it or behind.
+  const askedOnce = 2;
   for (let number = 0; number < 10; number++) assert.equal(textOf(number), undefined);
-  assert.equal(asked, 1);
+  assert.equal(asked, askedOnce);
 
   await commit(() => {
     records.put(of(1), Buffer.from("one"));
@@ -72,5 +74,5 @@ test("lmdb is not asked again for what it has nothing of, until something is put
   records.lookAnew();
   asked = 0;
   for (let number = 0; number < 10; number++) assert.equal(textOf(number), undefined);
-  assert.equal(asked, 1);
+  assert.equal(asked, askedOnce);
 });

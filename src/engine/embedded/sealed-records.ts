@@ -1,6 +1,6 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { KIB } from "../../base/limits.ts";
-import type { Entry } from "../../store/store.ts";
+import { type Entry, StoreError } from "../../store/store.ts";
 import { SEAL_BYTES, seal, unseal } from "./envelope.ts";
 import type { Lmdb } from "./lmdb.ts";
 
@@ -8,6 +8,7 @@ const SCRATCH_BYTES = 64 * KIB;
 const RECENT_SLOTS = 1_024;
 const RECENT_BYTES_MAX = KIB;
 const SPACES = 256;
+const PROVEN_STARTS_MAX = 4_096;
 /** What is known of a space. */
 const NOTHING_KNOWN = 0;
 const EMPTY = 1;
@@ -19,7 +20,11 @@ interface Recent {
   readonly value: Bytes | undefined;
 }
 
-/** lmdb with every value sealed: what is read is what was written, or a "damaged" error. */
+/**
+ * lmdb with every value sealed: what is read is what was written, or a "damaged" error. A key that is
+ * damaged leads lmdb astray, so what it does not find is looked for between two neighbours that are
+ * whole and in order: if they lie next to each other, there is nothing between them.
+ */
 export class SealedRecords {
   readonly #lmdb: Lmdb;
   /** lmdb copies a value while it takes it, so that one place serves all of them. */
@@ -35,12 +40,37 @@ export class SealedRecords {
    * long as lmdb has nothing of a space, it need not be asked.
    */
   readonly #spaces = new Uint8Array(SPACES);
+  /** What was asked for since `forgetMisses`, and not found. */
+  readonly #missed: Bytes[] = [];
+  /** Where scans begin for which that was proved already, since lmdb has changed. */
+  readonly #provenStarts = new Map<string, boolean>();
 
   constructor(lmdb: Lmdb) {
     this.#lmdb = lmdb;
   }
 
   get(key: Bytes): Bytes | undefined {
+    const value = this.#find(key);
+    if (value === undefined) this.#missed.push(key);
+    return value;
+  }
+
+  forgetMisses(): void {
+    if (this.#missed.length > 0) this.#missed.length = 0;
+  }
+
+  /**
+   * Throws if one of the records that were not found may be there all the same. That takes many times
+   * as long as not to find them: it is for those who are about to say that something is missing.
+   */
+  proveMisses(): void {
+    for (const key of this.#missed.splice(0)) {
+      const neighbours = [this.#proveBelow(key), this.#proveAbove(key)];
+      if (neighbours.some((found) => found?.equals(key))) throw outOfOrder(key);
+    }
+  }
+
+  #find(key: Bytes): Bytes | undefined {
     if (this.#isEmpty(key[0] as number)) return undefined;
     const slot = slotOf(key);
     const recent = this.#recent[slot];
@@ -53,10 +83,9 @@ export class SealedRecords {
   }
 
   scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry> {
-    const bounds = reverse
-      ? { start: until, exclusiveStart: true, end: from, inclusiveEnd: true, reverse }
-      : { start: from, end: until };
-    return this.#scan(bounds);
+    const isSure = from[0] === until[0] && this.#isEmpty(from[0] as number);
+    if (isSure) return [];
+    return reverse ? this.#scanDown(from, until) : this.#scanUp(from, until);
   }
 
   /** Inside a write transaction only, as `remove`. */
@@ -76,22 +105,94 @@ export class SealedRecords {
   /** All that was put and removed so far is what lmdb reads: spaces may be empty that were not. */
   lookAnew(): void {
     this.#spaces.fill(NOTHING_KNOWN);
+    this.#provenStarts.clear();
   }
 
   #isEmpty(space: number): boolean {
     const known = this.#spaces[space];
     if (known !== NOTHING_KNOWN) return known === EMPTY;
-    const bounds = { start: Buffer.of(space), end: Buffer.of(space + 1), limit: 1 };
-    const [first] = this.#lmdb.getRange(bounds);
-    this.#spaces[space] = first === undefined ? EMPTY : FILLED;
-    return first === undefined;
+    const isEmpty = this.#proveEmpty(space);
+    this.#spaces[space] = isEmpty ? EMPTY : FILLED;
+    return isEmpty;
   }
 
-  *#scan(bounds: RangeBounds): Generator<Entry> {
-    for (const { key, value } of this.#lmdb.getRange(bounds)) {
-      yield { key, value: unseal(key, value) };
+  /** Next to a damaged record nothing is proved, and lmdb is asked each time. */
+  #proveEmpty(space: number): boolean {
+    try {
+      const from = Buffer.of(space);
+      this.#proveBelow(from);
+      return this.#proveAbove(from)?.[0] !== space;
+    } catch (error) {
+      if (error instanceof StoreError) return false;
+      throw error;
     }
   }
+
+  *#scanUp(from: Bytes, until: Bytes): Generator<Entry> {
+    const isFirstThere = this.#proveStart(from, false);
+    let last: Bytes | null = null;
+    // lmdb is told no end: the record behind the last one is to be seen, for its key may be damaged.
+    for (const { key, value } of this.#lmdb.getRange({ start: from })) {
+      const entry = { key, value: unseal(key, value) };
+      const order = key.compare(last ?? from);
+      const isNext = last === null ? order === 0 || (order > 0 && !isFirstThere) : order > 0;
+      if (!isNext) throw outOfOrder(key);
+      if (key.compare(until) >= 0) return;
+      yield entry;
+      last = key;
+    }
+  }
+
+  *#scanDown(from: Bytes, until: Bytes): Generator<Entry> {
+    this.#proveStart(until, true);
+    let behind: Bytes | null = null;
+    // Nor is lmdb told to leave `until` out: it would leave out others whose keys have become the same.
+    for (const { key, value } of this.#lmdb.getRange({ start: until, reverse: true })) {
+      const entry = { key, value: unseal(key, value) };
+      const order = key.compare(behind ?? until);
+      if (order > 0 || (order === 0 && behind !== null)) throw outOfOrder(key);
+      if (key.compare(from) < 0) return;
+      if (order !== 0) yield entry;
+      behind = key;
+    }
+  }
+
+  /**
+   * Of the two neighbours of where a scan begins, it comes upon one. This is about the other, and
+   * tells whether that is there itself.
+   */
+  #proveStart(at: Bytes, reverse: boolean): boolean {
+    const name = (reverse ? "<" : ">") + at.toString("latin1");
+    const proven = this.#provenStarts.get(name);
+    if (proven !== undefined) return proven;
+    const found = reverse ? this.#proveAbove(at) : this.#proveBelow(at);
+    const isThere = found?.equals(at) === true;
+    if (this.#provenStarts.size < PROVEN_STARTS_MAX) this.#provenStarts.set(name, isThere);
+    return isThere;
+  }
+
+  /** The key of the last record that is there or before. */
+  #proveBelow(at: Bytes): Bytes | undefined {
+    return this.#prove(this.#lmdb.getRange({ start: at, reverse: true, limit: 1 }), at, -1);
+  }
+
+  /** The key of the first record that is there or behind. */
+  #proveAbove(at: Bytes): Bytes | undefined {
+    return this.#prove(this.#lmdb.getRange({ start: at, limit: 1 }), at, 1);
+  }
+
+  #prove(found: Iterable<Entry>, at: Bytes, sign: 1 | -1): Bytes | undefined {
+    const [entry] = found;
+    if (entry === undefined) return undefined;
+    unseal(entry.key, entry.value);
+    if (sign * entry.key.compare(at) < 0) throw outOfOrder(entry.key);
+    return entry.key;
+  }
+}
+
+function outOfOrder(key: Bytes): StoreError {
+  const message = `the record ${key.toString("hex")} is not where it belongs: keys are damaged on disk`;
+  return new StoreError("damaged", message);
 }
 
 function slotOf(key: Bytes): number {
@@ -99,5 +200,3 @@ function slotOf(key: Bytes): number {
   for (let at = 0; at < key.length; at++) hash = (Math.imul(hash, 31) + (key[at] as number)) | 0;
   return (hash >>> 8) % RECENT_SLOTS;
 }
-
-type RangeBounds = NonNullable<Parameters<Lmdb["getRange"]>[0]>;

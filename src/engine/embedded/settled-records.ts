@@ -26,6 +26,8 @@ const LOG_SECRET = key(SPACE.engine, "log-secret");
 export async function logSecretOf(lmdb: Lmdb, records: SealedRecords): Promise<LogSecret> {
   let found = records.get(LOG_SECRET);
   if (found === undefined) {
+    // With another one, what is in the log would not be understood.
+    records.proveMisses();
     const made = randomBytes(8);
     await commit(lmdb, () => records.put(LOG_SECRET, made));
     lmdb.resetReadTxn();
@@ -43,7 +45,10 @@ export interface Milestone {
 
 export function readMilestone(records: SealedRecords): Milestone {
   const found = records.get(MILESTONE);
-  if (found === undefined) return { group: 0, lastStamp: 0n };
+  if (found === undefined) {
+    records.proveMisses();
+    return { group: 0, lastStamp: 0n };
+  }
   return { group: Number(found.readBigUInt64BE(0)), lastStamp: found.readBigUInt64BE(8) };
 }
 

@@ -193,11 +193,23 @@ export class EmbeddedStore implements Store {
   /** Even a refusal waits for what it rests on: hence the result is not told at once. */
   #run<V extends BodyView, T>(body: (view: V) => T, view: V): Ran<T> {
     this.#state.newest = 0;
+    this.#records.forgetMisses();
     try {
       const result = runBody(body, view);
       return { isRefused: false, result, newest: this.#state.newest };
-    } catch (reason) {
+    } catch (refusal) {
+      const reason = this.#damageBehind() ?? refusal;
       return { isRefused: true, reason, newest: this.#state.newest };
+    }
+  }
+
+  /** Nobody is told that something is missing because its key is damaged. Null if all is well. */
+  #damageBehind(): unknown {
+    try {
+      this.#records.proveMisses();
+      return null;
+    } catch (damage) {
+      return damage;
     }
   }
 

@@ -31,7 +31,9 @@ function start(t: TestContext | null, location: string): LazuliProcess {
 }
 
 async function boxOf(lazuli: LazuliProcess) {
-  return new BlobServiceClient(await lazuli.urlOf("Blob"), CREDENTIAL).getContainerClient("box");
+  const once = { retryOptions: { maxTries: 1 } };
+  const client = new BlobServiceClient(await lazuli.urlOf("Blob"), CREDENTIAL, once);
+  return client.getContainerClient("box");
 }
 
 async function stop(lazuli: LazuliProcess): Promise<void> {
@@ -102,6 +104,27 @@ for (const [what, told, damage] of DAMAGES) {
     assert.deepEqual(readdirSync(join(location, "extents")), extents);
   });
 }
+
+test("a bit that is flipped in the name of a blob is a 500 that is logged, not a blob less", async (t) => {
+  const { location, database } = copied();
+  const bytes = readFileSync(database);
+  const name = Buffer.from("blob 30");
+  for (let at = bytes.indexOf(name); at >= 0; at = bytes.indexOf(name, at + 1)) {
+    bytes[at] = 0x60;
+  }
+  writeFileSync(database, bytes);
+  const lazuli = start(t, location);
+  const box = await boxOf(lazuli);
+  const failed = { statusCode: 500, code: "InternalError" };
+  await assert.rejects(box.getBlobClient("blob 30").download(), failed);
+  await assert.rejects(box.listBlobsFlat().next(), failed);
+  assert.equal((await box.getBlobClient("blob 20").downloadToBuffer()).length, 3_000);
+  await assert.rejects(box.getBlobClient("blob 99").download(), { statusCode: 404 });
+  lazuli.signal("SIGTERM");
+  const { code, err } = await lazuli.ended();
+  assert.equal(code, 0);
+  assert.match(err, /the record [0-9a-f]+ is damaged on disk/);
+});
 
 test("a database without its last pages, which may be free, is read as far as it goes", async (t) => {
   const { location, database } = copied();

@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import type { Bytes } from "../../base/bytes.ts";
+import { systemClock } from "../../base/clock.ts";
+import { key, SPACE } from "../../base/keys.ts";
+import { DATABASE_FILE } from "./database-file.ts";
+import { openLmdb } from "./lmdb.ts";
+import { SealedRecords } from "./sealed-records.ts";
+import { openEmbeddedStore } from "./store.ts";
+
+/** So many that they fill several pages, with spaces before and behind that have records, too. */
+const RECORDS = 120;
+const BEFORE = key(SPACE.container, "account", "box");
+const BEHIND = key(SPACE.queue, "account", "queue");
+const FROM = key(SPACE.blob, "account", "box");
+const UNTIL = key(SPACE.blob, "account", "boxes");
+
+function keyOf(number: number): Bytes {
+  return key(SPACE.blob, "account", "box", `blob ${String(number).padStart(3, "0")}`);
+}
+
+const KEYS = Array.from({ length: RECORDS }, (_, number) => keyOf(number));
+
+async function newFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "lazuli-keys-"));
+  t.after(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+/** The places in the file that have these bytes. */
+function placesOf(path: string, bytes: Bytes): number[] {
+  const file = readFileSync(path);
+  const places: number[] = [];
+  for (let at = file.indexOf(bytes); at >= 0; at = file.indexOf(bytes, at + 1)) places.push(at);
+  return places;
+}
+
+/** What lmdb reads is what is written here, at once: it maps the file. */
+function writeAt(path: string, bytes: Bytes, place: number): void {
+  const file = openSync(path, "r+");
+  writeSync(file, bytes, 0, bytes.length, place);
+  closeSync(file);
+}
+
+function flipped(bytes: Bytes, bit: number): Bytes {
+  const copy = Buffer.from(bytes);
+  copy[bit >> 3] = (copy[bit >> 3] as number) ^ (1 << (bit & 7));
+  return copy;
+}
+
+function damage(path: string, whole: Bytes, bit: number): void {
+  for (const place of placesOf(path, whole)) writeAt(path, flipped(whole, bit), place);
+}
+
+/** Null if it is damaged, and said so. */
+function unlessDamaged<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    assert.equal((error as { kind?: string }).kind, "damaged", String(error));
+    return null;
+  }
+}
+
+test("a bit that is flipped in a key never hides a record: what is touched is damaged", async (t) => {
+  const folder = await newFolder(t);
+  const path = join(folder, DATABASE_FILE);
+  const lmdb = await openLmdb(folder);
+  t.after(() => lmdb.close());
+  const writer = new SealedRecords(lmdb);
+  await lmdb.transaction(() => {
+    for (const at of [BEFORE, ...KEYS, BEHIND]) writer.put(at, Buffer.alloc(200, 7));
+  });
+  lmdb.resetReadTxn();
+  const scans = [
+    [FROM, UNTIL],
+    [keyOf(31), UNTIL],
+    [keyOf(32), keyOf(90)],
+    [FROM, keyOf(33)],
+  ] as const;
+  const hex = (at: Bytes) => at.toString("hex");
+  const wanted = (from: Bytes, until: Bytes) =>
+    KEYS.filter((at) => at.compare(from) >= 0 && at.compare(until) < 0).map(hex);
+  const namesOf = (from: Bytes, until: Bytes, reverse: boolean) => {
+    const found = new SealedRecords(lmdb).scan(from, until, reverse);
+    return [...found].map((entry) => hex(entry.key));
+  };
+  let damaged = 0;
+  const assertAllOrDamaged = (what: string) => {
+    for (const [from, until] of scans) {
+      const all = wanted(from, until);
+      for (const reverse of [false, true]) {
+        const found = unlessDamaged(() => namesOf(from, until, reverse));
+        if (found === null) damaged++;
+        else assert.deepEqual(found, reverse ? all.toReversed() : all, what);
+      }
+    }
+    for (const at of KEYS) {
+      const records = new SealedRecords(lmdb);
+      const found = unlessDamaged(() => {
+        const value = records.get(at);
+        if (value === undefined) records.proveMisses();
+        return value ?? "missing";
+      });
+      assert.notEqual(found, "missing", `${what}: ${hex(at)}`);
+    }
+  };
+  // Keys stand in leaves, and some of them in branches too.
+  const keys = KEYS.filter((at, number) => number % 40 === 1 || placesOf(path, at).length > 1);
+  for (const whole of keys) {
+    for (const place of placesOf(path, whole)) {
+      for (let bit = 0; bit < 8 * whole.length; bit++) {
+        writeAt(path, flipped(whole, bit), place);
+        assertAllOrDamaged(`bit ${bit} of ${hex(whole)} at ${place}`);
+        writeAt(path, whole, place);
+      }
+    }
+  }
+  assert.ok(damaged > 0);
+  damaged = 0;
+  assertAllOrDamaged("nothing");
+  assert.equal(damaged, 0);
+});
+
+test("who asks for a record whose key is damaged is not told that there is none", async (t) => {
+  const folder = await newFolder(t);
+  const store = await openEmbeddedStore(folder, systemClock, assert.fail);
+  await store.transact((tx) => {
+    for (const at of KEYS) tx.set(at, Buffer.alloc(200, 7));
+  });
+  await store.close();
+  const path = join(folder, DATABASE_FILE);
+  const whole = keyOf(60);
+  damage(path, whole, 8 * whole.length - 9);
+  const after = await openEmbeddedStore(folder, systemClock, assert.fail);
+  t.after(() => after.close());
+  const refuse = (at: Bytes) => () => {
+    throw new Error(`there is no ${at.toString("hex")}`);
+  };
+  const ask = (at: Bytes) => after.read((view) => view.get(at) ?? refuse(at)());
+  await assert.rejects(ask(whole), { kind: "damaged" });
+  await assert.rejects(
+    after.transact((tx) => tx.get(whole) ?? refuse(whole)()),
+    { kind: "damaged" },
+  );
+  assert.equal((await ask(keyOf(20))).length, 200);
+  await assert.rejects(ask(key(SPACE.blob, "account", "box", "blob 020x")), /there is no/);
+});
+
+test("a store whose own records have damaged keys is not opened", async (t) => {
+  for (const name of ["log-secret", "milestone"]) {
+    const folder = await newFolder(t);
+    const store = await openEmbeddedStore(folder, systemClock, assert.fail);
+    await store.transact((tx) => tx.set(keyOf(0), Buffer.from("x")));
+    await store.close();
+    const path = join(folder, DATABASE_FILE);
+    const whole = key(SPACE.engine, name);
+    damage(path, whole, 20);
+    await assert.rejects(openEmbeddedStore(folder, systemClock, assert.fail), { kind: "damaged" });
+  }
+});
