@@ -32,6 +32,31 @@ test("a record that was read before it was put, changed or removed is read as it
   }
 });
 
+test("a scan may begin where there was a record that has gone, and where there is a new one", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "lazuli-records-"));
+  const lmdb = await openLmdb(folder);
+  t.after(async () => {
+    await lmdb.close();
+    await rm(folder, { recursive: true });
+  });
+  const records = new SealedRecords(lmdb);
+  const of = (number: number) => key(SPACE.share, "account", `share ${number}`);
+  const changes: [() => void, number][] = [
+    [() => [1, 2, 3].map((number) => records.put(of(number), Buffer.from("here"))), 2],
+    [() => records.remove(of(2)), 1],
+    [() => records.put(of(2), Buffer.from("again")), 2],
+    [() => records.remove(of(2)), 1],
+  ];
+  for (const [change, expected] of changes) {
+    await lmdb.transaction(change);
+    lmdb.resetReadTxn();
+    for (let time = 0; time < 2; time++) {
+      assert.equal([...records.scan(of(2), of(9), false)].length, expected);
+      assert.equal([...records.scan(of(0), of(2), true)].length, 1);
+    }
+  }
+});
+
 test("lmdb is not asked again for what it has nothing of, until something is put there", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-records-"));
   const real = await openLmdb(folder);

@@ -42,7 +42,7 @@ export class SealedRecords {
   readonly #spaces = new Uint8Array(SPACES);
   /** What was asked for since `forgetMisses`, and not found. */
   readonly #missed: Bytes[] = [];
-  /** Where scans begin for which that was proved already, since lmdb has changed. */
+  /** Where scans begin for which that was proved already; some of lmdb may have changed since. */
   readonly #provenStarts = new Map<string, boolean>();
 
   constructor(lmdb: Lmdb) {
@@ -135,8 +135,10 @@ export class SealedRecords {
     for (const { key, value } of this.#lmdb.getRange({ start: from })) {
       const entry = { key, value: unseal(key, value) };
       const order = key.compare(last ?? from);
-      const isNext = last === null ? order === 0 || (order > 0 && !isFirstThere) : order > 0;
-      if (!isNext) throw outOfOrder(key);
+      if (order < 0 || (order === 0 && last !== null)) throw outOfOrder(key);
+      const isPassed = isFirstThere && last === null && order > 0;
+      // What was there when it was proved may have gone with what was settled since.
+      if (isPassed && this.#proveBelow(from)?.equals(from) === true) throw outOfOrder(key);
       if (key.compare(until) >= 0) return;
       yield entry;
       last = key;
