@@ -40,8 +40,9 @@ export class SealedRecords {
    * long as lmdb has nothing of a space, it need not be asked.
    */
   readonly #spaces = new Uint8Array(SPACES);
-  /** What was asked for since `forgetMisses`, and not found. */
+  /** What was asked for since `forgetMisses`, and not found: the first `#misses` of these. */
   readonly #missed: Bytes[] = [];
+  #misses = 0;
   /** Where scans begin for which that was proved already; some of lmdb may have changed since. */
   readonly #provenStarts = new Map<string, boolean>();
 
@@ -51,12 +52,12 @@ export class SealedRecords {
 
   get(key: Bytes): Bytes | undefined {
     const value = this.#find(key);
-    if (value === undefined) this.#missed.push(key);
+    if (value === undefined) this.#missed[this.#misses++] = key;
     return value;
   }
 
   forgetMisses(): void {
-    if (this.#missed.length > 0) this.#missed.length = 0;
+    this.#misses = 0;
   }
 
   /**
@@ -64,10 +65,11 @@ export class SealedRecords {
    * as long as not to find them: it is for those who are about to say that something is missing.
    */
   proveMisses(): void {
-    for (const key of this.#missed.splice(0)) {
+    for (const key of this.#missed.splice(0, this.#misses)) {
       const neighbours = [this.#proveBelow(key), this.#proveAbove(key)];
       if (neighbours.some((found) => found?.equals(key))) throw outOfOrder(key);
     }
+    this.#misses = 0;
   }
 
   #find(key: Bytes): Bytes | undefined {
