@@ -260,27 +260,44 @@ async function nothingChanged(): Promise<void> {
   assert.deepEqual(server.failures, []);
 }
 
-const MALFORMED: readonly [why: string, bytes: string][] = [
+const HOST = "HTTP/1.1\r\nHost: x\r\n";
+
+/** `code` is "" where it is not even clear that this is a request. */
+const MALFORMED: readonly [why: string, bytes: string, status: number, code: string][] = [
   [
     "two lengths",
-    "PUT /a/b HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+    `PUT /a/b ${HOST}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`,
+    ...([400, "InvalidHeaderValue"] as const),
   ],
   [
     "a length and chunks",
-    "PUT /a/b HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    `PUT /a/b ${HOST}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ...([400, "InvalidHeaderValue"] as const),
   ],
-  ["a negative length", "PUT /a/b HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n"],
-  ["no host", "GET /a/b HTTP/1.1\r\n\r\n"],
-  ["no HTTP", "hello\r\n\r\n"],
-  ["a folded header", "GET /a/b HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n"],
-  ["a NUL in a header", "GET /a/b HTTP/1.1\r\nHost: x\r\nA: b\0c\r\n\r\n"],
-  ["64 KiB of header", `GET /a/b HTTP/1.1\r\nHost: x\r\nA: ${"b".repeat(65_536)}\r\n\r\n`],
+  ["a negative length", `PUT /a/b ${HOST}Content-Length: -1\r\n\r\n`, 400, "InvalidHeaderValue"],
+  ["a length in words", `PUT /a/b ${HOST}Content-Length: abc\r\n\r\n`, 400, "InvalidHeaderValue"],
+  [
+    "a length of 20 digits",
+    `PUT /a/b ${HOST}Content-Length: ${"9".repeat(20)}\r\n\r\n`,
+    ...([400, "InvalidHeaderValue"] as const),
+  ],
+  ["no host", "GET /a/b HTTP/1.1\r\n\r\n", 400, "HostInformationNotPresent"],
+  ["an unheard-of verb", `FROB /a/b ${HOST}Connection: close\r\n\r\n`, 400, "InvalidHttpVerb"],
+  ["no HTTP", "hello\r\n\r\n", 400, ""],
+  ["a blank in the URL", `GET /a b ${HOST}\r\n`, 400, ""],
+  ["a folded header", `GET /a/b ${HOST}A: b\r\n c\r\n\r\n`, 400, ""],
+  ["a NUL in a header", `GET /a/b ${HOST}A: b\0c\r\n\r\n`, 400, ""],
+  ["64 KiB of header", `GET /a/b ${HOST}A: ${"b".repeat(65_536)}\r\n\r\n`, 431, ""],
 ];
 
-for (const [why, bytes] of MALFORMED) {
-  test(`${why} is refused with a 4xx and the connection ends`, async () => {
+for (const [why, bytes, status, code] of MALFORMED) {
+  test(`${why} is refused with ${status} ${code}, and the connection ends`, async () => {
     const answer = await sendRaw(bytes);
-    assert.match(answer, /^HTTP\/1\.1 4\d\d /);
+    assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
+    for (const line of ["Server: Lazuli/test", "Date: .* GMT", "x-ms-request-id: [0-9a-f-]{36}"]) {
+      assert.match(answer, new RegExp(`\r\n${line}\r\n`));
+    }
+    assert.equal(/\r\nx-ms-error-code: (\w+)\r\n/.exec(answer)?.[1] ?? "", code);
     await nothingChanged();
   });
 }

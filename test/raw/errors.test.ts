@@ -29,8 +29,6 @@ const NEVER: Readonly<Record<string, string>> = {
   DirectorySasNotSupportedVersion:
     "an sr that the version of the token does not know is AuthenticationFailed",
   EntityNotFound: "the service itself says ResourceNotFound",
-  HostInformationNotPresent: "such a request is refused before it is known what it asks for",
-  InvalidHttpVerb: "such a request is refused before it is known what it asks for",
   InvalidOperation: "the parameter that names the snapshot is refused instead",
   JsonFormatNotSupported: "JSON is spoken in every version",
   LeaseAlreadyBroken: "since 2012 a lease can be broken again",

@@ -275,6 +275,13 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "HandleLimitExceeded",
     message: "The file or directory has as many open handles as it can have.",
   },
+  HostInformationNotPresent: {
+    status: 400,
+    code: "HostInformationNotPresent",
+    message:
+      "The required host information is not present in the request. You must send a non-empty Host " +
+      "header or include the absolute URI in the request line.",
+  },
   IncompleteBody: {
     status: 400,
     code: "InvalidInput",
@@ -380,6 +387,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 400,
     code: "InvalidHeaderValue",
     message: "The value provided for one of the HTTP headers was not in the correct format.",
+  },
+  InvalidHttpVerb: {
+    status: 400,
+    code: "InvalidHttpVerb",
+    message: "The HTTP verb specified was not recognized by the server.",
   },
   InvalidInput: {
     status: 400,

@@ -134,6 +134,11 @@ function connected(limits: Partial<ListenerLimits> = {}) {
   const socket = Object.assign(duplex, {
     destroySoon: () => duplex.destroy(),
   }) as unknown as Socket;
-  const owner = { limits: { ...DEFAULT_LIMITS, ...limits }, closing: false, serve() {} };
+  const owner = {
+    limits: { ...DEFAULT_LIMITS, ...limits },
+    closing: false,
+    serve() {},
+    noteRefusal: () => "",
+  };
   return { connection: new Connection(socket, owner), socket, sent: () => sent };
 }

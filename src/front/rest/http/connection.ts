@@ -15,6 +15,8 @@ export interface ConnectionOwner {
   readonly closing: boolean;
   /** Answers a request, and then calls `over`. */
   serve(connection: Connection, head: RequestHead): void;
+  /** Notes what is no request. Returns the lines that its answer has like any other. */
+  noteRefusal(connection: Connection, status: number): string;
 }
 
 /** Who takes the bytes that come, instead of the connection. */
@@ -279,7 +281,9 @@ export class Connection implements Transfer, Reader {
     this.#held = NO_BYTES;
     this.#isEnded = true;
     const line = `HTTP/1.1 ${status} ${STATUS_CODES[status]}`;
-    this.socket.write(`${line}\r\nConnection: close\r\n\r\n`, "latin1");
+    const lines = this.#owner.noteRefusal(this, status);
+    const last = "Content-Length: 0\r\nConnection: close";
+    this.socket.write(`${line}\r\n${lines}${last}\r\n\r\n`, "latin1");
     this.socket.destroySoon();
   }
 

@@ -1,3 +1,4 @@
+import { METHODS as HTTP_METHODS } from "node:http";
 import type { Instant } from "../../../base/clock.ts";
 import { Fault } from "../../../base/fault.ts";
 import type { Query, RequestHeaders, RestRequest } from "./exchange.ts";
@@ -9,6 +10,8 @@ import { nextRequestId } from "./request-id.ts";
 
 /** Every method that some service has an operation for. */
 const METHODS = new Set(["GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS", "MERGE", "PATCH"]);
+/** And those that some other server may have one for. */
+const OTHER_METHODS: ReadonlySet<string> = new Set(HTTP_METHODS);
 const NO_QUERY = parseQuery("");
 
 export class IncomingRequest implements RestRequest {
@@ -23,6 +26,7 @@ export class IncomingRequest implements RestRequest {
   readonly remoteAddress: string;
   version = NEWEST_VERSION;
   #query: Query = NO_QUERY;
+  readonly #refusal: Fault | null;
 
   constructor(
     head: RequestHead,
@@ -36,6 +40,7 @@ export class IncomingRequest implements RestRequest {
     const mark = this.target.indexOf("?");
     this.path = mark < 0 ? this.target : this.target.slice(0, mark);
     this.headers = head.headers;
+    this.#refusal = head.refusal;
     this.body = body;
     this.remoteAddress = remoteAddress;
     this.secure = secure;
@@ -51,11 +56,17 @@ export class IncomingRequest implements RestRequest {
    * newest version: enough to spell the refusal.
    */
   read(): void {
-    if (!METHODS.has(this.method)) throw new Fault("UnsupportedHttpVerb");
+    if (this.#refusal !== null) throw this.#refusal;
+    if (!METHODS.has(this.method)) throw unknownMethod(this.method);
     this.#query = parseQuery(this.target.slice(this.path.length + 1));
     this.version = protocolVersion(this.headers, this.#query);
     if (this.body.length === UNKNOWN_LENGTH) throw new Fault("MissingContentLengthHeader");
   }
+}
+
+function unknownMethod(method: string): Fault {
+  const code = OTHER_METHODS.has(method) ? "UnsupportedHttpVerb" : "InvalidHttpVerb";
+  return new Fault(code, { Method: method });
 }
 
 /** Through a proxy the target may be a whole URL. */

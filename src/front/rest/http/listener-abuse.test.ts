@@ -5,20 +5,13 @@ import fc from "fast-check";
 import { KIB } from "../../../base/limits.ts";
 import { DONE, GET, listen } from "./listener.fixture.ts";
 
-test("malformed HTTP is refused, its connection closed, and no service asked", async (t) => {
+const lines = (...rest: string[]) => `PUT / HTTP/1.1\r\nHost: x\r\n${rest.join("\r\n")}\r\n\r\n`;
+
+test("what is no head of a request is refused, noted, its connection closed, and no service asked", async (t) => {
   const running = await listen(t, () => assert.fail("was asked"));
-  const lines = (...rest: string[]) => `PUT / HTTP/1.1\r\nHost: x\r\n${rest.join("\r\n")}\r\n\r\n`;
   const wrong: [string, number][] = [
-    ["FROBNICATE / HTTP/1.1\r\nHost: x\r\n\r\n", 400],
     ["\x16\x03\x01 not http", 400],
-    ["GET / HTTP/1.1\r\n\r\n", 400],
-    [lines("Content-Length: 1", "Transfer-Encoding: chunked"), 400],
-    [lines("Content-Length: 1", "Content-Length: 2"), 400],
-    [lines("Content-Length: 1", "Content-Length: 1"), 400],
-    [lines("Content-Length: -1"), 400],
-    [lines("Content-Length: 1x"), 400],
-    [lines("Content-Length: 99999999999999999999"), 400],
-    [lines("Transfer-Encoding: xchunked"), 400],
+    ["GET /a b HTTP/1.1\r\nHost: x\r\n\r\n", 400],
     [lines("Transfer-Encoding : chunked"), 400],
     [lines("x-ms-meta-a: 1", " folded"), 400],
     [lines("x-ms-meta-a: a\0b"), 400],
@@ -30,10 +23,57 @@ test("malformed HTTP is refused, its connection closed, and no service asked", a
   ];
   for (const [text, status] of wrong) {
     const client = running.connect().send(text);
-    assert.match(await client.until(/\r\n\r\n/), new RegExp(`^HTTP/1\\.1 ${status} `), text);
-    if (status !== 417) await client.closed;
+    const answer = await client.answer();
+    assert.equal(answer.status, status, text);
+    assert.equal(answer.headers.get("server"), "Lazuli/1.2.3");
+    assert.equal(answer.headers.get("date"), "Tue, 01 Jan 2030 12:00:00 GMT");
+    const noted = running.accesses.at(-1);
+    assert.deepEqual([noted?.method, noted?.target, noted?.status], ["-", "-", status]);
+    assert.equal(answer.headers.get("x-ms-request-id"), noted?.requestId);
+    await client.closed;
   }
+  assert.equal(running.accesses.length, wrong.length);
   assert.deepEqual(running.failures, []);
+});
+
+test("a request that does not say where it ends, or whom it is for, is refused by the service", async (t) => {
+  const running = await listen(t, () => assert.fail("was asked"));
+  const wrong: [string, string][] = [
+    ["GET / HTTP/1.1\r\n\r\n", "HostInformationNotPresent"],
+    [lines("Host: y"), "InvalidHeaderValue"],
+    [lines("Content-Length: 1", "Transfer-Encoding: chunked"), "InvalidHeaderValue"],
+    [lines("Content-Length: 1", "Content-Length: 2"), "InvalidHeaderValue"],
+    [lines("Content-Length: 1", "Content-Length: 1"), "InvalidHeaderValue"],
+    [lines("Content-Length: -1"), "InvalidHeaderValue"],
+    [lines("Content-Length: 1x"), "InvalidHeaderValue"],
+    [lines("Content-Length: 99999999999999999999"), "InvalidHeaderValue"],
+    [lines("Transfer-Encoding: xchunked"), "InvalidHeaderValue"],
+  ];
+  for (const [text, code] of wrong) {
+    const client = running.connect().send(text + GET);
+    const { status, headers, body } = await client.answer();
+    assert.deepEqual([status, headers.get("x-ms-error-code")], [400, code], text);
+    assert.match(body, new RegExp(`RequestId:${running.accesses.at(-1)?.requestId}`));
+    assert.equal(headers.get("connection"), "close");
+    assert.equal(await client.closed, "", "nothing behind it is taken for a request");
+  }
+  assert.equal(running.accesses.length, wrong.length);
+});
+
+test("a verb that nobody knows is refused like one that does not fit, and the next request served", async (t) => {
+  const running = await listen(t, () => DONE);
+  const client = running.connect();
+  for (const [verb, status, code] of [
+    ["FROB", 400, "InvalidHttpVerb"],
+    ["get", 400, "InvalidHttpVerb"],
+    ["PROPFIND", 405, "UnsupportedHttpVerb"],
+  ] as const) {
+    const body = "Content-Length: 3\r\n\r\nabc";
+    const refused = await client.send(`${verb} / HTTP/1.1\r\nHost: x\r\n${body}`).answer();
+    assert.deepEqual([refused.status, refused.headers.get("x-ms-error-code")], [status, code]);
+    assert.match(refused.body, new RegExp(`<Method>${verb}</Method>`));
+    assert.equal((await client.send(GET).answer()).status, 201);
+  }
 });
 
 test("headers that Azure allows fit: 8 KiB of metadata, and a copy source", async (t) => {

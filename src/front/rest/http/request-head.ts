@@ -1,4 +1,5 @@
-import { METHODS } from "node:http";
+import { Fault } from "../../../base/fault.ts";
+import { invalidHeader } from "../request-headers.ts";
 import type { RequestHeaders } from "./exchange.ts";
 
 /** Of a chunked body. The service demands lengths, and so do we: no handler ever sees this one. */
@@ -15,9 +16,11 @@ export interface RequestHead {
   readonly waitsForLeave: boolean;
   /** Whether the client may send another request on the same connection. */
   readonly keepsAlive: boolean;
+  /** Why it is refused whatever it asks for; null if it is not. Where it ends is not clear then. */
+  readonly refusal: Fault | null;
 }
 
-/** The status with which a request is refused that no service gets to see. */
+/** The status with which something is refused that no service could answer. */
 export type HeadRefusal = 400 | 417;
 
 /**
@@ -26,8 +29,7 @@ export type HeadRefusal = 400 | 417;
  * above pass: they are text in the headers of some clients.
  */
 const HEAD =
-  /^[A-Z-]+ [\x21-\x7e\x80-\xff]+ HTTP\/1\.[01]\r\n(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
-const KNOWN_METHODS: ReadonlySet<string> = new Set(METHODS);
+  /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+ [\x21-\x7e\x80-\xff]+ HTTP\/1\.[01]\r\n(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
 
 /** `text` goes up to the end of the last line, and has a character for each byte. */
 export function parseHead(text: string): RequestHead | HeadRefusal {
@@ -35,29 +37,27 @@ export function parseHead(text: string): RequestHead | HeadRefusal {
   const methodEnd = text.indexOf(" ");
   const targetEnd = text.indexOf(" ", methodEnd + 1);
   const lineEnd = text.indexOf("\r\n", targetEnd);
-  const method = text.slice(0, methodEnd);
-  if (!KNOWN_METHODS.has(method)) return 400;
   const headers = new HeadHeaders(text, lineEnd + 2);
-  const bodyBytes = headers.bodyBytes();
-  if (bodyBytes === null) return 400;
   const isNewer = text.charCodeAt(lineEnd - 1) === ONE;
-  if (isNewer && headers.get("host") === undefined) return 400;
+  const bodyBytes = headers.bodyBytes();
+  const isClear = bodyBytes !== null && (!isNewer || headers.get("host") !== undefined);
   const expected = isNewer ? headers.get("expect") : undefined;
   const waitsForLeave = expected?.toLowerCase() === "100-continue";
   if (expected !== undefined && !waitsForLeave) return 417;
   return {
-    method,
+    method: text.slice(0, methodEnd),
     target: text.slice(methodEnd + 1, targetEnd),
     headers,
-    bodyBytes,
+    bodyBytes: isClear ? bodyBytes : 0,
     waitsForLeave,
-    keepsAlive: keepsAlive(isNewer, headers.get("connection")),
+    keepsAlive: isClear && keepsAlive(isNewer, headers.get("connection")),
+    refusal: isClear ? null : headers.whyUnclear(),
   };
 }
 
 /** Whether a head can begin like this. */
 export function mayBeHead(text: string): boolean {
-  return /^[A-Z-]*(?: |$)/.test(text);
+  return /^[!#$%&'*+\-.^_`|~0-9A-Za-z]*(?: |$)/.test(text);
 }
 
 /** Of these the first counts if there are several; the values of others are joined. */
@@ -72,7 +72,8 @@ const ONLY_ONCE: ReadonlySet<string> = new Set(["content-length", "host", "trans
 class HeadHeaders implements RequestHeaders {
   readonly raw: string[] = [];
   readonly #byName = new Map<string, string>();
-  #isAmbiguous = false;
+  /** What came twice, and must not. */
+  #doubled: string | null = null;
 
   /** The lines of `text` from `start` on. */
   constructor(text: string, start: number) {
@@ -90,7 +91,7 @@ class HeadHeaders implements RequestHeaders {
 
   /** Null if that is not clear. */
   bodyBytes(): number | null {
-    if (this.#isAmbiguous) return null;
+    if (this.#doubled !== null) return null;
     const length = this.get("content-length");
     const encoding = this.get("transfer-encoding");
     if (encoding !== undefined) {
@@ -101,6 +102,26 @@ class HeadHeaders implements RequestHeaders {
     return Number.isSafeInteger(bytes) ? bytes : null;
   }
 
+  /** Of a request of which it is not clear where it ends, or whom it is for. */
+  whyUnclear(): Fault {
+    if (this.#doubled !== null) {
+      return invalidHeader(this.#doubled, this.#valuesOf(this.#doubled), "It must come once.");
+    }
+    const encoding = this.get("transfer-encoding");
+    if (encoding !== undefined) {
+      return invalidHeader("Transfer-Encoding", encoding, "Send a Content-Length instead.");
+    }
+    if (this.bodyBytes() !== null) return new Fault("HostInformationNotPresent");
+    const length = this.get("content-length") ?? "";
+    return invalidHeader("Content-Length", length, "It must be the number of bytes in the body.");
+  }
+
+  #valuesOf(name: string): string {
+    const isNamed = (_: string, at: number) =>
+      at % 2 === 1 && this.raw[at - 1]?.toLowerCase() === name.toLowerCase();
+    return this.raw.filter(isNamed).join(", ");
+  }
+
   #add(sentName: string, value: string): void {
     this.raw.push(sentName, value);
     const name = sentName.toLowerCase();
@@ -108,7 +129,7 @@ class HeadHeaders implements RequestHeaders {
     if (before === undefined) {
       this.#byName.set(name, value);
     } else if (ONLY_ONCE.has(name)) {
-      this.#isAmbiguous = true;
+      this.#doubled = sentName;
     } else if (!FIRST_COUNTS.has(name)) {
       this.#byName.set(name, `${before}, ${value}`);
     }

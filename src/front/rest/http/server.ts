@@ -13,6 +13,7 @@ import type { HttpLog } from "./log.ts";
 import { Pace } from "./pace.ts";
 import { redactHeaders, redactTarget } from "./redact.ts";
 import type { RequestHead } from "./request-head.ts";
+import { nextRequestId } from "./request-id.ts";
 import { type Sender, sendResponse } from "./send-response.ts";
 
 export interface ListenerOptions {
@@ -169,6 +170,15 @@ class HttpListener implements Listener, Sender, ConnectionOwner {
     const { remoteAddress } = connection;
     const request = new IncomingRequest(head, body, remoteAddress, tls !== null, clock.now());
     void this.#run(connection, request);
+  }
+
+  noteRefusal({ remoteAddress }: Connection, status: number): string {
+    const { log, service, clock } = this.#options;
+    const requestId = nextRequestId();
+    const seen = { service: service.name, requestId, remoteAddress, method: "-", target: "-" };
+    const nothing = { tookMs: 0, requestBytes: 0, responseBytes: 0, aborted: false };
+    log.access?.({ atMs: clock.now(), ...seen, status, ...nothing });
+    return `${this.commonLines()}x-ms-request-id: ${requestId}\r\n`;
   }
 
   /** The one place where everything that is thrown ends up. */
