@@ -36,22 +36,21 @@ export function checksumOf(chunk: Bytes, extent: number): number {
   return (checksum32(chunk) ^ Math.imul(extent, EXTENT_FACTOR)) >>> 0;
 }
 
-/** Puts the checksums of a batch behind its chunks, and zeros behind the last one. */
-export function sealChunks(pages: Bytes, length: number, chunkBytes: number, extent: number): void {
+/** Puts the checksums of a batch behind its chunks, and zeros behind the last one. Shows each chunk. */
+export function sealChunks(
+  pages: Bytes,
+  length: number,
+  chunkBytes: number,
+  extent: number,
+  show: (chunk: Bytes) => void,
+): void {
   let end = 0;
-  for (const chunk of chunksIn(pages, length, chunkBytes)) {
+  for (let left = length; left > 0; left -= chunkBytes) {
+    const chunk = pages.subarray(end, end + Math.min(left, chunkBytes));
+    show(chunk);
     end = pages.writeUInt32LE(checksumOf(chunk, extent), end + chunk.length);
   }
   pages.fill(NO_PAGE, end);
-}
-
-/** The bytes of a batch, between their checksums. */
-export function chunksIn(pages: Bytes, length: number, chunkBytes: number): Bytes[] {
-  const chunks: Bytes[] = [];
-  for (let left = length, at = 0; left > 0; left -= chunkBytes, at += STRIDE_BYTES) {
-    chunks.push(pages.subarray(at, at + Math.min(left, chunkBytes)));
-  }
-  return chunks;
 }
 
 /** What lies behind a piece, up to the next page. */

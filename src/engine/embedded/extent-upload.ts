@@ -8,7 +8,6 @@ import {
   bytesOnDisk,
   CHECKSUM_BYTES,
   chunkBytesOf,
-  chunksIn,
   STRIDE_BYTES,
   sealChunks,
 } from "./extent-chunks.ts";
@@ -266,7 +265,7 @@ class UploadBatch implements Batch {
 
   seal(bytesOnDisk: number, extent: number): void {
     const pages = this.slab.subarray(0, bytesOnDisk);
-    sealChunks(pages, this.length, this.chunkBytes, extent);
+    sealChunks(pages, this.length, this.chunkBytes, extent, ignore);
   }
 
   get isFull(): boolean {
@@ -287,7 +286,12 @@ class UploadBatch implements Batch {
 
   /** The body's bytes, between their checksums. */
   chunks(): Bytes[] {
-    return chunksIn(this.slab, this.length, this.chunkBytes);
+    const chunks: Bytes[] = [];
+    const { chunkBytes } = this;
+    for (let left = this.length, at = 0; left > 0; left -= chunkBytes, at += STRIDE_BYTES) {
+      chunks.push(this.slab.subarray(at, at + Math.min(left, chunkBytes)));
+    }
+    return chunks;
   }
 }
 
