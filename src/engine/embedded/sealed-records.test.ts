@@ -2,20 +2,25 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import type { Bytes } from "../../base/bytes.ts";
 import { key, SPACE } from "../../base/keys.ts";
 import { lmdbWith } from "./lmdb.fixture.ts";
 import { openLmdb } from "./lmdb.ts";
 import { SealedRecords } from "./sealed-records.ts";
 
-test("a record that was read before it was put, changed or removed is read as it is now", async (t) => {
+async function openFor(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-records-"));
   const lmdb = await openLmdb(folder);
   t.after(async () => {
     await lmdb.close();
     await rm(folder, { recursive: true });
   });
+  return lmdb;
+}
+
+test("a record that was read before it was put, changed or removed is read as it is now", async (t) => {
+  const lmdb = await openFor(t);
   const records = new SealedRecords(lmdb);
   const at = key(SPACE.share, "account", "share");
   const changes: [() => void, string | undefined][] = [
@@ -33,12 +38,7 @@ test("a record that was read before it was put, changed or removed is read as it
 });
 
 test("a scan may begin where there was a record that has gone, and where there is a new one", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "lazuli-records-"));
-  const lmdb = await openLmdb(folder);
-  t.after(async () => {
-    await lmdb.close();
-    await rm(folder, { recursive: true });
-  });
+  const lmdb = await openFor(t);
   const records = new SealedRecords(lmdb);
   const of = (number: number) => key(SPACE.share, "account", `share ${number}`);
   const changes: [() => void, number][] = [
@@ -58,12 +58,7 @@ test("a scan may begin where there was a record that has gone, and where there i
 });
 
 test("lmdb is not asked again for what it has nothing of, until something is put there", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "lazuli-records-"));
-  const real = await openLmdb(folder);
-  t.after(async () => {
-    await real.close();
-    await rm(folder, { recursive: true });
-  });
+  const real = await openFor(t);
   let asked = 0;
   const lmdb = lmdbWith(real, {
     get: (at: Bytes) => {
