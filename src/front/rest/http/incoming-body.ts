@@ -8,7 +8,7 @@ type Take = (part: Bytes) => void | Promise<void>;
 
 /**
  * The body of a request on its way in. Nothing is read ahead of the taker beyond what the connection
- * holds (some 64 KiB), so memory does not grow with slow disks or many uploads.
+ * holds (some 72 KiB), so memory does not grow with slow disks or many uploads.
  */
 export class IncomingBody implements Body, Transfer {
   readonly length: number;
