@@ -90,18 +90,34 @@ export class ExtentUpload implements Written {
     }
   }
 
-  /** All of the body at one go, where it lies: pages that are one chunk, with room for its checksum. */
-  addPages(pages: Bytes): void | Promise<void> {
+  /**
+   * All of the body at one go, where it lies: pages that are one chunk, with room for its checksum.
+   * Resolves once they are durable; if that fails, nothing stays held.
+   */
+  writePages(pages: Bytes): Promise<this> {
     const wait = this.#beginPiece();
-    const send = () => {
-      const piece = this.#piece as Piece;
-      const batch = new UploadBatch(pages, null, piece, this.#look.crc64);
-      batch.length = piece.bytesLeft;
-      piece.bytesLeft = 0;
-      this.#send(piece, batch);
-    };
-    if (wait !== undefined) return wait.then(send);
-    send();
+    return wait === undefined ? this.#sendPages(pages) : wait.then(() => this.#sendPages(pages));
+  }
+
+  #sendPages(pages: Bytes): Promise<this> {
+    const piece = this.#piece as Piece;
+    const batch = new UploadBatch(pages, null, piece, this.#look.crc64);
+    batch.length = piece.bytesLeft;
+    piece.bytesLeft = 0;
+    this.#send(piece, batch);
+    return new Promise((resolve, reject) => {
+      const settle = () => {
+        if (this.#underWay > 0) {
+          this.#onProgress = settle;
+        } else if (this.#failure === null) {
+          resolve(this);
+        } else {
+          this.release();
+          reject(this.#failure.error);
+        }
+      };
+      settle();
+    });
   }
 
   /** Resolves once everything is durable. */

@@ -88,18 +88,10 @@ export class EmbeddedExtents implements Extents {
     return extents;
   }
 
-  async write(body: Body, look: Look = NO_LOOK): Promise<Written> {
+  write(body: Body, look: Look = NO_LOOK): Promise<Written> {
     const upload = new ExtentUpload(this, body.length, look);
-    try {
-      const pages = this.#pagesOf(body);
-      if (pages !== null) await upload.addPages(pages);
-      else await body.drain((part) => upload.add(part));
-      await upload.finish();
-    } catch (error) {
-      await upload.abandon();
-      throw error;
-    }
-    return upload;
+    const pages = this.#pagesOf(body);
+    return pages === null ? gatherAndWrite(upload, body) : upload.writePages(pages);
   }
 
   hold(extents: Iterable<number>): Hold {
@@ -283,6 +275,17 @@ export class EmbeddedExtents implements Extents {
     if (file !== undefined) return file;
     throw new StoreError("damaged", `${this.#pathOf(extent)} is missing: restore it from a backup`);
   }
+}
+
+async function gatherAndWrite(upload: ExtentUpload, body: Body): Promise<Written> {
+  try {
+    await body.drain((part) => upload.add(part));
+    await upload.finish();
+  } catch (error) {
+    await upload.abandon();
+    throw error;
+  }
+  return upload;
 }
 
 /** Extents and the size of their files, oldest first. */

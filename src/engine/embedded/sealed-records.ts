@@ -5,7 +5,8 @@ import { SEAL_BYTES, seal, unseal } from "./envelope.ts";
 import type { Lmdb } from "./lmdb.ts";
 
 const SCRATCH_BYTES = 64 * KIB;
-const RECENT_SLOTS = 1_024;
+/** A power of two. */
+const RECENT_SLOTS = 8_192;
 const RECENT_BYTES_MAX = KIB;
 const SPACES = 256;
 const PROVEN_STARTS_MAX = 4_096;
@@ -199,8 +200,9 @@ function outOfOrder(key: Bytes): StoreError {
   return new StoreError("damaged", message);
 }
 
+/** Many keys differ in their last bytes only: every bit of those has its say in the slot (FNV-1a). */
 function slotOf(key: Bytes): number {
-  let hash = 0;
-  for (let at = 0; at < key.length; at++) hash = (Math.imul(hash, 31) + (key[at] as number)) | 0;
-  return (hash >>> 8) % RECENT_SLOTS;
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ (key[at] as number), 0x01000193);
+  return (hash ^ (hash >>> 15)) & (RECENT_SLOTS - 1);
 }

@@ -11,22 +11,39 @@ const NO_QUERY: Query = { get: () => undefined, form: () => undefined, entries: 
  * spells a space so: what it may stand in is read with `form`.
  */
 export function parseQuery(raw: string): Query {
-  if (raw === "") return NO_QUERY;
-  const parts = raw.split("&").filter((part) => part !== "");
-  const entries = parts.map(parsePart);
-  return {
-    entries,
-    get(name) {
-      for (const entry of entries) if (entry[0] === name) return entry[1];
-      return undefined;
-    },
-    form(name) {
-      const at = entries.findIndex((entry) => entry[0] === name);
-      const value = entries[at]?.[1];
-      if (value?.includes("+") !== true) return value;
-      return parsePart((parts[at] as string).replaceAll("+", "%20"))[1];
-    },
-  };
+  return raw === "" ? NO_QUERY : new ParsedQuery(raw);
+}
+
+class ParsedQuery implements Query {
+  readonly entries: Entry[] = [];
+  /** As they were sent. */
+  readonly #parts: string[] = [];
+
+  constructor(raw: string) {
+    for (let at = 0; at < raw.length; ) {
+      const and = raw.indexOf("&", at);
+      const end = and < 0 ? raw.length : and;
+      if (end > at) this.#add(raw.slice(at, end));
+      at = end + 1;
+    }
+  }
+
+  get(name: string): string | undefined {
+    for (const entry of this.entries) if (entry[0] === name) return entry[1];
+    return undefined;
+  }
+
+  form(name: string): string | undefined {
+    const at = this.entries.findIndex((entry) => entry[0] === name);
+    const value = this.entries[at]?.[1];
+    if (value?.includes("+") !== true) return value;
+    return parsePart((this.#parts[at] as string).replaceAll("+", "%20"))[1];
+  }
+
+  #add(part: string): void {
+    this.#parts.push(part);
+    this.entries.push(parsePart(part));
+  }
 }
 
 function parsePart(part: string): Entry {
