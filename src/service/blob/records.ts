@@ -171,8 +171,18 @@ export function stagedBlockKey(staged: { readonly id: bigint }, blockId: string)
 export function readContainer(view: View, at: ContainerAddress): Container | null {
   // Nothing has such a name, and the store need not take it as a key.
   if (at.container.length > DASHED_NAME_CHARS_MAX) return null;
-  const found = view.get(containerKey(at));
-  return found === undefined ? null : containerFormat.decode(found);
+  const record = view.get(containerKey(at));
+  return record === undefined ? null : decodedContainer(record);
+}
+
+let lastContainer: { readonly record: Bytes; readonly container: Container } | null = null;
+
+/** Every operation asks for one, and mostly it is the same: a store that has it at hand hands it out again. */
+function decodedContainer(record: Bytes): Container {
+  if (lastContainer?.record !== record) {
+    lastContainer = { record, container: containerFormat.decode(record) };
+  }
+  return lastContainer.container;
 }
 
 export function writeContainer(tx: Transaction, at: ContainerAddress, value: Container): void {

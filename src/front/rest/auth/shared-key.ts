@@ -96,11 +96,19 @@ function adviceFor(given: SharedKey, address: Address, service: ServiceName): st
   );
 }
 
+let lastDate: { readonly text: string; readonly instant: Instant | null } | null = null;
+
+/** Requests that are sent in the same second say the same. */
+function dateIn(text: string): Instant | null {
+  if (lastDate?.text !== text) lastDate = { text, instant: parseHttpDate(text) };
+  return lastDate.instant;
+}
+
 function refuseByDate(text: string | undefined, now: Instant): void {
   if (text === undefined) {
     throw authenticationFailed("The request has no date. Send it in x-ms-date or in Date.");
   }
-  const sent = parseHttpDate(text);
+  const sent = dateIn(text);
   if (sent === null) {
     throw authenticationFailed(
       `The request's date, ${readable(text)}, is not an RFC 1123 date such as '${rfc1123(now)}'.`,
