@@ -1,4 +1,5 @@
 import type { Bytes } from "../../base/bytes.ts";
+import { KEY_BYTES_MAX } from "../../base/keys.ts";
 import { KIB } from "../../base/limits.ts";
 import { type Entry, StoreError } from "../../store/store.ts";
 import { SEAL_BYTES, seal, unseal } from "./envelope.ts";
@@ -10,10 +11,8 @@ const RECENT_SLOTS = 8_192;
 const RECENT_BYTES_MAX = KIB;
 const SPACES = 256;
 const PROVEN_STARTS_MAX = 4_096;
-/** What is known of a space. */
-const NOTHING_KNOWN = 0;
-const EMPTY = 1;
-const FILLED = 2;
+/** Stands for the last key of a space in which nothing can be proved. */
+const NEVER_BEHIND = Buffer.alloc(KEY_BYTES_MAX + 1, 0xff);
 
 interface Recent {
   readonly key: Bytes;
@@ -37,10 +36,11 @@ export class SealedRecords {
   readonly #recent: (Recent | undefined)[] = new Array(RECENT_SLOTS).fill(undefined);
 
   /**
-   * Of some kinds of records there is mostly none, and yet every write asks whether there is one. As
-   * long as lmdb has nothing of a space, it need not be asked.
+   * The last key that lmdb has, or may have, of each space: null if it has none, undefined if nobody
+   * knows. Many keys begin with a stamp, and what is asked for is often newer than all that lmdb has:
+   * then it need not be asked.
    */
-  readonly #spaces = new Uint8Array(SPACES);
+  readonly #lastKeys = new Array<Bytes | null | undefined>(SPACES).fill(undefined);
   /** What was asked for since `forgetMisses`, and not found: the first `#misses` of these. */
   readonly #missed: Bytes[] = [];
   #misses = 0;
@@ -74,7 +74,7 @@ export class SealedRecords {
   }
 
   #find(key: Bytes): Bytes | undefined {
-    if (this.#isEmpty(key[0] as number)) return undefined;
+    if (this.#isBehindAll(key)) return undefined;
     const slot = slotOf(key);
     const recent = this.#recent[slot];
     if (recent?.key.equals(key)) return recent.value;
@@ -86,8 +86,7 @@ export class SealedRecords {
   }
 
   scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry> {
-    const isSure = from[0] === until[0] && this.#isEmpty(from[0] as number);
-    if (isSure) return [];
+    if (from[0] === until[0] && this.#isBehindAll(from)) return [];
     return reverse ? this.#scanDown(from, until) : this.#scanUp(from, until);
   }
 
@@ -95,7 +94,7 @@ export class SealedRecords {
   put(key: Bytes, value: Bytes): void {
     const size = value.length + SEAL_BYTES;
     const room = size <= SCRATCH_BYTES ? this.#scratch : Buffer.allocUnsafeSlow(size);
-    this.#spaces[key[0] as number] = FILLED;
+    this.#noteKey(key);
     this.#lmdb.putSync(key, seal(key, value, room));
     this.#recent[slotOf(key)] = undefined;
   }
@@ -105,28 +104,40 @@ export class SealedRecords {
     this.#recent[slotOf(key)] = undefined;
   }
 
-  /** All that was put and removed so far is what lmdb reads: spaces may be empty that were not. */
+  /** All that was put and removed so far is what lmdb reads: spaces may end before they did. */
   lookAnew(): void {
-    this.#spaces.fill(NOTHING_KNOWN);
+    this.#lastKeys.fill(undefined);
     this.#provenStarts.clear();
   }
 
-  #isEmpty(space: number): boolean {
-    const known = this.#spaces[space];
-    if (known !== NOTHING_KNOWN) return known === EMPTY;
-    const isEmpty = this.#proveEmpty(space);
-    this.#spaces[space] = isEmpty ? EMPTY : FILLED;
-    return isEmpty;
+  /** Whether lmdb has nothing of its space from this key on. */
+  #isBehindAll(key: Bytes): boolean {
+    const space = key[0] as number;
+    let last = this.#lastKeys[space];
+    if (last === undefined) {
+      last = this.#proveLast(space);
+      this.#lastKeys[space] = last;
+    }
+    return last === null || key.compare(last) > 0;
+  }
+
+  /** A key that lmdb is about to have. */
+  #noteKey(key: Bytes): void {
+    const last = this.#lastKeys[key[0] as number];
+    if (last === undefined) return;
+    if (last === null || key.compare(last) > 0) this.#lastKeys[key[0] as number] = key;
   }
 
   /** Next to a damaged record nothing is proved, and lmdb is asked each time. */
-  #proveEmpty(space: number): boolean {
+  #proveLast(space: number): Bytes | null {
     try {
-      const from = Buffer.of(space);
-      this.#proveBelow(from);
-      return this.#proveAbove(from)?.[0] !== space;
+      const end = Buffer.alloc(KEY_BYTES_MAX, 0xff);
+      end[0] = space;
+      const last = this.#proveBelow(end);
+      this.#proveAbove(end);
+      return last?.[0] === space ? Buffer.from(last) : null;
     } catch (error) {
-      if (error instanceof StoreError) return false;
+      if (error instanceof StoreError) return NEVER_BEHIND;
       throw error;
     }
   }
