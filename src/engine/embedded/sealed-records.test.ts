@@ -96,3 +96,45 @@ test("lmdb is not asked again for what it has nothing of, until something is put
   for (let number = 0; number < 10; number++) assert.equal(textOf(number), undefined);
   assert.equal(asked, askedOnce);
 });
+
+test("lmdb is not asked for what is behind the last key of its space, until something is put there", async (t) => {
+  const real = await openFor(t);
+  let asked = 0;
+  const lmdb = lmdbWith(real, {
+    get: (at: Bytes) => {
+      asked++;
+      return real.get(at);
+    },
+    getRange: (range) => {
+      asked++;
+      return real.getRange(range);
+    },
+  });
+  const records = new SealedRecords(lmdb);
+  const of = (number: number) => key(SPACE.share, "account", `share ${number}`);
+  const found = (from: number, reverse: boolean) =>
+    [...records.scan(of(from), of(9), reverse)].length;
+  const commit = async (change: () => void) => {
+    await real.transaction(change);
+    real.resetReadTxn();
+  };
+  await commit(() => {
+    records.put(of(3), Buffer.from("three"));
+    // Of the spaces before and behind: not to be taken for the last one of this.
+    records.put(Buffer.of(SPACE.share - 1, 0xff), Buffer.from("before"));
+    records.put(Buffer.of(SPACE.share + 1), Buffer.from("behind"));
+  });
+  records.lookAnew();
+  for (let time = 0; time < 3; time++) {
+    assert.equal(records.get(of(4)), undefined);
+    assert.equal(found(4, false) + found(4, true), 0);
+  }
+  // Once for the last key, and once for what is behind it.
+  assert.equal(asked, 2);
+  assert.equal(records.get(of(3))?.toString(), "three");
+  assert.equal(found(3, false), 1);
+
+  await commit(() => records.put(of(7), Buffer.from("seven")));
+  assert.equal(records.get(of(7))?.toString(), "seven");
+  assert.equal(found(4, false) + found(4, true), 2);
+});
