@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import type { Bytes } from "../../base/bytes.ts";
 import { key, SPACE } from "../../base/keys.ts";
 import { lmdbWith } from "./lmdb.fixture.ts";
-import { openLmdb } from "./lmdb.ts";
+import { type Lmdb, openLmdb } from "./lmdb.ts";
 import { SealedRecords } from "./sealed-records.ts";
 
 async function openFor(t: TestContext) {
@@ -19,6 +19,30 @@ async function openFor(t: TestContext) {
   return lmdb;
 }
 
+/** Counts how often lmdb is asked. */
+async function openCounted(t: TestContext) {
+  const lmdb = await openFor(t);
+  const asked = { times: 0 };
+  const counted = lmdbWith(lmdb, {
+    get: (at: Bytes) => {
+      asked.times++;
+      return lmdb.get(at);
+    },
+    getRange: (range) => {
+      asked.times++;
+      return lmdb.getRange(range);
+    },
+  });
+  return { lmdb, records: new SealedRecords(counted), asked };
+}
+
+async function committed(lmdb: Lmdb, change: () => void): Promise<void> {
+  await lmdb.transaction(change);
+  lmdb.resetReadTxn();
+}
+
+const shareKey = (number: number) => key(SPACE.share, "account", `share ${number}`);
+
 test("a record that was read before it was put, changed or removed is read as it is now", async (t) => {
   const lmdb = await openFor(t);
   const records = new SealedRecords(lmdb);
@@ -30,8 +54,7 @@ test("a record that was read before it was put, changed or removed is read as it
     [() => records.remove(at), undefined],
   ];
   for (const [change, expected] of changes) {
-    await lmdb.transaction(change);
-    lmdb.resetReadTxn();
+    await committed(lmdb, change);
     // Twice: once from lmdb, and once as it was kept.
     for (let time = 0; time < 2; time++) assert.equal(records.get(at)?.toString(), expected);
   }
@@ -40,7 +63,7 @@ test("a record that was read before it was put, changed or removed is read as it
 test("a scan may begin where there was a record that has gone, and where there is a new one", async (t) => {
   const lmdb = await openFor(t);
   const records = new SealedRecords(lmdb);
-  const of = (number: number) => key(SPACE.share, "account", `share ${number}`);
+  const of = shareKey;
   const changes: [() => void, number][] = [
     [() => [1, 2, 3].map((number) => records.put(of(number), Buffer.from("here"))), 2],
     [() => records.remove(of(2)), 1],
@@ -48,8 +71,7 @@ test("a scan may begin where there was a record that has gone, and where there i
     [() => records.remove(of(2)), 1],
   ];
   for (const [change, expected] of changes) {
-    await lmdb.transaction(change);
-    lmdb.resetReadTxn();
+    await committed(lmdb, change);
     for (let time = 0; time < 2; time++) {
       assert.equal([...records.scan(of(2), of(9), false)].length, expected);
       assert.equal([...records.scan(of(0), of(2), true)].length, 1);
@@ -58,29 +80,14 @@ test("a scan may begin where there was a record that has gone, and where there i
 });
 
 test("lmdb is not asked again for what it has nothing of, until something is put there", async (t) => {
-  const real = await openFor(t);
-  let asked = 0;
-  const lmdb = lmdbWith(real, {
-    get: (at: Bytes) => {
-      asked++;
-      return real.get(at);
-    },
-    getRange: (range) => {
-      asked++;
-      return real.getRange(range);
-    },
-  });
-  const records = new SealedRecords(lmdb);
-  const of = (number: number) => key(SPACE.share, "account", `share ${number}`);
+  const { lmdb, records, asked } = await openCounted(t);
+  const of = shareKey;
   const textOf = (number: number) => records.get(of(number))?.toString();
-  const commit = async (change: () => void) => {
-    await real.transaction(change);
-    real.resetReadTxn();
-  };
+  const commit = (change: () => void) => committed(lmdb, change);
   // For what is before the space, and for what is in it or behind.
   const askedOnce = 2;
   for (let number = 0; number < 10; number++) assert.equal(textOf(number), undefined);
-  assert.equal(asked, askedOnce);
+  assert.equal(asked.times, askedOnce);
 
   await commit(() => {
     records.put(of(1), Buffer.from("one"));
@@ -92,32 +99,17 @@ test("lmdb is not asked again for what it has nothing of, until something is put
 
   await commit(() => records.remove(of(1)));
   records.lookAnew();
-  asked = 0;
+  asked.times = 0;
   for (let number = 0; number < 10; number++) assert.equal(textOf(number), undefined);
-  assert.equal(asked, askedOnce);
+  assert.equal(asked.times, askedOnce);
 });
 
 test("lmdb is not asked for what is behind the last key of its space, until something is put there", async (t) => {
-  const real = await openFor(t);
-  let asked = 0;
-  const lmdb = lmdbWith(real, {
-    get: (at: Bytes) => {
-      asked++;
-      return real.get(at);
-    },
-    getRange: (range) => {
-      asked++;
-      return real.getRange(range);
-    },
-  });
-  const records = new SealedRecords(lmdb);
-  const of = (number: number) => key(SPACE.share, "account", `share ${number}`);
+  const { lmdb, records, asked } = await openCounted(t);
+  const of = shareKey;
   const found = (from: number, reverse: boolean) =>
     [...records.scan(of(from), of(9), reverse)].length;
-  const commit = async (change: () => void) => {
-    await real.transaction(change);
-    real.resetReadTxn();
-  };
+  const commit = (change: () => void) => committed(lmdb, change);
   await commit(() => {
     records.put(of(3), Buffer.from("three"));
     // Of the spaces before and behind: not to be taken for the last one of this.
@@ -130,11 +122,32 @@ test("lmdb is not asked for what is behind the last key of its space, until some
     assert.equal(found(4, false) + found(4, true), 0);
   }
   // Once for the last key, and once for what is behind it.
-  assert.equal(asked, 2);
+  assert.equal(asked.times, 2);
   assert.equal(records.get(of(3))?.toString(), "three");
   assert.equal(found(3, false), 1);
 
   await commit(() => records.put(of(7), Buffer.from("seven")));
   assert.equal(records.get(of(7))?.toString(), "seven");
   assert.equal(found(4, false) + found(4, true), 2);
+});
+
+test("what is asked for while a record is on its way into lmdb does not hide it afterwards", async (t) => {
+  const lmdb = await openFor(t);
+  const records = new SealedRecords(lmdb);
+  const of = shareKey;
+  // Nothing is known of the space, and once the body has returned lmdb still reads what was there before.
+  let returned = () => {};
+  const hasReturned = new Promise<void>((resolve) => {
+    returned = resolve;
+  });
+  const done = lmdb.transaction(() => {
+    records.put(of(7), Buffer.from("seven"));
+    returned();
+  });
+  await hasReturned;
+  assert.equal(records.get(of(8)), undefined);
+  await done;
+  lmdb.resetReadTxn();
+  assert.equal(records.get(of(7))?.toString(), "seven");
+  assert.equal([...records.scan(of(7), of(9), false)].length, 1);
 });

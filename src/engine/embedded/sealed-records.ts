@@ -11,7 +11,7 @@ const RECENT_SLOTS = 8_192;
 const RECENT_BYTES_MAX = KIB;
 const SPACES = 256;
 const PROVEN_STARTS_MAX = 4_096;
-/** Stands for the last key of a space in which nothing can be proved. */
+/** Stands for the last key of a space as long as nothing can be proved there. */
 const NEVER_BEHIND = Buffer.alloc(KEY_BYTES_MAX + 1, 0xff);
 
 interface Recent {
@@ -121,11 +121,12 @@ export class SealedRecords {
     return last === null || key.compare(last) > 0;
   }
 
-  /** A key that lmdb is about to have. */
+  /** A key that lmdb is about to have: what is proved before it reads that would be too little. */
   #noteKey(key: Bytes): void {
-    const last = this.#lastKeys[key[0] as number];
-    if (last === undefined) return;
-    if (last === null || key.compare(last) > 0) this.#lastKeys[key[0] as number] = key;
+    const space = key[0] as number;
+    const last = this.#lastKeys[space];
+    if (last === undefined) this.#lastKeys[space] = NEVER_BEHIND;
+    else if (last === null || key.compare(last) > 0) this.#lastKeys[space] = key;
   }
 
   /** Next to a damaged record nothing is proved, and lmdb is asked each time. */

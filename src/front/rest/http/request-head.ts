@@ -124,7 +124,7 @@ class HeadHeaders implements RequestHeaders {
 
   #add(sentName: string, value: string): void {
     this.raw.push(sentName, value);
-    const name = lowerCase(sentName);
+    const name = sentName.toLowerCase();
     const before = this.#byName.get(name);
     if (before === undefined) {
       this.#byName.set(name, value);
@@ -134,21 +134,6 @@ class HeadHeaders implements RequestHeaders {
       this.#byName.set(name, `${before}, ${value}`);
     }
   }
-}
-
-const SPELLINGS_MAX = 256;
-
-/** How names were spelled lately, and what they are in lower case: most clients use a few dozen. */
-const spellings = new Map<string, string>();
-
-function lowerCase(sentName: string): string {
-  const known = spellings.get(sentName);
-  if (known !== undefined) return known;
-  if (spellings.size >= SPELLINGS_MAX) spellings.clear();
-  const name = sentName.toLowerCase();
-  // A slice would keep the whole head.
-  spellings.set(Buffer.from(sentName, "latin1").toString("latin1"), name);
-  return name;
 }
 
 const ONE = 0x31;

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { HandClock } from "../../base/clock.ts";
+import { entriesBetween, type RangeEntry, writeEntry } from "../../store/range-records.ts";
+import { clearLayer } from "../../store/range-writes.ts";
+import type { Transaction } from "../../store/store.ts";
+import { MemoryStore } from "./store.ts";
+
+const LAYER = 7n;
+const NO_LEAVES = { share: assert.fail, drop: assert.fail };
+
+/** Clears a stretch of two entries, from 0 and from 4096 on, and tells what is left of them. */
+async function clear(from: number, until: number) {
+  const store = new MemoryStore(new HandClock(1_700_000_000_000));
+  return store.transact((tx) => {
+    for (const start of [0, 4_096]) writeEntry(tx, LAYER, zeroes(start, 4_096));
+    const { tx: counted, searches } = countingSearches(tx);
+    const cleared = clearLayer(counted, NO_LEAVES, LAYER, from, until);
+    const left = entriesBetween(tx, LAYER, 0, 10_000, 10).map(({ start, length }) => [
+      start,
+      length,
+    ]);
+    return { ...cleared, left, searches: searches() };
+  });
+}
+
+function zeroes(start: number, length: number): RangeEntry {
+  return { start, length, source: { kind: "zero" } };
+}
+
+function countingSearches(tx: Transaction): { tx: Transaction; searches: () => number } {
+  let count = 0;
+  const counted: Transaction = {
+    get: (key) => tx.get(key),
+    range: (from, until, options) => {
+      count++;
+      return tx.range(from, until, options);
+    },
+    stretch: (making, from, until, limit) => tx.stretch(making, from, until, limit),
+    now: () => tx.now(),
+    set: (key, value) => tx.set(key, value),
+    delete: (key) => tx.delete(key),
+    stamp: () => tx.stamp(),
+  };
+  return { tx: counted, searches: () => count };
+}
+
+test("pages that are written again, or their first part, are cleared without a search", async () => {
+  const found = { done: true, isCrowded: false, searches: 0 };
+  assert.deepEqual(await clear(4_096, 8_192), { ...found, left: [[0, 4_096]] });
+  const left = [
+    [0, 4_096],
+    [4_608, 3_584],
+  ];
+  assert.deepEqual(await clear(4_096, 4_608), { ...found, left });
+});
+
+test("pages beyond an entry that begins with them are cleared, too", async () => {
+  const { left, searches } = await clear(0, 4_608);
+  assert.deepEqual(left, [[4_608, 3_584]]);
+  assert.ok(searches > 0);
+});
