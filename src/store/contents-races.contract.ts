@@ -280,7 +280,6 @@ function withWrite(extents: Extents, write: Extents["write"]): Extents {
     list: () => extents.list(),
     seal: (extent) => extents.seal(extent),
     remove: (extent) => extents.remove(extent),
-    recycle: (extent) => extents.recycle(extent),
     trim: () => extents.trim(),
     close: () => extents.close(),
   };

@@ -185,7 +185,7 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
   promise("an extent's space serves the next one, or is given back", async (extents) => {
     for (let round = 0; round < 6; round++) {
       const full = await fill(extents);
-      await extents.recycle(full);
+      await extents.remove(full);
       assert.throws(() => extents.hold([full]), { kind: "damaged" });
       if (round % 3 === 2) await extents.trim();
       const bytes = someBytes(150_000, round);

@@ -21,10 +21,11 @@ export interface Extents extends ExtentWrites {
   list(): readonly ExtentInfo[];
   /** Stops writing to this extent; later bodies go elsewhere. */
   seal(extent: number): void;
-  /** Gives an extent's space back once nobody holds it. Nothing alive lies in it, as the caller knows. */
+  /**
+   * Gives an extent's space back once nobody holds it, or keeps it for the extent that is added next.
+   * Nothing alive lies in it, as the caller knows.
+   */
   remove(extent: number): Promise<void>;
-  /** The same, but its space may be kept for the extent that is added next, until it is trimmed. */
-  recycle(extent: number): Promise<void>;
   /** Gives back what is kept. */
   trim(): Promise<void>;
   close(): Promise<void>;

@@ -19,6 +19,9 @@ export class ExtentSweep {
   readonly #extents: Extents;
   /** Extents in which something may have died since they were last looked at. */
   readonly #suspects = new Set<number>();
+  /** The highest extent when it was last asked whether space is kept in vain. */
+  #lastExtent = -1;
+  #isMore = false;
 
   constructor(store: Store, extents: Extents) {
     this.#store = store;
@@ -37,7 +40,19 @@ export class ExtentSweep {
 
   /** Extents in use by an upload or a reader are passed over; they stay suspects. */
   async round(): Promise<boolean> {
-    await this.#extents.trim();
+    if (!this.#isMore) await this.#trim();
+    this.#isMore = await this.#lookAtSuspects();
+    return this.#isMore;
+  }
+
+  /** Space that is kept is given back if nobody has needed it since the last rounds. */
+  async #trim(): Promise<void> {
+    const { lastExtent } = this.#extents;
+    if (lastExtent === this.#lastExtent) await this.#extents.trim();
+    this.#lastExtent = lastExtent;
+  }
+
+  async #lookAtSuspects(): Promise<boolean> {
     let looks = 0;
     for (const extent of [...this.#suspects]) {
       const info = this.#infoOf(extent);
@@ -59,7 +74,7 @@ export class ExtentSweep {
       const [alive] = await this.#store.read((view) => listUses(view, extent, 0, 1));
       if (alive !== undefined) continue;
       this.#suspects.delete(extent);
-      await this.#extents.recycle(extent);
+      await this.#extents.remove(extent);
     }
   }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, open as openFile, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, open as openFile, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -12,6 +12,7 @@ import {
   type OpenContents,
 } from "../../store/contents.contract.ts";
 import { ContentsBench, NO_DIGESTS } from "../../store/contents.fixture.ts";
+import type { Content } from "../../store/contents.ts";
 import { contentsModelContract } from "../../store/contents-model.contract.ts";
 import { contentsRacesContract } from "../../store/contents-races.contract.ts";
 import type { Extents } from "../../store/extents.ts";
@@ -82,6 +83,23 @@ test("garbage outlives a restart", async (t) => {
   assert.deepEqual(await readdir(join(folder, "extents")), []);
 });
 
+test("space serves the next bytes while they come, with sweeps between them, and is given back then", async (t) => {
+  const folder = await newFolder(t);
+  const bench = await openIn(folder);
+  t.after(() => close(bench));
+  const seen = new Set<bigint>();
+  for (let round = 0; round < 10; round++) {
+    // Somewhat less than an extent, so that every round ends one and begins another.
+    const leaves = await putMany(bench, (0.9 * CONTENTS_EXTENT_BYTES) / 50_000);
+    for (const leaf of leaves) await bench.drop(leaf);
+    await bench.contents.sweep();
+    for (const birth of await birthsIn(join(folder, "extents"))) seen.add(birth);
+  }
+  assert.ok(seen.size <= 3, `${seen.size} files`);
+  await bench.sweepAll();
+  assert.deepEqual(await readdir(join(folder, "extents")), []);
+});
+
 test("damaged bytes are told from sound ones, and do not stop the sweeper", async (t) => {
   const folder = await newFolder(t);
   const bench = await openIn(folder);
@@ -102,6 +120,19 @@ test("damaged bytes are told from sound ones, and do not stop the sweeper", asyn
   assert.deepEqual(await bench.read(sound), someBytes(30_000, 2));
   await assert.rejects(bench.read(damaged), { kind: "damaged" });
 });
+
+async function putMany(bench: ContentsBench, count: number): Promise<Content[]> {
+  const leaves: Content[] = [];
+  while (leaves.length < count) leaves.push(await bench.put(someBytes(50_000, leaves.length)));
+  return leaves;
+}
+
+/** When the files in a folder were made: the number of one that is gone may be given to another. */
+async function birthsIn(folder: string): Promise<bigint[]> {
+  const names = await readdir(folder);
+  const stats = names.map((name) => stat(join(folder, name), { bigint: true }));
+  return (await Promise.all(stats)).map(({ birthtimeNs }) => birthtimeNs);
+}
 
 async function newFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-contents-"));

@@ -95,11 +95,11 @@ test("the file of a full extent becomes that of the next one, unless it is trimm
   const extents = await openIn(t, folder);
   const first = await fill(extents);
   const file = await stat(fileOf(folder, first));
-  await extents.recycle(first);
+  await extents.remove(first);
   const second = await fill(extents);
   const reused = await stat(fileOf(folder, second));
   assert.deepEqual([reused.ino, reused.size], [file.ino, file.size]);
-  await extents.recycle(second);
+  await extents.remove(second);
   await extents.trim();
   assert.deepEqual(await readdir(folder), []);
 });
@@ -109,7 +109,7 @@ test("what lay in a file before it was used again does not pass for what should 
   await place(extents, someBytes(30, 1));
   const at = await place(extents, someBytes(150_000, 2));
   await fill(extents);
-  await extents.recycle(at.extent);
+  await extents.remove(at.extent);
   // A disk that says it has written bytes, and has not, leaves there what was there before.
   const { extent } = await place(extents, someBytes(30, 3));
   const stale = { ...at, extent };
@@ -121,7 +121,7 @@ test("what is kept for the next extent is found and removed after a restart", as
   const before = await openIn(t, folder);
   const first = await fill(before);
   const at = await place(before, someBytes(50_000, 2));
-  await before.recycle(first);
+  await before.remove(first);
   await before.close();
 
   const after = await openIn(t, folder, { extent: at.extent, offset: at.bytesOnDisk });

@@ -129,17 +129,14 @@ export class EmbeddedExtents implements Extents {
   async remove(extent: number): Promise<void> {
     const file = this.#fileOf(extent);
     file.seal();
+    const isWorthKeeping = file.end >= this.#extentBytesMax * SPARE_PART;
+    if (isWorthKeeping && !file.held && this.#sparePath === null) {
+      this.#sparePath = file.path;
+      await this.#tracked(this.#forget(file));
+      return;
+    }
     this.#doomed.add(file);
     if (!file.held) await this.#tracked(this.#removeFile(file));
-  }
-
-  async recycle(extent: number): Promise<void> {
-    const file = this.#fileOf(extent);
-    const isWorthIt = file.end >= this.#extentBytesMax * SPARE_PART;
-    if (file.held || !isWorthIt || this.#sparePath !== null) return this.remove(extent);
-    file.seal();
-    this.#sparePath = file.path;
-    await this.#tracked(this.#forget(file));
   }
 
   async trim(): Promise<void> {

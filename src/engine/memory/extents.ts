@@ -91,10 +91,6 @@ export class MemoryExtents implements Extents {
     if (removed.holders === 0) this.#extents.delete(extent);
   }
 
-  recycle(extent: number): Promise<void> {
-    return this.remove(extent);
-  }
-
   async trim(): Promise<void> {}
 
   async close(): Promise<void> {
