@@ -1,6 +1,7 @@
 import { PAGE_BYTES } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { checksum32 } from "../../base/checksum.ts";
+import { crc64Remainder } from "../../base/crc64.ts";
 
 /**
  * In a file, a piece is a row of strides: a chunk of its bytes, and their checksum behind it. All but
@@ -42,7 +43,7 @@ export function sealChunks(
   length: number,
   chunkBytes: number,
   extent: number,
-  show: (chunk: Bytes) => void,
+  show: (chunk: Bytes) => void = () => {},
 ): void {
   let end = 0;
   for (let left = length; left > 0; left -= chunkBytes) {
@@ -51,6 +52,20 @@ export function sealChunks(
     end = pages.writeUInt32LE(checksumOf(chunk, extent), end + chunk.length);
   }
   pages.fill(NO_PAGE, end);
+}
+
+/** The same, and tells the remainder that the chunks leave for a CRC-64. */
+export function sealWithCrc64(
+  pages: Bytes,
+  length: number,
+  chunkBytes: number,
+  extent: number,
+): bigint {
+  let remainder = 0n;
+  sealChunks(pages, length, chunkBytes, extent, (chunk) => {
+    remainder = crc64Remainder(chunk, remainder);
+  });
+  return remainder;
 }
 
 /** What lies behind a piece, up to the next page. */

@@ -8,8 +8,10 @@ import {
   bytesOnDisk,
   CHECKSUM_BYTES,
   chunkBytesOf,
+  ONE_CHUNK_BYTES_MAX,
   STRIDE_BYTES,
   sealChunks,
+  sealWithCrc64,
 } from "./extent-chunks.ts";
 import type { ExtentFile } from "./extent-file.ts";
 import type { Batch } from "./write-threads.ts";
@@ -187,8 +189,8 @@ export class ExtentUpload implements Written {
   #send(piece: Piece, batch: UploadBatch): void {
     const { file, position, isOneBatch } = piece;
     const size = bytesOnDisk(batch.length);
-    // Right after they were copied, its bytes are in the processor's cache.
-    if (!batch.crc64) batch.seal(size, file.extent);
+    // Right after they came, its bytes are in the processor's cache.
+    if (!batch.crc64) batch.seal(size, file.extent, this.#look.crc64);
     piece.position += size;
     if (piece.bytesLeft === 0) this.#piece = null;
     this.#batch = null;
@@ -198,7 +200,7 @@ export class ExtentUpload implements Written {
     const { onlooker } = this.#look;
     file.write(batch, position, isOneBatch, {
       written: (remainder) => {
-        batch.remainder = remainder;
+        if (batch.crc64) batch.remainder = remainder;
         this.#written(batch);
       },
       failed: (error) => {
@@ -271,7 +273,8 @@ class UploadBatch implements Batch {
   constructor(slab: Bytes, slabs: Slabs | null, { chunkBytes }: Piece, crc64: boolean) {
     this.slab = slab;
     this.chunkBytes = chunkBytes;
-    this.crc64 = crc64;
+    // What is one chunk is gone through sooner than another thread would have fetched it.
+    this.crc64 = crc64 && chunkBytes !== ONE_CHUNK_BYTES_MAX;
     this.#slabs = slabs;
   }
 
@@ -279,9 +282,11 @@ class UploadBatch implements Batch {
     this.#slabs?.giveBack(this.slab);
   }
 
-  seal(bytesOnDisk: number, extent: number): void {
+  seal(bytesOnDisk: number, extent: number, crc64: boolean): void {
+    const { length, chunkBytes } = this;
     const pages = this.slab.subarray(0, bytesOnDisk);
-    sealChunks(pages, this.length, this.chunkBytes, extent, ignore);
+    if (crc64) this.remainder = sealWithCrc64(pages, length, chunkBytes, extent);
+    else sealChunks(pages, length, chunkBytes, extent);
   }
 
   get isFull(): boolean {

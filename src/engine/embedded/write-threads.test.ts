@@ -33,6 +33,33 @@ test("batches lie one behind the other, each with its checksum, and each has its
   }
 });
 
+test("batches that are sealed are written as they are, next to others or alone", async (t) => {
+  const file = await newFile(t);
+  const { fd } = file;
+  const sealed = { ...batchOf(someBytes(5_000, 1)), crc64: false };
+  for (const [position, batches] of [
+    [0, [sealed]],
+    [8192, [batchOf(someBytes(3_000, 2)), sealed]],
+  ] as const) {
+    const remainders = await writeThreads.write({ fd, extent: EXTENT, position, batches });
+    assert.equal(remainders.at(-1), 0n);
+  }
+  const pages = alignedBytes(5 * 4096);
+  await file.read(pages, 0, pages.length, 0);
+  for (const position of [0, 8192 + 4096]) {
+    const found = pages.subarray(position, position + 8192);
+    assert.deepEqual(Buffer.from(found), Buffer.from(sealed.slab.subarray(0, 8192)));
+  }
+});
+
+test("what no file takes is told, whoever writes it", async () => {
+  for (const crc64 of [true, false]) {
+    const batches = [{ ...batchOf(someBytes(5_000, 1)), crc64 }];
+    const asked = { fd: 1_000_000, extent: EXTENT, position: 0, batches };
+    await assert.rejects(writeThreads.write(asked), { code: "EBADF" });
+  }
+});
+
 test("many are answered, each with what came of it", async (t) => {
   const { fd } = await newFile(t);
   const answers = Array.from({ length: 20 }, (_, at) => {

@@ -1,6 +1,8 @@
 import { Worker } from "node:worker_threads";
 import { alignedMemory, placeInAlignedMemory } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
+import { bytesOnDisk } from "./extent-chunks.ts";
+import { writeParts } from "./write-parts.ts";
 
 const THREADS_MAX = 2;
 
@@ -43,16 +45,18 @@ interface Waiting {
 }
 
 /**
- * Threads that write batches. Where a CRC-64 is wanted they compute it, and put the checksums in: to
- * look at every byte twice is the largest share of a small body's way to the disk. One begins when
- * all others are busy, and there is one for each group that may be under way. They keep the process
- * alive only while they have something to do.
+ * Threads that write batches whose CRC-64 is wanted: they compute it, and put the checksums in, since
+ * to look at every byte twice is a large share of a body's way to the disk. One begins when all others
+ * are busy, and there is one for each group that may be under way. They keep the process alive only
+ * while they have something to do. What needs no CRC-64 any more is written by Node's own threads,
+ * which take less to wake up.
  */
 class WriteThreads {
   readonly #threads: WriteThread[] = [];
 
   write(asked: WriteBatches): Promise<readonly bigint[]> {
-    return this.#leastBusy().write(asked);
+    const isSealed = asked.batches.every(({ crc64 }) => !crc64);
+    return isSealed ? writeSealed(asked) : this.#leastBusy().write(asked);
   }
 
   #leastBusy(): WriteThread {
@@ -67,6 +71,12 @@ class WriteThreads {
     this.#threads.push(thread);
     return thread;
   }
+}
+
+async function writeSealed({ fd, position, batches }: WriteBatches): Promise<readonly bigint[]> {
+  const pages = batches.map(({ slab, length }) => slab.subarray(0, bytesOnDisk(length)));
+  await writeParts(fd, pages, position);
+  return batches.map(() => 0n);
 }
 
 class WriteThread {

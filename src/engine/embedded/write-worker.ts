@@ -1,10 +1,9 @@
-import { writevSync } from "node:fs";
 import { setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { alignedBytesAt } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
-import { crc64Remainder } from "../../base/crc64.ts";
-import { bytesOnDisk, sealChunks } from "./extent-chunks.ts";
+import { bytesOnDisk, sealWithCrc64 } from "./extent-chunks.ts";
+import { writePartsSync } from "./write-parts.ts";
 import { NUMBERS_PER_BATCH, type WriteAnswer, type WriteAsked } from "./write-threads.ts";
 
 type Numbers = [place: number, length: number, chunkBytes: number, crc64: number];
@@ -24,42 +23,13 @@ function answerTo({ fd, extent, position, batches }: WriteAsked): WriteAnswer {
     const [place, length, chunkBytes, crc64] = batches.slice(at, at + NUMBERS_PER_BATCH) as Numbers;
     const batch = alignedBytesAt(place, bytesOnDisk(length));
     pages.push(batch);
-    remainders.push(crc64 === 1 ? seal(batch, length, chunkBytes, extent) : 0n);
+    remainders.push(crc64 === 1 ? sealWithCrc64(batch, length, chunkBytes, extent) : 0n);
   }
   try {
-    writeAll(fd, pages, position);
+    writePartsSync(fd, pages, position);
     return { remainders };
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
     return { message, code };
   }
-}
-
-function seal(batch: Bytes, length: number, chunkBytes: number, extent: number): bigint {
-  let remainder = 0n;
-  sealChunks(batch, length, chunkBytes, extent, (chunk) => {
-    remainder = crc64Remainder(chunk, remainder);
-  });
-  return remainder;
-}
-
-function writeAll(fd: number, parts: readonly Bytes[], position: number): void {
-  let rest = parts;
-  for (let at = position; rest.length > 0; ) {
-    const bytes = writevSync(fd, rest, at);
-    at += bytes;
-    rest = behind(rest, bytes);
-  }
-}
-
-/** What is left of some buffers when their first bytes are done with. */
-function behind(parts: readonly Bytes[], bytes: number): readonly Bytes[] {
-  let done = 0;
-  for (const [index, part] of parts.entries()) {
-    if (done + part.length > bytes) {
-      return [part.subarray(bytes - done), ...parts.slice(index + 1)];
-    }
-    done += part.length;
-  }
-  return [];
 }

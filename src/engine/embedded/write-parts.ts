@@ -1,0 +1,38 @@
+import { writev, writevSync } from "node:fs";
+import type { Bytes } from "../../base/bytes.ts";
+
+/** Writes buffers one behind the other, all of them: a disk may take less at a time. */
+export function writeParts(fd: number, parts: readonly Bytes[], position: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const go = (rest: readonly Bytes[], at: number) => {
+      if (rest.length === 0) return resolve();
+      writev(fd, rest, at, (error, bytes) => {
+        if (error === null) go(behind(rest, bytes), at + bytes);
+        else reject(error);
+      });
+    };
+    go(parts, position);
+  });
+}
+
+/** The same, for a thread that has nothing else to do meanwhile. */
+export function writePartsSync(fd: number, parts: readonly Bytes[], position: number): void {
+  let rest = parts;
+  for (let at = position; rest.length > 0; ) {
+    const bytes = writevSync(fd, rest, at);
+    at += bytes;
+    rest = behind(rest, bytes);
+  }
+}
+
+/** What is left of some buffers when their first bytes are done with. */
+export function behind(parts: readonly Bytes[], bytes: number): readonly Bytes[] {
+  let done = 0;
+  for (const [index, part] of parts.entries()) {
+    if (done + part.length > bytes) {
+      return [part.subarray(bytes - done), ...parts.slice(index + 1)];
+    }
+    done += part.length;
+  }
+  return [];
+}
