@@ -25,8 +25,10 @@ import { syncFolder } from "./sync-folder.ts";
 const EXTENT_BYTES_MAX = 256 * 1024 * 1024;
 /** A piece takes at most one part in four of an extent, so that little room is lost at its end. */
 const PIECE_PART = 4;
-/** The smallest file, as a part of a full one, that is worth keeping for the next extent. */
+/** The smallest file, as a part of a full one, that is worth keeping for another extent. */
 const SPARE_PART = 0.75;
+/** So many are kept: where all that is written dies soon, one may be found dead before the next is full. */
+const SPARES_MAX = 2;
 /** Files kept open although nobody holds them, with up to three descriptors each. */
 const IDLE_FILES_MAX = 24;
 
@@ -61,8 +63,8 @@ export class EmbeddedExtents implements Extents {
   /** Open although nobody holds them; the one idle for longest comes first. */
   readonly #idle = new Set<ExtentFile>();
   readonly #cleanUps = new Set<Promise<void>>();
-  /** The file of an extent that is gone, for the next one. */
-  #sparePath: string | null = null;
+  /** The files of extents that are gone, for the next ones. */
+  readonly #sparePaths: string[] = [];
   #lastExtent: number;
   #current: ExtentFile | null = null;
   #adding: Promise<void> | null = null;
@@ -130,8 +132,8 @@ export class EmbeddedExtents implements Extents {
     const file = this.#fileOf(extent);
     file.seal();
     const isWorthKeeping = file.end >= this.#extentBytesMax * SPARE_PART;
-    if (isWorthKeeping && !file.held && this.#sparePath === null) {
-      this.#sparePath = file.path;
+    if (isWorthKeeping && !file.held && this.#sparePaths.length < SPARES_MAX) {
+      this.#sparePaths.push(file.path);
       await this.#tracked(this.#forget(file));
       return;
     }
@@ -140,9 +142,10 @@ export class EmbeddedExtents implements Extents {
   }
 
   async trim(): Promise<void> {
-    const path = this.#sparePath;
-    this.#sparePath = null;
-    if (path !== null) await this.#tracked(removeFile(path));
+    const next = () => this.#sparePaths.pop();
+    for (let path = next(); path !== undefined; path = next()) {
+      await this.#tracked(removeFile(path));
+    }
   }
 
   async close(): Promise<void> {
@@ -175,10 +178,9 @@ export class EmbeddedExtents implements Extents {
     this.#current?.seal();
     const extent = this.#lastExtent + 1;
     const path = this.#pathOf(extent);
-    const sparePath = this.#sparePath;
-    this.#sparePath = null;
+    const sparePath = this.#sparePaths.pop();
     try {
-      if (sparePath === null) await (await open(path, "w")).close();
+      if (sparePath === undefined) await (await open(path, "w")).close();
       else await rename(sparePath, path);
     } catch (error) {
       throw writeError(error, path);
