@@ -11,7 +11,7 @@ import type { View } from "./store.ts";
 
 const kinds = [
   ...["write", "write", "write", "write", "write", "write", "write", "write", "large"],
-  ...["clear", "clear", "place", "resize", "snapshot", "drop", "create"],
+  ...["clear", "clear", "place", "resize", "snapshot", "drop", "create", "replace"],
   ...["read", "ranges", "changes", "open", "close", "sweep", "sweep"],
 ] as const;
 
@@ -135,6 +135,7 @@ class World {
       map.resize(at);
     }
     if (kind === "place") await this.#place(map, at, pick, length * 100);
+    if (kind === "replace") await this.#replace(map, at, pick % 4, someBytes(length, seed));
     if (kind === "snapshot") await this.#snapshot(map);
     if (kind === "drop") await this.#drop(pick);
   }
@@ -147,6 +148,21 @@ class World {
     map.resize(Math.max(map.bytes.length, at + bytes.length));
     map.bytes.set(bytes, at);
     map.mark(at, at + bytes.length, WRITTEN);
+    assert.equal(map.content.length, map.bytes.length);
+  }
+
+  /** With a body that is as long as the map, or shorter, or none. */
+  async #replace(map: Model, length: number, choice: number, bytes: Bytes): Promise<void> {
+    const { store, contents } = this.#bench;
+    const body = choice === 0 ? Buffer.alloc(0) : bytes;
+    const taken = choice === 0 ? null : await contents.take(wholeBody(body), NO_DIGESTS);
+    const long = choice === 1 ? length : body.length;
+    map.content = await store.transact((tx) => contents.maps.create(tx, long, taken, map.content));
+    taken?.release();
+    map.since.clear();
+    map.marks.fill(UNTOUCHED);
+    map.bytes = resized(body, Math.max(long, body.length));
+    map.mark(0, body.length, WRITTEN);
     assert.equal(map.content.length, map.bytes.length);
   }
 

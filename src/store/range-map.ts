@@ -9,8 +9,11 @@ import type { Transaction, View } from "./store.ts";
  * on, in the same transaction.
  */
 export interface RangeMaps {
-  /** `first` is what it begins with; zeroes follow up to the length. */
-  create(tx: Transaction, length: number, first?: Taken | null): Content;
+  /**
+   * `first` is what it begins with; zeroes follow up to the length. The reference to a map that is
+   * replaced is dropped.
+   */
+  create(tx: Transaction, length: number, first?: Taken | null, replaced?: Content | null): Content;
   /** Puts bytes at an offset; a map that ends before them grows. */
   write(tx: Transaction, map: Content, at: number, taken: Taken): Content;
   /** Puts bytes behind the end of a map that was never cut: nothing is there that they replace. */

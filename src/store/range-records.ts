@@ -1,5 +1,5 @@
 import type { Bytes } from "../base/bytes.ts";
-import { bytes, count, format, oneOf, orNull, struct, u64 } from "../base/fields.ts";
+import { added, bytes, count, flag, format, oneOf, orNull, struct, u64 } from "../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../base/keys.ts";
 import type { Content } from "./contents.ts";
 import { type Entry, StoreError, type Transaction, type View } from "./store.ts";
@@ -29,8 +29,12 @@ const leafFormat = format(LEAF, {
 });
 const zeroFormat = format(ZERO, { length: count });
 
-/** Only layers that lie on another one, or that several refer to, have a record. */
-const layerFormat = format(1, { parent: orNull(u64), extraReferences: count });
+/** Only layers that lie on another one, that several refer to, or that were cut have a record. */
+const layerFormat = format(1, {
+  parent: orNull(u64),
+  extraReferences: count,
+  isCut: added(flag, false),
+});
 const crowdedFormat = format(1, {});
 const doomedFormat = format(1, {});
 
@@ -141,9 +145,11 @@ export interface Layer {
   readonly parent: bigint | null;
   /** Beyond the first. */
   readonly extraReferences: number;
+  /** Whether entries may lie behind the end of its map: zeroes that hide, or once hid, what is below. */
+  readonly isCut: boolean;
 }
 
-const ALONE: Layer = { parent: null, extraReferences: 0 };
+const ALONE: Layer = { parent: null, extraReferences: 0, isCut: false };
 
 export function readLayer(view: View, layer: bigint): Layer {
   const found = view.get(layerKey(layer));
@@ -151,8 +157,13 @@ export function readLayer(view: View, layer: bigint): Layer {
 }
 
 export function writeLayer(tx: Transaction, layer: bigint, value: Layer): void {
-  if (value.parent === null && value.extraReferences === 0) tx.delete(layerKey(layer));
+  const { parent, extraReferences, isCut } = value;
+  if (parent === null && extraReferences === 0 && !isCut) deleteLayer(tx, layer);
   else tx.set(layerKey(layer), layerFormat.encode(value));
+}
+
+export function deleteLayer(tx: Transaction, layer: bigint): void {
+  tx.delete(layerKey(layer));
 }
 
 /** Layers that have a record, from this one on. */

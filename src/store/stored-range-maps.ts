@@ -58,9 +58,17 @@ export class StoredRangeMaps implements RangeMaps {
     });
   }
 
-  create(tx: Transaction, length: number, first: Taken | null = null): Content {
-    const id = tx.stamp();
-    if (first === null) return { id, kind: "map", length };
+  create(
+    tx: Transaction,
+    length: number,
+    first: Taken | null = null,
+    replaced: Content | null = null,
+  ): Content {
+    if (first === null) {
+      if (replaced !== null) this.drop(tx, replaced);
+      return { id: tx.stamp(), kind: "map", length };
+    }
+    const id = replaced !== null && this.#vacate(tx, replaced) ? replaced.id : tx.stamp();
     writeEntry(tx, id, { start: 0, length: first.length, source: this.#sourceOf(tx, first) });
     return { id, kind: "map", length: Math.max(length, first.length) };
   }
@@ -116,7 +124,13 @@ export class StoredRangeMaps implements RangeMaps {
   }
 
   resize(tx: Transaction, map: Content, length: number): Content {
-    return { ...this.clear(tx, map, length, map.length), length };
+    const cleared = this.clear(tx, map, length, map.length);
+    if (length < map.length) {
+      const layer = readLayer(tx, cleared.id);
+      const leavesZeroes = layer.parent !== null && !layer.isCut;
+      if (leavesZeroes) writeLayer(tx, cleared.id, { ...layer, isCut: true });
+    }
+    return { ...cleared, length };
   }
 
   ranges(view: View, { id }: Content, from: number, until: number, limit: number): Ranges {
@@ -174,16 +188,36 @@ export class StoredRangeMaps implements RangeMaps {
   }
 
   /** What was written at one go goes at one go; false if there is more. */
-  #dropWhole(tx: Transaction, { id }: Content): boolean {
-    const { parent, extraReferences } = readLayer(tx, id);
-    if (parent !== null || extraReferences > 0 || this.#pins.has(id)) return false;
-    const entries = firstEntries(tx, id, 2);
-    if (entries.length > 1) return false;
+  #dropWhole(tx: Transaction, map: Content): boolean {
+    const entries = this.#entriesIfFew(tx, map);
+    if (entries === null) return false;
     for (const { start, source } of entries) {
-      deleteEntry(tx, id, start);
+      deleteEntry(tx, map.id, start);
       recount(tx, this.#contents, source, 0);
     }
     return true;
+  }
+
+  /** Drops a map. True if its layer is there for its heir, who writes over all that is left in it. */
+  #vacate(tx: Transaction, map: Content): boolean {
+    const entries = this.#entriesIfFew(tx, map);
+    if (entries === null || entries.some(({ start }) => start !== 0)) {
+      this.drop(tx, map);
+      return false;
+    }
+    for (const { source } of entries) recount(tx, this.#contents, source, 0);
+    return true;
+  }
+
+  /** All of a map to which there is one reference, if it is one entry at most; null otherwise. */
+  #entriesIfFew(tx: Transaction, { id, length }: Content): readonly RangeEntry[] | null {
+    const { parent, extraReferences, isCut } = readLayer(tx, id);
+    if (parent !== null || extraReferences > 0 || this.#pins.has(id)) return null;
+    const first = isCut ? null : entryAt(tx, id, 0);
+    // There is none behind it then, and a search would take longer.
+    if (first !== null && endOf(first) >= length) return [first];
+    const entries = firstEntries(tx, id, 2);
+    return entries.length > 1 ? null : entries;
   }
 
   /** The layer to write to, with nothing between two offsets. */
@@ -207,7 +241,7 @@ export class StoredRangeMaps implements RangeMaps {
   /** A new layer, which takes over the map's reference to the one below. */
   #layerOn(tx: Transaction, parent: bigint): bigint {
     const layer = tx.stamp();
-    writeLayer(tx, layer, { parent, extraReferences: 0 });
+    writeLayer(tx, layer, { parent, extraReferences: 0, isCut: false });
     this.#sweep.lookAtLayers();
     return layer;
   }

@@ -8,6 +8,7 @@ import {
   deleteCrowded,
   deleteDoomed,
   deleteEntry,
+  deleteLayer,
   dropLayer,
   encodeEntry,
   endOf,
@@ -136,8 +137,9 @@ export class RangeSweep {
     const below = readLayer(tx, parent);
     for (let moved = 0; moved < MOVED_ENTRIES_MAX; moved++) {
       if (moveUp(tx, this.#contents, parent, id, below.parent === null)) continue;
-      writeLayer(tx, parent, { parent: null, extraReferences: 0 });
-      writeLayer(tx, id, { ...readLayer(tx, id), parent: below.parent });
+      deleteLayer(tx, parent);
+      const layer = readLayer(tx, id);
+      writeLayer(tx, id, { ...layer, parent: below.parent, isCut: layer.isCut || below.isCut });
       return;
     }
   }
@@ -269,7 +271,7 @@ function freeLayer(tx: Transaction, leaves: Leaves, layer: bigint): void {
   for (const region of crowded) deleteCrowded(tx, region);
   if (Math.max(entries.length, crowded.length) === ENTRIES_PER_STEP) return;
   const { parent } = readLayer(tx, layer);
-  writeLayer(tx, layer, { parent: null, extraReferences: 0 });
+  deleteLayer(tx, layer);
   deleteDoomed(tx, layer);
   if (parent !== null) dropLayer(tx, parent);
 }

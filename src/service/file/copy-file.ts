@@ -113,7 +113,11 @@ function writeCopy(
   const settings = settingsOfCopy(asked.settings, found);
   const metadata = asked.metadata ?? found.metadata;
   const { properties } = found;
-  const made = makeFile(context, tx, creation, { settings, properties, metadata }, content);
+  const made = makeFile(tx, creation, { settings, properties, metadata }, (left) => {
+    // Not before the copy is made: a file may be copied onto itself.
+    if (left !== null) context.contents.drop(tx, left);
+    return content;
+  });
   const file: File = { ...made, copy };
   writeFile(tx, creation.tree, file);
   return file;

@@ -58,21 +58,23 @@ function create(context: FileContext, asked: CreateFile, taken: Taken | null): P
   return context.store.transact((tx) => {
     const creation = admitFileCreation(tx, asked);
     if (taken !== null) refuseByDigests(asked.digests, taken);
-    const content = context.contents.maps.create(tx, asked.length, taken);
-    return makeFile(context, tx, creation, asked, content);
+    const { maps } = context.contents;
+    return makeFile(tx, creation, asked, (left) => maps.create(tx, asked.length, taken, left));
   });
 }
 
+/** What a new file holds. The content that another leaves in its place, if it does, is to be dropped. */
+type MakeContent = (left: Content | null) => Content;
+
 /** Puts a new file where there is none, or in the place of another one. */
 export function makeFile(
-  { contents }: FileContext,
   tx: Transaction,
   creation: FileCreation,
   asked: NewFile,
-  content: Content,
+  makeContent: MakeContent,
 ): File {
   const { share, tree, parent, name, old } = creation;
-  if (old !== null) retireFile(tx, tree, contents, old);
+  const content = makeContent(old === null ? null : retireFile(tx, tree, old));
   const file = newFile(tx, asked, creation, content);
   const { id, etag: since } = file;
   growUsage(tx, share, id, content.length - (old?.content.length ?? 0));

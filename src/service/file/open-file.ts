@@ -162,7 +162,8 @@ function create(
     return { tree, isDirectory: true, item, action, opens: null };
   }
   const made = { settings, properties: NO_PROPERTIES, metadata: [] };
-  const item = makeFile(context, tx, place, made, context.contents.maps.create(tx, 0));
+  const { maps } = context.contents;
+  const item = makeFile(tx, place, made, (left) => maps.create(tx, 0, null, left));
   return { tree, isDirectory: false, item, action, opens: null };
 }
 

@@ -13,7 +13,7 @@ import {
 import { KeyReader, key, keyAfter, ordinalPart, SPACE } from "../../base/keys.ts";
 import { fileNameKey } from "../../rules/file-name.ts";
 import { contentProperties, storedContent } from "../../store/content-field.ts";
-import type { Contents } from "../../store/contents.ts";
+import type { Content, Contents } from "../../store/contents.ts";
 import { storedCopy } from "../../store/copy-field.ts";
 import { storedLease } from "../../store/lease-field.ts";
 import type { Transaction, View } from "../../store/store.ts";
@@ -190,13 +190,17 @@ export function removeDirectory(tx: Transaction, tree: Tree, directory: Director
 export function removeFile(tx: Transaction, tree: Tree, contents: Contents, file: File): void {
   deleteEntry(tx, tree, file.parent, file.name);
   addUsage(tx, tree.share, file.id, -file.content.length);
-  retireFile(tx, tree, contents, file);
+  const left = retireFile(tx, tree, file);
+  if (left !== null) contents.drop(tx, left);
   tx.delete(fileKey(tree, file.id));
 }
 
-/** What stands in its record goes or is replaced: kept for a snapshot that shows it, or dropped. */
-export function retireFile(tx: Transaction, tree: Tree, contents: Contents, file: File): void {
-  // What is kept takes over the reference to the content.
-  if (isShown(tree, file)) keep(tx, tree, fileKey(tree, file.id));
-  else contents.drop(tx, file.content);
+/**
+ * What stands in its record goes or is replaced. It is kept for a snapshot that shows it, with the
+ * reference to its content; otherwise that is returned, and the caller's to drop.
+ */
+export function retireFile(tx: Transaction, tree: Tree, file: File): Content | null {
+  if (!isShown(tree, file)) return file.content;
+  keep(tx, tree, fileKey(tree, file.id));
+  return null;
 }
