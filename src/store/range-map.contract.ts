@@ -397,6 +397,14 @@ const REPLACED_MAPS: Readonly<Record<string, (bench: MapBench) => Promise<Conten
     await bench.contents.sweepAll();
     return cut;
   },
+  "one of which nothing was left while a snapshot showed more, which is gone": async (bench) => {
+    const map = await bench.write(await bench.create(0), 0, someBytes(10 * PAGE, 1));
+    await bench.contents.share(map);
+    const cut = await bench.resize(map, 0);
+    await bench.contents.drop(map);
+    await bench.contents.sweepAll();
+    return cut;
+  },
   "one that was cut, between two snapshots that are gone": async (bench) => {
     const first = await bench.write(await bench.create(0), 0, someBytes(10 * PAGE, 1));
     await bench.contents.share(first);

@@ -209,11 +209,11 @@ export class StoredRangeMaps implements RangeMaps {
     return true;
   }
 
-  /** All of a map to which there is one reference, if it is one entry at most; null otherwise. */
+  /** All of a map that stands for itself, if it is one entry at most; null otherwise. */
   #entriesIfFew(tx: Transaction, { id, length }: Content): readonly RangeEntry[] | null {
     const { parent, extraReferences, isCut } = readLayer(tx, id);
-    if (parent !== null || extraReferences > 0 || this.#pins.has(id)) return null;
-    const first = isCut ? null : entryAt(tx, id, 0);
+    if (parent !== null || extraReferences > 0 || isCut || this.#pins.has(id)) return null;
+    const first = entryAt(tx, id, 0);
     // There is none behind it then, and a search would take longer.
     if (first !== null && endOf(first) >= length) return [first];
     const entries = firstEntries(tx, id, 2);

@@ -21,6 +21,7 @@ export class ExtentSweep {
   readonly #suspects = new Set<number>();
   /** The highest extent when it was last asked whether space is kept in vain. */
   #lastExtent = -1;
+  /** Whether the last round has left something to the next, which follows soon. */
   #isMore = false;
 
   constructor(store: Store, extents: Extents) {
