@@ -1,16 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Bytes, wholeBody } from "../base/bytes.ts";
-import { key, keyAfter, SPACE } from "../base/keys.ts";
+import { SPACE } from "../base/keys.ts";
 import { TIB } from "../base/limits.ts";
 import { drainLoans } from "../base/loan.ts";
 import { gather, someBytes } from "./bodies.fixture.ts";
 import type { OpenContents } from "./contents.contract.ts";
-import { type ContentsBench, NO_DIGESTS, partOf } from "./contents.fixture.ts";
-import type { Content, Taken } from "./contents.ts";
-import type { Transaction } from "./store.ts";
-
-const PAGE = 512;
+import { NO_DIGESTS, partOf } from "./contents.fixture.ts";
+import { MapBench, PAGE, page } from "./range-map.fixture.ts";
 
 /** What maps promise on every engine, beyond what the model checks. */
 export function rangeMapContract(engine: string, open: OpenContents): void {
@@ -52,46 +49,6 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
       assert.equal((await bench.contents.records()).length, 0);
     },
   );
-
-  for (const [what, make] of Object.entries(REPLACED_MAPS)) {
-    promise(`a map takes the place of ${what}, and leaves nothing of it`, async (bench) => {
-      for (const body of [null, someBytes(PAGE, 7), someBytes(3 * PAGE, 8), someBytes(90_000, 9)]) {
-        const old = await make(bench);
-        const map = await bench.replace(old, 2 * PAGE, body);
-        const shown = body ?? Buffer.alloc(2 * PAGE);
-        await bench.expect(map, 0, [shown, Buffer.alloc(map.length - shown.length)]);
-        assert.deepEqual(await bench.ranges(map), body === null ? [] : [[0, body.length]]);
-        // What it would grow by is nothing of the old one.
-        const grown = await bench.resize(map, 16 * PAGE + 90_000);
-        await bench.expect(grown, map.length, [Buffer.alloc(16 * PAGE)]);
-        await bench.contents.drop(grown);
-        await bench.contents.sweepAll();
-        await bench.contents.assertNothingLeft();
-      }
-    });
-  }
-
-  promise("what shares a map keeps it when another takes its place", async (bench) => {
-    const old = await bench.write(await bench.create(0), 0, page(1));
-    await bench.contents.share(old);
-    const map = await bench.replace(old, 0, page(2));
-    await bench.expect(old, 0, [page(1)]);
-    await bench.expect(map, 0, [page(2)]);
-    for (const each of [old, map]) await bench.contents.drop(each);
-    await bench.contents.sweepAll();
-    await bench.contents.assertNothingLeft();
-  });
-
-  promise("small files that are written again and again add no records", async (bench) => {
-    let map = await bench.replace(null, 0, page(0));
-    const records = await bench.contents.records();
-    for (let at = 1; at < 5; at++) map = await bench.replace(map, 0, page(at));
-    const later = await bench.contents.records();
-    assert.deepEqual(
-      later.map((entry) => entry.key),
-      records.map((entry) => entry.key),
-    );
-  });
 
   promise(
     "what is appended stands behind the rest, and a snapshot does not show it",
@@ -373,164 +330,4 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
     const rest = await store.read((view) => contents.maps.ranges(view, map, next ?? 0, TIB, 100));
     assert.deepEqual([rest.found.length, rest.next], [6, null]);
   });
-}
-
-/** What was written to a map, or cut off it, in all the ways that matter when it goes. */
-const REPLACED_MAPS: Readonly<Record<string, (bench: MapBench) => Promise<Content>>> = {
-  "one that is empty": (bench) => bench.create(0),
-  "one that is all zeroes": (bench) => bench.create(TIB),
-  "one that was written at one go": async (bench) => bench.write(await bench.create(0), 0, page(1)),
-  "one of which the beginning was written": async (bench) =>
-    bench.write(await bench.create(TIB), 0, page(1)),
-  "one with large bytes": async (bench) =>
-    bench.write(await bench.create(0), 0, someBytes(100_000, 1)),
-  "one with bytes further on": async (bench) =>
-    bench.write(await bench.create(0), 5 * PAGE, page(1)),
-  "one in many pieces": async (bench) => bench.writePages(await bench.create(0), 10, 2),
-  "one that was cut": async (bench) =>
-    bench.resize(await bench.writePages(await bench.create(0), 4, 1), PAGE),
-  "one that was cut while a snapshot showed more, which is gone": async (bench) => {
-    const map = await bench.write(await bench.create(0), 0, someBytes(10 * PAGE, 1));
-    await bench.contents.share(map);
-    const cut = await bench.resize(await bench.write(map, 0, page(2)), PAGE);
-    await bench.contents.drop(map);
-    await bench.contents.sweepAll();
-    return cut;
-  },
-  "one of which nothing was left while a snapshot showed more, which is gone": async (bench) => {
-    const map = await bench.write(await bench.create(0), 0, someBytes(10 * PAGE, 1));
-    await bench.contents.share(map);
-    const cut = await bench.resize(map, 0);
-    await bench.contents.drop(map);
-    await bench.contents.sweepAll();
-    return cut;
-  },
-  "one that was cut, between two snapshots that are gone": async (bench) => {
-    const first = await bench.write(await bench.create(0), 0, someBytes(10 * PAGE, 1));
-    await bench.contents.share(first);
-    const second = await bench.resize(await bench.write(first, 0, page(2)), PAGE);
-    await bench.contents.share(second);
-    const map = await bench.write(second, 0, page(3));
-    // The layer in the middle is joined with the top one first, and that with the lowest.
-    for (const snapshot of [second, first]) {
-      await bench.contents.drop(snapshot);
-      await bench.contents.sweepAll();
-    }
-    return map;
-  },
-};
-
-function page(seed: number): Bytes {
-  return someBytes(PAGE, seed);
-}
-
-class MapBench {
-  readonly contents: ContentsBench;
-
-  constructor(contents: ContentsBench) {
-    this.contents = contents;
-  }
-
-  create(length: number): Promise<Content> {
-    const { store, contents } = this.contents;
-    return store.transact((tx) => contents.maps.create(tx, length));
-  }
-
-  write(map: Content, at: number, bytes: Bytes): Promise<Content> {
-    const { maps } = this.contents.contents;
-    return this.#put(bytes, (tx, taken) => maps.write(tx, map, at, taken));
-  }
-
-  /** A map in the place of another, if there is one. */
-  replace(map: Content | null, length: number, body: Bytes | null): Promise<Content> {
-    const { store, contents } = this.contents;
-    if (body === null) return store.transact((tx) => contents.maps.create(tx, length, null, map));
-    return this.#put(body, (tx, taken) => contents.maps.create(tx, length, taken, map));
-  }
-
-  resize(map: Content, length: number): Promise<Content> {
-    const { store, contents } = this.contents;
-    return store.transact((tx) => contents.maps.resize(tx, map, length));
-  }
-
-  append(map: Content, bytes: Bytes): Promise<Content> {
-    const { maps } = this.contents.contents;
-    return this.#put(bytes, (tx, taken) => maps.append(tx, map, taken));
-  }
-
-  async #put(bytes: Bytes, put: (tx: Transaction, taken: Taken) => Content): Promise<Content> {
-    const { store, contents } = this.contents;
-    const taken = await contents.take(wholeBody(bytes), NO_DIGESTS);
-    try {
-      return await store.transact((tx) => put(tx, taken));
-    } finally {
-      taken.release();
-    }
-  }
-
-  async place(
-    map: Content,
-    at: number,
-    content: Content,
-    from: number,
-    length: number,
-  ): Promise<Content> {
-    const { store, contents } = this.contents;
-    const placed = await store.transact((tx) =>
-      contents.maps.place(tx, map, at, content, from, length),
-    );
-    return placed ?? assert.fail("it was not placed");
-  }
-
-  /** So many pages, each so far behind the one before, many of them in one transaction. */
-  async writePages(map: Content, count: number, step: number, first = 0): Promise<Content> {
-    const { store, contents } = this.contents;
-    let written = map;
-    for (let from = 0; from < count; from += 250) {
-      const until = Math.min(from + 250, count);
-      const pages = await Promise.all(
-        Array.from({ length: until - from }, (_, at) =>
-          contents.take(wholeBody(page(from + at)), NO_DIGESTS),
-        ),
-      );
-      written = await store.transact((tx) =>
-        pages.reduce((map, taken, at) => {
-          return contents.maps.write(tx, map, (first + (from + at) * step) * PAGE, taken);
-        }, written),
-      );
-    }
-    return written;
-  }
-
-  /** One page after another, and a snapshot before each. */
-  async writeBetweenSnapshots(map: Content, count: number): Promise<Content> {
-    const { store, contents } = this.contents;
-    const taken = await contents.take(wholeBody(page(0)), NO_DIGESTS);
-    return store.transact((tx) => {
-      let written = map;
-      for (let at = 0; at < count; at++) {
-        contents.share(tx, written);
-        written = contents.maps.write(tx, written, at * PAGE, taken);
-      }
-      return written;
-    });
-  }
-
-  async expect(map: Content, from: number, expected: readonly Bytes[]): Promise<void> {
-    const bytes = Buffer.concat(expected);
-    assert.ok((await this.contents.read(map, from, bytes.length)).equals(bytes));
-  }
-
-  async ranges(map: Content): Promise<[number, number][]> {
-    const { store, contents } = this.contents;
-    const { found } = await store.read((view) => contents.maps.ranges(view, map, 0, 8 * TIB, 100));
-    return found.map(({ start, end }) => [start, end]);
-  }
-
-  recordsIn(space: (typeof SPACE)[keyof typeof SPACE]): Promise<number> {
-    const all = key(space);
-    return this.contents.store.read(
-      (view) => view.range(all, keyAfter(all), { limit: 100_000 }).length,
-    );
-  }
 }

@@ -7,6 +7,7 @@ import { CONTENTS_EXTENT_BYTES, type OpenContents } from "../../store/contents.c
 import { ContentsBench } from "../../store/contents.fixture.ts";
 import { rangeMapContract } from "../../store/range-map.contract.ts";
 import { rangeMapModelContract } from "../../store/range-map-model.contract.ts";
+import { replacedMapContract } from "../../store/replaced-map.contract.ts";
 import type { StoreError } from "../../store/store.ts";
 import { EmbeddedExtents } from "./extents.ts";
 import { openEmbeddedStore } from "./store.ts";
@@ -33,4 +34,5 @@ const open: OpenContents = async (t) => {
 };
 
 rangeMapContract("embedded", open);
+replacedMapContract("embedded", open);
 rangeMapModelContract("embedded", 1, open);

@@ -3,6 +3,7 @@ import { CONTENTS_EXTENT_BYTES, type OpenContents } from "../../store/contents.c
 import { ContentsBench } from "../../store/contents.fixture.ts";
 import { rangeMapContract } from "../../store/range-map.contract.ts";
 import { rangeMapModelContract } from "../../store/range-map-model.contract.ts";
+import { replacedMapContract } from "../../store/replaced-map.contract.ts";
 import { MemoryExtents } from "./extents.ts";
 import { MemoryStore } from "./store.ts";
 
@@ -13,4 +14,5 @@ const open: OpenContents = async () =>
   );
 
 rangeMapContract("memory", open);
+replacedMapContract("memory", open);
 rangeMapModelContract("memory", 10, open);
