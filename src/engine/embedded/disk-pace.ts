@@ -3,7 +3,7 @@ import { KIB, MIB } from "../../base/limits.ts";
 /** The time of a shorter reading tells more about the way to the disk than about the disk. */
 const TELLING_BYTES_MIN = 512 * KIB;
 /** Through the system's cache, which means a copy, we are not much faster. */
-const FAST_BYTES_PER_MS = MIB;
+const FAST_BYTES_PER_MS = 2 * MIB;
 
 /**
  * Whether a disk is so fast that long stretches of it need no place in the system's cache. It is from

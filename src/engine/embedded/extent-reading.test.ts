@@ -65,7 +65,7 @@ async function openWithPiece(
   const folder = await mkdtemp(join(tmpdir(), "lazuli-reading-"));
   t.after(() => rm(folder, { recursive: true }));
   const seen = new DiskPace();
-  if (pace === "fast") seen.saw(MIB, 1);
+  if (pace === "fast") seen.saw(MIB, 0.5);
   else t.mock.method(seen, "saw", () => {});
   const extents = await EmbeddedExtents.open({
     folder,
