@@ -20,22 +20,12 @@ const REPLACED_MAPS: Readonly<Record<string, (bench: MapBench) => Promise<Conten
   "one in many pieces": async (bench) => bench.writePages(await bench.create(0), 10, 2),
   "one that was cut": async (bench) =>
     bench.resize(await bench.writePages(await bench.create(0), 4, 1), PAGE),
-  "one that was cut while a snapshot showed more, which is gone": async (bench) => {
-    const map = await bench.write(await bench.create(0), 0, someBytes(10 * PAGE, 1));
-    await bench.contents.share(map);
-    const cut = await bench.resize(await bench.write(map, 0, page(2)), PAGE);
-    await bench.contents.drop(map);
-    await bench.contents.sweepAll();
-    return cut;
-  },
-  "one of which nothing was left while a snapshot showed more, which is gone": async (bench) => {
-    const map = await bench.write(await bench.create(0), 0, someBytes(10 * PAGE, 1));
-    await bench.contents.share(map);
-    const cut = await bench.resize(map, 0);
-    await bench.contents.drop(map);
-    await bench.contents.sweepAll();
-    return cut;
-  },
+  "one that was cut while a snapshot showed more, which is gone": (bench) =>
+    changeUnderSnapshot(bench, async (map) =>
+      bench.resize(await bench.write(map, 0, page(2)), PAGE),
+    ),
+  "one of which nothing was left while a snapshot showed more, which is gone": (bench) =>
+    changeUnderSnapshot(bench, (map) => bench.resize(map, 0)),
   "one that was cut, between two snapshots that are gone": async (bench) => {
     const first = await bench.write(await bench.create(0), 0, someBytes(10 * PAGE, 1));
     await bench.contents.share(first);
@@ -50,6 +40,19 @@ const REPLACED_MAPS: Readonly<Record<string, (bench: MapBench) => Promise<Conten
     return map;
   },
 };
+
+/** Changes a map while a snapshot shows what it was; then that goes, and the two layers are joined. */
+async function changeUnderSnapshot(
+  bench: MapBench,
+  change: (map: Content) => Promise<Content>,
+): Promise<Content> {
+  const map = await bench.write(await bench.create(0), 0, someBytes(10 * PAGE, 1));
+  await bench.contents.share(map);
+  const changed = await change(map);
+  await bench.contents.drop(map);
+  await bench.contents.sweepAll();
+  return changed;
+}
 
 /** What maps promise on every engine when one takes the place of another. */
 export function replacedMapContract(engine: string, open: OpenContents): void {

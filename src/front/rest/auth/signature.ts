@@ -49,8 +49,8 @@ export class MacKey {
 
 /** Whether one of the keys makes this MAC from the text. A near miss takes as long as a far one. */
 export function isSigned(base64: string, text: string, keys: readonly MacKey[]): boolean {
-  const given = Buffer.from(base64, "latin1");
   if (base64.length !== MAC_CHARS) return false;
+  const given = Buffer.from(base64, "latin1");
   for (const key of keys) {
     if (timingSafeEqual(Buffer.from(key.mac(text), "latin1"), given)) return true;
   }
