@@ -37,34 +37,30 @@ export function checksumOf(chunk: Bytes, extent: number): number {
   return (checksum32(chunk) ^ Math.imul(extent, EXTENT_FACTOR)) >>> 0;
 }
 
-/** Puts the checksums of a batch behind its chunks, and zeros behind the last one. Shows each chunk. */
-export function sealChunks(
-  pages: Bytes,
-  length: number,
-  chunkBytes: number,
-  extent: number,
-  show: (chunk: Bytes) => void = () => {},
-): void {
+/** The chunks of a batch, in the order of its bytes. */
+export function chunksIn(pages: Bytes, length: number, chunkBytes: number): Bytes[] {
+  const chunks: Bytes[] = [];
+  for (let left = length, at = 0; left > 0; left -= chunkBytes, at += chunkBytes + CHECKSUM_BYTES) {
+    chunks.push(pages.subarray(at, at + Math.min(left, chunkBytes)));
+  }
+  return chunks;
+}
+
+/** Puts the checksums of a batch behind its chunks, and zeros behind the last one. */
+export function sealChunks(pages: Bytes, length: number, chunkBytes: number, extent: number): void {
   let end = 0;
-  for (let left = length; left > 0; left -= chunkBytes) {
-    const chunk = pages.subarray(end, end + Math.min(left, chunkBytes));
-    show(chunk);
+  for (const chunk of chunksIn(pages, length, chunkBytes)) {
     end = pages.writeUInt32LE(checksumOf(chunk, extent), end + chunk.length);
   }
   pages.fill(NO_PAGE, end);
 }
 
-/** The same, and tells the remainder that the chunks leave for a CRC-64. */
-export function sealWithCrc64(
-  pages: Bytes,
-  length: number,
-  chunkBytes: number,
-  extent: number,
-): bigint {
+/** What the chunks of a batch leave for a CRC-64. */
+export function remainderOf(pages: Bytes, length: number, chunkBytes: number): bigint {
   let remainder = 0n;
-  sealChunks(pages, length, chunkBytes, extent, (chunk) => {
+  for (const chunk of chunksIn(pages, length, chunkBytes)) {
     remainder = crc64Remainder(chunk, remainder);
-  });
+  }
   return remainder;
 }
 

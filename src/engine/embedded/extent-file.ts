@@ -6,8 +6,8 @@ import { type FailStop, StoreError } from "../../store/store.ts";
 import { SYNC_FLAG } from "./direct-io.ts";
 import type { DiskPace } from "./disk-pace.ts";
 import { ReadMarks } from "./read-marks.ts";
+import { writeParts } from "./write-parts.ts";
 import { type Settle, WriteQueue } from "./write-queue.ts";
-import { type Batch, writeThreads } from "./write-threads.ts";
 
 /** From here on the next part is under way while one is sent, and the disk's pace is all that counts. */
 const LONG_STRETCH_BYTES = 2 * MIB;
@@ -45,8 +45,8 @@ export class ExtentFile {
   readonly #directFlag: number;
   readonly #pace: DiskPace;
   readonly #marks = new ReadMarks();
-  readonly #writes = new WriteQueue((batches, position, durably) =>
-    this.#writeAll(batches, position, durably),
+  readonly #writes = new WriteQueue((parts, position, durably) =>
+    this.#writeAll(parts, position, durably),
   );
   /** By the flags that they were opened with. */
   readonly #handles = new Map<number, Promise<FileHandle>>();
@@ -100,12 +100,9 @@ export class ExtentFile {
     if (this.#holders === 0) this.#onIdle(this);
   }
 
-  /**
-   * Writes all of it, with checksums: the batch must not change until it settles. What is not written
-   * durably is durable with the next `sync`.
-   */
-  write(batch: Batch, position: number, durably: boolean, settle: Settle): void {
-    this.#writes.write(batch, position, durably, settle);
+  /** The pages must not change until it settles. What is not written durably is so with the next `sync`. */
+  write(pages: Bytes, position: number, durably: boolean, settle: Settle): void {
+    this.#writes.write(pages, position, durably, settle);
   }
 
   /**
@@ -156,23 +153,17 @@ export class ExtentFile {
     await Promise.all(handles.map(async (handle) => (await handle).close()));
   }
 
-  async #writeAll(
-    batches: readonly Batch[],
-    position: number,
-    durably: boolean,
-  ): Promise<readonly bigint[]> {
+  async #writeAll(parts: readonly Bytes[], position: number, durably: boolean): Promise<void> {
     const { fd } = await this.#openToWrite(durably ? SYNC_FLAG : 0);
     if (this.#failure !== null) throw this.#failure;
-    let remainders: readonly bigint[];
     try {
-      remainders = await writeThreads.write({ fd, extent: this.extent, position, batches });
+      await writeParts(fd, parts, position);
     } catch (error) {
       const failure = writeError(error, this.path);
       // For all we know it is the sync that has failed.
       throw durably && failure.kind !== "full" ? this.#stop(failure) : failure;
     }
     if (durably && SYNC_FLAG === 0) await this.sync();
-    return remainders;
   }
 
   async #syncNow(): Promise<void> {

@@ -4,17 +4,16 @@ import { Crc64 } from "../../base/crc64.ts";
 import { MIB } from "../../base/limits.ts";
 import { Slabs } from "../../base/slabs.ts";
 import type { Address, Look, Onlooker, Written } from "../../store/extents.ts";
+import { type Crc64Look, crc64Thread } from "./crc64-thread.ts";
 import {
   bytesOnDisk,
   CHECKSUM_BYTES,
   chunkBytesOf,
-  ONE_CHUNK_BYTES_MAX,
+  chunksIn,
   STRIDE_BYTES,
   sealChunks,
-  sealWithCrc64,
 } from "./extent-chunks.ts";
 import type { ExtentFile } from "./extent-file.ts";
-import type { Batch } from "./write-threads.ts";
 
 /** Of one upload in memory: a batch gathers while others are written and looked at. */
 const OWN_BYTES_MAX = 3 * MIB;
@@ -103,7 +102,7 @@ export class ExtentUpload implements Written {
 
   #sendPages(pages: Bytes): Promise<this> {
     const piece = this.#piece as Piece;
-    const batch = new UploadBatch(pages, null, piece, this.#look.crc64);
+    const batch = new UploadBatch(pages, null, piece);
     batch.length = piece.bytesLeft;
     piece.bytesLeft = 0;
     this.#send(piece, batch);
@@ -152,7 +151,7 @@ export class ExtentUpload implements Written {
     if (wait !== undefined) return wait;
     if (!this.#mayGather()) return this.#progress();
     const slabs = this.#slabs;
-    this.#batch = new UploadBatch(slabs.take(), slabs, this.#piece as Piece, this.#look.crc64);
+    this.#batch = new UploadBatch(slabs.take(), slabs, this.#piece as Piece);
   }
 
   #mayGather(): boolean {
@@ -188,31 +187,28 @@ export class ExtentUpload implements Written {
 
   #send(piece: Piece, batch: UploadBatch): void {
     const { file, position, isOneBatch } = piece;
-    const size = bytesOnDisk(batch.length);
-    // Right after they came, its bytes are in the processor's cache.
-    if (!batch.crc64) batch.seal(size, file.extent, this.#look.crc64);
-    piece.position += size;
+    const pages = batch.seal(file.extent);
+    if (this.#look.crc64) batch.look(pages);
+    piece.position += pages.length;
     if (piece.bytesLeft === 0) this.#piece = null;
     this.#batch = null;
     this.#sent.push(batch);
     this.#unwritten++;
     this.#underWay++;
     const { onlooker } = this.#look;
-    file.write(batch, position, isOneBatch, {
-      written: (remainder) => {
-        if (batch.crc64) batch.remainder = remainder;
-        this.#written(batch);
-      },
+    file.write(pages, position, isOneBatch, {
+      written: () => this.#written(batch),
       failed: (error) => {
         this.#failure ??= { error };
         this.#written(batch);
       },
     });
     if (onlooker !== null) this.#show(batch, onlooker);
-    if (!isOneBatch) this.#syncAhead(file, size);
+    if (!isOneBatch) this.#syncAhead(file, pages.length);
   }
 
   #written(batch: UploadBatch): void {
+    batch.endLook();
     this.#unwritten--;
     this.#leave(batch);
   }
@@ -258,47 +254,56 @@ export class ExtentUpload implements Written {
 }
 
 /** Memory that is filled, written and looked at. */
-class UploadBatch implements Batch {
-  readonly slab: Bytes;
-  readonly chunkBytes: number;
-  readonly crc64: boolean;
+class UploadBatch {
+  readonly #slab: Bytes;
+  readonly #slabs: Slabs | null;
+  readonly #chunkBytes: number;
+  #end = 0;
+  #look: Crc64Look | null = null;
+  /** Counts the body's bytes. */
   length = 0;
+  /** What they leave for a CRC-64, once they are written. */
   remainder = 0n;
   /** Those who need it. */
   users = 1;
-  readonly #slabs: Slabs | null;
-  #end = 0;
 
   /** Of a piece. The memory goes back to where it came from, unless it is the sender's. */
-  constructor(slab: Bytes, slabs: Slabs | null, { chunkBytes }: Piece, crc64: boolean) {
-    this.slab = slab;
-    this.chunkBytes = chunkBytes;
-    // What is one chunk is gone through sooner than another thread would have fetched it.
-    this.crc64 = crc64 && chunkBytes !== ONE_CHUNK_BYTES_MAX;
+  constructor(slab: Bytes, slabs: Slabs | null, { chunkBytes }: Piece) {
+    this.#slab = slab;
     this.#slabs = slabs;
+    this.#chunkBytes = chunkBytes;
   }
 
   giveBack(): void {
-    this.#slabs?.giveBack(this.slab);
+    this.#slabs?.giveBack(this.#slab);
   }
 
-  seal(bytesOnDisk: number, extent: number, crc64: boolean): void {
-    const { length, chunkBytes } = this;
-    const pages = this.slab.subarray(0, bytesOnDisk);
-    if (crc64) this.remainder = sealWithCrc64(pages, length, chunkBytes, extent);
-    else sealChunks(pages, length, chunkBytes, extent);
+  /** Tells what is to be written. Right after they came, its bytes are in the processor's cache. */
+  seal(extent: number): Bytes {
+    const pages = this.#slab.subarray(0, bytesOnDisk(this.length));
+    sealChunks(pages, this.length, this.#chunkBytes, extent);
+    return pages;
+  }
+
+  /** Goes through the bytes for their CRC-64 while the disk takes them. */
+  look(pages: Bytes): void {
+    this.#look = crc64Thread.look(pages, this.length, this.#chunkBytes);
+  }
+
+  endLook(): void {
+    if (this.#look !== null) this.remainder = this.#look.remainder();
   }
 
   get isFull(): boolean {
-    return this.#end === this.slab.length;
+    return this.#end === this.#slab.length;
   }
 
   /** Takes what the present chunk has room for, `most` at most, and tells how much that was. */
   gather(part: Bytes, from: number, most: number): number {
-    const room = this.chunkBytes - (this.#end % STRIDE_BYTES);
+    const room = this.#chunkBytes - (this.#end % STRIDE_BYTES);
     const taken = Math.min(room, most, part.length - from);
     // Copies, too, and three times as fast as `copy`, which goes word by word where memory is shared.
-    this.slab.fill(part.subarray(from, from + taken), this.#end, this.#end + taken);
+    this.#slab.fill(part.subarray(from, from + taken), this.#end, this.#end + taken);
     this.length += taken;
     this.#end += taken;
     if (taken === room) this.#end += CHECKSUM_BYTES;
@@ -307,12 +312,7 @@ class UploadBatch implements Batch {
 
   /** The body's bytes, between their checksums. */
   chunks(): Bytes[] {
-    const chunks: Bytes[] = [];
-    const { chunkBytes } = this;
-    for (let left = this.length, at = 0; left > 0; left -= chunkBytes, at += STRIDE_BYTES) {
-      chunks.push(this.slab.subarray(at, at + Math.min(left, chunkBytes)));
-    }
-    return chunks;
+    return chunksIn(this.#slab, this.length, this.#chunkBytes);
   }
 }
 

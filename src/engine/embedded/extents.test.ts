@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import fs from "node:fs";
 import { mkdtemp, open, readdir, rm, stat, symlink, truncate, unlink } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -15,7 +17,6 @@ import type { StoreError } from "../../store/store.ts";
 import { SYNC_FLAG } from "./direct-io.ts";
 import { EmbeddedExtents } from "./extents.ts";
 import { fileHandles } from "./file-handles.fixture.ts";
-import { writeThreads } from "./write-threads.ts";
 
 extentsContract("embedded", async (t) => openIn(t, await newFolder(t)));
 
@@ -404,11 +405,23 @@ async function failNext(
   method: "datasync" | "sync" | "write" | "read",
   times = 1,
 ): Promise<void> {
-  const called = method === "write" ? writeThreads : await fileHandles();
-  const fail = async () => {
-    throw Object.assign(new Error("input/output error"), { code: "EIO" });
-  };
-  t.mock.method(called, method as never, fail as never, { times });
+  const error = Object.assign(new Error("input/output error"), { code: "EIO" });
+  if (method === "write") {
+    let left = times;
+    const { writev } = fs;
+    t.mock.method(fs, "writev", (...called: Parameters<typeof writev>) => {
+      if (left-- > 0) process.nextTick(called.at(-1) as unknown as () => void, error);
+      else writev(...called);
+    });
+    syncBuiltinESMExports();
+    t.after(() => {
+      t.mock.restoreAll();
+      syncBuiltinESMExports();
+    });
+    return;
+  }
+  const fail = () => Promise.reject(error);
+  t.mock.method(await fileHandles(), method as never, fail as never, { times });
 }
 
 async function flipBit(path: string, position: number): Promise<void> {

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { mkdtemp, open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
-import { behind } from "./write-parts.ts";
+import { behind, writeParts } from "./write-parts.ts";
 
 const PARTS = ["abc", "d", "efgh"].map((text) => Buffer.from(text));
 
@@ -16,3 +19,17 @@ for (const [bytes, left] of [
     assert.deepEqual(behind(PARTS, bytes).map(String), left);
   });
 }
+
+test("they come to lie one behind the other", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "lazuli-write-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const file = await open(join(folder, "file"), "w+");
+  await writeParts(file.fd, PARTS, 3);
+  const { buffer } = await file.read(Buffer.alloc(20), 0, 20, 0);
+  await file.close();
+  assert.equal(buffer.toString("latin1"), "\0\0\0abcdefgh".padEnd(20, "\0"));
+});
+
+test("what no file takes is told", async () => {
+  await assert.rejects(writeParts(1_000_000, PARTS, 0), { code: "EBADF" });
+});

@@ -1,4 +1,4 @@
-import { writev, writevSync } from "node:fs";
+import { writev } from "node:fs";
 import type { Bytes } from "../../base/bytes.ts";
 
 /** Writes buffers one behind the other, all of them: a disk may take less at a time. */
@@ -13,16 +13,6 @@ export function writeParts(fd: number, parts: readonly Bytes[], position: number
     };
     go(parts, position);
   });
-}
-
-/** The same, for a thread that has nothing else to do meanwhile. */
-export function writePartsSync(fd: number, parts: readonly Bytes[], position: number): void {
-  let rest = parts;
-  for (let at = position; rest.length > 0; ) {
-    const bytes = writevSync(fd, rest, at);
-    at += bytes;
-    rest = behind(rest, bytes);
-  }
 }
 
 /** What is left of some buffers when their first bytes are done with. */

@@ -1,21 +1,16 @@
-import { bytesOnDisk } from "./extent-chunks.ts";
-import type { Batch } from "./write-threads.ts";
+import type { Bytes } from "../../base/bytes.ts";
 
 /** Groups on their way to the disk at one time. What comes meanwhile makes up the next ones. */
 const GROUPS_MAX = 2;
 /** Less would have a pool of threads, and a virtual disk, woken up more often for a long body. */
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Writes batches one behind the other, and tells a remainder for each of them. */
-type Write = (
-  batches: readonly Batch[],
-  position: number,
-  durably: boolean,
-) => Promise<readonly bigint[]>;
+/** Writes buffers one behind the other. */
+type Write = (parts: readonly Bytes[], position: number, durably: boolean) => Promise<void>;
 
 /** What came of a write. No promise: there is one for many. */
 export interface Settle {
-  written(remainder: bigint): void;
+  written(): void;
   failed(error: unknown): void;
 }
 
@@ -36,8 +31,8 @@ export class WriteQueue {
   }
 
   /** The bytes must not change until it settles. Fails alone, even if it went with others. */
-  write(batch: Batch, position: number, durably: boolean, settle: Settle): void {
-    this.#waiting.push({ batch, bytes: bytesOnDisk(batch.length), position, durably, settle });
+  write(pages: Bytes, position: number, durably: boolean, settle: Settle): void {
+    this.#waiting.push({ pages, position, durably, settle });
     this.#wake();
   }
 
@@ -62,24 +57,21 @@ export class WriteQueue {
 
   async #writeGroup(group: readonly QueuedWrite[]): Promise<void> {
     const [first, ...others] = group as [QueuedWrite, ...QueuedWrite[]];
-    const batches = group.map(({ batch }) => batch);
+    const parts = group.map(({ pages }) => pages);
     const durably = group.some((queued) => queued.durably);
-    let remainders: readonly bigint[];
     try {
-      remainders = await this.#write(batches, first.position, durably);
+      await this.#write(parts, first.position, durably);
     } catch (error) {
       if (others.length === 0) first.settle.failed(error);
       else for (const queued of group) await this.#writeGroup([queued]);
       return;
     }
-    for (const [at, { settle }] of group.entries()) settle.written(remainders[at] as bigint);
+    for (const { settle } of group) settle.written();
   }
 }
 
 interface QueuedWrite {
-  readonly batch: Batch;
-  /** What it takes on disk. */
-  readonly bytes: number;
+  readonly pages: Bytes;
   readonly position: number;
   readonly durably: boolean;
   readonly settle: Settle;
@@ -89,13 +81,13 @@ interface QueuedWrite {
 function nextGroup(waiting: QueuedWrite[]): QueuedWrite[] {
   const first = waiting.shift() as QueuedWrite;
   const group = [first];
-  let bytes = first.bytes;
+  let bytes = first.pages.length;
   for (let at = 0; at < waiting.length; ) {
     const next = waiting[at] as QueuedWrite;
     const follows = next.position === first.position + bytes;
-    if (follows && bytes + next.bytes <= GROUP_BYTES_MAX) {
+    if (follows && bytes + next.pages.length <= GROUP_BYTES_MAX) {
       group.push(next);
-      bytes += next.bytes;
+      bytes += next.pages.length;
       waiting.splice(at, 1);
     } else {
       at++;

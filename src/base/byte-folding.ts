@@ -7,7 +7,7 @@ import {
   get,
   I32,
   I32_ADD,
-  I32_LE_U,
+  I32_LT_U,
   i32,
   loadVector,
   set,
@@ -16,9 +16,10 @@ import {
   whileTrue,
 } from "./wasm-code.ts";
 
-const WORD_BYTES = 8;
 const VECTOR_BYTES = 16;
+/** Vectors that are added up in one turn of the loop. */
 const UNROLLED = 4;
+const TURN_BYTES = UNROLLED * VECTOR_BYTES;
 /** As much is folded at one go. */
 const BLOCK_BYTES_MAX = 64 * KIB;
 
@@ -28,17 +29,18 @@ const UNTIL = 1;
 const BEFORE = 2;
 const TO = 3;
 
-/** Adds up vectors and what lies at the taps. `before` is where the last tap of the first one is. */
+/** Adds up vectors and what lies at the taps. `before` is as far before the first one as there is room. */
 type Fold = (at: number, until: number, before: number, to: number) => void;
 
 /**
  * Makes many bytes few that have the same checksum. A CRC is the remainder of a division by a
  * polynomial, so the remainder of a division by any multiple of it has the same CRC. This one divides
- * by a multiple with few terms: a word of the quotient is a word of the bytes and some words of the
- * quotient before it, added up, and no table is asked. Modulo 2, the 64th power of a polynomial in x
- * is the same polynomial in x to the 64th: so its exponents count words as well as bits.
+ * by a multiple with few terms: a byte of the quotient is a byte of the bytes and some bytes of the
+ * quotient before it, added up, and no table is asked. Modulo 2, the eighth power of a polynomial in x
+ * is the same polynomial in x to the eighth: so its exponents count bytes as well as bits. That vectors
+ * do not begin where the processor likes it costs less than terms do, or memory that is far away.
  */
-export class WordFolding {
+export class ByteFolding {
   /** Where what is left of a block lies in aligned memory. */
   readonly restAt: number;
   readonly restUntil: number;
@@ -47,24 +49,29 @@ export class WordFolding {
   /** Filling shared memory with a number goes byte by byte. */
   readonly #zeros: Bytes;
   readonly #beforeAt: number;
+  /** Where the last tap of the first byte is. */
+  readonly #stateAt: number;
   readonly #fold: Fold;
 
-  /** `exponents` of the multiple's terms, the highest, which is even, first, and 0 last. */
+  /** `exponents` of the multiple's terms, the highest first, and 0 last. */
   constructor(exponents: readonly number[]) {
     const degree = exponents[0] as number;
-    this.#restBytes = degree * WORD_BYTES;
+    // The division may end sooner than it must.
+    this.#restBytes = Math.ceil(degree / TURN_BYTES) * TURN_BYTES;
     this.restAt = placeInAlignedMemory(alignedBytes(this.#restBytes)) as number;
     this.restUntil = this.restAt + this.#restBytes;
     // Before the quotient there are zeros, and behind it, too.
     this.#quotient = alignedBytes(this.#restBytes + BLOCK_BYTES_MAX);
     this.#zeros = Buffer.alloc(this.#restBytes);
     this.#beforeAt = placeInAlignedMemory(this.#quotient) as number;
-    this.#fold = compileFold(exponents.slice(1).map((exponent) => degree - exponent));
+    this.#stateAt = this.#restBytes - degree;
+    const taps = exponents.slice(1).map((exponent) => degree - exponent);
+    this.#fold = compileFold(taps, this.#restBytes);
   }
 
   /** How many of so many bytes can be folded at one go; 0 if that is not worth it. */
   bytesOf(length: number): number {
-    const bytes = Math.min(length - (length % VECTOR_BYTES), BLOCK_BYTES_MAX);
+    const bytes = Math.min(length - (length % TURN_BYTES), BLOCK_BYTES_MAX);
     return bytes >= 2 * this.#restBytes ? bytes : 0;
   }
 
@@ -76,43 +83,36 @@ export class WordFolding {
     const room = this.#restBytes;
     const until = bytes - room;
     const before = this.#beforeAt;
-    // Only the last tap of the first word is here.
-    this.#quotient.writeBigInt64LE(state);
+    // Of all taps only the last ones of the first bytes see it.
+    this.#quotient.writeBigInt64LE(state, this.#stateAt);
     this.#fold(at, at + until, before, before + room);
     this.#quotient.fill(this.#zeros, room + until, room + bytes);
     this.#fold(at + until, at + bytes, before + until, this.restAt);
   }
 }
 
-function compileFold(taps: readonly number[]): Fold {
-  const room = Math.max(...taps) * WORD_BYTES;
+function compileFold(taps: readonly number[], room: number): Fold {
   const foldVector = (offset: number): Code => [
     ...get(TO),
     ...[...get(AT), ...loadVector(offset)],
     ...taps.flatMap((tap) => [
-      ...[...get(BEFORE), ...loadVector(room - tap * WORD_BYTES + offset)],
+      ...[...get(BEFORE), ...loadVector(room - tap + offset)],
       ...V128_XOR,
     ]),
     ...storeVector(offset),
   ];
-  const foldVectors = (count: number): Code =>
-    whileTrue(
-      [...get(AT), ...i32(count * VECTOR_BYTES), I32_ADD, ...get(UNTIL), I32_LE_U],
-      [
-        ...Array.from({ length: count }, (_, index) => foldVector(index * VECTOR_BYTES)).flat(),
-        ...[AT, BEFORE, TO].flatMap((local) => [
-          ...[...get(local), ...i32(count * VECTOR_BYTES), I32_ADD],
-          ...set(local),
-        ]),
-      ],
-    );
+  const code = whileTrue(
+    [...get(AT), ...get(UNTIL), I32_LT_U],
+    [
+      ...Array.from({ length: UNROLLED }, (_, index) => foldVector(index * VECTOR_BYTES)).flat(),
+      ...[AT, BEFORE, TO].flatMap((local) => [
+        ...[...get(local), ...i32(TURN_BYTES), I32_ADD],
+        ...set(local),
+      ]),
+    ],
+  );
   return compile<Fold>(
-    {
-      parameters: [I32, I32, I32, I32],
-      results: [],
-      locals: [],
-      code: [...foldVectors(UNROLLED), ...foldVectors(1)],
-    },
+    { parameters: [I32, I32, I32, I32], results: [], locals: [], code },
     alignedMemory,
   );
 }

@@ -1,0 +1,103 @@
+/** Bytes in aligned memory, in chunks with checksums between them. */
+export interface Chunks {
+  readonly place: number;
+  /** Counts the bytes without the checksums. */
+  readonly length: number;
+  readonly chunkBytes: number;
+}
+
+/** As many may be asked for at one time: a power of 2. */
+export const SLOTS = 1024;
+const LAST_SLOT = SLOTS - 1;
+
+// What is signalled: how many were asked for, how many the thread is done with, and whether it sleeps.
+const ASKED = 0;
+const DONE_WITH = 1;
+const ASLEEP = 2;
+const SIGNALS_BYTES = 64;
+
+// What a slot holds, by turns: place, length, length of chunks, and the state.
+const NUMBERS_PER_SLOT = 4;
+const STATE = 3;
+const UNWANTED = 0;
+const WANTED = 1;
+const COMPUTED = 2;
+
+const SLOTS_BYTES = SLOTS * NUMBERS_PER_SLOT * 4;
+const REMAINDERS_BYTES = SLOTS * 8;
+
+/**
+ * Chunks whose remainders are wanted for a CRC-64, in memory that two threads share: one asks, the other
+ * computes, in the order of what was asked. No answer is sent: the one who asked looks whether it
+ * is there when it is needed. So nobody ever waits for the other, and a message, which would take longer
+ * than the remainder of 64 KiB does, is saved.
+ */
+export class Crc64Queue {
+  readonly memory: SharedArrayBuffer;
+  readonly #signals: Int32Array;
+  readonly #slots: Uint32Array;
+  readonly #remainders: BigInt64Array;
+  /** For the one who asks: slots whose answer was not looked for yet. */
+  readonly #isAwaited: boolean[] = new Array(SLOTS).fill(false);
+  /** For the thread. Both count on and on, through all 32 bits. */
+  #next = 0;
+  #asked = 0;
+
+  constructor(memory = new SharedArrayBuffer(SIGNALS_BYTES + SLOTS_BYTES + REMAINDERS_BYTES)) {
+    this.memory = memory;
+    this.#signals = new Int32Array(memory, 0, SIGNALS_BYTES / 4);
+    this.#slots = new Uint32Array(memory, SIGNALS_BYTES, SLOTS * NUMBERS_PER_SLOT);
+    this.#remainders = new BigInt64Array(memory, SIGNALS_BYTES + SLOTS_BYTES, SLOTS);
+  }
+
+  /** Tells the slot in which the remainder will be; null if there is none left. */
+  ask({ place, length, chunkBytes }: Chunks): number | null {
+    const slot = this.#asked & LAST_SLOT;
+    const ahead = (this.#asked - Atomics.load(this.#signals, DONE_WITH)) | 0;
+    if (this.#isAwaited[slot] || ahead >= SLOTS) return null;
+    this.#isAwaited[slot] = true;
+    const at = slot * NUMBERS_PER_SLOT;
+    this.#slots[at] = place;
+    this.#slots[at + 1] = length;
+    this.#slots[at + 2] = chunkBytes;
+    Atomics.store(this.#slots, at + STATE, WANTED);
+    this.#asked = (this.#asked + 1) | 0;
+    Atomics.store(this.#signals, ASKED, this.#asked);
+    return slot;
+  }
+
+  /** Worth its while only once for all that was asked in a turn of the event loop. */
+  wake(): void {
+    if (Atomics.load(this.#signals, ASLEEP) === 1) Atomics.notify(this.#signals, ASKED);
+  }
+
+  /** The remainder, if it was computed; null if not, and then it is no longer wanted. */
+  take(slot: number): bigint | null {
+    this.#isAwaited[slot] = false;
+    const state = Atomics.exchange(this.#slots, slot * NUMBERS_PER_SLOT + STATE, UNWANTED);
+    return state === COMPUTED ? (this.#remainders[slot] as bigint) : null;
+  }
+
+  /** For the thread: computes one remainder, if it is still wanted. False if nothing is left to do. */
+  computeNext(remainderOf: (chunks: Chunks) => bigint): boolean {
+    if (this.#next === Atomics.load(this.#signals, ASKED)) return false;
+    const slot = this.#next & LAST_SLOT;
+    const at = slot * NUMBERS_PER_SLOT;
+    if (Atomics.load(this.#slots, at + STATE) === WANTED) {
+      const [place, length, chunkBytes] = this.#slots.subarray(at, at + STATE);
+      this.#remainders[slot] = remainderOf({ place, length, chunkBytes } as Chunks);
+      Atomics.store(this.#slots, at + STATE, COMPUTED);
+    }
+    // From here on the slot is the other's.
+    this.#next = (this.#next + 1) | 0;
+    Atomics.store(this.#signals, DONE_WITH, this.#next);
+    return true;
+  }
+
+  /** For the thread: until there is something to do. */
+  sleep(): void {
+    Atomics.store(this.#signals, ASLEEP, 1);
+    Atomics.wait(this.#signals, ASKED, this.#next);
+    Atomics.store(this.#signals, ASLEEP, 0);
+  }
+}

@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Worker } from "node:worker_threads";
+import { alignedBytes, placeInAlignedMemory } from "../../base/aligned-bytes.ts";
+import { someBytes } from "../../store/bodies.fixture.ts";
+import { Crc64Queue } from "./crc64-queue.ts";
+import { Crc64Thread, newCrc64Worker } from "./crc64-thread.ts";
+import { bytesOnDisk, chunkBytesOf, remainderOf } from "./extent-chunks.ts";
+
+const LENGTHS = [1, 16_383, 16_384, 65_536, 65_537, 1_000_000];
+
+function batchOf(length: number): Buffer {
+  const pages = alignedBytes(bytesOnDisk(length));
+  pages.fill(someBytes(pages.length, length), 0, pages.length);
+  return pages;
+}
+
+/** Of each length: what the thread's look tells, and what it should. */
+function looks(thread: Crc64Thread) {
+  return LENGTHS.map((length) => {
+    const pages = batchOf(length);
+    const look = thread.look(pages, length, chunkBytesOf(length));
+    return { look, expected: remainderOf(pages, length, chunkBytesOf(length)) };
+  });
+}
+
+test("the worker computes what is asked, also in memory that came later", async (t) => {
+  const queue = new Crc64Queue();
+  const worker = newCrc64Worker(queue.memory);
+  t.after(() => worker.terminate());
+  for (const length of LENGTHS) {
+    alignedBytes(20_000_000);
+    const pages = batchOf(length);
+    const chunkBytes = chunkBytesOf(length);
+    const place = placeInAlignedMemory(pages) as number;
+    let computed: bigint | null = null;
+    for (let turns = 1; computed === null; turns *= 2) {
+      const slot = queue.ask({ place, length, chunkBytes }) as number;
+      queue.wake();
+      for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+      computed = queue.take(slot);
+    }
+    assert.equal(computed, remainderOf(pages, length, chunkBytes));
+  }
+});
+
+test("remainders are told, whether the thread was there in time or not", async () => {
+  const thread = new Crc64Thread();
+  for (let round = 0; round < 50; round++) {
+    for (const { look, expected } of looks(thread)) {
+      if (round % 2 === 1) await new Promise(setImmediate);
+      assert.equal(look.remainder(), expected);
+    }
+  }
+});
+
+test("more may be asked for than there are slots", () => {
+  const thread = new Crc64Thread();
+  const all = Array.from({ length: 300 }, () => looks(thread)).flat();
+  for (const { look, expected } of all) assert.equal(look.remainder(), expected);
+});
+
+test("a thread that ends takes nothing along, and another one begins", async () => {
+  const workers: Worker[] = [];
+  const thread = new Crc64Thread(() => {
+    workers.push(new Worker("throw new Error('no thread')", { eval: true }));
+    return workers.at(-1) as Worker;
+  });
+  for (let round = 1; round <= 3; round++) {
+    const all = looks(thread);
+    assert.equal(workers.length, round);
+    const worker = workers.at(-1) as Worker;
+    worker.ref();
+    await new Promise((resolve) => worker.once("exit", resolve));
+    for (const { look, expected } of all) assert.equal(look.remainder(), expected);
+  }
+});
