@@ -4,21 +4,13 @@ import { KIB } from "../../base/limits.ts";
 import { type Entry, StoreError } from "../../store/store.ts";
 import { SEAL_BYTES, seal, unseal } from "./envelope.ts";
 import type { Lmdb } from "./lmdb.ts";
+import { RecentRecords } from "./recent-records.ts";
 
 const SCRATCH_BYTES = 64 * KIB;
-/** A power of two. */
-const RECENT_SLOTS = 8_192;
-const RECENT_BYTES_MAX = KIB;
 const SPACES = 256;
 const PROVEN_STARTS_MAX = 4_096;
 /** Stands for the last key of a space as long as nothing can be proved there. */
 const NEVER_BEHIND = Buffer.alloc(KEY_BYTES_MAX + 1, 0xff);
-
-interface Recent {
-  readonly key: Bytes;
-  /** Undefined if there is none. */
-  readonly value: Bytes | undefined;
-}
 
 /**
  * lmdb with every value sealed: what is read is what was written, or a "damaged" error. A key that is
@@ -29,11 +21,8 @@ export class SealedRecords {
   readonly #lmdb: Lmdb;
   /** lmdb copies a value while it takes it, so that one place serves all of them. */
   readonly #scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
-  /**
-   * What was read last: some records are asked for with every request. While one is being changed,
-   * nobody reads it here, for the overlay has what it will be.
-   */
-  readonly #recent: (Recent | undefined)[] = new Array(RECENT_SLOTS).fill(undefined);
+  /** While one of them is being changed, nobody reads it here: the overlay has what it will be. */
+  readonly #recent = new RecentRecords();
 
   /**
    * The last key that lmdb has, or may have, of each space: null if it has none, undefined if nobody
@@ -75,13 +64,11 @@ export class SealedRecords {
 
   #find(key: Bytes): Bytes | undefined {
     if (this.#isBehindAll(key)) return undefined;
-    const slot = slotOf(key);
-    const recent = this.#recent[slot];
-    if (recent?.key.equals(key)) return recent.value;
+    const recent = this.#recent.find(key);
+    if (recent !== undefined) return recent.value;
     const sealed = this.#lmdb.get(key);
     const value = sealed === undefined ? undefined : unseal(key, sealed);
-    const isShort = value === undefined || value.length <= RECENT_BYTES_MAX;
-    if (isShort) this.#recent[slot] = { key, value };
+    this.#recent.keep(key, value);
     return value;
   }
 
@@ -96,12 +83,12 @@ export class SealedRecords {
     const room = size <= SCRATCH_BYTES ? this.#scratch : Buffer.allocUnsafeSlow(size);
     this.#noteKey(key);
     this.#lmdb.putSync(key, seal(key, value, room));
-    this.#recent[slotOf(key)] = undefined;
+    this.#recent.forget(key);
   }
 
   remove(key: Bytes): void {
     this.#lmdb.removeSync(key);
-    this.#recent[slotOf(key)] = undefined;
+    this.#recent.forget(key);
   }
 
   /** All that was put and removed so far is what lmdb reads: spaces may end before they did. */
@@ -210,11 +197,4 @@ export class SealedRecords {
 function outOfOrder(key: Bytes): StoreError {
   const message = `the record ${key.toString("hex")} is not where it belongs: keys are damaged on disk`;
   return new StoreError("damaged", message);
-}
-
-/** Many keys differ in their last bytes only: every bit of those has its say in the slot (FNV-1a). */
-function slotOf(key: Bytes): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ (key[at] as number), 0x01000193);
-  return (hash ^ (hash >>> 15)) & (RECENT_SLOTS - 1);
 }
