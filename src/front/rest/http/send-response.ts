@@ -8,6 +8,7 @@ import type { ResponseBody, ResponseStream, RestRequest, RestResponse } from "./
 import type { IncomingRequest } from "./incoming-request.ts";
 import type { ListenerLimits } from "./limits.ts";
 import type { Pace } from "./pace.ts";
+import { SendTurns } from "./send-turns.ts";
 
 /** Larger pieces would make a slow reader look like one that has stopped. */
 const SLICE_BYTES_MAX = 512 * KIB;
@@ -173,6 +174,8 @@ function mayStateLength(request: IncomingRequest, status: number): boolean {
   return request.method !== "HEAD" && status !== 204 && status !== 304;
 }
 
+const turns = new SendTurns();
+
 /** Hands over one slice after the other, no faster than the client takes them. */
 async function sendParts(output: Socket, body: Bytes | ResponseStream): Promise<void> {
   let wake = (): void => {};
@@ -184,6 +187,8 @@ async function sendParts(output: Socket, body: Bytes | ResponseStream): Promise<
       left -= lengthOf(parts);
       if (left < 0) return false;
       for (const slice of slicesOf(parts)) {
+        const turn = turns.next();
+        if (turn !== undefined) await turn;
         if (output.destroyed) return false;
         await new Promise<void>((resolve) => {
           wake = resolve;
