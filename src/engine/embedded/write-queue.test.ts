@@ -111,14 +111,32 @@ test("of a group that fails, each is tried alone, and fails alone", async () => 
   await Promise.all([sound, refused]);
 });
 
+test("small bodies do not wait for all of the large ones, nor these for them", async () => {
+  const disk = new HandDisk();
+  const large = [0, 100, 200, 300, 400].map((position) => disk.write(position, 10));
+  const small = [500, 600, 700].map((position) => disk.write(position, 1, true));
+  await disk.turn();
+  const order: number[] = [];
+  while (disk.seen.length > 0) {
+    order.push((disk.seen[0] as [number, number])[0]);
+    await disk.end();
+  }
+  assert.deepEqual(order, [500, 0, 600, 100, 700, 200, 300, 400]);
+  await Promise.all([...large, ...small]);
+});
+
 test("a group is durable if one of its writes is to be", async () => {
   const disk = new HandDisk();
-  const all = [disk.write(0, 10), disk.write(10, 10, true), disk.write(50, 10)];
+  const writes = [[90, true], [0], [10, true], [50]] as [number, boolean?][];
+  const all = writes.map(([position, durably]) => disk.write(position, 10, durably));
   await disk.turn();
-  assert.deepEqual(
-    disk.writes.map(({ durably }) => durably),
-    [true, false],
-  );
+  assert.deepEqual(disk.seen, [
+    [90, 10],
+    [0, 20],
+  ]);
+  assert.ok(disk.writes.every(({ durably }) => durably));
+  await disk.end();
+  assert.equal(disk.writes.at(-1)?.durably, false);
   await disk.end();
   await disk.end();
   await Promise.all(all);

@@ -24,6 +24,8 @@ export class WriteQueue {
   readonly #waiting: QueuedWrite[] = [];
   #groups = 0;
   #isAwake = false;
+  /** Whether the next group should be one that is to be durable. */
+  #isDurableNext = true;
 
   /** `write` syncs them, too, if they are to be durable. */
   constructor(write: Write) {
@@ -48,7 +50,9 @@ export class WriteQueue {
   #go(): void {
     while (this.#groups < GROUPS_MAX && this.#waiting.length > 0) {
       this.#groups++;
-      this.#writeGroup(nextGroup(this.#waiting)).finally(() => {
+      const group = nextGroup(this.#waiting, this.#isDurableNext);
+      this.#isDurableNext = group[0]?.durably === false;
+      this.#writeGroup(group).finally(() => {
         this.#groups--;
         this.#go();
       });
@@ -77,9 +81,14 @@ interface QueuedWrite {
   readonly settle: Settle;
 }
 
-/** Takes the write that waits for longest, and those that follow it in the file. */
-function nextGroup(waiting: QueuedWrite[]): QueuedWrite[] {
-  const first = waiting.shift() as QueuedWrite;
+/**
+ * Takes the write that waits for longest, and those that follow it in the file. Those that are to be
+ * durable and the others go by turns: the first are whole bodies, the others some of many
+ * bytes, and a small body should not have to wait for all that large ones have sent.
+ */
+function nextGroup(waiting: QueuedWrite[], durably: boolean): QueuedWrite[] {
+  const longest = waiting.findIndex((queued) => queued.durably === durably);
+  const [first] = waiting.splice(Math.max(longest, 0), 1) as [QueuedWrite];
   const group = [first];
   let bytes = first.pages.length;
   for (let at = 0; at < waiting.length; ) {
