@@ -46,6 +46,7 @@ export function readContent(view: View, setup: ReadingSetup): Reading {
     },
     wholeOf: bytesAtHand,
     lenderOf: (stretch) => lenderOfStretch(extents, stretch),
+    areSame: areSameStretches,
     onClose,
   });
 }
@@ -53,6 +54,14 @@ export function readContent(view: View, setup: ReadingSetup): Reading {
 export function lenderOfStretch(extents: Extents, stretch: Stretch): Lender {
   if (Buffer.isBuffer(stretch)) return new WholeLender([stretch]);
   return extents.lender(stretch.at, stretch.from, stretch.length);
+}
+
+export function areSameStretches(one: Stretch, other: Stretch): boolean {
+  if (Buffer.isBuffer(one)) return Buffer.isBuffer(other) && one.equals(other);
+  if (Buffer.isBuffer(other) || one.from !== other.from || one.length !== other.length)
+    return false;
+  // Where something lies nothing else ever will: numbers of extents are not used again.
+  return one.at.extent === other.at.extent && one.at.offset === other.at.offset;
 }
 
 /** Keeps the extents of these stretches where they are. */

@@ -1,6 +1,7 @@
 import type { Bytes } from "../base/bytes.ts";
 import { givenAway, type Lender, type Loan } from "../base/loan.ts";
 import {
+  areSameStretches,
   bytesAtHand,
   holdAll,
   lenderOfStretch,
@@ -54,6 +55,10 @@ export function readRange(view: View, setup: RangeReadingSetup): Reading {
     wholeOf,
     lenderOf: (stretch) =>
       isHole(stretch) ? new ZeroLender(stretch.zeroes) : lenderOfStretch(extents, stretch),
+    areSame: (one, other) =>
+      isHole(one) || isHole(other)
+        ? isHole(one) && isHole(other) && one.zeroes === other.zeroes
+        : areSameStretches(one, other),
     onClose,
   });
 }

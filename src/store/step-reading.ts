@@ -21,6 +21,7 @@ export interface StepReadingSetup<Stretch> {
   /** All of it, if it is at hand. */
   wholeOf(stretches: readonly Stretch[]): Bytes | null;
   lenderOf(stretch: Stretch): Lender;
+  areSame(one: Stretch, other: Stretch): boolean;
   /** Called when the reading is closed. */
   onClose(): void;
 }
@@ -35,6 +36,8 @@ export class StepReading<Stretch> implements Reading {
   readonly isSettled: boolean;
   readonly #setup: StepReadingSetup<Stretch>;
   readonly #until: number;
+  /** Whether the first step found everything. */
+  readonly #isComplete: boolean;
   #step: Step<Stretch>;
   /** The stretch of this step that comes next, and what lends the bytes of the one before. */
   #next = 0;
@@ -46,9 +49,9 @@ export class StepReading<Stretch> implements Reading {
     this.#setup = setup;
     this.#until = setup.from + setup.length;
     this.#step = setup.find(view, setup.from);
-    const isComplete = this.#step.until === this.#until;
-    this.isSettled = isComplete || !setup.mayChange;
-    this.whole = isComplete ? setup.wholeOf(this.#step.stretches) : null;
+    this.#isComplete = this.#step.until === this.#until;
+    this.isSettled = this.#isComplete || !setup.mayChange;
+    this.whole = this.#isComplete ? setup.wholeOf(this.#step.stretches) : null;
   }
 
   async lend(bytes: number): Promise<Loan | null> {
@@ -59,6 +62,18 @@ export class StepReading<Stretch> implements Reading {
       const stretch = this.#step.stretches[this.#next++];
       if (stretch !== undefined) this.#lender = this.#setup.lenderOf(stretch);
     }
+  }
+
+  isSameAs(other: Reading): boolean {
+    if (!(other instanceof StepReading) || other.length !== this.length) return false;
+    const { stretches } = this.#step;
+    const others: readonly Stretch[] = other.#step.stretches;
+    return (
+      this.#isComplete &&
+      other.#isComplete &&
+      stretches.length === others.length &&
+      stretches.every((stretch, at) => this.#setup.areSame(stretch, others[at] as Stretch))
+    );
   }
 
   close(): void {

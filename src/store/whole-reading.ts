@@ -21,6 +21,10 @@ export class WholeReading implements Reading {
     return this.#lender.lend();
   }
 
+  isSameAs(other: Reading): boolean {
+    return other.whole?.equals(this.whole) === true;
+  }
+
   close(): void {}
 }
 

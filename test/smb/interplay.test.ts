@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { MIB } from "../../src/base/limits.ts";
 import { STATUS } from "../../src/front/smb/nt-status.ts";
 import { DELETE, READ, WRITE } from "../../src/rules/share-mode.ts";
 import {
@@ -38,6 +39,25 @@ for (const operation of FILE_OPERATIONS) {
     }
   });
 }
+
+test("who reads a file on and on over SMB reads what REST has written meanwhile", async () => {
+  const { name, file } = await newFile();
+  const parts = ["a", "b", "c", "d", "e", "f"].map((letter) => letter.repeat(MIB));
+  await file.uploadData(Buffer.from(parts.join("")));
+  const handle = await files.open(name);
+  for (const at of parts.keys()) {
+    // The parts behind this one may be on their way from the disk already.
+    const behind = at + 1 + (at % 2);
+    if (behind < parts.length) {
+      const text = `new ${at} `.padEnd(1_000, "!");
+      await file.uploadRange(text, behind * MIB + at, text.length);
+      const old = parts[behind] as string;
+      parts[behind] = old.slice(0, at) + text + old.slice(at + text.length);
+    }
+    assert.ok((await files.read(handle, at * MIB, MIB)) === parts[at], `part ${at}`);
+  }
+  assert.equal(await files.end(handle), 0);
+});
 
 test("a pending delete is 409 for REST, hidden from lists, taken back, and 404 in the end", async () => {
   const { name, file } = await newFile();

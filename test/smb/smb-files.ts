@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { ACCESS } from "../../src/front/smb/codec/access.ts";
 import { COMMAND } from "../../src/front/smb/codec/header.ts";
 import { HEADER_BYTES, Writer } from "../../src/front/smb/codec/wire.ts";
+import { CREDIT_BYTES } from "../../src/front/smb/limits.ts";
 import {
   type Offer,
   type Reply,
@@ -107,7 +108,8 @@ export class SmbFiles {
 
   async read(handle: SmbHandle, from: number, length: number): Promise<string> {
     const body = new Writer().u16(49).u16(0).u32(length).u64(from).bytes(handle).zeros(17).done();
-    const { status, bytes } = await this.client.call(COMMAND.read, body);
+    const charge = Math.max(1, Math.ceil(length / CREDIT_BYTES));
+    const { status, bytes } = await this.client.call(COMMAND.read, body, { charge });
     if (status !== 0) return `status 0x${status.toString(16)}`;
     const count = bytes.readUInt32LE(HEADER_BYTES + 4);
     return bytes.subarray(HEADER_BYTES + 16, HEADER_BYTES + 16 + count).toString();

@@ -2,6 +2,7 @@ import type { Bytes } from "../../base/bytes.ts";
 import type { HandleAsked } from "../../service/file/admit-handle.ts";
 import { type CloseHandleDone, closeHandle } from "../../service/file/close-handle.ts";
 import type { ShareAddress } from "../../service/file/context.ts";
+import { ReadAhead } from "../../service/file/read-ahead.ts";
 import { setOpenItem } from "../../service/file/set-open-item.ts";
 import type { FileId } from "./codec/file-id.ts";
 import type { Durability } from "./durable-opens.ts";
@@ -85,6 +86,8 @@ export class FileOpen extends OpenBase {
   /** What became of it, once it is closed. */
   closed: CloseHandleDone | null = null;
   readonly writeTime: WriteTime;
+  /** What its client is likely to read next. */
+  readonly ahead: ReadAhead;
   #channelSequence = 0;
   readonly #server: SmbServer;
 
@@ -101,6 +104,7 @@ export class FileOpen extends OpenBase {
     this.names = parts.names;
     this.action = parts.action;
     this.asked = { at: parts.at, item: parts.item, handle: parts.handle };
+    this.ahead = new ReadAhead(parts.server.options.limits.readAheadMs);
     this.writeTime = new WriteTime(async () => {
       await setOpenItem(parts.server.options.files, { ...this.asked, settings: WRITTEN_NOW });
     }, parts.server.options.limits.writeTimeMs);
@@ -131,6 +135,7 @@ export class FileOpen extends OpenBase {
 
   async close(): Promise<void> {
     this.watch?.stop();
+    this.ahead.drop();
     this.#server.breakNotices.delete(this);
     this.#server.namedOpens.delete(this);
     // What a snapshot shows is open without a handle.

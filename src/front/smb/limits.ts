@@ -21,6 +21,8 @@ export interface SmbLimits {
   readonly heldBytesMax: number;
   /** How long the first write of an open leaves the time of the last write alone. */
   readonly writeTimeMs: number;
+  /** How long what is read ahead waits for its client to ask for it. */
+  readonly readAheadMs: number;
 }
 
 /** What a client may read, write or query at once. Dialect 2.0.2 has no more than one credit for it. */
@@ -44,4 +46,5 @@ export const DEFAULT_SMB_LIMITS: SmbLimits = {
   pendingMax: 1_024,
   heldBytesMax: 64 * MIB,
   writeTimeMs: 2_000,
+  readAheadMs: 2_000,
 };

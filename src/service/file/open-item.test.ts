@@ -20,7 +20,7 @@ import { writeOpenFile } from "./write-open-file.ts";
 const EVERYTHING = { mode: { access: ALL, share: ALL } };
 
 async function read(files: Files, handle: HandleAsked, from = 0, length = 1_000) {
-  const loan = await readOpenFile(files.context, { ...handle, from, length });
+  const loan = await readOpenFile(files.context, { ...handle, from, length, ahead: null });
   return loan === null ? null : keepLoan(loan).toString();
 }
 

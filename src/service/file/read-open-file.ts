@@ -7,11 +7,14 @@ import { admitToReadHandle, type HandleAsked } from "./admit-handle.ts";
 import type { FileContext } from "./context.ts";
 import type { Tree } from "./kept-records.ts";
 import { readLocks } from "./open-records.ts";
+import type { ReadAhead } from "./read-ahead.ts";
 import { type File, readFile, writeFile } from "./tree-records.ts";
 
 export interface ReadOpenFile extends HandleAsked {
   readonly from: number;
   readonly length: number;
+  /** Of who may be reading on and on. */
+  readonly ahead: ReadAhead | null;
 }
 
 /** What the file holds there now, which is less than asked for at its end; null beyond it. */
@@ -19,11 +22,18 @@ export async function readOpenFile(
   context: FileContext,
   asked: ReadOpenFile,
 ): Promise<Loan | null> {
-  const reading = await context.store.read((view) => {
+  const { contents } = context;
+  const opened = await context.store.read((view) => {
     const { file, length } = admit(view, asked);
-    return length === null ? null : context.contents.open(view, file.content, asked.from, length);
+    if (length === null) return null;
+    const { content } = file;
+    const reading = contents.open(view, content, asked.from, length);
+    const lent = asked.ahead?.read(view, contents, content, asked.from, asked.length, reading);
+    return { reading, lent: lent ?? null };
   });
-  if (reading === null) return null;
+  if (opened === null) return null;
+  if (opened.lent !== null) return opened.lent;
+  const { reading } = opened;
   // What a snapshot shows does not change any more.
   if (reading.isSettled || asked.at.snapshot !== null) return lendAndClose(reading);
   reading.close();

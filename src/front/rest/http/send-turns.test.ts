@@ -24,6 +24,17 @@ test("so many slices are sent in a turn of the event loop, and no more", async (
   await done;
 });
 
+test("that is so however many there are to send", async () => {
+  const turns = new SendTurns();
+  let sent = 0;
+  const senders = Array.from({ length: 3 * SLICES_PER_TURN }, () => send(turns, 2, () => sent++));
+  for (const begun of [2, 3, 4, 5, 6, 6]) {
+    await nextTurn();
+    assert.equal(sent, begun * SLICES_PER_TURN);
+  }
+  await Promise.all(senders);
+});
+
 test("those who wait go on in the order in which they came, one slice each", async () => {
   const turns = new SendTurns();
   const seen: number[] = [];

@@ -58,7 +58,7 @@ async function copyChunk(
   { from, to, length }: Chunk,
 ): Promise<number> {
   const { files } = call.server.options;
-  const loan = await readOpenFile(files, { ...source.asked, from, length });
+  const loan = await readOpenFile(files, { ...source.asked, from, length, ahead: null });
   const bytes = loan === null ? null : keepLoan(loan);
   // What lies behind the end cannot be copied, not even in part.
   if (bytes?.length !== length) throw new StatusError(STATUS.INVALID_VIEW_SIZE);

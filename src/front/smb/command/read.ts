@@ -25,7 +25,7 @@ async function readFile({ server }: Call, open: FileOpen, request: ReadRequest):
   open.expect(ACCESS.readData | ACCESS.execute);
   if (from + length > OFFSET_MAX) throw new StatusError(STATUS.INVALID_PARAMETER);
   const { at, item, handle } = open.asked;
-  const asked = { at, item, handle, from, length };
+  const asked = { at, item, handle, from, length, ahead: open.ahead };
   const lent = (await readOpenFile(server.options.files, asked)) ?? NOTHING;
   const bytes = lengthOf(lent.parts);
   if (bytes < lengthMin || (bytes === 0 && length > 0)) {

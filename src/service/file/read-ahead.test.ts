@@ -1,0 +1,176 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { MIB } from "../../base/limits.ts";
+import { keepLoan } from "../../base/loan.ts";
+import { someBytes } from "../../store/bodies.fixture.ts";
+import type { Reading } from "../../store/contents.ts";
+import type { HandleAsked } from "./admit-handle.ts";
+import { ALL, Files } from "./opens.fixture.ts";
+import { BYTES_AHEAD_MAX, ReadAhead } from "./read-ahead.ts";
+import { readOpenFile } from "./read-open-file.ts";
+import { resizeOpenFile } from "./set-open-item.ts";
+import { writeOpenFile } from "./write-open-file.ts";
+
+const IDLE_MS = 2_000;
+const PARTS = 6;
+
+/** A file of parts of a mebibyte each, whose readers are watched. */
+class Watched {
+  readonly files: Files;
+  readonly handle: HandleAsked;
+  readonly bytes = someBytes(PARTS * MIB, 1);
+  /** The parts that were opened since it was last looked at, and all that are still open. */
+  #opened: number[] = [];
+  readonly open = new Set<Reading>();
+
+  private constructor(t: TestContext, files: Files, handle: HandleAsked) {
+    this.files = files;
+    this.handle = handle;
+    const { contents } = files.context;
+    const open = contents.open.bind(contents);
+    t.mock.method(contents, "open", (...asked: Parameters<typeof open>) => {
+      const reading = open(...asked);
+      const close = reading.close.bind(reading);
+      this.#opened.push(asked[2] / MIB);
+      this.open.add(reading);
+      reading.close = () => {
+        this.open.delete(reading);
+        close();
+      };
+      return reading;
+    });
+  }
+
+  static async of(t: TestContext): Promise<Watched> {
+    const files = await Files.open();
+    await files.create("file");
+    const handle = await files.open("file", { mode: { access: ALL, share: ALL } });
+    const watched = new Watched(t, files, handle);
+    for (let part = 0; part < PARTS; part++) await watched.write(part);
+    return watched;
+  }
+
+  get opened(): number[] {
+    return this.#opened.splice(0);
+  }
+
+  write(part: number, bytes = this.bytes.subarray(part * MIB, (part + 1) * MIB)): Promise<unknown> {
+    const asked = { from: part * MIB, bytes, preservesWritten: false };
+    return writeOpenFile(this.files.context, { ...this.handle, ...asked });
+  }
+
+  async read(ahead: ReadAhead, part: number, length = MIB): Promise<Buffer> {
+    const asked = { ...this.handle, from: part * MIB, length, ahead };
+    const loan = await readOpenFile(this.files.context, asked);
+    return loan === null ? Buffer.alloc(0) : keepLoan(loan);
+  }
+
+  async expect(ahead: ReadAhead, part: number, bytes = this.bytes): Promise<void> {
+    const expected = bytes.subarray(part * MIB, (part + 1) * MIB);
+    assert.ok((await this.read(ahead, part)).equals(expected), `part ${part}`);
+  }
+}
+
+test("who reads on and on finds the next parts begun, up to the end", async (t) => {
+  const file = await Watched.of(t);
+  const ahead = new ReadAhead(IDLE_MS);
+  const begun: number[][] = [];
+  for (let part = 0; part < PARTS; part++) {
+    await file.expect(ahead, part);
+    begun.push(file.opened.slice(1));
+  }
+  assert.deepEqual(begun, [[], [2, 3], [4], [5], [], []]);
+  assert.equal(file.open.size, 0);
+});
+
+test("who reads here and there does not", async (t) => {
+  const file = await Watched.of(t);
+  const ahead = new ReadAhead(IDLE_MS);
+  for (const part of [0, 2, 1, 4, 3, 0]) await file.expect(ahead, part);
+  assert.deepEqual(file.opened, [0, 2, 1, 4, 3, 0]);
+  await file.read(ahead, 0, MIB / 2);
+  assert.equal((await file.read(ahead, 0.5, MIB / 2)).length, MIB / 2, "small reads");
+  assert.deepEqual(file.opened, [0, 0.5]);
+});
+
+test("two reads at a time are each answered with their own", async (t) => {
+  const file = await Watched.of(t);
+  const ahead = new ReadAhead(IDLE_MS);
+  await file.expect(ahead, 0);
+  for (const part of [1, 3]) {
+    await Promise.all([file.expect(ahead, part), file.expect(ahead, part + 1)]);
+  }
+  await file.expect(ahead, 5);
+  assert.equal(file.open.size, 0);
+});
+
+test("what is written after it was read ahead is what is read", async (t) => {
+  const file = await Watched.of(t);
+  const ahead = new ReadAhead(IDLE_MS);
+  await file.expect(ahead, 0);
+  await file.expect(ahead, 1);
+  assert.ok(file.open.size > 0, "something was begun");
+  await file.write(2, Buffer.from("new"));
+  file.bytes.write("new", 2 * MIB);
+  await file.expect(ahead, 2);
+  await file.write(4, someBytes(MIB, 9));
+  file.bytes.set(someBytes(MIB, 9), 4 * MIB);
+  for (const part of [3, 4, 5]) await file.expect(ahead, part);
+  assert.equal(file.open.size, 0);
+});
+
+test("what is cut off is no longer there", async (t) => {
+  const file = await Watched.of(t);
+  const ahead = new ReadAhead(IDLE_MS);
+  await file.expect(ahead, 0);
+  await file.expect(ahead, 1);
+  const asked = { length: 2 * MIB + 5, neverGrows: false, preservesWritten: false };
+  await resizeOpenFile(file.files.context, { ...file.handle, ...asked });
+  assert.deepEqual(await file.read(ahead, 2), file.bytes.subarray(2 * MIB, 2 * MIB + 5));
+  assert.equal((await file.read(ahead, 3)).length, 0);
+  ahead.drop();
+  await settled();
+  assert.equal(file.open.size, 0);
+});
+
+test("what nobody comes for is given back: elsewhere, after a while, and at the end", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const file = await Watched.of(t);
+  const leave: ((ahead: ReadAhead) => unknown)[] = [
+    (ahead) => file.expect(ahead, 5),
+    () => t.mock.timers.tick(IDLE_MS),
+    (ahead) => ahead.drop(),
+  ];
+  for (const leaves of leave) {
+    const ahead = new ReadAhead(IDLE_MS);
+    await file.expect(ahead, 0);
+    await file.expect(ahead, 1);
+    assert.equal(file.open.size, 2);
+    await leaves(ahead);
+    await settled();
+    assert.equal(file.open.size, 0);
+  }
+});
+
+test("many readers together have so much ahead, and no more", async (t) => {
+  const file = await Watched.of(t);
+  const readers = BYTES_AHEAD_MAX / (2 * MIB) + 3;
+  const all = Array.from({ length: readers }, () => new ReadAhead(IDLE_MS));
+  for (const ahead of all) {
+    await file.expect(ahead, 0);
+    await file.expect(ahead, 1);
+  }
+  assert.equal(file.open.size * MIB, BYTES_AHEAD_MAX);
+  for (const ahead of all) ahead.drop();
+  await settled();
+  assert.equal(file.open.size, 0);
+  const [ahead] = all as [ReadAhead];
+  for (const part of [0, 1]) await file.expect(ahead, part);
+  assert.equal(file.open.size, 2, "there is room again");
+  ahead.drop();
+});
+
+/** All that was dropped has been given back. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
