@@ -36,7 +36,12 @@ import {
 export function checksum32(bytes: Bytes): number {
   const at = placeInAlignedMemory(bytes);
   if (at === null) throw new Error("checksums are made of aligned memory only");
-  return digest(at, at + bytes.length) >>> 0;
+  return checksum32At(at, at + bytes.length);
+}
+
+/** The same, of bytes that lie there in aligned memory. */
+export function checksum32At(at: number, until: number): number {
+  return digest(at, until) >>> 0;
 }
 
 /** Odd, half of their bits set, and without a pattern: those of XXH64. */

@@ -58,6 +58,9 @@ export const loadByte = (offset: number): Code => [0x31, 0, ...count(offset)];
 export const loadVector = (offset: number): Code => [0xfd, 0x00, 0, ...count(offset)];
 export const storeVector = (offset: number): Code => [0xfd, 0x0b, 0, ...count(offset)];
 
+/** Fills so many bytes with the lowest byte of a number: address, number and count are on the stack. */
+export const MEMORY_FILL: Code = [0xfc, 0x0b, 0];
+
 /** `loop (if condition (body, again))`: both levels are blocks, `again` leaves the inner one. */
 export const whileTrue = (condition: Code, body: Code): Code => [
   ...[0x03, 0x40],

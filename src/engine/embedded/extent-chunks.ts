@@ -1,6 +1,7 @@
-import { PAGE_BYTES } from "../../base/aligned-bytes.ts";
+import { PAGE_BYTES, placeInAlignedMemory } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
-import { checksum32 } from "../../base/checksum.ts";
+import { checksum32, checksum32At } from "../../base/checksum.ts";
+import { clearMemory } from "../../base/clear-memory.ts";
 import { crc64Remainder } from "../../base/crc64.ts";
 
 /**
@@ -34,7 +35,11 @@ const EXTENT_FACTOR = 0x9e3779b1;
  * disk has failed to write over must not pass for what should be there.
  */
 export function checksumOf(chunk: Bytes, extent: number): number {
-  return (checksum32(chunk) ^ Math.imul(extent, EXTENT_FACTOR)) >>> 0;
+  return ofExtent(checksum32(chunk), extent);
+}
+
+function ofExtent(checksum: number, extent: number): number {
+  return (checksum ^ Math.imul(extent, EXTENT_FACTOR)) >>> 0;
 }
 
 /** The chunks of a batch, in the order of its bytes. */
@@ -48,11 +53,13 @@ export function chunksIn(pages: Bytes, length: number, chunkBytes: number): Byte
 
 /** Puts the checksums of a batch behind its chunks, and zeros behind the last one. */
 export function sealChunks(pages: Bytes, length: number, chunkBytes: number, extent: number): void {
-  let end = 0;
-  for (const chunk of chunksIn(pages, length, chunkBytes)) {
-    end = pages.writeUInt32LE(checksumOf(chunk, extent), end + chunk.length);
+  const place = placeInAlignedMemory(pages) as number;
+  let at = 0;
+  for (let left = length; left > 0; left -= chunkBytes) {
+    const end = at + Math.min(left, chunkBytes);
+    at = pages.writeUInt32LE(ofExtent(checksum32At(place + at, place + end), extent), end);
   }
-  pages.fill(NO_PAGE, end);
+  clearMemory(place + at, place + pages.length);
 }
 
 /** What the chunks of a batch leave for a CRC-64. */
@@ -63,9 +70,6 @@ export function remainderOf(pages: Bytes, length: number, chunkBytes: number): b
   }
   return remainder;
 }
-
-/** What lies behind a piece, up to the next page. */
-const NO_PAGE = Buffer.alloc(PAGE_BYTES);
 
 /** What a piece takes in its file, the gap up to the next piece included. */
 export function bytesOnDisk(length: number): number {

@@ -280,7 +280,8 @@ class UploadBatch {
 
   /** Tells what is to be written. Right after they came, its bytes are in the processor's cache. */
   seal(extent: number): Bytes {
-    const pages = this.#slab.subarray(0, bytesOnDisk(this.length));
+    const bytes = bytesOnDisk(this.length);
+    const pages = this.#slab.length === bytes ? this.#slab : this.#slab.subarray(0, bytes);
     sealChunks(pages, this.length, this.#chunkBytes, extent);
     return pages;
   }

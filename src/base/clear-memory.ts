@@ -1,0 +1,16 @@
+import { alignedMemory } from "./aligned-bytes.ts";
+import { compile, get, I32, I32_SUB, i32, MEMORY_FILL } from "./wasm-code.ts";
+
+const AT = 0;
+const UNTIL = 1;
+
+/** Puts zeros in aligned memory: `fill` goes byte by byte where memory is shared. */
+export const clearMemory = compile<(at: number, until: number) => void>(
+  {
+    parameters: [I32, I32],
+    results: [],
+    locals: [],
+    code: [...get(AT), ...i32(0), ...get(UNTIL), ...get(AT), I32_SUB, ...MEMORY_FILL],
+  },
+  alignedMemory,
+);
