@@ -39,15 +39,20 @@ export class Crc64Queue {
   readonly #remainders: BigInt64Array;
   /** For the one who asks: slots whose answer was not looked for yet. */
   readonly #isAwaited: boolean[] = new Array(SLOTS).fill(false);
-  /** For the thread. Both count on and on, through all 32 bits. */
-  #next = 0;
+  /** What was asked for, and what the thread does next. Both count on and on, through all 32 bits. */
   #asked = 0;
+  #next = 0;
 
   constructor(memory = new SharedArrayBuffer(SIGNALS_BYTES + SLOTS_BYTES + REMAINDERS_BYTES)) {
     this.memory = memory;
     this.#signals = new Int32Array(memory, 0, SIGNALS_BYTES / 4);
     this.#slots = new Uint32Array(memory, SIGNALS_BYTES, SLOTS * NUMBERS_PER_SLOT);
     this.#remainders = new BigInt64Array(memory, SIGNALS_BYTES + SLOTS_BYTES, SLOTS);
+  }
+
+  /** Whether the thread has ever been there. */
+  get wasServed(): boolean {
+    return Atomics.load(this.#signals, DONE_WITH) !== 0;
   }
 
   /** Tells the slot in which the remainder will be; null if there is none left. */

@@ -61,17 +61,41 @@ test("more may be asked for than there are slots", () => {
 });
 
 test("a thread that ends takes nothing along, and another one begins", async () => {
-  const workers: Worker[] = [];
-  const thread = new Crc64Thread(() => {
-    workers.push(new Worker("throw new Error('no thread')", { eval: true }));
-    return workers.at(-1) as Worker;
-  });
+  // It says that it is done with one, and ends.
+  const workers = new Workers("new Int32Array(workerData)[1] = 1; throw new Error('no more');");
   for (let round = 1; round <= 3; round++) {
-    const all = looks(thread);
-    assert.equal(workers.length, round);
-    const worker = workers.at(-1) as Worker;
+    await workers.lookAndEnd();
+    assert.equal(workers.begun, round);
+  }
+});
+
+test("a thread that cannot begin is not begun again and again", async () => {
+  const workers = new Workers("throw new Error('no thread');");
+  await workers.lookAndEnd();
+  for (const { look, expected } of looks(workers.thread)) assert.equal(look.remainder(), expected);
+  assert.equal(workers.begun, 1);
+});
+
+/** A thread that runs something else. */
+class Workers {
+  readonly thread: Crc64Thread;
+  begun = 0;
+  #last: Worker | null = null;
+
+  constructor(code: string) {
+    const withData = `const { workerData } = require("node:worker_threads"); ${code}`;
+    this.thread = new Crc64Thread((workerData) => {
+      this.begun++;
+      this.#last = new Worker(withData, { eval: true, workerData });
+      return this.#last;
+    });
+  }
+
+  async lookAndEnd(): Promise<void> {
+    const all = looks(this.thread);
+    const worker = this.#last as Worker;
     worker.ref();
     await new Promise((resolve) => worker.once("exit", resolve));
     for (const { look, expected } of all) assert.equal(look.remainder(), expected);
   }
-});
+}

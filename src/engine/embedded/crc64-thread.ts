@@ -56,7 +56,8 @@ export class Crc64Thread {
     // It is never at its end by itself, and nobody waits for it.
     worker.unref();
     worker.on("error", () => {
-      this.#queue = null;
+      // Another one would fare no better than one that never came to work.
+      if (queue.wasServed) this.#queue = null;
     });
     this.#queue = queue;
     return queue;

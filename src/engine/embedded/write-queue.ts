@@ -83,8 +83,8 @@ interface QueuedWrite {
 
 /**
  * Takes the write that waits for longest, and those that follow it in the file. Those that are to be
- * durable and the others go by turns: the first are whole bodies, the others some of many
- * bytes, and a small body should not have to wait for all that large ones have sent.
+ * durable and those that are not go by turns: the first are small bodies, the others bits of large
+ * ones, and a small body should not have to wait for all that large ones have sent.
  */
 function nextGroup(waiting: QueuedWrite[], durably: boolean): QueuedWrite[] {
   const longest = waiting.findIndex((queued) => queued.durably === durably);
