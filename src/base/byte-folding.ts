@@ -1,5 +1,6 @@
 import { alignedBytes, alignedMemory, placeInAlignedMemory } from "./aligned-bytes.ts";
 import type { Bytes } from "./bytes.ts";
+import { clearMemory } from "./clear-memory.ts";
 import { KIB } from "./limits.ts";
 import {
   type Code,
@@ -46,8 +47,6 @@ export class ByteFolding {
   readonly restUntil: number;
   readonly #restBytes: number;
   readonly #quotient: Bytes;
-  /** Filling shared memory with a number goes byte by byte. */
-  readonly #zeros: Bytes;
   readonly #beforeAt: number;
   /** Where the last tap of the first byte is. */
   readonly #stateAt: number;
@@ -62,7 +61,6 @@ export class ByteFolding {
     this.restUntil = this.restAt + this.#restBytes;
     // Before the quotient there are zeros, and behind it, too.
     this.#quotient = alignedBytes(this.#restBytes + BLOCK_BYTES_MAX);
-    this.#zeros = Buffer.alloc(this.#restBytes);
     this.#beforeAt = placeInAlignedMemory(this.#quotient) as number;
     this.#stateAt = this.#restBytes - degree;
     const taps = exponents.slice(1).map((exponent) => degree - exponent);
@@ -86,7 +84,7 @@ export class ByteFolding {
     // Of all taps only the last ones of the first bytes see it.
     this.#quotient.writeBigInt64LE(state, this.#stateAt);
     this.#fold(at, at + until, before, before + room);
-    this.#quotient.fill(this.#zeros, room + until, room + bytes);
+    clearMemory(before + room + until, before + room + bytes);
     this.#fold(at + until, at + bytes, before + until, this.restAt);
   }
 }

@@ -13,7 +13,7 @@ export interface Recent {
 
 /**
  * What was read last: some records are asked for with every request. A key has two places, which it
- * shares with others: with one, every other of four thousand keys would keep another one from staying.
+ * shares with others: with one, two in five of four thousand keys would keep another one from staying.
  */
 export class RecentRecords {
   readonly #pairs: (Recent | undefined)[] = new Array(2 * PAIRS).fill(undefined);

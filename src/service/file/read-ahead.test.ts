@@ -65,6 +65,14 @@ class Watched {
     return loan === null ? Buffer.alloc(0) : keepLoan(loan);
   }
 
+  /** Somebody who has read so much that what comes next was begun. */
+  async reader(): Promise<ReadAhead> {
+    const ahead = new ReadAhead(IDLE_MS);
+    await this.expect(ahead, 0);
+    await this.expect(ahead, 1);
+    return ahead;
+  }
+
   async expect(ahead: ReadAhead, part: number, bytes = this.bytes): Promise<void> {
     const expected = bytes.subarray(part * MIB, (part + 1) * MIB);
     assert.ok((await this.read(ahead, part)).equals(expected), `part ${part}`);
@@ -106,9 +114,7 @@ test("two reads at a time are each answered with their own", async (t) => {
 
 test("what is written after it was read ahead is what is read", async (t) => {
   const file = await Watched.of(t);
-  const ahead = new ReadAhead(IDLE_MS);
-  await file.expect(ahead, 0);
-  await file.expect(ahead, 1);
+  const ahead = await file.reader();
   assert.ok(file.open.size > 0, "something was begun");
   await file.write(2, Buffer.from("new"));
   file.bytes.write("new", 2 * MIB);
@@ -121,9 +127,7 @@ test("what is written after it was read ahead is what is read", async (t) => {
 
 test("what is cut off is no longer there", async (t) => {
   const file = await Watched.of(t);
-  const ahead = new ReadAhead(IDLE_MS);
-  await file.expect(ahead, 0);
-  await file.expect(ahead, 1);
+  const ahead = await file.reader();
   const asked = { length: 2 * MIB + 5, neverGrows: false, preservesWritten: false };
   await resizeOpenFile(file.files.context, { ...file.handle, ...asked });
   assert.deepEqual(await file.read(ahead, 2), file.bytes.subarray(2 * MIB, 2 * MIB + 5));
@@ -142,9 +146,7 @@ test("what nobody comes for is given back: elsewhere, after a while, and at the 
     (ahead) => ahead.drop(),
   ];
   for (const leaves of leave) {
-    const ahead = new ReadAhead(IDLE_MS);
-    await file.expect(ahead, 0);
-    await file.expect(ahead, 1);
+    const ahead = await file.reader();
     assert.equal(file.open.size, 2);
     await leaves(ahead);
     await settled();
@@ -152,20 +154,28 @@ test("what nobody comes for is given back: elsewhere, after a while, and at the 
   }
 });
 
+test("who is too slow for it is no longer read ahead of", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const file = await Watched.of(t);
+  const ahead = await file.reader();
+  await file.expect(ahead, 2);
+  t.mock.timers.tick(IDLE_MS);
+  await settled();
+  assert.ok(file.opened.length > 0);
+  for (const part of [3, 4, 5]) await file.expect(ahead, part);
+  assert.deepEqual(file.opened, [3, 4, 5]);
+});
+
 test("many readers together have so much ahead, and no more", async (t) => {
   const file = await Watched.of(t);
   const readers = BYTES_AHEAD_MAX / (2 * MIB) + 3;
-  const all = Array.from({ length: readers }, () => new ReadAhead(IDLE_MS));
-  for (const ahead of all) {
-    await file.expect(ahead, 0);
-    await file.expect(ahead, 1);
-  }
+  const all: ReadAhead[] = [];
+  while (all.length < readers) all.push(await file.reader());
   assert.equal(file.open.size * MIB, BYTES_AHEAD_MAX);
   for (const ahead of all) ahead.drop();
   await settled();
   assert.equal(file.open.size, 0);
-  const [ahead] = all as [ReadAhead];
-  for (const part of [0, 1]) await file.expect(ahead, part);
+  const ahead = await file.reader();
   assert.equal(file.open.size, 2, "there is room again");
   ahead.drop();
 });

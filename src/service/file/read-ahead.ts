@@ -26,6 +26,8 @@ export class ReadAhead {
   /** In their order, one behind the other. */
   readonly #begun: Begun[] = [];
   #timer: NodeJS.Timeout | null = null;
+  /** Whether something was not asked for in time: what is sent so slowly would be read in vain again. */
+  #isSlow = false;
 
   /** What is not asked for so soon is dropped. */
   constructor(idleMs: number) {
@@ -48,7 +50,7 @@ export class ReadAhead {
     this.#next = from + length;
     this.#length = length;
     const lent = this.#take(from, reading);
-    if (goesOn && length >= READ_BYTES_MIN) this.#begin(view, contents, content);
+    if (goesOn && !this.#isSlow && length >= READ_BYTES_MIN) this.#begin(view, contents, content);
     return lent;
   }
 
@@ -57,6 +59,12 @@ export class ReadAhead {
     for (const begun of this.#begun.splice(0)) begun.drop();
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+  }
+
+  #giveUp(): void {
+    this.#isSlow = this.#begun.length > 0;
+
+    this.drop();
   }
 
   #take(from: number, reading: Reading): Promise<Loan> | null {
@@ -88,7 +96,7 @@ export class ReadAhead {
     }
     if (this.#begun.length === 0) return;
     if (this.#timer === null) {
-      this.#timer = setTimeout(() => this.drop(), this.#idleMs).unref();
+      this.#timer = setTimeout(() => this.#giveUp(), this.#idleMs).unref();
     } else {
       this.#timer.refresh();
     }
