@@ -110,7 +110,7 @@ export interface Reading extends Lender {
   readonly whole: Bytes | null;
   /** Whether the bytes stay what they were when it was opened, even if a map is written meanwhile. */
   readonly isSettled: boolean;
-  /** Whether both find the same bytes in the same places, as far as that is known: before any is lent. */
+  /** Whether both find the same bytes in the same places; false if that was not all found out at once. */
   isSameAs(other: Reading): boolean;
   close(): void;
 }

@@ -63,7 +63,6 @@ export class ReadAhead {
 
   #giveUp(): void {
     this.#isSlow = this.#begun.length > 0;
-
     this.drop();
   }
 

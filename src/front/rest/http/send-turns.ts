@@ -1,4 +1,4 @@
-/** Few enough that a turn of the event loop is over within a millisecond, whatever else it has to do. */
+/** Of half a mebibyte: few enough that sending them takes less than a millisecond of a turn. */
 export const SLICES_PER_TURN = 4;
 
 /**
