@@ -9,9 +9,14 @@ import { StoreError, type Transaction, type View } from "./store.ts";
 export const SEGMENT_PARTS_MAX = 256;
 
 const inlineFormat = format(1, { bytes });
-const extentFormat = format(2, {
-  addresses: listOf(struct({ extent: count, offset: count, length: count, bytesOnDisk: count })),
+const address = struct({
+  extent: count,
+  offset: count,
+  length: count,
+  bytesOnDisk: count,
+  checksum: count,
 });
+const extentFormat = format(4, { addresses: listOf(address) });
 /** `starts`: at which offset of the list each segment begins. */
 const listFormat = format(3, { starts: listOf(count) });
 const segmentFormat = format(1, {

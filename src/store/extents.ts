@@ -61,6 +61,8 @@ export interface Address {
   readonly length: number;
   /** What they take in the extent, with checksums and all. */
   readonly bytesOnDisk: number;
+  /** What an engine wants to be told of the bytes when they are read. */
+  readonly checksum: number;
 }
 
 export interface Hold {

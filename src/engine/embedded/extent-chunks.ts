@@ -3,10 +3,11 @@ import type { Bytes } from "../../base/bytes.ts";
 import { checksum32, checksum32At } from "../../base/checksum.ts";
 import { clearMemory } from "../../base/clear-memory.ts";
 import { crc64Remainder } from "../../base/crc64.ts";
+import type { Sums } from "./sum-queue.ts";
 
 /**
- * In a file, a piece is a row of strides: a chunk of its bytes, and their checksum behind it. All but
- * the last are full, so that every stride begins on a page. Whoever wants a byte reads its whole
+ * In a file, a long piece is a row of strides: a chunk of its bytes, and their checksum behind it. All
+ * but the last are full, so that every stride begins on a page. Whoever wants a byte reads its whole
  * chunk, so that damage never goes unseen.
  *
  * Pieces begin on a page, too: no disk sector is shared by two of them, and a power cut while one is
@@ -17,14 +18,20 @@ export const CHECKSUM_BYTES = 4;
 export const CHUNK_BYTES = STRIDE_BYTES - CHECKSUM_BYTES;
 
 /**
- * Up to this size a piece is one chunk, and its bytes lie side by side: blocks of 64 KiB are common,
- * and so they can be written from where they were read to.
+ * Up to this size a piece is one chunk, and nothing but its bytes lies in the file: blocks of 64 KiB
+ * are common, and so they can be written from where they were read to. Their checksum is part of the
+ * address, and need not be known before they are on the disk.
  */
 export const ONE_CHUNK_BYTES_MAX = 64 * 1024;
 
 /** How long the chunks of such a piece are, but for the last one. */
 export function chunkBytesOf(length: number): number {
   return length <= ONE_CHUNK_BYTES_MAX ? ONE_CHUNK_BYTES_MAX : CHUNK_BYTES;
+}
+
+/** Whether a piece with chunks of this length has but one. */
+export function isOnlyChunk(chunkBytes: number): boolean {
+  return chunkBytes === ONE_CHUNK_BYTES_MAX;
 }
 
 /** Spreads the numbers of extents, which are small, over all bits of a checksum. */
@@ -51,29 +58,35 @@ export function chunksIn(pages: Bytes, length: number, chunkBytes: number): Byte
   return chunks;
 }
 
-/** Puts the checksums of a batch behind its chunks, and zeros behind the last one. */
+/** Puts the checksums of a batch behind its chunks, if they go there, and zeros behind the last one. */
 export function sealChunks(pages: Bytes, length: number, chunkBytes: number, extent: number): void {
   const place = placeInAlignedMemory(pages) as number;
-  let at = 0;
-  for (let left = length; left > 0; left -= chunkBytes) {
+  let at = isOnlyChunk(chunkBytes) ? length : 0;
+  for (let left = length - at; left > 0; left -= chunkBytes) {
     const end = at + Math.min(left, chunkBytes);
     at = pages.writeUInt32LE(ofExtent(checksum32At(place + at, place + end), extent), end);
   }
   clearMemory(place + at, place + pages.length);
 }
 
-/** What the chunks of a batch leave for a CRC-64. */
-export function remainderOf(pages: Bytes, length: number, chunkBytes: number): bigint {
+/** What an address says of the only chunk of its piece; 0 for any other. */
+export function checksumInAddress(pages: Bytes, length: number, chunkBytes: number): number {
+  const place = placeInAlignedMemory(pages) as number;
+  return isOnlyChunk(chunkBytes) ? checksum32At(place, place + length) : 0;
+}
+
+export function sumsOf(pages: Bytes, length: number, chunkBytes: number): Sums {
   let remainder = 0n;
   for (const chunk of chunksIn(pages, length, chunkBytes)) {
     remainder = crc64Remainder(chunk, remainder);
   }
-  return remainder;
+  return { remainder, checksum: checksumInAddress(pages, length, chunkBytes) };
 }
 
-/** What a piece takes in its file, the gap up to the next piece included. */
-export function bytesOnDisk(length: number): number {
-  return upToPage(length + Math.ceil(length / chunkBytesOf(length)) * CHECKSUM_BYTES);
+/** What a piece takes in its file, the gap up to the next piece included; or a batch of a piece. */
+export function bytesOnDisk(length: number, chunkBytes = chunkBytesOf(length)): number {
+  const checksums = isOnlyChunk(chunkBytes) ? 0 : Math.ceil(length / chunkBytes);
+  return upToPage(length + checksums * CHECKSUM_BYTES);
 }
 
 /** How long a piece may be that takes no more than so much in its file. */

@@ -6,12 +6,13 @@ import { Slabs } from "../../base/slabs.ts";
 import type { Address } from "../../store/extents.ts";
 import { StoreError } from "../../store/store.ts";
 import {
-  CHECKSUM_BYTES,
+  bytesOnDisk,
   CHUNK_BYTES,
+  checksumInAddress,
   checksumOf,
   chunkBytesOf,
+  isOnlyChunk,
   STRIDE_BYTES,
-  upToPage,
 } from "./extent-chunks.ts";
 import type { ExtentFile } from "./extent-file.ts";
 
@@ -96,7 +97,7 @@ async function lendChunks(asked: LendChunks): Promise<Loan> {
   const strides = (last - first) / chunkBytes + 1;
   const slab = slabs.take();
   try {
-    const pages = slab.subarray(0, upToPage(end - first + strides * CHECKSUM_BYTES));
+    const pages = slab.subarray(0, bytesOnDisk(end - first, chunkBytes));
     const position = at.offset + (first / chunkBytes) * STRIDE_BYTES;
     if (!(await file.read(pages, position, isDirect))) throw damaged(asked, first);
     const parts: Bytes[] = [];
@@ -104,8 +105,7 @@ async function lendChunks(asked: LendChunks): Promise<Loan> {
       const start = first + stride * chunkBytes;
       const chunkAt = stride * STRIDE_BYTES;
       const chunk = pages.subarray(chunkAt, chunkAt + Math.min(chunkBytes, end - start));
-      const checksum = pages.readUInt32LE(chunkAt + chunk.length);
-      if (checksumOf(chunk, at.extent) !== checksum) throw damaged(asked, start);
+      if (!isSound(at, pages, chunkAt, chunk)) throw damaged(asked, start);
       const isWhole = from <= start && start + chunk.length <= until;
       parts.push(isWhole ? chunk : chunk.subarray(Math.max(from - start, 0), until - start));
     }
@@ -114,6 +114,15 @@ async function lendChunks(asked: LendChunks): Promise<Loan> {
     slabs.giveBack(slab);
     throw error;
   }
+}
+
+/** Whether a chunk is what was written, by the checksum in its address or by that behind it. */
+function isSound(at: Address, pages: Bytes, chunkAt: number, chunk: Bytes): boolean {
+  const chunkBytes = chunkBytesOf(at.length);
+  if (isOnlyChunk(chunkBytes)) {
+    return checksumInAddress(pages, chunk.length, chunkBytes) === at.checksum;
+  }
+  return checksumOf(chunk, at.extent) === pages.readUInt32LE(chunkAt + chunk.length);
 }
 
 function lent(slab: Bytes, parts: readonly Bytes[]): Loan {

@@ -4,16 +4,17 @@ import { Crc64 } from "../../base/crc64.ts";
 import { MIB } from "../../base/limits.ts";
 import { Slabs } from "../../base/slabs.ts";
 import type { Address, Look, Onlooker, Written } from "../../store/extents.ts";
-import { type Crc64Look, crc64Thread } from "./crc64-thread.ts";
 import {
   bytesOnDisk,
   CHECKSUM_BYTES,
+  checksumInAddress,
   chunkBytesOf,
   chunksIn,
   STRIDE_BYTES,
   sealChunks,
 } from "./extent-chunks.ts";
 import type { ExtentFile } from "./extent-file.ts";
+import { type SumLook, sumThread } from "./sum-thread.ts";
 
 /** Of one upload in memory: a batch gathers while others are written and looked at. */
 const OWN_BYTES_MAX = 3 * MIB;
@@ -92,7 +93,7 @@ export class ExtentUpload implements Written {
   }
 
   /**
-   * All of the body at one go, where it lies: pages that are one chunk, with room for its checksum.
+   * All of the body at one go, where it lies: pages that are one chunk.
    * Resolves once they are durable; if that fails, nothing stays held.
    */
   writePages(pages: Bytes): Promise<this> {
@@ -167,11 +168,12 @@ export class ExtentUpload implements Written {
     const begin = ({ file, offset }: Room) => {
       this.#files.push(file);
       this.#bytesAhead -= length;
-      this.addresses.push({ extent: file.extent, offset, length, bytesOnDisk: size });
+      const at = { extent: file.extent, offset, length, bytesOnDisk: size, checksum: 0 };
+      this.addresses.push(at);
       const isOneBatch = size <= this.#slabs.bytes;
       if (!isOneBatch) this.#unsynced.add(file);
       const chunkBytes = chunkBytesOf(length);
-      this.#piece = { file, position: offset, bytesLeft: length, chunkBytes, isOneBatch };
+      this.#piece = { at, file, position: offset, bytesLeft: length, chunkBytes, isOneBatch };
     };
     if (room instanceof Promise) return room.then(begin);
     begin(room);
@@ -188,7 +190,7 @@ export class ExtentUpload implements Written {
   #send(piece: Piece, batch: UploadBatch): void {
     const { file, position, isOneBatch } = piece;
     const pages = batch.seal(file.extent);
-    if (this.#look.crc64) batch.look(pages);
+    batch.look(pages, this.#look.crc64);
     piece.position += pages.length;
     if (piece.bytesLeft === 0) this.#piece = null;
     this.#batch = null;
@@ -257,9 +259,9 @@ export class ExtentUpload implements Written {
 class UploadBatch {
   readonly #slab: Bytes;
   readonly #slabs: Slabs | null;
-  readonly #chunkBytes: number;
+  readonly #piece: Piece;
   #end = 0;
-  #look: Crc64Look | null = null;
+  #look: SumLook | null = null;
   /** Counts the body's bytes. */
   length = 0;
   /** What they leave for a CRC-64, once they are written. */
@@ -268,10 +270,10 @@ class UploadBatch {
   users = 1;
 
   /** Of a piece. The memory goes back to where it came from, unless it is the sender's. */
-  constructor(slab: Bytes, slabs: Slabs | null, { chunkBytes }: Piece) {
+  constructor(slab: Bytes, slabs: Slabs | null, piece: Piece) {
     this.#slab = slab;
     this.#slabs = slabs;
-    this.#chunkBytes = chunkBytes;
+    this.#piece = piece;
   }
 
   giveBack(): void {
@@ -280,19 +282,25 @@ class UploadBatch {
 
   /** Tells what is to be written. Right after they came, its bytes are in the processor's cache. */
   seal(extent: number): Bytes {
-    const bytes = bytesOnDisk(this.length);
+    const { chunkBytes } = this.#piece;
+    const bytes = bytesOnDisk(this.length, chunkBytes);
     const pages = this.#slab.length === bytes ? this.#slab : this.#slab.subarray(0, bytes);
-    sealChunks(pages, this.length, this.#chunkBytes, extent);
+    sealChunks(pages, this.length, chunkBytes, extent);
     return pages;
   }
 
-  /** Goes through the bytes for their CRC-64 while the disk takes them. */
-  look(pages: Bytes): void {
-    this.#look = crc64Thread.look(pages, this.length, this.#chunkBytes);
+  /** Goes through the bytes. If that is for their CRC-64, too, then while the disk takes them. */
+  look(pages: Bytes, crc64: boolean): void {
+    const { at, chunkBytes } = this.#piece;
+    if (crc64) this.#look = sumThread.look(pages, this.length, chunkBytes);
+    else at.checksum = checksumInAddress(pages, this.length, chunkBytes);
   }
 
   endLook(): void {
-    if (this.#look !== null) this.remainder = this.#look.remainder();
+    if (this.#look === null) return;
+    const { remainder, checksum } = this.#look.sums();
+    this.remainder = remainder;
+    this.#piece.at.checksum = checksum;
   }
 
   get isFull(): boolean {
@@ -301,7 +309,7 @@ class UploadBatch {
 
   /** Takes what the present chunk has room for, `most` at most, and tells how much that was. */
   gather(part: Bytes, from: number, most: number): number {
-    const room = this.#chunkBytes - (this.#end % STRIDE_BYTES);
+    const room = this.#piece.chunkBytes - (this.#end % STRIDE_BYTES);
     const taken = Math.min(room, most, part.length - from);
     // Copies, too, and three times as fast as `copy`, which goes word by word where memory is shared.
     this.#slab.fill(part.subarray(from, from + taken), this.#end, this.#end + taken);
@@ -313,7 +321,7 @@ class UploadBatch {
 
   /** The body's bytes, between their checksums. */
   chunks(): Bytes[] {
-    return chunksIn(this.#slab, this.length, this.#chunkBytes);
+    return chunksIn(this.#slab, this.length, this.#piece.chunkBytes);
   }
 }
 
@@ -329,6 +337,7 @@ function slabsFor(bytes: number): Slabs {
 }
 
 interface Piece {
+  readonly at: OpenAddress;
   readonly file: ExtentFile;
   /** Where the present batch goes. */
   position: number;
@@ -337,3 +346,6 @@ interface Piece {
   /** Then it is written and synced in one call. */
   readonly isOneBatch: boolean;
 }
+
+/** Of a piece whose checksum may not be known yet. */
+type OpenAddress = { -readonly [K in keyof Address]: Address[K] };

@@ -163,6 +163,29 @@ test("a flipped bit is found, in the bytes and in their checksum, whoever reads 
   }
 });
 
+test("so is one in a body of one chunk, by the checksum that its address has", async (t) => {
+  const folder = await newFolder(t);
+  const extents = await openIn(t, folder, null, 64 * 1024 * 1024);
+  for (const length of [1, 4_096, 20_000, 65_536]) {
+    const bytes = someBytes(length, length);
+    for (const crc64 of [true, false]) {
+      const written = await extents.write(wholeBody(bytes), { crc64, onlooker: null });
+      const [at] = written.addresses as [Address];
+      written.release();
+      const read = (asked: Address) => gather(extents.lender(asked, 0, length));
+      const notWritten = { kind: "damaged", message: /not those written/ };
+      for (const position of [0, Math.floor(length / 2), length - 1]) {
+        const flip = () => flipBit(fileOf(folder, at.extent), at.offset + position);
+        await flip();
+        await assert.rejects(read(at), notWritten, `${position} of ${length}`);
+        await flip();
+        assert.deepEqual(await read(at), bytes);
+      }
+      await assert.rejects(read({ ...at, checksum: (at.checksum ^ 1) >>> 0 }), notWritten);
+    }
+  }
+});
+
 test("damage in one of the parts that are read at once is found, and costs no memory", async (t) => {
   const folder = await newFolder(t);
   const extents = await openIn(t, folder, null, 64 * 1024 * 1024);

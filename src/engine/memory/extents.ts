@@ -103,7 +103,7 @@ export class MemoryExtents implements Extents {
     const piece = Buffer.alloc(bytes);
     extent.pieces.set(offset, piece);
     extent.end += bytes;
-    const at = { extent: extent.number, offset, length: bytes, bytesOnDisk: bytes };
+    const at = { extent: extent.number, offset, length: bytes, bytesOnDisk: bytes, checksum: 0 };
     return [piece, at, this.hold([extent.number])];
   }
 

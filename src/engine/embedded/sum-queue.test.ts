@@ -1,30 +1,31 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Chunks, Crc64Queue, SLOTS } from "./crc64-queue.ts";
+import { type Chunks, SLOTS, SumQueue, type Sums } from "./sum-queue.ts";
 
 /** Both ends of a queue, on one thread. */
 function ends() {
-  const asking = new Crc64Queue();
-  return { asking, computing: new Crc64Queue(asking.memory) };
+  const asking = new SumQueue();
+  return { asking, computing: new SumQueue(asking.memory) };
 }
 
 /** Tells chunks from others. */
-function remainderOf({ place, length, chunkBytes }: Chunks): bigint {
-  return BigInt(place) * 1_000_000n + BigInt(length * 1000 + chunkBytes);
+function sumsOf({ place, length, chunkBytes }: Chunks): Sums {
+  const remainder = BigInt(place) * 1_000_000n + BigInt(length * 1000 + chunkBytes);
+  return { remainder, checksum: 2 ** 32 - 1 - (place % 1000) };
 }
 
 function chunksAt(place: number): Chunks {
   return { place, length: 7, chunkBytes: 5 };
 }
 
-test("remainders are there once they were computed, and not before", () => {
+test("sums are there once they were computed, and not before", () => {
   const { asking, computing } = ends();
   const chunks = [0, 1, 2].map(chunksAt);
   const [first, second, third] = chunks.map((each) => asking.ask(each)) as [number, number, number];
-  assert.ok(computing.computeNext(remainderOf));
-  assert.ok(computing.computeNext(remainderOf));
-  assert.equal(asking.take(second), remainderOf(chunksAt(1)));
-  assert.equal(asking.take(first), remainderOf(chunksAt(0)));
+  assert.ok(computing.computeNext(sumsOf));
+  assert.ok(computing.computeNext(sumsOf));
+  assert.deepEqual(asking.take(second), sumsOf(chunksAt(1)));
+  assert.deepEqual(asking.take(first), sumsOf(chunksAt(0)));
   assert.equal(asking.take(third), null);
 });
 
@@ -35,33 +36,33 @@ test("what is no longer wanted is passed over", () => {
   const seen: number[] = [];
   const look = (chunks: Chunks) => {
     seen.push(chunks.place);
-    return remainderOf(chunks);
+    return sumsOf(chunks);
   };
   assert.ok(computing.computeNext(look));
   assert.ok(computing.computeNext(look));
   assert.equal(computing.computeNext(look), false, "nothing is left to do");
   assert.deepEqual(seen, [1]);
-  assert.equal(asking.take(slot), remainderOf(chunksAt(1)));
+  assert.deepEqual(asking.take(slot), sumsOf(chunksAt(1)));
 });
 
 test("no slot is given away while the thread may write to it", () => {
   const { asking, computing } = ends();
   for (let place = 0; place < SLOTS; place++) asking.take(asking.ask(chunksAt(place)) as number);
   assert.equal(asking.ask(chunksAt(SLOTS)), null);
-  assert.ok(computing.computeNext(remainderOf));
+  assert.ok(computing.computeNext(sumsOf));
   const slot = asking.ask(chunksAt(SLOTS)) as number;
   assert.equal(asking.ask(chunksAt(SLOTS)), null, "there is one for one");
-  while (computing.computeNext(remainderOf));
-  assert.equal(asking.take(slot), remainderOf(chunksAt(SLOTS)));
+  while (computing.computeNext(sumsOf));
+  assert.deepEqual(asking.take(slot), sumsOf(chunksAt(SLOTS)));
 });
 
-test("nor while its remainder was not looked for", () => {
+test("nor while its sums were not looked for", () => {
   const { asking, computing } = ends();
   const slots = Array.from({ length: SLOTS }, (_, place) => asking.ask(chunksAt(place)) as number);
-  while (computing.computeNext(remainderOf));
+  while (computing.computeNext(sumsOf));
   assert.equal(asking.ask(chunksAt(SLOTS)), null);
   for (const [place, slot] of slots.entries()) {
-    assert.equal(asking.take(slot), remainderOf(chunksAt(place)));
+    assert.deepEqual(asking.take(slot), sumsOf(chunksAt(place)));
   }
   assert.equal(asking.ask(chunksAt(SLOTS)), slots[0]);
 });
@@ -71,8 +72,8 @@ test("a slot is used again and again, and memory beyond 2 GiB is told as it is",
   for (let turn = 0; turn < 3 * SLOTS; turn++) {
     const chunks = chunksAt(2 ** 32 - 1 - turn);
     const slot = asking.ask(chunks) as number;
-    assert.ok(computing.computeNext(remainderOf));
-    assert.equal(asking.take(slot), remainderOf(chunks));
+    assert.ok(computing.computeNext(sumsOf));
+    assert.deepEqual(asking.take(slot), sumsOf(chunks));
   }
 });
 
@@ -81,5 +82,5 @@ test("the thread does not fall asleep over what was asked", () => {
   asking.ask(chunksAt(0));
   computing.sleep();
   asking.wake();
-  assert.ok(computing.computeNext(remainderOf));
+  assert.ok(computing.computeNext(sumsOf));
 });

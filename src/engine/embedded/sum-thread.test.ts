@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { alignedBytes, placeInAlignedMemory } from "../../base/aligned-bytes.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
-import { Crc64Queue } from "./crc64-queue.ts";
-import { Crc64Thread, newCrc64Worker } from "./crc64-thread.ts";
-import { bytesOnDisk, chunkBytesOf, remainderOf } from "./extent-chunks.ts";
+import { bytesOnDisk, chunkBytesOf, sumsOf } from "./extent-chunks.ts";
+import { SumQueue, type Sums } from "./sum-queue.ts";
+import { newSumWorker, SumThread } from "./sum-thread.ts";
 
 const LENGTHS = [1, 16_383, 16_384, 65_536, 65_537, 1_000_000];
 
@@ -16,48 +16,48 @@ function batchOf(length: number): Buffer {
 }
 
 /** Of each length: what the thread's look tells, and what it should. */
-function looks(thread: Crc64Thread) {
+function looks(thread: SumThread) {
   return LENGTHS.map((length) => {
     const pages = batchOf(length);
     const look = thread.look(pages, length, chunkBytesOf(length));
-    return { look, expected: remainderOf(pages, length, chunkBytesOf(length)) };
+    return { look, expected: sumsOf(pages, length, chunkBytesOf(length)) };
   });
 }
 
 test("the worker computes what is asked, also in memory that came later", async (t) => {
-  const queue = new Crc64Queue();
-  const worker = newCrc64Worker(queue.memory);
+  const queue = new SumQueue();
+  const worker = newSumWorker(queue.memory);
   t.after(() => worker.terminate());
   for (const length of LENGTHS) {
     alignedBytes(20_000_000);
     const pages = batchOf(length);
     const chunkBytes = chunkBytesOf(length);
     const place = placeInAlignedMemory(pages) as number;
-    let computed: bigint | null = null;
+    let computed: Sums | null = null;
     for (let turns = 1; computed === null; turns *= 2) {
       const slot = queue.ask({ place, length, chunkBytes }) as number;
       queue.wake();
       for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
       computed = queue.take(slot);
     }
-    assert.equal(computed, remainderOf(pages, length, chunkBytes));
+    assert.deepEqual(computed, sumsOf(pages, length, chunkBytes));
   }
 });
 
-test("remainders are told, whether the thread was there in time or not", async () => {
-  const thread = new Crc64Thread();
+test("sums are told, whether the thread was there in time or not", async () => {
+  const thread = new SumThread();
   for (let round = 0; round < 50; round++) {
     for (const { look, expected } of looks(thread)) {
       if (round % 2 === 1) await new Promise(setImmediate);
-      assert.equal(look.remainder(), expected);
+      assert.deepEqual(look.sums(), expected);
     }
   }
 });
 
 test("more may be asked for than there are slots", () => {
-  const thread = new Crc64Thread();
+  const thread = new SumThread();
   const all = Array.from({ length: 300 }, () => looks(thread)).flat();
-  for (const { look, expected } of all) assert.equal(look.remainder(), expected);
+  for (const { look, expected } of all) assert.deepEqual(look.sums(), expected);
 });
 
 test("a thread that ends takes nothing along, and another one begins", async () => {
@@ -72,19 +72,19 @@ test("a thread that ends takes nothing along, and another one begins", async () 
 test("a thread that cannot begin is not begun again and again", async () => {
   const workers = new Workers("throw new Error('no thread');");
   await workers.lookAndEnd();
-  for (const { look, expected } of looks(workers.thread)) assert.equal(look.remainder(), expected);
+  for (const { look, expected } of looks(workers.thread)) assert.deepEqual(look.sums(), expected);
   assert.equal(workers.begun, 1);
 });
 
 /** A thread that runs something else. */
 class Workers {
-  readonly thread: Crc64Thread;
+  readonly thread: SumThread;
   begun = 0;
   #last: Worker | null = null;
 
   constructor(code: string) {
     const withData = `const { workerData } = require("node:worker_threads"); ${code}`;
-    this.thread = new Crc64Thread((workerData) => {
+    this.thread = new SumThread((workerData) => {
       this.begun++;
       this.#last = new Worker(withData, { eval: true, workerData });
       return this.#last;
@@ -96,6 +96,6 @@ class Workers {
     const worker = this.#last as Worker;
     worker.ref();
     await new Promise((resolve) => worker.once("exit", resolve));
-    for (const { look, expected } of all) assert.equal(look.remainder(), expected);
+    for (const { look, expected } of all) assert.deepEqual(look.sums(), expected);
   }
 }
