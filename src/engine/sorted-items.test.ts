@@ -54,6 +54,23 @@ test("items come in order, from wherever to wherever, however many there are", (
   );
 });
 
+test("items are told apart by their first characters, too", () => {
+  const items = new SortedItems<Item>();
+  const names = [SPACE.share, SPACE.blob, SPACE.engine].map((space) => nameOf(key(space, 7)));
+  for (const [number, name] of names.entries()) items.add({ name, number });
+  assert.deepEqual(
+    names.map((name) => items.get(name)?.number),
+    [0, 1, 2],
+  );
+  assert.deepEqual(
+    [...items.scan("", "\u00ff", false)].map(({ number }) => number),
+    [2, 1, 0],
+  );
+  items.delete(names[1] as string);
+  items.delete(nameOf(key(SPACE.queue, 7)));
+  assert.equal(items.size, 2);
+});
+
 test("deleted items are gone, whole stretches of them too, and can come back", () => {
   const items = filled();
   const kept = (number: number) => number % 3 === 0 && (number < 1_000 || number >= 3_000);

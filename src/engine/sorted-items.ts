@@ -21,24 +21,29 @@ export function keyOf(name: string): Bytes {
 
 /**
  * Items by name and in the order of their names. The order is kept in a list of short sorted chunks:
- * every search is binary, and an insertion moves one chunk at most.
+ * every search is binary, and an insertion moves one chunk at most. Names that begin with the same
+ * character have a map of their own: those that are asked for again and again stay in the processor's
+ * cache even beside many that are not.
  */
 export class SortedItems<T extends Named> {
-  readonly #byName = new Map<string, T>();
+  /** By the first character of the names. */
+  readonly #byName: Map<string, T>[] = [];
+  #size = 0;
   /** No chunk is empty. */
   readonly #chunks: T[][] = [];
 
   get size(): number {
-    return this.#byName.size;
+    return this.#size;
   }
 
   get(name: string): T | undefined {
-    return this.#byName.get(name);
+    return this.#byName[name.charCodeAt(0)]?.get(name);
   }
 
   /** Its name must be new. */
   add(item: T): void {
-    this.#byName.set(item.name, item);
+    this.#mapOf(item.name).set(item.name, item);
+    this.#size++;
     const number = this.#chunkOf(item.name);
     const chunk = this.#chunks[number];
     if (chunk === undefined) {
@@ -52,7 +57,8 @@ export class SortedItems<T extends Named> {
   }
 
   delete(name: string): void {
-    if (!this.#byName.delete(name)) return;
+    if (!this.#mapOf(name).delete(name)) return;
+    this.#size--;
     const number = this.#chunkOf(name);
     const chunk = this.#chunks[number] as T[];
     chunk.splice(lowerBound(chunk, name), 1);
@@ -96,6 +102,16 @@ export class SortedItems<T extends Named> {
         yield item;
       }
     }
+  }
+
+  #mapOf(name: string): Map<string, T> {
+    const first = name.charCodeAt(0);
+    let map = this.#byName[first];
+    if (map === undefined) {
+      map = new Map();
+      this.#byName[first] = map;
+    }
+    return map;
   }
 
   /** The chunk in which this name lies or would lie: the last that begins at or before it. */

@@ -60,6 +60,11 @@ export class Overlay {
     return cell;
   }
 
+  /** Those in which there is a cell. */
+  *spaces(): Iterable<number> {
+    for (const [space, isThere] of this.#spaces.entries()) if (isThere !== 0) yield space;
+  }
+
   /** All of them, in the order of their keys. */
   cells(): Iterable<Cell> {
     return this.#cells.scan("", BEHIND_ALL, false);

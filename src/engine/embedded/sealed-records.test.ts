@@ -60,6 +60,35 @@ test("a record that was read before it was put, changed or removed is read as it
   }
 });
 
+test("what lmdb cannot have is not removed from it, and what it has is", async (t) => {
+  const lmdb = await openFor(t);
+  const removed: Bytes[] = [];
+  const counted = lmdbWith(lmdb, {
+    removeSync: (at: Bytes) => {
+      removed.push(at);
+      return lmdb.removeSync(at);
+    },
+  });
+  const records = new SealedRecords(counted);
+  const [first, second, third] = [1, 2, 3].map(shareKey) as [Bytes, Bytes, Bytes];
+  await committed(lmdb, () => records.put(second, Buffer.from("here")));
+  records.lookAnew();
+  records.findEnd(SPACE.share);
+  await committed(lmdb, () => records.remove(third));
+  assert.deepEqual(removed, []);
+  await committed(lmdb, () => {
+    for (const at of [first, second]) records.remove(at);
+  });
+  assert.deepEqual(removed, [first, second]);
+  assert.equal(records.get(second), undefined);
+  // Since it ends behind what was put, even if nobody has looked.
+  await committed(lmdb, () => {
+    records.put(third, Buffer.from("new"));
+    records.remove(third);
+  });
+  assert.equal(records.get(third), undefined);
+});
+
 test("a scan may begin where there was a record that has gone, and where there is a new one", async (t) => {
   const lmdb = await openFor(t);
   const records = new SealedRecords(lmdb);

@@ -87,8 +87,14 @@ export class SealedRecords {
   }
 
   remove(key: Bytes): void {
+    if (this.#isKnownBehindAll(key)) return;
     this.#lmdb.removeSync(key);
     this.#recent.forget(key);
+  }
+
+  /** Finds out where a space ends, if nobody knows: what is removed behind that costs nothing. */
+  findEnd(space: number): void {
+    if (this.#lastKeys[space] === undefined) this.#lastKeys[space] = this.#proveLast(space);
   }
 
   /** All that was put and removed so far is what lmdb reads: spaces may end before they did. */
@@ -99,13 +105,14 @@ export class SealedRecords {
 
   /** Whether lmdb has nothing of its space from this key on. */
   #isBehindAll(key: Bytes): boolean {
-    const space = key[0] as number;
-    let last = this.#lastKeys[space];
-    if (last === undefined) {
-      last = this.#proveLast(space);
-      this.#lastKeys[space] = last;
-    }
-    return last === null || key.compare(last) > 0;
+    this.findEnd(key[0] as number);
+    return this.#isKnownBehindAll(key);
+  }
+
+  /** The same, as far as it is known. */
+  #isKnownBehindAll(key: Bytes): boolean {
+    const last = this.#lastKeys[key[0] as number];
+    return last === null || (last !== undefined && key.compare(last) > 0);
   }
 
   /** A key that lmdb is about to have: what is proved before it reads that would be too little. */

@@ -66,6 +66,8 @@ export async function settle(
   const cells = overlay.cells()[Symbol.iterator]();
   const inTime = new InTime();
   let done = false;
+  // Most records that are made and deleted again soon have keys behind all others of their kind.
+  for (const space of overlay.spaces()) records.findEnd(space);
   const step = () => {
     done = putSome(records, cells, steps);
     if (done) records.put(MILESTONE, encodeMilestone(milestone));
