@@ -18,6 +18,8 @@ import { nameOf } from "./sorted-items.ts";
 /** A stretch ends with the entry that brings what is read for it to this size. */
 export const STRETCH_BYTES_MAX = 4 * MIB;
 
+const MANY_WRITES = 16;
+
 /** One state, as an engine offers it to the bodies that run on it. */
 export interface State {
   /**
@@ -126,7 +128,9 @@ export class BodyView implements View {
 
 /** Keeps what its body writes to itself; the engine applies `writes` once the body has returned. */
 export class BodyTransaction extends BodyView implements Transaction {
-  readonly #writes = new Map<string, Write>();
+  readonly #writes: Write[] = [];
+  /** Where they stand, by their names, once there are many. */
+  #places: Map<string, number> | null = null;
   readonly #nextStamp: (nowMs: Instant) => Stamp;
   #tookStamp = false;
 
@@ -136,8 +140,9 @@ export class BodyTransaction extends BodyView implements Transaction {
     this.#nextStamp = nextStamp;
   }
 
-  get writes(): Iterable<Write> {
-    return this.#writes.values();
+  /** One for each key. */
+  get writes(): readonly Write[] {
+    return this.#writes;
   }
 
   get tookStamp(): boolean {
@@ -145,22 +150,37 @@ export class BodyTransaction extends BodyView implements Transaction {
   }
 
   override get(key: Bytes): Bytes | undefined {
-    if (this.#writes.size === 0) return super.get(key);
+    if (this.#writes.length === 0) return super.get(key);
     const name = nameOf(key);
-    const write = this.#writes.get(name);
+    const write = this.#writes[this.#placeOf(name)];
     return write === undefined ? super.get(key, name) : (write.value ?? undefined);
   }
 
   set(key: Bytes, value: Bytes): void {
-    this.check(key);
-    const name = nameOf(key);
-    this.#writes.set(name, { name, key, value });
+    this.#write(key, value);
   }
 
   delete(key: Bytes): void {
+    this.#write(key, null);
+  }
+
+  #write(key: Bytes, value: Bytes | null): void {
     this.check(key);
     const name = nameOf(key);
-    this.#writes.set(name, { name, key, value: null });
+    const place = this.#placeOf(name);
+    this.#writes[place] = { name, key, value };
+    if (this.#writes.length < MANY_WRITES) return;
+    this.#places ??= new Map(this.#writes.map((write, at) => [write.name, at]));
+    this.#places.set(name, place);
+  }
+
+  /** Of the write to this name, or where there is room for one. Few are compared sooner than hashed. */
+  #placeOf(name: string): number {
+    const writes = this.#writes;
+    if (this.#places !== null) return this.#places.get(name) ?? writes.length;
+    let place = 0;
+    while (place < writes.length && writes[place]?.name !== name) place++;
+    return place;
   }
 
   stamp(): Stamp {
@@ -171,9 +191,9 @@ export class BodyTransaction extends BodyView implements Transaction {
 
   protected override scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry> {
     const below = super.scan(from, until, reverse);
-    if (this.#writes.size === 0) return below;
+    if (this.#writes.length === 0) return below;
     const above: Write[] = [];
-    for (const write of this.#writes.values()) {
+    for (const write of this.#writes) {
       if (write.key.compare(from) >= 0 && write.key.compare(until) < 0) above.push(write);
     }
     if (above.length === 0) return below;

@@ -53,7 +53,7 @@ export class ExtentUpload implements Written {
   readonly #slabs: Slabs;
   readonly #files: ExtentFile[] = [];
   /** Those in which a piece of several batches lies. */
-  readonly #unsynced = new Set<ExtentFile>();
+  #unsynced: Set<ExtentFile> | null = null;
   /** Bytes of the body for which there is no piece yet. */
   #bytesAhead: number;
   #piece: Piece | null = null;
@@ -127,7 +127,7 @@ export class ExtentUpload implements Written {
     if (this.#piece !== null || this.#bytesAhead > 0) throw new Error("a body ended too early");
     while (this.#unwritten > 0) await this.#progress();
     // Who looks may take longer than the disk.
-    const synced = this.#unsynced.size > 0 ? this.#syncAll() : undefined;
+    const synced = this.#unsynced === null ? undefined : syncAll(this.#unsynced);
     synced?.catch(ignore);
     while (this.#underWay > 0) await this.#progress();
     if (this.#failure !== null) throw this.#failure.error;
@@ -171,7 +171,7 @@ export class ExtentUpload implements Written {
       const at = { extent: file.extent, offset, length, bytesOnDisk: size, checksum: 0 };
       this.addresses.push(at);
       const isOneBatch = size <= this.#slabs.bytes;
-      if (!isOneBatch) this.#unsynced.add(file);
+      if (!isOneBatch) this.#noteUnsynced(file);
       const chunkBytes = chunkBytesOf(length);
       this.#piece = { at, file, position: offset, bytesLeft: length, chunkBytes, isOneBatch };
     };
@@ -243,8 +243,9 @@ export class ExtentUpload implements Written {
     });
   }
 
-  async #syncAll(): Promise<void> {
-    await Promise.all([...this.#unsynced].map((file) => file.sync()));
+  #noteUnsynced(file: ExtentFile): void {
+    this.#unsynced ??= new Set();
+    this.#unsynced.add(file);
   }
 
   #syncAhead(file: ExtentFile, bytes: number): void {
@@ -323,6 +324,10 @@ class UploadBatch {
   chunks(): Bytes[] {
     return chunksIn(this.#slab, this.length, this.#piece.chunkBytes);
   }
+}
+
+async function syncAll(files: Iterable<ExtentFile>): Promise<void> {
+  await Promise.all([...files].map((file) => file.sync()));
 }
 
 function ignore(): void {}

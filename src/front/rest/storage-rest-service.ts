@@ -87,7 +87,8 @@ export class StorageRestService<Route> implements RestService {
         const { accountName, resourcePath } = this.#locate(request);
         return { account: accountName, route: protocol.route(request, resourcePath) };
       },
-      answer: (request) => this.#spelled(request, this.#answer(request, this.#locate(request))),
+      answer: (request) =>
+        this.#spelled(request, () => this.#answer(request, this.#locate(request))),
       access: (request) => {
         const address = this.#locate(request);
         const route = protocol.route(request, address.resourcePath);
@@ -111,16 +112,22 @@ export class StorageRestService<Route> implements RestService {
     return locate(request.headers.get("host"), request.path, this.#accounts);
   }
 
-  async #answer(request: RestRequest, address: Address): Promise<RestResponse> {
+  #answer(request: RestRequest, address: Address): Promise<RestResponse> {
     const { account } = address;
-    if (account !== null && !namesVersion(request))
-      await this.#takeDefaultVersion(request, account);
+    if (account === null || namesVersion(request)) return this.#answerInVersion(request, address);
+    const taken = this.#takeDefaultVersion(request, account);
+    return taken.then(() => this.#answerInVersion(request, address));
+  }
+
+  /** What is refused before anything is read or written is thrown at once. */
+  #answerInVersion(request: RestRequest, address: Address): Promise<RestResponse> {
+    const { account } = address;
     const route = this.#protocol.route(request, address.resourcePath);
     const found = authenticate(request, address, this.#protocol.resourceOf(route), this.#auth);
     refuseAnonymousWrite(found, request.method);
     refuseScope(found, request.method);
     refuseByTimeout(request.query);
-    return await this.#protocol.handle({
+    return this.#protocol.handle({
       route,
       request,
       account: address.accountName,
@@ -144,7 +151,7 @@ export class StorageRestService<Route> implements RestService {
     account: Account,
   ): Promise<RestResponse> {
     const { cors } = await this.#properties(account.name);
-    const response = await this.#spelled(request, this.#answer(request, address));
+    const response = await this.#spelled(request, () => this.#answer(request, address));
     const { method, headers } = request;
     const names = [...response.headers.filter((_, at) => at % 2 === 0), ...addedNames(request)];
     const added = corsHeaders(cors, method, headers.get("origin"), names);
@@ -152,9 +159,9 @@ export class StorageRestService<Route> implements RestService {
     return response;
   }
 
-  async #spelled(request: RestRequest, answer: Promise<RestResponse>): Promise<RestResponse> {
+  async #spelled(request: RestRequest, answer: () => Promise<RestResponse>): Promise<RestResponse> {
     try {
-      return await answer;
+      return await answer();
     } catch (error) {
       if (error instanceof Fault) return this.spell(error, request);
       throw error;

@@ -169,7 +169,7 @@ function signedHeadersOf(headers: RequestHeaders, version: string): Header[] {
     if (name.charCodeAt(1) !== HYPHEN || name.slice(0, 5).toLowerCase() !== "x-ms-") continue;
     const value = (raw[at + 1] as string).trim();
     if (value === "" && version < EMPTY_HEADERS_FROM) continue;
-    insert(found, [name.toLowerCase(), value]);
+    insert(found, [name.toLowerCase(), value], byName);
   }
   for (let at = 1; at < found.length; at++) {
     const name = (found[at] as Header)[0];
@@ -184,14 +184,23 @@ function signedHeadersOf(headers: RequestHeaders, version: string): Header[] {
 }
 
 /** There are few, and they mostly come in order: a sort of its own would cost more. */
-function insert(sorted: Header[], header: Header): void {
+function insert(
+  sorted: Header[],
+  header: Header,
+  compare: (left: Header, right: Header) => number,
+): void {
   let at = sorted.length;
   for (; at > 0; at--) {
     const before = sorted[at - 1] as Header;
-    if (compareHeaderNames(before[0], header[0]) <= 0) break;
+    if (compare(before, header) <= 0) break;
     sorted[at] = before;
   }
   sorted[at] = header;
+}
+
+/** In the order the service uses. */
+function byName(left: Header, right: Header): number {
+  return compareHeaderNames(left[0], right[0]);
 }
 
 function canonicalHeaders(headers: readonly Header[], { ordinal, folded }: Reading): string {
@@ -222,9 +231,8 @@ function liteResource(signing: Signing, reading: Reading): string {
 /** Every parameter on a line of its own, sorted by name; several values of one name joined. */
 function canonicalQuery({ entries }: Query): string {
   if (entries.length === 0) return "";
-  const sorted = entries.toSorted(
-    (left, right) => byNameOrdinally(left, right) || compareOrdinally(left[1], right[1]),
-  );
+  const sorted: Header[] = [];
+  for (const entry of entries) insert(sorted, entry, byNameAndValue);
   let text = "";
   let last: string | null = null;
   for (const [name, value] of sorted) {
@@ -232,6 +240,10 @@ function canonicalQuery({ entries }: Query): string {
     last = name;
   }
   return text;
+}
+
+function byNameAndValue(left: Header, right: Header): number {
+  return byNameOrdinally(left, right) || compareOrdinally(left[1], right[1]);
 }
 
 const HYPHEN = 0x2d;

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import type { Bytes } from "../../../base/bytes.ts";
+import { type Bytes, NO_BYTES } from "../../../base/bytes.ts";
 import { KIB } from "../../../base/limits.ts";
 import { eachLoan, lengthOf, WholeLender } from "../../../base/loan.ts";
 import type { Connection } from "./connection.ts";
@@ -101,18 +101,23 @@ function sendSoon(answer: WholeAnswer): void {
 
 function sendWhole({ sender, connection, head, body }: WholeAnswer): void {
   const { socket } = connection;
-  const over = () => connection.over();
   if (body === null) {
-    socket.write(head, "latin1", over);
+    socket.write(head, "latin1");
   } else if (body.length <= JOINED_BYTES_MAX) {
-    socket.write(joined(head, body), over);
+    socket.write(joined(head, body));
   } else {
     socket.cork();
     socket.write(head, "latin1");
-    socket.write(body, over);
+    socket.write(body);
     socket.uncork();
   }
-  if (socket.writableLength > 0) connection.watchReader(sender.pace);
+  // Nearly always the system has taken all of it at once.
+  if (socket.writableLength === 0) {
+    connection.over();
+  } else {
+    connection.watchReader(sender.pace);
+    socket.write(NO_BYTES, () => connection.over());
+  }
 }
 
 /** Up to this size a body is copied behind its head: that costs less than to send it by itself. */
