@@ -2,7 +2,7 @@ import type { Bytes } from "../base/bytes.ts";
 import { type Lender, WholeLender } from "../base/loan.ts";
 import { readAddresses, readInline, readSegment, readStarts } from "./content-records.ts";
 import type { Content, Part, Reading } from "./contents.ts";
-import type { Address, Extents, Hold } from "./extents.ts";
+import { type Address, type Extents, type Hold, isSamePlace } from "./extents.ts";
 import { StepReading } from "./step-reading.ts";
 import { type Store, StoreError, type View } from "./store.ts";
 
@@ -60,8 +60,7 @@ export function areSameStretches(one: Stretch, other: Stretch): boolean {
   if (Buffer.isBuffer(one)) return Buffer.isBuffer(other) && one.equals(other);
   if (Buffer.isBuffer(other) || one.from !== other.from || one.length !== other.length)
     return false;
-  // Where something lies nothing else ever will: numbers of extents are not used again.
-  return one.at.extent === other.at.extent && one.at.offset === other.at.offset;
+  return isSamePlace(one.at, other.at);
 }
 
 /** Keeps the extents of these stretches where they are. */

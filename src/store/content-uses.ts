@@ -1,44 +1,47 @@
-import { count, format, u64 } from "../base/fields.ts";
+import { count, format } from "../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../base/keys.ts";
 import type { Address, EndOfUse } from "./extents.ts";
 import type { Store, Transaction, View } from "./store.ts";
 
 /**
- * Which bytes of an extent are alive: those that a use record covers, and no others. So an upload
- * that was never named is dead without anybody having to say so.
+ * Which contents have bytes in an extent: those of which a use record says so, and no others. So an
+ * upload that was never named is dead without anybody having to say so. A content that is replaced
+ * within an extent keeps its record: it goes by the content, not by where its bytes lie.
  */
 export interface Use {
   readonly extent: number;
-  readonly offset: number;
   readonly content: bigint;
+  /** Of all its bytes there. */
   readonly bytesOnDisk: number;
+  /** Where the last of them end. */
+  readonly end: number;
 }
 
-const useFormat = format(1, { content: u64, bytesOnDisk: count });
+const useFormat = format(2, { bytesOnDisk: count, end: count });
 
-const useKey = (extent: number, offset: number) => key(SPACE.extentUse, extent, offset);
+const useKey = (extent: number, content: bigint) => key(SPACE.extentUse, extent, content);
 
-export function writeUse(tx: Transaction, at: Address, content: bigint): void {
-  const { extent, offset, bytesOnDisk } = at;
-  tx.set(useKey(extent, offset), useFormat.encode({ content, bytesOnDisk }));
+/** `addresses` are all that a content has. */
+export function writeUses(tx: Transaction, content: bigint, addresses: readonly Address[]): void {
+  for (const use of usesOf(content, addresses)) {
+    tx.set(useKey(use.extent, content), useFormat.encode(use));
+  }
 }
 
-export function deleteUse(tx: Transaction, at: Address): void {
-  tx.delete(useKey(at.extent, at.offset));
+export function deleteUses(tx: Transaction, content: bigint, addresses: readonly Address[]): void {
+  for (const { extent } of addresses) tx.delete(useKey(extent, content));
 }
 
-/** The content that these bytes belong to. */
-export function userOf(view: View, at: Address): bigint | null {
-  const record = view.get(useKey(at.extent, at.offset));
-  return record === undefined ? null : useFormat.decode(record).content;
+export function isUsedBy(view: View, extent: number, content: bigint): boolean {
+  return view.get(useKey(extent, content)) !== undefined;
 }
 
-/** What is alive in an extent, from an offset on. */
-export function listUses(view: View, extent: number, from: number, limit: number): Use[] {
+/** What is alive in an extent, from a content on. */
+export function listUses(view: View, extent: number, from: bigint, limit: number): Use[] {
   const until = keyAfter(key(SPACE.extentUse, extent));
   return view.range(useKey(extent, from), until, { limit }).map((entry) => {
     const at = new KeyReader(entry.key);
-    return { extent: at.number(), offset: at.number(), ...useFormat.decode(entry.value) };
+    return { extent: at.number(), content: at.u64(), ...useFormat.decode(entry.value) };
   });
 }
 
@@ -48,8 +51,26 @@ export function findEndOfUse(store: Store): Promise<EndOfUse | null> {
     const prefix = key(SPACE.extentUse);
     const [last] = view.range(prefix, keyAfter(prefix), { limit: 1, reverse: true });
     if (last === undefined) return null;
-    const at = new KeyReader(last.key);
-    const extent = at.number();
-    return { extent, offset: at.number() + useFormat.decode(last.value).bytesOnDisk };
+    const extent = new KeyReader(last.key).number();
+    let offset = 0;
+    for (const { end } of listUses(view, extent, 0n, Number.POSITIVE_INFINITY)) {
+      offset = Math.max(offset, end);
+    }
+    return { extent, offset };
   });
+}
+
+function usesOf(content: bigint, addresses: readonly Address[]): Use[] {
+  const uses: Use[] = [];
+  for (const { extent, offset, bytesOnDisk } of addresses) {
+    const at = uses.findIndex((use) => use.extent === extent);
+    const before = uses[at] ?? { bytesOnDisk: 0, end: 0 };
+    uses[at < 0 ? uses.length : at] = {
+      extent,
+      content,
+      bytesOnDisk: before.bytesOnDisk + bytesOnDisk,
+      end: Math.max(before.end, offset + bytesOnDisk),
+    };
+  }
+  return uses;
 }

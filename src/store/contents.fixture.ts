@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { type Bytes, wholeBody } from "../base/bytes.ts";
 import { key, keyAfter, SPACE } from "../base/keys.ts";
 import { gather } from "./bodies.fixture.ts";
-import type { Content, Part, Reading } from "./contents.ts";
+import type { Content, Part, Reading, Taken } from "./contents.ts";
 import type { Extents } from "./extents.ts";
-import type { Entry, Store } from "./store.ts";
+import type { Entry, Store, Transaction } from "./store.ts";
 import { StoredContents } from "./stored-contents.ts";
 
 export const NO_DIGESTS = { md5: false, crc64: false };
@@ -23,10 +23,18 @@ export class ContentsBench {
     this.contents = new StoredContents(store, extents);
   }
 
-  async put(bytes: Bytes): Promise<Content> {
+  put(bytes: Bytes): Promise<Content> {
+    return this.#name(bytes, (tx, taken) => this.contents.keep(tx, taken));
+  }
+
+  replace(content: Content, bytes: Bytes): Promise<Content> {
+    return this.#name(bytes, (tx, taken) => this.contents.replace(tx, content, taken));
+  }
+
+  async #name(bytes: Bytes, name: (tx: Transaction, taken: Taken) => Content): Promise<Content> {
     const taken = await this.contents.take(wholeBody(bytes), NO_DIGESTS);
     try {
-      return await this.store.transact((tx) => this.contents.keep(tx, taken));
+      return await this.store.transact((tx) => name(tx, taken));
     } finally {
       taken.release();
     }

@@ -65,6 +65,11 @@ export interface Address {
   readonly checksum: number;
 }
 
+/** Whether the same bytes are meant: where something lies nothing else ever will, since numbers of extents are not used again. */
+export function isSamePlace(one: Address, other: Address): boolean {
+  return one.extent === other.extent && one.offset === other.offset;
+}
+
 export interface Hold {
   /** Calling it again changes nothing. */
   release(): void;

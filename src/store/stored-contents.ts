@@ -8,6 +8,7 @@ import {
   dropReference,
   hasOneReference,
   onlyAddress,
+  readAddresses,
   readInline,
   readSegment,
   readStarts,
@@ -19,7 +20,7 @@ import {
   writeList,
 } from "./content-records.ts";
 import { leavesOver } from "./content-slices.ts";
-import { deleteUse, userOf, writeUse } from "./content-uses.ts";
+import { deleteUses, isUsedBy, writeUses } from "./content-uses.ts";
 import {
   type Content,
   type Contents,
@@ -30,7 +31,13 @@ import {
   type Reading,
   type Taken,
 } from "./contents.ts";
-import type { Address, Extents, ExtentWrites, Written } from "./extents.ts";
+import {
+  type Address,
+  type Extents,
+  type ExtentWrites,
+  isSamePlace,
+  type Written,
+} from "./extents.ts";
 import { ListDraft } from "./list-draft.ts";
 import { Md5Thread } from "./md5-thread.ts";
 import { Md5Together } from "./md5-together.ts";
@@ -220,7 +227,7 @@ export class StoredContents implements Contents {
     if (kind === "inline") return true;
     const at = onlyAddress(tx, id);
     if (at === null) return false;
-    deleteUse(tx, at);
+    deleteUses(tx, id, [at]);
     this.#sweeper.lookAt([at.extent]);
     return true;
   }
@@ -237,14 +244,15 @@ export class StoredContents implements Contents {
 
   #keepAs(tx: Transaction, id: bigint, taken: Taken): Content {
     if (!(taken instanceof TakenBytes)) throw new Error("only what `take` returned can be kept");
-    const { inline, addresses, isNew } = taken.stored();
+    const { inline, addresses } = taken.stored();
     if (inline !== null) return this.#keepInline(tx, id, inline);
-    // A body that runs again keeps them again. At the first time nobody else can know of them.
-    if (!isNew && addresses.some((at) => userOf(tx, at) !== null)) {
+    // A body that runs again keeps them again.
+    if (taken.keptAs !== null && isWhere(tx, taken.keptAs, addresses)) {
       throw new Error("bytes can be given a name only once");
     }
+    taken.keptAs = id;
     writeAddresses(tx, id, addresses);
-    for (const at of addresses) writeUse(tx, at, id);
+    writeUses(tx, id, addresses);
     return { id, kind: "extent", length: taken.length };
   }
 
@@ -301,6 +309,13 @@ export class StoredContents implements Contents {
   }
 }
 
+/** Whether a content has its bytes in these places. */
+function isWhere(view: View, id: bigint, addresses: readonly Address[]): boolean {
+  const [first] = addresses as readonly [Address, ...Address[]];
+  if (!isUsedBy(view, first.extent, id)) return false;
+  return readAddresses(view, id).some((at) => isSamePlace(at, first));
+}
+
 class TakenBytes implements Taken {
   readonly length: number;
   readonly md5: Bytes | null;
@@ -308,7 +323,8 @@ class TakenBytes implements Taken {
   readonly #inline: Bytes | null;
   readonly #addresses: readonly Address[];
   readonly #release: () => void;
-  #isNew = true;
+  /** The content that they were given to last, by a body that may have come to nothing. */
+  keptAs: bigint | null = null;
   #released = false;
 
   constructor(
@@ -331,11 +347,9 @@ class TakenBytes implements Taken {
   }
 
   /** Once released, bytes may be gone at any time: too late to give them a name. */
-  stored(): { inline: Bytes | null; addresses: readonly Address[]; isNew: boolean } {
+  stored(): { inline: Bytes | null; addresses: readonly Address[] } {
     if (this.#released) throw new Error("taken bytes were released before they were kept");
-    const isNew = this.#isNew;
-    this.#isNew = false;
-    return { inline: this.#inline, addresses: this.#addresses, isNew };
+    return { inline: this.#inline, addresses: this.#addresses };
   }
 
   release(): void {

@@ -1,8 +1,14 @@
 import type { Body } from "../base/bytes.ts";
 import { lentBody } from "../base/loan.ts";
 import { readAddresses, writeAddresses } from "./content-records.ts";
-import { deleteUse, listUses, userOf, writeUse } from "./content-uses.ts";
-import type { Address, ExtentInfo, Extents, Written } from "./extents.ts";
+import { deleteUses, isUsedBy, listUses, writeUses } from "./content-uses.ts";
+import {
+  type Address,
+  type ExtentInfo,
+  type Extents,
+  isSamePlace,
+  type Written,
+} from "./extents.ts";
 import { fulfilled } from "./settled.ts";
 import { type Store, StoreError, type Transaction, type View } from "./store.ts";
 
@@ -72,7 +78,7 @@ export class ExtentSweep {
   async removeDead(): Promise<void> {
     for (const { extent, open, held } of this.#extents.list()) {
       if (open || held || !this.#suspects.has(extent)) continue;
-      const [alive] = await this.#store.read((view) => listUses(view, extent, 0, 1));
+      const [alive] = await this.#store.read((view) => listUses(view, extent, 0n, 1));
       if (alive !== undefined) continue;
       this.#suspects.delete(extent);
       await this.#extents.remove(extent);
@@ -106,11 +112,11 @@ export class ExtentSweep {
 
   async #isMostlyAlive(extent: number, bytesOnDisk: number): Promise<boolean> {
     let alive = 0;
-    for (let from = 0; alive * 2 < bytesOnDisk; ) {
+    for (let from = 0n; alive * 2 < bytesOnDisk; ) {
       const uses = await this.#store.read((view) => listUses(view, extent, from, USES_PER_READ));
       for (const use of uses) alive += use.bytesOnDisk;
       if (uses.length < USES_PER_READ) break;
-      from = (uses.at(-1)?.offset ?? 0) + 1;
+      from = (uses.at(-1)?.content ?? 0n) + 1n;
     }
     return alive * 2 >= bytesOnDisk;
   }
@@ -179,28 +185,26 @@ interface Copy {
 function firstPieces(view: View, extent: number): Piece[] {
   const pieces: Piece[] = [];
   let bytes = 0;
-  for (const { content, offset, bytesOnDisk } of listUses(view, extent, 0, MOVED_PIECES_MAX)) {
-    if (pieces.length > 0 && bytes + bytesOnDisk > MOVED_BYTES_MAX) break;
-    bytes += bytesOnDisk;
-    const at = readAddresses(view, content).find((at) => isAt(at, extent, offset));
-    if (at === undefined) {
+  for (const { content } of listUses(view, extent, 0n, MOVED_PIECES_MAX)) {
+    const here = readAddresses(view, content).filter((at) => at.extent === extent);
+    if (here.length === 0) {
       throw new StoreError("damaged", `content ${content} does not lie where its bytes are`);
     }
-    pieces.push({ content, at });
+    for (const at of here) {
+      if (pieces.length > 0 && bytes + at.bytesOnDisk > MOVED_BYTES_MAX) return pieces;
+      bytes += at.bytesOnDisk;
+      pieces.push({ content, at });
+    }
   }
   return pieces;
 }
 
 /** Makes a content refer to the copy of a piece, unless the piece has been freed meanwhile. */
 function readdress(tx: Transaction, { content, at }: Piece, copy: readonly Address[]): void {
-  if (userOf(tx, at) !== content) return;
+  if (!isUsedBy(tx, at.extent, content)) return;
   const addresses = readAddresses(tx, content);
-  const moved = addresses.flatMap((old) => (isAt(old, at.extent, at.offset) ? copy : [old]));
+  const moved = addresses.flatMap((old) => (isSamePlace(old, at) ? copy : [old]));
   writeAddresses(tx, content, moved);
-  deleteUse(tx, at);
-  for (const to of copy) writeUse(tx, to, content);
-}
-
-function isAt(at: Address, extent: number, offset: number): boolean {
-  return at.extent === extent && at.offset === offset;
+  deleteUses(tx, content, addresses);
+  writeUses(tx, content, moved);
 }

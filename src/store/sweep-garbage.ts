@@ -8,7 +8,7 @@ import {
   takeSegment,
   writeGarbage,
 } from "./content-records.ts";
-import { deleteUse } from "./content-uses.ts";
+import { deleteUses } from "./content-uses.ts";
 import type { Part } from "./contents.ts";
 import { fulfilled } from "./settled.ts";
 import type { Store, Transaction } from "./store.ts";
@@ -94,9 +94,8 @@ function dropPart(tx: Transaction, { content }: Part, extents: Set<number>): voi
 }
 
 function deleteAddresses(tx: Transaction, id: bigint, extents: Set<number>): void {
-  for (const at of readAddresses(tx, id)) {
-    deleteUse(tx, at);
-    extents.add(at.extent);
-  }
+  const addresses = readAddresses(tx, id);
+  deleteUses(tx, id, addresses);
+  for (const { extent } of addresses) extents.add(extent);
   deleteContent(tx, id);
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { HandClock } from "../../base/clock.ts";
 import { inParts, someBytes } from "../../store/bodies.fixture.ts";
+import { contentUsesContract } from "../../store/content-uses.contract.ts";
 import { findEndOfUse } from "../../store/content-uses.ts";
 import {
   CONTENTS_EXTENT_BYTES,
@@ -30,6 +31,7 @@ const open: OpenContents = async (t, wrap) => {
 };
 
 contentsContract("embedded", open);
+contentUsesContract("embedded", open);
 contentsRacesContract("embedded", open);
 listDraftContract("embedded", open);
 contentsModelContract("embedded", 1, open);
@@ -51,6 +53,22 @@ test("after a crash between bytes and commit the bytes are overwritten, nothing 
   assert.deepEqual(await after.read(leaf), kept);
   assert.deepEqual(await after.read(later), someBytes(100_000, 3));
   assert.ok(after.bytesOnDisk() < 3 * 100_000);
+});
+
+test("after a restart what was replaced last is not written over", async (t) => {
+  const folder = await newFolder(t);
+  const before = await openIn(folder);
+  const first = await before.put(someBytes(30_000, 1));
+  const second = await before.put(someBytes(30_000, 2));
+  const replaced = await before.replace(first, someBytes(30_000, 3));
+  await close(before);
+
+  const after = await openIn(folder);
+  t.after(() => close(after));
+  const later = await after.put(someBytes(30_000, 4));
+  assert.deepEqual(await after.read(replaced), someBytes(30_000, 3));
+  assert.deepEqual(await after.read(second), someBytes(30_000, 2));
+  assert.deepEqual(await after.read(later), someBytes(30_000, 4));
 });
 
 test("after a crash extents that nobody refers to are found and removed", async (t) => {

@@ -1,4 +1,5 @@
 import { HandClock } from "../../base/clock.ts";
+import { contentUsesContract } from "../../store/content-uses.contract.ts";
 import {
   CONTENTS_EXTENT_BYTES,
   contentsContract,
@@ -20,6 +21,7 @@ const open: OpenContents = async (_t, wrap = (extents) => extents) =>
   );
 
 contentsContract("memory", open);
+contentUsesContract("memory", open);
 contentsRacesContract("memory", open);
 listDraftContract("memory", open);
 contentsModelContract("memory", 10, open);
