@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import fs from "node:fs";
 import { mkdtemp, open, rm } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -32,4 +34,16 @@ test("they come to lie one behind the other", async (t) => {
 
 test("what no file takes is told", async () => {
   await assert.rejects(writeParts(1_000_000, PARTS, 0), { code: "EBADF" });
+});
+
+test("a disk that takes nothing, and says nothing, is not asked for ever", async (t) => {
+  const nothing = (...called: unknown[]) =>
+    (called.at(-1) as (error: null, bytes: number) => void)(null, 0);
+  t.mock.method(fs, "writev", nothing);
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  await assert.rejects(writeParts(0, PARTS, 0), /takes nothing/);
 });

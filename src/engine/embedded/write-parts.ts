@@ -7,8 +7,10 @@ export function writeParts(fd: number, parts: readonly Bytes[], position: number
     const go = (rest: readonly Bytes[], at: number) => {
       if (rest.length === 0) return resolve();
       writev(fd, rest, at, (error, bytes) => {
-        if (error === null) go(behind(rest, bytes), at + bytes);
-        else reject(error);
+        if (error !== null) reject(error);
+        // It would be asked for ever.
+        else if (bytes === 0) reject(new Error("the disk takes nothing, and does not say why"));
+        else go(behind(rest, bytes), at + bytes);
       });
     };
     go(parts, position);
