@@ -18,6 +18,7 @@ import { nameOf } from "./sorted-items.ts";
 /** A stretch ends with the entry that brings what is read for it to this size. */
 export const STRETCH_BYTES_MAX = 4 * MIB;
 
+/** So many are found sooner by their names than one by one. */
 const MANY_WRITES = 16;
 
 /** One state, as an engine offers it to the bodies that run on it. */
@@ -174,7 +175,7 @@ export class BodyTransaction extends BodyView implements Transaction {
     this.#places.set(name, place);
   }
 
-  /** Of the write to this name, or where there is room for one. Few are compared sooner than hashed. */
+  /** Of the write to this name, or where there is room for one. */
   #placeOf(name: string): number {
     const writes = this.#writes;
     if (this.#places !== null) return this.#places.get(name) ?? writes.length;

@@ -186,6 +186,20 @@ test("query parameters are signed decoded, sorted, and joined where a name comes
   assertOwner({ url, headers: { ...USUAL_HEADERS, authorization } });
 });
 
+test("headers and parameters are signed in order, however many and in whatever order they come", () => {
+  for (const count of [2, 16, 17, 40]) {
+    const names = Array.from({ length: count }, (_, at) => `n${String(at).padStart(2, "0")}`);
+    const meta = names.map((name) => `x-ms-meta-${name}:1\n`).join("");
+    const signed = `x-ms-date:${DATE}\n${meta}x-ms-version:${VERSION}\n`;
+    const query = names.map((name) => `\n${name}:1`).join("");
+    const authorization = withKey(full("GET", NO_LINES, signed, `${PATH}${query}`));
+    const back = names.toReversed();
+    const url = `${URL}?${back.map((name) => `${name}=1`).join("&")}`;
+    const metadata = Object.fromEntries(back.map((name) => [`x-ms-meta-${name}`, "1"]));
+    assertOwner({ url, headers: { ...metadata, ...USUAL_HEADERS, authorization } });
+  }
+});
+
 test("on the secondary the path is signed with its suffix or without", () => {
   const url = `http://127.0.0.1:10000/${ACCOUNT_NAME}-secondary/c/b`;
   for (const path of [PATH, `/${ACCOUNT_NAME}/${ACCOUNT_NAME}-secondary/c/b`]) {

@@ -161,7 +161,7 @@ function conditionLines(headers: RequestHeaders): string {
   );
 }
 
-function signedHeadersOf(headers: RequestHeaders, version: string): Header[] {
+function signedHeadersOf(headers: RequestHeaders, version: string): readonly Header[] {
   const found: Header[] = [];
   const { raw } = headers;
   for (let at = 0; at < raw.length; at += 2) {
@@ -169,34 +169,43 @@ function signedHeadersOf(headers: RequestHeaders, version: string): Header[] {
     if (name.charCodeAt(1) !== HYPHEN || name.slice(0, 5).toLowerCase() !== "x-ms-") continue;
     const value = (raw[at + 1] as string).trim();
     if (value === "" && version < EMPTY_HEADERS_FROM) continue;
-    insert(found, [name.toLowerCase(), value], byName);
+    found.push([name.toLowerCase(), value]);
   }
-  for (let at = 1; at < found.length; at++) {
-    const name = (found[at] as Header)[0];
-    if (name === found[at - 1]?.[0]) {
+  const sorted = inOrder(found, byName);
+  for (let at = 1; at < sorted.length; at++) {
+    const name = (sorted[at] as Header)[0];
+    if (name === sorted[at - 1]?.[0]) {
       throw new Fault("InvalidHeaderValue", {
         HeaderName: name,
         Reason: "This header was sent twice: send it once.",
       });
     }
   }
-  return found;
+  return sorted;
 }
 
-/** There are few, and they mostly come in order: a sort of its own would cost more. */
-function insert(
-  sorted: Header[],
-  header: Header,
-  compare: (left: Header, right: Header) => number,
-): void {
-  let at = sorted.length;
-  for (; at > 0; at--) {
-    const before = sorted[at - 1] as Header;
-    if (compare(before, header) <= 0) break;
-    sorted[at] = before;
+const FEW_HEADERS = 16;
+
+/**
+ * A few are in order sooner if each is put in its place, and they mostly come in order. That would
+ * take very long for very many, and anybody can send them.
+ */
+function inOrder(headers: readonly Header[], compare: Compare): readonly Header[] {
+  if (headers.length > FEW_HEADERS) return headers.toSorted(compare);
+  const sorted: Header[] = [];
+  for (const header of headers) {
+    let at = sorted.length;
+    for (; at > 0; at--) {
+      const before = sorted[at - 1] as Header;
+      if (compare(before, header) <= 0) break;
+      sorted[at] = before;
+    }
+    sorted[at] = header;
   }
-  sorted[at] = header;
+  return sorted;
 }
+
+type Compare = (left: Header, right: Header) => number;
 
 /** In the order the service uses. */
 function byName(left: Header, right: Header): number {
@@ -231,8 +240,7 @@ function liteResource(signing: Signing, reading: Reading): string {
 /** Every parameter on a line of its own, sorted by name; several values of one name joined. */
 function canonicalQuery({ entries }: Query): string {
   if (entries.length === 0) return "";
-  const sorted: Header[] = [];
-  for (const entry of entries) insert(sorted, entry, byNameAndValue);
+  const sorted = inOrder(entries, byNameAndValue);
   let text = "";
   let last: string | null = null;
   for (const [name, value] of sorted) {
