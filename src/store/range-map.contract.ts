@@ -152,6 +152,18 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
     await bench.expect(map, 0, all);
   });
 
+  promise("what was joined is not written again with what is appended to it", async (bench) => {
+    const bits = Array.from({ length: 192 }, (_, at) => someBytes(4_096, at));
+    let map = await bench.create(0);
+    for (const [at, bit] of bits.entries()) {
+      map = await bench.append(map, bit);
+      if (at % 64 === 63) await bench.contents.sweepAll();
+    }
+    // 64 bits each: none of them has become part of the next one.
+    assert.equal(await bench.recordsIn(SPACE.rangeEntry), 3);
+    await bench.expect(map, 0, bits);
+  });
+
   promise("what is written while neighbours are joined is not lost", async (bench) => {
     let map = await bench.create(TIB);
     map = await bench.writePages(map, 300, 1);

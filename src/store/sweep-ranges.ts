@@ -1,4 +1,5 @@
 import type { Bytes } from "../base/bytes.ts";
+import { KIB } from "../base/limits.ts";
 import { lentBody } from "../base/loan.ts";
 import type { Reading, Taken } from "./contents.ts";
 import { entriesOver } from "./range-pieces.ts";
@@ -39,6 +40,11 @@ const CROWD_ENTRIES_MIN = 64;
 /** Entries of a region that are looked at, and how many become one: a reader finds those at once. */
 const REGION_ENTRIES_MAX = 2_048;
 const RUN_ENTRIES_MAX = 256;
+/**
+ * An entry of this length stays as it is: what is appended bit by bit would otherwise be written
+ * again with every few bits behind it.
+ */
+const LONG_ENTRY_BYTES = 128 * KIB;
 /** Entries that are moved to the layer above in one transaction, and what each may go around. */
 const MOVED_ENTRIES_MAX = 64;
 
@@ -246,12 +252,12 @@ function crowdedRuns(view: View, { layer, region }: Region): RangeEntry[][] {
   return runsOf(entries.filter((entry) => endOf(entry) <= until));
 }
 
-/** Neighbours that hold bytes, at least two of them together. */
+/** Short neighbours that hold bytes, at least two of them together. */
 function runsOf(entries: readonly RangeEntry[]): RangeEntry[][] {
   const runs: RangeEntry[][] = [];
   let end = -1;
   for (const entry of entries) {
-    if (entry.source.kind === "zero") continue;
+    if (entry.source.kind === "zero" || entry.length >= LONG_ENTRY_BYTES) continue;
     const run = runs.at(-1);
     if (run !== undefined && entry.start === end && run.length < RUN_ENTRIES_MAX) run.push(entry);
     else runs.push([entry]);
