@@ -65,7 +65,10 @@ export interface Address {
   readonly checksum: number;
 }
 
-/** Whether the same bytes are meant: where something lies nothing else ever will, since numbers of extents are not used again. */
+/**
+ * Whether the same bytes are meant: as long as a process runs, nothing else comes to lie where
+ * something has been, since numbers of extents are not used again.
+ */
 export function isSamePlace(one: Address, other: Address): boolean {
   return one.extent === other.extent && one.offset === other.offset;
 }

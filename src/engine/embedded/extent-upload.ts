@@ -93,8 +93,8 @@ export class ExtentUpload implements Written {
   }
 
   /**
-   * All of the body at one go, where it lies: pages that are one chunk.
-   * Resolves once they are durable; if that fails, nothing stays held.
+   * All of the body at one go, where it lies: pages that are one chunk. Resolves once they are
+   * durable; if that fails, nothing stays held.
    */
   writePages(pages: Bytes): Promise<this> {
     const wait = this.#beginPiece();
