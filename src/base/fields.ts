@@ -102,6 +102,12 @@ export const bytes: Field<Bytes> = {
   read: (from) => from.bytes(),
 };
 
+/** All bytes up to the end of the record, of which it is the last field: a record can grow by them. */
+export const rest: Field<Bytes> = {
+  write: (to, value) => to.rest(value),
+  read: (from) => from.rest(),
+};
+
 export function orNull<T>(field: Field<T>): Field<T | null> {
   return {
     write(to, value) {
@@ -226,6 +232,10 @@ class FieldWriter {
 
   bytes(value: Bytes): void {
     this.count(value.length);
+    this.rest(value);
+  }
+
+  rest(value: Bytes): void {
     this.#need(value.length);
     // Of memory that is shared `copy` would go word by word.
     if (value.length > COPIED_BYTES_MAX) this.#bytes.fill(value, this.#at, this.#at + value.length);
@@ -320,6 +330,12 @@ export class FieldReader {
       EIGHT_BYTES[index] = this.#bytes[start + index] as number;
     }
     return EIGHT.getBigUint64(0, true);
+  }
+
+  rest(): Bytes {
+    const start = this.#at;
+    this.#at = this.#bytes.length;
+    return this.#bytes.subarray(start);
   }
 
   text(): string {

@@ -32,6 +32,8 @@ export interface State {
   get(key: Bytes, name?: string): Bytes | undefined;
   /** Entries with `from <= key < until`, each found when it is asked for. */
   scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry>;
+  /** Whether bytes can be put behind the value of this name, and it has so many. */
+  canExtend(name: string, size: number): boolean;
 }
 
 /** A write that waits for its body to return; null deletes. */
@@ -40,6 +42,8 @@ export interface Write {
   readonly name: string;
   readonly key: Bytes;
   readonly value: Bytes | null;
+  /** Whether it goes behind the value that is there, instead of taking its place. */
+  readonly isTail: boolean;
 }
 
 /** Runs a body on its view, which is of no use to anybody afterwards. */
@@ -52,21 +56,21 @@ export function runBody<V extends BodyView, T>(body: (view: V) => T, view: V): T
 }
 
 export class BodyView implements View {
-  readonly #state: State;
+  protected readonly state: State;
   readonly #nowMs: Instant;
   readonly #kept: KeptStretches | null;
   #ended = false;
 
   /** `kept` is what was made of this very state, as far as it goes. */
   constructor(state: State, nowMs: Instant, kept: KeptStretches | null) {
-    this.#state = state;
+    this.state = state;
     this.#nowMs = nowMs;
     this.#kept = kept;
   }
 
   get(key: Bytes, name?: string): Bytes | undefined {
     this.check(key);
-    return this.#state.get(key, name);
+    return this.state.get(key, name);
   }
 
   range(from: Bytes, until: Bytes, options: RangeOptions): Entry[] {
@@ -76,7 +80,7 @@ export class BodyView implements View {
   stretch<T extends Made>(making: Making<T>, from: Bytes, until: Bytes, limit: number): Stretch<T> {
     this.check(from);
     this.check(until);
-    const state = this.#state;
+    const { state } = this;
     const kept = this.#kept?.find(making, from) ?? null;
     if (kept !== null) {
       state.newest = Math.max(state.newest, kept.newest);
@@ -112,7 +116,7 @@ export class BodyView implements View {
   protected scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry> {
     this.check(from);
     this.check(until);
-    return this.#state.scan(from, until, reverse);
+    return this.state.scan(from, until, reverse);
   }
 
   protected check(key: Bytes): void {
@@ -154,22 +158,44 @@ export class BodyTransaction extends BodyView implements Transaction {
     if (this.#writes.length === 0) return super.get(key);
     const name = nameOf(key);
     const write = this.#writes[this.#placeOf(name)];
-    return write === undefined ? super.get(key, name) : (write.value ?? undefined);
+    return write === undefined ? super.get(key, name) : (this.#valueOf(write) ?? undefined);
   }
 
   set(key: Bytes, value: Bytes): void {
-    this.#write(key, value);
+    this.check(key);
+    this.#write({ name: nameOf(key), key, value, isTail: false });
   }
 
   delete(key: Bytes): void {
-    this.#write(key, null);
+    this.check(key);
+    this.#write({ name: nameOf(key), key, value: null, isTail: false });
   }
 
-  #write(key: Bytes, value: Bytes | null): void {
+  extend(key: Bytes, size: number, tail: Bytes): boolean {
     this.check(key);
     const name = nameOf(key);
+    const write = this.#writes[this.#placeOf(name)];
+    if (write === undefined) {
+      if (!this.state.canExtend(name, size)) return false;
+      this.#write({ name, key, value: tail, isTail: true });
+      return true;
+    }
+    const value = this.#valueOf(write);
+    if (value?.length !== size) return false;
+    this.#write({ name, key, value: Buffer.concat([value, tail]), isTail: false });
+    return true;
+  }
+
+  /** What is there once this has been written. */
+  #valueOf({ name, key, value, isTail }: Write): Bytes | null {
+    if (!isTail || value === null) return value;
+    return Buffer.concat([super.get(key, name) as Bytes, value]);
+  }
+
+  #write(write: Write): void {
+    const { name } = write;
     const place = this.#placeOf(name);
-    this.#writes[place] = { name, key, value };
+    this.#writes[place] = write;
     if (this.#writes.length < MANY_WRITES) return;
     this.#places ??= new Map(this.#writes.map((write, at) => [write.name, at]));
     this.#places.set(name, place);
@@ -193,9 +219,11 @@ export class BodyTransaction extends BodyView implements Transaction {
   protected override scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry> {
     const below = super.scan(from, until, reverse);
     if (this.#writes.length === 0) return below;
-    const above: Write[] = [];
+    const above: Omit<Write, "name" | "isTail">[] = [];
     for (const write of this.#writes) {
-      if (write.key.compare(from) >= 0 && write.key.compare(until) < 0) above.push(write);
+      const { key } = write;
+      const isInside = key.compare(from) >= 0 && key.compare(until) < 0;
+      if (isInside) above.push({ key, value: this.#valueOf(write) });
     }
     if (above.length === 0) return below;
     const sign = reverse ? -1 : 1;
@@ -216,7 +244,7 @@ function take(entries: Iterable<Entry>, limit: number): Entry[] {
 
 /** Entries with writes laid over them; both come in the same order, which `sign` tells. */
 export function* layWrites(
-  above: Iterable<Omit<Write, "name">>,
+  above: Iterable<Omit<Write, "name" | "isTail">>,
   below: Iterable<Entry>,
   sign: 1 | -1,
 ): Generator<Entry> {

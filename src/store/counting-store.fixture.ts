@@ -27,6 +27,7 @@ export class CountingStore implements Store {
         ...this.#counted(tx),
         set: (key, value) => this.#count(1, tx.set(key, value)),
         delete: (key) => this.#count(1, tx.delete(key)),
+        extend: (key, size, tail) => this.#count(1, tx.extend(key, size, tail)),
         stamp: () => tx.stamp(),
       }),
     );

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Clock } from "../base/clock.ts";
 import {
+  addTo,
   assertRising,
   k,
   type LastingStore,
@@ -27,6 +28,14 @@ export function lastingStoreContract(
       const again = await reopen();
       assert.equal(await read(again, k(1)), undefined);
       assert.deepEqual(await read(again, k(2)), Buffer.alloc(100_000, 3));
+    });
+
+    test("a value that was extended is there as a whole after a restart", async (t) => {
+      const { store, reopen } = await opened(t, open);
+      await put(store, k(1), v("a"));
+      await store.transact((tx) => addTo(tx, k(1), v("b")));
+      await Promise.all(["c", "d"].map((more) => store.transact((tx) => addTo(tx, k(1), v(more)))));
+      assert.deepEqual(await read(await reopen(), k(1)), v("abcd"));
     });
 
     test("what was under way when the store was closed is there", async (t) => {

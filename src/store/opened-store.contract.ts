@@ -3,7 +3,7 @@ import type { TestContext } from "node:test";
 import type { Bytes } from "../base/bytes.ts";
 import { type Clock, HandClock } from "../base/clock.ts";
 import type { Stamp } from "../base/stamp.ts";
-import type { Entry, Store, View } from "./store.ts";
+import type { Entry, Store, Transaction, View } from "./store.ts";
 
 /** A store in a place of its own. */
 export interface OpenedStore {
@@ -46,6 +46,17 @@ export const ALL = { from: k(), until: Buffer.from([0x21]) };
 
 export function put(store: Store, key: Bytes, value: Bytes): Promise<void> {
   return store.transact((tx) => tx.set(key, value));
+}
+
+/** Puts bytes behind a value, in the way that the engine prefers; false if there is none. */
+export function addTo(tx: Transaction, key: Bytes, more: Bytes): boolean {
+  const before = tx.get(key);
+  if (before === undefined) {
+    assert.equal(tx.extend(key, 0, more), false);
+    return false;
+  }
+  if (!tx.extend(key, before.length, more)) tx.set(key, Buffer.concat([before, more]));
+  return true;
 }
 
 /** A value that may be kept: what a body sees dies with it. */

@@ -10,7 +10,7 @@ import type { Range, Ranges } from "./range-map.ts";
 import type { View } from "./store.ts";
 
 const kinds = [
-  ...["write", "write", "write", "write", "write", "write", "write", "write", "large"],
+  ...["write", "write", "write", "write", "write", "write", "write", "write", "large", "row"],
   ...["clear", "clear", "place", "resize", "snapshot", "drop", "create", "replace"],
   ...["read", "ranges", "changes", "open", "close", "sweep", "sweep"],
 ] as const;
@@ -122,6 +122,7 @@ class World {
   async #change(map: Model, { kind, pick, at, length }: Operation, seed: number): Promise<void> {
     const { store, contents } = this.#bench;
     if (kind === "write") await this.#write(map, at, someBytes(length, seed));
+    if (kind === "row") await this.#writeRow(map, at, pick % 40, length, seed);
     if (kind === "large") await this.#write(map, at, someBytes(20_000 + length * 100, seed));
     if (kind === "clear") {
       const until = Math.max(at, Math.min(at + length * (pick % 40), map.bytes.length));
@@ -138,6 +139,13 @@ class World {
     if (kind === "replace") await this.#replace(map, at, pick % 4, someBytes(length, seed));
     if (kind === "snapshot") await this.#snapshot(map);
     if (kind === "drop") await this.#drop(pick);
+  }
+
+  /** One piece behind the other. */
+  async #writeRow(map: Model, from: number, count: number, length: number, seed: number) {
+    for (let piece = 0; piece < count; piece++) {
+      await this.#write(map, from + piece * length, someBytes(length, seed + piece));
+    }
   }
 
   async #write(map: Model, at: number, bytes: Bytes): Promise<void> {

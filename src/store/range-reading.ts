@@ -12,7 +12,7 @@ import type { Reading } from "./contents.ts";
 import type { Extents } from "./extents.ts";
 import { layersOf, piecesOf } from "./range-pieces.ts";
 import { endOf, type RangeEntry } from "./range-records.ts";
-import { type Step, StepReading } from "./step-reading.ts";
+import { type Step, StepReading, type StepReadingSetup } from "./step-reading.ts";
 import type { Store, View } from "./store.ts";
 
 /** Pieces that are looked up at one go, and bytes that are then in memory. */
@@ -53,14 +53,46 @@ export function readRange(view: View, setup: RangeReadingSetup): Reading {
     mayChange: true,
     find: (state, at) => findPieces(state, setup, at),
     wholeOf,
+    ...lending(extents),
+    onClose,
+  });
+}
+
+/** Bytes of entries without a gap between them, wherever in a map they are. */
+export function readEntries(
+  view: View,
+  { store, extents }: Pick<RangeReadingSetup, "store" | "extents">,
+  entries: readonly RangeEntry[],
+): Reading {
+  const from = entries[0]?.start ?? 0;
+  const until = from + entries.reduce((sum, entry) => sum + entry.length, 0);
+  return new StepReading<Stretch | Hole>(view, {
+    store,
+    from,
+    length: until - from,
+    mayChange: false,
+    find: (state) =>
+      held(
+        extents,
+        entries.flatMap((entry) => stretchesOfPiece(state, entry)),
+        until,
+      ),
+    wholeOf: () => null,
+    ...lending(extents),
+    onClose() {},
+  });
+}
+
+/** How stretches are lent and told apart. */
+function lending(extents: Extents): Pick<StepReadingSetup<Stretch | Hole>, "lenderOf" | "areSame"> {
+  return {
     lenderOf: (stretch) =>
       isHole(stretch) ? new ZeroLender(stretch.zeroes) : lenderOfStretch(extents, stretch),
     areSame: (one, other) =>
       isHole(one) || isHole(other)
         ? isHole(one) && isHole(other) && one.zeroes === other.zeroes
         : areSameStretches(one, other),
-    onClose,
-  });
+  };
 }
 
 function findPieces(view: View, setup: RangeReadingSetup, from: number): Step<Stretch | Hole> {

@@ -1,5 +1,5 @@
 import type { Bytes } from "../base/bytes.ts";
-import { added, bytes, count, flag, format, oneOf, orNull, struct, u64 } from "../base/fields.ts";
+import { added, count, flag, format, oneOf, orNull, rest, struct, u64 } from "../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../base/keys.ts";
 import type { Content } from "./contents.ts";
 import { type Entry, StoreError, type Transaction, type View } from "./store.ts";
@@ -21,13 +21,16 @@ const INLINE = 1;
 const LEAF = 2;
 const ZERO = 3;
 
-const inlineFormat = format(INLINE, { bytes });
+const inlineFormat = format(INLINE, { bytes: rest });
 const leafFormat = format(LEAF, {
   content: struct({ id: u64, kind: oneOf("extent"), length: count }),
   from: count,
   length: count,
 });
 const zeroFormat = format(ZERO, { length: count });
+
+/** Records of entries without bytes of their own are shorter. */
+const OTHER_BYTES_MAX = 64;
 
 /** Only layers that lie on another one, that several refer to, or that were cut have a record. */
 const layerFormat = format(1, {
@@ -68,7 +71,7 @@ export function writeEntry(tx: Transaction, layer: bigint, entry: RangeEntry): v
   tx.set(entryKey(layer, entry.start), encodeEntry(entry));
 }
 
-export function encodeEntry({ length, source }: RangeEntry): Bytes {
+function encodeEntry({ length, source }: RangeEntry): Bytes {
   switch (source.kind) {
     case "inline":
       return inlineFormat.encode({ bytes: source.bytes });
@@ -81,6 +84,23 @@ export function encodeEntry({ length, source }: RangeEntry): Bytes {
     case "zero":
       return zeroFormat.encode({ length });
   }
+}
+
+/**
+ * Puts bytes behind those of an entry that begins at `start` and is as long as told, and was written a
+ * short while ago: false, and nothing is done, if there is no such entry.
+ */
+export function extendEntry(
+  tx: Transaction,
+  layer: bigint,
+  start: number,
+  length: number,
+  more: Bytes,
+): boolean {
+  // What is longer can be nothing else by its size.
+  const mayBeOther = length < OTHER_BYTES_MAX;
+  if (mayBeOther && entryAt(tx, layer, start)?.source.kind !== "inline") return false;
+  return tx.extend(entryKey(layer, start), 1 + length, more);
 }
 
 export function deleteEntry(tx: Transaction, layer: bigint, start: number): void {
@@ -103,6 +123,30 @@ export function entriesBetween(
 ): RangeEntry[] {
   if (from >= until) return [];
   return view.range(entryKey(layer, from), entryKey(layer, until), { limit }).map(decodeEntry);
+}
+
+/** An entry with the very bytes that it is stored as. */
+export interface StoredEntry {
+  readonly entry: RangeEntry;
+  readonly record: Bytes;
+}
+
+/** The same as they are stored. */
+export function storedBetween(
+  view: View,
+  layer: bigint,
+  from: number,
+  until: number,
+  limit: number,
+): StoredEntry[] {
+  return view
+    .range(entryKey(layer, from), entryKey(layer, until), { limit })
+    .map((found) => ({ entry: decodeEntry(found), record: found.value }));
+}
+
+export function storedAt(view: View, layer: bigint, start: number): StoredEntry | null {
+  const record = view.get(entryKey(layer, start));
+  return record === undefined ? null : { entry: entryFrom(start, record), record };
 }
 
 /** The last entry that starts before `until`. */
@@ -193,6 +237,9 @@ export function deleteDoomed(tx: Transaction, layer: bigint): void {
 /** Maps are tidied up region by region. */
 export const REGION_BYTES = 1024 * 1024;
 
+/** A region with fewer entries stays as it is: joining them would cost more than it saves. */
+export const CROWD_ENTRIES_MIN = 128;
+
 /** A part of a layer in which small entries may have piled up. */
 export interface Region {
   readonly layer: bigint;
@@ -216,16 +263,15 @@ export function deleteCrowded(tx: Transaction, region: Region): void {
 export function listCrowded(view: View, after: Region | null, limit: number): Region[] {
   const all = key(SPACE.crowdedRegion);
   const from = after === null ? all : keyAfter(regionKey(after));
-  return view.range(from, keyAfter(all), { limit }).map((entry) => {
-    const parts = new KeyReader(entry.key);
-    return { layer: parts.u64(), region: parts.number() };
-  });
+  return view.range(from, keyAfter(all), { limit }).map(decodeRegion);
 }
 
 export function crowdedOf(view: View, layer: bigint, limit: number): Region[] {
   const all = key(SPACE.crowdedRegion, layer);
-  return view.range(all, keyAfter(all), { limit }).map((entry) => {
-    const parts = new KeyReader(entry.key);
-    return { layer: parts.u64(), region: parts.number() };
-  });
+  return view.range(all, keyAfter(all), { limit }).map(decodeRegion);
+}
+
+function decodeRegion(entry: Entry): Region {
+  const parts = new KeyReader(entry.key);
+  return { layer: parts.u64(), region: parts.number() };
 }

@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Bytes } from "../base/bytes.ts";
 import { Fault } from "../base/fault.ts";
+import { addTo } from "./opened-store.contract.ts";
 import type { Store, Transaction, View } from "./store.ts";
 
 /** One thing that a body does. */
 type Step =
-  | { readonly do: "set"; readonly key: Bytes; readonly value: Bytes }
+  | { readonly do: "set" | "extend"; readonly key: Bytes; readonly value: Bytes }
   | { readonly do: "delete" | "get"; readonly key: Bytes }
   | Range;
 
@@ -36,6 +37,10 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({ do: fc.constant("set" as const), key: keys, value: values }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("extend" as const), key: keys, value: values }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("delete" as const), key: keys }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("get" as const), key: keys }) },
@@ -104,6 +109,7 @@ function take(view: View | Transaction, step: Step, prefix: Bytes): unknown {
   }
   if (step.do === "get") return hex(view.get(at(step.key)));
   const tx = view as Transaction;
+  if (step.do === "extend") return addTo(tx, at(step.key), step.value);
   if (step.do === "set") tx.set(at(step.key), step.value);
   else tx.delete(at(step.key));
   return null;
@@ -114,6 +120,11 @@ function foresee(model: Map<string, Bytes>, step: Step): unknown {
   if (step.do === "range") return rangeOf(model, step);
   const name = hex(step.key);
   if (step.do === "get") return hex(model.get(name ?? ""));
+  const before = model.get(name ?? "");
+  if (step.do === "extend") {
+    if (before !== undefined) model.set(name ?? "", Buffer.concat([before, step.value]));
+    return before !== undefined;
+  }
   if (step.do === "set") model.set(name ?? "", step.value);
   else model.delete(name ?? "");
   return null;

@@ -18,6 +18,7 @@ import {
 import { type Store, StoreError, type Transaction, type View } from "./store.ts";
 import { storeAgreesWithModel } from "./store-model.contract.ts";
 import { stretches } from "./store-stretches.contract.ts";
+import { tails } from "./store-tails.contract.ts";
 import { ranges, values } from "./store-values.contract.ts";
 
 /** Registers tests of everything that `store.ts` promises. */
@@ -26,6 +27,7 @@ export function storeContract(engine: string, open: OpenStore): void {
     values(open);
     ranges(open);
     stretches(open);
+    tails(open);
     transactions(open);
     isolation(open);
     time(open);

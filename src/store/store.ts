@@ -20,6 +20,12 @@ export interface Store {
    * writes took place.
    */
   transact<T>(body: (tx: Transaction) => T): Promise<T>;
+  /**
+   * Engines that have a place of its own for what was written a short while ago call `prepare` when it
+   * is about to leave that place: who replaces a value by a shorter one meanwhile spares the engine
+   * the longer one.
+   */
+  beforeSettling?(prepare: () => Promise<void>): void;
   /** Waits for what is under way, then lets go of everything. */
   close(): Promise<void>;
 }
@@ -46,6 +52,12 @@ export interface View {
 export interface Transaction extends View {
   set(key: Bytes, value: Bytes): void;
   delete(key: Bytes): void;
+  /**
+   * Puts bytes behind a value of `size` bytes, which costs what they cost, however long it is. That is
+   * so for values that were written a short while ago only: false, and nothing is done, if it is not
+   * one of those, or has another size, or is not there.
+   */
+  extend(key: Bytes, size: number, tail: Bytes): boolean;
   /** Greater than every stamp given before, by any transaction, before and after restarts. */
   stamp(): Stamp;
 }

@@ -48,6 +48,8 @@ import { WholeReading } from "./whole-reading.ts";
 
 const NO_PARTS: readonly Part[] = [];
 
+const NO_DIGESTS: Digests = { md5: false, crc64: false };
+
 /** Contents whose records lie in a store, and their bytes in extents. */
 export class StoredContents implements Contents {
   readonly maps: StoredRangeMaps;
@@ -69,7 +71,8 @@ export class StoredContents implements Contents {
     this.#incoming = incoming;
     this.#lastExtent = extents.lastExtent;
     this.maps = new StoredRangeMaps(store, extents, {
-      take: (body, digests) => this.#take(body, digests, extents),
+      take: (body) => this.#take(body, NO_DIGESTS, extents),
+      takeOut: (body) => this.#takeToExtents(body, NO_DIGESTS, extents),
       keep: (tx, taken) => this.keep(tx, taken),
       share: (tx, content) => this.share(tx, content),
       drop: (tx, content) => this.drop(tx, content),

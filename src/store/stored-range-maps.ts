@@ -1,4 +1,5 @@
-import type { Bytes } from "../base/bytes.ts";
+import type { Body, Bytes } from "../base/bytes.ts";
+import { KIB } from "../base/limits.ts";
 import { entriesShowing } from "./content-slices.ts";
 import {
   type Content,
@@ -8,9 +9,11 @@ import {
   type Taken,
 } from "./contents.ts";
 import type { Extents } from "./extents.ts";
+import { GrowingTails } from "./growing-tails.ts";
+import { moveTails } from "./move-tails.ts";
 import type { RangeMaps, Ranges } from "./range-map.ts";
 import { layersOf, piecesOf, rangesOf } from "./range-pieces.ts";
-import { readRange } from "./range-reading.ts";
+import { readEntries, readRange } from "./range-reading.ts";
 import {
   deleteEntry,
   dropLayer,
@@ -20,7 +23,6 @@ import {
   noteCrowded,
   type RangeEntry,
   type RangeSource,
-  REGION_BYTES,
   readLayer,
   regionAt,
   writeEntry,
@@ -32,7 +34,14 @@ import { RangeSweep } from "./sweep-ranges.ts";
 import { WholeReading } from "./whole-reading.ts";
 
 /** What a map needs of the contents that its larger pieces are. */
-export type MapContents = Pick<Contents, "take" | "keep" | "share" | "drop">;
+export interface MapContents extends Pick<Contents, "keep" | "share" | "drop"> {
+  take(body: Body): Promise<Taken>;
+  /** To an extent, however few bytes they are. */
+  takeOut(body: Body): Promise<Taken>;
+}
+
+/** What is appended stays as it is: no part of it is ever written again. */
+const APPENDED_BYTES_MAX = 64 * KIB;
 
 /**
  * A map is the id of a layer. A layer shows, where it has no entries, the one that it lies on.
@@ -45,6 +54,7 @@ export class StoredRangeMaps implements RangeMaps {
   readonly #extents: Extents;
   readonly #contents: MapContents;
   readonly #sweep: RangeSweep;
+  readonly #tails = new GrowingTails();
   /** Layers that are being looked up step by step, and by how many. */
   readonly #pins = new Map<bigint, number>();
 
@@ -52,9 +62,11 @@ export class StoredRangeMaps implements RangeMaps {
     this.#store = store;
     this.#extents = extents;
     this.#contents = contents;
+    store.beforeSettling?.(() => moveTails(store, contents, this.#tails.takeGrown()));
     this.#sweep = new RangeSweep(store, contents, {
       isPinned: (layer) => this.#pins.has(layer),
-      open: (view, layer, from, length) => this.#open(view, layer, from, length),
+      mayGrow: (layer, start) => this.#tails.mayGrow(layer, start),
+      open: (view, entries) => readEntries(view, { store, extents }, entries),
     });
   }
 
@@ -76,8 +88,8 @@ export class StoredRangeMaps implements RangeMaps {
   write(tx: Transaction, map: Content, at: number, taken: Taken): Content {
     const { length } = taken;
     const { layer, isCrowded } = this.#cleared(tx, map, at, at + length);
-    writeEntry(tx, layer, { start: at, length, source: this.#sourceOf(tx, taken) });
-    if (isCrowded) noteCrowded(tx, regionAt(layer, at));
+    const isMore = this.#put(tx, layer, at, taken, INLINE_BYTES_MAX);
+    if (isCrowded && isMore) noteCrowded(tx, regionAt(layer, at));
     return { id: layer, kind: map.kind, length: Math.max(map.length, at + length) };
   }
 
@@ -85,8 +97,8 @@ export class StoredRangeMaps implements RangeMaps {
     const start = map.length;
     const { length } = taken;
     const layer = this.#layerOf(tx, map);
-    writeEntry(tx, layer, { start, length, source: this.#sourceOf(tx, taken) });
-    const mayBeCrowded = taken.inline !== null && start % REGION_BYTES > 0;
+    const isMore = this.#put(tx, layer, start, taken, APPENDED_BYTES_MAX);
+    const mayBeCrowded = isMore && taken.inline !== null && this.#tails.mayBeCrowded(layer, start);
     if (mayBeCrowded) noteCrowded(tx, regionAt(layer, start));
     return { id: layer, kind: map.kind, length: start + length };
   }
@@ -244,6 +256,18 @@ export class StoredRangeMaps implements RangeMaps {
     writeLayer(tx, layer, { parent, extraReferences: 0, isCut: false });
     this.#sweep.lookAtLayers();
     return layer;
+  }
+
+  /**
+   * Puts bytes where nothing is. True if there is one entry more; otherwise they have become part of
+   * a short one that ends there, and is not longer than told.
+   */
+  #put(tx: Transaction, layer: bigint, at: number, taken: Taken, bytesMax: number): boolean {
+    const { length, inline } = taken;
+    if (inline !== null && this.#tails.extend(tx, layer, at, inline, bytesMax)) return false;
+    writeEntry(tx, layer, { start: at, length, source: this.#sourceOf(tx, taken) });
+    if (inline !== null) this.#tails.note(layer, at);
+    return true;
   }
 
   #sourceOf(tx: Transaction, taken: Taken): RangeSource {

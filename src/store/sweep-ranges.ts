@@ -1,9 +1,9 @@
-import type { Bytes } from "../base/bytes.ts";
-import { KIB } from "../base/limits.ts";
+import { KIB, MIB } from "../base/limits.ts";
 import { lentBody } from "../base/loan.ts";
 import type { Reading, Taken } from "./contents.ts";
 import { entriesOver } from "./range-pieces.ts";
 import {
+  CROWD_ENTRIES_MIN,
   crowdedOf,
   cut,
   deleteCrowded,
@@ -11,9 +11,7 @@ import {
   deleteEntry,
   deleteLayer,
   dropLayer,
-  encodeEntry,
   endOf,
-  entriesBetween,
   firstEntries,
   listCrowded,
   listDoomed,
@@ -24,6 +22,8 @@ import {
   type Region,
   readLayer,
   regionAt,
+  type StoredEntry,
+  storedBetween,
   writeEntry,
   writeLayer,
 } from "./range-records.ts";
@@ -35,8 +35,8 @@ import type { MapContents } from "./stored-range-maps.ts";
 const LAYERS_PER_ROUND = 16;
 const ENTRIES_PER_STEP = 256;
 const REGIONS_PER_ROUND = 16;
-/** A region with fewer entries stays as it is: joining them would cost more than it saves. */
-const CROWD_ENTRIES_MIN = 64;
+/** A round ends when so many bytes have been joined: requests come between rounds. */
+const JOINED_BYTES_PER_ROUND = 4 * MIB;
 /** Entries of a region that are looked at, and how many become one: a reader finds those at once. */
 const REGION_ENTRIES_MAX = 2_048;
 const RUN_ENTRIES_MAX = 256;
@@ -48,11 +48,11 @@ const LONG_ENTRY_BYTES = 128 * KIB;
 /** Entries that are moved to the layer above in one transaction, and what each may go around. */
 const MOVED_ENTRIES_MAX = 64;
 
-const NO_DIGESTS = { md5: false, crc64: false };
-
 export interface Readers {
   isPinned(layer: bigint): boolean;
-  open(view: View, layer: bigint, from: number, length: number): Reading;
+  /** Whether what is appended next may become part of the entry there. */
+  mayGrow(layer: bigint, start: number): boolean;
+  open(view: View, entries: readonly RangeEntry[]): Reading;
 }
 
 /**
@@ -154,48 +154,67 @@ export class RangeSweep {
     const found = await this.#store.read((view) =>
       listCrowded(view, this.#afterRegion, REGIONS_PER_ROUND),
     );
-    const last = found.length < REGIONS_PER_ROUND ? null : (found.at(-1) ?? null);
-    this.#afterRegion = last;
-    const merged = await Promise.allSettled(found.map((region) => this.#mergeRegion(region)));
-    return merged.map(fulfilled).includes(true) || last !== null;
+    this.#afterRegion = found.length < REGIONS_PER_ROUND ? null : (found.at(-1) ?? null);
+    let bytes = 0;
+    for (const region of found) {
+      bytes += await this.#mergeRegion(region);
+      if (bytes < JOINED_BYTES_PER_ROUND) continue;
+      this.#afterRegion = region;
+      break;
+    }
+    return bytes > 0 || this.#afterRegion !== null;
   }
 
-  /** True if some entries have become one. */
-  async #mergeRegion(region: Region): Promise<boolean> {
+  /** How many bytes were joined. */
+  async #mergeRegion(region: Region): Promise<number> {
     const runs = await this.#store.read((view) => this.#openRuns(view, region));
-    let isMerged = false;
+    let bytes = 0;
     try {
       for (const run of runs) {
-        if (await this.#mergeRun(region.layer, run)) isMerged = true;
+        if (await this.#mergeRun(region.layer, run)) bytes += run.length;
       }
     } finally {
       for (const run of runs) run.reading.close();
     }
-    if (runs.length > 0) return isMerged;
+    if (runs.length > 0) return bytes;
     await this.#store.transact((tx) => {
-      if (crowdedRuns(tx, region).length === 0) deleteCrowded(tx, region);
+      if (this.#crowdedRuns(tx, region).length === 0) deleteCrowded(tx, region);
     });
-    return false;
+    return 0;
   }
 
   #openRuns(view: View, region: Region): Run[] {
-    return crowdedRuns(view, region).map((run) => {
-      const start = run[0]?.start ?? 0;
-      const length = run.reduce((sum, entry) => sum + entry.length, 0);
-      const reading = this.#readers.open(view, region.layer, start, length);
-      return { start, length, seen: run.map(seenOf), reading };
+    return this.#crowdedRuns(view, region).map((run) => {
+      const reading = this.#readers.open(
+        view,
+        run.map(({ entry }) => entry),
+      );
+      return { start: run[0]?.entry.start ?? 0, length: reading.length, seen: run, reading };
     });
+  }
+
+  /** What should be joined in a region; nothing, unless there are many entries. */
+  #crowdedRuns(view: View, { layer, region }: Region): StoredEntry[][] {
+    const from = region * REGION_BYTES;
+    const until = from + REGION_BYTES;
+    const found = storedBetween(view, layer, from, until, REGION_ENTRIES_MAX);
+    if (found.length < CROWD_ENTRIES_MIN) return [];
+    return runsOf(
+      found.filter(
+        ({ entry }) => endOf(entry) <= until && !this.#readers.mayGrow(layer, entry.start),
+      ),
+    );
   }
 
   /** Bytes first; they take the place of the entries only if those are what they were. */
   async #mergeRun(layer: bigint, run: Run): Promise<boolean> {
-    const taken = await this.#contents.take(lentBody(run.reading.length, run.reading), NO_DIGESTS);
+    const taken = await this.#contents.take(lentBody(run.reading.length, run.reading));
     try {
       return await this.#store.transact((tx) => {
         const until = run.start + run.length;
-        const now = entriesBetween(tx, layer, run.start, until, run.seen.length + 1);
-        if (!isAsSeen(now, run.seen)) return false;
-        for (const entry of now) {
+        const now = storedBetween(tx, layer, run.start, until, run.seen.length + 1);
+        if (!areSame(now, run.seen)) return false;
+        for (const { entry } of now) {
           deleteEntry(tx, layer, entry.start);
           recount(tx, this.#contents, entry.source, 0);
         }
@@ -220,47 +239,30 @@ export class RangeSweep {
 interface Run {
   readonly start: number;
   readonly length: number;
-  readonly seen: readonly Seen[];
+  readonly seen: readonly StoredEntry[];
   readonly reading: Reading;
 }
 
-interface Seen {
-  readonly start: number;
-  readonly record: Bytes;
-}
-
-function seenOf(entry: RangeEntry): Seen {
-  return { start: entry.start, record: encodeEntry(entry) };
-}
-
-function isAsSeen(now: readonly RangeEntry[], seen: readonly Seen[]): boolean {
+function areSame(some: readonly StoredEntry[], others: readonly StoredEntry[]): boolean {
   return (
-    now.length === seen.length &&
-    now.every((entry, at) => {
-      const before = seen[at] as Seen;
-      return entry.start === before.start && encodeEntry(entry).equals(before.record);
+    some.length === others.length &&
+    some.every(({ entry, record }, at) => {
+      const other = others[at] as StoredEntry;
+      return entry.start === other.entry.start && record.equals(other.record);
     })
   );
 }
 
-/** What should be joined in a region; nothing, unless there are many entries. */
-function crowdedRuns(view: View, { layer, region }: Region): RangeEntry[][] {
-  const from = region * REGION_BYTES;
-  const until = from + REGION_BYTES;
-  const entries = entriesBetween(view, layer, from, until, REGION_ENTRIES_MAX);
-  if (entries.length < CROWD_ENTRIES_MIN) return [];
-  return runsOf(entries.filter((entry) => endOf(entry) <= until));
-}
-
 /** Short neighbours that hold bytes, at least two of them together. */
-function runsOf(entries: readonly RangeEntry[]): RangeEntry[][] {
-  const runs: RangeEntry[][] = [];
+function runsOf(found: readonly StoredEntry[]): StoredEntry[][] {
+  const runs: StoredEntry[][] = [];
   let end = -1;
-  for (const entry of entries) {
+  for (const stored of found) {
+    const { entry } = stored;
     if (entry.source.kind === "zero" || entry.length >= LONG_ENTRY_BYTES) continue;
     const run = runs.at(-1);
-    if (run !== undefined && entry.start === end && run.length < RUN_ENTRIES_MAX) run.push(entry);
-    else runs.push([entry]);
+    if (run !== undefined && entry.start === end && run.length < RUN_ENTRIES_MAX) run.push(stored);
+    else runs.push([stored]);
     end = endOf(entry);
   }
   return runs.filter((run) => run.length > 1);

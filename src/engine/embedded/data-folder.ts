@@ -5,7 +5,7 @@ import { lockFolder } from "./folder-lock.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 /** The way data is laid out in a data folder. It rises with every change of it. */
-const FORMAT = 7;
+const FORMAT = 8;
 const FORMAT_FILE = "lazuli.json";
 const ELSEWHERE = "choose another folder with --location";
 

@@ -3,7 +3,7 @@ import type { Entry } from "../../store/store.ts";
 import type { State } from "../body-view.ts";
 import { keyOf, nameOf } from "../sorted-items.ts";
 import { DeadZones } from "./dead-zones.ts";
-import { type Cell, Overlay } from "./overlay.ts";
+import { type Cell, copyOf, Overlay } from "./overlay.ts";
 import type { SealedRecords } from "./sealed-records.ts";
 
 /** Fewer are as soon passed again. */
@@ -39,7 +39,7 @@ export class LayeredState implements State {
       const cell = this.#top.get(name) ?? settling?.get(name);
       if (cell !== undefined) {
         this.#see(cell);
-        return cell.value === null ? undefined : Buffer.from(cell.value);
+        return copyOf(cell) ?? undefined;
       }
     }
     return this.#records.get(key);
@@ -47,6 +47,14 @@ export class LayeredState implements State {
 
   scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry> {
     return reverse ? this.#scanLayers(from, until, true) : this.#scanUp(from, until);
+  }
+
+  /** What the log has in the file that is being written to can go on there. */
+  canExtend(name: string, size: number): boolean {
+    const cell = this.#top.get(name);
+    if (cell === undefined) return false;
+    this.#see(cell);
+    return cell.head !== null && cell.size === size;
   }
 
   /** `value` is about to be written: null deletes. */
@@ -103,7 +111,7 @@ export class LayeredState implements State {
   }
 
   readonly #see = (cell: Cell): void => {
-    if (cell.value === null) this.#passed++;
+    if (cell.head === null) this.#passed++;
     if (cell.awaited > this.newest) this.newest = cell.awaited;
   };
 }

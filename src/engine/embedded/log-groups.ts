@@ -12,7 +12,8 @@ import type { Cell } from "./overlay.ts";
  *
  * A group: mark, checksum of all behind it, bytes in all, records (4 bytes each), number, last stamp
  * (8 bytes each); then its records: bytes of the key (2), bytes of the value and one, or 0 if it was
- * deleted (4), key, value.
+ * deleted (4), key, value. Of a value that goes on where an earlier group of the file has left it,
+ * there is only what is new, and its size says so.
  */
 const CHECKSUM_AT = 4;
 const SIZE_AT = 8;
@@ -21,6 +22,7 @@ const NUMBER_AT = 16;
 const STAMP_AT = 24;
 const HEADER_BYTES = 32;
 const RECORD_BYTES = 6;
+const TAIL = 2 ** 31;
 
 /** What lies behind a group, up to the next page. To fill shared memory with a number goes byte by byte. */
 const NO_PAGE = Buffer.alloc(PAGE_BYTES);
@@ -34,6 +36,8 @@ export interface LogSecret {
 export interface LoggedRecord {
   readonly key: Bytes;
   readonly value: Bytes | null;
+  /** Whether it goes behind the value that an earlier record gave this key. */
+  readonly isTail: boolean;
 }
 
 export interface LoggedGroup {
@@ -58,7 +62,7 @@ function wholePages(bytes: number): number {
   return Math.ceil(bytes / PAGE_BYTES) * PAGE_BYTES;
 }
 
-/** Writes a group into `room`, and returns that part of it. */
+/** Writes a group into `room`, and returns that part of it. Its cells know that they are logged. */
 export function encodeGroup(
   secret: LogSecret,
   number: number,
@@ -67,15 +71,15 @@ export function encodeGroup(
   room: Bytes,
 ): Bytes {
   let at = HEADER_BYTES;
-  for (const { name, value } of cells) {
+  for (const cell of cells) {
+    const { name, head, size, logged } = cell;
     room.writeUInt16LE(name.length, at);
-    room.writeUInt32LE(value === null ? 0 : value.length + 1, at + 2);
+    const sized = size - logged + 1 + (logged > 0 ? TAIL : 0);
+    room.writeUInt32LE(head === null ? 0 : sized, at + 2);
     at += RECORD_BYTES;
     at += room.write(name, at, "latin1");
-    if (value === null || value.length === 0) continue;
-    // Into shared memory `copy` would go word by word.
-    room.fill(value, at, at + value.length);
-    at += value.length;
+    at = writeRest(cell, room, at);
+    cell.logged = size;
   }
   const end = wholePages(at);
   room.fill(NO_PAGE, at, end);
@@ -86,6 +90,25 @@ export function encodeGroup(
   room.writeBigUInt64LE(lastStamp, STAMP_AT);
   room.writeUInt32LE(crc32(room.subarray(SIZE_AT, at), secret.seed), CHECKSUM_AT);
   return room.subarray(0, end);
+}
+
+/** What the log does not have of a value; where it ends is returned. */
+function writeRest(cell: Cell, room: Bytes, from: number): number {
+  let at = writePiece(cell.head, cell.logged, room, from);
+  let passed = cell.head?.length ?? 0;
+  for (const tail of cell.tails ?? []) {
+    at = writePiece(tail, cell.logged - passed, room, at);
+    passed += tail.length;
+  }
+  return at;
+}
+
+function writePiece(piece: Bytes | null, skip: number, room: Bytes, at: number): number {
+  if (piece === null || piece.length <= skip) return at;
+  const rest = skip > 0 ? piece.subarray(skip) : piece;
+  // Into shared memory `copy` would go word by word.
+  room.fill(rest, at, at + rest.length);
+  return at + rest.length;
 }
 
 /** The group that begins at `at`; null if none does. Its values share the memory of `bytes`. */
@@ -108,9 +131,10 @@ function decodeRecords(bytes: Bytes): LoggedRecord[] {
   for (let at = 0; at < bytes.length; ) {
     const keyEnd = at + RECORD_BYTES + bytes.readUInt16LE(at);
     const sized = bytes.readUInt32LE(at + 2);
+    const isTail = sized >= TAIL;
     const key = bytes.subarray(at + RECORD_BYTES, keyEnd);
-    at = sized === 0 ? keyEnd : keyEnd + sized - 1;
-    records.push({ key, value: sized === 0 ? null : bytes.subarray(keyEnd, at) });
+    at = sized === 0 ? keyEnd : keyEnd + (sized % TAIL) - 1;
+    records.push({ key, value: sized === 0 ? null : bytes.subarray(keyEnd, at), isTail });
   }
   return records;
 }

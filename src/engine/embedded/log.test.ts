@@ -7,7 +7,7 @@ import { keyOf } from "../sorted-items.ts";
 import { groupsBehind, Log } from "./log.ts";
 import type { LogFile } from "./log-file.ts";
 import { bytesOfRecord } from "./log-groups.ts";
-import type { Cell } from "./overlay.ts";
+import { type Cell, Overlay, valueIn } from "./overlay.ts";
 
 const BYTES_ENOUGH = 64 * KIB;
 const SECRET = { mark: 0x12345678, seed: 0x9abcdef0 };
@@ -32,11 +32,13 @@ class Paper implements LogFile {
 }
 
 function cell(name: string, value: string | null): Cell {
-  return { name, value: value === null ? null : Buffer.from(value), group: 0, awaited: 0 };
+  const head = value === null ? null : Buffer.from(value);
+  const size = head?.length ?? 0;
+  return { name, head, tails: null, spare: 0, size, logged: 0, group: 0, awaited: 0 };
 }
 
 function append(log: Log, number: number, cells: readonly Cell[]): Promise<void> {
-  const bytes = cells.map(({ name, value }) => bytesOfRecord(keyOf(name), value));
+  const bytes = cells.map((each) => bytesOfRecord(keyOf(each.name), valueIn(each)));
   const sum = bytes.reduce((a, b) => a + b, 0);
   assert.ok(log.fits(sum));
   return log.append(number, BigInt(number) * 10n, cells, sum);
@@ -90,6 +92,38 @@ test("groups are read as they were written", async () => {
       lastStamp: 30n,
       records: names.map((name) => [name, Buffer.from(name).toString()]),
     },
+  ]);
+});
+
+test("of a value that goes on, a later group has what is new, unless another took its place", async () => {
+  const { log, found } = await written(0);
+  const overlay = new Overlay();
+  const groups: ((number: number) => Cell | null)[] = [
+    (number) => overlay.set("log", Buffer.from("abc"), number, 0),
+    (number) => {
+      const first = overlay.extend("log", Buffer.from("d"), number, 0);
+      assert.equal(overlay.extend("log", Buffer.from("ef"), number, 0), null);
+      return first;
+    },
+    (number) => overlay.extend("log", Buffer.from("g"), number, 0),
+    (number) => {
+      const first = overlay.set("log", Buffer.from("x"), number, 0);
+      overlay.extend("log", Buffer.from("yz"), number, 0);
+      return first;
+    },
+  ];
+  for (const [at, change] of groups.entries()) {
+    const changed = change(at + 1);
+    await append(log, at + 1, changed === null ? [] : [changed]);
+  }
+  const spelled = groupsBehind(SECRET, 0, found()).flatMap(({ records }) =>
+    records.map(({ value, isTail }) => [`${value}`, isTail]),
+  );
+  assert.deepEqual(spelled, [
+    ["abc", false],
+    ["def", true],
+    ["g", true],
+    ["xyz", false],
   ]);
 });
 

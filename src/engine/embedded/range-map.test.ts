@@ -2,23 +2,36 @@ import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type TestContext, test } from "node:test";
 import { HandClock } from "../../base/clock.ts";
+import { KIB, MIB } from "../../base/limits.ts";
+import { someBytes } from "../../store/bodies.fixture.ts";
 import { CONTENTS_EXTENT_BYTES, type OpenContents } from "../../store/contents.contract.ts";
 import { ContentsBench } from "../../store/contents.fixture.ts";
+import type { Content } from "../../store/contents.ts";
+import { growingMapContract } from "../../store/growing-map.contract.ts";
 import { rangeMapContract } from "../../store/range-map.contract.ts";
+import { MapBench } from "../../store/range-map.fixture.ts";
 import { rangeMapModelContract } from "../../store/range-map-model.contract.ts";
 import { replacedMapContract } from "../../store/replaced-map.contract.ts";
 import type { StoreError } from "../../store/store.ts";
 import { EmbeddedExtents } from "./extents.ts";
+import { LOG_BYTES_ENOUGH } from "./log.ts";
 import { openEmbeddedStore } from "./store.ts";
 
-const open: OpenContents = async (t) => {
+/** So short that bytes are moved from the log all the time. */
+const SHORT_LOG_BYTES = 128 * KIB;
+
+const open: OpenContents = (t) => openWith(t, LOG_BYTES_ENOUGH);
+const openWithShortLog: OpenContents = (t) => openWith(t, SHORT_LOG_BYTES);
+
+async function openWith(t: TestContext, logBytes: number): Promise<ContentsBench> {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-maps-"));
   await mkdir(join(folder, "store"));
   await mkdir(join(folder, "extents"));
   const failStop = (error: StoreError) => assert.fail(error);
   const clock = new HandClock(1_700_000_000_000);
-  const store = await openEmbeddedStore(join(folder, "store"), clock, failStop);
+  const store = await openEmbeddedStore(join(folder, "store"), clock, failStop, logBytes);
   const extents = await EmbeddedExtents.open({
     folder: join(folder, "extents"),
     endOfUse: null,
@@ -31,8 +44,47 @@ const open: OpenContents = async (t) => {
     await rm(folder, { recursive: true });
   });
   return new ContentsBench(store, extents);
-};
+}
 
 rangeMapContract("embedded", open);
 replacedMapContract("embedded", open);
+growingMapContract("embedded", open);
 rangeMapModelContract("embedded", 1, open);
+rangeMapContract("embedded, with a short log,", openWithShortLog);
+rangeMapModelContract("embedded, with a short log,", 1, openWithShortLog);
+
+test("what was appended bit by bit has left its records when the log is full", async (t) => {
+  const bench = new MapBench(await openWithShortLog(t));
+  const bits = Array.from({ length: 1_000 }, (_, at) => someBytes(4 * KIB, at));
+  const maps = await Promise.all(Array.from({ length: 4 }, () => bench.create(0)));
+  for (const [at, bit] of bits.entries()) {
+    maps[at % 4] = await bench.append(maps[at % 4] as Content, bit);
+  }
+  const inRecords = (await bench.contents.records()).reduce(
+    (sum, { value }) => sum + value.length,
+    0,
+  );
+  assert.ok(inRecords < MIB, `${inRecords} bytes are in records`);
+  assert.ok(bench.contents.bytesOnDisk() > 3 * MIB);
+  for (const [at, map] of maps.entries()) {
+    await bench.expect(
+      map,
+      0,
+      bits.filter((_, bit) => bit % 4 === at),
+    );
+    await bench.contents.drop(map);
+  }
+  await bench.contents.sweepAll();
+  await bench.contents.assertNothingLeft();
+});
+
+test("bytes whose map is dropped while they are moved leave nothing behind", async (t) => {
+  const bench = new MapBench(await openWithShortLog(t));
+  for (let round = 0; round < 40; round++) {
+    let map = await bench.create(0);
+    for (let at = 0; at < 8; at++) map = await bench.append(map, someBytes(4 * KIB, at));
+    await bench.contents.drop(map);
+  }
+  await bench.contents.sweepAll();
+  await bench.contents.assertNothingLeft();
+});

@@ -7,7 +7,7 @@ import { isDiskFull } from "./disk-full.ts";
 import { InTime } from "./in-time.ts";
 import { type Lmdb, throwReason } from "./lmdb.ts";
 import type { LogSecret } from "./log-groups.ts";
-import type { Cell, Overlay } from "./overlay.ts";
+import { type Cell, type Overlay, valueIn } from "./overlay.ts";
 import type { SealedRecords } from "./sealed-records.ts";
 
 /** What is put into lmdb at one go, at most. */
@@ -54,7 +54,7 @@ export function readMilestone(records: SealedRecords): Milestone {
 
 /**
  * Puts records into lmdb, and last of all how far it has got: whoever does not come to the end of it
- * begins again from the log.
+ * begins again from the log. A record is left out if the log has a later one that takes its place.
  */
 export async function settle(
   lmdb: Lmdb,
@@ -62,6 +62,7 @@ export async function settle(
   overlay: Overlay,
   milestone: Milestone,
   steps: Steps,
+  isReplaced: (name: string) => boolean = () => false,
 ): Promise<void> {
   const cells = overlay.cells()[Symbol.iterator]();
   const inTime = new InTime();
@@ -69,7 +70,7 @@ export async function settle(
   // Most records that are made and deleted again soon have keys behind all others of their kind.
   for (const space of overlay.spaces()) records.findEnd(space);
   const step = () => {
-    done = putSome(records, cells, steps);
+    done = putSome(records, cells, steps, isReplaced);
     if (done) records.put(MILESTONE, encodeMilestone(milestone));
   };
   while (!done) {
@@ -96,12 +97,15 @@ function putSome(
   records: SealedRecords,
   cells: Iterator<Cell>,
   { recordsMax, bytesMax }: Steps,
+  isReplaced: (name: string) => boolean,
 ): boolean {
   let bytes = 0;
   for (let count = 0; count < recordsMax && bytes < bytesMax; count++) {
     const next = cells.next();
     if (next.done === true) return true;
-    const { name, value } = next.value;
+    const { name } = next.value;
+    if (isReplaced(name)) continue;
+    const value = valueIn(next.value);
     if (value === null) records.remove(keyOf(name));
     else records.put(keyOf(name), value);
     bytes += name.length + (value?.length ?? 0);

@@ -7,11 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
-import type { Bytes } from "../../base/bytes.ts";
+import { type Bytes, NO_BYTES } from "../../base/bytes.ts";
 import { systemClock } from "../../base/clock.ts";
 import { key, SPACE } from "../../base/keys.ts";
 import { KIB } from "../../base/limits.ts";
-import type { Store, StoreError } from "../../store/store.ts";
+import type { Store, StoreError, Transaction } from "../../store/store.ts";
 import { openEmbeddedStore } from "./store.ts";
 
 const ROUNDS = 10;
@@ -35,18 +35,28 @@ async function writeForEver(folder: string, first: number): Promise<void> {
   };
   const store = await openEmbeddedStore(folder, systemClock, failStop, LOG_BYTES);
   let next = first;
-  const write = async () => {
+  const write = async (writer: number) => {
     for (;;) {
       const id = next++;
       const stamp = await store.transact((tx) => {
         tx.set(key(SPACE.content, id), contentOf(id));
         tx.set(key(SPACE.blob, id), Buffer.from("x"));
+        addLine(tx, key(SPACE.container, writer), `${id}\n`);
         return tx.stamp();
       });
       say(`${id} ${stamp}`);
     }
   };
-  await Promise.all(Array.from({ length: WRITERS }, () => write().catch(() => undefined)));
+  await Promise.all(
+    Array.from({ length: WRITERS }, (_, writer) => write(writer).catch(() => undefined)),
+  );
+}
+
+/** Each writer keeps a list of what it has written, in a value that grows. */
+function addLine(tx: Transaction, at: Bytes, line: string): void {
+  const before = tx.get(at) ?? NO_BYTES;
+  const tail = Buffer.from(line);
+  if (!tx.extend(at, before.length, tail)) tx.set(at, Buffer.concat([before, tail]));
 }
 
 function contentOf(id: number): Bytes {
@@ -84,9 +94,18 @@ async function assertNothingLost(store: Store, told: Acknowledged): Promise<void
     for (const id of told.ids) {
       assert.ok(view.get(key(SPACE.content, id))?.equals(contentOf(id)), `${id} is lost`);
     }
+    const listed = new Set<number>();
+    for (let writer = 0; writer < WRITERS; writer++) {
+      const lines = `${view.get(key(SPACE.container, writer)) ?? ""}`.split("\n").slice(0, -1);
+      for (const line of lines) {
+        assert.ok(!listed.has(Number(line)), `${line} is there twice`);
+        listed.add(Number(line));
+      }
+    }
     for (let id = 0; id <= top; id++) {
       const halves = [view.get(key(SPACE.content, id)), view.get(key(SPACE.blob, id))];
       assert.equal(halves[0] === undefined, halves[1] === undefined, `half of ${id} is there`);
+      assert.equal(halves[0] !== undefined, listed.has(id), `${id} is not where it belongs`);
     }
   });
   assert.ok((await store.transact((tx) => tx.stamp())) > told.lastStamp, "a stamp came twice");

@@ -19,7 +19,7 @@ import { LayeredState } from "./layered-state.ts";
 import { type Lmdb, openLmdb } from "./lmdb.ts";
 import { groupsBehind, LOG_BYTES_ENOUGH, Log } from "./log.ts";
 import { type OpenedLog, openLogFiles } from "./log-file.ts";
-import { bytesOfRecord, type LogSecret } from "./log-groups.ts";
+import { bytesOfRecord, type LoggedRecord, type LogSecret } from "./log-groups.ts";
 import { Overlay } from "./overlay.ts";
 import { SealedRecords } from "./sealed-records.ts";
 import {
@@ -93,6 +93,9 @@ export class EmbeddedStore implements Store {
   /** Those that did not get there for want of space. */
   #unsettled: { readonly overlay: Overlay; readonly milestone: Milestone } | null = null;
   #makingRoom: Promise<void> | null = null;
+  readonly #preparations: (() => Promise<void>)[] = [];
+  /** Ends the wait for them. */
+  #hurry: () => void = () => {};
   /** Why calls are no longer taken. */
   #refusal: StoreError | null = null;
   #failed = false;
@@ -120,7 +123,7 @@ export class EmbeddedStore implements Store {
     const groups = groupsBehind(secret, milestone.group, setup.log.found);
     const overlay = new Overlay();
     for (const group of groups) {
-      for (const { key, value } of group.records) overlay.set(nameOf(key), value, 0, 0);
+      for (const record of group.records) replay(overlay, record);
       milestone = { group: group.number, lastStamp: group.lastStamp };
     }
     if (groups.length > 0) await settle(setup.lmdb, records, overlay, milestone, LONG_STEPS);
@@ -164,6 +167,10 @@ export class EmbeddedStore implements Store {
     } finally {
       this.#end();
     }
+  }
+
+  beforeSettling(prepare: () => Promise<void>): void {
+    this.#preparations.push(prepare);
   }
 
   async close(): Promise<void> {
@@ -218,13 +225,18 @@ export class EmbeddedStore implements Store {
     const group = this.#gathering;
     let isLasting = false;
     let isEmpty = true;
-    for (const { name, key, value } of tx.writes) {
+    for (const { name, key, value, isTail } of tx.writes) {
       isEmpty = false;
       const isPassing = PASSING_SPACES.has(key[0] as Space);
       if (!isPassing) isLasting = true;
       this.#kept.change(key);
       this.#state.change(name, value);
-      const cell = this.#state.top.set(name, value, group.number, isPassing ? 0 : group.number);
+      const { top } = this.#state;
+      const awaited = isPassing ? 0 : group.number;
+      const cell =
+        isTail && value !== null
+          ? top.extend(name, value, group.number, awaited)
+          : top.set(name, value, group.number, awaited);
       if (cell !== null) group.cells.push(cell);
       group.bytes += bytesOfRecord(key, value);
     }
@@ -295,8 +307,9 @@ export class EmbeddedStore implements Store {
   async #settle(overlay: Overlay, milestone: Milestone): Promise<void> {
     try {
       this.#unsettled = null;
+      if (this.#refusal === null) await this.#prepareSettling();
       const steps = this.#refusal === null ? SHORT_STEPS : LONG_STEPS;
-      await settle(this.#lmdb, this.#records, overlay, milestone, steps);
+      await settle(this.#lmdb, this.#records, overlay, milestone, steps, this.#isReplaced);
       this.#state.endSettling();
     } catch (error) {
       if (await isMerelyFull(this.#lmdb, this.#folder, error)) {
@@ -307,8 +320,25 @@ export class EmbeddedStore implements Store {
     }
   }
 
+  /** Whoever needs room in the log waits for this, and may be one of those who prepare. */
+  async #prepareSettling(): Promise<void> {
+    const hurried = new Promise<void>((resolve) => {
+      this.#hurry = resolve;
+    });
+    // What goes wrong there spares the store nothing, and is the business of who wants it.
+    const prepared = Promise.allSettled(this.#preparations.map((prepare) => prepare()));
+    await Promise.race([prepared, hurried]);
+  }
+
+  /** Whether what is settling of a record need not: who starts again finds a later one in the log. */
+  readonly #isReplaced = (name: string): boolean => {
+    const cell = this.#state.top.get(name);
+    return cell !== undefined && cell.group <= this.#durable;
+  };
+
   /** Everything up to now goes into lmdb, so that the next process finds nothing to do. */
   async #settleAll(): Promise<void> {
+    this.#hurry();
     await this.#settling;
     if (this.#unsettled !== null || this.#state.top.size === 0) return;
     this.#isTurnWanted = true;
@@ -334,6 +364,7 @@ export class EmbeddedStore implements Store {
       const { overlay, milestone } = this.#unsettled;
       this.#settling = this.#settle(overlay, milestone);
     }
+    this.#hurry();
     await this.#settling;
     if (this.#failed) throw this.#refusal;
     if (this.#unsettled !== null) throw fullError(null);
@@ -372,6 +403,11 @@ type Ran<T> =
 function resultOf<T>(ran: Ran<T>): T {
   if (ran.isRefused) throw ran.reason;
   return ran.result;
+}
+
+function replay(overlay: Overlay, { key, value, isTail }: LoggedRecord): void {
+  if (isTail && value !== null) overlay.extend(nameOf(key), value, 0, 0);
+  else overlay.set(nameOf(key), value, 0, 0);
 }
 
 function bytesOf(tx: BodyTransaction): number {

@@ -40,6 +40,7 @@ function countingSearches(tx: Transaction): { tx: Transaction; searches: () => n
     now: () => tx.now(),
     set: (key, value) => tx.set(key, value),
     delete: (key) => tx.delete(key),
+    extend: (key, size, tail) => tx.extend(key, size, tail),
     stamp: () => tx.stamp(),
   };
   return { tx: counted, searches: () => count };

@@ -68,9 +68,15 @@ class Records implements State {
     for (const { entry } of this.#items.scan(nameOf(from), nameOf(until), reverse)) yield entry;
   }
 
-  apply({ name, key, value }: Write): void {
+  canExtend(name: string, size: number): boolean {
+    return this.#items.get(name)?.entry.value.length === size;
+  }
+
+  apply({ name, key, value, isTail }: Write): void {
+    const before = isTail ? this.#items.get(name)?.entry.value : undefined;
     this.#items.delete(name);
     if (value === null) return;
-    this.#items.add({ name, entry: { key: Buffer.from(key), value: Buffer.from(value) } });
+    const copy = before === undefined ? Buffer.from(value) : Buffer.concat([before, value]);
+    this.#items.add({ name, entry: { key: Buffer.from(key), value: copy } });
   }
 }

@@ -121,6 +121,11 @@ class NotingTransaction implements Transaction {
     this.#tx.delete(key);
   }
 
+  extend(key: Bytes, size: number, tail: Bytes): boolean {
+    this.#note(key);
+    return this.#tx.extend(key, size, tail);
+  }
+
   #note(key: Bytes): void {
     const share = shareToTell(this.#tx, key);
     if (share === null || !this.#isWatched(share)) return;

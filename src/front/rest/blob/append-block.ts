@@ -2,11 +2,12 @@ import type { AppendConditions } from "../../../rules/append-block.ts";
 import { type AppendBlockDone, appendBlock } from "../../../service/blob/append-block.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import type { RequestHeaders, RestResponse } from "../http/exchange.ts";
-import { digestsOf, invalidHeader, numberOf } from "../request-headers.ts";
+import { digestsOf, invalidHeader, leaseIdOf, numberOf } from "../request-headers.ts";
 import { digestHeaders, versionHeaders } from "../response-headers.ts";
 import { incomingBody } from "../stored-body.ts";
+import { blobConditionsOf } from "./blob-conditions.ts";
 import { appendBlockBytesMax } from "./body-limits.ts";
-import { type BlobCall, blobUseOf } from "./call.ts";
+import { addressOf, type BlobCall } from "./call.ts";
 import { refuseBeforeAppendBlobs } from "./create-blob.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 
@@ -22,7 +23,10 @@ export async function handleAppendBlock(
     throw invalidHeader("Content-Length", "0", "A block has at least one byte.");
   }
   const done = await appendBlock(context, {
-    ...blobUseOf(call),
+    at: addressOf(call),
+    access: call.access,
+    leaseId: leaseIdOf(headers),
+    conditions: blobConditionsOf(headers),
     body: incoming.body,
     digests: digestsOf(headers),
     append: appendConditionsOf(headers),

@@ -2,10 +2,11 @@ import { PUT_PAGE_BYTES_MAX } from "../../../base/limits.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import { clearPage, type PutPageDone, putPage } from "../../../service/blob/put-page.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import { digestsOf, invalidHeader, requireHeader } from "../request-headers.ts";
+import { digestsOf, invalidHeader, leaseIdOf, requireHeader } from "../request-headers.ts";
 import { digestHeaders, versionHeaders } from "../response-headers.ts";
 import { incomingBody, refuseBody } from "../stored-body.ts";
-import { type BlobCall, blobUseOf } from "./call.ts";
+import { blobConditionsOf } from "./blob-conditions.ts";
+import { addressOf, type BlobCall } from "./call.ts";
 import { refuseBeforePageBlobs } from "./create-blob.ts";
 import { pageRangeOf, sequenceConditionsOf } from "./page-headers.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
@@ -32,7 +33,16 @@ async function update(context: BlobContext, call: BlobCall): Promise<RestRespons
   }
   const digests = digestsOf(headers);
   return pagesWritten(
-    await putPage(context, { ...asked, body: incoming.body, digests }),
+    await putPage(context, {
+      at: asked.at,
+      access: asked.access,
+      leaseId: asked.leaseId,
+      conditions: asked.conditions,
+      range: asked.range,
+      sequence: asked.sequence,
+      body: incoming.body,
+      digests,
+    }),
     incoming.echo,
   );
 }
@@ -45,7 +55,10 @@ async function clear(context: BlobContext, call: BlobCall): Promise<RestResponse
 export function pageWriteOf(call: BlobCall) {
   const { headers } = call.request;
   return {
-    ...blobUseOf(call),
+    at: addressOf(call),
+    access: call.access,
+    leaseId: leaseIdOf(headers),
+    conditions: blobConditionsOf(headers),
     range: pageRangeOf(headers),
     sequence: sequenceConditionsOf(headers),
   };

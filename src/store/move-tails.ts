@@ -1,0 +1,63 @@
+import { type Bytes, wholeBody } from "../base/bytes.ts";
+import type { Taken } from "./contents.ts";
+import { GROWN_BYTES_MIN, type Tail } from "./growing-tails.ts";
+import { type StoredEntry, storedAt, writeEntry } from "./range-records.ts";
+import { fulfilled } from "./settled.ts";
+import type { Store, Transaction, View } from "./store.ts";
+import type { MapContents } from "./stored-range-maps.ts";
+
+const TAILS_PER_STEP = 64;
+
+/** Moves the bytes of entries that have grown from their records to extents. */
+export async function moveTails(
+  store: Store,
+  contents: MapContents,
+  tails: readonly Tail[],
+): Promise<void> {
+  for (let at = 0; at < tails.length; at += TAILS_PER_STEP) {
+    await moveSome(store, contents, tails.slice(at, at + TAILS_PER_STEP));
+  }
+}
+
+/** Bytes first; they take the place of an entry only if that is what it was. */
+async function moveSome(
+  store: Store,
+  contents: MapContents,
+  tails: readonly Tail[],
+): Promise<void> {
+  const found = await store.read((view) => tails.flatMap((tail) => findGrown(view, tail)));
+  const taken = await Promise.allSettled(
+    found.map(({ bytes }) => contents.takeOut(wholeBody(bytes))),
+  );
+  try {
+    const all = taken.map(fulfilled);
+    await store.transact((tx) => {
+      for (const [at, grown] of found.entries()) moveOne(tx, contents, grown, all[at] as Taken);
+    });
+  } finally {
+    for (const one of taken) if (one.status === "fulfilled") one.value.release();
+  }
+}
+
+interface Grown extends StoredEntry {
+  readonly layer: bigint;
+  readonly bytes: Bytes;
+}
+
+function findGrown(view: View, { layer, start }: Tail): Grown[] {
+  const found = storedAt(view, layer, start);
+  if (found?.entry.source.kind !== "inline") return [];
+  const { bytes } = found.entry.source;
+  return bytes.length < GROWN_BYTES_MIN ? [] : [{ ...found, layer, bytes }];
+}
+
+function moveOne(
+  tx: Transaction,
+  contents: MapContents,
+  { layer, entry, record }: Grown,
+  taken: Taken,
+): void {
+  if (storedAt(tx, layer, entry.start)?.record.equals(record) !== true) return;
+  const content = contents.keep(tx, taken);
+  writeEntry(tx, layer, { ...entry, source: { kind: "leaf", content, from: 0 } });
+}
