@@ -161,9 +161,13 @@ test("nobody is told of what is not durable: neither by a read nor by a refusal"
   const refused = store.transact((tx) => {
     if (tx.get(key(SPACE.blob, 1)) !== undefined) throw new Error("it is there");
   });
+  const refusedToo = store.transact((tx) => {
+    if (tx.extend(key(SPACE.blob, 1), 1, Buffer.from("x"))) throw new Error("it is there");
+  });
   const elsewhere = isThere(store, 2);
-  assert.deepEqual(await kindsOf([written, reading, refused, elsewhere]), [
+  assert.deepEqual(await kindsOf([written, reading, refused, refusedToo, elsewhere]), [
     "unknown",
+    "broken",
     "broken",
     "broken",
     "done",
