@@ -231,7 +231,7 @@ export class StoredContents implements Contents {
     const at = onlyAddress(tx, id);
     if (at === null) return false;
     deleteUses(tx, id, [at]);
-    this.#sweeper.lookAt([at.extent]);
+    this.#sweeper.lookAt([at]);
     return true;
   }
 
@@ -295,7 +295,7 @@ export class StoredContents implements Contents {
     // Nobody knows here whether the bytes got a name: the sweeper finds out.
     const release = () => {
       written.release();
-      this.#sweeper.lookAt(written.addresses.map((at) => at.extent));
+      this.#sweeper.lookAt(written.addresses);
     };
     const digests = { md5: md5?.finish() ?? null, crc64: written.crc64 };
     return new TakenBytes(body.length, digests, null, written.addresses, release);

@@ -23,8 +23,10 @@ const MOVED_BYTES_MAX = 8 * 1024 * 1024;
 export class ExtentSweep {
   readonly #store: Store;
   readonly #extents: Extents;
-  /** Extents in which something may have died since they were last looked at. */
-  readonly #suspects = new Set<number>();
+  /** Extents in which something may have died since they were last looked at, and how much at most. */
+  readonly #suspects = new Map<number, number>();
+  /** How much could die, when they were last looked at, before they were mostly dead. */
+  readonly #spares = new Map<number, number>();
   /** The highest extent when it was last asked whether space is kept in vain. */
   #lastExtent = -1;
   /** Whether the last round has left something to the next, which follows soon. */
@@ -35,13 +37,13 @@ export class ExtentSweep {
     this.#extents = extents;
   }
 
-  lookAt(extents: Iterable<number>): void {
-    for (const extent of extents) this.#suspects.add(extent);
+  lookAt(addresses: readonly Address[]): void {
+    for (const { extent, bytesOnDisk } of addresses) this.#suspect(extent, bytesOnDisk);
   }
 
   lookAtAllFrom(first: number): void {
     for (const { extent } of this.#extents.list()) {
-      if (extent >= first) this.#suspects.add(extent);
+      if (extent >= first) this.#suspect(extent, Number.POSITIVE_INFINITY);
     }
   }
 
@@ -61,11 +63,13 @@ export class ExtentSweep {
 
   async #lookAtSuspects(): Promise<boolean> {
     let looks = 0;
-    for (const extent of [...this.#suspects]) {
+    for (const [extent, dead] of [...this.#suspects]) {
       const info = this.#infoOf(extent);
       if (info?.held) continue;
+      if (info !== undefined && dead < (this.#spares.get(extent) ?? 0)) continue;
       if (looks++ === EXTENTS_PER_ROUND) return true;
       this.#suspects.delete(extent);
+      this.#spares.delete(extent);
       if (info !== undefined && !(await this.#isDone(info))) return true;
     }
     return false;
@@ -73,34 +77,40 @@ export class ExtentSweep {
 
   /**
    * A round that costs next to nothing: removes extents in which nothing is alive, and leaves all
-   * others for later.
+   * others for later, which is why there is always more to do.
    */
-  async removeDead(): Promise<void> {
+  async removeDead(): Promise<true> {
     for (const { extent, open, held } of this.#extents.list()) {
       if (open || held || !this.#suspects.has(extent)) continue;
       const [alive] = await this.#store.read((view) => listUses(view, extent, 0n, 1));
       if (alive !== undefined) continue;
       this.#suspects.delete(extent);
+      this.#spares.delete(extent);
       await this.#extents.remove(extent);
     }
+    return true;
   }
 
   async #isDone(info: ExtentInfo): Promise<boolean> {
     try {
       if (await this.#look(info)) return true;
-      this.#suspects.add(info.extent);
+      this.#suspect(info.extent, Number.POSITIVE_INFINITY);
       return false;
     } catch (error) {
       // What is damaged stays as it is. Anything else may go better next time.
       const damaged = error instanceof StoreError && error.kind === "damaged";
-      if (!damaged) this.#suspects.add(info.extent);
+      if (!damaged) this.#suspect(info.extent, Number.POSITIVE_INFINITY);
       throw error;
     }
   }
 
   /** False if it must be looked at again. */
   async #look({ extent, bytesOnDisk }: ExtentInfo): Promise<boolean> {
-    if (await this.#isMostlyAlive(extent, bytesOnDisk)) return true;
+    const spare = (await this.#bytesAlive(extent)) - bytesOnDisk / 2;
+    if (spare >= 0) {
+      this.#spares.set(extent, spare);
+      return true;
+    }
     this.#extents.seal(extent);
     // From here on nothing new comes to life in it: nobody writes to it any more, and bytes that
     // were not named yet would be held.
@@ -110,15 +120,18 @@ export class ExtentSweep {
     return true;
   }
 
-  async #isMostlyAlive(extent: number, bytesOnDisk: number): Promise<boolean> {
+  #suspect(extent: number, bytes: number): void {
+    this.#suspects.set(extent, (this.#suspects.get(extent) ?? 0) + bytes);
+  }
+
+  async #bytesAlive(extent: number): Promise<number> {
     let alive = 0;
-    for (let from = 0n; alive * 2 < bytesOnDisk; ) {
+    for (let from = 0n; ; ) {
       const uses = await this.#store.read((view) => listUses(view, extent, from, USES_PER_READ));
       for (const use of uses) alive += use.bytesOnDisk;
-      if (uses.length < USES_PER_READ) break;
+      if (uses.length < USES_PER_READ) return alive;
       from = (uses.at(-1)?.content ?? 0n) + 1n;
     }
-    return alive * 2 >= bytesOnDisk;
   }
 
   #infoOf(extent: number): ExtentInfo | undefined {
@@ -162,7 +175,7 @@ export class ExtentSweep {
   /** A copy whose content was dropped meanwhile is dead from the start. */
   #letGo(written: Written): void {
     written.release();
-    this.lookAt(written.addresses.map((at) => at.extent));
+    this.lookAt(written.addresses);
   }
 
   #bodyOf(at: Address): Body {

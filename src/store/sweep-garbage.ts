@@ -10,6 +10,7 @@ import {
 } from "./content-records.ts";
 import { deleteUses } from "./content-uses.ts";
 import type { Part } from "./contents.ts";
+import type { Address } from "./extents.ts";
 import { fulfilled } from "./settled.ts";
 import type { Store, Transaction } from "./store.ts";
 
@@ -22,14 +23,14 @@ const SEGMENTS_PER_ROUND = 16;
 export class GarbageSweep {
   readonly #store: Store;
   readonly #isPinned: (id: bigint) => boolean;
-  readonly #onFreed: (extents: Iterable<number>) => void;
+  readonly #onFreed: (addresses: readonly Address[]) => void;
   /** Where the next round begins, so that what is pinned does not keep it from the rest. */
   #next = 0n;
 
   constructor(
     store: Store,
     isPinned: (id: bigint) => boolean,
-    onFreed: (extents: Iterable<number>) => void,
+    onFreed: (addresses: readonly Address[]) => void,
   ) {
     this.#store = store;
     this.#isPinned = isPinned;
@@ -55,47 +56,47 @@ export class GarbageSweep {
   async #free(garbage: Garbage): Promise<boolean> {
     for (let step = 0; step < SEGMENTS_PER_ROUND; step++) {
       if (this.#isPinned(garbage.id)) return true;
-      const extents = new Set<number>();
-      const done = await this.#store.transact((tx) =>
-        garbage.kind === "list"
-          ? freeSegment(tx, garbage.id, extents)
-          : freeLeaf(tx, garbage.id, extents),
-      );
-      this.#onFreed(extents);
+      const { done, freed } = await this.#store.transact((tx) => {
+        const freed: Address[] = [];
+        const isList = garbage.kind === "list";
+        const done = isList ? freeSegment(tx, garbage.id, freed) : freeLeaf(tx, garbage.id, freed);
+        return { done, freed };
+      });
+      this.#onFreed(freed);
       if (done) return true;
     }
     return false;
   }
 }
 
-function freeLeaf(tx: Transaction, id: bigint, extents: Set<number>): boolean {
+function freeLeaf(tx: Transaction, id: bigint, freed: Address[]): boolean {
   deleteGarbage(tx, id);
-  deleteAddresses(tx, id, extents);
+  deleteAddresses(tx, id, freed);
   return true;
 }
 
 /** Frees a list piece by piece; true when all of it is gone. */
-function freeSegment(tx: Transaction, id: bigint, extents: Set<number>): boolean {
+function freeSegment(tx: Transaction, id: bigint, freed: Address[]): boolean {
   const parts = takeSegment(tx, id);
   if (parts === null) {
     deleteContent(tx, id);
     deleteGarbage(tx, id);
     return true;
   }
-  for (const part of parts) dropPart(tx, part, extents);
+  for (const part of parts) dropPart(tx, part, freed);
   return false;
 }
 
-function dropPart(tx: Transaction, { content }: Part, extents: Set<number>): void {
+function dropPart(tx: Transaction, { content }: Part, freed: Address[]): void {
   if (!dropReference(tx, content.id)) return;
-  if (content.kind === "extent") deleteAddresses(tx, content.id, extents);
+  if (content.kind === "extent") deleteAddresses(tx, content.id, freed);
   else if (content.kind === "list") writeGarbage(tx, { id: content.id, kind: "list" });
   else deleteContent(tx, content.id);
 }
 
-function deleteAddresses(tx: Transaction, id: bigint, extents: Set<number>): void {
+function deleteAddresses(tx: Transaction, id: bigint, freed: Address[]): void {
   const addresses = readAddresses(tx, id);
   deleteUses(tx, id, addresses);
-  for (const { extent } of addresses) extents.add(extent);
+  freed.push(...addresses);
   deleteContent(tx, id);
 }

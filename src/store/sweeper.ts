@@ -1,8 +1,11 @@
-import type { Extents } from "./extents.ts";
+import type { Address, Extents } from "./extents.ts";
 import { fulfilled } from "./settled.ts";
 import type { Store } from "./store.ts";
 import { ExtentSweep } from "./sweep-extents.ts";
 import { GarbageSweep } from "./sweep-garbage.ts";
+
+/** Rounds that go by, at most, until the living are moved although others are dying. */
+const PUT_OFF_MAX = 256;
 
 /** Gives space back, a bounded piece of work at a time. */
 export class Sweeper {
@@ -10,6 +13,8 @@ export class Sweeper {
   readonly #extents: ExtentSweep;
   readonly #sweepMaps: () => Promise<boolean>;
   #round: Promise<boolean> | null = null;
+  /** How many rounds ago extents were last looked at. */
+  #putOff = 0;
 
   constructor(
     store: Store,
@@ -23,9 +28,9 @@ export class Sweeper {
     this.lookAtAllFrom(0);
   }
 
-  /** Bytes in these extents may have died. */
-  lookAt(extents: Iterable<number>): void {
-    this.#extents.lookAt(extents);
+  /** What lay there may have died. */
+  lookAt(addresses: readonly Address[]): void {
+    this.#extents.lookAt(addresses);
   }
 
   /** Bytes may have died in this extent or in any that was added after it. */
@@ -44,20 +49,25 @@ export class Sweeper {
   /** An extent is full: those that are dead by now may be of use for the next one. */
   makeRoom(): void {
     if (this.#round !== null) return;
-    const round = this.#extents.removeDead().catch(() => {}); // The next round will meet it again.
+    const round = this.#extents.removeDead().catch(() => true); // The next round will meet it again.
     // Whoever joins in did not get the round that he wanted.
-    this.#round = round
-      .then(() => true)
-      .finally(() => {
-        this.#round = null;
-      });
+    this.#round = round.finally(() => {
+      this.#round = null;
+    });
   }
 
   /** What is wrong with one content or extent is told in the end: it keeps nobody from the others. */
   async #sweep(): Promise<boolean> {
     const maps = await Promise.allSettled([this.#sweepMaps()]);
     const garbage = await Promise.allSettled([this.#garbage.round()]);
-    const extents = await Promise.allSettled([this.#extents.round()]);
+    const isMore = [...maps, ...garbage].some((one) => one.status === "fulfilled" && one.value);
+    const extents = await Promise.allSettled([this.#sweepExtents(isMore)]);
     return [...maps, ...garbage, ...extents].map(fulfilled).includes(true);
+  }
+
+  /** What is about to die need not be moved before: while there is more of it, that waits a while. */
+  #sweepExtents(isMoreDying: boolean): Promise<boolean> {
+    this.#putOff = isMoreDying && this.#putOff < PUT_OFF_MAX ? this.#putOff + 1 : 0;
+    return this.#putOff === 0 ? this.#extents.round() : this.#extents.removeDead();
   }
 }
