@@ -9,6 +9,7 @@ import { ContentsBench } from "./contents.fixture.ts";
 import type { Content } from "./contents.ts";
 import { MapBench } from "./range-map.fixture.ts";
 import { REGION_BYTES } from "./range-records.ts";
+import type { Entry } from "./store.ts";
 
 /** What maps promise to who writes one short piece behind the other. */
 export function growingMapContract(engine: string, open: OpenContents): void {
@@ -113,6 +114,22 @@ export function growingMapContract(engine: string, open: OpenContents): void {
     map = await bench.append(map, bits[131] as Bytes);
     assert.equal(await bench.recordsIn(SPACE.rangeEntry), 2);
     await bench.expect(map, 0, bits);
+  });
+
+  promise("a region that cannot be joined keeps nobody from the others", async (bench) => {
+    const bits = bitsOf(130, 100);
+    const { store, contents } = bench.contents;
+    let damaged = await bench.append(await bench.create(0), someBytes(20_000, 1));
+    for (const bit of bits) damaged = await appendApart(bench, damaged, bit);
+    const [leaf] = await bench.contents.records();
+    await store.transact((tx) => tx.delete((leaf as Entry).key));
+    let whole = await bench.create(0);
+    for (const bit of bits) whole = await appendApart(bench, whole, bit);
+    for (let round = 0; round < 3; round++) {
+      await assert.rejects(contents.sweep(), { kind: "damaged" });
+    }
+    assert.equal(await bench.recordsIn(SPACE.rangeEntry), 131 + 1);
+    await bench.expect(whole, 0, bits);
   });
 
   promise("a round joins no more than a few regions", async (bench) => {

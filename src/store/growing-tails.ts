@@ -7,6 +7,7 @@ import type { Transaction } from "./store.ts";
 export const GROWN_BYTES_MIN = 8 * KIB;
 /** Layers of which the last entry is known. Of others it is as if it could not grow. */
 const LAYERS_MAX = 8_192;
+/** Entries that are known to have grown. Of more, the rest stays where it is. */
 const GROWN_MAX = 16_384;
 
 /** Where an entry is that has bytes of its own. */
@@ -58,9 +59,12 @@ export class GrowingTails {
     // Regions are tidied up one by one: an entry in two of them would be left out.
     if (regionOf(tail.start) !== regionOf(end + bytes.length - 1)) return false;
     if (!extendEntry(tx, layer, tail.start, before, bytes)) return false;
-    const hasGrown = before < GROWN_BYTES_MIN && length >= GROWN_BYTES_MIN;
-    if (hasGrown && this.#grown.length < GROWN_MAX) this.#grown.push(tail);
+    if (before < GROWN_BYTES_MIN && length >= GROWN_BYTES_MIN) this.noteGrown(tail);
     return true;
+  }
+
+  noteGrown(tail: Tail): void {
+    if (this.#grown.length < GROWN_MAX) this.#grown.push(tail);
   }
 
   /** Those that have grown so long since the last time that they are better off in extents. */

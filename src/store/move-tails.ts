@@ -8,15 +8,17 @@ import type { MapContents } from "./stored-range-maps.ts";
 
 const TAILS_PER_STEP = 64;
 
-/** Moves the bytes of entries that have grown from their records to extents. */
+/** Moves the bytes of entries that have grown from their records to extents, and tells which have not. */
 export async function moveTails(
   store: Store,
   contents: MapContents,
   tails: readonly Tail[],
-): Promise<void> {
+): Promise<readonly Tail[]> {
+  const left: Tail[] = [];
   for (let at = 0; at < tails.length; at += TAILS_PER_STEP) {
-    await moveSome(store, contents, tails.slice(at, at + TAILS_PER_STEP));
+    left.push(...(await moveSome(store, contents, tails.slice(at, at + TAILS_PER_STEP))));
   }
+  return left;
 }
 
 /** Bytes first; they take the place of an entry only if that is what it was. */
@@ -24,16 +26,18 @@ async function moveSome(
   store: Store,
   contents: MapContents,
   tails: readonly Tail[],
-): Promise<void> {
+): Promise<readonly Tail[]> {
   const found = await store.read((view) => tails.flatMap((tail) => findGrown(view, tail)));
   const taken = await Promise.allSettled(
     found.map(({ bytes }) => contents.takeOut(wholeBody(bytes))),
   );
   try {
     const all = taken.map(fulfilled);
-    await store.transact((tx) => {
-      for (const [at, grown] of found.entries()) moveOne(tx, contents, grown, all[at] as Taken);
-    });
+    return await store.transact((tx) =>
+      found
+        .filter((grown, at) => !moveOne(tx, contents, grown, all[at] as Taken))
+        .map(({ layer, entry }) => ({ layer, start: entry.start })),
+    );
   } finally {
     for (const one of taken) if (one.status === "fulfilled") one.value.release();
   }
@@ -51,13 +55,15 @@ function findGrown(view: View, { layer, start }: Tail): Grown[] {
   return bytes.length < GROWN_BYTES_MIN ? [] : [{ ...found, layer, bytes }];
 }
 
+/** False, and nothing is done, if it has changed. */
 function moveOne(
   tx: Transaction,
   contents: MapContents,
   { layer, entry, record }: Grown,
   taken: Taken,
-): void {
-  if (storedAt(tx, layer, entry.start)?.record.equals(record) !== true) return;
+): boolean {
+  if (storedAt(tx, layer, entry.start)?.record.equals(record) !== true) return false;
   const content = contents.keep(tx, taken);
   writeEntry(tx, layer, { ...entry, source: { kind: "leaf", content, from: 0 } });
+  return true;
 }

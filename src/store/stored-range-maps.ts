@@ -62,7 +62,7 @@ export class StoredRangeMaps implements RangeMaps {
     this.#store = store;
     this.#extents = extents;
     this.#contents = contents;
-    store.beforeSettling?.(() => moveTails(store, contents, this.#tails.takeGrown()));
+    store.beforeSettling?.(() => this.#moveTails());
     this.#sweep = new RangeSweep(store, contents, {
       isPinned: (layer) => this.#pins.has(layer),
       mayGrow: (layer, start) => this.#tails.mayGrow(layer, start),
@@ -197,6 +197,12 @@ export class StoredRangeMaps implements RangeMaps {
   /** One round of tidying up; true while there may be more to do. */
   sweep(): Promise<boolean> {
     return this.#sweep.round();
+  }
+
+  /** What grows on while it is moved has its turn next time. */
+  async #moveTails(): Promise<void> {
+    const left = await moveTails(this.#store, this.#contents, this.#tails.takeGrown());
+    for (const tail of left) this.#tails.noteGrown(tail);
   }
 
   /** What was written at one go goes at one go; false if there is more. */

@@ -155,13 +155,17 @@ export class RangeSweep {
       listCrowded(view, this.#afterRegion, REGIONS_PER_ROUND),
     );
     this.#afterRegion = found.length < REGIONS_PER_ROUND ? null : (found.at(-1) ?? null);
+    const merged: PromiseSettledResult<number>[] = [];
     let bytes = 0;
     for (const region of found) {
-      bytes += await this.#mergeRegion(region);
+      const [step] = await Promise.allSettled([this.#mergeRegion(region)]);
+      merged.push(step);
+      if (step.status === "fulfilled") bytes += step.value;
       if (bytes < JOINED_BYTES_PER_ROUND) continue;
       this.#afterRegion = region;
       break;
     }
+    for (const step of merged) fulfilled(step);
     return bytes > 0 || this.#afterRegion !== null;
   }
 

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { HandClock } from "../../base/clock.ts";
+import { SPACE } from "../../base/keys.ts";
+import { KIB } from "../../base/limits.ts";
+import { someBytes } from "../../store/bodies.fixture.ts";
+import { ContentsBench, NO_DIGESTS } from "../../store/contents.fixture.ts";
+import type { Content } from "../../store/contents.ts";
+import { moveTails } from "../../store/move-tails.ts";
+import { MapBench } from "../../store/range-map.fixture.ts";
+import type { MapContents } from "../../store/stored-range-maps.ts";
+import { MemoryExtents } from "./extents.ts";
+import { MemoryStore } from "./store.ts";
+
+/** Maps of which each has one entry that has grown to so many bytes, and what happens to others. */
+async function grown(lengths: readonly number[], onTaken: (bench: MapBench) => Promise<void>) {
+  const store = new MemoryStore(new HandClock(1_700_000_000_000));
+  const bench = new MapBench(new ContentsBench(store, new MemoryExtents()));
+  const maps: Content[] = [];
+  for (const length of lengths) {
+    const half = await bench.append(await bench.create(0), someBytes(length / 2, 1));
+    maps.push(await bench.append(half, someBytes(length / 2, 2)));
+  }
+  const { contents } = bench.contents;
+  let isFirst = true;
+  const moving: MapContents = {
+    take: (body) => contents.take(body, NO_DIGESTS),
+    takeOut: async (body) => {
+      const taken = await contents.take(body, NO_DIGESTS);
+      const isNow = isFirst;
+      isFirst = false;
+      if (isNow) await onTaken(bench);
+      return taken;
+    },
+    keep: (tx, taken) => contents.keep(tx, taken),
+    share: (tx, content) => contents.share(tx, content),
+    drop: (tx, content) => contents.drop(tx, content),
+  };
+  const tails = maps.map(({ id }) => ({ layer: id, start: 0 }));
+  return { bench, maps, tails, move: () => moveTails(store, moving, tails) };
+}
+
+test("what has grown is moved to extents, and what is short stays", async () => {
+  const { bench, maps, move } = await grown([20 * KIB, 4 * KIB, 28 * KIB], async () => {});
+  assert.deepEqual(await move(), []);
+  assert.equal(await bench.recordsIn(SPACE.content), 2);
+  for (const map of maps) {
+    const halves = [1, 2].map((seed) => someBytes(map.length / 2, seed));
+    await bench.expect(map, 0, halves);
+  }
+});
+
+test("what grows on, or goes, while it is moved is left alone; who moves it is told", async () => {
+  const changed: Content[] = [];
+  const { bench, maps, tails, move } = await grown(
+    [20 * KIB, 24 * KIB, 28 * KIB],
+    async (bench) => {
+      changed.push(await bench.append(maps[0] as Content, someBytes(100, 3)));
+      await bench.contents.drop(maps[1] as Content);
+    },
+  );
+  assert.deepEqual(await move(), [tails[0], tails[1]]);
+  await bench.expect(changed[0] as Content, 0, [
+    someBytes(10 * KIB, 1),
+    someBytes(10 * KIB, 2),
+    someBytes(100, 3),
+  ]);
+  assert.equal(await bench.recordsIn(SPACE.content), 1);
+  for (const map of [changed[0] as Content, maps[2] as Content]) await bench.contents.drop(map);
+  await bench.contents.sweepAll();
+  await bench.contents.assertNothingLeft();
+});
