@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Body } from "../../base/bytes.ts";
 import { HandClock } from "../../base/clock.ts";
 import { SPACE } from "../../base/keys.ts";
 import { KIB } from "../../base/limits.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
 import { ContentsBench, NO_DIGESTS } from "../../store/contents.fixture.ts";
 import type { Content } from "../../store/contents.ts";
+import type { Look, Written } from "../../store/extents.ts";
 import { moveTails } from "../../store/move-tails.ts";
 import { MapBench } from "../../store/range-map.fixture.ts";
 import type { MapContents } from "../../store/stored-range-maps.ts";
@@ -69,4 +71,41 @@ test("what grows on, or goes, while it is moved is left alone; who moves it is t
   for (const map of [changed[0] as Content, maps[2] as Content]) await bench.contents.drop(map);
   await bench.contents.sweepAll();
   await bench.contents.assertNothingLeft();
+});
+
+/** Tells when its records are about to settle: when a test wants it. */
+class SettlingStore extends MemoryStore {
+  prepare: () => Promise<void> = () => assert.fail("nobody prepares");
+
+  beforeSettling(prepare: () => Promise<void>): void {
+    this.prepare = prepare;
+  }
+}
+
+class SlowExtents extends MemoryExtents {
+  meanwhile: () => Promise<void> = async () => {};
+
+  override async write(body: Body, look?: Look): Promise<Written> {
+    await this.meanwhile();
+    return super.write(body, look);
+  }
+}
+
+test("what grew on while it was to be moved is moved the next time", async () => {
+  const store = new SettlingStore(new HandClock(1_700_000_000_000));
+  const extents = new SlowExtents();
+  const bench = new MapBench(new ContentsBench(store, extents));
+  let map = await bench.create(0);
+  const append = async () => {
+    map = await bench.append(map, someBytes(4 * KIB, 1));
+  };
+  for (let count = 0; count < 3; count++) await append();
+  extents.meanwhile = append;
+  await store.prepare();
+  assert.equal(await bench.recordsIn(SPACE.content), 0);
+  extents.meanwhile = async () => {};
+  await store.prepare();
+  assert.equal(await bench.recordsIn(SPACE.content), 1);
+  await append();
+  await bench.expect(map, 0, Array(5).fill(someBytes(4 * KIB, 1)));
 });
