@@ -7,47 +7,14 @@ import { systemClock } from "../../base/clock.ts";
 import { key, SPACE } from "../../base/keys.ts";
 import { KIB } from "../../base/limits.ts";
 import type { Store } from "../../store/store.ts";
-import { lmdbWith } from "./lmdb.fixture.ts";
-import { type Lmdb, openLmdb } from "./lmdb.ts";
-import { type LogFile, openLogFiles } from "./log-file.ts";
-import { EmbeddedStore, openEmbeddedStore } from "./store.ts";
+import { openEmbeddedStore } from "./store.ts";
+import { type StoreParts, storeWith } from "./store-parts.fixture.ts";
 
 const LOG_BYTES = 256 * KIB;
 const VALUE_BYTES = 16 * KIB;
 
-interface Parts {
-  readonly lmdb?: (real: Awaited<ReturnType<typeof openLmdb>>) => Partial<Lmdb>;
-  readonly write?: (file: LogFile) => LogFile["write"];
-}
-
 /** A store whose records soon leave the log. */
-async function opened(t: TestContext, parts: Parts = {}) {
-  const folder = await mkdtemp(join(tmpdir(), "lazuli-settling-"));
-  const real = await openLmdb(folder);
-  const { files, found } = await openLogFiles(folder);
-  const watched = (file: LogFile): LogFile => ({
-    get capacity() {
-      return file.capacity;
-    },
-    write: parts.write?.(file) ?? ((bytes, position) => file.write(bytes, position)),
-    extend: (bytes) => file.extend(bytes),
-    close: () => file.close(),
-  });
-  const store = await EmbeddedStore.open({
-    lmdb: lmdbWith(real, parts.lmdb?.(real) ?? {}),
-    log: { files: [watched(files[0]), watched(files[1])], found },
-    folder,
-    clock: systemClock,
-    failStop: () => {},
-    logBytesEnough: LOG_BYTES,
-  });
-  t.after(async () => {
-    await store.close();
-    await real.close();
-    await rm(folder, { recursive: true });
-  });
-  return { store, folder };
-}
+const opened = (t: TestContext, parts: StoreParts = {}) => storeWith(t, parts, LOG_BYTES);
 
 const at = (id: number) => key(SPACE.blob, id);
 
@@ -145,10 +112,12 @@ test("a later value spares lmdb an earlier one only if it is in the log by then"
         return result;
       },
     }),
-    write: (file) => async (bytes, position) => {
-      if (isHolding) await held.opened;
-      return file.write(bytes, position);
-    },
+    log: (file) => ({
+      write: async (bytes, position) => {
+        if (isHolding) await held.opened;
+        return file.write(bytes, position);
+      },
+    }),
   });
   await write(store, 1, 100);
   gate.close();

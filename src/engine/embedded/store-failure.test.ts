@@ -1,77 +1,21 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { ABORT, type RootDatabase } from "lmdb";
-import type { Bytes } from "../../base/bytes.ts";
-import { systemClock } from "../../base/clock.ts";
+import { ABORT } from "lmdb";
 import { key, SPACE } from "../../base/keys.ts";
 import { MIB } from "../../base/limits.ts";
 import { type Store, StoreError, type StoreErrorKind } from "../../store/store.ts";
 import { WRITE_MS_MAX } from "./in-time.ts";
-import { lmdbWith } from "./lmdb.fixture.ts";
-import { type Lmdb, openLmdb } from "./lmdb.ts";
 import { LOG_GROWTH_MAX } from "./log.ts";
-import { type LogFile, openLogFiles } from "./log-file.ts";
-import { SealedRecords } from "./sealed-records.ts";
-import { logSecretOf } from "./settled-records.ts";
-import { EmbeddedStore } from "./store.ts";
-
-type Real = RootDatabase<Bytes, Bytes>;
+import { type StoreParts, storeWith } from "./store-parts.fixture.ts";
 
 const EIO = 5;
 const ENOSPC = 28;
 const LOG_BYTES_ENOUGH = 2 * MIB;
 
-interface Parts {
-  readonly lmdb?: (real: Real) => Partial<Lmdb>;
-  readonly log?: (real: LogFile) => Partial<LogFile>;
-}
-
-/** A store of which some parts of lmdb and the log are replaced. */
-async function faulty(t: TestContext, parts: Parts) {
-  const folder = await mkdtemp(join(tmpdir(), "lazuli-store-"));
-  const real = await openLmdb(folder);
-  // What only a new store writes does not count.
-  await logSecretOf(real, new SealedRecords(real));
-  const lmdb = lmdbWith(real, parts.lmdb?.(real) ?? {});
-  const { files, found } = await openLogFiles(folder);
-  const log = {
-    files: [replaced(files[0], parts), replaced(files[1], parts)] as const,
-    found,
-  };
-  const stops: StoreError[] = [];
-  const store = await EmbeddedStore.open({
-    lmdb,
-    log,
-    folder,
-    clock: systemClock,
-    failStop: (error) => stops.push(error),
-    logBytesEnough: LOG_BYTES_ENOUGH,
-  });
-  t.after(async () => {
-    await store.close();
-    await real.close();
-    await rm(folder, { recursive: true });
-  });
-  return { store, stops };
-}
-
-function replaced(file: LogFile, parts: Parts): LogFile {
-  return {
-    get capacity() {
-      return file.capacity;
-    },
-    write: (bytes, position) => file.write(bytes, position),
-    extend: (bytes) => file.extend(bytes),
-    close: () => file.close(),
-    ...parts.log?.(file),
-  };
-}
+const faulty = (t: TestContext, parts: StoreParts) => storeWith(t, parts, LOG_BYTES_ENOUGH);
 
 /** The log's first writes fail, the rest go through. */
-function failFirstWrites(...codes: string[]): Parts {
+function failFirstWrites(...codes: string[]): StoreParts {
   return {
     log: (real) => ({
       write: async (bytes, position) => {
@@ -101,7 +45,7 @@ function unansweredWrite() {
 }
 
 /** Fails the first commits after their records were put, in the way of lmdb; the rest go through. */
-function failFirstCommits(...codes: number[]): Parts {
+function failFirstCommits(...codes: number[]): StoreParts {
   return {
     lmdb: (real) => ({
       transaction: async <T>(run: () => T): Promise<T> => {
