@@ -14,6 +14,15 @@ export function usesWellKnownKey(accounts: readonly AccountSettings[]): boolean 
   return accounts.some(({ keys }) => keys.includes(WELL_KNOWN_KEY));
 }
 
+/** A shorter key can be guessed by trying signatures offline. */
+const KEY_BYTES_MIN = 16;
+
+/** The name of an account with a key that is too short for a network; null if there is none. */
+export function accountWithShortKey(accounts: readonly AccountSettings[]): string | null {
+  const isShort = (key: string) => Buffer.from(key, "base64").length < KEY_BYTES_MIN;
+  return accounts.find(({ keys }) => keys.some(isShort))?.name ?? null;
+}
+
 /** `name:key1[:key2];name2:key1…`, as AZURITE_ACCOUNTS has it. */
 export function splitAccountList(text: string): AccountSettings[] {
   return text

@@ -3,7 +3,11 @@ import { test } from "node:test";
 import { DEVELOPMENT_ACCOUNT, splitAccountList } from "./accounts.ts";
 import { isLoopback, refuseExposure } from "./network-guard.ts";
 
-const OWN = splitAccountList("shop:c2VjcmV0");
+/** In Base64. */
+const keyOf = (bytes: number) => Buffer.alloc(bytes, "k").toString("base64");
+const OWN = splitAccountList(`shop:${keyOf(16)}`);
+/** Its second key can be guessed. */
+const SHORT = splitAccountList(`shop:${keyOf(64)}:${keyOf(15)}`);
 /** The well-known key under another name. */
 const RENAMED = [...OWN, { ...DEVELOPMENT_ACCOUNT, name: "other" }];
 const LOCAL = ["127.0.0.1", "127.8.9.10", "::1", "::ffff:127.0.0.1", "localhost"];
@@ -14,9 +18,9 @@ test("loopback is what only this machine reaches", () => {
   for (const host of REMOTE) assert.equal(isLoopback(host), false, host);
 });
 
-test("the well-known key and unchecked tokens stay on this machine unless the flag says so", () => {
+test("the well-known key, short keys and unchecked tokens stay on this machine unless the flag says so", () => {
   for (const host of [...LOCAL, ...REMOTE]) {
-    for (const accounts of [[DEVELOPMENT_ACCOUNT], RENAMED, OWN]) {
+    for (const accounts of [[DEVELOPMENT_ACCOUNT], RENAMED, SHORT, OWN]) {
       for (const oauthBasic of [false, true]) {
         for (const trustNetwork of [false, true]) {
           // One exposed service among several is enough.
@@ -30,4 +34,9 @@ test("the well-known key and unchecked tokens stay on this machine unless the fl
       }
     }
   }
+});
+
+test("a refusal of a short key names the account and a command that makes a better key", () => {
+  const exposure = { hosts: ["0.0.0.0"], accounts: SHORT, oauthBasic: false, trustNetwork: false };
+  assert.throws(() => refuseExposure(exposure), /"shop" is shorter than 16 bytes.*openssl rand/);
 });

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import type { AccountSettings } from "../front/rest/auth/account.ts";
-import { usesWellKnownKey } from "./accounts.ts";
+import { accountWithShortKey, usesWellKnownKey } from "./accounts.ts";
 import { UsageError } from "./start-error.ts";
 
 const loopback = new BlockList();
@@ -22,8 +22,9 @@ export interface Exposure {
 }
 
 /**
- * Whoever reaches the server with the well-known key, or with tokens that nobody checks, owns its
- * data. That is for this machine only, unless the user says that the network may be trusted.
+ * Whoever reaches the server with the well-known key, with a key that can be guessed, or with
+ * tokens that nobody checks, owns its data. That is for this machine only, unless the user says
+ * that the network may be trusted.
  */
 export function refuseExposure({ hosts, accounts, oauthBasic, trustNetwork }: Exposure): void {
   const host = hosts.find((one) => !isLoopback(one));
@@ -32,6 +33,13 @@ export function refuseExposure({ hosts, accounts, oauthBasic, trustNetwork }: Ex
     throw new UsageError(
       `Refusing to listen on ${host} while an account has the well-known development key. ` +
         "Set accounts of your own in AZURITE_ACCOUNTS or --config, or add --trustNetwork.",
+    );
+  }
+  const short = accountWithShortKey(accounts);
+  if (short !== null) {
+    throw new UsageError(
+      `Refusing to listen on ${host} while a key of the account "${short}" is shorter than 16 bytes ` +
+        "and can be guessed. Make one with: openssl rand -base64 64, or add --trustNetwork.",
     );
   }
   if (oauthBasic) {

@@ -26,6 +26,8 @@ export interface Data {
   readonly store: Store;
   readonly contents: Contents;
   readonly breaks: CacheBreaks;
+  /** Sentences for the operator about how the data is kept. */
+  readonly warnings: readonly string[];
   close(): Promise<void>;
 }
 
@@ -62,7 +64,8 @@ function openMemory(bytesMax: number | null, clock: Clock): Data {
   const extents = new MemoryExtents();
   const incoming = bytesMax === null ? extents : new LimitedWrites(extents, bytesMax);
   const contents = new StoredContents(store, extents, incoming);
-  return { store, contents, breaks: new CacheBreaks(), close: () => store.close() };
+  const breaks = new CacheBreaks();
+  return { store, contents, breaks, warnings: [], close: () => store.close() };
 }
 
 async function openFolder(path: string, clock: Clock, failStop: FailStop): Promise<Data> {
@@ -80,7 +83,9 @@ async function openFolder(path: string, clock: Clock, failStop: FailStop): Promi
     });
     undo.add(() => extents.close());
     const contents = new StoredContents(store, extents);
-    return { store, contents, breaks: new CacheBreaks(), close: () => undo.run() };
+    const breaks = new CacheBreaks();
+    const warnings = folder.openToOthers;
+    return { store, contents, breaks, warnings, close: () => undo.run() };
   } catch (error) {
     await undo.run();
     throw error;

@@ -78,6 +78,7 @@ async function open(
   undo.add(() => log.close());
   const data = await openData(settings, around.clock, failStop);
   undo.add(() => data.close());
+  for (const warning of data.warnings) log.warn("data folder", warning);
   const epoch = await beginEpoch(data);
   await clearHandles(data, epoch);
   const copies = new RunningCopies();

@@ -141,6 +141,9 @@ test("--cert with a PFX file and --pwd serves an SDK over HTTPS", async (t) => {
 test("what keeps it from starting is one line on standard error that says what to do", async (t) => {
   const file = join(scratch, "a-file");
   writeFileSync(file, "");
+  const shortKey = join(scratch, "short-key.json");
+  const accounts = [{ name: "shop", keys: [Buffer.alloc(15).toString("base64")] }];
+  writeFileSync(shortKey, JSON.stringify({ accounts }));
   const taken = createServer().listen(0, "127.0.0.1");
   t.after(() => taken.close());
   const port = await new Promise<string>((resolve) => {
@@ -151,6 +154,7 @@ test("what keeps it from starting is one line on standard error that says what t
     [2, /There is no flag --blobprt/, "--blobprt", "1"],
     [2, /--blobPort needs a port/, "--blobPort", "x"],
     [2, /well-known development key/, "--host", "0.0.0.0"],
+    [2, /"shop" is shorter than 16 bytes/, "--host", "0.0.0.0", "--config", shortKey],
     [1, /the port is in use\. .*choose a port with --blobPort/, ...memory, port],
     [
       1,

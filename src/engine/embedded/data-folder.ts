@@ -2,6 +2,7 @@ import { access, constants, mkdir, open, readFile, rename, stat } from "node:fs/
 import { dirname, join } from "node:path";
 import { checkDatabase } from "./database-file.ts";
 import { lockFolder } from "./folder-lock.ts";
+import { makePrivate, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE } from "./private-folder.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 /** The way data is laid out in a data folder. It rises with every change of it. */
@@ -13,6 +14,8 @@ const ELSEWHERE = "choose another folder with --location";
 export interface DataFolder {
   readonly storeFolder: string;
   readonly extentsFolder: string;
+  /** Sentences about what other users of this machine can still read or replace. */
+  readonly openToOthers: readonly string[];
   release(): Promise<void>;
 }
 
@@ -28,14 +31,17 @@ export async function openDataFolder(folder: string): Promise<DataFolder> {
     const format = await readFormat(folder);
     if (format === null) await claim(folder, Object.values(parts));
     else refuseOther(folder, format);
-    for (const part of Object.values(parts)) await mkdir(part, { recursive: true });
+    for (const part of Object.values(parts)) {
+      await mkdir(part, { recursive: true, mode: PRIVATE_FOLDER_MODE });
+    }
+    const openToOthers = await makePrivate(folder, Object.values(parts));
     await checkDatabase(parts.storeFolder, parts.extentsFolder);
     await syncFolder(folder);
+    return { ...parts, openToOthers, release: () => lock.release() };
   } catch (error) {
     await lock.release();
     throw error;
   }
-  return { ...parts, release: () => lock.release() };
 }
 
 async function makeWritable(folder: string): Promise<void> {
@@ -54,7 +60,7 @@ async function makeWritable(folder: string): Promise<void> {
 
 /** With its parents. Not by Node's own way: that never ends below /proc, which says ENOENT for ever. */
 async function makeFolder(folder: string): Promise<void> {
-  const make = () => mkdir(folder, { mode: 0o700 });
+  const make = () => mkdir(folder, { mode: PRIVATE_FOLDER_MODE });
   try {
     await make();
   } catch (error) {
@@ -104,7 +110,7 @@ async function claim(folder: string, parts: readonly string[]): Promise<void> {
     }
   }
   const draft = join(folder, `.${FORMAT_FILE}`);
-  const file = await open(draft, "w");
+  const file = await open(draft, "w", PRIVATE_FILE_MODE);
   try {
     await file.writeFile(`{"format":${FORMAT}}\n`);
     await file.sync();

@@ -19,6 +19,7 @@ import { bytesOnDisk, lengthWithin, ONE_CHUNK_BYTES_MAX } from "./extent-chunks.
 import { ExtentFile, writeError } from "./extent-file.ts";
 import { PieceLender } from "./extent-reading.ts";
 import { ExtentUpload, type Room } from "./extent-upload.ts";
+import { PRIVATE_FILE_MODE } from "./private-folder.ts";
 import { removeFile } from "./remove-file.ts";
 import { syncFolder } from "./sync-folder.ts";
 
@@ -180,8 +181,9 @@ export class EmbeddedExtents implements Extents {
     const path = this.#pathOf(extent);
     const sparePath = this.#sparePaths.pop();
     try {
-      if (sparePath === undefined) await (await open(path, "w")).close();
-      else await rename(sparePath, path);
+      if (sparePath === undefined) {
+        await (await open(path, "w", PRIVATE_FILE_MODE)).close();
+      } else await rename(sparePath, path);
     } catch (error) {
       throw writeError(error, path);
     }

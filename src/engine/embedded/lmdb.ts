@@ -6,6 +6,7 @@ import { KEY_BYTES_MAX, key, SPACE } from "../../base/keys.ts";
 import { GIB, MIB } from "../../base/limits.ts";
 import { DATABASE_FILE, DATABASE_PAGE_BYTES, lostRecords } from "./database-file.ts";
 import { freeBytes } from "./disk-full.ts";
+import { PRIVATE_FILE_MODE } from "./private-folder.ts";
 import { syncFile, syncFolder } from "./sync-folder.ts";
 
 /** The part of lmdb that the store stands on. */
@@ -44,6 +45,9 @@ export async function openLmdb(folder: string): Promise<RootDatabase<Bytes, Byte
   }
 }
 
+/** lmdb takes it, but does not declare it. */
+const FILE_MODE: object = { permissionsMode: PRIVATE_FILE_MODE };
+
 function openIn(folder: string): RootDatabase<Bytes, Bytes> {
   return open<Bytes, Bytes>({
     path: folder,
@@ -57,6 +61,7 @@ function openIn(folder: string): RootDatabase<Bytes, Bytes> {
     cache: false,
     compression: false,
     pageSize: DATABASE_PAGE_BYTES,
+    ...FILE_MODE,
     mapSize: MAP_BYTES_AT_FIRST,
   });
 }
