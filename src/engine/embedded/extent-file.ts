@@ -24,7 +24,7 @@ export interface ExtentFileSetup {
   /** Of the disk that all these files lie on. */
   readonly pace: DiskPace;
   readonly failStop: FailStop;
-  /** Called when the last holder has let go. */
+  /** Called when the last holder has let go and no I/O is left. */
   readonly onIdle: (file: ExtentFile) => void;
 }
 
@@ -32,6 +32,9 @@ export interface ExtentFileSetup {
  * One file of pieces. Its descriptors are opened when needed and stay open while it is held: one for
  * what is written and read past the system's cache; one for what is durable as soon as it is written;
  * and one for what is read again, and deserves a place in that cache.
+ *
+ * Every read, write and sync pins the file from the call until it ends: its caller may be gone by then,
+ * and the path may belong to another extent as soon as nobody pins it.
  */
 export class ExtentFile {
   readonly extent: number;
@@ -41,7 +44,12 @@ export class ExtentFile {
   readonly #onIdle: (file: ExtentFile) => void;
   #end: number;
   #sealed: boolean;
-  #holders = 0;
+  /** Holders, and reads, writes and syncs that wait or run. */
+  #pins = 0;
+  /** Reads, writes and syncs among them. */
+  #underWay = 0;
+  #onQuiet: (() => void) | null = null;
+  #isLetGo = false;
   readonly #directFlag: number;
   readonly #pace: DiskPace;
   readonly #marks = new ReadMarks();
@@ -76,7 +84,7 @@ export class ExtentFile {
   }
 
   get held(): boolean {
-    return this.#holders > 0;
+    return this.#pins > 0;
   }
 
   seal(): void {
@@ -92,17 +100,27 @@ export class ExtentFile {
   }
 
   hold(): void {
-    this.#holders++;
+    this.#pins++;
   }
 
   release(): void {
-    this.#holders--;
-    if (this.#holders === 0) this.#onIdle(this);
+    this.#pins--;
+    if (this.#pins === 0) this.#onIdle(this);
   }
 
   /** The pages must not change until it settles. What is not written durably is so with the next `sync`. */
   write(pages: Bytes, position: number, durably: boolean, settle: Settle): void {
-    this.#writes.write(pages, position, durably, settle);
+    this.#beginIo();
+    this.#writes.write(pages, position, durably, {
+      written: () => {
+        this.#endIo();
+        settle.written();
+      },
+      failed: (error) => {
+        this.#endIo();
+        settle.failed(error);
+      },
+    });
   }
 
   /**
@@ -117,6 +135,7 @@ export class ExtentFile {
 
   /** Fills whole pages, past the cache or through it; false if the file ends before. */
   async read(pages: Bytes, position: number, isDirect: boolean): Promise<boolean> {
+    this.#beginIo();
     try {
       const handle = await this.#open(isDirect ? this.#directFlag : 0);
       const beganMs = performance.now();
@@ -130,6 +149,8 @@ export class ExtentFile {
       return true;
     } catch (error) {
       throw readError(error, this.path);
+    } finally {
+      this.#endIo();
     }
   }
 
@@ -139,18 +160,55 @@ export class ExtentFile {
    * all others fail too: a second try would succeed without the bytes being on disk.
    */
   sync(): Promise<void> {
-    this.#nextSync ??= this.#sync.then(() => {
-      this.#nextSync = null;
-      this.#sync = this.#syncNow();
-      return this.#sync;
-    });
+    this.#nextSync ??= this.#syncNext();
     return this.#nextSync;
   }
 
+  /** Closes its descriptors; whoever needs one opens it again. */
   async close(): Promise<void> {
     const handles = [...this.#handles.values()];
     this.#handles.clear();
-    await Promise.all(handles.map(async (handle) => (await handle).close()));
+    // What could not be opened need not be closed.
+    const opened = await Promise.allSettled(handles);
+    await Promise.all(opened.map((one) => one.status === "fulfilled" && one.value.close()));
+  }
+
+  /**
+   * Lets go of the path for good, since another extent may get it. Resolves once the I/O under way has
+   * ended and all is closed; what has not begun fails.
+   */
+  async letGo(): Promise<void> {
+    this.#isLetGo = true;
+    if (this.#underWay > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onQuiet = resolve;
+      });
+    }
+    await this.close();
+  }
+
+  /** Some I/O is asked for. */
+  #beginIo(): void {
+    this.hold();
+    this.#underWay++;
+  }
+
+  #endIo(): void {
+    this.#underWay--;
+    if (this.#underWay === 0) this.#onQuiet?.();
+    this.release();
+  }
+
+  async #syncNext(): Promise<void> {
+    this.#beginIo();
+    try {
+      await this.#sync;
+      this.#nextSync = null;
+      this.#sync = this.#syncNow();
+      await this.#sync;
+    } finally {
+      this.#endIo();
+    }
   }
 
   async #writeAll(parts: readonly Bytes[], position: number, durably: boolean): Promise<void> {
@@ -168,6 +226,7 @@ export class ExtentFile {
 
   async #syncNow(): Promise<void> {
     if (this.#failure !== null) throw this.#failure;
+    if (this.#isLetGo) throw this.#letGoError();
     try {
       await (await this.#open(this.#directFlag)).datasync();
     } catch (error) {
@@ -191,6 +250,7 @@ export class ExtentFile {
 
   /** What could not be opened, for want of descriptors say, is forgotten, and tried again next time. */
   #open(flags: number): Promise<FileHandle> {
+    if (this.#isLetGo) return Promise.reject(this.#letGoError());
     const opened = this.#handles.get(flags);
     if (opened !== undefined) return opened;
     const handle = open(this.path, constants.O_RDWR | flags).catch((error) => {
@@ -199,8 +259,15 @@ export class ExtentFile {
       return open(this.path, constants.O_RDWR | (flags & SYNC_FLAG));
     });
     this.#handles.set(flags, handle);
-    handle.catch(() => this.#handles.delete(flags));
+    handle.catch(() => {
+      // Since a `close` there may be another one.
+      if (this.#handles.get(flags) === handle) this.#handles.delete(flags);
+    });
     return handle;
+  }
+
+  #letGoError(): Error {
+    return new Error(`${this.path} was let go of: this is a bug, unless the store is being closed`);
   }
 }
 

@@ -64,6 +64,7 @@ export class EmbeddedExtents implements Extents {
   /** Open although nobody holds them; the one idle for longest comes first. */
   readonly #idle = new Set<ExtentFile>();
   readonly #cleanUps = new Set<Promise<void>>();
+  #isClosed = false;
   /** The files of extents that are gone, for the next ones. */
   readonly #sparePaths: string[] = [];
   #lastExtent: number;
@@ -130,12 +131,12 @@ export class EmbeddedExtents implements Extents {
   }
 
   async remove(extent: number): Promise<void> {
+    this.#checkOpen();
     const file = this.#fileOf(extent);
     file.seal();
     const isWorthKeeping = file.end >= this.#extentBytesMax * SPARE_PART;
     if (isWorthKeeping && !file.held && this.#sparePaths.length < SPARES_MAX) {
-      this.#sparePaths.push(file.path);
-      await this.#tracked(this.#forget(file));
+      await this.#tracked(this.#keepSpare(file));
       return;
     }
     this.#doomed.add(file);
@@ -145,16 +146,21 @@ export class EmbeddedExtents implements Extents {
   async trim(): Promise<void> {
     const next = () => this.#sparePaths.pop();
     for (let path = next(); path !== undefined; path = next()) {
+      this.#checkOpen();
       await this.#tracked(removeFile(path));
     }
   }
 
+  /** When it resolves, nothing in the folder is touched any more: another process may get it. */
   async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#adding?.catch(() => {});
+    await Promise.all([...this.#files.values()].map((file) => file.letGo()));
     await Promise.all(this.#cleanUps);
-    await Promise.all([...this.#files.values()].map((file) => file.close()));
   }
 
   reserve(bytesOnDisk: number): Room | Promise<Room> {
+    if (this.#isClosed) return Promise.reject(closedError());
     const file = this.#current;
     const offset = file?.reserve(bytesOnDisk) ?? null;
     if (file !== null && offset !== null) {
@@ -185,6 +191,7 @@ export class EmbeddedExtents implements Extents {
         await (await open(path, "w", PRIVATE_FILE_MODE)).close();
       } else await rename(sparePath, path);
     } catch (error) {
+      if (sparePath !== undefined) this.#sparePaths.push(sparePath);
       throw writeError(error, path);
     }
     await this.#syncFolder();
@@ -232,8 +239,15 @@ export class EmbeddedExtents implements Extents {
     for (const longest of this.#idle) {
       if (this.#idle.size <= IDLE_FILES_MAX) return;
       this.#idle.delete(longest);
-      this.#inBackground(longest.close());
+      // A read that outlasts its holder comes here again when it ends.
+      if (!longest.held) this.#inBackground(longest.close());
     }
+  }
+
+  /** Nobody else gets the path before its descriptors are closed. */
+  async #keepSpare(file: ExtentFile): Promise<void> {
+    await this.#forget(file);
+    this.#sparePaths.push(file.path);
   }
 
   async #removeFile(file: ExtentFile): Promise<void> {
@@ -246,7 +260,7 @@ export class EmbeddedExtents implements Extents {
     this.#doomed.delete(file);
     this.#files.delete(file.extent);
     if (this.#current === file) this.#current = null;
-    return file.close();
+    return file.letGo();
   }
 
   /** What fails here costs space until the next start, when the file is found again; no data. */
@@ -267,6 +281,10 @@ export class EmbeddedExtents implements Extents {
     return body.takePages?.(bytesOnDisk(body.length)) ?? null;
   }
 
+  #checkOpen(): void {
+    if (this.#isClosed) throw closedError();
+  }
+
   #pathOf(extent: number): string {
     return join(this.#folder, `${extent.toString(16).padStart(16, "0")}.extent`);
   }
@@ -276,6 +294,10 @@ export class EmbeddedExtents implements Extents {
     if (file !== undefined) return file;
     throw new StoreError("damaged", `${this.#pathOf(extent)} is missing: restore it from a backup`);
   }
+}
+
+function closedError(): StoreError {
+  return new StoreError("broken", "the extents are closed");
 }
 
 async function gatherAndWrite(upload: ExtentUpload, body: Body): Promise<Written> {

@@ -1,0 +1,40 @@
+import type { FileHandle } from "node:fs/promises";
+import type { TestContext } from "node:test";
+import { fileHandles } from "./file-handles.fixture.ts";
+
+/** Calls that hang until the test lets them go. */
+export interface HungCalls {
+  /** Resolves once so many have been made since the test began. */
+  made(count: number): Promise<void>;
+  /** Lets all of them go, and from now on every other at once; resolves once the hung ones have ended. */
+  letGo(): Promise<void>;
+}
+
+/** Makes a method of all file handles answer late: what it does is done, but nobody is told yet. */
+export async function hang(t: TestContext, method: "datasync" | "read"): Promise<HungCalls> {
+  const handles = await fileHandles();
+  const real = handles[method] as (...args: unknown[]) => Promise<unknown>;
+  const calls: Promise<unknown>[] = [];
+  const waiting: { readonly count: number; readonly wake: () => void }[] = [];
+  let letGo: () => void = () => {};
+  const gone = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  t.mock.method(handles, method, function (this: FileHandle, ...args: unknown[]) {
+    const call = real.apply(this, args).then((done) => gone.then(() => done));
+    calls.push(call);
+    for (const { count, wake } of waiting) if (calls.length >= count) wake();
+    return call;
+  } as never);
+  return {
+    made: (count) =>
+      new Promise((wake) => {
+        if (calls.length >= count) wake();
+        else waiting.push({ count, wake });
+      }),
+    async letGo() {
+      letGo();
+      await Promise.allSettled(calls);
+    },
+  };
+}

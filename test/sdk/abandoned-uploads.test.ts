@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type ClientRequest, request } from "node:http";
+import { type TestContext, test } from "node:test";
+import { BlobSASPermissions, type BlockBlobClient } from "@azure/storage-blob";
+import { MIB } from "../../src/base/limits.ts";
+import { hang } from "../../src/engine/embedded/slow-files.fixture.ts";
+import { someBytes } from "../../src/store/bodies.fixture.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { sweep } from "./sweep.ts";
+
+const UPLOADS = 4;
+/** More than two syncs are started ahead for. */
+const SENT_BYTES = 40 * MIB;
+
+test("uploads that their clients abandon while syncs hang do not stop the server", async (t) => {
+  const server = await startServer({ engine: "embedded" });
+  t.after(() => server.close());
+  const container = await server.makeContainer();
+  const ended = noteEnds(t, server);
+  const syncs = await hang(t, "datasync");
+  const uploads: ClientRequest[] = [];
+  for (let at = 0; at < UPLOADS; at++) {
+    uploads.push(await beginUpload(container.getBlockBlobClient(`abandoned-${at}`)));
+  }
+  await syncs.made(1);
+  for (const upload of uploads) upload.destroy();
+  assert.deepEqual(await ended(UPLOADS), Array(UPLOADS).fill("rejected"));
+  await sweep(server);
+
+  // The next upload gets a file while the old ones are still synced.
+  const kept = container.getBlockBlobClient("kept");
+  await kept.upload(someBytes(50_000, 1), 50_000);
+  await syncs.letGo();
+  await sweep(server);
+  await kept.upload(someBytes(50_000, 2), 50_000);
+  assert.deepEqual(await kept.downloadToBuffer(), someBytes(50_000, 2));
+  assert.deepEqual(server.failures, []);
+});
+
+/** Waits for so many bodies to be taken, or broken off, and tells which. */
+function noteEnds(t: TestContext, { context }: TestServer) {
+  const takes = t.mock.method(context.contents, "take").mock;
+  return async (count: number) => {
+    while (takes.callCount() < count) await new Promise(setImmediate);
+    const ends = await Promise.allSettled(takes.calls.map(({ result }) => result));
+    return ends.map(({ status }) => status);
+  };
+}
+
+/** Sends most of a blob, and then nothing. */
+async function beginUpload(blob: BlockBlobClient): Promise<ClientRequest> {
+  const url = await blob.generateSasUrl({
+    permissions: BlobSASPermissions.parse("cw"),
+    expiresOn: new Date(Date.now() + 3_600_000),
+  });
+  const headers = {
+    "x-ms-version": "2024-11-04",
+    "x-ms-blob-type": "BlockBlob",
+    "content-length": String(2 * SENT_BYTES),
+  };
+  const upload = request(url, { method: "PUT", headers, agent: false });
+  upload.on("error", () => {});
+  const part = someBytes(MIB, 1);
+  for (let sent = 0; sent < SENT_BYTES; sent += MIB) {
+    if (!upload.write(part)) await once(upload, "drain");
+  }
+  return upload;
+}
