@@ -121,6 +121,7 @@ test("what is wrong is refused in one line that says what to do", () => {
     ["--oauth basic", /needs HTTPS.*--cert/],
     ["--key k.pem", /give it with --cert/],
     ["--smbEncryption yes", /required, preferred, off/],
+    ["--smbMinDialect 1", /--smbMinDialect is 2\.0\.2, 2\.1, 3\.0, 3\.0\.2, 3\.1\.1; not "1"/],
   ];
   for (const [line, message] of wrong) assert.match(refusal(line), message, line);
 });

@@ -28,6 +28,8 @@ export interface Options {
   readonly trustNetwork: boolean;
   /** Null: by where it listens. */
   readonly smbEncryption: SmbEncryption | null;
+  /** Null: by where it listens. */
+  readonly smbMinDialect: SmbDialect | null;
   readonly silent: boolean;
   readonly logFile: string | null;
   readonly debugFile: string | null;
@@ -54,7 +56,10 @@ const PORT_MAX = 65_535;
 const MIB = 1024 * 1024;
 const SMB_ENCRYPTION = ["required", "preferred", "off"] as const;
 
+const SMB_DIALECTS = ["2.0.2", "2.1", "3.0", "3.0.2", "3.1.1"] as const;
+
 type SmbEncryption = (typeof SMB_ENCRYPTION)[number];
+type SmbDialect = (typeof SMB_DIALECTS)[number];
 
 /** Understands the arguments behind the program's name. Throws a `UsageError`. */
 export function readCommandLine(args: readonly string[], env: Environment): Asked {
@@ -176,7 +181,8 @@ function readOptions(given: Given, env: Environment): Options {
     certificate: readCertificate(given),
     oauthBasic: given.has("oauth"),
     trustNetwork: given.has("trustNetwork"),
-    smbEncryption: readSmbEncryption(given),
+    smbEncryption: readOneOf(given, "smbEncryption", SMB_ENCRYPTION),
+    smbMinDialect: readOneOf(given, "smbMinDialect", SMB_DIALECTS),
     silent: given.has("silent"),
     logFile: given.text("log"),
     debugFile: given.text("debug"),
@@ -208,11 +214,16 @@ function refuseContradictions(given: Given): void {
   }
 }
 
-function readSmbEncryption(given: Given): SmbEncryption | null {
-  const asked = given.text("smbEncryption");
-  const mode = SMB_ENCRYPTION.find((one) => one === asked) ?? null;
-  if (mode !== null || asked === null) return mode;
-  throw new UsageError(`--smbEncryption is ${SMB_ENCRYPTION.join(", ")}; not "${asked}".`);
+/** Null if the flag is not given. */
+function readOneOf<Choice extends string>(
+  given: Given,
+  flag: string,
+  choices: readonly Choice[],
+): Choice | null {
+  const asked = given.text(flag);
+  const choice = choices.find((one) => one === asked) ?? null;
+  if (choice !== null || asked === null) return choice;
+  throw new UsageError(`--${flag} is ${choices.join(", ")}; not "${asked}".`);
 }
 
 function readListen(given: Given): Record<ServiceName, ListenAt> {

@@ -110,6 +110,11 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         help: "SMB: required (default beyond loopback), preferred or off.",
       },
       {
+        name: "smbMinDialect",
+        value: "dialect",
+        help: "SMB: refuse older ones (default 3.0 beyond loopback, else 2.0.2).",
+      },
+      {
         name: "config",
         value: "file",
         help: "Accounts, token issuer and sources of copies, as JSON.",

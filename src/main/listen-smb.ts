@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { DEFAULT_LOGON_LIMITS } from "../front/smb/auth/failed-logons.ts";
 import { DEFAULT_SMB_LIMITS } from "../front/smb/limits.ts";
 import { openSmbListener, type SmbListener } from "../front/smb/transport.ts";
 import type { WatchedFiles } from "../service/file/watched-store.ts";
@@ -14,7 +15,7 @@ export async function listenSmb(
   log: Log,
 ): Promise<SmbListener> {
   const { host, port } = settings.listen.smb;
-  const { accounts, encryption, signingRequired } = settings.smb;
+  const { accounts, encryption, signingRequired, dialectMin } = settings.smb;
   const connectionsMax = settings.maxConnections ?? DEFAULT_SMB_LIMITS.connectionsMax;
   return await openSmbListener({
     host,
@@ -22,10 +23,15 @@ export async function listenSmb(
     accounts,
     encryption,
     signingRequired,
+    dialectMin,
     files,
     epoch,
     clock,
     limits: { ...DEFAULT_SMB_LIMITS, connectionsMax },
-    log: { failure: (what, error) => log.warn(`${what} failed`, error) },
+    logonLimits: DEFAULT_LOGON_LIMITS,
+    log: {
+      failure: (what, error) => log.warn(`${what} failed`, error),
+      warn: (line) => log.warn("SMB", line),
+    },
   });
 }

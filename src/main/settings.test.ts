@@ -69,6 +69,16 @@ test("what does not fit together is refused in one line that says what to do", (
   }
 });
 
+test("SMB below 3.0 is for loopback, unless a flag says otherwise", () => {
+  const lowest = (...flags: string[]) => settings(flags, `shop:${LONG_KEY}`).smb.dialectMin;
+  assert.equal(lowest(), DIALECT.smb202);
+  assert.equal(lowest("--smbHost", "::1"), DIALECT.smb202);
+  assert.equal(lowest("--host", "0.0.0.0"), DIALECT.smb300);
+  assert.equal(lowest("--smbHost", "files.example"), DIALECT.smb300);
+  assert.equal(lowest("--smbHost", "::", "--smbMinDialect", "2.1"), DIALECT.smb210);
+  assert.equal(lowest("--smbMinDialect", "3.1.1"), DIALECT.smb311);
+});
+
 test("with accounts of one's own, or on a trusted network, any address will do", () => {
   assert.deepEqual(names(["--host", "0.0.0.0"], `shop:${LONG_KEY}`), ["shop"]);
   assert.deepEqual(names(["--host", "0.0.0.0", "--trustNetwork"]), ["devstoreaccount1"]);

@@ -1,6 +1,7 @@
 import type { AccountSettings } from "../front/rest/auth/account.ts";
 import type { SmbAccounts } from "../front/smb/auth/authentication.ts";
 import { passwordHash } from "../front/smb/auth/ntlm-keys.ts";
+import { DIALECT_NAMES, type Dialect } from "../front/smb/codec/negotiate.ts";
 import type { SmbEncryption } from "../front/smb/smb-server.ts";
 import type { Options } from "./command-line.ts";
 import { isLoopback } from "./network-guard.ts";
@@ -9,11 +10,12 @@ export interface SmbSettings {
   readonly accounts: SmbAccounts;
   readonly encryption: SmbEncryption;
   readonly signingRequired: boolean;
+  readonly dialectMin: Dialect;
 }
 
 /** What nobody else can listen to needs no protection, unless the user says so. */
 export function smbSettings(
-  { listen, smbEncryption }: Options,
+  { listen, smbEncryption, smbMinDialect }: Options,
   accounts: readonly AccountSettings[],
 ): SmbSettings {
   const isLocal = isLoopback(listen.smb.host);
@@ -23,5 +25,6 @@ export function smbSettings(
     ),
     encryption: smbEncryption ?? (isLocal ? "preferred" : "required"),
     signingRequired: !isLocal,
+    dialectMin: DIALECT_NAMES[smbMinDialect ?? (isLocal ? "2.0.2" : "3.0")],
   };
 }

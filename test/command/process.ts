@@ -18,8 +18,14 @@ export class LazuliProcess {
   #err = "";
   #onOut = () => {};
 
-  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    this.#child = spawn(process.execPath, [BIN, ...args], {
+  /** `within` is a program with its arguments that becomes the command given behind them. */
+  constructor(
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    within: readonly string[] = [],
+  ) {
+    const [program = "", ...all] = [...within, process.execPath, BIN, ...args];
+    this.#child = spawn(program, all, {
       env: { ...process.env, AZURITE_ACCOUNTS: "", ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -34,6 +40,10 @@ export class LazuliProcess {
       this.#onOut();
       return { code, out: this.#out, err: this.#err };
     });
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
   }
 
   get isRunning(): boolean {

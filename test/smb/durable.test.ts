@@ -1,16 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemClock } from "../../src/base/clock.ts";
-import { passwordHash } from "../../src/front/smb/auth/ntlm-keys.ts";
 import { COMMAND } from "../../src/front/smb/codec/header.ts";
 import { HEADER_BYTES, Writer } from "../../src/front/smb/codec/wire.ts";
-import { DEFAULT_SMB_LIMITS } from "../../src/front/smb/limits.ts";
 import { STATUS } from "../../src/front/smb/nt-status.ts";
-import { openSmbListener } from "../../src/front/smb/transport.ts";
 import { beginEpoch, clearHandles } from "../../src/service/file/clear-handles.ts";
 import { type FileServer, startFileServer } from "../sdk/file-server.ts";
 import { refused } from "../sdk/refused.ts";
-import { ACCOUNT, KEY } from "../sdk/server.ts";
+import { listenSmb } from "./server.ts";
 import { SmbFiles } from "./smb-files.ts";
 import { contextIn, opening } from "./smb-leases.ts";
 
@@ -20,21 +16,10 @@ const GUID = Buffer.alloc(16, 5);
 const EXCLUSIVE_NOW = 2 | 16;
 
 /** The SMB half of a server: started, it does what a process does at its start. */
-async function start({ files, failures }: FileServer) {
-  const epoch = await beginEpoch(files);
-  await clearHandles(files, epoch);
-  return await openSmbListener({
-    host: "127.0.0.1",
-    port: 0,
-    accounts: new Map([[ACCOUNT, { name: ACCOUNT, passwordHashes: [passwordHash(KEY)] }]]),
-    files,
-    epoch,
-    encryption: "preferred",
-    signingRequired: false,
-    clock: systemClock,
-    limits: DEFAULT_SMB_LIMITS,
-    log: { failure: (_what, error) => failures.push(error) },
-  });
+async function start(rest: FileServer) {
+  const epoch = await beginEpoch(rest.files);
+  await clearHandles(rest.files, epoch);
+  return await listenSmb(rest, epoch);
 }
 
 test("a persistent handle, its locks and its oplock survive a restart of the server", async (t) => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { DIALECT } from "../../src/front/smb/codec/negotiate.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 import { startSmb, type TestSmb, type TestSmbOptions } from "./server.ts";
 import { noSmbclient, setting, smbclient } from "./smbclient.ts";
@@ -76,6 +77,34 @@ test("where encryption is required, 2.1 stays outside and 3 is encrypted", { ski
   assert.match((await smbclient(port, LIST, "-m", "SMB2_10")).text, /ACCESS_DENIED/);
   assert.equal((await listed(port)).length, 3);
   assert.equal((await listed(port, "-m", "SMB3_00")).length, 3);
+});
+
+test("below the lowest dialect that is allowed nobody comes in", { skip }, async (t) => {
+  const { port } = await started(t, { dialectMin: DIALECT.smb300 });
+  for (const dialect of ["SMB2_02", "SMB2_10"]) {
+    const { code, text } = await smbclient(port, LIST, "-m", dialect);
+    assert.notEqual(code, 0);
+    assert.match(text, /negotiation .*failed|NOT_SUPPORTED/);
+  }
+  for (const dialect of ["SMB3_00", "SMB3_02", "SMB3_11"]) {
+    assert.equal((await listed(port, "-m", dialect)).length, 3, dialect);
+  }
+  // From SMB1 and from 2.1 upwards, as clients come that know everything.
+  assert.equal((await listed(port, setting("client min protocol", "NT1"))).length, 3);
+});
+
+test("failed log-ons are told with address and account, and never with a key", {
+  skip,
+}, async (t) => {
+  const { port, warnings } = await started(t);
+  await smbclient(port, LIST, "-U", `${ACCOUNT}%d3Jvbmcga2V5`);
+  await smbclient(port, LIST, "-U", `stranger%${KEY}`);
+  await smbclient(port, LIST, "-N");
+  const told = warnings.join("\n");
+  assert.match(told, new RegExp(`account "${ACCOUNT}" at 127\\.0\\.0\\.1: wrong account or key`));
+  assert.match(told, /account "stranger" at 127\.0\.0\.1: wrong account or key/);
+  assert.match(told, /account "" at 127\.0\.0\.1: anonymous/);
+  for (const secret of ["d3Jvbmcga2V5", KEY]) assert.ok(!told.includes(secret));
 });
 
 test("where encryption is off, a client that insists on it stays outside", { skip }, async (t) => {

@@ -1,8 +1,10 @@
 import { systemClock } from "../../src/base/clock.ts";
+import { DEFAULT_LOGON_LIMITS, type LogonLimits } from "../../src/front/smb/auth/failed-logons.ts";
 import { passwordHash } from "../../src/front/smb/auth/ntlm-keys.ts";
+import { DIALECT, type Dialect } from "../../src/front/smb/codec/negotiate.ts";
 import { DEFAULT_SMB_LIMITS, type SmbLimits } from "../../src/front/smb/limits.ts";
 import type { SmbEncryption } from "../../src/front/smb/smb-server.ts";
-import { openSmbListener } from "../../src/front/smb/transport.ts";
+import { openSmbListener, type SmbListener } from "../../src/front/smb/transport.ts";
 import { beginEpoch } from "../../src/service/file/clear-handles.ts";
 import { type FileServer, startFileServer } from "../sdk/file-server.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
@@ -13,12 +15,16 @@ export interface TestSmb {
   readonly rest: FileServer;
   /** What went wrong inside. */
   readonly failures: unknown[];
+  /** Lines for whoever runs the server. */
+  readonly warnings: string[];
   close(): Promise<void>;
 }
 
 export interface TestSmbOptions {
   readonly encryption?: SmbEncryption;
   readonly signingRequired?: boolean;
+  readonly dialectMin?: Dialect;
+  readonly logonLimits?: Partial<LogonLimits>;
   readonly limits?: Partial<SmbLimits>;
   readonly shares?: readonly string[];
 }
@@ -26,27 +32,45 @@ export interface TestSmbOptions {
 export async function startSmb(options: TestSmbOptions = {}): Promise<TestSmb> {
   const rest = await startFileServer();
   const { failures, files } = rest;
-  const { encryption = "preferred", signingRequired = false, shares = ["box"] } = options;
-  for (const share of shares) await rest.client().getShareClient(share).create();
-  const listener = await openSmbListener({
-    host: "127.0.0.1",
-    port: 0,
-    accounts: new Map([[ACCOUNT, { name: ACCOUNT, passwordHashes: [passwordHash(KEY)] }]]),
-    files,
-    epoch: await beginEpoch(files),
-    encryption,
-    signingRequired,
-    clock: systemClock,
-    limits: { ...DEFAULT_SMB_LIMITS, ...options.limits },
-    log: { failure: (_what, error) => failures.push(error) },
-  });
+  const warnings: string[] = [];
+  for (const share of options.shares ?? ["box"]) {
+    await rest.client().getShareClient(share).create();
+  }
+  const listener = await listenSmb(rest, await beginEpoch(files), options, warnings);
   return {
     port: listener.port,
     rest,
     failures,
+    warnings,
     async close() {
       await listener.drain();
       await rest.close();
     },
   };
+}
+
+/** The SMB half of a server. */
+export function listenSmb(
+  { files, failures }: FileServer,
+  epoch: bigint,
+  options: TestSmbOptions = {},
+  warnings: string[] = [],
+): Promise<SmbListener> {
+  return openSmbListener({
+    host: "127.0.0.1",
+    port: 0,
+    accounts: new Map([[ACCOUNT, { name: ACCOUNT, passwordHashes: [passwordHash(KEY)] }]]),
+    files,
+    epoch,
+    encryption: options.encryption ?? "preferred",
+    signingRequired: options.signingRequired ?? false,
+    dialectMin: options.dialectMin ?? DIALECT.smb202,
+    clock: systemClock,
+    limits: { ...DEFAULT_SMB_LIMITS, ...options.limits },
+    logonLimits: { ...DEFAULT_LOGON_LIMITS, ...options.logonLimits },
+    log: {
+      failure: (_what, error) => failures.push(error),
+      warn: (line) => warnings.push(line),
+    },
+  });
 }

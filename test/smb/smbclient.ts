@@ -17,8 +17,13 @@ export interface Ran {
 export function smbclient(port: number, target: string, ...args: string[]): Promise<Ran> {
   const user = args.includes("-U") || args.includes("-N") ? [] : ["-U", `${ACCOUNT}%${KEY}`];
   const all = [...target.split(" "), "-p", String(port), ...user, ...args];
+  return run("smbclient", all);
+}
+
+/** Runs a program, however it ends. */
+export function run(program: string, args: readonly string[]): Promise<Ran> {
   return new Promise((resolve) => {
-    execFile("smbclient", all, { timeout: RUN_MS_MAX }, (error, stdout, stderr) => {
+    execFile(program, args, { timeout: RUN_MS_MAX }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
       resolve({ code, text: `${stdout}${stderr}` });
     });

@@ -83,6 +83,46 @@ test("3.0: a client that was talked down to an older dialect notices", { skip },
   assert.doesNotMatch(text, /Disk/);
 });
 
+/** What stands in CHALLENGE and AUTHENTICATE, by where they begin in a frame. */
+const NTLM = Buffer.from("NTLMSSP\0", "latin1");
+const MIC_AT = 72;
+const MIC_BYTES = 16;
+/** The pair of the time in target info: its id, and that it has 8 bytes. */
+const TIME = Buffer.from([7, 0, 8, 0]);
+
+for (const dialect of ["SMB3_00", "SMB3_02", "SMB3_11"]) {
+  test(`${dialect}: nobody comes in whose MIC was taken away on the way`, { skip }, async (t) => {
+    const done = { count: 0 };
+    const port = await between(t, (frame, side) => {
+      const at = frame.indexOf(NTLM);
+      const isLast = at >= 0 && frame.readUInt32LE(at + 8) === 3;
+      if (side !== "client" || !isLast) return frame;
+      done.count++;
+      assert.notDeepEqual(frame.subarray(at + MIC_AT, at + MIC_AT + MIC_BYTES), Buffer.alloc(16));
+      return frame.fill(0, at + MIC_AT, at + MIC_AT + MIC_BYTES);
+    });
+    assert.match((await smbclient(port, LIST, "-m", dialect)).text, /LOGON_FAILURE/);
+    assert.equal(done.count, 1);
+  });
+
+  test(`${dialect}: nobody comes in who got other target info than was sent`, {
+    skip,
+  }, async (t) => {
+    const done = { count: 0 };
+    const port = await between(t, (frame, side) => {
+      const at = frame.indexOf(NTLM);
+      const isChallenge = at >= 0 && frame.readUInt32LE(at + 8) === 2;
+      if (side !== "server" || !isChallenge) return frame;
+      done.count++;
+      // Under another id it is no time, and clients that got none promise no MIC.
+      frame.writeUInt16LE(0x77, frame.indexOf(TIME, at));
+      return frame;
+    });
+    assert.match((await smbclient(port, LIST, "-m", dialect)).text, /LOGON_FAILURE/);
+    assert.equal(done.count, 1);
+  });
+}
+
 test("a signed request that is changed does nothing, and a changed answer is not believed", {
   skip,
 }, async (t) => {

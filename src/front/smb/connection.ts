@@ -54,6 +54,8 @@ export class Connection {
   readonly sessions = new Map<number, Session>();
   readonly #pending = new Set<Pending>();
   #negotiated: Negotiated | null = null;
+  #gone: AbortController | null = null;
+  #isClosed = false;
   #asyncIds = 0;
 
   constructor(server: SmbServer, wire: Wire) {
@@ -81,6 +83,13 @@ export class Connection {
     return false;
   }
 
+  /** Aborted when the connection is closed. */
+  get gone(): AbortSignal {
+    this.#gone ??= new AbortController();
+    if (this.#isClosed) this.#gone.abort();
+    return this.#gone.signal;
+  }
+
   get pendingCount(): number {
     return this.#pending.size;
   }
@@ -105,6 +114,8 @@ export class Connection {
 
   /** The socket is gone: so is everything that hung on it. */
   async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#gone?.abort();
     for (const { abort } of this.#pending) abort.abort();
     for (const session of [...this.sessions.values()]) await session.close(true);
   }

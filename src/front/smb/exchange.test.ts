@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { HandTimer } from "../../service/file/hand-timer.fixture.ts";
 import { COMMAND, FLAG } from "./codec/header.ts";
 import { CONTROL } from "./codec/ioctl.ts";
-import { DIALECT } from "./codec/negotiate.ts";
+import { DIALECT, type Dialect } from "./codec/negotiate.ts";
 import { HEADER_BYTES, Writer } from "./codec/wire.ts";
 import { CIPHER, type CipherId } from "./crypto/cipher.ts";
 import { SIGNING } from "./crypto/signer.ts";
 import { STATUS } from "./nt-status.ts";
-import { EMPTY_BODY, type SmbClient } from "./smb-client.fixture.ts";
+import { type DirectLine, EMPTY_BODY, type SmbClient } from "./smb-client.fixture.ts";
 import { serverUnderTest, USER } from "./smb-server.fixture.ts";
 
 const DIALECTS = [DIALECT.smb202, DIALECT.smb210, DIALECT.smb300, DIALECT.smb302, DIALECT.smb311];
@@ -55,6 +56,39 @@ test("the best dialect that both know is taken, and none where there is none", a
   const none = await client().negotiate({ dialects: [] });
   assert.equal(none.status, STATUS.INVALID_PARAMETER);
 });
+
+test("dialects below the lowest that is allowed are refused by name, and others are not", async () => {
+  const { client } = await serverUnderTest({ dialectMin: DIALECT.smb300 });
+  for (const dialects of [[DIALECT.smb202], [DIALECT.smb210], [DIALECT.smb202, DIALECT.smb210]]) {
+    assert.equal((await client().negotiate({ dialects })).status, STATUS.NOT_SUPPORTED);
+  }
+  for (const dialect of [DIALECT.smb300, DIALECT.smb302, DIALECT.smb311]) {
+    const one = client();
+    await one.negotiate({ dialects: [DIALECT.smb202, DIALECT.smb210, dialect] });
+    assert.equal(one.dialect, dialect);
+  }
+});
+
+test("SMB1 leads to the dialect that it names, unless that is below the lowest allowed", async () => {
+  const ask = async (dialectMin: Dialect, words: string) => {
+    const { client } = await serverUnderTest({ dialectMin });
+    const { line } = client();
+    line.send(smb1Negotiate(words));
+    const answer = await line.next();
+    return answer === null ? null : answer.readUInt16LE(HEADER_BYTES + 4);
+  };
+  assert.equal(await ask(DIALECT.smb202, "SMB 2.002"), DIALECT.smb202);
+  assert.equal(await ask(DIALECT.smb300, "SMB 2.002"), null);
+  assert.equal(await ask(DIALECT.smb300, "SMB 2.???"), DIALECT.smb2Any);
+});
+
+function smb1Negotiate(words: string): Buffer {
+  const dialects = Buffer.from(`\x02NT LM 0.12\0\x02${words}\0`, "latin1");
+  const head = Buffer.alloc(32 + 3);
+  head.write("\xffSMB\x72", "latin1");
+  head.writeUInt16LE(dialects.length, 33);
+  return Buffer.concat([head, dialects]);
+}
 
 test("who negotiates twice, or speaks before, is hung up on", async () => {
   const { client } = await serverUnderTest();
@@ -182,6 +216,48 @@ test("a wrong key opens no session", async () => {
   const reply = await one.logOn({ ...USER, password: "d3Jvbmc=" });
   assert.equal(reply.status, STATUS.LOGON_FAILURE);
   assert.equal(server.sessions.size, 0);
+});
+
+test("failed log-ons are told with address and account, and delayed after several", async () => {
+  const timer = new HandTimer();
+  const { client, warnings, server } = await serverUnderTest({ timer });
+  const guess = async (address: string) => {
+    const one = client(address);
+    await one.negotiate();
+    return await one.logOn({ ...USER, password: "d3Jvbmc=" });
+  };
+  for (let time = 0; time < 4; time++) {
+    assert.equal((await guess("10.0.0.1")).status, STATUS.LOGON_FAILURE);
+  }
+  const fifth = guess("10.0.0.1");
+  while (timer.running === 0) await new Promise((resolve) => setImmediate(resolve));
+  const right = client("10.0.0.1");
+  await right.negotiate();
+  assert.equal((await right.logOn(USER)).status, STATUS.SUCCESS);
+  assert.equal((await guess("10.0.0.2")).status, STATUS.LOGON_FAILURE);
+  timer.pass(1_000);
+  assert.equal((await fifth).status, STATUS.LOGON_FAILURE);
+  assert.equal(server.sessions.size, 1);
+  assert.match(
+    warnings[0] as string,
+    /account "account" at 10\.0\.0\.1: wrong account or key \(1 in/,
+  );
+  assert.match(warnings[4] as string, /\(5 in a row, answered after 1000 ms\)/);
+  assert.equal(warnings.length, 6);
+});
+
+test("a client that hangs up while its failure is delayed leaves nothing behind", async () => {
+  const timer = new HandTimer();
+  const limits = { delayMs: () => 60_000 };
+  const { client, server, failures } = await serverUnderTest({ timer, logonLimits: limits });
+  const one = client();
+  await one.negotiate();
+  const reply = one.logOn({ ...USER, password: "d3Jvbmc=" });
+  while (timer.running === 0) await new Promise((resolve) => setImmediate(resolve));
+  await (one.line as DirectLine).end();
+  await assert.rejects(reply, hungUp);
+  assert.equal(server.sessions.size, 0);
+  assert.deepEqual(failures, []);
 });
 
 test("a session ends with LOGOFF, with its connection, and when its client comes back", async () => {

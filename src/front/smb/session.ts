@@ -41,6 +41,10 @@ export class Session {
     return this.account !== "" && !this.#isClosed;
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** Takes a message of the log-on into what the keys of dialect 3.1.1 are made of. */
   hash(message: Bytes): void {
     if (this.account === "") this.#preauthHash = hashOn(this.#preauthHash, message);

@@ -64,10 +64,10 @@ export class DirectLine implements ClientLine {
   readonly #running = new Set<Promise<void>>();
   #closed: Promise<void> | null = null;
 
-  constructor(server: SmbServer, onError: (error: unknown) => void) {
+  constructor(server: SmbServer, onError: (error: unknown) => void, remoteAddress = "127.0.0.1") {
     this.#onError = onError;
     this.connection = new Connection(server, {
-      remoteAddress: "127.0.0.1",
+      remoteAddress,
       send: (frame) => this.#inbox.put(keepLoan(frame)),
       drop: () => this.#inbox.close(),
     });

@@ -6,8 +6,10 @@ import { CacheBreaks, type Timer } from "../../service/file/cache-breaks.ts";
 import { createShare } from "../../service/file/create-share.ts";
 import { WatchedStore } from "../../service/file/watched-store.ts";
 import { StoredContents } from "../../store/stored-contents.ts";
+import { DEFAULT_LOGON_LIMITS, type LogonLimits } from "./auth/failed-logons.ts";
 import type { NtlmUser } from "./auth/ntlm-client.fixture.ts";
 import { passwordHash } from "./auth/ntlm-keys.ts";
+import { DIALECT, type Dialect } from "./codec/negotiate.ts";
 import { DropConnection } from "./drop-connection.ts";
 import { DEFAULT_SMB_LIMITS, type SmbLimits } from "./limits.ts";
 import { DirectLine, SmbClient } from "./smb-client.fixture.ts";
@@ -19,12 +21,17 @@ export interface ServerUnderTest {
   readonly server: SmbServer;
   /** What went wrong inside; clients that are hung up on do not count. */
   readonly failures: unknown[];
-  client(): SmbClient;
+  /** Lines for whoever runs the server. */
+  readonly warnings: string[];
+  readonly clock: HandClock;
+  client(address?: string): SmbClient;
 }
 
 export interface ServerTraits {
   readonly encryption?: SmbEncryption;
   readonly signingRequired?: boolean;
+  readonly dialectMin?: Dialect;
+  readonly logonLimits?: Partial<LogonLimits>;
   readonly limits?: Partial<SmbLimits>;
   readonly timer?: Timer;
 }
@@ -32,6 +39,7 @@ export interface ServerTraits {
 /** A server with one account and two shares, for clients that need no socket. */
 export async function serverUnderTest(traits: ServerTraits = {}): Promise<ServerUnderTest> {
   const failures: unknown[] = [];
+  const warnings: string[] = [];
   const { user, password } = USER;
   const clock = new HandClock(Date.UTC(2026, 0, 1));
   const store = new WatchedStore(new MemoryStore(clock));
@@ -52,12 +60,23 @@ export async function serverUnderTest(traits: ServerTraits = {}): Promise<Server
     epoch: 1n,
     encryption: traits.encryption ?? "preferred",
     signingRequired: traits.signingRequired ?? false,
+    dialectMin: traits.dialectMin ?? DIALECT.smb202,
     clock,
     limits: { ...DEFAULT_SMB_LIMITS, ...traits.limits },
-    log: { failure: (_what, error) => failures.push(error) },
+    logonLimits: { ...DEFAULT_LOGON_LIMITS, ...traits.logonLimits },
+    log: {
+      failure: (_what, error) => failures.push(error),
+      warn: (line) => warnings.push(line),
+    },
   });
   const note = (error: unknown) => {
     if (!(error instanceof DropConnection)) failures.push(error);
   };
-  return { server, failures, client: () => new SmbClient(new DirectLine(server, note)) };
+  return {
+    server,
+    failures,
+    warnings,
+    clock,
+    client: (address) => new SmbClient(new DirectLine(server, note, address)),
+  };
 }

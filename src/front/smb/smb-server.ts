@@ -2,7 +2,9 @@ import { randomBytes, randomInt } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import type { WatchedFiles } from "../../service/file/watched-store.ts";
 import type { SmbAccounts } from "./auth/authentication.ts";
+import { FailedLogons, type LogonLimits } from "./auth/failed-logons.ts";
 import { BreakNotices } from "./break-notices.ts";
+import type { Dialect } from "./codec/negotiate.ts";
 import type { Connection } from "./connection.ts";
 import { DurableOpens } from "./durable-opens.ts";
 import type { SmbLimits } from "./limits.ts";
@@ -15,6 +17,8 @@ export type SmbEncryption = "required" | "preferred" | "off";
 export interface SmbLog {
   /** Something is broken: the engine, or the program. */
   failure(what: string, error: unknown): void;
+  /** Nothing is broken, but whoever runs the server should know. */
+  warn(line: string): void;
 }
 
 export interface SmbServerOptions {
@@ -25,8 +29,11 @@ export interface SmbServerOptions {
   readonly encryption: SmbEncryption;
   /** Clients that can do no signing are refused. */
   readonly signingRequired: boolean;
+  /** Older ones are refused in NEGOTIATE. */
+  readonly dialectMin: Dialect;
   readonly clock: Clock;
   readonly limits: SmbLimits;
+  readonly logonLimits: LogonLimits;
   readonly log: SmbLog;
 }
 
@@ -44,6 +51,7 @@ export class SmbServer {
   readonly breakNotices: BreakNotices;
   readonly durables: DurableOpens;
   readonly namedOpens = new NamedOpens();
+  readonly failedLogons: FailedLogons;
   /** Ids of a process before mean nothing here, so they should not look like ours. */
   #sessionIds = randomInt(SESSION_IDS);
   #fileIds: number;
@@ -52,7 +60,9 @@ export class SmbServer {
     this.options = options;
     // Far beyond those of the process before, which clients may come back with.
     this.#fileIds = Number(options.epoch / TICKS_OF_FILE_ID);
-    const { files, limits, log } = options;
+    const { files, limits, logonLimits, clock, log } = options;
+    const warn = (line: string) => log.warn(line);
+    this.failedLogons = new FailedLogons(logonLimits, clock, files.breaks.timer, warn);
     this.durables = new DurableOpens(files, limits.durableOpensMax, log);
     this.breakNotices = new BreakNotices(this.durables);
     options.files.breaks.listen((notice) => this.breakNotices.tell(notice));

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import type { Bytes } from "../../../base/bytes.ts";
 import { HandClock } from "../../../base/clock.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
-import { Authentication, type AuthenticationStep } from "./authentication.ts";
+import { Authentication, type AuthenticationDone, LogonRefused } from "./authentication.ts";
 import { readElement } from "./der.ts";
 import {
   initToken,
@@ -28,11 +29,24 @@ function authentication(): Authentication {
   return new Authentication(accounts, "LAZULI", new HandClock(Date.UTC(2026, 0, 1)));
 }
 
-function logOn(client: NtlmClient, server = authentication()): AuthenticationStep {
+/** The token of a step that is not the last. */
+function goOn(server: Authentication, token: Bytes): Bytes {
+  const step = server.step(token);
+  assert.equal(step.kind, "more");
+  return step.token;
+}
+
+/** Checks what the last step claims. */
+function finish(server: Authentication, token: Bytes): AuthenticationDone {
+  const step = server.step(token);
+  assert.equal(step.kind, "claim");
+  return step.prove();
+}
+
+function logOn(client: NtlmClient, server = authentication()): AuthenticationDone {
   const list = mechanismList();
-  const first = server.step(initToken(list, client.negotiate()));
-  assert.equal(first.kind, "more");
-  return server.step(responseToken(client.authenticate(ntlmIn(first.token)), client.listMic(list)));
+  const first = goOn(server, initToken(list, client.negotiate()));
+  return finish(server, responseToken(client.authenticate(ntlmIn(first)), client.listMic(list)));
 }
 
 const refusedWith = (status: number) => (error: unknown) =>
@@ -63,7 +77,6 @@ test("a client with either key is let in, whatever domain and case it writes", (
   ]) {
     const client = new NtlmClient(user);
     const done = logOn(client);
-    assert.equal(done.kind, "done");
     assert.equal(done.account, "account");
     assert.deepEqual(done.sessionKey, client.sessionKey);
   }
@@ -72,10 +85,9 @@ test("a client with either key is let in, whatever domain and case it writes", (
 test("bare NTLM is understood, and answered in kind", () => {
   const client = new NtlmClient(USER);
   const server = authentication();
-  const first = server.step(client.negotiate());
-  assert.equal(first.token.subarray(0, 7).toString(), "NTLMSSP");
-  const done = server.step(client.authenticate(first.token));
-  assert.equal(done.kind, "done");
+  const first = goOn(server, client.negotiate());
+  assert.equal(first.subarray(0, 7).toString(), "NTLMSSP");
+  const done = finish(server, client.authenticate(first));
   assert.equal(done.token.length, 0);
 });
 
@@ -84,9 +96,9 @@ test("a client without key exchange or without a code is let in with the key bot
   client.flags &= ~NTLM_FLAG.keyExchange;
   client.withMic = false;
   const server = authentication();
-  const first = server.step(initToken(mechanismList(), client.negotiate()));
-  const done = server.step(responseToken(client.authenticate(ntlmIn(first.token))));
-  assert.deepEqual(done.kind === "done" && done.sessionKey, client.sessionKey);
+  const first = goOn(server, initToken(mechanismList(), client.negotiate()));
+  const done = finish(server, responseToken(client.authenticate(ntlmIn(first))));
+  assert.deepEqual(done.sessionKey, client.sessionKey);
 });
 
 test("a wrong key and a wrong name are refused alike", () => {
@@ -105,32 +117,130 @@ test("whoever changes a message on the way is found out", () => {
   assert.throws(() => logOn(client), refusedWith(STATUS.LOGON_FAILURE));
 });
 
+/** What somebody in between, or a client, may do to a log-on that carries a MIC. */
+const WITHOUT_RIGHT_MIC: readonly [what: string, does: (client: NtlmClient) => void][] = [
+  ["is zeros", (client) => client.change((message) => message.fill(0, 72, 88))],
+  ["is wrong in one bit", (client) => client.change((message) => flip(message, 87))],
+  ["is cut out, and the fields moved up", (client) => client.change(withoutMicField)],
+  [
+    "is made without the key",
+    (client) => client.change((message) => randomBytes(16).copy(message, 72)),
+  ],
+];
+
+for (const [what, does] of WITHOUT_RIGHT_MIC) {
+  test(`a client that promises a MIC is refused if it ${what}`, () => {
+    const client = new NtlmClient(USER);
+    does(client);
+    assert.throws(() => logOn(client), refusedWith(STATUS.LOGON_FAILURE));
+  });
+}
+
+test("a MIC that is not promised is not asked for, and one that is promised cannot be taken back", () => {
+  const client = new NtlmClient(USER);
+  client.withMic = false;
+  assert.equal(logOn(client).account, "account");
+  // The client repeats the flags that somebody put into CHALLENGE, in front of its own.
+  const misled = new NtlmClient(USER);
+  misled.pairsBefore = Buffer.from([6, 0, 4, 0, 0, 0, 0, 0]);
+  misled.change((message) => message.fill(0, 72, 88));
+  assert.throws(() => logOn(misled), refusedWith(STATUS.LOGON_FAILURE));
+});
+
+/** Ids of pairs in target info: names of the domain and the server, and the time. */
+for (const id of [1, 2, 3, 4, 7]) {
+  for (const how of ["left out", "changed"] as const) {
+    test(`an answer with pair ${id} of the target info ${how} is refused`, () => {
+      const client = new NtlmClient(USER);
+      client.withMic = false;
+      client.changeInfo = (pairs) => {
+        const pair = pairs.findIndex((one) => one.readUInt16LE(0) === id);
+        if (how === "left out") pairs.splice(pair, 1);
+        else flip(pairs[pair] as Bytes, 4);
+      };
+      assert.throws(() => logOn(client), refusedWith(STATUS.LOGON_FAILURE));
+    });
+  }
+}
+
+test("flags that were not agreed on, or lack what is required, are refused", () => {
+  for (const [offered, used] of [
+    [~NTLM_FLAG.keyExchange, NTLM_FLAG.keyExchange],
+    [-1, ~NTLM_FLAG.extendedSecurity],
+    [-1, ~NTLM_FLAG.unicode],
+  ] as const) {
+    const client = new NtlmClient(USER);
+    const all = client.flags;
+    client.withMic = false;
+    client.flags &= offered;
+    const server = authentication();
+    const first = goOn(server, client.negotiate());
+    client.flags = used > 0 ? all : all & used;
+    const message = client.authenticate(first);
+    assert.throws(() => finish(server, message), refusedWith(STATUS.LOGON_FAILURE));
+  }
+});
+
+test("an NTLMv2 answer of another version is refused", () => {
+  for (const at of [0, 1]) {
+    const client = new NtlmClient(USER);
+    client.withMic = false;
+    client.changeAnswer = (answer) => void answer.writeUInt8(2, at);
+    assert.throws(() => logOn(client), refusedWith(STATUS.LOGON_FAILURE));
+  }
+});
+
+test("a refusal tells the log why, and the client nothing", () => {
+  const reasonOf = (client: NtlmClient) => {
+    try {
+      logOn(client);
+    } catch (error) {
+      return error instanceof LogonRefused ? error.reason : String(error);
+    }
+    return "";
+  };
+  const tampered = new NtlmClient(USER);
+  tampered.tampered = true;
+  assert.match(reasonOf(tampered), /changed on the way/);
+  assert.match(reasonOf(new NtlmClient({ ...USER, password: "x" })), /wrong account or key/);
+});
+
+function flip(bytes: Bytes, at: number): void {
+  bytes[at] = (bytes[at] as number) ^ 1;
+}
+
+/** As a client writes it that knows of no MIC. */
+function withoutMicField(message: Bytes): Bytes {
+  const cut = Buffer.concat([message.subarray(0, 72), message.subarray(88)]);
+  for (const at of [20, 28, 36, 52]) cut.writeUInt32LE(message.readUInt32LE(at + 4) - 16, at + 4);
+  return cut;
+}
+
 test("whoever changes the list of mechanisms on the way is found out", () => {
   const client = new NtlmClient(USER);
   const server = authentication();
-  const first = server.step(initToken(mechanismList(), client.negotiate()));
-  const last = client.authenticate(ntlmIn(first.token));
+  const first = goOn(server, initToken(mechanismList(), client.negotiate()));
+  const last = client.authenticate(ntlmIn(first));
   const mic = client.listMic(mechanismList(true));
-  assert.throws(() => server.step(responseToken(last, mic)), refusedWith(STATUS.LOGON_FAILURE));
+  assert.throws(() => finish(server, responseToken(last, mic)), refusedWith(STATUS.LOGON_FAILURE));
 });
 
 test("a client that would rather have Kerberos is told to use NTLM, and must sign the list", () => {
   const list = mechanismList(true);
   const begin = (client: NtlmClient) => {
     const server = authentication();
-    assert.equal(server.step(initToken(list, Buffer.from("a ticket"))).kind, "more");
-    const first = server.step(responseToken(client.negotiate()));
-    return { server, last: client.authenticate(ntlmIn(first.token)) };
+    goOn(server, initToken(list, Buffer.from("a ticket")));
+    const first = goOn(server, responseToken(client.negotiate()));
+    return { server, last: client.authenticate(ntlmIn(first)) };
   };
   const client = new NtlmClient(USER);
   const { server, last } = begin(client);
-  const done = server.step(responseToken(last, client.listMic(list)));
-  assert.equal(done.kind, "done");
+  const done = finish(server, responseToken(last, client.listMic(list)));
   const answer = firstSignature(client.sessionKey, "server-to-client", true, list);
   assert.ok(done.token.includes(answer));
   const unsigned = begin(new NtlmClient(USER));
   assert.throws(
-    () => unsigned.server.step(responseToken(unsigned.last)),
+    () => finish(unsigned.server, responseToken(unsigned.last)),
     refusedWith(STATUS.LOGON_FAILURE),
   );
 });
@@ -139,10 +249,9 @@ test("NTLMv1 and anonymous clients are refused", () => {
   const cut = (change: (message: Bytes) => void) => {
     const client = new NtlmClient(USER);
     const server = authentication();
-    const first = server.step(client.negotiate());
-    const message = client.authenticate(first.token);
+    const message = client.authenticate(goOn(server, client.negotiate()));
     change(message);
-    server.step(message);
+    finish(server, message);
   };
   const oldAnswer = (message: Bytes) => message.writeUInt16LE(24, 20);
   assert.throws(() => cut(oldAnswer), refusedWith(STATUS.LOGON_FAILURE));
@@ -151,6 +260,8 @@ test("NTLMv1 and anonymous clients are refused", () => {
     message.writeUInt16LE(0, 36);
   };
   assert.throws(() => cut(nobody), refusedWith(STATUS.ACCESS_DENIED));
+  const flagged = (message: Bytes) => message.writeUInt32LE(NTLM_FLAG.anonymous | 1, 60);
+  assert.throws(() => cut(flagged), refusedWith(STATUS.ACCESS_DENIED));
   const client = new NtlmClient(USER);
   client.flags &= ~NTLM_FLAG.extendedSecurity;
   assert.throws(() => authentication().step(client.negotiate()), refusedWith(STATUS.LOGON_FAILURE));
@@ -159,8 +270,8 @@ test("NTLMv1 and anonymous clients are refused", () => {
 test("what makes no sense is refused, wherever it is cut or changed", () => {
   const client = new NtlmClient(USER);
   const token = initToken(mechanismList(), client.negotiate());
-  const first = authentication().step(token);
-  const last = responseToken(client.authenticate(ntlmIn(first.token)));
+  const first = goOn(authentication(), token);
+  const last = responseToken(client.authenticate(ntlmIn(first)));
   for (const whole of [token, last]) {
     for (let length = 0; length < whole.length; length++) {
       const cut = whole.subarray(0, length);
@@ -173,7 +284,7 @@ test("what makes no sense is refused, wherever it is cut or changed", () => {
     const changed = Buffer.from(last);
     changed[at] = (changed[at] as number) ^ 0xff;
     try {
-      server.step(changed);
+      finish(server, changed);
     } catch (error) {
       assert.ok(error instanceof StatusError, `${at}: ${error}`);
     }

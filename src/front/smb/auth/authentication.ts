@@ -1,10 +1,10 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import type { Bytes } from "../../../base/bytes.ts";
+import { type Bytes, NO_BYTES } from "../../../base/bytes.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { fileTimeOfStamp } from "../../../base/file-time.ts";
 import { stampOf } from "../../../base/stamp.ts";
 import { Rc4 } from "../crypto/rc4.ts";
-import { STATUS, StatusError } from "../nt-status.ts";
+import { type NtStatus, STATUS, StatusError } from "../nt-status.ts";
 import { DerError } from "./der.ts";
 import { firstSignature, hmacMd5, isProved, userKey } from "./ntlm-keys.ts";
 import {
@@ -15,7 +15,10 @@ import {
   NtlmFormatError,
   readAuthenticate,
   readNegotiateFlags,
+  readPairs,
+  readUser,
   writeChallenge,
+  writeTargetInfo,
 } from "./ntlm-messages.ts";
 import {
   type ClientToken,
@@ -36,12 +39,30 @@ export type SmbAccounts = ReadonlyMap<string, SmbAccount>;
 
 export type AuthenticationStep =
   | { readonly kind: "more"; readonly token: Bytes }
+  /** The last message has come, and nothing of it is checked yet. */
   | {
-      readonly kind: "done";
-      readonly token: Bytes;
-      readonly account: string;
-      readonly sessionKey: Bytes;
+      readonly kind: "claim";
+      /** Who the client says it is. */
+      readonly user: string;
+      /** Checks the claim, once. Throws a `LogonRefused`, or another `StatusError`. */
+      prove(): AuthenticationDone;
     };
+
+export interface AuthenticationDone {
+  readonly token: Bytes;
+  readonly account: string;
+  readonly sessionKey: Bytes;
+}
+
+/** The client may not come in. `reason` is for the log; all reasons are answered alike. */
+export class LogonRefused extends StatusError {
+  readonly reason: string;
+
+  constructor(reason: string, status: NtStatus = STATUS.LOGON_FAILURE) {
+    super(status);
+    this.reason = reason;
+  }
+}
 
 const REQUIRED = NTLM_FLAG.unicode | NTLM_FLAG.extendedSecurity;
 /** Of what the client offers, this is taken up. */
@@ -78,6 +99,9 @@ export class Authentication {
   #isBare = false;
   #negotiate: Bytes | null = null;
   #challengeMessage: Bytes | null = null;
+  /** The flags and the target info in the challenge. */
+  #flags = 0;
+  #targetInfo: Bytes = NO_BYTES;
 
   constructor(accounts: SmbAccounts, serverName: string, clock: Clock) {
     this.#accounts = accounts;
@@ -87,15 +111,7 @@ export class Authentication {
 
   /** Throws a `StatusError` if the client may not come in. */
   step(bytes: Bytes): AuthenticationStep {
-    try {
-      return this.#step(readClientToken(bytes));
-    } catch (error) {
-      if (error instanceof DerError || error instanceof NtlmFormatError) {
-        throw new StatusError(STATUS.INVALID_PARAMETER);
-      }
-      if (error instanceof NtlmError) throw new StatusError(STATUS.LOGON_FAILURE);
-      throw error;
-    }
+    return asStatus(() => this.#step(readClientToken(bytes)));
   }
 
   #step(client: ClientToken): AuthenticationStep {
@@ -108,7 +124,9 @@ export class Authentication {
     const { token } = client;
     if (token === null) throw new NtlmError("the token is missing");
     if (isFirst) return this.#sendChallenge(token, null);
-    return this.#finish(token, client.kind === "response" ? client.mic : null);
+    const mic = client.kind === "response" ? client.mic : null;
+    const prove = () => asStatus(() => this.#finish(token, mic));
+    return { kind: "claim", user: readUser(token), prove };
   }
 
   #begin({ mechanisms, mechanismList, token }: ClientToken & { kind: "init" }): AuthenticationStep {
@@ -130,11 +148,14 @@ export class Authentication {
   #sendChallenge(negotiate: Bytes, mechanism: Bytes | null): AuthenticationStep {
     const offered = readNegotiateFlags(negotiate);
     if ((offered & REQUIRED) !== REQUIRED) throw new NtlmError("the client offers too little");
+    const time = fileTimeOfStamp(stampOf(this.#clock.now()));
+    this.#flags = (offered & TAKEN) | STATED;
+    this.#targetInfo = writeTargetInfo(this.#serverName, time);
     const message = writeChallenge({
-      flags: (offered & TAKEN) | STATED,
+      flags: this.#flags,
       serverName: this.#serverName,
       challenge: this.#challenge,
-      time: fileTimeOfStamp(stampOf(this.#clock.now())),
+      targetInfo: this.#targetInfo,
     });
     this.#negotiate = Buffer.from(negotiate);
     this.#challengeMessage = message;
@@ -146,25 +167,40 @@ export class Authentication {
     };
   }
 
-  #finish(token: Bytes, mic: Bytes | null): AuthenticationStep {
-    if (isAnonymous(token)) throw new StatusError(STATUS.ACCESS_DENIED);
+  #finish(token: Bytes, mic: Bytes | null): AuthenticationDone {
+    if (isAnonymous(token)) throw new LogonRefused("anonymous", STATUS.ACCESS_DENIED);
     const message = readAuthenticate(token);
     const account = this.#accounts.get(message.user.toLowerCase()) ?? NOBODY;
     const key = this.#provedKey(account, message);
     if (key === null || account === NOBODY) throw new NtlmError("wrong account or key");
+    this.#checkAgreed(message);
     const sessionKey = sessionKeyOf(key, message);
     this.#checkMic(sessionKey, message);
     const keyExchange = (message.flags & NTLM_FLAG.keyExchange) !== 0;
     const answer = this.#isBare
-      ? Buffer.alloc(0)
+      ? NO_BYTES
       : this.#complete(this.#serverMic(sessionKey, keyExchange, mic));
-    return { kind: "done", token: answer, account: account.name, sessionKey };
+    return { token: answer, account: account.name, sessionKey };
   }
 
   #provedKey({ passwordHashes }: SmbAccount, message: Authenticate): Bytes | null {
     const { user, domain, answer, proof } = message;
     const keys = passwordHashes.map((hash) => userKey(hash, user, domain));
     return keys.find((key) => isProved(key, this.#challenge, answer, proof)) ?? null;
+  }
+
+  /**
+   * The client repeats the target info, under its proof, and what was agreed on. Another one was told
+   * to it by somebody in between: without the time, for instance, clients send no MIC.
+   */
+  #checkAgreed({ flags, pairs }: Authenticate): void {
+    for (const [id, sent] of readPairs(this.#targetInfo)) {
+      if (!pairs.get(id)?.equals(sent)) throw new NtlmError("the client got other target info");
+    }
+    const isRaised = (flags & TAKEN & ~this.#flags) !== 0;
+    if (isRaised || (flags & REQUIRED) !== REQUIRED) {
+      throw new NtlmError("the flags are not those agreed on");
+    }
   }
 
   /** Covers all three messages: whoever changed one of them on the way is found out here. */
@@ -193,6 +229,19 @@ export class Authentication {
   #complete(mic: Bytes | null): Bytes {
     const state = NEGOTIATION.acceptCompleted;
     return writeServerToken({ state, mechanism: null, token: null, mic });
+  }
+}
+
+/** Runs a step, and says what went wrong as a client is answered. */
+function asStatus<Result>(run: () => Result): Result {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof DerError || error instanceof NtlmFormatError) {
+      throw new StatusError(STATUS.INVALID_PARAMETER);
+    }
+    if (error instanceof NtlmError) throw new LogonRefused(error.message);
+    throw error;
   }
 }
 

@@ -30,11 +30,25 @@ export class NtlmClient {
   withMic = true;
   /** Flips a bit in the first message, as it goes into the code over all of them. */
   tampered = false;
+  /** Pairs that come before all others in the answer. */
+  pairsBefore: Bytes = Buffer.alloc(0);
+  /** May change the pairs of the target info, or the answer, before the key is proved over them. */
+  changeInfo: (pairs: Bytes[]) => void = () => {};
+  changeAnswer: (answer: Bytes) => void = () => {};
+  #change: (message: Bytes) => Bytes = (message) => message;
   readonly #user: NtlmUser;
   #negotiate: Bytes = Buffer.alloc(0);
 
   constructor(user: NtlmUser) {
     this.#user = user;
+  }
+
+  /** Changes the last message after it is signed. */
+  change(change: (message: Bytes) => unknown): void {
+    this.#change = (message) => {
+      const changed = change(message);
+      return changed instanceof Buffer ? (changed as Bytes) : message;
+    };
   }
 
   negotiate(): Bytes {
@@ -64,7 +78,7 @@ export class NtlmClient {
       key: hasKeyExchange ? new Rc4(base).apply(this.sessionKey) : Buffer.alloc(0),
     });
     if (this.withMic) this.#sign(challenge, message);
-    return message;
+    return this.#change(message);
   }
 
   #answer(info: Bytes): Bytes {
@@ -73,7 +87,11 @@ export class NtlmClient {
     head[0] = 1;
     head[1] = 1;
     randomBytes(8).copy(head, 16);
-    return Buffer.concat([head, info, flags, Buffer.alloc(8)]);
+    const pairs = pairsIn(info);
+    this.changeInfo(pairs);
+    const answer = Buffer.concat([head, this.pairsBefore, ...pairs, flags, Buffer.alloc(8)]);
+    this.changeAnswer(answer);
+    return answer;
   }
 
   #message(parts: Record<"response" | "domain" | "user" | "key", Bytes>): Bytes {
@@ -105,6 +123,16 @@ export class NtlmClient {
   listMic(list: Bytes): Bytes {
     return firstSignature(this.sessionKey, "client-to-server", true, list);
   }
+}
+
+function pairsIn(info: Bytes): Bytes[] {
+  const pairs: Bytes[] = [];
+  for (let rest = Buffer.from(info); rest.length > 0; ) {
+    const length = 4 + rest.readUInt16LE(2);
+    pairs.push(rest.subarray(0, length));
+    rest = rest.subarray(length);
+  }
+  return pairs;
 }
 
 export function mechanismList(kerberosFirst = false): Bytes {

@@ -29,8 +29,12 @@ const PAIR = {
   timestamp: 7,
 } as const;
 
-/** In the pair `flags`: the message carries a code over the whole exchange. */
+/** In the pair `flags`: the message carries a message integrity code (MIC). */
 const PAIR_FLAG_MIC = 2;
+/** Fields of AUTHENTICATE, by where its head says where they lie. */
+const FIELD = { lmResponse: 12, response: 20, domain: 28, user: 36, workstation: 44, key: 52 };
+/** The version of an NTLMv2 answer, and the highest that the client understands. */
+const ANSWER_VERSION = 1;
 
 const SIGNATURE = Buffer.from("NTLMSSP\0", "latin1");
 const TYPE = { negotiate: 1, challenge: 2, authenticate: 3 } as const;
@@ -57,12 +61,16 @@ export interface Authenticate {
   readonly proof: Bytes;
   /** What it proved it over, besides the challenge. */
   readonly answer: Bytes;
+  /** The pairs in `answer`, by their ids. */
+  readonly pairs: Pairs;
   readonly encryptedKey: Bytes;
   /** Null if the client's answer, which is proved, does not promise one. */
   readonly mic: Bytes | null;
-  /** The message as it was when the code was made. */
+  /** The message as it was when the MIC was computed. */
   readonly withoutMic: Bytes;
 }
+
+export type Pairs = ReadonlyMap<number, Bytes>;
 
 export function readNegotiateFlags(message: Bytes): number {
   expectType(message, TYPE.negotiate, 16);
@@ -73,13 +81,12 @@ export interface Challenge {
   readonly flags: number;
   readonly serverName: string;
   readonly challenge: Bytes;
-  /** Windows file time. */
-  readonly time: bigint;
+  readonly targetInfo: Bytes;
 }
 
-export function writeChallenge({ flags, serverName, challenge, time }: Challenge): Bytes {
+export function writeChallenge(parts: Challenge): Bytes {
+  const { flags, serverName, challenge, targetInfo: info } = parts;
   const target = Buffer.from(serverName, "utf16le");
-  const info = targetInfo(serverName, time);
   const message = Buffer.alloc(CHALLENGE_HEAD_BYTES + target.length + info.length);
   SIGNATURE.copy(message);
   message.writeUInt32LE(TYPE.challenge, 8);
@@ -93,7 +100,8 @@ export function writeChallenge({ flags, serverName, challenge, time }: Challenge
   return message;
 }
 
-function targetInfo(serverName: string, time: bigint): Bytes {
+/** What CHALLENGE says of the server. `time` is a Windows file time. */
+export function writeTargetInfo(serverName: string, time: bigint): Bytes {
   const name = Buffer.from(serverName, "utf16le");
   const dnsName = Buffer.from(serverName.toLowerCase(), "utf16le");
   const timestamp = Buffer.alloc(8);
@@ -123,46 +131,81 @@ function writeField(message: Bytes, at: number, length: number, offset: number):
 
 /** Throws an `NtlmError`, also for the answers of older versions: they prove too little. */
 export function readAuthenticate(message: Bytes): Authenticate {
-  expectType(message, TYPE.authenticate, AUTHENTICATE_HEAD_BYTES);
-  const flags = message.readUInt32LE(60);
-  if ((flags & NTLM_FLAG.unicode) === 0) throw new NtlmError("names must be in Unicode");
-  const response = readField(message, 20);
-  const user = readField(message, 36).toString("utf16le");
-  if (response.length === 0 && user === "") throw new NtlmError("nobody in particular asks");
+  const flags = readFlags(message);
+  if ((flags & NTLM_FLAG.unicode) === 0) throw new NtlmError("names are not in Unicode");
+  const response = readField(message, FIELD.response);
   if (response.length < PROOF_BYTES + ANSWER_HEAD_BYTES) throw new NtlmError("not NTLMv2");
   const answer = response.subarray(PROOF_BYTES);
-  const hasMic = (flagsInPairs(answer.subarray(ANSWER_HEAD_BYTES)) & PAIR_FLAG_MIC) !== 0;
-  if (hasMic && message.length < MIC_AT + MIC_BYTES)
-    throw new NtlmFormatError("the code is missing");
+  if (answer[0] !== ANSWER_VERSION || answer[1] !== ANSWER_VERSION) {
+    throw new NtlmError("not NTLMv2");
+  }
+  const pairs = readPairs(answer.subarray(ANSWER_HEAD_BYTES));
+  const mic = promisesMic(pairs) ? readMic(message) : null;
   const withoutMic = Buffer.from(message);
-  if (hasMic) withoutMic.fill(0, MIC_AT, MIC_AT + MIC_BYTES);
+  if (mic !== null) withoutMic.fill(0, MIC_AT, MIC_AT + MIC_BYTES);
   return {
     flags,
-    user,
-    domain: readField(message, 28).toString("utf16le"),
+    user: readField(message, FIELD.user).toString("utf16le"),
+    domain: readField(message, FIELD.domain).toString("utf16le"),
     proof: response.subarray(0, PROOF_BYTES),
     answer,
-    encryptedKey: readField(message, 52),
-    mic: hasMic ? message.subarray(MIC_AT, MIC_AT + MIC_BYTES) : null,
+    pairs,
+    encryptedKey: readField(message, FIELD.key),
+    mic,
     withoutMic,
   };
 }
 
-export function isAnonymous(message: Bytes): boolean {
-  expectType(message, TYPE.authenticate, AUTHENTICATE_HEAD_BYTES);
-  return readField(message, 20).length === 0 && readField(message, 36).length === 0;
+/** Who the client says it is. */
+export function readUser(message: Bytes): string {
+  const isUnicode = (readFlags(message) & NTLM_FLAG.unicode) !== 0;
+  return readField(message, FIELD.user).toString(isUnicode ? "utf16le" : "latin1");
 }
 
-function flagsInPairs(pairs: Bytes): number {
-  for (let at = 0; at + 4 <= pairs.length; ) {
-    const id = pairs.readUInt16LE(at);
-    const length = pairs.readUInt16LE(at + 2);
-    if (id === PAIR.end) return 0;
-    if (at + 4 + length > pairs.length) throw new NtlmFormatError("a pair is cut short");
-    if (id === PAIR.flags && length === 4) return pairs.readUInt32LE(at + 4);
+export function isAnonymous(message: Bytes): boolean {
+  if ((readFlags(message) & NTLM_FLAG.anonymous) !== 0) return true;
+  const [response, user] = [FIELD.response, FIELD.user].map((at) => readField(message, at));
+  return response?.length === 0 && user?.length === 0;
+}
+
+function readFlags(message: Bytes): number {
+  expectType(message, TYPE.authenticate, AUTHENTICATE_HEAD_BYTES);
+  return message.readUInt32LE(60);
+}
+
+/**
+ * Up to the pair that ends them. Each id counts once: where somebody in between can add a pair to
+ * CHALLENGE, the client repeats it, and a second `flags` could take back what the first promises.
+ */
+export function readPairs(bytes: Bytes): Pairs {
+  const pairs = new Map<number, Bytes>();
+  for (let at = 0; at + 4 <= bytes.length; ) {
+    const id = bytes.readUInt16LE(at);
+    const length = bytes.readUInt16LE(at + 2);
+    if (id === PAIR.end) break;
+    if (at + 4 + length > bytes.length) throw new NtlmFormatError("a pair is cut short");
+    if (pairs.has(id)) throw new NtlmError("a pair is given twice");
+    pairs.set(id, bytes.subarray(at + 4, at + 4 + length));
     at += 4 + length;
   }
-  return 0;
+  return pairs;
+}
+
+function promisesMic(pairs: Pairs): boolean {
+  const flags = pairs.get(PAIR.flags);
+  if (flags === undefined) return false;
+  if (flags.length !== 4) throw new NtlmFormatError("the flags have the wrong length");
+  return (flags.readUInt32LE(0) & PAIR_FLAG_MIC) !== 0;
+}
+
+/** It has a place of its own before all fields. Where they begin earlier, it was left out. */
+function readMic(message: Bytes): Bytes {
+  const end = MIC_AT + MIC_BYTES;
+  const isOverlaid = Object.values(FIELD).some(
+    (at) => message.readUInt16LE(at) > 0 && message.readUInt32LE(at + 4) < end,
+  );
+  if (isOverlaid || message.length < end) throw new NtlmError("the promised MIC is missing");
+  return message.subarray(MIC_AT, end);
 }
 
 function readField(message: Bytes, at: number): Bytes {

@@ -12,6 +12,15 @@ export const DIALECT = {
   smb311: 0x0311,
 } as const;
 
+/** As people write them. */
+export const DIALECT_NAMES = {
+  "2.0.2": DIALECT.smb202,
+  "2.1": DIALECT.smb210,
+  "3.0": DIALECT.smb300,
+  "3.0.2": DIALECT.smb302,
+  "3.1.1": DIALECT.smb311,
+} as const;
+
 export type Dialect = (typeof DIALECT)[keyof typeof DIALECT];
 
 export const CAPABILITY = {

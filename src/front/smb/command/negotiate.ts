@@ -49,7 +49,8 @@ export function handleNegotiate({ connection, message }: Call): Answer {
   if (connection.isNegotiated) throw new DropConnection();
   const request = readNegotiate(message);
   if (request.dialects.length === 0) throw new StatusError(STATUS.INVALID_PARAMETER);
-  const dialect = DIALECTS.find((one) => request.dialects.includes(one));
+  const { dialectMin } = connection.server.options;
+  const dialect = DIALECTS.find((one) => one >= dialectMin && request.dialects.includes(one));
   if (dialect === undefined) throw new StatusError(STATUS.NOT_SUPPORTED);
   const negotiated = agree(connection.server, dialect, request);
   const contexts = dialect === DIALECT.smb311 ? contextsOf(request, negotiated) : null;
@@ -138,9 +139,10 @@ const SMB1_WORDS = { any: "SMB 2.???", oldest: "SMB 2.002" };
 
 /** SMB1 is answered for one purpose: to tell the client to go on in SMB2. */
 export function answerSmb1(connection: Connection, dialects: readonly string[]): void {
-  const isAny = dialects.includes(SMB1_WORDS.any);
-  if (!isAny && !dialects.includes(SMB1_WORDS.oldest)) throw new DropConnection();
   const { server, credits } = connection;
+  const isAny = dialects.includes(SMB1_WORDS.any);
+  const isOldest = server.options.dialectMin <= DIALECT.smb202;
+  if (!isAny && !(isOldest && dialects.includes(SMB1_WORDS.oldest))) throw new DropConnection();
   const dialect = isAny ? DIALECT.smb2Any : DIALECT.smb202;
   const client = { guid: Buffer.alloc(16), capabilities: 0, securityMode: 0, dialects: [dialect] };
   const request = { ...client, clientGuid: client.guid, ...NO_CONTEXTS };

@@ -38,9 +38,14 @@ async function step(call: Call, session: Session, request: SessionSetupRequest):
   const { server } = call;
   const { accounts, clock } = server.options;
   session.authentication ??= new Authentication(accounts, server.name, clock);
-  const done = session.authentication.step(request.token);
-  if (done.kind === "more") return more(session, done.token);
+  const next = session.authentication.step(request.token);
+  if (next.kind === "more") return more(session, next.token);
+  // Each challenge serves for one try.
   session.authentication = null;
+  const { wire, gone } = call.connection;
+  const claimant = { address: wire.remoteAddress, user: next.user, gone };
+  const done = await server.failedLogons.check(claimant, next.prove);
+  if (session.isClosed) throw new StatusError(STATUS.USER_SESSION_DELETED);
   if (session.account === "") {
     admit(session, request);
     session.establish(done.account, done.sessionKey);

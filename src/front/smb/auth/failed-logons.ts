@@ -1,0 +1,253 @@
+import type { Clock } from "../../../base/clock.ts";
+import type { Timer } from "../../../service/file/cache-breaks.ts";
+import { STATUS, StatusError } from "../nt-status.ts";
+import { LogonRefused } from "./authentication.ts";
+
+export interface LogonLimits {
+  /** How long the answer to a failed log-on is delayed, after so many failures in a row. */
+  readonly delayMs: (failures: number) => number;
+  /** Delayed answers of one account at one address; while there are so many, no key is checked. */
+  readonly delayedMax: number;
+  /** Log-ons of one account at one address that wait for their check; more are refused. */
+  readonly waitingMax: number;
+  /** Addresses, and accounts of each, that are remembered. */
+  readonly addressesMax: number;
+  readonly accountsPerAddressMax: number;
+  /** How long after its last failure an account at an address counts from 0 again. */
+  readonly rememberedMs: number;
+  /** Failures that are logged within `logWindowMs`; of more only their number is. */
+  readonly logLinesMax: number;
+  readonly logWindowMs: number;
+}
+
+const DELAY_FREE = 4;
+const DELAY_MS = 1_000;
+const DELAY_MS_MAX = 8_000;
+
+/** Four failures are answered at once, the next after 1, 2, 4 and then always 8 s. */
+export function delayAfter(failures: number): number {
+  if (failures <= DELAY_FREE) return 0;
+  return Math.min(DELAY_MS_MAX, DELAY_MS * 2 ** (failures - DELAY_FREE - 1));
+}
+
+export const DEFAULT_LOGON_LIMITS: LogonLimits = {
+  delayMs: delayAfter,
+  delayedMax: 8,
+  waitingMax: 32,
+  addressesMax: 1_024,
+  accountsPerAddressMax: 16,
+  rememberedMs: 15 * 60_000,
+  logLinesMax: 20,
+  logWindowMs: 10_000,
+};
+
+/** A client that claims to be somebody. */
+export interface Claimant {
+  readonly address: string;
+  /** As the client wrote it. */
+  readonly user: string;
+  /** Aborted when its connection is closed. */
+  readonly gone: AbortSignal;
+}
+
+/** What is remembered of an account at an address. */
+interface Tries {
+  /** In a row. */
+  failures: number;
+  lastMs: number;
+  /** Failures whose answers are delayed, also of clients that did not wait for them. */
+  delayed: number;
+  readonly waiting: Set<() => void>;
+}
+
+/**
+ * Counts failed log-ons, logs them, and slows them down by address and account. The right key is let in
+ * at once, whatever others at the same address try, unless so many of them fail at the same time that
+ * checking more of them would make guessing faster.
+ */
+export class FailedLogons {
+  readonly #limits: LogonLimits;
+  readonly #clock: Clock;
+  readonly #timer: Timer;
+  readonly #log: (line: string) => void;
+  /** By network, those that failed last at the end; then by account. */
+  readonly #networks = new Map<string, Map<string, Tries>>();
+  #windowMs = 0;
+  #logged = 0;
+  #unlogged = 0;
+
+  constructor(limits: LogonLimits, clock: Clock, timer: Timer, log: (line: string) => void) {
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#timer = timer;
+    this.#log = log;
+  }
+
+  /** Accounts that are remembered, of all addresses. */
+  get size(): number {
+    let size = 0;
+    for (const accounts of this.#networks.values()) size += accounts.size;
+    return size;
+  }
+
+  /** What `prove` returns. What it throws, if that is a `LogonRefused`, is counted, logged and delayed. */
+  async check<Done>(claimant: Claimant, prove: () => Done): Promise<Done> {
+    for (let full = this.#full(claimant); full !== null; full = this.#full(claimant)) {
+      await this.#wait(claimant, full);
+    }
+    try {
+      const done = prove();
+      this.#reset(claimant);
+      return done;
+    } catch (error) {
+      if (error instanceof LogonRefused) await this.#fail(claimant, error.reason);
+      throw error;
+    }
+  }
+
+  /** Null if the claimant's key may be checked now. */
+  #full(claimant: Claimant): Tries | null {
+    const tries = this.#find(claimant);
+    return tries !== null && tries.delayed >= this.#limits.delayedMax ? tries : null;
+  }
+
+  async #wait(claimant: Claimant, { waiting }: Tries): Promise<void> {
+    const { gone } = claimant;
+    if (waiting.size >= this.#limits.waitingMax) {
+      this.#note(claimant, "not checked, too many failures at the same time");
+      throw new StatusError(STATUS.ACCOUNT_LOCKED_OUT);
+    }
+    await new Promise<void>((resolve) => {
+      waiting.add(resolve);
+      onAbort(gone, () => {
+        waiting.delete(resolve);
+        resolve();
+      });
+    });
+    if (gone.aborted) throw new StatusError(STATUS.USER_SESSION_DELETED);
+  }
+
+  /** Resolves when the failure may be answered. */
+  async #fail(claimant: Claimant, reason: string): Promise<void> {
+    const tries = this.#findOrAdd(claimant);
+    tries.failures++;
+    tries.lastMs = this.#clock.now();
+    const delayMs = this.#limits.delayMs(tries.failures);
+    const delayed = delayMs === 0 ? "" : `, answered after ${delayMs} ms`;
+    this.#note(claimant, `${reason} (${tries.failures} in a row${delayed})`);
+    if (delayMs === 0) return;
+    tries.delayed++;
+    await new Promise<void>((resolve) => {
+      this.#timer.start(delayMs, () => {
+        tries.delayed--;
+        wake(tries, 1);
+        resolve();
+      });
+      onAbort(claimant.gone, resolve);
+    });
+  }
+
+  #reset(claimant: Claimant): void {
+    const [network, account] = keysOf(claimant);
+    const accounts = this.#networks.get(network);
+    const tries = accounts?.get(account);
+    if (accounts === undefined || tries === undefined) return;
+    accounts.delete(account);
+    if (accounts.size === 0) this.#networks.delete(network);
+    wake(tries, tries.waiting.size);
+  }
+
+  #find(claimant: Claimant): Tries | null {
+    const [network, account] = keysOf(claimant);
+    return this.#networks.get(network)?.get(account) ?? null;
+  }
+
+  #findOrAdd(claimant: Claimant): Tries {
+    const [network, account] = keysOf(claimant);
+    const accounts = this.#networks.get(network) ?? new Map<string, Tries>();
+    // To the end of the line: the first in it is forgotten first.
+    this.#networks.delete(network);
+    this.#networks.set(network, accounts);
+    const oldest = this.#networks.keys().next().value;
+    if (this.#networks.size > this.#limits.addressesMax && oldest !== undefined) {
+      this.#networks.delete(oldest);
+    }
+    const found = accounts.get(account);
+    if (found !== undefined) {
+      const isOld = this.#clock.now() - found.lastMs > this.#limits.rememberedMs;
+      if (isOld) found.failures = 0;
+      return found;
+    }
+    if (accounts.size >= this.#limits.accountsPerAddressMax) dropLeast(accounts);
+    const added = { failures: 0, lastMs: 0, delayed: 0, waiting: new Set<() => void>() };
+    accounts.set(account, added);
+    return added;
+  }
+
+  /** Whoever fails as often as he likes must not fill the disk with lines. */
+  #note({ address, user }: Claimant, what: string): void {
+    const { logLinesMax, logWindowMs } = this.#limits;
+    const now = this.#clock.now();
+    if (now - this.#windowMs >= logWindowMs) {
+      if (this.#unlogged > 0) this.#log(`log-ons refused: ${this.#unlogged} more, not listed`);
+      this.#windowMs = now;
+      this.#logged = 0;
+      this.#unlogged = 0;
+    }
+    if (this.#logged >= logLinesMax) {
+      this.#unlogged++;
+      return;
+    }
+    this.#logged++;
+    this.#log(`log-on refused: account ${quoted(user)} at ${address}: ${what}`);
+  }
+}
+
+/** With the fewest failures: names that are made up do not push out one that is being guessed at. */
+function dropLeast(accounts: Map<string, Tries>): void {
+  let least: [string, Tries] | null = null;
+  for (const one of accounts) {
+    if (least === null || one[1].failures < least[1].failures) least = one;
+  }
+  if (least !== null) accounts.delete(least[0]);
+}
+
+function wake({ waiting }: Tries, count: number): void {
+  for (const resolve of [...waiting].slice(0, count)) {
+    waiting.delete(resolve);
+    resolve();
+  }
+}
+
+function onAbort(signal: AbortSignal, done: () => void): void {
+  if (signal.aborted) done();
+  else signal.addEventListener("abort", done, { once: true });
+}
+
+const USER_CHARACTERS_MAX = 64;
+
+function keysOf({ address, user }: Claimant): [network: string, account: string] {
+  return [networkOf(address), user.slice(0, USER_CHARACTERS_MAX).toLowerCase()];
+}
+
+/** One customer of an Internet provider has all addresses of IPv6 that begin with the same 64 bits. */
+export function networkOf(address: string): string {
+  if (address.includes(".")) return address.replace(/^::ffff:/i, "");
+  const [head = "", tail] = address.split("::");
+  const groups = head === "" ? [] : head.split(":");
+  if (tail !== undefined) {
+    const after = tail === "" ? [] : tail.split(":");
+    while (groups.length + after.length < 8) groups.push("0");
+    groups.push(...after);
+  }
+  return groups.slice(0, 4).join(":");
+}
+
+/** A name from the network, for a line of the log. */
+function quoted(name: string): string {
+  const text = JSON.stringify(name.slice(0, USER_CHARACTERS_MAX));
+  return text.replace(
+    /[^\x20-\x7e]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
