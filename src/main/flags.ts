@@ -102,7 +102,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
       {
         name: "trustNetwork",
         value: null,
-        help: "Let others in even with a well-known or short key, or --oauth basic.",
+        help: "Let others in with a well-known or short key, or --oauth basic.",
       },
       {
         name: "smbEncryption",

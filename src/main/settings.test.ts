@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { DIALECT } from "../front/smb/codec/negotiate.ts";
 import { readCommandLine } from "./command-line.ts";
 import { readSettings } from "./settings.ts";
 import { StartError } from "./start-error.ts";
