@@ -7,12 +7,26 @@ const KEY = "c2VjcmV0";
 test("a configuration file has accounts and a token issuer, each of them optional", () => {
   const shop = { name: "shop", keys: [KEY, KEY], domains: ["files.example.org"] };
   const issuer = "https://login.example.org/";
-  const oauth = { issuer, audience: "api://shop", keys: [{ kty: "RSA", kid: "1" }] };
-  assert.deepEqual(readConfig("a.json", JSON.stringify({ accounts: [shop], oauth })), {
+  const terms = { issuer, audience: "api://shop" };
+  const keys = [{ kty: "RSA", kid: "1" }];
+  const text = JSON.stringify({ accounts: [shop], oauth: { ...terms, keys } });
+  assert.deepEqual(readConfig("a.json", text), {
     accounts: [shop],
-    oauth,
+    oauth: { ...terms, from: { keys } },
   });
   assert.deepEqual(readConfig("a.json", "{}"), {});
+});
+
+test("the keys of an issuer stand in the file, in another file, or at a URL", () => {
+  const read = (from: object) => {
+    const oauth = { issuer: "x", ...from };
+    return readConfig("a.json", JSON.stringify({ oauth })).oauth?.from;
+  };
+  assert.deepEqual(read({ keysFile: "keys.json" }), { file: "keys.json" });
+  const url = "https://login.example.org/keys";
+  assert.deepEqual(read({ keysUrl: url }), { url, networks: [] });
+  const networks = ["10.0.0.0/8"];
+  assert.deepEqual(read({ keysUrl: url, networks }), { url, networks });
 });
 
 test("an account says whether versions of its blobs are kept, and for how long its containers", () => {
@@ -81,6 +95,9 @@ test("what is wrong in it is named by file and field, and no key is repeated", (
     [{ accounts: [{ name: "a", keys: [KEY], domains: ["http://x"] }] }, /not a host name/],
     [{ accounts: [{ name: "a", keys: [KEY], domains: ["x:80"] }] }, /not a host name/],
     [{ oauth: { keys: [] } }, /"oauth\.issuer" is missing/],
+    [{ oauth: { issuer: "x" } }, /"oauth" needs the issuer's keys in one place/],
+    [{ oauth: { issuer: "x", keys: [], keysUrl: "y" } }, /in one place/],
+    [{ oauth: { issuer: "x", keysFile: "f", networks: [] } }, /"oauth\.networks" is not known/],
     [{ oauth: { issuer: "", keys: [] } }, /"oauth\.issuer" must be a text/],
     [{ oauth: { issuer: "x", keys: [], secret: KEY } }, /"oauth\.secret" is not known/],
   ];

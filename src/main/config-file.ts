@@ -1,6 +1,6 @@
 import { RETENTION_DAYS_MAX } from "../base/limits.ts";
 import type { AccountSettings } from "../front/rest/auth/account.ts";
-import type { IssuerSettings } from "../front/rest/auth/bearer.ts";
+import type { IssuerSettings, KeyPlace } from "../front/rest/auth/bearer.ts";
 import type { AllowedSources } from "../front/rest/source/allowed-sources.ts";
 import { type BlobSettings, DEFAULT_BLOB_SETTINGS } from "../service/blob/context.ts";
 import { DEFAULT_FILE_SETTINGS, type FileSettings } from "../service/file/context.ts";
@@ -25,7 +25,7 @@ export function readConfig(file: string, text: string): Config {
   const top = new Fields(file, "", parse(file, text));
   const config = {
     ...(top.mayHave("accounts") ? { accounts: readAccounts(file, top) } : {}),
-    ...(top.mayHave("oauth") ? { oauth: readOauth(top.object("oauth")) } : {}),
+    ...(top.mayHave("oauth") ? { oauth: readOauth(file, top.object("oauth")) } : {}),
     ...(top.mayHave("copySources") ? { copySources: readSources(top.object("copySources")) } : {}),
   };
   top.refuseOthers();
@@ -82,14 +82,35 @@ function readFileSettings(fields: Fields): FileSettings {
   return settings;
 }
 
-function readOauth(fields: Fields): IssuerSettings {
+function readOauth(file: string, fields: Fields): IssuerSettings {
   const issuer = {
     issuer: fields.text("issuer"),
     ...(fields.mayHave("audience") ? { audience: fields.text("audience") } : {}),
-    keys: fields.objects("keys").map((key) => key.all()),
+    from: readKeyPlace(file, fields),
   };
   fields.refuseOthers();
   return issuer;
+}
+
+const KEY_PLACES = ["keys", "keysFile", "keysUrl"] as const;
+
+function readKeyPlace(file: string, fields: Fields): KeyPlace {
+  const given = KEY_PLACES.filter((name) => fields.mayHave(name));
+  if (given.length !== 1) {
+    throw new UsageError(
+      `${file}: "oauth" needs the issuer's keys in one place: "keys", "keysFile" or "keysUrl".`,
+    );
+  }
+  switch (given[0]) {
+    case "keysUrl": {
+      const networks = fields.mayHave("networks") ? fields.texts("networks") : [];
+      return { url: fields.text("keysUrl"), networks };
+    }
+    case "keysFile":
+      return { file: fields.text("keysFile") };
+    default:
+      return { keys: fields.objects("keys").map((key) => key.all()) };
+  }
 }
 
 function readSources(fields: Fields): AllowedSources {

@@ -76,6 +76,9 @@ async function open(
   };
   const log = await openLog(settings, around, around.clock);
   undo.add(() => log.close());
+  if (settings.oauth?.mode === "issuer") {
+    settings.oauth.keys.onFailure = (error) => log.warn("keys of the issuer", error.message);
+  }
   const data = await openData(settings, around.clock, failStop);
   undo.add(() => data.close());
   for (const warning of data.warnings) log.warn("data folder", warning);

@@ -13,6 +13,8 @@ after(() => rmSync(folder, { recursive: true }));
 
 const CERT = ["--cert", join(folder, "none.pem")];
 const LONG_KEY = Buffer.alloc(64, "k").toString("base64");
+const IN_FILE = (name: string) => ({ issuer: "x", keysFile: join(folder, name) });
+const AT_HTTP = { issuer: "x", keysUrl: "http://x.example" };
 const ISSUER = { issuer: "https://login.example.org", keys: [{ kty: "RSA" }] };
 
 function settings(args: string[], accounts = "", config?: unknown) {
@@ -53,6 +55,9 @@ test("what does not fit together is refused in one line that says what to do", (
     [/--oauth basic contradicts/, 2, ["--oauth", "basic", ...CERT], "", { oauth: ISSUER }],
     [/needs HTTPS/, 2, [], "", { oauth: ISSUER }],
     [/lazuli\.json: The signing key/, 2, CERT, "", { oauth: ISSUER }],
+    [/none\.json cannot be read/, 1, CERT, "", { oauth: IN_FILE("none.json") }],
+    [/lazuli\.json: It is not a JSON Web Key Set/, 2, CERT, "", { oauth: IN_FILE("lazuli.json") }],
+    [/lazuli\.json: "http:\/\/x\.example" .*Give an https URL/, 2, CERT, "", { oauth: AT_HTTP }],
     [/none\.pem cannot be read.*Check the path/, 1, CERT],
     [/no\.json cannot be read/, 1, ["--config", join(folder, "no.json")]],
   ];

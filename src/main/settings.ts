@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Bytes } from "../base/bytes.ts";
 import type { AccountSettings, Accounts } from "../front/rest/auth/account.ts";
 import { issuerOf, type OAuth } from "../front/rest/auth/bearer.ts";
+import { readKeySet } from "../front/rest/auth/signing-keys.ts";
 import type { TlsOptions } from "../front/rest/http/server.ts";
 import type { AllowedSources } from "../front/rest/source/allowed-sources.ts";
 import { ForeignSources } from "../front/rest/source/foreign-sources.ts";
@@ -93,10 +94,15 @@ function chooseOauth(
       `The issuer in ${configFile} needs HTTPS: give a certificate with --cert and --key.`,
     );
   }
+  const { from } = config.oauth;
   try {
+    // Later the file is read again by itself. Now is the time to say what is wrong with it.
+    if ("file" in from) readKeySet(readFile(from.file).toString("utf8"));
     return issuerOf(config.oauth);
   } catch (error) {
-    throw new UsageError(`${configFile}: ${(error as Error).message}`);
+    if (error instanceof StartError) throw error;
+    const file = "file" in from ? from.file : configFile;
+    throw new UsageError(`${file}: ${(error as Error).message}`);
   }
 }
 

@@ -44,6 +44,8 @@ export function askSecurely(
   const options = {
     method,
     ca: CERTIFICATE,
+    // The certificate's, whatever host the headers name.
+    servername: "localhost",
     headers: { "x-ms-version": "2026-04-06", "content-length": body.length, ...headers },
   };
   return new Promise((resolve, reject) => {

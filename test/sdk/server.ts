@@ -8,7 +8,7 @@ import {
   type ContainerClient,
   StorageSharedKeyCredential,
 } from "@azure/storage-blob";
-import { HandClock, systemClock } from "../../src/base/clock.ts";
+import { type Clock, HandClock, systemClock } from "../../src/base/clock.ts";
 import { type Accounts, accountsOf } from "../../src/front/rest/auth/account.ts";
 import type { AuthOptions } from "../../src/front/rest/auth/authenticate.ts";
 import type { OAuth } from "../../src/front/rest/auth/bearer.ts";
@@ -64,6 +64,8 @@ export interface TestServerOptions {
   readonly domains?: readonly string[];
   /** Origins of servers that may be copied from. */
   readonly copyFrom?: readonly string[];
+  /** What the dates of requests are judged by; the system's clock, unless a test turns its own. */
+  readonly requestClock?: Clock;
 }
 
 export const ACCOUNT = "devstoreaccount1";
@@ -142,7 +144,7 @@ export async function startService(
     host: "127.0.0.1",
     port: 0,
     tls: options.tls ?? null,
-    clock: systemClock,
+    clock: options.requestClock ?? systemClock,
     limits: DEFAULT_LIMITS,
     log: { failure: (_id, error) => failures.push(error) },
     software: "Lazuli/test",

@@ -19,7 +19,10 @@ const WORDS_ONLY = ["rules", "store"];
 const APART = ["engine", "service", "front"];
 
 /** The packages that the server needs to run, and the one place that may use each. */
-const PACKAGES: Readonly<Record<string, string>> = { lmdb: "src/engine/embedded/" };
+const PACKAGES: Readonly<Record<string, string>> = {
+  jose: "src/front/rest/auth/",
+  lmdb: "src/engine/embedded/",
+};
 
 const IMPORTS =
   /^\s*(?:import|export)\s+(?<what>(?:type\s+)?[\w*{][^;"']*?)\s*from\s*["'](?<from>[^"']+)["']|\bimport\s*\(?\s*["'](?<bare>[^"']+)["']/gm;

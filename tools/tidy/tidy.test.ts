@@ -60,6 +60,8 @@ test("tests of a layer may run it on an engine, but still may not look up", () =
 test("packages are few, and each has its place", () => {
   assert.equal(importing("src/engine/embedded/a.ts", "lmdb"), true);
   assert.equal(importing("src/service/blob/a.ts", "lmdb"), false);
+  assert.equal(importing("src/front/rest/auth/a.ts", "jose"), true);
+  assert.equal(importing("src/front/rest/blob/a.ts", "jose"), false);
   assert.equal(importing("src/base/a.ts", "left-pad"), false);
   assert.equal(importing("src/base/a.ts", "node:crypto"), true);
   assert.equal(importing("src/rules/a.ts", "node:crypto"), false);

@@ -41,7 +41,7 @@ export interface InnerCalls<Route> {
   /** Authenticated by themselves. A refusal is an answer, too. */
   answer(request: RestRequest): Promise<RestResponse>;
   /** What its own credentials permit. */
-  access(request: RestRequest): Access;
+  access(request: RestRequest): Promise<Access>;
 }
 
 export interface Delegation {
@@ -89,10 +89,10 @@ export class StorageRestService<Route> implements RestService {
       },
       answer: (request) =>
         this.#spelled(request, () => this.#answer(request, this.#locate(request))),
-      access: (request) => {
+      access: async (request) => {
         const address = this.#locate(request);
         const route = protocol.route(request, address.resourcePath);
-        return authenticate(request, address, protocol.resourceOf(route), auth).access;
+        return (await authenticate(request, address, protocol.resourceOf(route), auth)).access;
       },
     };
   }
@@ -121,9 +121,19 @@ export class StorageRestService<Route> implements RestService {
 
   /** What is refused before anything is read or written is thrown at once. */
   #answerInVersion(request: RestRequest, address: Address): Promise<RestResponse> {
-    const { account } = address;
     const route = this.#protocol.route(request, address.resourcePath);
     const found = authenticate(request, address, this.#protocol.resourceOf(route), this.#auth);
+    if (!(found instanceof Promise)) return this.#answerKnown(request, address, route, found);
+    return found.then((known) => this.#answerKnown(request, address, route, known));
+  }
+
+  #answerKnown(
+    request: RestRequest,
+    address: Address,
+    route: Route,
+    found: Authenticated,
+  ): Promise<RestResponse> {
+    const { account } = address;
     refuseAnonymousWrite(found, request.method);
     refuseScope(found, request.method);
     refuseByTimeout(request.query);

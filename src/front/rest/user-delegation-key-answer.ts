@@ -13,7 +13,7 @@ import type { StorageCall } from "./storage-rest-service.ts";
 import type { XmlElement } from "./xml/parse-xml.ts";
 import { element, XML_DECLARATION } from "./xml/write-xml.ts";
 import { readXmlBody } from "./xml-body.ts";
-import { invalidNode, refuseOtherChildren, requireRoot, requireText } from "./xml-nodes.ts";
+import { invalidNode, refuseOtherChildren, requireRoot, requireText, textOf } from "./xml-nodes.ts";
 
 const BODY_BYTES_MAX = 4 * KIB;
 
@@ -29,9 +29,17 @@ export async function answerUserDelegationKey(
 ): Promise<RestResponse> {
   const { delegation, request } = call;
   if (delegation === null) throw refusal(call);
-  const { startMs, expiryMs } = await readTerms(request);
+  const { startMs, expiryMs, delegatedTenantId } = await readTerms(request);
   const { identity, secret } = delegation;
-  const key = makeUserDelegationKey(secret, identity, startMs, expiryMs, service, call.version);
+  const key = makeUserDelegationKey(
+    secret,
+    identity,
+    startMs,
+    expiryMs,
+    service,
+    call.version,
+    delegatedTenantId,
+  );
   return { status: 200, headers: [...XML_CONTENT], body: keyXml(key) };
 }
 
@@ -42,13 +50,34 @@ function refusal({ access }: KeyCall): Fault {
   });
 }
 
-async function readTerms(request: RestRequest): Promise<{ startMs: Instant; expiryMs: Instant }> {
+interface KeyTerms {
+  readonly startMs: Instant;
+  readonly expiryMs: Instant;
+  readonly delegatedTenantId: string;
+}
+
+/** Since then a key can be made for the users of a tenant. */
+const DELEGATES_SINCE = "2025-07-05";
+
+async function readTerms(request: RestRequest): Promise<KeyTerms> {
   const root = requireRoot(await readXmlBody(request, BODY_BYTES_MAX), "KeyInfo");
-  refuseOtherChildren(root, ["Start", "Expiry"]);
+  const delegates = request.version >= DELEGATES_SINCE;
+  refuseOtherChildren(root, ["Start", "Expiry", ...(delegates ? [DELEGATED_TENANT] : [])]);
   const startMs = timeOf(root, "Start");
   const expiryMs = timeOf(root, "Expiry");
   refuse(refuseUserDelegationKey(startMs, expiryMs, request.receivedMs));
-  return { startMs, expiryMs };
+  return { startMs, expiryMs, delegatedTenantId: tenantOf(root) };
+}
+
+const DELEGATED_TENANT = "DelegatedUserTid";
+const GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** "" if it names none. */
+function tenantOf(root: XmlElement): string {
+  const text = textOf(root, DELEGATED_TENANT);
+  if (text === null || text === "") return "";
+  if (!GUID.test(text)) throw invalidNode(DELEGATED_TENANT, text);
+  return text;
 }
 
 function timeOf(parent: XmlElement, name: string): Instant {
@@ -66,6 +95,9 @@ function keyXml(key: UserDelegationKey): string {
     element("SignedExpiry", isoTime(key.expiryMs)),
     element("SignedService", key.service),
     element("SignedVersion", key.version),
+    ...(key.delegatedTenantId === ""
+      ? []
+      : [element("SignedDelegatedUserTid", key.delegatedTenantId)]),
     element("Value", key.value.toString("base64")),
   ];
   return `${XML_DECLARATION}<UserDelegationKey>${terms.join("")}</UserDelegationKey>`;

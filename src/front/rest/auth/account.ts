@@ -8,6 +8,8 @@ export interface Account {
   readonly keys: readonly MacKey[];
   /** User delegation keys are made from it. It follows the first key: a new one revokes them. */
   readonly delegationSecret: MacKey;
+  /** Host names that stand for it, in lower case. */
+  readonly domains: readonly string[];
 }
 
 /** An account as the configuration states it. */
@@ -43,10 +45,9 @@ export function accountsOf(settings: readonly AccountSettings[]): Accounts {
     }
     const account = accountOf(one);
     byName.set(one.name, account);
-    for (const domain of one.domains ?? []) {
-      const host = domain.toLowerCase();
+    for (const host of account.domains) {
       if (byDomain.has(host)) {
-        throw new Error(`The domain "${domain}" is given to two accounts. It can stand for one.`);
+        throw new Error(`The domain "${host}" is given to two accounts. It can stand for one.`);
       }
       byDomain.set(host, account);
     }
@@ -54,7 +55,7 @@ export function accountsOf(settings: readonly AccountSettings[]): Accounts {
   return { byName, byDomain, pathStyleOnly: false };
 }
 
-function accountOf({ name, keys }: AccountSettings): Account {
+function accountOf({ name, keys, domains = [] }: AccountSettings): Account {
   if (!ACCOUNT_NAME.test(name) || name.endsWith(SECONDARY_SUFFIX)) {
     throw new Error(
       `"${name}" cannot be the name of an account: use 1 to 63 lower-case letters, digits and ` +
@@ -67,6 +68,7 @@ function accountOf({ name, keys }: AccountSettings): Account {
   return keyed(
     name,
     keys.map((key) => keyBytes(name, key)),
+    domains.map((domain) => domain.toLowerCase()),
   );
 }
 
@@ -78,11 +80,12 @@ function keyBytes(name: string, key: string): Buffer {
   return bytes;
 }
 
-function keyed(name: string, keys: readonly Buffer[]): Account {
+function keyed(name: string, keys: readonly Buffer[], domains: readonly string[]): Account {
   const macKeys = keys.map((key) => new MacKey(key));
   const secret = (macKeys[0] as MacKey).mac("user delegation keys");
-  return { name, keys: macKeys, delegationSecret: new MacKey(Buffer.from(secret, "base64")) };
+  const delegationSecret = new MacKey(Buffer.from(secret, "base64"));
+  return { name, keys: macKeys, delegationSecret, domains };
 }
 
 /** Stands in for accounts that do not exist, so that they cost as much to refuse as a wrong key. */
-export const NOBODY: Account = keyed("", [randomBytes(64)]);
+export const NOBODY: Account = keyed("", [randomBytes(64)], []);

@@ -5,7 +5,7 @@ import { verifyAccountSas } from "./account-sas.ts";
 import type { Address } from "./address.ts";
 import { type OAuth, verifyBearer } from "./bearer.ts";
 import type { Resource, ServiceName } from "./resource.ts";
-import type { SasGrant } from "./sas.ts";
+import { refuseRepeatedFields, type SasGrant } from "./sas.ts";
 import { verifyServiceSas } from "./service-sas.ts";
 import { type SharedKey, verifySharedKey } from "./shared-key.ts";
 import { authenticationFailed } from "./signature.ts";
@@ -41,24 +41,28 @@ const CHALLENGES_FROM: Readonly<Record<ServiceName, string>> = {
 };
 
 /**
- * Finds out who asks. A header outranks a SAS, and having neither is no fault yet: what anonymous
- * clients may do, the container says. Every date is judged at the time the request came in.
+ * Finds out who asks. Having no credentials is no fault yet: what anonymous clients may do, the
+ * container says. Every date is judged at the time the request came in. Only a token takes time.
+ *
+ * A SAS always counts. If it comes with a header, both must be good, and no more can be done than
+ * the SAS permits: it is never ignored.
  */
 export function authenticate(
   request: RestRequest,
   address: Address,
   resource: Resource,
   options: AuthOptions,
-): Authenticated {
+): Authenticated | Promise<Authenticated> {
   const authorization = request.headers.get("authorization");
+  if (authorization !== undefined) {
+    return byHeader(authorization, request, address, resource, options);
+  }
   const found =
-    authorization !== undefined
-      ? byHeader(authorization, request, address, resource.service, options)
-      : request.query.get("sig") !== undefined
-        ? bySas(request, address, resource)
-        : byNothing(request, address, resource.service);
+    request.query.get("sig") === undefined
+      ? byNothing(request, address, resource.service)
+      : bySas(request, address, resource, null);
   refuseWriteToSecondary(request, address);
-  return found === SIGNED ? SIGNED : { ...NO_LIMITS, ...found };
+  return { ...NO_LIMITS, ...found };
 }
 
 type Found = Pick<Authenticated, "access"> & Partial<Authenticated>;
@@ -71,20 +75,20 @@ function byHeader(
   authorization: string,
   request: RestRequest,
   address: Address,
-  service: ServiceName,
+  resource: Resource,
   options: AuthOptions,
-): Found {
+): Authenticated | Promise<Authenticated> {
   const space = authorization.indexOf(" ");
   const credentials = authorization.slice(space + 1);
   switch (authorization.slice(0, Math.max(space, 0)).toLowerCase()) {
     case "sharedkey":
     case "sharedkeylite": {
       const given = sharedKeyOf(space === "SharedKeyLite".length, credentials);
-      verifySharedKey(request, address, service, given);
-      return SIGNED;
+      verifySharedKey(request, address, resource.service, given);
+      return withSas(request, address, resource, null) ?? SIGNED;
     }
     case "bearer":
-      return byBearer(credentials, request, address, service, options);
+      return byBearer(credentials, request, address, resource, options);
     default:
       throw new Fault("InvalidAuthenticationInfo", {
         AuthenticationErrorDetail:
@@ -92,6 +96,19 @@ function byHeader(
           "'SharedKeyLite account:signature' or 'Bearer token'.",
       });
   }
+}
+
+/** What a SAS beside a header that is good leaves of the owner's rights; null if there is none. */
+function withSas(
+  request: RestRequest,
+  address: Address,
+  resource: Resource,
+  bearer: Identity | null,
+): Authenticated | null {
+  const hasSas = request.query.get("sig") !== undefined;
+  const grant = hasSas ? bySas(request, address, resource, bearer) : null;
+  refuseWriteToSecondary(request, address);
+  return grant === null ? null : { ...NO_LIMITS, ...grant };
 }
 
 function sharedKeyOf(lite: boolean, credentials: string): SharedKey {
@@ -106,13 +123,13 @@ function sharedKeyOf(lite: boolean, credentials: string): SharedKey {
   return { lite, accountName, signature };
 }
 
-function byBearer(
+async function byBearer(
   token: string,
   request: RestRequest,
   address: Address,
-  service: ServiceName,
+  resource: Resource,
   options: AuthOptions,
-): Found {
+): Promise<Authenticated> {
   if (!request.secure) {
     throw authenticationFailed(
       "Authentication scheme Bearer is only taken over HTTPS. Start the server with --cert.",
@@ -123,17 +140,31 @@ function byBearer(
       `Authentication scheme Bearer needs x-ms-version ${BEARER_FROM} or later.`,
     );
   }
-  const identity = verifyBearer(token.trim(), options.oauth, request.receivedMs);
-  if (address.account === null) throw authenticationFailed("There is no such account.");
+  const { accountName, account } = address;
+  const { service } = resource;
+  const use = { service, accountName, domains: account?.domains ?? [] };
+  const identity = await verifyBearer(token.trim(), options.oauth, use, request.receivedMs);
+  if (account === null) throw authenticationFailed("There is no such account.");
+  const narrowed = withSas(request, address, resource, identity);
+  if (narrowed !== null) return narrowed;
   if (service === "file" && request.headers.get("x-ms-file-request-intent") !== "backup") {
     throw new Fault("MissingRequiredHeader", { HeaderName: "x-ms-file-request-intent" });
   }
-  return { access: OWNER, identity };
+  return { ...NO_LIMITS, access: OWNER, identity };
 }
 
-function bySas(request: RestRequest, address: Address, resource: Resource): SasGrant {
+/** `bearer` is whose token came with it. */
+function bySas(
+  request: RestRequest,
+  address: Address,
+  resource: Resource,
+  bearer: Identity | null,
+): SasGrant {
   const { query } = request;
-  if (query.get("skoid") !== undefined) return verifyUserDelegationSas(request, address, resource);
+  refuseRepeatedFields(query);
+  if (query.get("skoid") !== undefined) {
+    return verifyUserDelegationSas(request, address, resource, bearer);
+  }
   if (query.get("ss") !== undefined || query.get("srt") !== undefined) {
     return verifyAccountSas(request, address, resource.service);
   }

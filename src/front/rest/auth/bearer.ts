@@ -1,8 +1,9 @@
-import { constants, createPublicKey, type JsonWebKey, type KeyObject, verify } from "node:crypto";
 import type { Instant } from "../../../base/clock.ts";
-import { Fault } from "../../../base/fault.ts";
-import type { Claims, Jwt } from "./jwt.ts";
-import { parseJwt } from "./jwt.ts";
+import { IssuerKeys } from "./issuer-keys.ts";
+import { keysAtUrl, keysInFile } from "./load-keys.ts";
+import { SERVICE_LETTERS, type ServiceName } from "./resource.ts";
+import { checkSigningKeys, type Jwk } from "./signing-keys.ts";
+import { type Claims, readToken, refused } from "./token.ts";
 import type { Identity } from "./user-delegation-key.ts";
 
 /** Whose bearer tokens are taken. */
@@ -12,33 +13,39 @@ export type OAuth =
   | {
       readonly mode: "issuer";
       readonly issuer: string;
-      /** Null: any of the audiences of storage. */
+      /** Null: storage in general, or the account that is asked for. */
       readonly audience: string | null;
-      readonly keys: readonly SigningKey[];
+      readonly keys: IssuerKeys;
     };
-
-interface SigningKey {
-  readonly id: string | null;
-  readonly algorithm: string | null;
-  readonly key: KeyObject;
-}
 
 /** An issuer as the configuration states it. */
 export interface IssuerSettings {
   readonly issuer: string;
   readonly audience?: string;
-  /** Its public keys, as it publishes them in its JWKS. */
-  readonly keys: readonly Readonly<Record<string, unknown>>[];
+  /** Where its public keys are. */
+  readonly from: KeyPlace;
+}
+
+export type KeyPlace =
+  | { readonly keys: readonly Jwk[] }
+  | { readonly file: string }
+  /** `networks` are those off the internet that the name in the URL may lead to. */
+  | { readonly url: string; readonly networks: readonly string[] };
+
+/** What a token is used for. */
+export interface TokenUse {
+  readonly service: ServiceName;
+  readonly accountName: string;
+  /** Host names that stand for the account. */
+  readonly domains: readonly string[];
 }
 
 /** How far the clocks of issuer, client and server may be apart. */
 const SKEW_MS = 5 * 60_000;
-const RSA_BITS_MIN = 2_048;
 
 const STORAGE = "https://storage.azure.com";
 /** Storage as an application. */
 const STORAGE_ID = "e406a681-f3d4-42a8-90b6-c2b029497af1";
-const ACCOUNT_AUDIENCE = /^https:\/\/[a-z0-9-]{1,63}\.(?:blob|dfs|file|queue|table)\.core\.(.+)$/;
 const CLOUDS = ["windows.net", "usgovcloudapi.net", "chinacloudapi.cn", "cloudapi.de"];
 const AUTHORITY = /^https:\/\/([a-z.-]+)\/[0-9a-f-]{36}\/(?:v2\.0)?$/;
 const AUTHORITY_HOSTS = [
@@ -51,47 +58,43 @@ const AUTHORITY_HOSTS = [
   "login.partner.microsoftonline.cn",
 ];
 
-/** Throws an Error with a sentence for the operator if a key cannot be used. */
-export function issuerOf({ issuer, audience, keys }: IssuerSettings): OAuth {
-  if (keys.length === 0) throw new Error(`The issuer ${issuer} has no signing keys. Give it one.`);
-  return { mode: "issuer", issuer, audience: audience ?? null, keys: keys.map(signingKeyOf) };
+/** Throws an Error with a sentence for the operator if the keys cannot be used. */
+export function issuerOf({ issuer, audience, from }: IssuerSettings): OAuth {
+  return {
+    mode: "issuer",
+    issuer,
+    audience: audience ?? null,
+    keys: new IssuerKeys(loaderOf(issuer, from)),
+  };
 }
 
-function signingKeyOf(jwk: Readonly<Record<string, unknown>>): SigningKey {
-  const id = typeof jwk.kid === "string" ? jwk.kid : null;
-  const named = `The signing key ${id ?? "without a kid"}`;
-  if (jwk.kty !== "RSA" && jwk.kty !== "EC") {
-    throw new Error(`${named} is of type ${jwk.kty}. RSA and EC keys can be used.`);
+function loaderOf(issuer: string, from: KeyPlace) {
+  if ("url" in from) return keysAtUrl(from.url, from.networks);
+  if ("file" in from) return keysInFile(from.file);
+  if (from.keys.length === 0) {
+    throw new Error(`The issuer ${issuer} has no signing keys. Give it one.`);
   }
-  const key = publicKeyOf(jwk, named);
-  const { modulusLength } = key.asymmetricKeyDetails ?? {};
-  if (modulusLength !== undefined && modulusLength < RSA_BITS_MIN) {
-    throw new Error(`${named} has ${modulusLength} bits. It needs ${RSA_BITS_MIN}.`);
-  }
-  return { id, algorithm: typeof jwk.alg === "string" ? jwk.alg : null, key };
-}
-
-function publicKeyOf(jwk: JsonWebKey, named: string): KeyObject {
-  try {
-    return createPublicKey({ key: jwk, format: "jwk" });
-  } catch {
-    throw new Error(`${named} is not a complete public key in JWK form.`);
-  }
+  const keys = checkSigningKeys(from.keys);
+  return async () => keys;
 }
 
 /** Who the token speaks for. Throws a 401 that says why it is not taken. */
-export function verifyBearer(token: string, oauth: OAuth | null, now: Instant): Identity {
+export async function verifyBearer(
+  token: string,
+  oauth: OAuth | null,
+  use: TokenUse,
+  now: Instant,
+): Promise<Identity> {
   if (oauth === null) {
     throw refused(
       "This server takes no bearer tokens. Start it with --oauth, or use a key or SAS.",
     );
   }
-  const jwt = parseJwt(token);
-  if (jwt === null) throw refused("The token is not a signed JSON Web Token.");
-  if (oauth.mode === "issuer") refuseBySigner(jwt, oauth.keys);
-  refuseByAuthority(jwt.claims, oauth);
-  refuseByTime(jwt.claims, now);
-  return identityOf(jwt.claims, oauth);
+  const claims = await readToken(token, oauth.mode === "issuer" ? oauth.keys : null, now);
+  refuseByAuthority(claims, oauth);
+  refuseByAudience(claims, oauth, use);
+  refuseByTime(claims, now);
+  return identityOf(claims, oauth);
 }
 
 /** What a 401 tells in `WWW-Authenticate`: where to get a token, and for what. */
@@ -105,56 +108,10 @@ export function challenge(oauth: OAuth | null): string {
   return `Bearer authorization_uri=${authority}/oauth2/authorize resource_uri=${resource}`;
 }
 
-function refuseBySigner(jwt: Jwt, keys: readonly SigningKey[]): void {
-  const algorithm = textOf(jwt.header, "alg") ?? "none";
-  const id = textOf(jwt.header, "kid");
-  if (jwt.header.has("crit")) throw refused("The token demands an extension (crit).");
-  const candidates = id === null ? keys : keys.filter((key) => key.id === id);
-  if (candidates.length !== 1) {
-    throw refused(
-      id === null
-        ? "The token does not say which key signed it (kid), and the issuer has several."
-        : `The issuer has no single key ${JSON.stringify(id)}. Configure its new keys.`,
-    );
-  }
-  const [signer] = candidates as [SigningKey];
-  if (signer.algorithm !== null && signer.algorithm !== algorithm) {
-    throw refused(`The key is for ${signer.algorithm}, the token is signed with ${algorithm}.`);
-  }
-  if (!isSignedBy(signer.key, algorithm, jwt)) throw refused("The token's signature is not valid.");
-}
-
-/** Only algorithms whose signer alone can sign: never `none`, never one with a shared secret. */
-function isSignedBy(key: KeyObject, algorithm: string, { signed, signature }: Jwt): boolean {
-  const text = Buffer.from(signed, "ascii");
-  const rsa = key.asymmetricKeyType === "rsa";
-  const p256 = key.asymmetricKeyDetails?.namedCurve === "prime256v1";
-  switch (algorithm) {
-    case "RS256":
-    case "RS384":
-    case "RS512":
-      return rsa && verify(`sha${algorithm.slice(2)}`, text, key, signature);
-    case "PS256": {
-      const padding = constants.RSA_PKCS1_PSS_PADDING;
-      return rsa && verify("sha256", text, { key, padding, saltLength: 32 }, signature);
-    }
-    case "ES256":
-      return p256 && verify("sha256", text, { key, dsaEncoding: "ieee-p1363" }, signature);
-    default:
-      throw refused(`Tokens signed with ${JSON.stringify(algorithm)} are not taken.`);
-  }
-}
-
 function refuseByAuthority(claims: Claims, oauth: OAuth): void {
   const issuer = textOf(claims, "iss") ?? "";
   const trusted = oauth.mode === "issuer" ? issuer === oauth.issuer : isAuthority(issuer);
   if (!trusted) throw refused(`The token's issuer, ${JSON.stringify(issuer)}, is not trusted.`);
-  const wanted = oauth.mode === "issuer" ? oauth.audience : null;
-  const audience = claims.get("aud");
-  const meant = (Array.isArray(audience) ? audience : [audience]).some(
-    (one) => typeof one === "string" && (wanted === null ? isStorage(one) : one === wanted),
-  );
-  if (!meant) throw refused(`The token is not for ${wanted ?? STORAGE} (aud).`);
 }
 
 function isAuthority(issuer: string): boolean {
@@ -162,22 +119,42 @@ function isAuthority(issuer: string): boolean {
   return host !== undefined && AUTHORITY_HOSTS.includes(host);
 }
 
-/** All of storage, or one account's endpoint in one of the clouds; with a last slash or without. */
-function isStorage(audience: string): boolean {
-  const plain = audience.endsWith("/") ? audience.slice(0, -1) : audience;
-  if (plain === STORAGE || plain === STORAGE_ID) return true;
-  const cloud = ACCOUNT_AUDIENCE.exec(plain)?.[1];
-  return cloud !== undefined && CLOUDS.includes(cloud);
+/** A token that was made for somebody else must not open anything here, however good it is. */
+function refuseByAudience(claims: Claims, oauth: OAuth, use: TokenUse): void {
+  const named: unknown[] = Array.isArray(claims.aud) ? claims.aud : [claims.aud];
+  const wanted = oauth.mode === "issuer" ? oauth.audience : null;
+  const meant = named.some((one) => {
+    if (typeof one !== "string") return false;
+    return wanted === null ? isStorage(one, use) : one === wanted;
+  });
+  if (meant) return;
+  const others = wanted === null ? ` or for the account ${use.accountName}` : "";
+  throw refused(`The token is not for ${wanted ?? STORAGE}${others} (aud).`);
 }
 
-function refuseByTime(claims: Claims, now: Instant): void {
-  const expiry = claims.get("exp");
-  const start = claims.get("nbf") ?? 0;
-  if (typeof expiry !== "number" || typeof start !== "number") {
-    throw refused("The token does not say until when it is valid (exp).");
+/** All of storage, or this service of this account; with a last slash or without. */
+function isStorage(audience: string, { service, accountName, domains }: TokenUse): boolean {
+  const plain = (audience.endsWith("/") ? audience.slice(0, -1) : audience).toLowerCase();
+  if (plain === STORAGE || plain === STORAGE_ID) return true;
+  if (domains.some((domain) => plain === `https://${domain}`)) return true;
+  return namesOf(service).some((name) =>
+    CLOUDS.some((cloud) => plain === `https://${accountName}.${name}.core.${cloud}`),
+  );
+}
+
+/** Blob and Data Lake are two doors to the same things. */
+function namesOf(service: ServiceName): string[] {
+  const names = Object.entries(SERVICE_LETTERS);
+  return names.filter(([, letter]) => letter === SERVICE_LETTERS[service]).map(([name]) => name);
+}
+
+function refuseByTime({ exp, nbf = 0 }: Claims, now: Instant): void {
+  // JSON can write numbers that are too large to be any: a token with such an end would never end.
+  if (!Number.isFinite(exp) || !Number.isFinite(nbf)) {
+    throw refused("The token does not say until when it is valid (exp and nbf are numbers).");
   }
-  if (now >= expiry * 1000 + SKEW_MS) throw refused("The token has expired.");
-  if (now < start * 1000 - SKEW_MS) throw refused("The token is not valid yet.");
+  if (now >= Number(exp) * 1000 + SKEW_MS) throw refused("The token has expired.");
+  if (now < nbf * 1000 - SKEW_MS) throw refused("The token is not valid yet.");
 }
 
 function identityOf(claims: Claims, oauth: OAuth): Identity {
@@ -193,10 +170,6 @@ function identityOf(claims: Claims, oauth: OAuth): Identity {
 }
 
 function textOf(claims: Claims, name: string): string | null {
-  const value = claims.get(name);
+  const value = claims[name];
   return typeof value === "string" && value !== "" ? value : null;
-}
-
-function refused(reason: string): Fault {
-  return new Fault("InvalidBearerToken", { AuthenticationErrorDetail: reason });
 }

@@ -67,6 +67,17 @@ export function authenticated(
   asked: Asked,
   oauth: OAuth | null = null,
 ): Authenticated {
+  const found = authenticating(service, asked, oauth);
+  assert.ok(!(found instanceof Promise), "only a token takes time");
+  return found;
+}
+
+/** With whatever credentials. */
+export function authenticating(
+  service: ServiceName,
+  asked: Asked,
+  oauth: OAuth | null,
+): Authenticated | Promise<Authenticated> {
   const request = requestOf(asked);
   const address = locate(request.headers.get("host"), request.path, ACCOUNTS);
   return authenticate(request, address, resourceOf(service, address), { oauth });
@@ -82,6 +93,25 @@ export function assertRefused(code: FaultCode, attempt: () => unknown, message?:
     return error.detail.AuthenticationErrorDetail ?? "";
   }
   assert.fail(`not refused: ${message ?? code}`);
+}
+
+/** The same, of what takes time. */
+export async function assertRefusedLater(
+  code: FaultCode,
+  attempt: () => Promise<unknown>,
+  message?: string,
+): Promise<string> {
+  const refused = await attempt().then(
+    () => null,
+    (error: unknown) => ({ error }),
+  );
+  return assertRefused(
+    code,
+    () => {
+      if (refused !== null) throw refused.error;
+    },
+    message,
+  );
 }
 
 export function sign(text: string, key: string = KEY): string {

@@ -43,6 +43,24 @@ export function sasField(query: Query, name: string): string {
   return value;
 }
 
+/** Everything that a SAS of any kind may say. */
+const SAS_FIELDS: ReadonlySet<string> = new Set(
+  (
+    "sv ss srt sp st se sip spr si sr sdd ses sig tn spk srk epk erk rscc rscd rsce rscl rsct " +
+    "skoid sktid skt ske sks skv saoid suoid scid skdutid sduoid srh srq"
+  ).split(" "),
+);
+
+/** Of two values for one field, one would be checked and the other might be believed. */
+export function refuseRepeatedFields({ entries }: Query): void {
+  const seen = new Set<string>();
+  for (const [name] of entries) {
+    if (!SAS_FIELDS.has(name)) continue;
+    if (seen.has(name)) throw authenticationFailed(`${name} is given more than once.`);
+    seen.add(name);
+  }
+}
+
 export function requireSasField(query: Query, name: string): string {
   const value = sasField(query, name);
   if (value === "") throw authenticationFailed(`${name} is mandatory. Cannot be empty.`);

@@ -18,6 +18,8 @@ export interface UserDelegationKey extends Identity {
   /** `b`, `q`, … */
   readonly service: string;
   readonly version: string;
+  /** The tenant of those for whom it signs; "" unless it was asked for them. */
+  readonly delegatedTenantId: string;
   readonly value: Bytes;
 }
 
@@ -32,12 +34,15 @@ export function makeUserDelegationKey(
   expiryMs: Instant,
   service: string,
   version: string,
+  delegatedTenantId = "",
 ): UserDelegationKey {
   const { objectId, tenantId } = identity;
   // JSON keeps the terms apart, whatever they contain.
   const terms = [objectId, tenantId, isoTime(startMs), isoTime(expiryMs), service, version];
+  if (delegatedTenantId !== "") terms.push(delegatedTenantId);
   const value = Buffer.from(secret.mac(JSON.stringify(terms)), "base64");
-  return { objectId, tenantId, startMs, expiryMs, service, version, value };
+  const key = { objectId, tenantId, startMs, expiryMs, service, version };
+  return { ...key, delegatedTenantId, value };
 }
 
 /** A key ends after it starts and is not over yet, and both lie within seven days of now. */

@@ -17,7 +17,11 @@ import {
 import { authenticationFailed, MacKey } from "./signature.ts";
 import { type Row, rowFor, words } from "./signed-fields.ts";
 import { signedResource, signedTime } from "./signed-resource.ts";
-import { makeUserDelegationKey, type UserDelegationKey } from "./user-delegation-key.ts";
+import {
+  type Identity,
+  makeUserDelegationKey,
+  type UserDelegationKey,
+} from "./user-delegation-key.ts";
 
 /** What is signed, line by line. What begins with `@` is taken from what is requested. */
 const HEAD = "sp st se @resource skoid sktid skt ske sks skv";
@@ -50,18 +54,22 @@ const ROWS: Readonly<Record<ServiceName, readonly Row[]>> = {
   table: [],
 };
 
-/** A SAS signed with a user delegation key: good as long as both it and the key are. */
+/**
+ * A SAS signed with a user delegation key: good as long as both it and the key are. `bearer` is
+ * whose token came with it.
+ */
 export function verifyUserDelegationSas(
   request: RestRequest,
   address: Address,
   resource: Resource,
+  bearer: Identity | null,
 ): SasGrant {
   const { query } = request;
   const version = sasVersion(query);
   const row = rowFor(ROWS[resource.service], version);
   const letters = requireSasField(query, "sp");
   requireSasField(query, "se");
-  refuseUnsupported(query);
+  refuseUnsupported(query, row);
   const validity = validityOf(query);
   const key = signingKey(query, address, resource.service);
 
@@ -70,6 +78,7 @@ export function verifyUserDelegationSas(
   refuseBySignature(query, lines.join("\n"), [new MacKey(key.value)]);
   refuseByTime(key, request.receivedMs);
   refuseByTerms(request, validity);
+  refuseByUser(query, bearer);
 
   return {
     access: { kind: "service-sas", letters, policy: null },
@@ -80,16 +89,36 @@ export function verifyUserDelegationSas(
 }
 
 /** What would narrow the token down and is not enforced here must not be ignored. */
-function refuseUnsupported(query: Query): void {
+function refuseUnsupported(query: Query, { fields }: Row): void {
   if (sasField(query, "si") !== "") {
     throw authenticationFailed("A user delegation SAS cannot use a stored access policy (si).");
   }
   if (sasField(query, "suoid") !== "") {
     throw authenticationFailed("This server does not check access for another user (suoid) yet.");
   }
-  if (sasField(query, "sduoid") !== "") {
+  for (const name of words(DELEGATE)) {
+    if (sasField(query, name) !== "" && !fields.includes(name)) {
+      throw authenticationFailed(`${name} is not signed in this version (sv): use a newer one.`);
+    }
+  }
+}
+
+/** A token that is bound to a user is good together with that user's bearer token alone. */
+function refuseByUser(query: Query, bearer: Identity | null): void {
+  const user = sasField(query, "sduoid");
+  const tenant = sasField(query, "skdutid");
+  if (user === "") {
+    if (tenant === "") return;
+    throw authenticationFailed("skdutid is the tenant of a user: say which user with sduoid.");
+  }
+  if (bearer === null) {
     throw authenticationFailed(
       "This token is bound to a user (sduoid): send that user's bearer token with it.",
+    );
+  }
+  if (bearer.objectId !== user || bearer.tenantId !== (tenant || sasField(query, "sktid"))) {
+    throw authenticationFailed(
+      "This token is bound to another user (sduoid, and skdutid or sktid) than the bearer token.",
     );
   }
 }
@@ -117,6 +146,7 @@ function signingKey(query: Query, address: Address, service: ServiceName): UserD
     expiryMs,
     keyService,
     keyVersion,
+    sasField(query, "skdutid"),
   );
 }
 

@@ -19,7 +19,7 @@ export async function handleAppendBlockFromUrl(
   const done = await appendBlockFromUrl(context, {
     ...blobUseOf(call),
     append: appendConditionsOf(headers),
-    source: sourceOf(context, call),
+    source: await sourceOf(context, call),
     range: sourceRangeOf(headers),
     bytesMax: appendBlockBytesMax(call.version),
     digests: sourceDigestsOf(headers),

@@ -22,7 +22,7 @@ export async function handleCopyBlobFromUrl(
     tags: tagsOf(headers),
     copiesTags: copiesTagsOf(headers),
     tier: tierOf(call),
-    source: wholeSourceOf(context, call, KNOWN),
+    source: await wholeSourceOf(context, call, KNOWN),
     digests: sourceDigestsOf(headers),
     metadata: copiedMetadataOf(headers),
     seals: false,

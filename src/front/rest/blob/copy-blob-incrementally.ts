@@ -14,6 +14,6 @@ export async function handleCopyBlobIncrementally(
   refuseBeforePageBlobs(call.version);
   refuseUnsupportedOnWrite(call.request);
   refuseMetadata(call.request.headers);
-  const source = ownBlobOf(context, call);
+  const source = await ownBlobOf(context, call);
   return copyBegun(await copyBlobIncrementally(context, { ...blobUseOf(call), source }));
 }

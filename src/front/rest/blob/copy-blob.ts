@@ -20,7 +20,7 @@ export async function handleCopyBlob(context: BlobFront, call: BlobCall): Promis
     copiesTags: copiesTagsOf(headers),
     tier: tierOf(call),
     priority: rehydratePriorityOf(call),
-    source: wholeSourceOf(context, call, ["x-ms-rehydrate-priority", "x-ms-seal-blob"]),
+    source: await wholeSourceOf(context, call, ["x-ms-rehydrate-priority", "x-ms-seal-blob"]),
     metadata: copiedMetadataOf(headers),
     seals: flagOf(headers, "x-ms-seal-blob"),
   });

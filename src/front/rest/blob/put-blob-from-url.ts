@@ -42,7 +42,7 @@ export async function handlePutBlobFromUrl(
     tags: tagsOf(headers),
     copiesTags: copiesTagsOf(headers),
     tier: tierOf(call),
-    source: wholeSourceOf(context, call, KNOWN),
+    source: await wholeSourceOf(context, call, KNOWN),
     bytesMax: putBlobBytesMax(call.version),
     digests: sourceDigestsOf(headers),
     properties: copiesProperties

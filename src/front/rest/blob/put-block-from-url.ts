@@ -21,7 +21,7 @@ export async function handlePutBlockFromUrl(
     access: call.access,
     blockId: blockIdOf(query),
     leaseId: leaseIdOf(headers),
-    source: sourceOf(context, call),
+    source: await sourceOf(context, call),
     range: sourceRangeOf(headers),
     bytesMax: putBlockBytesMax(call.version),
     digests: sourceDigestsOf(headers),

@@ -32,7 +32,7 @@ export async function handlePutPageFromUrl(
       Reason: `The source's range must be as long as the pages that are written: ${length} bytes.`,
     });
   }
-  const source = sourceOf(context, call);
+  const source = await sourceOf(context, call);
   const digests = sourceDigestsOf(headers);
   return pagesWritten(await putPageFromUrl(context, { ...asked, source, sourceRange, digests }));
 }

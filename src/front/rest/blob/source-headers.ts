@@ -28,19 +28,23 @@ export function sourceOf(
   { sources }: BlobFront,
   call: BlobCall,
   known: readonly string[] = [],
-): Source {
+): Promise<Source> {
   refuseOnSource(call, known);
   return sources.of(call, "blob");
 }
 
 /** The same, for a blob that is made of all of its source. */
-export function wholeSourceOf(front: BlobFront, call: BlobCall, known: readonly string[]): Source {
+export function wholeSourceOf(
+  front: BlobFront,
+  call: BlobCall,
+  known: readonly string[],
+): Promise<Source> {
   refuseHeaders(call.request.headers, without(ON_WHOLE_SOURCES, known));
   return sourceOf(front, call, known);
 }
 
 /** The same, of a blob on this server. */
-export function ownBlobOf({ sources }: BlobFront, call: BlobCall): OwnSource {
+export function ownBlobOf({ sources }: BlobFront, call: BlobCall): Promise<OwnSource> {
   refuseHeaders(call.request.headers, ON_WHOLE_SOURCES);
   refuseOnSource(call, []);
   return sources.ownBlobOf(call);

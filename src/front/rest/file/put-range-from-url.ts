@@ -34,7 +34,7 @@ export async function handlePutRangeFromUrl(
     from,
     until,
     preservesWritten: preservesWritten(headers),
-    source: context.sources.of(call, "file"),
+    source: await context.sources.of(call, "file"),
     sourceRange,
     digests: sourceDigestsOf(headers),
     ifMatchCrc64: crc64Of(headers, "x-ms-source-if-match-crc64"),

@@ -21,7 +21,7 @@ export async function handleRenameDirectory(
   const done = await renameDirectory(context, {
     ...pathAskedOf(call),
     ...renameTermsOf(headers),
-    source: renameSourceOf(call),
+    source: await renameSourceOf(call),
   });
   return { status: 200, headers: changedItemHeaders(done), body: null };
 }

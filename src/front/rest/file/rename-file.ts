@@ -17,7 +17,10 @@ export async function handleRenameFile(
   const done = await renameFile(context, {
     ...pathAskedOf(call),
     ...renameTermsOf(headers),
-    source: { ...renameSourceOf(call), leaseId: leaseIdOf(headers, "x-ms-source-lease-id") },
+    source: {
+      ...(await renameSourceOf(call)),
+      leaseId: leaseIdOf(headers, "x-ms-source-lease-id"),
+    },
     leaseId: leaseIdOf(headers, "x-ms-destination-lease-id"),
     contentType: headers.get("x-ms-content-type") ?? null,
   });

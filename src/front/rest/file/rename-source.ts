@@ -11,9 +11,9 @@ const SHOWN_CHARS_MAX = 200;
 
 /**
  * What a rename moves: a URL of the same share. Who comes with a SAS needs one for the source, too,
- * and it stands in that URL.
+ * and it stands in that URL. One that stands there is never ignored.
  */
-export function renameSourceOf(call: FileCall): PathAsked {
+export async function renameSourceOf(call: FileCall): Promise<PathAsked> {
   const { headers } = call.request;
   const url = requireHeader(headers, SOURCE);
   const request = sourceRequest(call.request, url);
@@ -29,7 +29,10 @@ export function renameSourceOf(call: FileCall): PathAsked {
       path: route.path,
       trailingDots: flagOf(headers, "x-ms-source-allow-trailing-dot"),
     },
-    access: call.access.kind === "owner" ? call.access : call.inner.access(request),
+    access:
+      call.access.kind === "owner" && request.query.get("sig") === undefined
+        ? call.access
+        : await call.inner.access(request),
   };
 }
 
@@ -41,6 +44,11 @@ function sourceRequest(outer: RestRequest, url: string): RestRequest {
     ["host", host],
     ["x-ms-version", outer.version],
   ]);
+  // A SAS that is bound to a user needs the user's token, which is good for any request.
+  const authorization = outer.headers.get("authorization");
+  if (authorization !== undefined && /^bearer /i.test(authorization)) {
+    headers.set("authorization", authorization);
+  }
   return {
     id: outer.id,
     method: "PUT",

@@ -64,7 +64,7 @@ export class CopySources {
     this.#setup = setup;
   }
 
-  of(call: SourceCall, service: ServiceName): Source {
+  async of(call: SourceCall, service: ServiceName): Promise<Source> {
     const { headers } = call.request;
     const url = urlOf(call);
     const named = this.#serviceAt(call, url, service);
@@ -78,7 +78,7 @@ export class CopySources {
   }
 
   /** A blob of this server: nothing else will do. */
-  ownBlobOf(call: SourceCall): OwnSource {
+  async ownBlobOf(call: SourceCall): Promise<OwnSource> {
     const url = urlOf(call);
     if (this.#serviceAt(call, url, "blob") === "blob") return this.#own(call, url, "blob");
     throw new Fault("InvalidSourceBlobUrl", {
@@ -92,14 +92,14 @@ export class CopySources {
     return this.#setup.endpoints.serviceAt(url.authority, url.secure, reached);
   }
 
-  #own(call: SourceCall, url: SourceUrl, service: ServiceName): OwnSource {
+  async #own(call: SourceCall, url: SourceUrl, service: ServiceName): Promise<OwnSource> {
     const protocol = this.#setup.protocols[service];
     if (protocol === undefined) {
       throw invalidHeader(SOURCE_HEADER, publicUrl(url), "Blobs and files can be copied.");
     }
     const request = readRequest(call, url);
     const { headers } = call.request;
-    const { routed, access, path } = judged(() => {
+    const { routed, access, path } = await judgedLater(async () => {
       const address = locate(url.authority, url.path, this.#setup.accounts);
       const { accountName, resourcePath } = address;
       if (accountName !== call.account && call.version < ACROSS_ACCOUNTS_SINCE) {
@@ -110,7 +110,7 @@ export class CopySources {
       const access =
         isOwn && !hasCredentials(request)
           ? OWNER
-          : authenticate(request, address, routed.resource, this.#setup.auth).access;
+          : (await authenticate(request, address, routed.resource, this.#setup.auth)).access;
       const { container, name } = routed.resource;
       return { routed, access, path: `${accountName}/${container}/${name}` };
     });
@@ -127,8 +127,20 @@ function judged<T>(judge: () => T): T {
   try {
     return judge();
   } catch (error) {
-    throw error instanceof Fault ? cannotVerify(error) : error;
+    throw verdictOn(error);
   }
+}
+
+async function judgedLater<T>(judge: () => Promise<T>): Promise<T> {
+  try {
+    return await judge();
+  } catch (error) {
+    throw verdictOn(error);
+  }
+}
+
+function verdictOn(error: unknown): unknown {
+  return error instanceof Fault ? cannotVerify(error) : error;
 }
 
 /** Before, a source was named by the path to it, and lay in the same account. */

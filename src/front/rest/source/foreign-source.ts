@@ -1,8 +1,4 @@
-import type { LookupAddress } from "node:dns";
-import { lookup as systemLookup } from "node:dns";
-import { type IncomingMessage, request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
-import { isIP, type LookupFunction } from "node:net";
+import type { IncomingMessage } from "node:http";
 import type { ByteRange } from "../../../base/byte-range.ts";
 import type { Body, Bytes } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
@@ -13,6 +9,7 @@ import type { SourceGuard } from "./allowed-sources.ts";
 import { cannotVerifyAnswer } from "./cannot-verify.ts";
 import { copyFailure } from "./copy-failure.ts";
 import { objectOf } from "./foreign-object.ts";
+import { ForbiddenAddress, sendGuarded } from "./guarded-request.ts";
 import { publicUrl, type SourceUrl } from "./source-url.ts";
 
 /** What a source elsewhere is granted. */
@@ -91,59 +88,23 @@ export class HttpSource implements ForeignSource {
     throw refusalOf(answer, status);
   }
 
-  #send(method: string, headers: Record<string, string>): Promise<IncomingMessage> {
+  async #send(method: string, headers: Record<string, string>): Promise<IncomingMessage> {
     const { url, guard, limits } = this.#setup;
-    const { hostname, port, host } = new URL(`http${url.secure ? "s" : ""}://${url.authority}`);
-    const request = url.secure ? requestHttps : requestHttp;
-    const literal = hostname.replace(/^\[|\]$/g, "");
-    return new Promise((resolve, reject) => {
-      const asked = request({
-        method,
-        host: literal,
-        port: port || (url.secure ? 443 : 80),
-        path: url.query === "" ? url.path : `${url.path}?${url.query}`,
-        headers: { ...headers, host },
-        agent: false,
-        lookup: guardedLookup(guard),
-        ...(url.secure && isIP(literal) === 0 ? { servername: literal } : {}),
-      });
-      const timer = setTimeout(
-        () => asked.destroy(new Error("no answer in time")),
-        limits.answerMs,
-      );
-      asked.on("response", (answer) => {
-        clearTimeout(timer);
-        // Whoever reads the body is told; who does not read it need not be.
-        answer.on("error", () => {});
-        resolve(answer);
-      });
-      asked.on("error", (error) => {
-        clearTimeout(timer);
-        reject(error instanceof Fault ? error : unreachable(error));
-      });
-      asked.end();
-    });
+    const { secure, authority } = url;
+    const target = url.query === "" ? url.path : `${url.path}?${url.query}`;
+    const { answerMs } = limits;
+    try {
+      return await sendGuarded({ secure, authority, target, method, headers, guard, answerMs });
+    } catch (error) {
+      throw error instanceof ForbiddenAddress ? privateAddress(error) : unreachable(error as Error);
+    }
   }
 }
 
-/** The addresses that are checked are those that are connected to: nobody asks for them again. */
-function guardedLookup(guard: SourceGuard): LookupFunction {
-  return (hostname, options, callback) => {
-    systemLookup(hostname, { family: options.family ?? 0, all: true }, (error, found) => {
-      const [first] = found ?? [];
-      if (error !== null || first === undefined) return callback(error, []);
-      const refused = found.find(({ address }) => !guard.permitsAddress(address));
-      if (refused !== undefined) return callback(privateAddress(hostname, refused), []);
-      if (options.all) callback(null, found);
-      else callback(null, first.address, first.family);
-    });
-  };
-}
-
-function privateAddress(hostname: string, { address }: LookupAddress): Fault {
+function privateAddress({ message }: ForbiddenAddress): Fault {
   return new Fault("CopySourceForbidden", {
     Reason:
-      `${hostname} leads to ${address}, which is not on the internet. If that is meant, add its ` +
+      `${message}. If that is meant, add its ` +
       `network to "copySources.networks" in the configuration file (--config).`,
   });
 }
