@@ -1,28 +1,16 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
+import { serve } from "../source/http-server.fixture.ts";
 import { keysAtUrl, keysInFile } from "./load-keys.ts";
 
 const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const KEY = { ...publicKey.export({ format: "jwk" }), kid: "rsa" };
 const SET = JSON.stringify({ keys: [KEY] });
 const LIMITS = { bytesMax: 10_000, totalMs: 5_000 };
-
-/** A server on this machine, by its address. */
-async function serve(t: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 test("keys are fetched from an address that the operator wrote down", async (t) => {
   const asked: (string | undefined)[] = [];

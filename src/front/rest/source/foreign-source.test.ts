@@ -1,22 +1,11 @@
 import assert from "node:assert/strict";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { Fault, type FaultCode } from "../../../base/fault.ts";
 import { NO_CONDITIONS } from "../../../rules/conditions.ts";
 import type { ForeignLimits } from "./foreign-source.ts";
 import { FOREIGN_LIMITS, ForeignSources } from "./foreign-sources.ts";
+import { serve } from "./http-server.fixture.ts";
 import { parseSourceUrl } from "./source-url.ts";
-
-async function serve(t: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 function sourceAt(url: string, origins: string[], limits: Partial<ForeignLimits> = {}) {
   const sources = new ForeignSources({ origins, networks: [] }, { ...FOREIGN_LIMITS, ...limits });
