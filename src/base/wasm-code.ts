@@ -19,6 +19,8 @@ export const I32_XOR = 0x73;
 export const I32_SHL = 0x74;
 export const I32_SHR_U = 0x76;
 export const I32_ROTL = 0x77;
+export const I64_ADD = 0x7c;
+export const I64_SUB = 0x7d;
 export const I64_MUL = 0x7e;
 export const I64_AND = 0x83;
 export const I64_XOR = 0x85;
@@ -51,6 +53,8 @@ export const pick = (...places: readonly [number, number, number, number]): Code
 ];
 /** Load what lies `offset` bytes behind the address on the stack, as 64 bits. */
 export const loadWord = (offset: number): Code => [0x29, 0, ...count(offset)];
+/** 32 bits of memory, as the low half of 64. */
+export const loadHalfWord = (offset: number): Code => [0x35, 0, ...count(offset)];
 export const load32 = (offset: number): Code => [0x28, 0, ...count(offset)];
 export const store32 = (offset: number): Code => [0x36, 0, ...count(offset)];
 export const loadByte = (offset: number): Code => [0x31, 0, ...count(offset)];
@@ -69,6 +73,15 @@ export const whileTrue = (condition: Code, body: Code): Code => [
   ...body,
   ...[0x0c, 1],
   END,
+  END,
+];
+
+export const ifElse = (condition: Code, then: Code, otherwise: Code): Code => [
+  ...condition,
+  ...[0x04, 0x40],
+  ...then,
+  0x05,
+  ...otherwise,
   END,
 ];
 

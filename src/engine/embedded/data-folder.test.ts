@@ -71,9 +71,9 @@ function registerTests(): void {
   test("a folder of a newer version is refused, with what to do", async (t) => {
     const folder = await newPlace(t);
     await (await openDataFolder(folder)).release();
-    await writeFile(join(folder, "lazuli.json"), '{"format":9}\n');
+    await writeFile(join(folder, "lazuli.json"), '{"format":10}\n');
     const newer =
-      "written by a newer Lazuli \\(format 9\\), this one reads up to 8: install a newer";
+      "written by a newer Lazuli \\(format 10\\), this one reads up to 9: install a newer";
     await assert.rejects(openDataFolder(folder), new RegExp(newer));
     await writeFile(join(folder, "lazuli.json"), "{}");
     await assert.rejects(openDataFolder(folder), /lazuli\.json is damaged/);
@@ -84,7 +84,7 @@ function registerTests(): void {
     await (await openDataFolder(folder)).release();
     await writeFile(join(folder, "lazuli.json"), '{"format":1}\n');
     const earlier =
-      "written by an earlier Lazuli \\(format 1\\), this one reads format 8 only: copy the data .*--location";
+      "written by an earlier Lazuli \\(format 1\\), this one reads format 9 only: copy the data .*--location";
     await assert.rejects(openDataFolder(folder), new RegExp(earlier));
   });
 

@@ -6,7 +6,7 @@ import { makePrivate, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE } from "./private-f
 import { syncFolder } from "./sync-folder.ts";
 
 /** The way data is laid out in a data folder. It rises with every change of it. */
-const FORMAT = 8;
+const FORMAT = 9;
 const FORMAT_FILE = "lazuli.json";
 const ELSEWHERE = "choose another folder with --location";
 

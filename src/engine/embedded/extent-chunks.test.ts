@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { alignedBytes } from "../../base/aligned-bytes.ts";
-import { checksum32 } from "../../base/checksum.ts";
 import { Crc64, crc64 } from "../../base/crc64.ts";
+import { xxh64Low } from "../../base/xxh64.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
 import {
   bytesOnDisk,
@@ -33,7 +33,7 @@ for (const length of [1, 4092, 4093, 50_000, 65_536, 65_537, 200_000]) {
       end += CHECKSUM_BYTES;
     }
     const { checksum } = sumsOf(pages, length, chunkBytes);
-    assert.equal(checksum, isOnlyChunk(chunkBytes) ? checksum32(pages.subarray(0, length)) : 0);
+    assert.equal(checksum, isOnlyChunk(chunkBytes) ? xxh64Low(pages.subarray(0, length), 0) : 0);
     assert.ok(pages.subarray(end).every((byte) => byte === 0));
   });
 

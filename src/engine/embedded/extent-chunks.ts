@@ -1,8 +1,8 @@
 import { PAGE_BYTES, placeInAlignedMemory } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
-import { checksum32, checksum32At } from "../../base/checksum.ts";
 import { clearMemory } from "../../base/clear-memory.ts";
 import { crc64Remainder } from "../../base/crc64.ts";
+import { xxh64Low, xxh64LowAt } from "../../base/xxh64.ts";
 import type { Sums } from "./sum-queue.ts";
 
 /**
@@ -34,19 +34,12 @@ export function isOnlyChunk(chunkBytes: number): boolean {
   return chunkBytes === ONE_CHUNK_BYTES_MAX;
 }
 
-/** Spreads the numbers of extents, which are small, over all bits of a checksum. */
-const EXTENT_FACTOR = 0x9e3779b1;
-
 /**
- * Of the bytes and of the extent's number: a file may have been that of another extent, and what a
- * disk has failed to write over must not pass for what should be there.
+ * Of the bytes, with the extent's number as the seed: a file may have been that of another extent, and
+ * what a disk has failed to write over must not pass for what should be there.
  */
 export function checksumOf(chunk: Bytes, extent: number): number {
-  return ofExtent(checksum32(chunk), extent);
-}
-
-function ofExtent(checksum: number, extent: number): number {
-  return (checksum ^ Math.imul(extent, EXTENT_FACTOR)) >>> 0;
+  return xxh64Low(chunk, extent);
 }
 
 /** The chunks of a batch, in the order of its bytes. */
@@ -64,7 +57,7 @@ export function sealChunks(pages: Bytes, length: number, chunkBytes: number, ext
   let at = isOnlyChunk(chunkBytes) ? length : 0;
   for (let left = length - at; left > 0; left -= chunkBytes) {
     const end = at + Math.min(left, chunkBytes);
-    at = pages.writeUInt32LE(ofExtent(checksum32At(place + at, place + end), extent), end);
+    at = pages.writeUInt32LE(xxh64LowAt(place + at, place + end, extent), end);
   }
   clearMemory(place + at, place + pages.length);
 }
@@ -72,7 +65,7 @@ export function sealChunks(pages: Bytes, length: number, chunkBytes: number, ext
 /** What an address says of the only chunk of its piece; 0 for any other. */
 export function checksumInAddress(pages: Bytes, length: number, chunkBytes: number): number {
   const place = placeInAlignedMemory(pages) as number;
-  return isOnlyChunk(chunkBytes) ? checksum32At(place, place + length) : 0;
+  return isOnlyChunk(chunkBytes) ? xxh64LowAt(place, place + length, 0) : 0;
 }
 
 export function sumsOf(pages: Bytes, length: number, chunkBytes: number): Sums {
