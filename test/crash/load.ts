@@ -8,6 +8,7 @@ import {
   RestError,
 } from "@azure/storage-blob";
 import { CREDENTIAL } from "../sdk/server.ts";
+import { isUnanswered } from "./outage.ts";
 
 /** Inside records, at the edge, and in extents, up to a size that takes a while to arrive. */
 const SIZES = [100, 4_096, 16_384, 16_385, 100_000, 1_500_000];
@@ -55,7 +56,11 @@ export class Writer {
   }
 
   /** Writes until the server is gone. */
-  async write(container: ContainerClient, acknowledge: () => void): Promise<void> {
+  async write(
+    container: ContainerClient,
+    acknowledge: () => void,
+    isOutage = isUnanswered,
+  ): Promise<void> {
     for (;;) {
       const change = this.#nextChange(container);
       const { next } = change;
@@ -64,8 +69,8 @@ export class Writer {
         await abandonBlock(container, this.name);
         await change.make();
       } catch (error) {
-        if (error instanceof RestError && error.statusCode !== undefined) throw error;
-        return;
+        if (isOutage(error)) return;
+        throw error;
       }
       this.#acknowledged = next;
       this.#asked = null;
@@ -159,6 +164,22 @@ export class Writer {
 export function containerAt(url: string): ContainerClient {
   const client = new BlobServiceClient(url, CREDENTIAL, { retryOptions: { maxTries: 1 } });
   return client.getContainerClient("kills");
+}
+
+/** A listing shows the blobs that their writers know, and no others. */
+export async function checkBlobList(
+  container: ContainerClient,
+  writers: readonly Writer[],
+): Promise<void> {
+  const listed: [string, number | undefined][] = [];
+  for await (const { name, properties } of container.listBlobsFlat()) {
+    listed.push([name, properties.contentLength]);
+  }
+  const there = writers.filter(({ length }) => length !== null);
+  assert.deepEqual(
+    listed,
+    there.map(({ name, length }) => [name, length]),
+  );
 }
 
 /** Writes some pages, or clears them. */

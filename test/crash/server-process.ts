@@ -1,5 +1,8 @@
 import { LazuliProcess } from "../command/process.ts";
 
+const SERVICES = ["Blob", "File", "Queue", "Table"] as const;
+type Service = (typeof SERVICES)[number];
+
 /** The real program in a process of its own, to be killed. */
 export interface ServerProcess {
   /** Of the account: `http://127.0.0.1:port/devstoreaccount1` */
@@ -10,27 +13,39 @@ export interface ServerProcess {
   stop(): Promise<number | null>;
 }
 
+/** The same with all that it listens on. */
+export interface WholeServerProcess extends ServerProcess {
+  readonly urls: Readonly<Record<Service, string>>;
+  readonly smbPort: number;
+}
+
 /** `service` is the one whose URL is wanted. */
 export async function startProcess(
   location: string,
   flags: string[] = [],
-  service: "Blob" | "File" | "Queue" | "Table" = "Blob",
+  service: Service = "Blob",
 ): Promise<ServerProcess> {
-  const ports = [
-    "--blobPort",
-    "0",
-    "--queuePort",
-    "0",
-    "--tablePort",
-    "0",
-    "--filePort",
-    "0",
-    "--smbPort",
-    "0",
-  ];
-  const lazuli = new LazuliProcess(["--location", location, ...ports, ...flags]);
+  const lazuli = spawnServer(location, flags);
+  return { url: await lazuli.urlOf(service), ...endings(lazuli) };
+}
+
+/** Rejects with what the server printed if it does not start. */
+export async function startWholeProcess(location: string): Promise<WholeServerProcess> {
+  const lazuli = spawnServer(location, []);
+  const urls: Partial<Record<Service, string>> = {};
+  for (const service of SERVICES) urls[service] = await lazuli.urlOf(service);
+  const smbPort = Number(await lazuli.printed(/^SMB service .* smb:\/\/[^/]*:(\d+)/m));
+  const whole = urls as Record<Service, string>;
+  return { url: whole.Blob, urls: whole, smbPort, ...endings(lazuli) };
+}
+
+function spawnServer(location: string, flags: readonly string[]): LazuliProcess {
+  const ports = ["blob", "queue", "table", "file", "smb"].flatMap((name) => [`--${name}Port`, "0"]);
+  return new LazuliProcess(["--location", location, ...ports, ...flags]);
+}
+
+function endings(lazuli: LazuliProcess): Pick<ServerProcess, "kill" | "stop"> {
   return {
-    url: await lazuli.urlOf(service),
     kill: () => lazuli.kill(),
     async stop() {
       lazuli.signal("SIGTERM");

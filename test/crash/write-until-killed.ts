@@ -9,7 +9,7 @@ const ACKNOWLEDGED_BEFORE_KILL_MAX = 80;
  * noticed, to the number of writes that were acknowledged.
  */
 export async function writeUntilKilled(
-  server: ServerProcess,
+  server: Pick<ServerProcess, "kill">,
   writers: readonly ((acknowledge: () => void) => Promise<void>)[],
 ): Promise<number> {
   const killAfter = randomInt(1, ACKNOWLEDGED_BEFORE_KILL_MAX);

@@ -79,6 +79,11 @@ export class SmbFiles {
     return (await this.client.call(COMMAND.close, body)).status;
   }
 
+  async flush(handle: SmbHandle): Promise<number> {
+    const body = new Writer().u16(24).zeros(6).bytes(handle).done();
+    return (await this.client.call(COMMAND.flush, body)).status;
+  }
+
   async markDeleted(handle: SmbHandle, deletes: boolean): Promise<number> {
     const body = new Writer().u16(33).u8(FILE_INFO).u8(DISPOSITION_CLASS).u32(1).u32(96).u32(0);
     const whole = body

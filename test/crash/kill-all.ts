@@ -1,0 +1,43 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AllServices } from "./all-services.ts";
+import { startWholeProcess } from "./server-process.ts";
+
+export interface Kills {
+  readonly kills: number;
+  readonly acknowledged: number;
+  /** What was lost, or half done: a line each. The first loss ends the run. */
+  readonly lost: readonly string[];
+  /** What servers said that did not start. */
+  readonly failedStarts: readonly string[];
+}
+
+/** Kills the server while clients of all services write, starts it again, and compares. */
+export async function killAll(rounds: number, tell: (line: string) => void): Promise<Kills> {
+  const location = await mkdtemp(join(tmpdir(), "lazuli-kills-"));
+  const clients = new AllServices();
+  const lost: string[] = [];
+  const failedStarts: string[] = [];
+  let kills = 0;
+  try {
+    for (;;) {
+      const server = await startWholeProcess(location).catch((error) => {
+        failedStarts.push(String(error));
+        return null;
+      });
+      if (server === null) break;
+      if (kills === 0) await clients.prepare(server);
+      lost.push(...(await clients.check(server)));
+      const isOver = kills === rounds || lost.length > 0;
+      if (isOver) await server.kill();
+      else await clients.writeUntil(() => server.kill(), server);
+      if (isOver) break;
+      kills++;
+      tell(`${kills} kills, ${clients.acknowledged} writes acknowledged`);
+    }
+  } finally {
+    await rm(location, { recursive: true, force: true });
+  }
+  return { kills, acknowledged: clients.acknowledged, lost, failedStarts };
+}

@@ -1,0 +1,76 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AllServices } from "./all-services.ts";
+import { isUnansweredOrFailed } from "./outage.ts";
+import { PowerDisk } from "./power-disk.ts";
+import { startWholeProcess, type WholeServerProcess } from "./server-process.ts";
+
+export interface PowerCuts {
+  readonly cuts: number;
+  readonly acknowledged: number;
+  /** What was lost, or half done: a line each. The first loss ends the run. */
+  readonly lost: readonly string[];
+  /** What servers said that did not start. */
+  readonly failedStarts: readonly string[];
+}
+
+export interface PowerCutsAsked {
+  readonly cuts: number;
+  /** Of the first cut; each one after that has the next. */
+  readonly seed: number;
+  /** Whether syncs of the disk do anything. If not, acknowledged writes must be lost. */
+  readonly syncs: "honest" | "ignored";
+  readonly tell: (line: string) => void;
+}
+
+/**
+ * Cuts the power of a server's disk while clients of all services write, starts the server on what is
+ * left, and compares that with what was acknowledged. Again and again on the same disk.
+ */
+export async function cutPower({ cuts, seed, syncs, tell }: PowerCutsAsked): Promise<PowerCuts> {
+  const folder = await mkdtemp(join(tmpdir(), "lazuli-power-"));
+  const disk = await PowerDisk.make(folder);
+  const clients = new AllServices();
+  const lost: string[] = [];
+  const failedStarts: string[] = [];
+  let done = 0;
+  try {
+    for (; lost.length + failedStarts.length === 0; done++) {
+      await disk.powerOn();
+      const server = await startOn(disk, failedStarts);
+      if (server !== null) {
+        if (done === 0) await clients.prepare(server);
+        lost.push(...(await clients.check(server)));
+        if (done < cuts && lost.length === 0) {
+          if (syncs === "ignored") await disk.lie();
+          const crash = async () => {
+            const outcome = await disk.cut(seed + done);
+            tell(`seed ${seed + done}: ${outcome}`);
+            await server.kill();
+          };
+          await clients.writeUntil(crash, server, isUnansweredOrFailed);
+        }
+        await server.kill();
+      }
+      await disk.powerOff();
+      if (done === cuts) break;
+    }
+  } finally {
+    await disk.powerOff();
+    await rm(folder, { recursive: true, force: true });
+  }
+  return { cuts: done, acknowledged: clients.acknowledged, lost, failedStarts };
+}
+
+async function startOn(
+  disk: PowerDisk,
+  failedStarts: string[],
+): Promise<WholeServerProcess | null> {
+  try {
+    return await startWholeProcess(join(disk.mountPoint, "data"));
+  } catch (error) {
+    failedStarts.push(String(error));
+    return null;
+  }
+}
