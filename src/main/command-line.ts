@@ -20,6 +20,8 @@ export interface Options {
   /** Null if everything stays in memory. */
   readonly location: string | null;
   readonly memoryBytesMax: number | null;
+  /** Whether to start without acknowledged writes that the write-ahead log has lost. */
+  readonly acceptDataLoss: boolean;
   readonly listen: Readonly<Record<ServiceName, ListenAt>>;
   readonly maxConnections: number | null;
   readonly pathStyleOnly: boolean;
@@ -175,6 +177,7 @@ function readOptions(given: Given, env: Environment): Options {
       ? null
       : (given.text("location") ?? DEFAULT_LOCATION),
     memoryBytesMax: memoryMib === null ? null : memoryMib * MIB,
+    acceptDataLoss: given.has("acceptDataLoss"),
     listen: readListen(given),
     maxConnections: given.number("maxConnections", "a number of connections", 1),
     pathStyleOnly: given.has("disableProductStyleUrl"),
@@ -195,6 +198,11 @@ function refuseContradictions(given: Given): void {
   if (given.has("inMemoryPersistence") && given.has("location")) {
     throw new UsageError(
       "--inMemoryPersistence and --location contradict each other: leave one of them out.",
+    );
+  }
+  if (given.has("inMemoryPersistence") && given.has("acceptDataLoss")) {
+    throw new UsageError(
+      "--acceptDataLoss is about a data folder, and --inMemoryPersistence uses none: leave one of them out.",
     );
   }
   if (given.has("extentMemoryLimit") && !given.has("inMemoryPersistence")) {

@@ -53,6 +53,11 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         value: "MiB",
         help: "Most memory for stored bytes, with --inMemoryPersistence.",
       },
+      {
+        name: "acceptDataLoss",
+        value: null,
+        help: "Start although the write-ahead log has lost acknowledged writes.",
+      },
     ],
   },
   {

@@ -20,6 +20,8 @@ export interface LogFiles {
 export interface Log extends HttpLog {
   /** Something that went wrong while no request was waiting for it. */
   warn(what: string, error: unknown): void;
+  /** Something that whoever runs the server should know. */
+  tell(line: string): void;
   close(): Promise<void>;
 }
 
@@ -40,6 +42,7 @@ export async function openLog(files: LogFiles, terminal: Terminal, clock: Clock)
       const what = requestId === "" ? "a connection" : `request ${requestId}`;
       terminal.err(`${now()} ${what} failed: ${describe(error)}`);
     },
+    tell: (line) => terminal.err(`${now()} ${line}.`),
     warn: (what, error) => terminal.err(`${now()} ${what}: ${describe(error)}`),
     ...(access ? { access: (one) => access(accessLine(one)) } : {}),
     ...(debug ? { debug: (text) => debug(`${now()} ${text}`) } : {}),

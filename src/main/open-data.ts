@@ -3,7 +3,10 @@ import type { Clock } from "../base/clock.ts";
 import { openDataFolder } from "../engine/embedded/data-folder.ts";
 import { isDiskFull } from "../engine/embedded/disk-full.ts";
 import { EmbeddedExtents } from "../engine/embedded/extents.ts";
+import { LOG_BYTES_ENOUGH } from "../engine/embedded/log.ts";
+import type { WalOptions } from "../engine/embedded/recover-wal.ts";
 import { openEmbeddedStore } from "../engine/embedded/store.ts";
+import { WalLossError } from "../engine/embedded/wal-check.ts";
 import { MemoryExtents } from "../engine/memory/extents.ts";
 import { MemoryStore } from "../engine/memory/store.ts";
 import { CacheBreaks } from "../service/file/cache-breaks.ts";
@@ -19,6 +22,7 @@ export interface DataPlace {
   /** Null: in memory. */
   readonly location: string | null;
   readonly memoryBytesMax: number | null;
+  readonly acceptDataLoss?: boolean;
 }
 
 /** What the services work on. */
@@ -33,19 +37,23 @@ export interface Data {
 
 /** Opens the data, and makes the folder if there is none yet. Throws a `StartError`. */
 export async function openData(
-  { location, memoryBytesMax }: DataPlace,
+  { location, memoryBytesMax, acceptDataLoss = false }: DataPlace,
   clock: Clock,
   failStop: FailStop,
+  tell: (line: string) => void = () => {},
 ): Promise<Data> {
   if (location === null) return openMemory(memoryBytesMax, clock);
   try {
-    return await openFolder(resolve(location), clock, failStop);
+    return await openFolder(resolve(location), clock, failStop, { acceptDataLoss, tell });
   } catch (error) {
     throw await startError(error, resolve(location));
   }
 }
 
 const RESTORE = "Restore the data folder from a backup, or choose another one with --location.";
+const ADVICE_ON_LOSS =
+  "Put the log files back where they were, or restore the whole data folder from a backup. " +
+  "To start without the lost writes, add --acceptDataLoss once, then run `lazuli verify`.";
 
 async function startError(error: unknown, folder: string): Promise<StartError> {
   // What the log holds is brought into the database first, and that takes space.
@@ -53,6 +61,9 @@ async function startError(error: unknown, folder: string): Promise<StartError> {
     return new StartError(
       `The data cannot be opened: no space is left for ${folder}. Free some, then start again.`,
     );
+  }
+  if (error instanceof WalLossError) {
+    return new StartError(`The data cannot be opened: ${error.message}. ${ADVICE_ON_LOSS}`);
   }
   const isDamage = error instanceof StoreError && error.kind === "damaged";
   const advice = isDamage ? ` ${RESTORE}` : "";
@@ -68,12 +79,23 @@ function openMemory(bytesMax: number | null, clock: Clock): Data {
   return { store, contents, breaks, warnings: [], close: () => store.close() };
 }
 
-async function openFolder(path: string, clock: Clock, failStop: FailStop): Promise<Data> {
+async function openFolder(
+  path: string,
+  clock: Clock,
+  failStop: FailStop,
+  options: WalOptions,
+): Promise<Data> {
   const undo = new Undo();
   try {
     const folder = await openDataFolder(path);
     undo.add(() => folder.release());
-    const store = await openEmbeddedStore(folder.storeFolder, clock, failStop);
+    const store = await openEmbeddedStore(
+      folder.storeFolder,
+      clock,
+      failStop,
+      LOG_BYTES_ENOUGH,
+      options,
+    );
     undo.add(() => store.close());
     const endOfUse = await findEndOfUse(store);
     const extents = await EmbeddedExtents.open({

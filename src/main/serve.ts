@@ -79,7 +79,7 @@ async function open(
   if (settings.oauth?.mode === "issuer") {
     settings.oauth.keys.onFailure = (error) => log.warn("keys of the issuer", error.message);
   }
-  const data = await openData(settings, around.clock, failStop);
+  const data = await openData(settings, around.clock, failStop, log.tell);
   undo.add(() => data.close());
   for (const warning of data.warnings) log.warn("data folder", warning);
   const epoch = await beginEpoch(data);

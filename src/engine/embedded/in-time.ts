@@ -1,5 +1,7 @@
 /** A write that takes longer than this is taken for one that never ends. */
 export const WRITE_MS_MAX = 60_000;
+/** Timers of a thread that is not busy come sooner than this. */
+const LATE_MS_MAX = 1_000;
 
 /**
  * Watches over writes that come one after the other. One timer serves all of them: to set another for
@@ -7,6 +9,7 @@ export const WRITE_MS_MAX = 60_000;
  */
 export class InTime {
   #timer: NodeJS.Timeout | null = null;
+  #sinceMs = 0;
   #giveUp: () => void = () => {};
 
   /** Rejects if the disk has not answered in time: after some errors lmdb's promises never settle. */
@@ -21,10 +24,18 @@ export class InTime {
   }
 
   #start(): void {
+    this.#sinceMs = performance.now();
     if (this.#timer === null) {
-      this.#timer = setTimeout(() => this.#giveUp(), WRITE_MS_MAX).unref();
+      this.#timer = setTimeout(() => this.#onTimer(), WRITE_MS_MAX).unref();
     } else {
       this.#timer.refresh();
     }
+  }
+
+  /** A timer that comes late shows that this thread was busy: then the answer may wait to be heard. */
+  #onTimer(): void {
+    const lateMs = performance.now() - this.#sinceMs - WRITE_MS_MAX;
+    if (lateMs > LATE_MS_MAX) this.#start();
+    else this.#giveUp();
   }
 }

@@ -11,7 +11,7 @@ import type { Store } from "../../store/store.ts";
 import { lmdbWith } from "./lmdb.fixture.ts";
 import { openLmdb } from "./lmdb.ts";
 import { LOG_BYTES_ENOUGH } from "./log.ts";
-import { openLogFiles } from "./log-file.ts";
+import { findWalFiles } from "./log-file.ts";
 import { EmbeddedStore, openEmbeddedStore } from "./store.ts";
 
 const ROW = key(SPACE.messageTurn, 1);
@@ -49,7 +49,7 @@ test("who takes from the front again and again does not pass what was taken befo
         return entry;
       }),
   });
-  const log = await openLogFiles(folder);
+  const log = await findWalFiles(folder);
   const logBytesEnough = LOG_BYTES_ENOUGH + 4 * KIB;
   const setup = { lmdb, log, folder, clock: systemClock, failStop: assert.fail, logBytesEnough };
   const store = await EmbeddedStore.open(setup);

@@ -1,4 +1,4 @@
-import { constants, type PathLike, write } from "node:fs";
+import { constants, write } from "node:fs";
 import { type FileHandle, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { alignedBytes } from "../../base/aligned-bytes.ts";
@@ -6,6 +6,7 @@ import type { Bytes } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
 import { directIoFlag, SYNC_FLAG } from "./direct-io.ts";
 import { syncFolder } from "./sync-folder.ts";
+import type { FoundWalFile } from "./wal-check.ts";
 
 export const LOG_FILE_NAMES = ["log-0", "log-1"] as const;
 /** What a new file has room for. It grows when that is not enough, and stays as it is. */
@@ -23,27 +24,49 @@ export interface LogFile {
   close(): Promise<void>;
 }
 
-export interface OpenedLog {
-  readonly files: readonly [LogFile, LogFile];
-  /** What was in them. */
-  readonly found: readonly [Bytes, Bytes];
+/** The two files of a store, before anything is done to them. */
+export interface WalFiles {
+  readonly found: readonly [FoundWalFile, FoundWalFile];
+  /** Opens them to be written to, and makes those that are missing. */
+  open(): Promise<readonly [LogFile, LogFile]>;
 }
 
-export async function openLogFiles(folder: string): Promise<OpenedLog> {
-  const flags = constants.O_RDWR | constants.O_CREAT | SYNC_FLAG;
-  const direct = await directIoFlag(folder);
-  const first = await openOne(join(folder, LOG_FILE_NAMES[0]), flags | direct);
-  const second = await openOne(join(folder, LOG_FILE_NAMES[1]), flags | direct);
+/** Reads the files and changes nothing, so that damage is still there to be looked at. */
+export async function findWalFiles(folder: string): Promise<WalFiles> {
+  const [first, second] = LOG_FILE_NAMES.map((name) => join(folder, name)) as [string, string];
+  return {
+    found: [await findOne(first), await findOne(second)],
+    open: () => openLogFiles(folder, first, second),
+  };
+}
+
+async function findOne(path: string): Promise<FoundWalFile> {
+  try {
+    return { path, bytes: await readFile(path), problem: null };
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : String(error);
+    const problem = code === "ENOENT" ? "is missing" : `cannot be read (${code})`;
+    return { path, bytes: null, problem };
+  }
+}
+
+async function openLogFiles(
+  folder: string,
+  first: string,
+  second: string,
+): Promise<readonly [LogFile, LogFile]> {
+  const flags = constants.O_RDWR | constants.O_CREAT | SYNC_FLAG | (await directIoFlag(folder));
+  const files = [await openOne(first, flags), await openOne(second, flags)] as const;
   // The files are synced as they are written, but not the folder that names them.
   await syncFolder(folder);
-  return { files: [first.file, second.file], found: [first.found, second.found] };
+  return files;
 }
 
-async function openOne(path: PathLike, flags: number): Promise<{ file: LogFile; found: Bytes }> {
+async function openOne(path: string, flags: number): Promise<LogFile> {
   const handle = await open(path, flags, 0o600);
   const file = new RealLogFile(handle, (await handle.stat()).size);
   if (file.capacity < FIRST_BYTES) await file.extend(FIRST_BYTES);
-  return { file, found: await readFile(path) };
+  return file;
 }
 
 class RealLogFile implements LogFile {

@@ -126,6 +126,12 @@ export function decodeGroup(secret: LogSecret, bytes: Bytes, at: number): Logged
   };
 }
 
+/** The number of the group that was begun at `at`, whole or not; null if none was. */
+export function numberAt(secret: LogSecret, bytes: Bytes, at: number): number | null {
+  if (at + HEADER_BYTES > bytes.length || bytes.readUInt32LE(at) !== secret.mark) return null;
+  return Number(bytes.readBigUInt64LE(at + NUMBER_AT));
+}
+
 function decodeRecords(bytes: Bytes): LoggedRecord[] {
   const records: LoggedRecord[] = [];
   for (let at = 0; at < bytes.length; ) {

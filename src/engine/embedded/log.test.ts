@@ -4,13 +4,18 @@ import { PAGE_BYTES } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { KIB, MIB } from "../../base/limits.ts";
 import { keyOf } from "../sorted-items.ts";
-import { groupsBehind, Log } from "./log.ts";
+import { Log } from "./log.ts";
 import type { LogFile } from "./log-file.ts";
 import { bytesOfRecord } from "./log-groups.ts";
 import { type Cell, Overlay, valueIn } from "./overlay.ts";
+import { checkWal, type FoundWalFile, type WalFindings, type WalNote } from "./wal-check.ts";
+import { makeWal, WAL_HEADER_BYTES } from "./wal-header.ts";
 
 const BYTES_ENOUGH = 64 * KIB;
 const SECRET = { mark: 0x12345678, seed: 0x9abcdef0 };
+const GENERATIONS = [1, 2] as const;
+/** What the database knows before the first group. */
+const FIRST_NOTE: WalNote = { generations: GENERATIONS, sizes: [2 * MIB, 2 * MIB], group: 0 };
 
 /** A file in memory. */
 class Paper implements LogFile {
@@ -47,7 +52,8 @@ function append(log: Log, number: number, cells: readonly Cell[]): Promise<void>
 /** A log with groups 1 to `count`, each of one record and `pages` pages. */
 async function written(count: number, pages = 1) {
   const files = [new Paper(), new Paper()] as const;
-  const log = new Log(files, SECRET, BYTES_ENOUGH);
+  await makeWal(SECRET, files, GENERATIONS, 1);
+  const log = new Log(files, SECRET, BYTES_ENOUGH, GENERATIONS);
   const value = "x".repeat((pages - 1) * PAGE_BYTES);
   for (let number = 1; number <= count; number++) {
     await append(log, number, [cell(`key ${number}`, value)]);
@@ -55,8 +61,15 @@ async function written(count: number, pages = 1) {
   return { log, files, found: () => files.map(({ bytes }) => bytes) };
 }
 
+function check(through: number, found: readonly Bytes[], note = FIRST_NOTE): WalFindings {
+  const files = found.map((bytes, at) => ({ path: `log-${at}`, bytes, problem: null }));
+  return checkWal(SECRET, through, note, files);
+}
+
 function numbers(through: number, found: readonly Bytes[]): number[] {
-  return groupsBehind(SECRET, through, found).map(({ number }) => number);
+  const { losses, groups } = check(through, found);
+  assert.deepEqual(losses, []);
+  return groups.map(({ number }) => number);
 }
 
 test("groups are read as they were written", async () => {
@@ -70,7 +83,7 @@ test("groups are read as they were written", async () => {
     3,
     names.map((name) => cell(name, name)),
   );
-  const groups = groupsBehind(SECRET, 0, found());
+  const groups = check(0, found()).groups;
   const spelled = groups.map(({ number, lastStamp, records }) => ({
     number,
     lastStamp,
@@ -116,7 +129,7 @@ test("of a value that goes on, a later group has what is new, unless another too
     const changed = change(at + 1);
     await append(log, at + 1, changed === null ? [] : [changed]);
   }
-  const spelled = groupsBehind(SECRET, 0, found()).flatMap(({ records }) =>
+  const spelled = check(0, found()).groups.flatMap(({ records }) =>
     records.map(({ value, isTail }) => [`${value}`, isTail]),
   );
   assert.deepEqual(spelled, [
@@ -143,7 +156,7 @@ test("what lmdb has is left out, and so is what an earlier use of a file has lef
 test("the group that was being written when the power went is not there, wherever that was", async () => {
   for (let pages = 1; pages <= 3; pages++) {
     const { files, found } = await written(4, pages);
-    const start = 3 * pages * PAGE_BYTES;
+    const start = WAL_HEADER_BYTES + 3 * pages * PAGE_BYTES;
     for (let kept = 0; kept < pages * PAGE_BYTES; kept += PAGE_BYTES / 8) {
       const whole = Buffer.from(files[0].bytes);
       files[0].bytes.fill(0, start + kept, start + pages * PAGE_BYTES);
@@ -160,8 +173,8 @@ test("a group that others follow is not given up: the log is damaged", async () 
   await append(log, 7, [cell("k", "v")]);
   const whole = Buffer.from(files[0].bytes);
   for (const group of [0, 2, 4, 5]) {
-    files[0].bytes.writeUInt8(0xee, group * PAGE_BYTES + 40);
-    assert.throws(() => numbers(0, found()), /log of the store is damaged.*restore/);
+    files[0].bytes.writeUInt8(0xee, WAL_HEADER_BYTES + group * PAGE_BYTES + 40);
+    assert.match(check(0, found()).losses.join(), /ends with group \d, but group [67] was written/);
     files[0].bytes = Buffer.from(whole);
   }
   assert.deepEqual(numbers(0, found()), [1, 2, 3, 4, 5, 6, 7]);
@@ -169,7 +182,7 @@ test("a group that others follow is not given up: the log is damaged", async () 
 
 test("damage to what lmdb has already does not matter", async () => {
   const { files, found } = await written(4);
-  files[0].bytes.writeUInt8(0xee, 40);
+  files[0].bytes.writeUInt8(0xee, WAL_HEADER_BYTES + 40);
   assert.deepEqual(numbers(4, found()), []);
 });
 
@@ -181,10 +194,94 @@ test("what a client sent cannot pass for a group: it does not know the secret", 
   for (const secret of guessed) {
     const { files, log, found } = await written(2);
     const other = [new Paper(), new Paper()] as const;
-    const forged = new Log(other, secret, BYTES_ENOUGH);
+    const forged = new Log(other, secret, BYTES_ENOUGH, GENERATIONS);
     await append(forged, 3, [cell("key 1", "forged")]);
-    other[0].bytes.copy(files[0].bytes, 2 * PAGE_BYTES, 0, PAGE_BYTES);
+    const end = WAL_HEADER_BYTES + 2 * PAGE_BYTES;
+    const page = [WAL_HEADER_BYTES, WAL_HEADER_BYTES + PAGE_BYTES] as const;
+    other[0].bytes.copy(files[0].bytes, end, ...page);
     assert.deepEqual(numbers(0, found()), [1, 2]);
     await log.close();
   }
 });
+
+/** A log with six groups in one file and two in the other, as the database knows it. */
+async function twoFiles() {
+  const { log, files, found } = await written(6);
+  log.turn();
+  for (const number of [7, 8]) await append(log, number, [cell("k", "v")]);
+  return { log, files, found, note: log.noteAt(8) };
+}
+
+test("a log file that is missing, cut, overwritten or older than known is noticed", async () => {
+  const { log, files, found, note } = await twoFiles();
+  const [first, second] = found() as [Bytes, Bytes];
+  const older = Buffer.from(first);
+  assert.deepEqual(note.generations, [3, 4]);
+  assert.deepEqual(check(0, [first, second], note).losses, []);
+  assert.match(losses([null, second], note), /log-0 is gone/);
+  assert.match(losses([first.subarray(0, MIB), second], note), /log-0 is cut short \(1048576 of/);
+  assert.match(losses([Buffer.alloc(0), second], note), /log-0 is cut short \(0 of/);
+  assert.match(losses([Buffer.alloc(first.length), second], note), /log-0 does not begin as/);
+  assert.match(losses([first, Buffer.alloc(first.length, 1)], note), /log-1 does not begin as/);
+  log.turn();
+  await append(log, 9, [cell("k", "v")]);
+  assert.match(
+    losses([older, second], log.noteAt(9)),
+    /log-0 is an older copy \(generation 3, 5 is/,
+  );
+  const begun = Buffer.from(second);
+  log.turn();
+  await append(log, 10, [cell("k", "v")]);
+  log.turn();
+  await append(log, 11, [cell("k", "v")]);
+  const both = [files[0].bytes, begun];
+  assert.match(losses(both, FIRST_NOTE, 9), /log-1 is an older copy: the files do not belong/);
+});
+
+test("an older copy with the same beginning is noticed by the last group that is known", async () => {
+  const { log, files, found } = await written(3);
+  const older = found().map((bytes) => Buffer.from(bytes));
+  for (const number of [4, 5]) await append(log, number, [cell("k", "v")]);
+  assert.deepEqual(check(0, older, log.noteAt(3)).losses, []);
+  assert.match(losses(older, log.noteAt(5)), /ends with group 3, but group 5 was written/);
+  files[0].bytes.fill(0, WAL_HEADER_BYTES + PAGE_BYTES);
+  assert.match(losses(found(), log.noteAt(5)), /ends with group 1, but group 5 was written/);
+});
+
+test("a header tells that all groups before it were durable", async () => {
+  const { files, found } = await twoFiles();
+  files[0].bytes.fill(0, WAL_HEADER_BYTES);
+  files[1].bytes.fill(0, WAL_HEADER_BYTES);
+  assert.match(losses(found(), FIRST_NOTE), /ends with group 0, but group 6 was written/);
+});
+
+test("a damaged last group looks like a torn write, and is told apart from none", async () => {
+  const { files, found } = await written(3);
+  assert.equal(check(0, found()).tornGroup, null);
+  files[0].bytes.writeUInt8(0xee, WAL_HEADER_BYTES + 2 * PAGE_BYTES + 40);
+  const { losses, groups, tornGroup } = check(0, found());
+  assert.deepEqual([losses, groups.length, tornGroup], [[], 2, 3]);
+});
+
+test("a power cut within the first write to a file leaves the old header or the new one", async () => {
+  const { log, files, found, note } = await twoFiles();
+  const before = Buffer.from(files[0].bytes);
+  log.turn();
+  await append(log, 9, [cell("k", "v")]);
+  const after = Buffer.from(files[0].bytes);
+  // The database has the first six groups, else the file would not have been begun anew.
+  after.copy(files[0].bytes, 0, 0, WAL_HEADER_BYTES);
+  before.copy(files[0].bytes, WAL_HEADER_BYTES, WAL_HEADER_BYTES);
+  assert.deepEqual(check(6, found(), note).losses, []);
+  before.copy(files[0].bytes, 0, 0, WAL_HEADER_BYTES);
+  after.copy(files[0].bytes, WAL_HEADER_BYTES, WAL_HEADER_BYTES);
+  const { losses, groups } = check(6, found(), note);
+  assert.deepEqual([losses, groups.map(({ number }) => number)], [[], [7, 8, 9]]);
+});
+
+function losses(found: readonly (Bytes | null)[], note: WalNote, through = 0): string {
+  const files = found.map((bytes, at): FoundWalFile => {
+    return { path: `log-${at}`, bytes, problem: bytes === null ? "is gone" : null };
+  });
+  return checkWal(SECRET, through, note, files).losses.join("; ");
+}

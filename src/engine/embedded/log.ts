@@ -3,20 +3,16 @@ import type { Bytes } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
 import { Slabs } from "../../base/slabs.ts";
 import type { LogFile } from "./log-file.ts";
-import {
-  bytesOfGroup,
-  decodeGroup,
-  encodeGroup,
-  type LoggedGroup,
-  type LogSecret,
-} from "./log-groups.ts";
+import { bytesOfGroup, encodeGroup, type LogSecret } from "./log-groups.ts";
 import type { Cell } from "./overlay.ts";
+import type { WalNote } from "./wal-check.ts";
+import { encodeWalHeader, WAL_HEADER_BYTES } from "./wal-header.ts";
 
 /** A file that holds so much is left to lmdb, and the other one is written to. */
 export const LOG_BYTES_ENOUGH = 32 * MIB;
 /** At most so many times that while lmdb is still busy with the other one. */
 export const LOG_GROWTH_MAX = 2;
-const SLAB_BYTES = MIB;
+const SLAB_BYTES = MIB + WAL_HEADER_BYTES;
 
 const slabs = new Slabs(SLAB_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
 
@@ -28,14 +24,30 @@ export class Log {
   readonly #files: readonly [LogFile, LogFile];
   readonly #secret: LogSecret;
   readonly #bytesEnough: number;
-  #current: 0 | 1 = 0;
-  #position = 0;
+  /** In the headers of the files. */
+  readonly #generations: [number, number];
+  #current: 0 | 1;
+  #position = WAL_HEADER_BYTES;
   readonly #slab = slabs.take();
 
-  constructor(files: readonly [LogFile, LogFile], secret: LogSecret, bytesEnough: number) {
+  constructor(
+    files: readonly [LogFile, LogFile],
+    secret: LogSecret,
+    bytesEnough: number,
+    generations: readonly [number, number],
+  ) {
     this.#files = files;
     this.#secret = secret;
     this.#bytesEnough = bytesEnough;
+    this.#generations = [...generations];
+    // Everything in both is in lmdb: the one that was begun first is begun anew.
+    this.#current = generations[0] < generations[1] ? 0 : 1;
+  }
+
+  /** What the database is to know of the log. `group` was appended last, and is durable. */
+  noteAt(group: number): WalNote {
+    const sizes: WalNote["sizes"] = [this.#files[0].capacity, this.#files[1].capacity];
+    return { generations: [...this.#generations], sizes, group };
   }
 
   get hasEnough(): boolean {
@@ -50,7 +62,7 @@ export class Log {
   /** Whether this file may grow until such a group fits. */
   mayGrowFor(bytesOfRecords: number): boolean {
     const bytes = this.#position + bytesOfGroup(bytesOfRecords);
-    return this.#position === 0 || bytes <= LOG_GROWTH_MAX * this.#bytesEnough;
+    return this.#isEmpty || bytes <= LOG_GROWTH_MAX * this.#bytesEnough;
   }
 
   async growFor(bytesOfRecords: number): Promise<void> {
@@ -59,20 +71,29 @@ export class Log {
 
   /** Resolves once the group, which must fit, is durable. */
   append(number: number, lastStamp: bigint, cells: readonly Cell[], bytesOfRecords: number) {
-    const size = bytesOfGroup(bytesOfRecords);
+    // The header goes with the first group, so that it costs no write of its own.
+    const headerBytes = this.#isEmpty ? WAL_HEADER_BYTES : 0;
+    const size = headerBytes + bytesOfGroup(bytesOfRecords);
     const room = size <= SLAB_BYTES ? this.#slab : Buffer.allocUnsafeSlow(size);
-    const group = encodeGroup(this.#secret, number, lastStamp, cells, room);
-    const position = this.#position;
+    if (headerBytes > 0) {
+      const generation = Math.max(...this.#generations) + 1;
+      this.#generations[this.#current] = generation;
+      encodeWalHeader(this.#secret, { generation, firstGroup: number }, room);
+    }
+    const behind = room.subarray(headerBytes);
+    const group = encodeGroup(this.#secret, number, lastStamp, cells, behind);
+    const written = room.subarray(0, headerBytes + group.length);
+    const position = this.#position - headerBytes;
     this.#position += group.length;
     return room === this.#slab
-      ? this.#file.write(group, position)
-      : this.#writeLarge(this.#file, group, position);
+      ? this.#file.write(written, position)
+      : this.#writeLarge(this.#file, written, position);
   }
 
   /** Goes on at the beginning of the other file, of which everything is in lmdb. */
   turn(): void {
     this.#current = this.#current === 0 ? 1 : 0;
-    this.#position = 0;
+    this.#position = WAL_HEADER_BYTES;
   }
 
   async close(): Promise<void> {
@@ -92,55 +113,11 @@ export class Log {
     return this.#position + bytesOfGroup(bytesOfRecords) + PAGE_BYTES;
   }
 
+  get #isEmpty(): boolean {
+    return this.#position === WAL_HEADER_BYTES;
+  }
+
   get #file(): LogFile {
     return this.#files[this.#current];
   }
-}
-
-/** Groups that are in the files and not in lmdb, which has all up to `through`, in their order. */
-export function groupsBehind(
-  secret: LogSecret,
-  through: number,
-  found: readonly Bytes[],
-): LoggedGroup[] {
-  const rows = found.map((bytes) => rowOfGroups(secret, bytes, through));
-  const groups = rows.flat().filter(({ number }) => number > through);
-  groups.sort((a, b) => a.number - b.number);
-  groups.forEach(({ number }, at) => {
-    if (number !== through + 1 + at) throw damaged(`group ${through + 1 + at} is missing`);
-  });
-  return groups;
-}
-
-/**
- * The groups from the beginning of a file on, up to the one that was being written when the process
- * ended, or to what is left from an earlier use of the file.
- */
-function rowOfGroups(secret: LogSecret, bytes: Bytes, through: number): LoggedGroup[] {
-  const groups: LoggedGroup[] = [];
-  let last = 0;
-  let at = 0;
-  for (;;) {
-    const group = decodeGroup(secret, bytes, at);
-    if (group === null || (last > 0 && group.number !== last + 1)) break;
-    groups.push(group);
-    last = group.number;
-    at += group.bytesOnDisk;
-  }
-  refuseGap(secret, bytes, at, Math.max(last, through));
-  return groups;
-}
-
-/** Groups are written one after the other: a later one behind a broken one means that it was whole. */
-function refuseGap(secret: LogSecret, bytes: Bytes, from: number, last: number): void {
-  for (let at = from; at < bytes.length; at += PAGE_BYTES) {
-    const group = decodeGroup(secret, bytes, at);
-    if (group !== null && group.number > last) throw damaged(`a group before ${group.number}`);
-  }
-}
-
-function damaged(what: string): Error {
-  return new Error(
-    `the log of the store is damaged (${what}): restore the data folder from a backup`,
-  );
 }

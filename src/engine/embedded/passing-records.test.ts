@@ -8,11 +8,14 @@ import { systemClock } from "../../base/clock.ts";
 import { key, PASSING_SPACES, SPACE } from "../../base/keys.ts";
 import type { Store } from "../../store/store.ts";
 import { openLmdb } from "./lmdb.ts";
-import { groupsBehind, LOG_BYTES_ENOUGH } from "./log.ts";
-import { type LogFile, openLogFiles } from "./log-file.ts";
+import { LOG_BYTES_ENOUGH } from "./log.ts";
+import { findWalFiles, type LogFile } from "./log-file.ts";
 import { SealedRecords } from "./sealed-records.ts";
 import { logSecretOf } from "./settled-records.ts";
 import { EmbeddedStore, openEmbeddedStore } from "./store.ts";
+import { walWith } from "./store-parts.fixture.ts";
+import { checkWal } from "./wal-check.ts";
+import { readWalNote } from "./wal-notes.ts";
 
 const PASSING = key(SPACE.opens, 1);
 const LASTING = key(SPACE.file, 1);
@@ -21,8 +24,7 @@ const LASTING = key(SPACE.file, 1);
 async function slow(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-passing-"));
   const held: (() => void)[] = [];
-  let isSlow = true;
-  const { files, found } = await openLogFiles(folder);
+  let isSlow = false;
   const slowed = (file: LogFile): LogFile => ({
     capacity: file.capacity,
     write: async (bytes: Bytes, position: number) => {
@@ -34,12 +36,13 @@ async function slow(t: TestContext) {
   });
   const store = await EmbeddedStore.open({
     lmdb: await openLmdb(folder),
-    log: { files: [slowed(files[0]), slowed(files[1])], found },
+    log: await walWith(folder, slowed),
     folder,
     clock: systemClock,
     failStop: assert.fail,
     logBytesEnough: LOG_BYTES_ENOUGH,
   });
+  isSlow = true;
   t.after(async () => {
     isSlow = false;
     answerAll(held);
@@ -114,14 +117,13 @@ test("what lasts takes along what was written before it, and what is written wit
   const passing = [...PASSING_SPACES].map((space) => key(space, 7));
   for (const at of passing) await set(store, at, "before");
   await set(store, LASTING, "file");
-  const copy = await openLogFiles(folder);
+  const { found } = await findWalFiles(folder);
   const lmdb = await openLmdb(folder);
-  const secret = await logSecretOf(lmdb, new SealedRecords(lmdb));
+  const records = new SealedRecords(lmdb);
+  const secret = await logSecretOf(lmdb, records);
+  const { groups } = checkWal(secret, 0, readWalNote(records), found);
   await lmdb.close();
-  const keys = groupsBehind(secret, 0, copy.found).flatMap(({ records }) =>
-    records.map(({ key }) => key),
-  );
+  const keys = groups.flatMap((group) => group.records.map(({ key }) => key));
   assert.deepEqual(keys.map(String), [...passing, LASTING].map(String));
-  for (const file of copy.files) await file.close();
   await store.close();
 });

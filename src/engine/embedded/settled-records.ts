@@ -121,7 +121,7 @@ function encodeMilestone({ group, lastStamp }: Milestone): Bytes {
 }
 
 /** Runs in lmdb's write transaction, which is committed when `run` returns. */
-async function commit(lmdb: Lmdb, run: () => void, inTime = new InTime()): Promise<void> {
+export async function commit(lmdb: Lmdb, run: () => void, inTime = new InTime()): Promise<void> {
   let failure: unknown = null;
   const committed = lmdb.transaction(() => {
     // lmdb makes two promises of one commit. A failure of this one would go unhandled.

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,10 +9,8 @@ import { systemClock } from "../../base/clock.ts";
 import type { StoreError } from "../../store/store.ts";
 import { lmdbWith } from "./lmdb.fixture.ts";
 import { type Lmdb, openLmdb } from "./lmdb.ts";
-import { type LogFile, openLogFiles } from "./log-file.ts";
-import { SealedRecords } from "./sealed-records.ts";
-import { logSecretOf } from "./settled-records.ts";
-import { EmbeddedStore } from "./store.ts";
+import { findWalFiles, type LogFile, type WalFiles } from "./log-file.ts";
+import { EmbeddedStore, openEmbeddedStore } from "./store.ts";
 
 /** What is to be replaced of lmdb and of each file of the log. */
 export interface StoreParts {
@@ -22,14 +21,13 @@ export interface StoreParts {
 /** A store of which some parts are replaced, for the time of one test. */
 export async function storeWith(t: TestContext, parts: StoreParts, logBytesEnough: number) {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-store-"));
-  const real = await openLmdb(folder);
   // What only a new store writes does not count.
-  await logSecretOf(real, new SealedRecords(real));
-  const { files, found } = await openLogFiles(folder);
+  await (await openEmbeddedStore(folder, systemClock, assert.fail)).close();
+  const real = await openLmdb(folder);
   const stops: StoreError[] = [];
   const store = await EmbeddedStore.open({
     lmdb: lmdbWith(real, parts.lmdb?.(real) ?? {}),
-    log: { files: [replaced(files[0], parts), replaced(files[1], parts)], found },
+    log: await walWith(folder, (file) => replaced(file, parts)),
     folder,
     clock: systemClock,
     failStop: (error) => stops.push(error),
@@ -41,6 +39,21 @@ export async function storeWith(t: TestContext, parts: StoreParts, logBytesEnoug
     await rm(folder, { recursive: true });
   });
   return { store, stops, folder };
+}
+
+/** The log of a folder, with a file of the test's in the place of each of its own. */
+export async function walWith(
+  folder: string,
+  replace: (file: LogFile) => LogFile,
+): Promise<WalFiles> {
+  const { found, open } = await findWalFiles(folder);
+  return {
+    found,
+    open: async () => {
+      const [first, second] = await open();
+      return [replace(first), replace(second)];
+    },
+  };
 }
 
 function replaced(file: LogFile, parts: StoreParts): LogFile {

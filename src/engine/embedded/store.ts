@@ -11,57 +11,57 @@ import {
 } from "../../store/store.ts";
 import { BodyTransaction, BodyView, runBody } from "../body-view.ts";
 import { KeptStretches } from "../kept-stretches.ts";
-import { nameOf } from "../sorted-items.ts";
 import { isDiskFull } from "./disk-full.ts";
 import { Group } from "./group.ts";
 import { InTime } from "./in-time.ts";
 import { LayeredState } from "./layered-state.ts";
 import { type Lmdb, openLmdb } from "./lmdb.ts";
-import { groupsBehind, LOG_BYTES_ENOUGH, Log } from "./log.ts";
-import { type OpenedLog, openLogFiles } from "./log-file.ts";
-import { bytesOfRecord, type LoggedRecord, type LogSecret } from "./log-groups.ts";
-import { Overlay } from "./overlay.ts";
+import { LOG_BYTES_ENOUGH, type Log } from "./log.ts";
+import { findWalFiles } from "./log-file.ts";
+import { bytesOfRecord } from "./log-groups.ts";
+import type { Overlay } from "./overlay.ts";
+import { type RecoverWal, recoverWal, type WalOptions } from "./recover-wal.ts";
 import { SealedRecords } from "./sealed-records.ts";
 import {
   isMerelyFull,
   LONG_STEPS,
-  logSecretOf,
   type Milestone,
-  readMilestone,
   SHORT_STEPS,
   settle,
 } from "./settled-records.ts";
+import { WalNotes, writeWalNote } from "./wal-notes.ts";
 
 /** Records go from the log to lmdb when there are so many: each takes some memory of its own. */
 const RECORDS_ENOUGH = 50_000;
 /** Records that nobody waits for are written with the next ones, or when there are so many. */
 const UNWANTED_BYTES_MAX = MIB;
 
-/** Opens the store in a folder that is there and belongs to this process alone. */
+/**
+ * Opens the store in a folder that is there and belongs to this process alone. Throws a `WalLossError`,
+ * and leaves the log as it is, if acknowledged writes are missing in it.
+ */
 export async function openEmbeddedStore(
   folder: string,
   clock: Clock,
   failStop: FailStop,
   logBytesEnough = LOG_BYTES_ENOUGH,
+  options?: WalOptions,
 ): Promise<Store> {
   const lmdb = await openLmdb(folder);
   try {
-    const log = await openLogFiles(folder);
-    return await EmbeddedStore.open({ lmdb, log, folder, clock, failStop, logBytesEnough });
+    const log = await findWalFiles(folder);
+    const parts = { lmdb, log, folder, clock, failStop, logBytesEnough };
+    return await EmbeddedStore.open({ ...parts, ...options });
   } catch (error) {
     await lmdb.close();
     throw error;
   }
 }
 
-export interface EmbeddedStoreSetup {
-  readonly lmdb: Lmdb;
-  readonly log: OpenedLog;
+export interface EmbeddedStoreSetup extends RecoverWal {
   readonly folder: string;
   readonly clock: Clock;
   readonly failStop: FailStop;
-  /** Records go from the log to lmdb when they take so much of it. */
-  readonly logBytesEnough: number;
 }
 
 /**
@@ -79,6 +79,10 @@ export class EmbeddedStore implements Store {
   readonly #state: LayeredState;
   readonly #kept = new KeptStretches();
   readonly #inTime = new InTime();
+  readonly #notes = new WalNotes(
+    (note) => writeWalNote(this.#lmdb, this.#records, note),
+    (error) => void this.#failUnlessFull(error),
+  );
   #lastStamp: Stamp;
   /** Has got all that was written since the one before it left for the disk. */
   #gathering: Group;
@@ -102,10 +106,10 @@ export class EmbeddedStore implements Store {
   #callsUnderWay = 0;
   #onLastCall: () => void = () => {};
 
-  private constructor(setup: EmbeddedStoreSetup, secret: LogSecret, milestone: Milestone) {
+  private constructor(setup: EmbeddedStoreSetup, log: Log, milestone: Milestone) {
     this.#lmdb = setup.lmdb;
     this.#records = new SealedRecords(setup.lmdb);
-    this.#log = new Log(setup.log.files, secret, setup.logBytesEnough);
+    this.#log = log;
     this.#folder = setup.folder;
     this.#clock = setup.clock;
     this.#failStop = setup.failStop;
@@ -117,18 +121,8 @@ export class EmbeddedStore implements Store {
 
   /** First of all lmdb gets what an earlier process has left in the log. */
   static async open(setup: EmbeddedStoreSetup): Promise<EmbeddedStore> {
-    const records = new SealedRecords(setup.lmdb);
-    const secret = await logSecretOf(setup.lmdb, records);
-    let milestone = readMilestone(records);
-    const groups = groupsBehind(secret, milestone.group, setup.log.found);
-    const overlay = new Overlay();
-    for (const group of groups) {
-      for (const record of group.records) replay(overlay, record);
-      milestone = { group: group.number, lastStamp: group.lastStamp };
-    }
-    if (groups.length > 0) await settle(setup.lmdb, records, overlay, milestone, LONG_STEPS);
-    overlay.release();
-    return new EmbeddedStore(setup, secret, milestone);
+    const { log, milestone } = await recoverWal(setup);
+    return new EmbeddedStore(setup, log, milestone);
   }
 
   async read<T>(body: (view: View) => T): Promise<T> {
@@ -183,6 +177,7 @@ export class EmbeddedStore implements Store {
     if (!this.#failed) await this.#settleAll();
     // After a failure the disk may never answer again.
     if (this.#failed) return;
+    await this.#notes.stop();
     await this.#log.close();
     await this.#lmdb.close();
   }
@@ -287,6 +282,7 @@ export class EmbeddedStore implements Store {
       this.#durable = group.number;
       this.#writing = null;
       group.succeed();
+      this.#notes.reached(this.#log.noteAt(group.number));
       if (turned !== null) this.#settling = this.#settle(turned, milestone);
       if (this.#gathering.isWanted) this.#want();
     } catch (error) {
@@ -318,6 +314,11 @@ export class EmbeddedStore implements Store {
         this.#fail(error);
       }
     }
+  }
+
+  /** A note that found no space is followed by others. */
+  async #failUnlessFull(error: unknown): Promise<void> {
+    if (!(await isMerelyFull(this.#lmdb, this.#folder, error))) this.#fail(error);
   }
 
   /** Whoever needs room in the log waits for this, and may be one of those who prepare. */
@@ -403,11 +404,6 @@ type Ran<T> =
 function resultOf<T>(ran: Ran<T>): T {
   if (ran.isRefused) throw ran.reason;
   return ran.result;
-}
-
-function replay(overlay: Overlay, { key, value, isTail }: LoggedRecord): void {
-  if (isTail && value !== null) overlay.extend(nameOf(key), value, 0, 0);
-  else overlay.set(nameOf(key), value, 0, 0);
 }
 
 function bytesOf(tx: BodyTransaction): number {

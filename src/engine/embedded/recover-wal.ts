@@ -1,0 +1,116 @@
+import { nameOf } from "../sorted-items.ts";
+import type { Lmdb } from "./lmdb.ts";
+import { Log } from "./log.ts";
+import type { LogFile, WalFiles } from "./log-file.ts";
+import type { LoggedRecord, LogSecret } from "./log-groups.ts";
+import { Overlay } from "./overlay.ts";
+import { SealedRecords } from "./sealed-records.ts";
+import {
+  LONG_STEPS,
+  logSecretOf,
+  type Milestone,
+  readMilestone,
+  settle,
+} from "./settled-records.ts";
+import { checkWal, type WalFindings, WalLossError, type WalNote } from "./wal-check.ts";
+import { makeWal } from "./wal-header.ts";
+import { readWalNote, writeWalNote } from "./wal-notes.ts";
+
+/** What a start does about damage. */
+export interface WalOptions {
+  /** Goes on without acknowledged writes that the log has lost. */
+  readonly acceptDataLoss: boolean;
+  /** Takes a line about what was left out. */
+  readonly tell: (line: string) => void;
+}
+
+export interface RecoverWal extends Partial<WalOptions> {
+  readonly lmdb: Lmdb;
+  readonly log: WalFiles;
+  /** Records go from the log to lmdb when they take so much of it. */
+  readonly logBytesEnough: number;
+}
+
+/**
+ * Brings what an earlier process has left in the log into lmdb, and opens the log to be written to.
+ * Throws a `WalLossError` before anything is changed if acknowledged writes are missing.
+ */
+export async function recoverWal(setup: RecoverWal): Promise<{ log: Log; milestone: Milestone }> {
+  const { lmdb } = setup;
+  const records = new SealedRecords(lmdb);
+  const secret = await logSecretOf(lmdb, records);
+  const note = readWalNote(records);
+  const before = readMilestone(records);
+  const findings = checkWal(secret, before.group, note, setup.log.found);
+  judge(findings, setup);
+  const milestone = await settleFound(lmdb, records, findings, before);
+  const files = await setup.log.open();
+  let generations = generationsOf(findings);
+  if (note === null || isLossy(findings)) {
+    const last = Math.max(...generations, ...(note?.generations ?? []));
+    generations = [last + 1, last + 2];
+    const made = await remakeWal(secret, files, generations, milestone.group);
+    await writeWalNote(lmdb, records, made);
+  }
+  return { log: new Log(files, secret, setup.logBytesEnough, generations), milestone };
+}
+
+/** Throws if acknowledged writes are missing, unless that is accepted. */
+function judge(findings: WalFindings, { acceptDataLoss, tell }: RecoverWal): void {
+  if (isLossy(findings)) {
+    const loss = new WalLossError(findings.losses);
+    if (acceptDataLoss !== true) throw loss;
+    tell?.(`${loss.message}. They are given up, as --acceptDataLoss asks for`);
+  } else if (acceptDataLoss === true) {
+    tell?.("--acceptDataLoss changes nothing: no acknowledged write is missing");
+  }
+  if (findings.tornGroup === null) return;
+  tell?.(
+    `the last group of the write-ahead log (number ${findings.tornGroup}) is not whole, and is left ` +
+      "out: most likely the power failed while it was written, before it was acknowledged",
+  );
+}
+
+function isLossy({ losses }: WalFindings): boolean {
+  return losses.length > 0;
+}
+
+async function settleFound(
+  lmdb: Lmdb,
+  records: SealedRecords,
+  findings: WalFindings,
+  before: Milestone,
+): Promise<Milestone> {
+  const { groups, lastNumber } = findings;
+  const overlay = new Overlay();
+  let milestone = before;
+  for (const group of groups) {
+    for (const record of group.records) replay(overlay, record);
+    milestone = { group: group.number, lastStamp: group.lastStamp };
+  }
+  // What is left of lost groups must never count as newer than what comes next.
+  if (isLossy(findings)) milestone = { ...milestone, group: lastNumber };
+  if (milestone !== before) await settle(lmdb, records, overlay, milestone, LONG_STEPS);
+  overlay.release();
+  return milestone;
+}
+
+function replay(overlay: Overlay, { key, value, isTail }: LoggedRecord): void {
+  if (isTail && value !== null) overlay.extend(nameOf(key), value, 0, 0);
+  else overlay.set(nameOf(key), value, 0, 0);
+}
+
+function generationsOf({ headers: [first, second] }: WalFindings): [number, number] {
+  return [first?.generation ?? 0, second?.generation ?? 0];
+}
+
+/** Begins both files anew. The database is told afterwards, so that it never knows of files that are not there. */
+async function remakeWal(
+  secret: LogSecret,
+  files: readonly [LogFile, LogFile],
+  generations: readonly [number, number],
+  group: number,
+): Promise<WalNote> {
+  await makeWal(secret, files, generations, group + 1);
+  return { generations, sizes: [files[0].capacity, files[1].capacity], group };
+}

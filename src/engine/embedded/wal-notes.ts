@@ -1,0 +1,86 @@
+import { count, format, struct } from "../../base/fields.ts";
+import { key, SPACE } from "../../base/keys.ts";
+import type { Lmdb } from "./lmdb.ts";
+import type { SealedRecords } from "./sealed-records.ts";
+import { commit } from "./settled-records.ts";
+import type { WalNote } from "./wal-check.ts";
+
+/**
+ * The database learns at most so often how far the log has got. Of what is acknowledged meanwhile,
+ * nobody misses the last part if the end of the log is lost. A note costs one small commit.
+ */
+const PAUSE_MS = 200;
+
+const WAL_NOTE = key(SPACE.engine, "wal-note");
+const pair = struct({ first: count, second: count });
+const noteFormat = format(1, { generations: pair, sizes: pair, group: count });
+
+/** Null if no log was ever made for this database. */
+export function readWalNote(records: SealedRecords): WalNote | null {
+  const found = records.get(WAL_NOTE);
+  if (found === undefined) {
+    records.proveMisses();
+    return null;
+  }
+  const { generations, sizes, group } = noteFormat.decode(found);
+  return {
+    generations: [generations.first, generations.second],
+    sizes: [sizes.first, sizes.second],
+    group,
+  };
+}
+
+export async function writeWalNote(
+  lmdb: Lmdb,
+  records: SealedRecords,
+  { generations, sizes, group }: WalNote,
+): Promise<void> {
+  const value = noteFormat.encode({
+    generations: { first: generations[0], second: generations[1] },
+    sizes: { first: sizes[0], second: sizes[1] },
+    group,
+  });
+  await commit(lmdb, () => records.put(WAL_NOTE, value));
+  lmdb.resetReadTxn();
+}
+
+/** Writes notes in the background: the first at once, later ones with a pause between them. */
+export class WalNotes {
+  readonly #write: (note: WalNote) => Promise<void>;
+  readonly #onError: (error: unknown) => void;
+  #latest: WalNote | null = null;
+  #running: Promise<void> | null = null;
+  #pause: NodeJS.Timeout | null = null;
+  #isStopped = false;
+
+  constructor(write: (note: WalNote) => Promise<void>, onError: (error: unknown) => void) {
+    this.#write = write;
+    this.#onError = onError;
+  }
+
+  /** Called when a group has become durable. */
+  reached(note: WalNote): void {
+    this.#latest = note;
+    if (this.#pause === null && this.#running === null) this.#writeLatest();
+  }
+
+  /** Resolves once no note is being written; none is from now on. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    if (this.#pause !== null) clearTimeout(this.#pause);
+    await this.#running;
+  }
+
+  #writeLatest(): void {
+    const note = this.#latest;
+    this.#pause = null;
+    if (note === null || this.#isStopped) return;
+    this.#latest = null;
+    this.#running = this.#write(note)
+      .catch((error) => this.#onError(error))
+      .finally(() => {
+        this.#running = null;
+        if (!this.#isStopped) this.#pause = setTimeout(() => this.#writeLatest(), PAUSE_MS).unref();
+      });
+  }
+}
