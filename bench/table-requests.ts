@@ -71,8 +71,8 @@ function pathOf(row: number): string {
 }
 
 /** The bytes of a request as they cross the wire. The signature holds for 15 minutes. */
-function signed(
-  { port }: Target,
+export function signed(
+  { port }: Pick<Target, "port">,
   method: string,
   path: string,
   body = "",

@@ -74,7 +74,7 @@ export class BodyView implements View {
   }
 
   range(from: Bytes, until: Bytes, options: RangeOptions): Entry[] {
-    return take(this.scan(from, until, options.reverse ?? false), options.limit);
+    return take(this.scan(from, until, options.reverse ?? false), options);
   }
 
   stretch<T extends Made>(making: Making<T>, from: Bytes, until: Bytes, limit: number): Stretch<T> {
@@ -232,12 +232,14 @@ export class BodyTransaction extends BodyView implements Transaction {
   }
 }
 
-function take(entries: Iterable<Entry>, limit: number): Entry[] {
+function take(entries: Iterable<Entry>, { limit, bytesMax }: RangeOptions): Entry[] {
   const taken: Entry[] = [];
   if (limit <= 0) return taken;
+  let room = bytesMax ?? Number.POSITIVE_INFINITY;
   for (const entry of entries) {
     taken.push(entry);
-    if (taken.length >= limit) break;
+    room -= entry.key.length + entry.value.length;
+    if (taken.length >= limit || room <= 0) break;
   }
   return taken;
 }

@@ -28,7 +28,7 @@ export interface Columns {
   column(name: string): Column;
 }
 
-/** For each row, 1 if it is still in question and 0 if not. */
+/** For each of some neighbouring rows, 1 if it is still in question and 0 if not. */
 export type Rows = Uint8Array;
 
 export function columnOf(found: readonly (Comparable | null)[]): Column {
@@ -72,57 +72,61 @@ function mayCompare({ operator, value }: Comparison, { bounds }: Column): boolea
   return (relationsBetween(bounds[0], bounds[1], wanted) & TRUE_OF[operator]) !== 0;
 }
 
-/** Leaves only the rows that match. */
-export function narrow(filter: Filter, columns: Columns, rows: Rows): void {
+/** Leaves only the rows that match. The first of them has the number `first` in the columns. */
+export function narrow(filter: Filter, columns: Columns, rows: Rows, first: number): void {
   switch (filter.kind) {
     case "all":
-      for (const term of filter.terms) narrow(term, columns, rows);
+      for (const term of filter.terms) narrow(term, columns, rows, first);
       return;
     case "any":
-      narrowToAny(filter.terms, columns, rows);
+      narrowToAny(filter.terms, columns, rows, first);
       return;
     case "not":
-      narrowToOthers(filter.term, columns, rows);
+      narrowToOthers(filter.term, columns, rows, first);
       return;
     case "constant":
       if (!filter.value) rows.fill(0);
       return;
     case "compare":
-      narrowByComparison(filter, columns.column(filter.name), rows);
+      narrowByComparison(filter, columns.column(filter.name), rows, first);
   }
 }
 
-function narrowToAny(terms: readonly Filter[], columns: Columns, rows: Rows): void {
+function narrowToAny(terms: readonly Filter[], columns: Columns, rows: Rows, first: number): void {
   const found = new Uint8Array(rows.length);
   for (const term of terms) {
     const matching = rows.slice();
-    narrow(term, columns, matching);
+    narrow(term, columns, matching, first);
     for (let row = 0; row < rows.length; row++) if (matching[row] === 1) found[row] = 1;
   }
   rows.set(found);
 }
 
-function narrowToOthers(term: Filter, columns: Columns, rows: Rows): void {
+function narrowToOthers(term: Filter, columns: Columns, rows: Rows, first: number): void {
   const matching = rows.slice();
-  narrow(term, columns, matching);
+  narrow(term, columns, matching, first);
   for (let row = 0; row < rows.length; row++) if (matching[row] === 1) rows[row] = 0;
 }
 
-function narrowByComparison({ operator, value }: Comparison, column: Column, rows: Rows): void {
-  const { numbers, kinds, values } = column;
+function narrowByComparison(
+  { operator, value }: Comparison,
+  { numbers, kinds, values }: Column,
+  rows: Rows,
+  first: number,
+): void {
   const trueOf = TRUE_OF[operator];
   const wanted = asNumber(value.value);
   if (numbers !== null && typeof wanted === "number") {
     for (let row = 0; row < rows.length; row++) {
-      if ((relationOfNumbers(numbers[row] as number, wanted) & trueOf) === 0) rows[row] = 0;
+      if ((relationOfNumbers(numbers[first + row] as number, wanted) & trueOf) === 0) rows[row] = 0;
     }
     return;
   }
   for (let row = 0; row < rows.length; row++) {
     if (rows[row] === 0) continue;
     const isMatch =
-      kinds[row] === value.kind &&
-      (relationOf(values[row] as Comparable["value"], wanted) & trueOf) !== 0;
+      kinds[first + row] === value.kind &&
+      (relationOf(values[first + row] as Comparable["value"], wanted) & trueOf) !== 0;
     if (!isMatch) rows[row] = 0;
   }
 }

@@ -30,6 +30,25 @@ export type Comparable =
    */
   | { readonly kind: "string" | "datetime" | "guid" | "binary"; readonly value: string };
 
+/** What a filter costs for each entity that it is asked about. */
+export interface FilterSize {
+  /** Conditions, and what they are put together with. */
+  readonly nodes: number;
+  /** Of different properties. */
+  readonly names: number;
+}
+
+export function sizeOfFilter(filter: Filter): FilterSize {
+  const names = new Set<string>();
+  const count = (part: Filter): number => {
+    if (part.kind === "compare") names.add(part.name);
+    if (part.kind === "not") return 1 + count(part.term);
+    if (part.kind !== "all" && part.kind !== "any") return 1;
+    return part.terms.reduce((nodes, term) => nodes + count(term), 1);
+  };
+  return { nodes: count(filter), names: names.size };
+}
+
 /** The entity or table that a filter is asked about. */
 export interface Filtered {
   /** Null if it has no such property. */

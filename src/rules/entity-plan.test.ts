@@ -135,7 +135,7 @@ test("a filter on many entities at once matches the same, and none that was out 
     fc.property(anyFilter, anyRows, (filter, entities) => {
       const column = (name: string) => columnOf(entities.map(([one]) => valueIn(one, name)));
       const rows = Uint8Array.from(entities, ([, inQuestion]) => (inQuestion ? 1 : 0));
-      narrow(filter, { column }, rows);
+      narrow(filter, { column }, rows, 0);
       const wanted = entities.map(([one, inQuestion]) => inQuestion && naively(filter, one));
       assert.deepEqual(
         [...rows].map((row) => row === 1),

@@ -151,9 +151,13 @@ function limited(found: Boxes): Boxes {
 }
 
 function common(left: TextSpan, right: TextSpan): TextSpan {
-  const [, from = ""] = [left.from, right.from].sort(ordinally);
-  const [until = null] = [left.until, right.until].filter((end) => end !== null).sort(ordinally);
-  return { from, until };
+  const from = ordinally(left.from, right.from) < 0 ? right.from : left.from;
+  return { from, until: earlier(left.until, right.until) };
+}
+
+function earlier(left: string | null, right: string | null): string | null {
+  if (left === null || right === null) return left ?? right;
+  return ordinally(left, right) < 0 ? left : right;
 }
 
 /** By UTF-16 units. */

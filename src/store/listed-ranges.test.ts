@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { slicesDuring } from "../base/fair-queue.fixture.ts";
 import { Fault } from "../base/fault.ts";
-import { turnsDuring } from "../base/turns.fixture.ts";
 import { type ListedRanges, listRangesOf } from "./listed-ranges.ts";
 import type { Store, View } from "./store.ts";
 
@@ -43,7 +43,7 @@ test("what stands still is listed in steps, all of it or as much as is wanted", 
 });
 
 test("between two steps others have their turn", async () => {
-  const turns = await turnsDuring(() => pieces(still, 100, Number.POSITIVE_INFINITY));
+  const turns = await slicesDuring(() => pieces(still, 100, Number.POSITIVE_INFINITY));
   assert.ok(turns >= 100 / STEP - 1, `${turns} turns`);
 });
 

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { fairQueue } from "../base/fair-queue.ts";
 import { Fault } from "../base/fault.ts";
 import type { Stamp } from "../base/stamp.ts";
 import type { Range, Ranges } from "./range-map.ts";
@@ -57,7 +57,7 @@ async function lookInSteps<T extends Listed>(
   let found = await store.read((view) => step(view, listing, null));
   while (goesOn(found, listing)) {
     const before = found;
-    await nextTurn();
+    await fairQueue.next();
     found = await store.read((view) => step(view, listing, before));
     if (found.of.etag !== before.of.etag) return null;
   }

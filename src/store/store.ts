@@ -64,6 +64,8 @@ export interface Transaction extends View {
 
 export interface RangeOptions {
   readonly limit: number;
+  /** The last entry is the one that brings keys and values to this size; without limit unless told. */
+  readonly bytesMax?: number;
   readonly reverse?: boolean;
 }
 

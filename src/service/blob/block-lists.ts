@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { fairQueue } from "../../base/fair-queue.ts";
 import type { Content, Contents, Part } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 import type { BlobContext } from "./context.ts";
@@ -65,6 +65,7 @@ async function lookOnce(
   const committed: Part[] = [];
   const uncommitted: [string, Content][] = [];
   for (;;) {
+    await fairQueue.next();
     const page = await context.store.read((view) => {
       const seen = look(view);
       if (first !== null && hasMoved(first, seen)) return null;
@@ -79,7 +80,6 @@ async function lookOnce(
     if (page.committed.length + page.uncommitted.length < PAGE_BLOCKS) {
       return { seen: first, committed, uncommitted };
     }
-    await nextTurn();
   }
 }
 

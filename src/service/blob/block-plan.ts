@@ -1,3 +1,4 @@
+import { atOnce, type Steps } from "../../base/fair-queue.ts";
 import { Fault } from "../../base/fault.ts";
 import type { Content, Part } from "../../store/contents.ts";
 import type { BlockLists } from "./block-lists.ts";
@@ -31,17 +32,14 @@ interface Staged {
 const STEP_BLOCKS = 5_000;
 
 export function planBlocks(lists: BlockLists, wanted: readonly BlockReference[]): BlockPlan {
-  for (const steps = planInSteps(lists, wanted); ; ) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
+  return atOnce(planInSteps(lists, wanted));
 }
 
-/** The same with pauses, in which others can have their turn. */
+/** The same with pauses, in which others can run. */
 export function* planInSteps(
   lists: BlockLists,
   wanted: readonly BlockReference[],
-): Generator<void, BlockPlan, void> {
+): Steps<BlockPlan> {
   const committed = new Map<string, Part>();
   for (const [at, part] of lists.committed.entries()) {
     if (at % STEP_BLOCKS === STEP_BLOCKS - 1) yield;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { slicesDuring } from "../../base/fair-queue.fixture.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
-import { turnsDuring } from "../../base/turns.fixture.ts";
 import { OWNER } from "../../rules/access.ts";
 import { matchesTags, type TagComparison, type TagQuery } from "../../rules/tag-expression.ts";
 import type { Tags } from "../../rules/tags.ts";
@@ -186,7 +186,7 @@ test("who looks for something rare among much that is nearly right lets others h
     { kind: "compare", tag: "b", operator: ">=", value: "2" },
   ];
   const query = { container: null, comparisons };
-  const turns = await turnsDuring(async () => {
+  const turns = await slicesDuring(async () => {
     assert.deepEqual(await find(blobs, query), ["container/b"]);
   });
   assert.ok(turns >= 3, `${turns} turns`);

@@ -1,4 +1,5 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { BodyBudget } from "../../base/body-budget.ts";
+import { fairQueue } from "../../base/fair-queue.ts";
 import { refuse } from "../../base/fault.ts";
 import { keyAfter } from "../../base/keys.ts";
 import { type Access, refuseByAccess } from "../../rules/access.ts";
@@ -12,9 +13,10 @@ import type { BlobContext } from "./context.ts";
 import {
   type Container,
   containerKey,
+  decodeBlob,
   decodeContainer,
   nameOfContainerKey,
-  readBlob,
+  readBlobRecord,
   readContainer,
 } from "./records.ts";
 import { type TagPosition, TagSearch } from "./tag-search.ts";
@@ -40,6 +42,8 @@ export interface FoundPage {
   readonly items: readonly FoundBlob[];
   /** Where the search goes on; null if it is over. */
   readonly next: FindPosition | null;
+  /** What it took to find them. */
+  readonly steps: number;
 }
 
 export interface FoundBlob {
@@ -53,7 +57,7 @@ const PAGE_ITEMS_MAX = 250;
 /** Of candidates, jumps and containers in one body. */
 const PAGE_STEPS_MAX = 1_000;
 /** Who looks for something rare among much that is nearly right goes on with another request. */
-const PAGES_MAX = 100;
+const STEPS_MAX = 100_000;
 
 /** Page by page, so that no more than one of them has to be kept. There is always a first. */
 export async function* findBlobsByTags(
@@ -62,14 +66,15 @@ export async function* findBlobsByTags(
 ): AsyncGenerator<FoundPage> {
   let left = asked.resultsMax;
   let from = asked.from;
-  for (let pages = 0; pages < PAGES_MAX && left > 0; pages++) {
+  for (let steps = 0; steps < STEPS_MAX && left > 0; ) {
     const room = Math.min(left, PAGE_ITEMS_MAX);
+    await fairQueue.next();
     const page = await context.store.read((view) => findPage(view, asked, from, room));
     yield page;
     left -= page.items.length;
     from = page.next;
     if (from === null) return;
-    if (page.items.length < room) await nextTurn();
+    steps += page.steps;
   }
 }
 
@@ -83,28 +88,31 @@ function findPage(
   const { comparisons } = asked.query;
   const named = new Set(comparisons.map(({ tag }) => tag));
   const items: FoundBlob[] = [];
+  const budget = new BodyBudget();
   let steps = 0;
   /** Behind the last item. */
   let behind: FindPosition | null = null;
   for (const [name, container] of containersOf(view, asked, from)) {
-    if (++steps > PAGE_STEPS_MAX) return { items, next: { container: name, within: null } };
+    if (++steps > PAGE_STEPS_MAX) return { items, next: { container: name, within: null }, steps };
     const within = from?.container === name ? from.within : null;
     const search = new TagSearch(view, container, comparisons, within);
     for (let step = search.step(); step !== null; step = search.step()) {
       const position = { container: name, within: step.position };
       if (step.isCandidate) {
-        const tags = readBlob(view, container, step.position.blob)?.tags ?? [];
+        const record = readBlobRecord(view, container, step.position.blob);
+        budget.spend(record?.length ?? 0);
+        const tags = record === undefined ? [] : decodeBlob(record).tags;
         if (matchesTags(tags, { kind: "all", terms: comparisons })) {
-          if (items.length === room) return { items, next: behind };
+          if (items.length === room) return { items, next: behind, steps };
           const shown = tags.filter(([tag]) => named.has(tag));
           items.push({ container: name, name: step.position.blob, tags: shown });
           behind = position;
         }
       }
-      if (++steps > PAGE_STEPS_MAX) return { items, next: position };
+      if (++steps > PAGE_STEPS_MAX || budget.isSpent) return { items, next: position, steps };
     }
   }
-  return { items, next: null };
+  return { items, next: null, steps };
 }
 
 function admit(view: View, asked: FindBlobsByTags): void {

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
+import { fairQueue } from "../../base/fair-queue.ts";
 import { refuse } from "../../base/fault.ts";
 import { key, keyAfter, keyOfTextPrefix, type Space } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
@@ -102,8 +102,11 @@ function isLasting({ lease, tier }: Blob): boolean {
  * which spares the garbage collector more than the bodies cost.
  */
 const PAGE_ITEMS_MAX = 250;
-/** Who looks for little among very much that is not listed goes on with another request. */
-const PAGES_MAX = 100;
+/**
+ * Pages with nothing to list: who looks for little among very much that is not listed goes on with
+ * another request.
+ */
+const EMPTY_PAGES_MAX = 100;
 
 /** Page by page, so that no more than one of them has to be kept. There is always a first. */
 export async function* listBlobs(
@@ -112,14 +115,18 @@ export async function* listBlobs(
 ): AsyncGenerator<ListedPage> {
   let left = asked.resultsMax;
   let after = asked.after;
-  for (let pages = 0; pages < PAGES_MAX && left > 0; pages++) {
-    const room = Math.min(left, PAGE_ITEMS_MAX);
+  let pageItems = PAGE_ITEMS_MAX;
+  for (let empty = 0; empty < EMPTY_PAGES_MAX && left > 0; ) {
+    const room = Math.min(left, pageItems);
+    await fairQueue.next();
     const page = await context.store.read((view) => listPage(view, asked, after, room));
     yield page;
     left -= page.items.length;
     after = page.next;
     if (after === null) return;
-    if (page.items.length === 0) await nextTurn();
+    if (page.items.length === 0) empty++;
+    // Where items are large, the next body does not read many more than it lists.
+    else pageItems = Math.min(PAGE_ITEMS_MAX, 2 * page.items.length);
   }
 }
 
@@ -141,6 +148,7 @@ function listPage(
   const nowMs = view.now();
   const items: ListedItem[] = [];
   while (items.length < room) {
+    if (states.isEnough && items.length > 0) return { items, next: positionBehind(items.at(-1)) };
     const head = states.head(room - items.length + 1);
     if (head === null) return { items, next: positionAt(states.stoppedAt) };
     const prefix = commonPrefix(head.name, asked);

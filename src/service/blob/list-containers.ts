@@ -1,5 +1,6 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { BodyBudget } from "../../base/body-budget.ts";
 import type { Bytes } from "../../base/bytes.ts";
+import { fairQueue } from "../../base/fair-queue.ts";
 import { refuse } from "../../base/fault.ts";
 import { keyAfter, keyOfTextPrefix, SPACE, type Space } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
@@ -65,11 +66,11 @@ export async function listContainers(
   let after = asked.after;
   for (;;) {
     const room = Math.min(asked.resultsMax - containers.length, BODY_ITEMS_MAX);
+    await fairQueue.next();
     const page = await context.store.read((view) => listPage(view, asked, after, room));
     containers.push(...page.containers);
     after = page.next;
     if (after === null || containers.length >= asked.resultsMax) return { containers, next: after };
-    await nextTurn();
   }
 }
 
@@ -82,10 +83,12 @@ function listPage(
   refuse(refuseByAccess(asked.access, BLOB_NEEDS.listContainers, null, view.now()));
   const all = new Containers(view, asked, after);
   const containers: ListedContainer[] = [];
+  const budget = new BodyBudget();
   let last = after;
-  for (let looks = 0; looks < BODY_LOOKS_MAX; looks++) {
+  for (let looks = 0; looks < BODY_LOOKS_MAX && !budget.isSpent; looks++) {
     const found = all.next(room - containers.length + 1);
     if (found === null) return { containers, next: null };
+    budget.spend(found.bytes);
     const isHidden = !asked.system && isSystemContainer(found.name);
     if (found.listed !== null && !isHidden) {
       if (containers.length >= room) break;
@@ -97,6 +100,8 @@ function listPage(
 }
 
 interface Found extends ContainerPosition {
+  /** Of its record. */
+  readonly bytes: number;
   /** Null if it is past restoring. */
   readonly listed: ListedContainer | null;
 }
@@ -131,7 +136,8 @@ class Containers {
     if (live === null) return null;
     this.#live.advance();
     const at = { name: nameOfContainerKey(live.key), version: null };
-    return { ...at, listed: this.#listed(at, decodeContainer(live.value), null) };
+    const listed = this.#listed(at, decodeContainer(live.value), null);
+    return { ...at, listed, bytes: live.value.length };
   }
 
   #deletedOne(entry: Entry): Found {
@@ -139,7 +145,7 @@ class Containers {
     const deletion = deletionOf(found, this.#view.now());
     const at = { name: nameOfContainerKey(entry.key), version: versionOfContainerKey(entry.key) };
     const listed = deletion && this.#listed(at, found.container, deletion);
-    return { ...at, listed };
+    return { ...at, listed, bytes: entry.value.length };
   }
 
   #listed(at: ContainerPosition, container: Container, deleted: Deletion | null): ListedContainer {

@@ -1,3 +1,4 @@
+import { BodyBudget } from "../../base/body-budget.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { key, keyAfter, keyOfTextPrefix, SPACE, type Space } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
@@ -76,6 +77,7 @@ export class ListedStates {
   readonly #sources: readonly Source[];
   /** Where the head comes from. */
   #from: Source;
+  readonly #budget = new BodyBudget();
   #passed = 0;
   #stoppedAt: Passed | null = null;
 
@@ -98,14 +100,21 @@ export class ListedStates {
     return this.#stoppedAt;
   }
 
+  /** Whether others must have their turn before more is listed. */
+  get isEnough(): boolean {
+    return this.#budget.isSpent;
+  }
+
   /** Null at the end, or where it stopped. No more than `most` will be used, this one included. */
   head(most: number): ListedState | null {
     while (this.#stoppedAt === null) {
       const entry = this.#first(most);
       if (entry === null) return null;
+      this.#budget.spend(entry.value.length);
       const found = this.#listed(this.#from, entry, most);
       if (found !== null) return found;
-      if (++this.#passed === PASSED_MAX) this.#stoppedAt = passedAt(this.#from, entry);
+      const isEnough = ++this.#passed === PASSED_MAX || this.#budget.isSpent;
+      if (isEnough) this.#stoppedAt = passedAt(this.#from, entry);
       this.advance();
     }
     return null;

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { inSlices } from "../../base/fair-queue.ts";
 import { Fault } from "../../base/fault.ts";
 import { COMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
@@ -7,14 +7,7 @@ import type { Content, Draft } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { admitBlobCreation } from "./admit.ts";
 import { blockBlob } from "./block-blob.ts";
-import {
-  type BlockLists,
-  hasMoved,
-  lookAtBlocks,
-  PAGE_BLOCKS,
-  readBlockLists,
-  type Seen,
-} from "./block-lists.ts";
+import { hasMoved, lookAtBlocks, PAGE_BLOCKS, readBlockLists, type Seen } from "./block-lists.ts";
 import { type BlockPlan, type BlockReference, planBlocks, planInSteps } from "./block-plan.ts";
 import type { BlobContext, BlobCreation } from "./context.ts";
 import { replaceBlob, replaceParts } from "./history.ts";
@@ -74,7 +67,7 @@ async function commitMany(context: BlobContext, asked: PutBlockList): Promise<Bl
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const lists = await lookAtBlocks(context, look);
     if (lists === null) break;
-    const plan = await planInTurns(lists, asked.blocks);
+    const plan = await inSlices(planInSteps(lists, asked.blocks));
     const isLong = asked.blocks.length > PAGE_BLOCKS;
     const done = isLong
       ? await commitDraft(context, asked, lists.seen, plan)
@@ -118,17 +111,6 @@ async function commitDraft(
     });
   } finally {
     draft.release();
-  }
-}
-
-async function planInTurns(
-  lists: BlockLists,
-  wanted: readonly BlockReference[],
-): Promise<BlockPlan> {
-  for (const steps = planInSteps(lists, wanted); ; ) {
-    const step = steps.next();
-    if (step.done) return step.value;
-    await nextTurn();
   }
 }
 

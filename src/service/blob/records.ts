@@ -231,8 +231,13 @@ export function versionOfContainerKey(found: Bytes): Stamp {
 }
 
 export function readBlob(view: View, container: Container, name: string): Blob | null {
-  const found = view.get(blobKey(container, name));
+  const found = readBlobRecord(view, container, name);
   return found === undefined ? null : blobFormat.decode(found);
+}
+
+/** For who has to know how long it is. */
+export function readBlobRecord(view: View, container: Container, name: string): Bytes | undefined {
+  return view.get(blobKey(container, name));
 }
 
 export function decodeBlob(found: Bytes): Blob {

@@ -1,11 +1,13 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { BodyBudget } from "../../base/body-budget.ts";
 import type { Bytes } from "../../base/bytes.ts";
+import { fairQueue } from "../../base/fair-queue.ts";
 import { keyAfter } from "../../base/keys.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import type { View } from "../../store/store.ts";
 import { admitToDirectory } from "./admit.ts";
 import type { FileContext, PathAsked } from "./context.ts";
 import { pendingIn } from "./opens.ts";
+import { bytesOfMetadata } from "./records.ts";
 import { TreeEntries } from "./tree-entries.ts";
 import {
   type Directory,
@@ -41,8 +43,11 @@ export interface ListedFile {
 
 /** A long list is several bodies: each sees one state, and no writer waits for them. */
 const PAGE_ITEMS_MAX = 250;
-/** Who looks for little among very much that is not listed goes on with another request. */
-const PAGES_MAX = 100;
+/**
+ * Pages with nothing to list: who looks for little among very much that is not listed goes on with
+ * another request.
+ */
+const EMPTY_PAGES_MAX = 100;
 
 /** Page by page, so that no more than one of them has to be kept. There is always a first. */
 export async function* listDirectoriesAndFiles(
@@ -51,16 +56,17 @@ export async function* listDirectoriesAndFiles(
 ): AsyncGenerator<ListedItems> {
   let left = asked.resultsMax;
   let after: string | null = asked.after;
-  for (let pages = 0; pages < PAGES_MAX && left > 0 && after !== null; pages++) {
+  for (let empty = 0; empty < EMPTY_PAGES_MAX && left > 0 && after !== null; ) {
     const behind: string = after;
     const room = Math.min(left, PAGE_ITEMS_MAX);
+    await fairQueue.next();
     const page: ListedItems = await context.store.read((view) =>
       listPage(view, asked, behind, room),
     );
     yield page;
     left -= page.items.length;
     after = page.next;
-    if (page.items.length === 0) await nextTurn();
+    if (page.items.length === 0) empty++;
   }
 }
 
@@ -78,16 +84,18 @@ function listPage(
   const entries = new TreeEntries(view, tree, from, keyAfter(prefix));
   const isPending = pendingIn(view, tree, directory.id);
   const items: ListedFile[] = [];
+  const budget = new BodyBudget();
   for (;;) {
     const entry = entries.next(room - items.length + 1);
     if (entry === null) return { directory, items, next: entries.stoppedAt };
     if (isPending(entry.id)) continue;
     const last = items.at(-1);
-    if (items.length === room && last !== undefined) {
+    if (last !== undefined && (items.length === room || budget.isSpent)) {
       return { directory, items, next: last.item.name };
     }
     const { id, isDirectory } = entry;
     const item = isDirectory ? readDirectory(view, tree, id) : readFile(view, tree, id);
+    budget.spend(bytesOfMetadata(item.metadata));
     items.push({ item, isDirectory });
   }
 }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { fairQueue } from "../../base/fair-queue.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import type { View } from "../../store/store.ts";
@@ -50,13 +50,13 @@ export async function listHandles(
   for (;;) {
     const room = Math.min(asked.resultsMax - handles.length, BODY_HANDLES_MAX);
     const from = after;
+    await fairQueue.next();
     const page = await context.store.read((view) => findHandles(view, asked, from, room));
     handles.push(...page.handles);
     if (page.next === null || handles.length >= asked.resultsMax) {
       return { handles, next: page.next };
     }
     after = page.next;
-    await nextTurn();
   }
 }
 

@@ -1,5 +1,6 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { BODY_BYTES_MAX, BodyBudget } from "../../base/body-budget.ts";
 import type { Bytes } from "../../base/bytes.ts";
+import { fairQueue } from "../../base/fair-queue.ts";
 import { refuse } from "../../base/fault.ts";
 import { key, keyAfter, keyOfTextPrefix, SPACE, type Space } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
@@ -10,7 +11,7 @@ import { type Deletion, deletionOf } from "../../rules/retention.ts";
 import type { Entry, View } from "../../store/store.ts";
 import type { FileContext } from "./context.ts";
 import {
-  type DeletedVersion,
+  bytesOfMetadata,
   deletedShareKey,
   deletedShareOfEntry,
   type Share,
@@ -68,11 +69,11 @@ export async function listShares(context: FileContext, asked: ListShares): Promi
   let after = asked.after;
   for (;;) {
     const room = Math.min(asked.resultsMax - shares.length, BODY_ITEMS_MAX);
+    await fairQueue.next();
     const page = await context.store.read((view) => listPage(view, asked, after, room));
     shares.push(...page.shares);
     after = page.next;
     if (after === null || shares.length >= asked.resultsMax) return { shares, next: after };
-    await nextTurn();
   }
 }
 
@@ -85,11 +86,15 @@ function listPage(
   refuse(refuseByAccess(asked.access, FILE_NEEDS.listShares, null, view.now()));
   // The name behind which it goes on may have been listed in part, or may be gone.
   const name = keyOfTextPrefix(SPACE.share, [asked.account], after?.name ?? "");
-  const live = entriesOf(view, SPACE.share, asked, name, room + 2).map(shareOfEntry);
-  const deleted = asked.deleted ? deletedBehind(view, asked, after) : [];
+  const foundLive = entriesOf(view, SPACE.share, asked, name, room + 2);
+  const foundDeleted = asked.deleted ? deletedBehind(view, asked, after) : [];
+  const live = foundLive.map(shareOfEntry);
+  const deleted = foundDeleted.map(deletedShareOfEntry);
   // Where there are more of them the page ends with the last, whatever it has found until then.
-  const lastLook = deleted.length < BODY_DELETED_MAX ? null : deleted.at(-1);
+  const lastLive = isCut(foundLive, room + 2) ? live.at(-1) : null;
+  const lastDeleted = isCut(foundDeleted, BODY_DELETED_MAX) ? deleted.at(-1) : null;
   const shares: ListedShare[] = [];
+  const budget = new BodyBudget();
   // Those of one name keep their order: what was deleted comes first.
   const named = [...deleted, ...live].sort((one, other) => ordinally(one.name, other.name));
   for (const one of named) {
@@ -98,19 +103,18 @@ function listPage(
       if (after !== null && !isBehind(item, after)) continue;
       if (shares.length === room) return { shares, next: shares.at(-1) ?? null };
       shares.push(item);
+      budget.spend(bytesOfMetadata(item.state.metadata));
     }
-    if (one === lastLook) {
-      return { shares, next: { name: one.name, kind: DELETED, stamp: lastLook.version } };
+    if (one === lastDeleted) {
+      return { shares, next: { name: one.name, kind: DELETED, stamp: lastDeleted.version } };
     }
+    if (one === lastLive) return { shares, next: { name: one.name, kind: SHARE, stamp: 0n } };
+    if (budget.isSpent && shares.length < room) return { shares, next: shares.at(-1) ?? null };
   }
   return { shares, next: null };
 }
 
-function deletedBehind(
-  view: View,
-  asked: ListShares,
-  after: SharePosition | null,
-): DeletedVersion[] {
+function deletedBehind(view: View, asked: ListShares, after: SharePosition | null): Entry[] {
   const { account } = asked;
   const behind = ({ name: share, kind, stamp }: SharePosition) =>
     keyAfter(
@@ -119,9 +123,14 @@ function deletedBehind(
         : key(SPACE.deletedShare, account, share),
     );
   const first = after === null ? key(SPACE.deletedShare, account) : behind(after);
-  return entriesOf(view, SPACE.deletedShare, asked, first, BODY_DELETED_MAX).map(
-    deletedShareOfEntry,
-  );
+  return entriesOf(view, SPACE.deletedShare, asked, first, BODY_DELETED_MAX);
+}
+
+/** Whether more may follow. */
+function isCut(entries: readonly Entry[], limit: number): boolean {
+  let bytes = 0;
+  for (const { key, value } of entries) bytes += key.length + value.length;
+  return entries.length >= limit || bytes >= BODY_BYTES_MAX;
 }
 
 function ordinally(one: string, other: string): number {
@@ -139,7 +148,9 @@ function entriesOf(
   const prefix = keyOfTextPrefix(space, [asked.account], asked.prefix);
   const from = first.compare(prefix) > 0 ? first : prefix;
   const until = keyAfter(prefix);
-  return from.compare(until) < 0 ? view.range(from, until, { limit }) : [];
+  return from.compare(until) < 0
+    ? view.range(from, until, { limit, bytesMax: BODY_BYTES_MAX })
+    : [];
 }
 
 function listedLive(

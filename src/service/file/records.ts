@@ -60,6 +60,13 @@ export type DeletedShare = Readonly<RecordOf<typeof deletedShareShape>>;
 export type ShareTier = Share["tier"];
 export type Metadata = Share["metadata"];
 
+/** A record that is large is so by its metadata. */
+export function bytesOfMetadata(metadata: Metadata): number {
+  let bytes = 0;
+  for (const [name, value] of metadata) bytes += name.length + value.length;
+  return bytes;
+}
+
 export type ShareName = Omit<ShareAddress, "snapshot">;
 
 const shareFormat = format(1, shareShape);

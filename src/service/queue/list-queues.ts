@@ -1,8 +1,10 @@
 import type { Bytes } from "../../base/bytes.ts";
+import { fairQueue } from "../../base/fair-queue.ts";
 import { refuse } from "../../base/fault.ts";
 import { keyAfter, keyOfTextPrefix, SPACE } from "../../base/keys.ts";
 import { type Access, refuseByAccess } from "../../rules/access.ts";
 import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
+import { readRangePage } from "../../store/range-page.ts";
 import type { View } from "../../store/store.ts";
 import type { QueueContext } from "./context.ts";
 import { type Queue, queueKey, queueOfEntry } from "./records.ts";
@@ -38,6 +40,7 @@ export async function listQueues(
   for (;;) {
     const after = queues.at(-1)?.name ?? asked.after;
     const room = Math.min(asked.resultsMax - queues.length, BODY_ITEMS_MAX);
+    await fairQueue.next();
     const page = await context.store.read((view) => listPage(view, asked, after, room));
     queues.push(...page.queues);
     if (!page.hasMore || queues.length >= asked.resultsMax) {
@@ -51,9 +54,8 @@ function listPage(view: View, asked: ListQueues, after: string, room: number): L
   const prefix = keyOfTextPrefix(SPACE.queue, [asked.account], asked.prefix);
   const behind = keyAfter(queueKey({ account: asked.account, queue: after }));
   const from = after === "" ? prefix : later(prefix, behind);
-  const until = keyAfter(prefix);
-  const entries = from.compare(until) < 0 ? view.range(from, until, { limit: room + 1 }) : [];
-  return { queues: entries.slice(0, room).map(queueOfEntry), hasMore: entries.length > room };
+  const { entries, hasMore } = readRangePage(view, from, keyAfter(prefix), room);
+  return { queues: entries.map(queueOfEntry), hasMore };
 }
 
 function later(one: Bytes, other: Bytes): Bytes {

@@ -1,5 +1,7 @@
 import type { Bytes } from "../../base/bytes.ts";
+import { type Property, readProperties } from "../../base/edm.ts";
 import { SPACE } from "../../base/keys.ts";
+import { MIB } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import {
   type Column,
@@ -8,7 +10,15 @@ import {
   mayMatch,
   narrow,
 } from "../../rules/entity-columns.ts";
-import { type EntityParts, type Filter, findInEntity } from "../../rules/entity-filter.ts";
+import {
+  type Comparable,
+  comparableOf,
+  type EntityParts,
+  type Filter,
+  type Filtered,
+  findInEntity,
+  matches,
+} from "../../rules/entity-filter.ts";
 import type { EntityPlace } from "../../rules/entity-plan.ts";
 import type { Entry, Made, Making } from "../../store/store.ts";
 import { decodeEntity, placeOfKey } from "./records.ts";
@@ -29,6 +39,9 @@ export interface PageText {
 /** About what an entity or a value takes of memory beside its characters. */
 const ENTITY_BYTES = 308;
 const VALUE_BYTES = 32;
+/** Of text that is searched for the properties of a filter, each time from its start. */
+const SEARCHED_BYTES_MAX = 4 * MIB;
+const SEARCHED_NAMES_MAX = 8;
 
 /**
  * Neighbouring entities of a table. It answers from what it has worked out before: a filter reads the
@@ -42,6 +55,7 @@ export class EntityPage implements Columns, Made {
   readonly #columns = new Map<string, Column>();
   #text: PageText | null = null;
   #bytes = 0;
+  #textBytes = 0;
 
   constructor(entries: readonly Entry[]) {
     for (const { key, value } of entries) {
@@ -51,6 +65,7 @@ export class EntityPage implements Columns, Made {
       this.#stamps.push(stamp);
       this.#properties.push(properties);
       this.#bytes += ENTITY_BYTES + key.length + properties.length;
+      this.#textBytes += properties.length;
     }
   }
 
@@ -88,13 +103,28 @@ export class EntityPage implements Columns, Made {
     return new PageEntity(this.#keys[row] as Bytes, stamp, properties);
   }
 
-  /** The rows from `first` on and before `end` that match. */
-  select(filter: Filter | null, first: number, end: number): number[] {
-    if (filter !== null && !mayMatch(filter, this)) return [];
-    const rows = new Uint8Array(this.size).fill(1, first, end);
-    if (filter !== null) narrow(filter, this, rows);
+  /**
+   * Whether a filter of so many properties takes entities one by one, and reads each only once. By columns
+   * it would search the whole page for each property, which can take longer than a body may.
+   */
+  isReadByRow(names: number): boolean {
+    return names > SEARCHED_NAMES_MAX || names * this.#textBytes > SEARCHED_BYTES_MAX;
+  }
+
+  /** The rows from `first` on and before `end` that match a filter of so many properties. */
+  select(filter: Filter | null, names: number, first: number, end: number): number[] {
     const found: number[] = [];
-    for (let row = first; row < end; row++) if (rows[row] === 1) found.push(row);
+    if (filter === null) {
+      for (let row = first; row < end; row++) found.push(row);
+    } else if (this.isReadByRow(names)) {
+      for (let row = first; row < end; row++) {
+        if (matches(filter, new ReadEntity(this.entity(row)))) found.push(row);
+      }
+    } else if (mayMatch(filter, this)) {
+      const rows = new Uint8Array(end - first).fill(1);
+      narrow(filter, this, rows, first);
+      for (let row = first; row < end; row++) if (rows[row - first] === 1) found.push(row);
+    }
     return found;
   }
 
@@ -148,6 +178,34 @@ class PageEntity implements EntityParts {
   get row(): string {
     this.#place ??= placeOfKey(this.#key);
     return this.#place.row;
+  }
+}
+
+/** An entity for a filter that asks for very many properties. */
+class ReadEntity implements Filtered {
+  readonly #entity: EntityParts;
+  readonly #properties = new Map<string, Property>();
+  readonly #values = new Map<string, Comparable | null>();
+
+  constructor(entity: EntityParts) {
+    this.#entity = entity;
+    for (const property of readProperties(entity.properties)) {
+      this.#properties.set(property.name, property);
+    }
+  }
+
+  find(name: string): Comparable | null {
+    const known = this.#values.get(name);
+    if (known !== undefined) return known;
+    const property = this.#properties.get(name);
+    const isOfEntity = name === "PartitionKey" || name === "RowKey" || name === "Timestamp";
+    const found = isOfEntity
+      ? findInEntity(this.#entity, name)
+      : property === undefined
+        ? null
+        : comparableOf(property);
+    this.#values.set(name, found);
+    return found;
   }
 }
 

@@ -1,7 +1,7 @@
-import { setImmediate } from "node:timers/promises";
 import type { Instant } from "../../base/clock.ts";
+import { fairQueue } from "../../base/fair-queue.ts";
 import { KIB, MIB } from "../../base/limits.ts";
-import type { Filter } from "../../rules/entity-filter.ts";
+import { type Filter, type FilterSize, sizeOfFilter } from "../../rules/entity-filter.ts";
 import {
   clip,
   type EntityPlace,
@@ -37,12 +37,14 @@ export interface QueryEntitiesDone {
 export const QUERY_MS_MAX = 5_000;
 /** A page ends with the entity that brings it to this size. */
 export const QUERY_BYTES_MAX = 4 * MIB;
-/** A body looks at this many entities at most; others have their turn before the next one. */
-const BODY_ENTITIES_MAX = 2_000;
+/** What a body may cost, in looks. A look is an entity that is read, about 2 µs. */
+const BODY_LOOKS_MAX = 2_000;
 /** A large entity counts as several, one for each of so many bytes that had to be read. */
 const BYTES_PER_LOOK = 4 * KIB;
 /** So many of a page that was kept count as one. */
 const KEPT_ENTITIES_PER_LOOK = 32;
+/** So many conditions of a filter count as one, for each entity. */
+const CONDITIONS_PER_LOOK = 16;
 const PAGE_ENTITIES_MAX = 1_024;
 
 export async function queryEntities(
@@ -57,6 +59,7 @@ export async function queryEntities(
   let from = asked.from ?? START;
   let untilMs: Instant | null = null;
   for (;;) {
+    await fairQueue.next();
     const spans = clip(open, { from, until: null });
     const part = await context.store.read((view) => readPart(view, asked, plan, spans, room));
     found.push(...part.found);
@@ -65,7 +68,6 @@ export async function queryEntities(
     const isOver = isFull(room) || part.nowMs >= untilMs;
     if (part.next === null || isOver) return { table: part.table, found, next: part.next };
     from = part.next;
-    await setImmediate();
   }
 }
 
@@ -109,12 +111,14 @@ class Search {
   readonly #view: View;
   readonly #table: Table;
   readonly #filter: Filter | null;
-  #looks = BODY_ENTITIES_MAX;
+  readonly #size: FilterSize;
+  #looks = BODY_LOOKS_MAX;
 
   constructor(view: View, table: Table, filter: Filter | null, room: Room) {
     this.#view = view;
     this.#table = table;
     this.#filter = filter;
+    this.#size = filter === null ? { nodes: 0, names: 0 } : sizeOfFilter(filter);
     this.room = room;
   }
 
@@ -127,7 +131,7 @@ class Search {
       const page = stretch.made;
       const last = stretch.until.compare(end) <= 0 ? page.size : page.rowAt(end);
       const first = at.equals(stretch.from) ? 0 : page.rowAt(at);
-      const stop = this.#take(page, first, last, stretch.wasKept ? KEPT_ENTITIES_PER_LOOK : 1);
+      const stop = this.#take(page, first, last, stretch.wasKept);
       if (stop < last) return page.place(stop);
       if (!stretch.wasKept) this.#payForBytes(page);
       at = stretch.until;
@@ -136,15 +140,31 @@ class Search {
   }
 
   /** The row before which it had to stop. */
-  #take(page: EntityPage, first: number, last: number, perLook: number): number {
+  #take(page: EntityPage, first: number, last: number, isKept: boolean): number {
     if (isFull(this.room)) return first;
-    const end = Math.min(last, first + this.#looks * perLook);
-    const rows = page.select(this.#filter, first, end);
+    const end = this.#reach(page, first, last, isKept);
+    const rows = page.select(this.#filter, this.#size.names, first, end);
     rows.length = this.#fitting(page, rows);
     const stop = isFull(this.room) ? (rows.at(-1) as number) + 1 : end;
-    this.#looks -= Math.ceil((stop - first) / perLook);
     if (rows.length > 0) this.found.push({ page, rows });
     return stop;
+  }
+
+  /** The row before which the looks that are left come to their end. They are spent on it. */
+  #reach(page: EntityPage, first: number, last: number, isKept: boolean): number {
+    const { nodes, names } = this.#size;
+    const read = isKept ? 1 / KEPT_ENTITIES_PER_LOOK : 1;
+    const perRow = Math.max(read, nodes / CONDITIONS_PER_LOOK);
+    if (!page.isReadByRow(names)) {
+      const end = Math.min(last, first + Math.ceil(Math.max(0, this.#looks) / perRow));
+      this.#looks -= Math.ceil((end - first) * perRow);
+      return end;
+    }
+    let row = first;
+    for (; row < last && this.#looks > 0; row++) {
+      this.#looks -= perRow + page.bytesOf(row) / BYTES_PER_LOOK;
+    }
+    return row;
   }
 
   /** How many of the rows the page has room for. */
@@ -167,7 +187,8 @@ class Search {
 
   /** As many entities as may be of use. One more than is handed out tells where the next page begins. */
   #limit(): number {
-    const most = this.#filter === null ? Math.min(this.room.entities, this.#looks) : this.#looks;
+    const looks = Math.max(0, Math.ceil(this.#looks));
+    const most = this.#filter === null ? Math.min(this.room.entities, looks) : looks;
     return Math.min(PAGE_ENTITIES_MAX, most + 1);
   }
 }

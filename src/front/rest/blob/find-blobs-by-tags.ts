@@ -46,7 +46,7 @@ export async function handleFindBlobsByTags(
   );
   let next: FindPosition | null = null;
   for await (const page of findBlobsByTags(context, asked)) {
-    for (const item of page.items) xml.add(foundElement(item));
+    await xml.addAll(page.items, foundElement);
     next = page.next;
   }
   const marker = next === null ? "" : markerText(next);

@@ -4,6 +4,7 @@ import type { Query, RestResponse } from "../http/exchange.ts";
 import { invalidQuery } from "../request-query.ts";
 import { versionHeaders, XML_CONTENT } from "../response-headers.ts";
 import { element, XML_DECLARATION } from "../xml/write-xml.ts";
+import { XmlBytes } from "../xml/xml-bytes.ts";
 import { type BlobCall, blobReadOf } from "./call.ts";
 import { refuseUnsupportedOnRead } from "./unsupported.ts";
 
@@ -16,15 +17,16 @@ export async function handleGetBlockList(
   const type = typeOf(query);
   const lists = await getBlockList(context, blobReadOf(call));
   const { old } = lists.seen;
-  let xml = `${XML_DECLARATION}<BlockList><CommittedBlocks>`;
+  const xml = new XmlBytes();
+  xml.add(`${XML_DECLARATION}<BlockList><CommittedBlocks>`);
   if (type !== "uncommitted") {
-    for (const { name, length } of lists.committed) xml += block(name, length);
+    await xml.addAll(lists.committed, ({ name, length }) => block(name, length));
   }
-  xml += "</CommittedBlocks><UncommittedBlocks>";
+  xml.add("</CommittedBlocks><UncommittedBlocks>");
   if (type !== "committed") {
-    for (const [name, { length }] of lists.uncommitted) xml += block(name, length);
+    await xml.addAll(lists.uncommitted, ([name, { length }]) => block(name, length));
   }
-  xml += "</UncommittedBlocks></BlockList>";
+  xml.add("</UncommittedBlocks></BlockList>");
   return {
     status: 200,
     headers: [
@@ -34,7 +36,7 @@ export async function handleGetBlockList(
       "x-ms-blob-content-length",
       String(old?.content.length ?? 0),
     ],
-    body: xml,
+    body: xml.done(),
   };
 }
 

@@ -9,6 +9,7 @@ import { refuseHeaders } from "../request-headers.ts";
 import { invalidQuery, numberFromQuery } from "../request-query.ts";
 import { versionHeaders, XML_CONTENT } from "../response-headers.ts";
 import { element, XML_DECLARATION } from "../xml/write-xml.ts";
+import { XmlBytes } from "../xml/xml-bytes.ts";
 import { stampFromQuery } from "./blob-state.ts";
 import { type BlobCall, blobReadOf } from "./call.ts";
 import { refuseBeforePageBlobs } from "./create-blob.ts";
@@ -33,6 +34,10 @@ export async function handleGetPageRanges(
     resultsMax: call.version >= PAGED_SINCE ? resultsMaxOf(query) : Number.POSITIVE_INFINITY,
   });
   const marker = next === null ? "" : writeMarker({ kind: "o", text: String(next) });
+  const xml = new XmlBytes();
+  xml.add(`${XML_DECLARATION}<PageList>`);
+  await xml.addAll(ranges, rangeElement);
+  xml.add(`${element("NextMarker", marker)}</PageList>`);
   return {
     status: 200,
     headers: [
@@ -41,9 +46,7 @@ export async function handleGetPageRanges(
       "x-ms-blob-content-length",
       String(blob.content.length),
     ],
-    body:
-      `${XML_DECLARATION}<PageList>${ranges.map(rangeElement).join("")}` +
-      `${element("NextMarker", marker)}</PageList>`,
+    body: xml.done(),
   };
 }
 

@@ -91,6 +91,8 @@ async function listXml(
     for (const item of page.items) {
       if (item.kind === "blob") xml.addBytes(item.text(spell));
       else xml.add(`<BlobPrefix>${nameElement("Name", item.name)}</BlobPrefix>`);
+      const wait = xml.next();
+      if (wait !== undefined) await wait;
     }
     next = page.next;
   }

@@ -12,6 +12,7 @@ import { markerOf, writeMarker } from "../marker.ts";
 import { includesOf, nameFromQuery, resultsMaxOf } from "../request-query.ts";
 import { XML_CONTENT } from "../response-headers.ts";
 import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
+import { XmlBytes } from "../xml/xml-bytes.ts";
 import type { BlobCall } from "./call.ts";
 import { deletedVersionOf, deletedVersionText } from "./deleted-version.ts";
 
@@ -33,16 +34,19 @@ export async function handleListContainers(
     system: includes.has("system"),
   });
   const withMetadata = includes.has("metadata");
-  const body = [
-    `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}>`,
-    echoed(query, "prefix", "Prefix"),
-    echoed(query, "marker", "Marker"),
-    echoed(query, "maxresults", "MaxResults"),
-    "<Containers>",
-    ...containers.map((container) => containerElement(container, withMetadata)),
+  const xml = new XmlBytes();
+  xml.add(
+    `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}>` +
+      echoed(query, "prefix", "Prefix") +
+      echoed(query, "marker", "Marker") +
+      echoed(query, "maxresults", "MaxResults") +
+      "<Containers>",
+  );
+  await xml.addAll(containers, (container) => containerElement(container, withMetadata));
+  xml.add(
     `</Containers>${element("NextMarker", next === null ? "" : markerText(next))}</EnumerationResults>`,
-  ];
-  return { status: 200, headers: [...XML_CONTENT], body: body.join("") };
+  );
+  return { status: 200, headers: [...XML_CONTENT], body: xml.done() };
 }
 
 /** A name alone, or the version of a deleted container and its name. */

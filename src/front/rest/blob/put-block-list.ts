@@ -1,7 +1,5 @@
-import { createHash } from "node:crypto";
-import type { Bytes } from "../../../base/bytes.ts";
-import { crc64 } from "../../../base/crc64.ts";
-import { type BodyDigests, refuseByDigests } from "../../../base/digests.ts";
+import { refuseByDigests } from "../../../base/digests.ts";
+import { inSlices } from "../../../base/fair-queue.ts";
 import { Fault } from "../../../base/fault.ts";
 import { MIB } from "../../../base/limits.ts";
 import type { BlockReference } from "../../../service/blob/block-plan.ts";
@@ -11,7 +9,8 @@ import type { RestResponse } from "../http/exchange.ts";
 import { readWholeBody } from "../http/whole-body.ts";
 import { digestsOf, metadataOf } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
-import { parseXml, type XmlElement } from "../xml/parse-xml.ts";
+import { parseXmlInSteps, type XmlElement } from "../xml/parse-xml.ts";
+import { digestsOfWhole } from "../xml-body.ts";
 import { requireRoot } from "../xml-nodes.ts";
 import { writtenHeaders } from "./blob-state.ts";
 import { tagsOf } from "./blob-tags.ts";
@@ -36,7 +35,9 @@ export async function handlePutBlockList(
   const properties = propertiesOfList(headers);
   const wanted = digestsOf(headers);
   const body = await readWholeBody(call.request.body, BODY_BYTES_MAX);
-  const digests = digestsOfList(body, wanted);
+  // Of the XML, not of the blob: the one that the client sent, or else a CRC-64.
+  const isMd5 = wanted.md5 !== null;
+  const digests = await digestsOfWhole(body, { md5: isMd5, crc64: !isMd5 });
   refuseByDigests(wanted, digests);
   const version = await putBlockList(context, {
     at,
@@ -47,7 +48,7 @@ export async function handlePutBlockList(
     tags,
     tier,
     properties,
-    blocks: blocksOf(parseXml(body)),
+    blocks: blocksOf(await inSlices(parseXmlInSteps(body))),
   });
   return {
     status: 201,
@@ -59,12 +60,6 @@ export async function handlePutBlockList(
     ],
     body: null,
   };
-}
-
-/** Of the XML, not of the blob: the one that the client sent, or else a CRC-64. */
-function digestsOfList(body: Bytes, wanted: BodyDigests): BodyDigests {
-  if (wanted.md5 === null) return { md5: null, crc64: crc64(body) };
-  return { md5: createHash("md5").update(body).digest(), crc64: null };
 }
 
 const LISTS: ReadonlyMap<string, BlockReference["from"]> = new Map([

@@ -63,7 +63,7 @@ async function listXml(
     if (!isBegun && isExtended) xml.add(`<DirectoryId>${page.directory.id}</DirectoryId>`);
     if (!isBegun) xml.add("<Entries>");
     isBegun = true;
-    for (const listed of page.items) xml.add(itemElement(listed, includes, isExtended));
+    await xml.addAll(page.items, (listed) => itemElement(listed, includes, isExtended));
     next = page.next;
   }
   const marker = next === null ? "" : markerText(next);

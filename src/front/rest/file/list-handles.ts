@@ -8,6 +8,7 @@ import { flagOf } from "../request-headers.ts";
 import { resultsMaxOf } from "../request-query.ts";
 import { XML_CONTENT } from "../response-headers.ts";
 import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
+import { XmlBytes } from "../xml/xml-bytes.ts";
 import { type FileCall, pathAskedOf } from "./call.ts";
 import { handleMarker, handleMarkOf } from "./handle-marker.ts";
 
@@ -22,16 +23,19 @@ export async function handleListHandles(
     after: handleMarkOf(query),
     resultsMax: resultsMaxOf(query),
   });
-  const body = [
-    `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}>`,
-    echoed(query, "marker", "Marker"),
-    echoed(query, "maxresults", "MaxResults"),
-    "<Entries>",
-    ...handles.map(handleElement),
-    `</Entries>${element("NextMarker", next === null ? "" : handleMarker(next))}`,
-    "</EnumerationResults>",
-  ];
-  return { status: 200, headers: [...XML_CONTENT], body: body.join("") };
+  const xml = new XmlBytes();
+  xml.add(
+    `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}>` +
+      echoed(query, "marker", "Marker") +
+      echoed(query, "maxresults", "MaxResults") +
+      "<Entries>",
+  );
+  await xml.addAll(handles, handleElement);
+  xml.add(
+    `</Entries>${element("NextMarker", next === null ? "" : handleMarker(next))}` +
+      "</EnumerationResults>",
+  );
+  return { status: 200, headers: [...XML_CONTENT], body: xml.done() };
 }
 
 const RIGHTS = [

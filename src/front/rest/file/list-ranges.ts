@@ -7,6 +7,7 @@ import type { RestResponse } from "../http/exchange.ts";
 import { flagOf } from "../request-headers.ts";
 import { versionHeaders, XML_CONTENT } from "../response-headers.ts";
 import { XML_DECLARATION } from "../xml/write-xml.ts";
+import { XmlBytes } from "../xml/xml-bytes.ts";
 import { type FileCall, fileAskedOf, snapshotFrom } from "./call.ts";
 
 export async function handleListRanges(
@@ -29,6 +30,10 @@ export async function handleListRanges(
     since,
     followsRenames: flagOf(headers, "x-ms-file-support-rename"),
   });
+  const xml = new XmlBytes();
+  xml.add(`${XML_DECLARATION}<Ranges>`);
+  await xml.addAll(ranges, rangeElement);
+  xml.add("</Ranges>");
   return {
     status: 200,
     headers: [
@@ -37,7 +42,7 @@ export async function handleListRanges(
       "x-ms-content-length",
       String(file.content.length),
     ],
-    body: `${XML_DECLARATION}<Ranges>${ranges.map(rangeElement).join("")}</Ranges>`,
+    body: xml.done(),
   };
 }
 

@@ -12,6 +12,7 @@ import { markerOf, writeMarker } from "../marker.ts";
 import { includesOf, invalidQuery, nameFromQuery, resultsMaxOf } from "../request-query.ts";
 import { XML_CONTENT } from "../response-headers.ts";
 import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
+import { XmlBytes } from "../xml/xml-bytes.ts";
 import type { FileCall } from "./call.ts";
 import { shareVersionText } from "./share-version.ts";
 
@@ -31,17 +32,20 @@ export async function handleListShares(
     deleted: includes.has("deleted"),
   });
   const withMetadata = includes.has("metadata");
-  const body = [
-    `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}>`,
-    echoed(query, "prefix", "Prefix"),
-    echoed(query, "marker", "Marker"),
-    echoed(query, "maxresults", "MaxResults"),
-    "<Shares>",
-    ...shares.map((share) => shareElement(share, withMetadata)),
-    `</Shares>${element("NextMarker", next === null ? "" : markerText(next))}`,
-    "</EnumerationResults>",
-  ];
-  return { status: 200, headers: [...XML_CONTENT], body: body.join("") };
+  const xml = new XmlBytes();
+  xml.add(
+    `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}>` +
+      echoed(query, "prefix", "Prefix") +
+      echoed(query, "marker", "Marker") +
+      echoed(query, "maxresults", "MaxResults") +
+      "<Shares>",
+  );
+  await xml.addAll(shares, (share) => shareElement(share, withMetadata));
+  xml.add(
+    `</Shares>${element("NextMarker", next === null ? "" : markerText(next))}` +
+      "</EnumerationResults>",
+  );
+  return { status: 200, headers: [...XML_CONTENT], body: xml.done() };
 }
 
 const POSITION = /^(.*)\/([012])\/(\d{1,20})$/;

@@ -6,6 +6,7 @@ import { markerOf, writeMarker } from "../marker.ts";
 import { includesOf, nameFromQuery, resultsMaxOf } from "../request-query.ts";
 import { XML_CONTENT } from "../response-headers.ts";
 import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
+import { XmlBytes } from "../xml/xml-bytes.ts";
 import type { QueueCall } from "./call.ts";
 
 export async function handleListQueues(
@@ -23,16 +24,17 @@ export async function handleListQueues(
   });
   const last = queues.at(-1);
   const next = hasMore && last !== undefined ? writeMarker({ kind: "n", text: last.name }) : "";
-  const body = [
-    `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}>`,
-    echoed(query, "prefix", "Prefix"),
-    echoed(query, "marker", "Marker"),
-    echoed(query, "maxresults", "MaxResults"),
-    "<Queues>",
-    ...queues.map((queue) => queueElement(queue, withMetadata)),
-    `</Queues>${element("NextMarker", next)}</EnumerationResults>`,
-  ];
-  return { status: 200, headers: [...XML_CONTENT], body: body.join("") };
+  const xml = new XmlBytes();
+  xml.add(
+    `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}>` +
+      echoed(query, "prefix", "Prefix") +
+      echoed(query, "marker", "Marker") +
+      echoed(query, "maxresults", "MaxResults") +
+      "<Queues>",
+  );
+  await xml.addAll(queues, (queue) => queueElement(queue, withMetadata));
+  xml.add(`</Queues>${element("NextMarker", next)}</EnumerationResults>`);
+  return { status: 200, headers: [...XML_CONTENT], body: xml.done() };
 }
 
 function queueElement({ name, queue }: ListedQueue, withMetadata: boolean): string {

@@ -1,5 +1,7 @@
 import type { Bytes } from "../../../base/bytes.ts";
 import { isAnnotated, type Property, readProperties, spellProperty } from "../../../base/edm.ts";
+import { PacedBytes } from "../../../base/fair-queue.ts";
+import { MIB } from "../../../base/limits.ts";
 import { isoOfStamp } from "../../../base/stamp.ts";
 import type { EntityParts } from "../../../rules/entity-filter.ts";
 import type { EntityPlace } from "../../../rules/entity-plan.ts";
@@ -30,9 +32,10 @@ export class EntityJson {
     return `{${this.#metadata("/@Element")}${this.#members(entity)}}`;
   }
 
-  list(found: readonly PageRows[]): ResponseBody {
+  async list(found: readonly PageRows[]): Promise<ResponseBody> {
     const pieces = [Buffer.from(`{${this.#metadata("")}"value":[`)];
-    for (const rows of found) this.#addRows(rows, pieces);
+    const paced = new PacedBytes();
+    for (const rows of found) await this.#addRows(rows, pieces, paced);
     // Each entity has a comma behind it, which the last one must not have.
     const last = pieces.length > 1 ? pieces.pop() : undefined;
     if (last !== undefined) pieces.push(last.subarray(0, -1));
@@ -40,14 +43,20 @@ export class EntityJson {
     return bodyOfPieces(pieces);
   }
 
-  #addRows({ page, rows }: PageRows, pieces: Bytes[]): void {
+  async #addRows({ page, rows }: PageRows, pieces: Bytes[], paced: PacedBytes): Promise<void> {
     const isStoredForm = this.#options.level === "minimal" && this.#options.select === null;
-    if (!isStoredForm || rows.length < page.size * WHOLE_PAGE_SHARE) {
+    const isWhole = rows.length >= page.size * WHOLE_PAGE_SHARE && page.bytes <= WHOLE_PAGE_BYTES;
+    if (!isStoredForm || !isWhole) {
       for (const row of rows) {
+        // The cost is that of the entity, of which little may be asked for.
+        const wait = paced.next(page.bytesOf(row));
+        if (wait !== undefined) await wait;
         pieces.push(Buffer.from(`{${this.#members(page.entity(row))}},`));
       }
       return;
     }
+    const wait = paced.next(page.bytes);
+    if (wait !== undefined) await wait;
     const { bytes, starts } = page.text(spellInList);
     for (let at = 0; at < rows.length; ) {
       const first = rows[at] as number;
@@ -101,6 +110,8 @@ export class EntityJson {
 
 /** From this share of its entities on, a page is spelled as a whole, to be asked for again. */
 const WHOLE_PAGE_SHARE = 0.5;
+/** A larger page is spelled in several pieces of work. */
+const WHOLE_PAGE_BYTES = MIB;
 
 function spellInList(entity: EntityParts): string {
   return `{${membersAsStored(entity)}},`;

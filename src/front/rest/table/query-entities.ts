@@ -30,7 +30,7 @@ export async function handleQueryEntities(
   });
   const json = new EntityJson({ level, endpoint, account, table, select: selectOf(request.query) });
   const headers = [...DATA_HEADERS, ...jsonContent(level), ...continuationHeaders(next)];
-  return { status: 200, headers, body: json.list(found) };
+  return { status: 200, headers, body: await json.list(found) };
 }
 
 function continuationOf(query: Query): EntityPlace | null {

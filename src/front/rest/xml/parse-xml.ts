@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { Bytes } from "../../../base/bytes.ts";
+import { atOnce, PIECE_BYTES, type Steps } from "../../../base/fair-queue.ts";
 import { Fault } from "../../../base/fault.ts";
 import { hasInvalidXmlCharacters, XML_INVALID } from "./write-xml.ts";
 
@@ -30,6 +31,8 @@ const NAME_CHARS_MAX = 1_024;
 /** The longest reference that says anything is `&#x10FFFF;`; leading zeros get some room. */
 const REFERENCE_CHARS_MAX = 16;
 const CODE_POINT_MAX = 0x10ffff;
+/** A search takes far less time for a character than the parser does. */
+const SEARCHED_CHARS = 8 * PIECE_BYTES;
 
 /**
  * Reads the body of a request. Takes the XML 1.0 that clients of the service write, in UTF-8, and
@@ -37,14 +40,22 @@ const CODE_POINT_MAX = 0x10ffff;
  * the language, no processing instructions. Time and memory grow with the length of the input, which
  * the caller limits, and with nothing else. What is not well-formed is an `InvalidXmlDocument`.
  */
-export function parseXml(bytes: Bytes, options: ParseOptions = {}): XmlElement {
+export function parseXml(bytes: Bytes, options?: ParseOptions): XmlElement {
+  return atOnce(parseXmlInSteps(bytes, options));
+}
+
+/** The same with pauses, in which others can run. */
+export function* parseXmlInSteps(bytes: Bytes, options: ParseOptions = {}): Steps<XmlElement> {
   if (!isUtf8(bytes)) throw invalidXml("", 0, "The document is not UTF-8.");
   const document = bytes.toString("utf8");
-  const invalid = document.search(XML_INVALID);
-  if (invalid >= 0) {
-    throw invalidXml(document, invalid, "XML does not permit this character.");
+  for (let at = 0; at < document.length; at += SEARCHED_CHARS) {
+    if (at > 0) yield;
+    const invalid = document.slice(at, at + SEARCHED_CHARS).search(XML_INVALID);
+    if (invalid >= 0) {
+      throw invalidXml(document, at + invalid, "XML does not permit this character.");
+    }
   }
-  return new Parser(document, options.keepLineEnds ?? false).document();
+  return yield* new Parser(document, options.keepLineEnds ?? false).document();
 }
 
 interface OpenElement extends XmlElement {
@@ -79,20 +90,27 @@ class Parser {
   readonly #open: OpenElement[] = [];
   #at = 0;
   #pieces = 0;
+  /** Where others may run. */
+  #pauseAt = PIECE_BYTES;
+  /** Of a CDATA section that was read in part; null outside of one. */
+  #cdataEnd: number | null = null;
 
   constructor(source: string, keepLineEnds: boolean) {
     this.#source = source;
     this.#keepLineEnds = keepLineEnds;
   }
 
-  document(): XmlElement {
+  *document(): Steps<XmlElement> {
     if (this.#source.startsWith(BYTE_ORDER_MARK)) this.#at++;
     this.#declaration();
-    this.#betweenElements();
+    yield* this.#betweenElements();
     if (this.#at >= this.#source.length) this.#refuse("Root element is missing.");
     const root = this.#startTag();
-    while (this.#open.length > 0) this.#content();
-    this.#betweenElements();
+    while (this.#open.length > 0) {
+      if (this.#isPauseDue()) yield;
+      this.#content();
+    }
+    yield* this.#betweenElements();
     if (this.#at < this.#source.length) this.#refuse("There is more than one root element.");
     return root;
   }
@@ -110,9 +128,16 @@ class Parser {
     this.#at += "?>".length;
   }
 
+  #isPauseDue(): boolean {
+    if (this.#at < this.#pauseAt) return false;
+    this.#pauseAt = this.#at + PIECE_BYTES;
+    return true;
+  }
+
   /** Before and behind the root there may be white space and comments only. */
-  #betweenElements(): void {
+  *#betweenElements(): Steps<void> {
     for (;;) {
+      if (this.#isPauseDue()) yield;
       this.#skipSpace();
       if (this.#at >= this.#source.length) return;
       if (!this.#source.startsWith("<", this.#at)) this.#refuse("Text outside the root element.");
@@ -121,12 +146,22 @@ class Parser {
     }
   }
 
-  /** Text up to the next tag, and then that tag, inside the innermost open element. */
+  /** Text up to the next tag, and then that tag, inside the innermost open element; or a part of long text. */
   #content(): void {
     const element = this.#open.at(-1) as OpenElement;
     const start = this.#at;
+    if (this.#cdataEnd !== null) {
+      this.#addCdata(element, this.#cdataEnd);
+      return;
+    }
     const end = this.#source.indexOf("<", start);
     if (end < 0) this.#refuse(`The element ${element.tag} has no end tag.`);
+    if (end - start > 2 * PIECE_BYTES) {
+      const partEnd = endOfTextPart(this.#source, start + PIECE_BYTES);
+      element.text += this.#textOf(this.#source.slice(start, partEnd));
+      this.#at = partEnd;
+      return;
+    }
     if (end > start) element.text += this.#textOf(this.#source.slice(start, end));
     this.#at = end;
     const next = this.#code(1);
@@ -230,8 +265,18 @@ class Parser {
     const start = this.#at + CDATA.length;
     const end = this.#source.indexOf(CDATA_END, start);
     if (end < 0) this.#refuse("A CDATA section has no end.");
-    element.text += this.#withLineFeeds(this.#source.slice(start, end));
-    this.#at = end + CDATA_END.length;
+    this.#at = start;
+    this.#addCdata(element, end);
+  }
+
+  /** No more of it than one piece of work. */
+  #addCdata(element: OpenElement, end: number): void {
+    const start = this.#at;
+    const isLast = end - start <= 2 * PIECE_BYTES;
+    const partEnd = isLast ? end : endOfTextPart(this.#source, start + PIECE_BYTES);
+    element.text += this.#withLineFeeds(this.#source.slice(start, partEnd));
+    this.#at = isLast ? end + CDATA_END.length : partEnd;
+    this.#cdataEnd = isLast ? null : end;
   }
 
   #comment(): void {
@@ -288,6 +333,17 @@ class Parser {
   #refuse(reason: string): never {
     throw invalidXml(this.#source, this.#at, reason);
   }
+}
+
+/** Where a text can be cut, near `at`: neither in a reference nor in a line end or `]]>`. */
+function endOfTextPart(source: string, at: number): number {
+  const before = source.slice(at - REFERENCE_CHARS_MAX, at);
+  const reference = before.lastIndexOf("&");
+  if (reference >= 0 && !before.includes(";", reference)) {
+    return at - REFERENCE_CHARS_MAX + reference;
+  }
+  if (source.slice(at - 1, at + 1) === "\r\n") return at + 1;
+  return source.slice(at - 2, at + 2).includes(CDATA_END) ? at + 2 : at;
 }
 
 const NAMED: ReadonlyMap<string, string> = new Map([

@@ -1,4 +1,5 @@
 import type { Bytes } from "../../../base/bytes.ts";
+import { PacedBytes } from "../../../base/fair-queue.ts";
 import type { ResponseBody } from "../http/exchange.ts";
 import { bodyOfPieces } from "../pieces-body.ts";
 
@@ -14,10 +15,14 @@ export class XmlBytes {
   /** Bytes that lie side by side, by the first of them and their length. */
   #run: Bytes | null = null;
   #runLength = 0;
+  /** Added since `next` was asked. */
+  #added = 0;
+  readonly #paced = new PacedBytes();
 
   add(xml: string): void {
     this.#endRun();
     this.#text += xml;
+    this.#added += xml.length;
     if (this.#text.length >= PIECE_CHARS) this.#endText();
   }
 
@@ -29,6 +34,23 @@ export class XmlBytes {
       this.#run = xml;
     }
     this.#runLength += xml.length;
+    this.#added += xml.length;
+  }
+
+  /** Renders items one after another, and lets others run in between. */
+  async addAll<T>(items: Iterable<T>, render: (item: T) => string): Promise<void> {
+    for (const item of items) {
+      this.add(render(item));
+      const wait = this.next();
+      if (wait !== undefined) await wait;
+    }
+  }
+
+  /** To be asked behind each item of a list: undefined if the document can go on at once. */
+  next(): Promise<void> | undefined {
+    const added = this.#added;
+    this.#added = 0;
+    return this.#paced.next(added);
   }
 
   done(): ResponseBody {
