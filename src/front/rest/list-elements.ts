@@ -3,9 +3,19 @@ import { percentEncode } from "../../base/percent-text.ts";
 import { rfc1123 } from "../../base/time-text.ts";
 import type { LeaseStatus } from "../../rules/lease.ts";
 import type { Query } from "./http/exchange.ts";
-import { attribute, element, hasInvalidXmlCharacters } from "./xml/write-xml.ts";
+import { attribute, element, hasInvalidXmlCharacters, XML_DECLARATION } from "./xml/write-xml.ts";
 
 /** What lists have in common. */
+
+/** How a list of containers, queues or shares begins, up to its first item. */
+export function listStart(endpoint: string, query: Query, items: string): string {
+  return (
+    `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", endpoint)}>` +
+    echoed(query, "prefix", "Prefix") +
+    echoed(query, "marker", "Marker") +
+    `${echoed(query, "maxresults", "MaxResults")}<${items}>`
+  );
+}
 
 /** A parameter of the request, repeated in the answer if it was sent. */
 export function echoed(query: Query, parameter: string, name: string): string {

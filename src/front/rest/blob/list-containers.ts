@@ -7,11 +7,11 @@ import {
   listContainers,
 } from "../../../service/blob/list-containers.ts";
 import type { Query, RestResponse } from "../http/exchange.ts";
-import { deletionElements, echoed, leaseElements, metadataElement } from "../list-elements.ts";
+import { deletionElements, leaseElements, listStart, metadataElement } from "../list-elements.ts";
 import { markerOf, writeMarker } from "../marker.ts";
 import { includesOf, nameFromQuery, resultsMaxOf } from "../request-query.ts";
 import { XML_CONTENT } from "../response-headers.ts";
-import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
+import { element } from "../xml/write-xml.ts";
 import { XmlBytes } from "../xml/xml-bytes.ts";
 import type { BlobCall } from "./call.ts";
 import { deletedVersionOf, deletedVersionText } from "./deleted-version.ts";
@@ -35,13 +35,7 @@ export async function handleListContainers(
   });
   const withMetadata = includes.has("metadata");
   const xml = new XmlBytes();
-  xml.add(
-    `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}>` +
-      echoed(query, "prefix", "Prefix") +
-      echoed(query, "marker", "Marker") +
-      echoed(query, "maxresults", "MaxResults") +
-      "<Containers>",
-  );
+  xml.add(listStart(call.endpoint, query, "Containers"));
   await xml.addAll(containers, (container) => containerElement(container, withMetadata));
   xml.add(
     `</Containers>${element("NextMarker", next === null ? "" : markerText(next))}</EnumerationResults>`,

@@ -7,11 +7,11 @@ import {
   type SharePosition,
 } from "../../../service/file/list-shares.ts";
 import type { Query, RestResponse } from "../http/exchange.ts";
-import { deletionElements, echoed, leaseElements, metadataElement } from "../list-elements.ts";
+import { deletionElements, leaseElements, listStart, metadataElement } from "../list-elements.ts";
 import { markerOf, writeMarker } from "../marker.ts";
 import { includesOf, invalidQuery, nameFromQuery, resultsMaxOf } from "../request-query.ts";
 import { XML_CONTENT } from "../response-headers.ts";
-import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
+import { element } from "../xml/write-xml.ts";
 import { XmlBytes } from "../xml/xml-bytes.ts";
 import type { FileCall } from "./call.ts";
 import { shareVersionText } from "./share-version.ts";
@@ -33,13 +33,7 @@ export async function handleListShares(
   });
   const withMetadata = includes.has("metadata");
   const xml = new XmlBytes();
-  xml.add(
-    `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}>` +
-      echoed(query, "prefix", "Prefix") +
-      echoed(query, "marker", "Marker") +
-      echoed(query, "maxresults", "MaxResults") +
-      "<Shares>",
-  );
+  xml.add(listStart(call.endpoint, query, "Shares"));
   await xml.addAll(shares, (share) => shareElement(share, withMetadata));
   xml.add(
     `</Shares>${element("NextMarker", next === null ? "" : markerText(next))}` +

@@ -1,11 +1,11 @@
 import type { QueueContext } from "../../../service/queue/context.ts";
 import { type ListedQueue, listQueues } from "../../../service/queue/list-queues.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import { echoed, metadataElement } from "../list-elements.ts";
+import { listStart, metadataElement } from "../list-elements.ts";
 import { markerOf, writeMarker } from "../marker.ts";
 import { includesOf, nameFromQuery, resultsMaxOf } from "../request-query.ts";
 import { XML_CONTENT } from "../response-headers.ts";
-import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
+import { element } from "../xml/write-xml.ts";
 import { XmlBytes } from "../xml/xml-bytes.ts";
 import type { QueueCall } from "./call.ts";
 
@@ -25,13 +25,7 @@ export async function handleListQueues(
   const last = queues.at(-1);
   const next = hasMore && last !== undefined ? writeMarker({ kind: "n", text: last.name }) : "";
   const xml = new XmlBytes();
-  xml.add(
-    `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}>` +
-      echoed(query, "prefix", "Prefix") +
-      echoed(query, "marker", "Marker") +
-      echoed(query, "maxresults", "MaxResults") +
-      "<Queues>",
-  );
+  xml.add(listStart(call.endpoint, query, "Queues"));
   await xml.addAll(queues, (queue) => queueElement(queue, withMetadata));
   xml.add(`</Queues>${element("NextMarker", next)}</EnumerationResults>`);
   return { status: 200, headers: [...XML_CONTENT], body: xml.done() };
