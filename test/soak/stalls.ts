@@ -32,7 +32,6 @@ async function soak(): Promise<void> {
       figures.push(...(await measure(server, probe, load)));
       console.log(figures.at(-2)?.promise, figures.at(-2)?.found, figures.at(-1)?.found);
     }
-    probe.close();
     report(figures);
   } finally {
     await server.stop();
@@ -72,12 +71,10 @@ async function measure(server: StalledServer, probe: Probe, load: Load): Promise
 
 /** Another client, which asks for a small blob every few milliseconds, answered or not. */
 class Probe {
-  readonly #connections: Connection[];
-  readonly #request: Buffer;
+  readonly #port: number;
 
-  private constructor(connections: Connection[], request: Buffer) {
-    this.#connections = connections;
-    this.#request = request;
+  private constructor(port: number) {
+    this.#port = port;
   }
 
   static async open(server: StalledServer): Promise<Probe> {
@@ -86,21 +83,22 @@ class Probe {
     const headers = { "x-ms-blob-type": "BlockBlob" };
     await server.send(port, { method: "PUT", path: "/probe", query: { restype: "container" } });
     await server.send(port, { method: "PUT", path: "/probe/blob", headers, body });
-    const connections = await Promise.all(
-      Array.from({ length: PROBE_CONNECTIONS }, () => Connection.open(port)),
-    );
-    return new Probe(connections, signed(port, { method: "GET", path: "/probe/blob" }));
+    return new Probe(port);
   }
 
   /** The 99th percentile of what answers took meanwhile, in milliseconds. */
   async during(work: () => Promise<void>): Promise<number> {
+    const request = signed(this.#port, { method: "GET", path: "/probe/blob" });
+    const connections = await Promise.all(
+      Array.from({ length: PROBE_CONNECTIONS }, () => Connection.open(this.#port)),
+    );
     const tookMs: number[] = [];
-    const free = [...this.#connections];
+    const free = [...connections];
     const ask = async () => {
       const askedMs = performance.now();
       const connection = free.pop();
       if (connection === undefined) return;
-      const { status } = await connection.exchange(this.#request);
+      const { status } = await connection.exchange(request);
       if (status !== 200) throw new Error(`a small GET was answered with ${status}`);
       tookMs.push(performance.now() - askedMs);
       free.push(connection);
@@ -111,12 +109,9 @@ class Probe {
     } finally {
       clearInterval(timer);
     }
+    for (const connection of connections) connection.close();
     tookMs.sort((one, other) => one - other);
-    return tookMs[Math.floor(tookMs.length * 0.99)] ?? 0;
-  }
-
-  close(): void {
-    for (const connection of this.#connections) connection.close();
+    return tookMs[Math.floor(tookMs.length * 0.99)] ?? Number.POSITIVE_INFINITY;
   }
 }
 
