@@ -31,6 +31,9 @@ what others need: the resource type and a letter in an account SAS, a letter in 
 a user delegation SAS, or the level of public access of the container. Who has \`c\` but not \`w\` may
 create a blob, but not replace one. Who sets tags with an upload, asks for them in a list, or makes them
 a condition needs \`t\` as well. Each operation in a batch brings what it needs itself.
+
+A SAS that comes with a key or a token counts, too: both must be valid, and no more is permitted than the SAS says.
+A SAS for one user (\`sduoid\`) is good with that user's token alone.
 ${Object.entries(SERVICES)
   .map(([title, needs]) => section(title, needs))
   .join("")}`;
