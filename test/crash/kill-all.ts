@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AllServices } from "./all-services.ts";
-import { startWholeProcess } from "./server-process.ts";
+import { startWholeProcess, type WholeServerProcess } from "./server-process.ts";
 
 export interface Kills {
   readonly kills: number;
@@ -19,6 +19,7 @@ export async function killAll(rounds: number, tell: (line: string) => void): Pro
   const clients = new AllServices();
   const lost: string[] = [];
   const failedStarts: string[] = [];
+  let running: WholeServerProcess | null = null;
   let kills = 0;
   try {
     for (;;) {
@@ -26,17 +27,17 @@ export async function killAll(rounds: number, tell: (line: string) => void): Pro
         failedStarts.push(String(error));
         return null;
       });
+      running = server;
       if (server === null) break;
       if (kills === 0) await clients.prepare(server);
       lost.push(...(await clients.check(server)));
-      const isOver = kills === rounds || lost.length > 0;
-      if (isOver) await server.kill();
-      else await clients.writeUntil(() => server.kill(), server);
-      if (isOver) break;
+      if (kills === rounds || lost.length > 0) break;
+      await clients.writeUntil(() => server.kill(), server);
       kills++;
       tell(`${kills} kills, ${clients.acknowledged} writes acknowledged`);
     }
   } finally {
+    await running?.kill();
     await rm(location, { recursive: true, force: true });
   }
   return { kills, acknowledged: clients.acknowledged, lost, failedStarts };

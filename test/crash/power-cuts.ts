@@ -34,29 +34,28 @@ export async function cutPower({ cuts, seed, syncs, tell }: PowerCutsAsked): Pro
   const clients = new AllServices();
   const lost: string[] = [];
   const failedStarts: string[] = [];
+  let running: WholeServerProcess | null = null;
   let done = 0;
   try {
-    for (; lost.length + failedStarts.length === 0; done++) {
+    for (;;) {
       await disk.powerOn();
       const server = await startOn(disk, failedStarts);
-      if (server !== null) {
-        if (done === 0) await clients.prepare(server);
-        lost.push(...(await clients.check(server)));
-        if (done < cuts && lost.length === 0) {
-          if (syncs === "ignored") await disk.lie();
-          const crash = async () => {
-            const outcome = await disk.cut(seed + done);
-            tell(`seed ${seed + done}: ${outcome}`);
-            await server.kill();
-          };
-          await clients.writeUntil(crash, server, isUnansweredOrFailed);
-        }
+      running = server;
+      if (server === null) break;
+      if (done === 0) await clients.prepare(server);
+      lost.push(...(await clients.check(server)));
+      if (done === cuts || lost.length > 0) break;
+      if (syncs === "ignored") await disk.lie();
+      const crash = async () => {
+        tell(`seed ${seed + done}: ${await disk.cut(seed + done)}`);
         await server.kill();
-      }
+      };
+      await clients.writeUntil(crash, server, isUnansweredOrFailed);
       await disk.powerOff();
-      if (done === cuts) break;
+      done++;
     }
   } finally {
+    await running?.kill();
     await disk.powerOff();
     await rm(folder, { recursive: true, force: true });
   }

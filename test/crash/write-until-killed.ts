@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import type { ServerProcess } from "./server-process.ts";
 
@@ -20,6 +21,7 @@ export async function writeUntilKilled(
     if (acknowledged >= killAfter) killed ??= server.kill();
   };
   await Promise.all(writers.map((write) => write(acknowledge)));
+  assert.ok(killed !== null, "the server ended before it was killed");
   await killed;
   return acknowledged;
 }
