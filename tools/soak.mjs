@@ -7,7 +7,14 @@ import prepare from "./prepare.cjs";
 const { build, filesUnder, install, root } = prepare;
 const MODE = /^test\/soak\/([\w-]+)\.ts$/;
 /** The modes' shared code. */
-const SHARED = new Set(["figure", "loop-gaps", "stall-loads", "stalled-server"]);
+const SHARED = new Set([
+  "figure",
+  "loop-gaps",
+  "soak-clients",
+  "soak-server",
+  "stall-loads",
+  "stalled-server",
+]);
 
 const [asked, ...flags] = process.argv.slice(2);
 

@@ -10,6 +10,7 @@ import { QueueRestService } from "../front/rest/queue/queue-rest-service.ts";
 import { CopySources } from "../front/rest/source/copy-sources.ts";
 import { OwnEndpoints } from "../front/rest/source/own-endpoints.ts";
 import { TableRestService } from "../front/rest/table/table-rest-service.ts";
+import { SendBudget } from "../front/send-budget.ts";
 import { DEFAULT_BLOB_SETTINGS } from "../service/blob/context.ts";
 import { failInterruptedCopies } from "../service/blob/fail-interrupted-copies.ts";
 import type { CopyContext } from "../service/blob/fetch-copy.ts";
@@ -95,9 +96,10 @@ async function open(
   const { contents, breaks } = data;
   const files = { store: new WatchedStore(data.store), contents, breaks, copies };
   const origins = new Map<ServiceName, string>();
+  const budget = new SendBudget();
   const endpoints = new OwnEndpoints(settings.accounts);
   for (const [name, service] of servicesOn({ ...data, copies }, files, settings, endpoints)) {
-    const listener = await listen(name, service, settings, around, log, () => isHealthy);
+    const listener = await listen(name, service, settings, around, log, budget, () => isHealthy);
     undo.add(() => listener.drain());
     origins.set(name, listener.origin);
     if (name !== "smb") endpoints.add(name, listener.origin);
@@ -149,6 +151,7 @@ async function listen(
   settings: Settings,
   { clock, software }: Surroundings,
   log: Log,
+  budget: SendBudget,
   healthy: () => boolean,
 ): Promise<Listener> {
   const { host, port, keepAliveMs } = settings.listen[name];
@@ -159,7 +162,8 @@ async function listen(
   };
   const { tls } = settings;
   try {
-    return await openListener({ service, host, port, tls, clock, limits, log, software, healthy });
+    const own = { service, host, port, tls, limits, healthy };
+    return await openListener({ ...own, clock, log, software, budget });
   } catch (error) {
     throw listenError(name, { host, port }, error as NodeJS.ErrnoException);
   }

@@ -20,6 +20,7 @@ import { openListener, type TlsOptions } from "../../src/front/rest/http/server.
 import { CopySources } from "../../src/front/rest/source/copy-sources.ts";
 import { ForeignSources } from "../../src/front/rest/source/foreign-sources.ts";
 import { OwnEndpoints } from "../../src/front/rest/source/own-endpoints.ts";
+import { SendBudget } from "../../src/front/send-budget.ts";
 import { type Data, openData } from "../../src/main/open-data.ts";
 import {
   type BlobContext,
@@ -147,6 +148,7 @@ export async function startService(
     clock: options.requestClock ?? systemClock,
     limits: DEFAULT_LIMITS,
     log: { failure: (_id, error) => failures.push(error) },
+    budget: new SendBudget(),
     software: "Lazuli/test",
     healthy: () => true,
   });

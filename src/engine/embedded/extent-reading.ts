@@ -1,7 +1,8 @@
 import { alignedBytes } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
-import { freeMemory } from "../../base/free-memory.ts";
-import { copyLent, type Lender, type Loan, lendTogether, lengthOf } from "../../base/loan.ts";
+import { copyLent, type Lender, type Loan, lendTogether } from "../../base/loan.ts";
+import { MemoryBudget } from "../../base/memory-budget.ts";
+import { ShrinkingSlabs } from "../../base/shrinking-slabs.ts";
 import { Slabs } from "../../base/slabs.ts";
 import type { Address } from "../../store/extents.ts";
 import { StoreError } from "../../store/store.ts";
@@ -20,12 +21,22 @@ import type { ExtentFile } from "./extent-file.ts";
 const READ_CHUNKS_MAX = 17;
 /** One reader gets so many slabs at once, read by as many threads, while few others have any. */
 const SLABS_AT_ONCE_MAX = 4;
-const FEW_SLABS_MAX = 64;
+const FEW_SLABS_MAX = 16;
 /** What is lent beyond this is copied: aligned memory stays with the process for good. */
-const LENT_SLABS_MAX = 128;
+const LENT_SLABS_MAX = 24;
 const COPIED_CHUNKS_MAX = 8;
+/** So many more are read into, and given back at once. */
+const READING_SLABS_MAX = 8;
 
 const slabs = new Slabs(READ_CHUNKS_MAX * STRIDE_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
+/** A chunk each. Beyond so many the heap has to do. */
+const COPIES_KEPT = 16;
+const COPIES_MAX = 4_096;
+const copySlabs = new ShrinkingSlabs(STRIDE_BYTES, COPIES_KEPT, COPIES_MAX);
+/**
+ * Reads wait for a slab in a fair queue. They never wait for clients: what is lent to those stays below the limit.
+ */
+const reads = new MemoryBudget((LENT_SLABS_MAX + READING_SLABS_MAX) * slabs.bytes);
 
 /** Lends the bytes of a piece from `from` on. */
 export class PieceLender implements Lender {
@@ -95,6 +106,8 @@ async function lendChunks(asked: LendChunks): Promise<Loan> {
   const last = startOfChunk(at, until - 1);
   const end = Math.min(last + chunkBytes, at.length);
   const strides = (last - first) / chunkBytes + 1;
+  const wait = reads.take(slabs.bytes);
+  if (wait !== undefined) await wait;
   const slab = slabs.take();
   try {
     const pages = slab.subarray(0, bytesOnDisk(end - first, chunkBytes));
@@ -111,7 +124,7 @@ async function lendChunks(asked: LendChunks): Promise<Loan> {
     }
     return slabs.taken <= LENT_SLABS_MAX ? lent(slab, parts) : copied(slab, parts);
   } catch (error) {
-    slabs.giveBack(slab);
+    giveBack(slab);
     throw error;
   }
 }
@@ -126,14 +139,29 @@ function isSound(at: Address, pages: Bytes, chunkAt: number, chunk: Bytes): bool
 }
 
 function lent(slab: Bytes, parts: readonly Bytes[]): Loan {
-  return { parts, isScratch: true, giveBack: () => slabs.giveBack(slab) };
+  return { parts, isScratch: true, giveBack: () => giveBack(slab) };
 }
 
+/** The same bytes in smaller memory, which goes back to the system. */
 function copied(slab: Bytes, parts: readonly Bytes[]): Loan {
-  const copy = Buffer.allocUnsafeSlow(lengthOf(parts));
-  copyLent(parts, copy);
+  const copies = parts.map(copyOf);
+  giveBack(slab);
+  const release = () => {
+    for (const { memory } of copies) if (memory !== null) copySlabs.giveBack(memory);
+  };
+  return { parts: copies.map(({ bytes }) => bytes), isScratch: true, giveBack: release };
+}
+
+function copyOf(part: Bytes): { readonly bytes: Bytes; readonly memory: Bytes | null } {
+  const memory = copySlabs.take();
+  const bytes = memory?.subarray(0, part.length) ?? Buffer.allocUnsafeSlow(part.length);
+  copyLent([part], bytes);
+  return { bytes, memory };
+}
+
+function giveBack(slab: Bytes): void {
   slabs.giveBack(slab);
-  return { parts: [copy], isScratch: true, giveBack: () => freeMemory(copy) };
+  reads.release(slabs.bytes);
 }
 
 function damaged({ file, at }: LendChunks, start: number): StoreError {

@@ -14,5 +14,5 @@ export function bodyOfPieces(pieces: readonly Bytes[]): ResponseBody {
     return Buffer.concat(pieces, length);
   }
   const lender = new WholeLender(pieces);
-  return { length, lend: () => lender.lend(), close() {} };
+  return { length, isAtHand: true, lend: () => lender.lend(), close() {} };
 }

@@ -3,9 +3,11 @@ import type { Socket } from "node:net";
 import { pagesAt } from "../../../base/aligned-bytes.ts";
 import { type Bytes, NO_BYTES } from "../../../base/bytes.ts";
 import { KIB } from "../../../base/limits.ts";
+import type { Pace, Transfer } from "../../pace.ts";
 import { type Reader, ReadMemory } from "../../read-memory.ts";
+import { bytesTakenFrom } from "../../socket-progress.ts";
+import type { UnsentAnswers } from "../../unsent-answers.ts";
 import type { ListenerLimits } from "./limits.ts";
-import type { Pace, Transfer } from "./pace.ts";
 import { mayBeHead, parseHead, type RequestHead } from "./request-head.ts";
 
 /** What a connection needs of its listener. */
@@ -79,6 +81,7 @@ export class Connection implements Transfer, Reader {
   #waitedMs = 0;
   /** Sees to it that the client reads its answer. */
   #pace: Pace | null = null;
+  #unsent: UnsentAnswers | null = null;
 
   constructor(accepted: Socket, owner: ConnectionOwner) {
     const socket = memory.socketOf(accepted, this);
@@ -106,7 +109,7 @@ export class Connection implements Transfer, Reader {
   }
 
   get moved(): number {
-    return this.socket.bytesWritten - this.socket.writableLength;
+    return bytesTakenFrom(this.socket);
   }
 
   cut(): void {
@@ -174,6 +177,12 @@ export class Connection implements Transfer, Reader {
   watchReader(pace: Pace): void {
     this.#pace = pace;
     pace.watch(this);
+  }
+
+  /** So much of the answer is in memory until the client takes it, or is cut for the sake of others. */
+  holdUnsent(unsent: UnsentAnswers, bytes: number): void {
+    this.#unsent = unsent;
+    unsent.hold(this, bytes);
   }
 
   /**
@@ -302,6 +311,8 @@ export class Connection implements Transfer, Reader {
   #forgetReader(): void {
     this.#pace?.forget(this);
     this.#pace = null;
+    this.#unsent?.release(this);
+    this.#unsent = null;
   }
 }
 

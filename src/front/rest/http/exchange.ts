@@ -60,6 +60,8 @@ export type ResponseBody = null | string | Bytes | ResponseStream;
 /** A body that is sent in parts. `close` is called once in the end, sent or not. */
 export interface ResponseStream extends Lender {
   readonly length: number;
+  /** True if all of it is in memory already, so that reading it takes no more. */
+  readonly isAtHand?: boolean;
   close(): void;
 }
 

@@ -1,8 +1,8 @@
 import { type Body, type Bytes, NO_BYTES } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
+import type { Pace, Transfer } from "../../pace.ts";
 import type { Connection, Receiver } from "./connection.ts";
 import type { ListenerLimits } from "./limits.ts";
-import type { Pace, Transfer } from "./pace.ts";
 
 type Take = (part: Bytes) => void | Promise<void>;
 

@@ -1,4 +1,5 @@
 import { KIB, MIB } from "../../../base/limits.ts";
+import type { PaceLimit } from "../../pace.ts";
 
 /** What one listener grants its clients. Tests make these tiny; nothing waits for real time there. */
 export interface ListenerLimits {
@@ -25,15 +26,9 @@ export interface ListenerLimits {
   readonly drainMs: number;
 }
 
-/** A transfer is cut if, over so many checks that find us waiting for the peer, less than this moved. */
-export interface PaceLimit {
-  readonly checks: number;
-  readonly bytesMin: number;
-}
-
 /**
  * A transfer may take for ever as long as it moves: 64 KiB a minute for uploads, and for downloads
- * 64 KiB in five minutes, as programs that digest what they read may well pause.
+ * 16 KiB, as programs that digest what they read may well be slow.
  */
 export const DEFAULT_LIMITS: ListenerLimits = {
   connectionsMax: 4_096,
@@ -43,7 +38,7 @@ export const DEFAULT_LIMITS: ListenerLimits = {
   keepAliveMs: 5 * 60_000,
   paceCheckMs: 10_000,
   receive: { checks: 6, bytesMin: 64 * KIB },
-  send: { checks: 30, bytesMin: 64 * KIB },
+  send: { checks: 6, bytesMin: 16 * KIB },
   unreadBytesMax: 256 * KIB,
   discardBytesMax: 256 * MIB,
   discardIdleMs: 5_000,

@@ -3,6 +3,7 @@ import { connect, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 import { HandClock } from "../../../base/clock.ts";
 import { KIB } from "../../../base/limits.ts";
+import { SendBudget } from "../../send-budget.ts";
 import { spellXmlError } from "../spell-error.ts";
 import type { RestRequest, RestResponse } from "./exchange.ts";
 import { DEFAULT_LIMITS, type ListenerLimits } from "./limits.ts";
@@ -53,6 +54,7 @@ export async function listen(t: TestContext, handle: Handle, set: Settings = {})
       },
       debug: (text) => debug.push(text),
     },
+    budget: new SendBudget(),
     software: "Lazuli/1.2.3",
     healthy: () => true,
     ...set.options,

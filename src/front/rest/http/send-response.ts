@@ -1,21 +1,18 @@
 import { STATUS_CODES } from "node:http";
-import type { Socket } from "node:net";
 import { type Bytes, NO_BYTES } from "../../../base/bytes.ts";
 import { KIB } from "../../../base/limits.ts";
-import { eachLoan, lengthOf, WholeLender } from "../../../base/loan.ts";
+import type { Pace } from "../../pace.ts";
+import type { SendBudget } from "../../send-budget.ts";
 import type { Connection } from "./connection.ts";
 import type { ResponseBody, ResponseStream, RestRequest, RestResponse } from "./exchange.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 import type { ListenerLimits } from "./limits.ts";
-import type { Pace } from "./pace.ts";
-import { SendTurns } from "./send-turns.ts";
-
-/** Larger pieces would make a slow reader look like one that has stopped. */
-const SLICE_BYTES_MAX = 512 * KIB;
+import { SLICE_BYTES_MAX, sendBody } from "./send-body.ts";
 
 export interface Sender {
   readonly limits: ListenerLimits;
   readonly pace: Pace;
+  readonly budget: SendBudget;
   /** Lines that every answer has, whoever asked. */
   commonLines(): string;
   /** Lines that tell the client that it may send another request. */
@@ -61,8 +58,11 @@ async function sendLong(
 ): Promise<number> {
   try {
     connection.watchReader(sender.pace);
+    if (body !== null && isAtHand(body)) {
+      connection.holdUnsent(sender.budget.unsent, body.length);
+    }
     connection.socket.write(head, "latin1");
-    if (body !== null) await sendParts(connection.socket, body);
+    if (body !== null) await sendBody(connection.socket, body, sender.budget);
     if (request.body.skip() > 0 && !(await request.body.discard(sender.limits))) {
       connection.isLast = true;
     }
@@ -116,6 +116,7 @@ function sendWhole({ sender, connection, head, body }: WholeAnswer): void {
     connection.over();
   } else {
     connection.watchReader(sender.pace);
+    connection.holdUnsent(sender.budget.unsent, socket.writableLength);
     socket.write(NO_BYTES, () => connection.over());
   }
 }
@@ -139,6 +140,10 @@ function bodyOf(request: IncomingRequest, response: RestResponse): Bytes | Respo
 
 function isSmall(body: Bytes | ResponseStream): body is Bytes {
   return Buffer.isBuffer(body) && body.length <= SLICE_BYTES_MAX;
+}
+
+function isAtHand(body: Bytes | ResponseStream): boolean {
+  return Buffer.isBuffer(body) || body.isAtHand === true;
 }
 
 /** The headers that an answer has although its handler does not name them. */
@@ -177,68 +182,6 @@ function headOf(
 
 function mayStateLength(request: IncomingRequest, status: number): boolean {
   return request.method !== "HEAD" && status !== 204 && status !== 304;
-}
-
-const turns = new SendTurns();
-
-/** Hands over one slice after the other, no faster than the client takes them. */
-async function sendParts(output: Socket, body: Bytes | ResponseStream): Promise<void> {
-  let wake = (): void => {};
-  const woken = (): void => wake();
-  output.on("close", woken);
-  let left = body.length;
-  try {
-    await eachLoan(Buffer.isBuffer(body) ? new WholeLender([body]) : body, async (parts) => {
-      left -= lengthOf(parts);
-      if (left < 0) return false;
-      for (const slice of slicesOf(parts)) {
-        const turn = turns.next();
-        if (turn !== undefined) await turn;
-        if (output.destroyed) return false;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          writeTogether(output, slice, woken);
-        });
-      }
-      return !output.destroyed;
-    });
-    if (left !== 0 && !output.destroyed) {
-      throw new Error(`the parts of a body do not add up to ${body.length} bytes`);
-    }
-  } catch (error) {
-    output.destroy();
-    throw error;
-  } finally {
-    output.off("close", woken);
-  }
-}
-
-function writeTogether(output: Socket, parts: readonly Bytes[], done: () => void): void {
-  output.cork();
-  const last = parts.length - 1;
-  for (let index = 0; index < last; index++) output.write(parts[index] as Bytes);
-  output.write(parts[last] as Bytes, done);
-  output.uncork();
-}
-
-/** The same bytes, in as few slices as may be. */
-function* slicesOf(parts: readonly Bytes[]): Iterable<readonly Bytes[]> {
-  let slice: Bytes[] = [];
-  let room = SLICE_BYTES_MAX;
-  for (const part of parts) {
-    for (let at = 0; at < part.length; ) {
-      const isWhole = at === 0 && part.length <= room;
-      const bytes = isWhole ? part : part.subarray(at, at + room);
-      at += bytes.length;
-      room -= bytes.length;
-      slice.push(bytes);
-      if (room > 0) continue;
-      yield slice;
-      slice = [];
-      room = SLICE_BYTES_MAX;
-    }
-  }
-  if (slice.length > 0) yield slice;
 }
 
 function closeStream(body: ResponseBody): void {

@@ -3,6 +3,8 @@ import { createServer as createSecureServer } from "node:tls";
 import type { Clock } from "../../../base/clock.ts";
 import { Fault } from "../../../base/fault.ts";
 import { rfc1123 } from "../../../base/time-text.ts";
+import { Pace } from "../../pace.ts";
+import type { SendBudget } from "../../send-budget.ts";
 import { Connection, type ConnectionOwner } from "./connection.ts";
 import type { RestResponse, RestService } from "./exchange.ts";
 import { faultOfError } from "./fault-of-error.ts";
@@ -10,7 +12,6 @@ import { IncomingBody } from "./incoming-body.ts";
 import { IncomingRequest } from "./incoming-request.ts";
 import type { ListenerLimits } from "./limits.ts";
 import type { HttpLog } from "./log.ts";
-import { Pace } from "./pace.ts";
 import { redactHeaders, redactTarget } from "./redact.ts";
 import type { RequestHead } from "./request-head.ts";
 import { nextRequestId } from "./request-id.ts";
@@ -26,6 +27,8 @@ export interface ListenerOptions {
   readonly clock: Clock;
   readonly limits: ListenerLimits;
   readonly log: HttpLog;
+  /** Of the whole server. */
+  readonly budget: SendBudget;
   /** What the `Server` header says: `Lazuli/1.2.3`. */
   readonly software: string;
   /** Whether the process can serve at all; `/healthz` says so. */
@@ -56,6 +59,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
 class HttpListener implements Listener, Sender, ConnectionOwner {
   readonly limits: ListenerLimits;
   readonly pace: Pace;
+  readonly budget: SendBudget;
   readonly keepAliveLines: string;
   readonly #options: ListenerOptions;
   readonly #server: Server;
@@ -74,6 +78,7 @@ class HttpListener implements Listener, Sender, ConnectionOwner {
     this.#options = options;
     this.limits = limits;
     this.pace = new Pace(limits.send);
+    this.budget = options.budget;
     this.#receiving = new Pace(limits.receive);
     this.keepAliveLines = keepAliveLines(limits);
     this.#server = serverOf(options, (socket) => {

@@ -1,4 +1,8 @@
-import type { PaceLimit } from "./limits.ts";
+/** A transfer is cut if, over so many checks that find us waiting for the peer, less than this moved. */
+export interface PaceLimit {
+  readonly checks: number;
+  readonly bytesMin: number;
+}
 
 /** Bytes on their way from or to a client. */
 export interface Transfer {
@@ -31,13 +35,13 @@ export class Pace {
 
   check(): void {
     for (const [transfer, seen] of this.#watched) {
-      if (!transfer.waiting || ++seen.checks < this.#limit.checks) continue;
-      if (transfer.moved - seen.moved < this.#limit.bytesMin) {
-        this.#watched.delete(transfer);
-        transfer.cut();
-      } else {
+      if (!transfer.waiting) continue;
+      if (transfer.moved - seen.moved >= this.#limit.bytesMin) {
         seen.checks = 0;
         seen.moved = transfer.moved;
+      } else if (++seen.checks === this.#limit.checks) {
+        this.#watched.delete(transfer);
+        transfer.cut();
       }
     }
   }

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { KIB, MIB } from "../../../base/limits.ts";
+import type { Loan } from "../../../base/loan.ts";
+import { SendBudget } from "../../send-budget.ts";
+import type { ResponseStream, RestResponse } from "./exchange.ts";
+import { GET, LARGE_BYTES, listen } from "./listener.fixture.ts";
+
+const SHARE_BYTES = 64 * KIB;
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Bodies as large as `LARGE_BYTES`, of which it is known how much is in memory. */
+class Lenders {
+  bytes = 0;
+  most = 0;
+  pulled = 0;
+
+  answer(): RestResponse {
+    return { status: 200, headers: [], body: this.#stream() };
+  }
+
+  #stream(): ResponseStream {
+    let left = LARGE_BYTES;
+    const lend = async (asked: number): Promise<Loan | null> => {
+      if (left === 0) return null;
+      const length = Math.min(left, asked);
+      left -= length;
+      this.bytes += length;
+      this.pulled++;
+      this.most = Math.max(this.most, this.bytes);
+      const giveBack = () => {
+        this.bytes -= length;
+      };
+      return { parts: [Buffer.alloc(length)], isScratch: true, giveBack };
+    };
+    return { length: LARGE_BYTES, lend, close() {} };
+  }
+
+  /** The systems' buffers are full, and nothing is lent any more. */
+  async standStill(): Promise<void> {
+    for (let before = -1; before !== this.pulled; ) {
+      before = this.pulled;
+      for (let turn = 0; turn < 200; turn++) await nextTurn();
+    }
+  }
+}
+
+test("however many do not read, no more is lent to them than there is", async (t) => {
+  const lenders = new Lenders();
+  const sizes = { largeBytesMax: 8 * MIB, smallBytesMax: 4 * SHARE_BYTES };
+  const running = await listen(t, () => lenders.answer(), {
+    options: { budget: new SendBudget(sizes) },
+    limits: { drainMs: 1 },
+  });
+  const clients = Array.from({ length: 20 }, () => running.connect().send(GET));
+  for (const { socket } of clients) socket.pause();
+  await lenders.standStill();
+  assert.ok(lenders.most <= sizes.largeBytesMax + sizes.smallBytesMax, `${lenders.most}`);
+  assert.ok(lenders.bytes > 0);
+});
+
+test("who waits behind readers that take nothing gets all of its answer once they are cut", async (t) => {
+  const lenders = new Lenders();
+  const sizes = { largeBytesMax: 1, smallBytesMax: 2 * SHARE_BYTES };
+  const budget = new SendBudget(sizes);
+  // Nobody gets a large share here.
+  assert.notEqual(budget.tryLarge(1, false), null);
+  const running = await listen(t, () => lenders.answer(), {
+    options: { budget },
+    limits: { paceCheckMs: 1, send: { checks: 100, bytesMin: 1 } },
+  });
+  const idle = [running.connect().send(GET), running.connect().send(GET)];
+  for (const { socket } of idle) socket.pause();
+  await lenders.standStill();
+  const { body } = await running.connect().send(GET).answer();
+  assert.equal(body.length, LARGE_BYTES);
+  for (const { socket } of idle) socket.resume();
+  for (const { closed } of idle) assert.ok((await closed).length < LARGE_BYTES);
+  assert.ok(lenders.most <= 2 * SHARE_BYTES);
+});
+
+test("small answers do not wait behind large ones", async (t) => {
+  const lenders = new Lenders();
+  const budget = new SendBudget({ largeBytesMax: 1, smallBytesMax: 1 });
+  const small = { status: 200, headers: [], body: "small" };
+  const running = await listen(t, ({ path }) => (path === "/small" ? small : lenders.answer()), {
+    options: { budget },
+    limits: { drainMs: 1 },
+  });
+  const idle = Array.from({ length: 4 }, () => running.connect().send(GET));
+  for (const { socket } of idle) socket.pause();
+  await lenders.standStill();
+  const asked = running.connect().send("GET /small HTTP/1.1\r\nHost: x\r\n\r\n");
+  assert.equal((await asked.answer()).body, "small");
+});
+
+test("answers made in memory that nobody takes are bounded, and who reads gets them whole", async (t) => {
+  const budget = new SendBudget({ unsentBytesMax: 2 * LARGE_BYTES });
+  const body = Buffer.alloc(LARGE_BYTES, "x");
+  const running = await listen(t, () => ({ status: 200, headers: [], body }), {
+    options: { budget },
+    limits: { drainMs: 1 },
+  });
+  const idle = [running.connect().send(GET), running.connect().send(GET)];
+  for (const { socket } of idle) socket.pause();
+  while (budget.unsent.bytes < 2 * LARGE_BYTES) await nextTurn();
+  assert.equal((await running.connect().send(GET).answer()).body.length, LARGE_BYTES);
+  for (const { socket } of idle) socket.resume();
+  const lengths = await Promise.all([
+    idle[0]?.closed.then((received) => received.length),
+    idle[1]?.answer().then(({ body }) => body.length),
+  ]);
+  assert.ok((lengths[0] as number) < LARGE_BYTES, "the one that came first is cut");
+  assert.equal(lengths[1], LARGE_BYTES);
+});

@@ -1,0 +1,16 @@
+import type { Socket } from "node:net";
+
+/** What Node calls the connection itself. */
+interface WithHandle {
+  readonly _handle: { readonly bytesWritten: number; readonly writeQueueSize: number } | null;
+}
+
+/**
+ * Bytes that the system has taken off us. Node's own counters stand still until all of a write is taken,
+ * which would make a slow reader look like one that has stopped.
+ */
+export function bytesTakenFrom(socket: Socket): number {
+  const { _handle: handle } = socket as unknown as WithHandle;
+  if (handle === null || handle === undefined) return socket.bytesWritten - socket.writableLength;
+  return handle.bytesWritten - handle.writeQueueSize;
+}
