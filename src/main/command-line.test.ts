@@ -113,6 +113,7 @@ test("what is wrong is refused in one line that says what to do", () => {
     ["--blobPort 1e3", /--blobPort needs a port/],
     ["--blobPort=-1", /--blobPort needs a port/],
     ["--maxConnections 0", /--maxConnections needs a number of connections, 1 or more/],
+    ["--maxConnectionsPerAddress x", /--maxConnectionsPerAddress needs a number of connections/],
     ["--blobPort 9 --queuePort 9", /--blobPort and --queuePort are both 9/],
     ["--inMemoryPersistence -l x", /contradict/],
     ["--extentMemoryLimit 5", /only together with --inMemoryPersistence/],

@@ -24,6 +24,7 @@ export interface Options {
   readonly acceptDataLoss: boolean;
   readonly listen: Readonly<Record<ServiceName, ListenAt>>;
   readonly maxConnections: number | null;
+  readonly maxConnectionsPerAddress: number | null;
   readonly pathStyleOnly: boolean;
   readonly certificate: CertificateFiles | null;
   readonly oauthBasic: boolean;
@@ -55,6 +56,7 @@ export interface CertificateFiles {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const PORT_MAX = 65_535;
+const CONNECTIONS = "a number of connections";
 const MIB = 1024 * 1024;
 const SMB_ENCRYPTION = ["required", "preferred", "off"] as const;
 
@@ -179,7 +181,8 @@ function readOptions(given: Given, env: Environment): Options {
     memoryBytesMax: memoryMib === null ? null : memoryMib * MIB,
     acceptDataLoss: given.has("acceptDataLoss"),
     listen: readListen(given),
-    maxConnections: given.number("maxConnections", "a number of connections", 1),
+    maxConnections: given.number("maxConnections", CONNECTIONS, 1),
+    maxConnectionsPerAddress: given.number("maxConnectionsPerAddress", CONNECTIONS, 1),
     pathStyleOnly: given.has("disableProductStyleUrl"),
     certificate: readCertificate(given),
     oauthBasic: given.has("oauth"),

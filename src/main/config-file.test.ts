@@ -119,3 +119,12 @@ test("what is wrong in it is named by file and field, and no key is repeated", (
     },
   );
 });
+
+test("the most connections of one address are a number from 1 on", () => {
+  const read = (value: unknown) =>
+    readConfig("a.json", JSON.stringify({ maxConnectionsPerAddress: value }));
+  assert.deepEqual(read(500), { maxConnectionsPerAddress: 500 });
+  for (const wrong of [0, -1, 1.5, "500", null]) {
+    assert.throws(() => read(wrong), /"maxConnectionsPerAddress" must be a whole number from 1/);
+  }
+});

@@ -11,6 +11,8 @@ export interface Config {
   readonly accounts?: readonly AccountConfig[];
   readonly oauth?: IssuerSettings;
   readonly copySources?: AllowedSources;
+  /** Most connections of one address, for each service. */
+  readonly maxConnectionsPerAddress?: number;
 }
 
 export interface AccountConfig extends AccountSettings {
@@ -18,6 +20,7 @@ export interface AccountConfig extends AccountSettings {
   readonly file?: FileSettings;
 }
 
+const PER_ADDRESS = "maxConnectionsPerAddress";
 const HOST_NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/i;
 
 /** Reads the text of a configuration file. Throws a `UsageError` that names file and field. */
@@ -27,6 +30,9 @@ export function readConfig(file: string, text: string): Config {
     ...(top.mayHave("accounts") ? { accounts: readAccounts(file, top) } : {}),
     ...(top.mayHave("oauth") ? { oauth: readOauth(file, top.object("oauth")) } : {}),
     ...(top.mayHave("copySources") ? { copySources: readSources(top.object("copySources")) } : {}),
+    ...(top.mayHave(PER_ADDRESS)
+      ? { [PER_ADDRESS]: top.number(PER_ADDRESS, 1, Number.MAX_SAFE_INTEGER) }
+      : {}),
   };
   top.refuseOthers();
   return config;

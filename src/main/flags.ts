@@ -86,6 +86,11 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         value: "number",
         help: "Most connections at a time, for each service.",
       },
+      {
+        name: "maxConnectionsPerAddress",
+        value: "number",
+        help: "Most of them from one address (default: half of them).",
+      },
       ...(["blob", "queue", "table", "file"] as const).map((service) => ({
         name: `${service}KeepAliveTimeout`,
         value: "seconds",

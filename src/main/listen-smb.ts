@@ -1,8 +1,10 @@
 import type { Clock } from "../base/clock.ts";
+import type { SendBudget } from "../front/send-budget.ts";
 import { DEFAULT_LOGON_LIMITS } from "../front/smb/auth/failed-logons.ts";
 import { DEFAULT_SMB_LIMITS } from "../front/smb/limits.ts";
 import { openSmbListener, type SmbListener } from "../front/smb/transport.ts";
 import type { WatchedFiles } from "../service/file/watched-store.ts";
+import { connectionLimits } from "./connection-limits.ts";
 import type { Log } from "./log.ts";
 import type { Settings } from "./settings.ts";
 
@@ -13,10 +15,10 @@ export async function listenSmb(
   epoch: bigint,
   clock: Clock,
   log: Log,
+  budget: SendBudget,
 ): Promise<SmbListener> {
   const { host, port } = settings.listen.smb;
   const { accounts, encryption, signingRequired, dialectMin } = settings.smb;
-  const connectionsMax = settings.maxConnections ?? DEFAULT_SMB_LIMITS.connectionsMax;
   return await openSmbListener({
     host,
     port,
@@ -27,7 +29,8 @@ export async function listenSmb(
     files,
     epoch,
     clock,
-    limits: { ...DEFAULT_SMB_LIMITS, connectionsMax },
+    limits: { ...DEFAULT_SMB_LIMITS, ...connectionLimits(settings) },
+    budget,
     logonLimits: DEFAULT_LOGON_LIMITS,
     log: {
       failure: (what, error) => log.warn(`${what} failed`, error),

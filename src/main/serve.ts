@@ -5,12 +5,13 @@ import { FileRestService } from "../front/rest/file/file-rest-service.ts";
 import { FILE_SOURCES } from "../front/rest/file/file-source.ts";
 import type { RestService } from "../front/rest/http/exchange.ts";
 import { DEFAULT_LIMITS } from "../front/rest/http/limits.ts";
-import { type Listener, openListener } from "../front/rest/http/server.ts";
+import { type Listener, type ListenerOptions, openListener } from "../front/rest/http/server.ts";
 import { QueueRestService } from "../front/rest/queue/queue-rest-service.ts";
 import { CopySources } from "../front/rest/source/copy-sources.ts";
 import { OwnEndpoints } from "../front/rest/source/own-endpoints.ts";
 import { TableRestService } from "../front/rest/table/table-rest-service.ts";
 import { SendBudget } from "../front/send-budget.ts";
+import { WaitingWork } from "../front/waiting-work.ts";
 import { DEFAULT_BLOB_SETTINGS } from "../service/blob/context.ts";
 import { failInterruptedCopies } from "../service/blob/fail-interrupted-copies.ts";
 import type { CopyContext } from "../service/blob/fetch-copy.ts";
@@ -26,6 +27,7 @@ import { RunningCopies } from "../store/running-copies.ts";
 import type { FailStop } from "../store/store.ts";
 import { Background, type Schedule } from "./background.ts";
 import type { ListenAt } from "./command-line.ts";
+import { connectionLimits } from "./connection-limits.ts";
 import { SERVICES, type ServiceName } from "./flags.ts";
 import { listenSmb } from "./listen-smb.ts";
 import { type Log, openLog, type Terminal } from "./log.ts";
@@ -96,17 +98,19 @@ async function open(
   const { contents, breaks } = data;
   const files = { store: new WatchedStore(data.store), contents, breaks, copies };
   const origins = new Map<ServiceName, string>();
-  const budget = new SendBudget();
+  const load = { budget: new SendBudget(), work: new WaitingWork() };
   const endpoints = new OwnEndpoints(settings.accounts);
   for (const [name, service] of servicesOn({ ...data, copies }, files, settings, endpoints)) {
-    const listener = await listen(name, service, settings, around, log, budget, () => isHealthy);
+    const listener = await listen(name, service, settings, around, log, load, () => isHealthy);
     undo.add(() => listener.drain());
     origins.set(name, listener.origin);
     if (name !== "smb") endpoints.add(name, listener.origin);
   }
-  const smb = await listenSmb(settings, files, epoch, around.clock, log).catch((error) => {
-    throw listenError("smb", settings.listen.smb, error);
-  });
+  const smb = await listenSmb(settings, files, epoch, around.clock, log, load.budget).catch(
+    (error) => {
+      throw listenError("smb", settings.listen.smb, error);
+    },
+  );
   undo.add(() => smb.drain());
   origins.set("smb", smb.origin);
   background.start();
@@ -151,19 +155,19 @@ async function listen(
   settings: Settings,
   { clock, software }: Surroundings,
   log: Log,
-  budget: SendBudget,
+  load: Pick<ListenerOptions, "budget" | "work">,
   healthy: () => boolean,
 ): Promise<Listener> {
   const { host, port, keepAliveMs } = settings.listen[name];
   const limits = {
     ...DEFAULT_LIMITS,
+    ...connectionLimits(settings),
     keepAliveMs: keepAliveMs ?? DEFAULT_LIMITS.keepAliveMs,
-    connectionsMax: settings.maxConnections ?? DEFAULT_LIMITS.connectionsMax,
   };
   const { tls } = settings;
   try {
     const own = { service, host, port, tls, limits, healthy };
-    return await openListener({ ...own, clock, log, software, budget });
+    return await openListener({ ...own, ...load, clock, log, software });
   } catch (error) {
     throw listenError(name, { host, port }, error as NodeJS.ErrnoException);
   }

@@ -85,6 +85,15 @@ test("SMB below 3.0 is for loopback, unless a flag says otherwise", () => {
   assert.equal(lowest("--smbMinDialect", "3.1.1"), DIALECT.smb311);
 });
 
+test("the limit of one address comes from the flag or from the file, not from both", () => {
+  const flag = ["--maxConnectionsPerAddress", "5"];
+  const config = { maxConnectionsPerAddress: 7 };
+  assert.equal(settings([]).connectionsPerAddress, null);
+  assert.equal(settings(flag).connectionsPerAddress, 5);
+  assert.equal(settings([], "", config).connectionsPerAddress, 7);
+  assert.throws(() => settings(flag, "", config), /given twice.*lazuli\.json: keep one/);
+});
+
 test("with accounts of one's own, or on a trusted network, any address will do", () => {
   assert.deepEqual(names(["--host", "0.0.0.0"], `shop:${LONG_KEY}`), ["shop"]);
   assert.deepEqual(names(["--host", "0.0.0.0", "--trustNetwork"]), ["devstoreaccount1"]);

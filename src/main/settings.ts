@@ -28,6 +28,8 @@ export interface Settings extends Options {
   /** Null for plain HTTP. */
   readonly tls: TlsOptions | null;
   readonly smb: SmbSettings;
+  /** Null: half of all. */
+  readonly connectionsPerAddress: number | null;
   /** What else than this server may be copied from. */
   readonly foreignSources: ForeignSources;
 }
@@ -47,7 +49,9 @@ export function readSettings(options: Options): Settings {
   const fileSettings = settingsBy(config, ({ file }) => file);
   const foreignSources = chooseSources(options, config);
   const smb = smbSettings(options, stated);
-  return { ...options, accounts, blobSettings, fileSettings, oauth, tls, smb, foreignSources };
+  const connectionsPerAddress = chooseConnectionsPerAddress(options, config);
+  const read = { accounts, blobSettings, fileSettings, oauth, tls, smb, foreignSources };
+  return { ...options, ...read, connectionsPerAddress };
 }
 
 /** By the name of the account. */
@@ -104,6 +108,18 @@ function chooseOauth(
     const file = "file" in from ? from.file : configFile;
     throw new UsageError(`${file}: ${(error as Error).message}`);
   }
+}
+
+function chooseConnectionsPerAddress(
+  { maxConnectionsPerAddress: flag, configFile }: Options,
+  { maxConnectionsPerAddress: field }: Config,
+): number | null {
+  if (flag !== null && field !== undefined) {
+    throw new UsageError(
+      `--maxConnectionsPerAddress is given twice, also in ${configFile}: keep one of them.`,
+    );
+  }
+  return flag ?? field ?? null;
 }
 
 const NO_SOURCES: AllowedSources = { origins: [], networks: [] };

@@ -50,10 +50,6 @@ export class LazuliProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  get pid(): number {
-    return this.#child.pid as number;
-  }
-
   ended(): Promise<Ended> {
     return this.#ended;
   }

@@ -21,6 +21,7 @@ import { CopySources } from "../../src/front/rest/source/copy-sources.ts";
 import { ForeignSources } from "../../src/front/rest/source/foreign-sources.ts";
 import { OwnEndpoints } from "../../src/front/rest/source/own-endpoints.ts";
 import { SendBudget } from "../../src/front/send-budget.ts";
+import { WaitingWork } from "../../src/front/waiting-work.ts";
 import { type Data, openData } from "../../src/main/open-data.ts";
 import {
   type BlobContext,
@@ -149,6 +150,7 @@ export async function startService(
     limits: DEFAULT_LIMITS,
     log: { failure: (_id, error) => failures.push(error) },
     budget: new SendBudget(),
+    work: new WaitingWork(),
     software: "Lazuli/test",
     healthy: () => true,
   });

@@ -1,4 +1,5 @@
 import { systemClock } from "../../src/base/clock.ts";
+import { SendBudget } from "../../src/front/send-budget.ts";
 import { DEFAULT_LOGON_LIMITS, type LogonLimits } from "../../src/front/smb/auth/failed-logons.ts";
 import { passwordHash } from "../../src/front/smb/auth/ntlm-keys.ts";
 import { DIALECT, type Dialect } from "../../src/front/smb/codec/negotiate.ts";
@@ -26,6 +27,7 @@ export interface TestSmbOptions {
   readonly dialectMin?: Dialect;
   readonly logonLimits?: Partial<LogonLimits>;
   readonly limits?: Partial<SmbLimits>;
+  readonly budget?: SendBudget;
   readonly shares?: readonly string[];
 }
 
@@ -67,6 +69,7 @@ export function listenSmb(
     dialectMin: options.dialectMin ?? DIALECT.smb202,
     clock: systemClock,
     limits: { ...DEFAULT_SMB_LIMITS, ...options.limits },
+    budget: options.budget ?? new SendBudget(),
     logonLimits: { ...DEFAULT_LOGON_LIMITS, ...options.logonLimits },
     log: {
       failure: (_what, error) => failures.push(error),

@@ -1,6 +1,7 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { Loan } from "../../base/loan.ts";
 import type { Taken } from "../../store/contents.ts";
+import type { Share } from "../send-budget.ts";
 import { type FileId, isFileIdBefore } from "./codec/file-id.ts";
 import { COMMAND, type RequestHeader } from "./codec/header.ts";
 import { DIALECT } from "./codec/negotiate.ts";
@@ -24,6 +25,8 @@ export interface Answer {
   readonly body: readonly Bytes[];
   /** What follows the body, where its lender has it. Whoever sends the answer gives it back. */
   readonly lent: Loan | null;
+  /** The memory that it takes until it is sent. */
+  readonly share: Share | null;
   /** Stated where the request could not name it yet. */
   readonly session: Session | null;
   readonly treeId: number | null;
@@ -37,8 +40,8 @@ export function answered(
   body: readonly Bytes[],
   more: Partial<Omit<Answer, "status" | "body">> = {},
 ): Answer {
-  const { lent = null, session = null, treeId = null, onSent = null } = more;
-  return { status, body, lent, session, treeId, onSent };
+  const { lent = null, share = null, session = null, treeId = null, onSent = null } = more;
+  return { status, body, lent, share, session, treeId, onSent };
 }
 
 export function success(...body: readonly Bytes[]): Answer {
@@ -84,6 +87,7 @@ export class Call {
   readonly #session: Session | null;
   readonly #tree: Tree | null;
   readonly #pend: () => AbortSignal;
+  readonly #share: (bytes: number) => Promise<Share>;
   /** What it works on, which is not closed before it is done. */
   readonly #opens: Open[] = [];
 
@@ -96,6 +100,7 @@ export class Call {
       readonly session: Session | null;
       readonly tree: Tree | null;
       readonly pend: () => AbortSignal;
+      readonly share: (bytes: number) => Promise<Share>;
     },
   ) {
     this.connection = connection;
@@ -107,6 +112,7 @@ export class Call {
     this.#session = parts.session;
     this.#tree = parts.tree;
     this.#pend = parts.pend;
+    this.#share = parts.share;
   }
 
   get server(): SmbServer {
@@ -167,6 +173,11 @@ export class Call {
     if (bytes > Math.min(paid, this.connection.negotiated.transferBytesMax)) {
       throw new StatusError(STATUS.INVALID_PARAMETER);
     }
+  }
+
+  /** Memory for so many bytes of the answer, which has to name it. Waits if others have it. */
+  share(bytes: number): Promise<Share> {
+    return this.#share(bytes);
   }
 
   /** Tells the client that this takes time. Aborted if the client no longer wants it, or is gone. */

@@ -1,5 +1,6 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { Loan } from "../../base/loan.ts";
+import type { Share } from "../send-budget.ts";
 import type { RequestHeader } from "./codec/header.ts";
 import { FLAG } from "./codec/header.ts";
 import type { Dialect } from "./codec/negotiate.ts";
@@ -35,6 +36,8 @@ export interface Wire {
   readonly remoteAddress: string;
   /** Sends the parts as one frame, and then gives them back. */
   send(frame: Loan): void;
+  /** Waits until so much more may be in memory for an answer to READ. */
+  shareFor(bytes: number): Promise<Share>;
   /** Nothing more is read or sent. */
   drop(): void;
 }
@@ -88,6 +91,11 @@ export class Connection {
     this.#gone ??= new AbortController();
     if (this.#isClosed) this.#gone.abort();
     return this.#gone.signal;
+  }
+
+  get hasOpens(): boolean {
+    for (const { opens } of this.sessions.values()) if (opens.size > 0) return true;
+    return false;
   }
 
   get pendingCount(): number {

@@ -1,6 +1,7 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { Fault } from "../../base/fault.ts";
 import { copyLent, type Loan, lengthOf } from "../../base/loan.ts";
+import type { Share } from "../send-budget.ts";
 import { type Answer, answered, Call, type Chain, type Message } from "./call.ts";
 import { writeError } from "./codec/empty.ts";
 import { COMMAND, FLAG, writeAnswerHeader, writeNext } from "./codec/header.ts";
@@ -40,6 +41,8 @@ export class Exchange {
   #signers: (Session | null)[] = [];
   /** What follows the only answer. */
   #lent: Loan = NOTHING;
+  /** The memory of the answers that are not sent yet. */
+  #shares: Share[] = [];
 
   constructor(connection: Connection, messages: readonly Message[], sealedBy: Session | null) {
     this.#connection = connection;
@@ -49,11 +52,21 @@ export class Exchange {
 
   /** Rejects with a `DropConnection`, and with nothing else that a client could cause. */
   async run(): Promise<void> {
-    for (const message of this.#messages) {
-      if (message.header.command === COMMAND.cancel) this.#connection.cancel(message.header);
-      else await this.#serve(message);
+    try {
+      for (const message of this.#messages) {
+        if (message.header.command === COMMAND.cancel) this.#connection.cancel(message.header);
+        else await this.#serve(message);
+      }
+      this.#flush();
+    } finally {
+      for (const share of this.#shares) share.release();
     }
-    this.#flush();
+  }
+
+  /** What is ready is sent first: nobody waits for memory that an answer of this very frame holds. */
+  #share(bytes: number): Promise<Share> {
+    if (this.#shares.length > 0) this.#flush();
+    return this.#connection.wire.shareFor(bytes);
   }
 
   async #serve(message: Message): Promise<void> {
@@ -86,6 +99,7 @@ export class Exchange {
       session: asked.session,
       tree,
       pend: () => this.#pend(asked),
+      share: (bytes) => this.#share(bytes),
     });
     try {
       return await command.handle(call);
@@ -191,6 +205,7 @@ export class Exchange {
       signed: isSigned,
     });
     this.#answers.push(bytes);
+    if (answer.share !== null) this.#shares.push(answer.share);
     this.#signers.push(isSigned ? session : null);
     // Log-ons are hashed as they are sent, and come alone.
     answer.onSent?.(bytes);
@@ -219,10 +234,13 @@ export class Exchange {
     this.#answers = [];
     this.#signers = [];
     const lent = this.#lent;
+    const shares = this.#shares;
     this.#lent = NOTHING;
+    this.#shares = [];
     const giveBack = () => {
       for (const part of parts) giveFrameBack(part);
       lent.giveBack();
+      for (const share of shares) share.release();
     };
     const { isScratch } = lent;
     const frame = { parts: [...parts, ...lent.parts], isScratch, giveBack };

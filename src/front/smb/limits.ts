@@ -1,8 +1,9 @@
 import { KIB, MIB } from "../../base/limits.ts";
+import type { TableLimits } from "../connection-table.ts";
+import type { PaceLimit } from "../pace.ts";
 
 /** What one SMB listener grants its clients. */
-export interface SmbLimits {
-  readonly connectionsMax: number;
+export interface SmbLimits extends TableLimits {
   /** Of any frame. A length has 24 bits. */
   readonly frameBytesMax: number;
   /** Of a frame on a connection where nobody has logged on yet. */
@@ -19,6 +20,11 @@ export interface SmbLimits {
   readonly pendingMax: number;
   /** Requests and answers of one connection that are held in memory; beyond it nothing is read. */
   readonly heldBytesMax: number;
+  /** Answers to READ of one connection that are in memory at a time; the next wait for their turn. */
+  readonly readBytesMax: number;
+  readonly paceCheckMs: number;
+  /** Of a client that reads its answers. */
+  readonly send: PaceLimit;
   /** How long the first write of an open leaves the time of the last write alone. */
   readonly writeTimeMs: number;
   /** How long what is read ahead waits for its client to ask for it. */
@@ -35,6 +41,7 @@ export const NOTICES_BYTES_MAX = 64 * KIB;
 
 export const DEFAULT_SMB_LIMITS: SmbLimits = {
   connectionsMax: 4_096,
+  connectionsPerAddressMax: 2_048,
   frameBytesMax: 16 * MIB - 1,
   strangerFrameBytesMax: 64 * KIB,
   logonMs: 30_000,
@@ -45,6 +52,9 @@ export const DEFAULT_SMB_LIMITS: SmbLimits = {
   durableOpensMax: 16_384,
   pendingMax: 1_024,
   heldBytesMax: 64 * MIB,
+  readBytesMax: 16 * MIB,
+  paceCheckMs: 10_000,
+  send: { checks: 3, bytesMin: 16 * KIB },
   writeTimeMs: 2_000,
   readAheadMs: 2_000,
 };

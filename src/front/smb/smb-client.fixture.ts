@@ -69,6 +69,7 @@ export class DirectLine implements ClientLine {
     this.connection = new Connection(server, {
       remoteAddress,
       send: (frame) => this.#inbox.put(keepLoan(frame)),
+      shareFor: async (bytes) => ({ bytes, release() {} }),
       drop: () => this.#inbox.close(),
     });
   }
@@ -124,6 +125,11 @@ export class TcpLine implements ClientLine {
     const prefix = Buffer.alloc(4);
     prefix.writeUInt32BE(frame.length);
     this.#socket.write(Buffer.concat([prefix, frame]));
+  }
+
+  /** Reads nothing any more. */
+  pause(): void {
+    this.#socket.pause();
   }
 
   /** Sends only so much of a frame, and hangs up when the server has got it. */

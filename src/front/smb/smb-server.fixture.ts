@@ -6,6 +6,7 @@ import { CacheBreaks, type Timer } from "../../service/file/cache-breaks.ts";
 import { createShare } from "../../service/file/create-share.ts";
 import { WatchedStore } from "../../service/file/watched-store.ts";
 import { StoredContents } from "../../store/stored-contents.ts";
+import { SendBudget } from "../send-budget.ts";
 import { DEFAULT_LOGON_LIMITS, type LogonLimits } from "./auth/failed-logons.ts";
 import type { NtlmUser } from "./auth/ntlm-client.fixture.ts";
 import { passwordHash } from "./auth/ntlm-keys.ts";
@@ -63,6 +64,7 @@ export async function serverUnderTest(traits: ServerTraits = {}): Promise<Server
     dialectMin: traits.dialectMin ?? DIALECT.smb202,
     clock,
     limits: { ...DEFAULT_SMB_LIMITS, ...traits.limits },
+    budget: new SendBudget(),
     logonLimits: { ...DEFAULT_LOGON_LIMITS, ...traits.logonLimits },
     log: {
       failure: (_what, error) => failures.push(error),

@@ -1,6 +1,7 @@
 import { randomBytes, randomInt } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import type { WatchedFiles } from "../../service/file/watched-store.ts";
+import type { SendBudget } from "../send-budget.ts";
 import type { SmbAccounts } from "./auth/authentication.ts";
 import { FailedLogons, type LogonLimits } from "./auth/failed-logons.ts";
 import { BreakNotices } from "./break-notices.ts";
@@ -33,6 +34,8 @@ export interface SmbServerOptions {
   readonly dialectMin: Dialect;
   readonly clock: Clock;
   readonly limits: SmbLimits;
+  /** Of the whole server. */
+  readonly budget: SendBudget;
   readonly logonLimits: LogonLimits;
   readonly log: SmbLog;
 }

@@ -2,7 +2,12 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import type { Bytes } from "../../base/bytes.ts";
 import { KIB } from "../../base/limits.ts";
 import { type Loan, lengthOf } from "../../base/loan.ts";
+import { MemoryBudget } from "../../base/memory-budget.ts";
+import { ConnectionTable, type Counted } from "../connection-table.ts";
+import { Pace, type Transfer } from "../pace.ts";
 import { ReadMemory } from "../read-memory.ts";
+import type { Share } from "../send-budget.ts";
+import { bytesTakenFrom } from "../socket-progress.ts";
 import { Connection, type Wire } from "./connection.ts";
 import { DropConnection } from "./drop-connection.ts";
 import { giveFrameBack } from "./frame-memory.ts";
@@ -45,7 +50,9 @@ class TcpListener implements SmbListener {
   readonly #options: SmbListenerOptions;
   readonly #smb: SmbServer;
   readonly #tcp: Server;
-  readonly #lines = new Set<Line>();
+  readonly #lines: ConnectionTable<Line>;
+  readonly #pace: Pace;
+  #timer: NodeJS.Timeout | undefined;
   #bound: AddressInfo = { address: "", family: "", port: 0 };
 
   constructor(options: SmbListenerOptions) {
@@ -54,7 +61,8 @@ class TcpListener implements SmbListener {
     // Not to be read before there is a socket of our own.
     const traits = { noDelay: true, keepAlive: true, pauseOnConnect: true };
     this.#tcp = createServer(traits, (socket) => this.#accept(socket));
-    this.#tcp.maxConnections = options.limits.connectionsMax;
+    this.#lines = new ConnectionTable(options.limits);
+    this.#pace = new Pace(options.limits.send);
   }
 
   async open(): Promise<void> {
@@ -68,6 +76,8 @@ class TcpListener implements SmbListener {
         resolve();
       });
     });
+    const { paceCheckMs } = this.#options.limits;
+    this.#timer = setInterval(() => this.#pace.check(), paceCheckMs).unref();
   }
 
   get port(): number {
@@ -81,6 +91,7 @@ class TcpListener implements SmbListener {
 
   async drain(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#tcp.close(() => resolve()));
+    clearInterval(this.#timer);
     for (const line of this.#lines) line.drop();
     await closed;
     await Promise.all([...this.#lines].map((line) => line.gone));
@@ -89,14 +100,19 @@ class TcpListener implements SmbListener {
   }
 
   #accept(socket: Socket): void {
-    const line = new Line(this.#smb, socket);
-    this.#lines.add(line);
-    line.gone.then(() => this.#lines.delete(line));
+    const line = new Line(this.#smb, socket, () => this.#lines.rested(line));
+    const hasRoom = this.#lines.add(line);
+    this.#pace.watch(line);
+    line.gone.then(() => {
+      this.#pace.forget(line);
+      this.#lines.remove(line);
+    });
+    if (!hasRoom) line.drop();
   }
 }
 
 /** One socket: frames in, frames out, and no more held in memory than is allowed. */
-class Line implements Wire {
+class Line implements Wire, Counted, Transfer {
   readonly remoteAddress: string;
   /** Settled when the socket is closed and everything is released that hung on it. */
   readonly gone: Promise<void>;
@@ -111,9 +127,14 @@ class Line implements Wire {
   #running = 0;
   #onIdle: () => void = () => {};
   #runningBytes = 0;
+  readonly #onRest: () => void;
+  /** For answers to READ. */
+  readonly #reads: MemoryBudget;
 
-  constructor(server: SmbServer, accepted: Socket) {
+  constructor(server: SmbServer, accepted: Socket, onRest: () => void) {
     this.#server = server;
+    this.#onRest = onRest;
+    this.#reads = new MemoryBudget(server.options.limits.readBytesMax);
     this.#connection = new Connection(server, this);
     const onWait = (taken: Promise<void>) => void this.#waitFor(taken);
     this.#frames = new FrameReader(
@@ -165,6 +186,39 @@ class Line implements Wire {
     this.#socket.destroy();
   }
 
+  close(): void {
+    this.drop();
+  }
+
+  /** Strangers are closed first, and those who have something open never. */
+  get idleRank(): number | null {
+    if (!this.#connection.isTrusted) return 0;
+    return this.#running > 0 || this.#connection.hasOpens ? null : 1;
+  }
+
+  get waiting(): boolean {
+    return this.#socket.writableLength > 0;
+  }
+
+  get moved(): number {
+    return bytesTakenFrom(this.#socket);
+  }
+
+  cut(): void {
+    this.drop();
+  }
+
+  async shareFor(bytes: number): Promise<Share> {
+    const { smb } = this.#server.options.budget;
+    await this.#reads.take(bytes);
+    await smb.take(bytes);
+    const release = () => {
+      smb.release(bytes);
+      this.#reads.release(bytes);
+    };
+    return { bytes, release };
+  }
+
   #take(chunk: Bytes): Promise<unknown> | null {
     this.#held = null;
     try {
@@ -189,7 +243,9 @@ class Line implements Wire {
     this.#running--;
     this.#runningBytes -= frame.length;
     this.#regulate();
-    if (this.#running === 0) this.#onIdle();
+    if (this.#running > 0) return;
+    this.#onIdle();
+    this.#onRest();
   }
 
   #receive(frame: Bytes | IncomingWrite): Promise<void> {

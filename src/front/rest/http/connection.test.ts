@@ -138,6 +138,7 @@ function connected(limits: Partial<ListenerLimits> = {}) {
     limits: { ...DEFAULT_LIMITS, ...limits },
     closing: false,
     serve() {},
+    rested() {},
     noteRefusal: () => "",
   };
   return { connection: new Connection(socket, owner), socket, sent: () => sent };

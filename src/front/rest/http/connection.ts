@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { pagesAt } from "../../../base/aligned-bytes.ts";
 import { type Bytes, NO_BYTES } from "../../../base/bytes.ts";
 import { KIB } from "../../../base/limits.ts";
+import type { Counted } from "../../connection-table.ts";
 import type { Pace, Transfer } from "../../pace.ts";
 import { type Reader, ReadMemory } from "../../read-memory.ts";
 import { bytesTakenFrom } from "../../socket-progress.ts";
@@ -17,6 +18,8 @@ export interface ConnectionOwner {
   readonly closing: boolean;
   /** Answers a request, and then calls `over`. */
   serve(connection: Connection, head: RequestHead): void;
+  /** A request is over, and no other has begun. */
+  rested(connection: Connection): void;
   /** Notes what is no request. Returns the lines that its answer has like any other. */
   noteRefusal(connection: Connection, status: number): string;
 }
@@ -52,7 +55,7 @@ const memory = new ReadMemory({
  * A client's connection. Its requests run one after the other, in the order in which they came:
  * clients that send the next before they have the answer to the last mean exactly that.
  */
-export class Connection implements Transfer, Reader {
+export class Connection implements Counted, Transfer, Reader {
   readonly socket: Socket;
   /** IPv4 looks the same whether or not it came through a socket that also takes IPv6. */
   readonly remoteAddress: string;
@@ -60,6 +63,8 @@ export class Connection implements Transfer, Reader {
   isAnswered = false;
   /** Whether the connection is closed once it is. */
   isLast = false;
+  /** Whether there is no room for it: it is told so, and closed. */
+  readonly isSurplus: boolean;
   readonly #owner: ConnectionOwner;
   /** What has come, and nobody has taken yet. */
   #held = NO_BYTES;
@@ -83,13 +88,11 @@ export class Connection implements Transfer, Reader {
   #pace: Pace | null = null;
   #unsent: UnsentAnswers | null = null;
 
-  constructor(accepted: Socket, owner: ConnectionOwner) {
+  constructor(accepted: Socket, owner: ConnectionOwner, isSurplus = false) {
     const socket = memory.socketOf(accepted, this);
-    const address = socket.remoteAddress ?? "";
     this.socket = socket;
-    this.remoteAddress = address.startsWith(MAPPED_IPV4)
-      ? address.slice(MAPPED_IPV4.length)
-      : address;
+    this.remoteAddress = remoteAddressOf(socket);
+    this.isSurplus = isSurplus;
     this.#owner = owner;
     socket
       .on("end", () => this.#end())
@@ -102,6 +105,14 @@ export class Connection implements Transfer, Reader {
   /** Whether no request is under way. */
   get isIdle(): boolean {
     return !this.#isBusy;
+  }
+
+  get idleRank(): number | null {
+    return this.#isBusy ? null : 0;
+  }
+
+  close(): void {
+    this.socket.destroy();
   }
 
   get waiting(): boolean {
@@ -207,6 +218,7 @@ export class Connection implements Transfer, Reader {
     if (this.#isBusy) return;
     if (this.#isEnded || this.#owner.closing) this.socket.destroySoon();
     else if (this.socket.isPaused()) this.socket.resume();
+    this.#owner.rested(this);
   }
 
   /** So much time has passed: closes the connection if it has waited too long for a request. */
@@ -281,7 +293,7 @@ export class Connection implements Transfer, Reader {
     this.#isBusy = true;
     this.#hasServed = true;
     this.isAnswered = false;
-    this.isLast = !head.keepsAlive;
+    this.isLast = this.isSurplus || !head.keepsAlive;
     this.#owner.serve(this, head);
   }
 
@@ -314,6 +326,12 @@ export class Connection implements Transfer, Reader {
     this.#unsent?.release(this);
     this.#unsent = null;
   }
+}
+
+export function remoteAddressOf({ remoteAddress = "" }: Socket): string {
+  return remoteAddress.startsWith(MAPPED_IPV4)
+    ? remoteAddress.slice(MAPPED_IPV4.length)
+    : remoteAddress;
 }
 
 function copied(bytes: Bytes): Bytes {

@@ -1,6 +1,7 @@
 import { type Body, type Bytes, NO_BYTES } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
 import type { Pace, Transfer } from "../../pace.ts";
+import type { WaitingWork } from "../../waiting-work.ts";
 import type { Connection, Receiver } from "./connection.ts";
 import type { ListenerLimits } from "./limits.ts";
 
@@ -15,16 +16,27 @@ export class IncomingBody implements Body, Transfer {
   readonly #connection: Connection;
   readonly #pace: Pace;
   readonly #proceed: (() => void) | null;
+  #work: WaitingWork | null;
   #asked = false;
   #moved = 0;
   #waiting = false;
   #stop: (fault: Fault) => void = () => {};
 
-  /** `proceed` gives a client that waits for it leave to send the body. */
-  constructor(connection: Connection, length: number, pace: Pace, proceed: (() => void) | null) {
+  /**
+   * `proceed` gives a client that waits for it leave to send the body. Time in which the client has to send does not
+   * count as `work`.
+   */
+  constructor(
+    connection: Connection,
+    length: number,
+    pace: Pace,
+    work: WaitingWork,
+    proceed: (() => void) | null,
+  ) {
     this.length = length;
     this.#connection = connection;
     this.#pace = pace;
+    this.#work = work;
     this.#proceed = proceed;
   }
 
@@ -87,6 +99,8 @@ export class IncomingBody implements Body, Transfer {
   /** Reads on and forgets what comes. True if the end was reached within the limits. */
   async discard(limits: ListenerLimits): Promise<boolean> {
     const bytesMax = this.#moved + limits.discardBytesMax;
+    // The request has its answer.
+    this.#work = null;
     const idle = setTimeout(() => this.cut(), limits.discardIdleMs);
     try {
       await this.#takeParts(() => {
@@ -101,6 +115,13 @@ export class IncomingBody implements Body, Transfer {
     }
   }
 
+  #wait(isWaiting: boolean): void {
+    if (this.#waiting === isWaiting) return;
+    this.#waiting = isWaiting;
+    if (isWaiting) this.#work?.end();
+    else this.#work?.begin();
+  }
+
   #takeParts(take: Take): Promise<void> {
     const connection = this.#connection;
     return new Promise((resolve, reject) => {
@@ -110,7 +131,7 @@ export class IncomingBody implements Body, Transfer {
       let refusal: Fault | null = null;
       let surplus = NO_BYTES;
       const end = (): void => {
-        this.#waiting = false;
+        this.#wait(false);
         this.#stop = () => {};
         this.#pace.forget(this);
         connection.stopReceiving(surplus);
@@ -121,7 +142,7 @@ export class IncomingBody implements Body, Transfer {
       };
       const taken = (): void => {
         taking = false;
-        this.#waiting = true;
+        this.#wait(true);
         if (refusal !== null) {
           fail(refusal);
         } else if (this.#moved === this.length) {
@@ -138,7 +159,7 @@ export class IncomingBody implements Body, Transfer {
             taken();
             return null;
           }
-          this.#waiting = false;
+          this.#wait(false);
           connection.socket.pause();
           return wait.then(() => connection.socket.resume()).then(taken, fail);
         } catch (error) {
@@ -161,7 +182,7 @@ export class IncomingBody implements Body, Transfer {
         refusal ??= fault;
         if (!taking) fail(refusal);
       };
-      this.#waiting = true;
+      this.#wait(true);
       this.#pace.watch(this);
       connection.receive(receiver);
     });

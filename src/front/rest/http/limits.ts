@@ -1,9 +1,11 @@
 import { KIB, MIB } from "../../../base/limits.ts";
+import type { TableLimits } from "../../connection-table.ts";
 import type { PaceLimit } from "../../pace.ts";
 
 /** What one listener grants its clients. Tests make these tiny; nothing waits for real time there. */
-export interface ListenerLimits {
-  readonly connectionsMax: number;
+export interface ListenerLimits extends TableLimits {
+  /** Beyond the limit so many are told that the server is busy; more are closed without a word. */
+  readonly surplusConnectionsMax: number;
   /** Request line and headers together. Metadata takes up to 8 KiB, a copy source with a SAS 2 KiB. */
   readonly headerBytesMax: number;
   /** For the whole head of a request, and for the TLS handshake. */
@@ -32,6 +34,8 @@ export interface ListenerLimits {
  */
 export const DEFAULT_LIMITS: ListenerLimits = {
   connectionsMax: 4_096,
+  connectionsPerAddressMax: 2_048,
+  surplusConnectionsMax: 64,
   headerBytesMax: 32 * KIB,
   headersMs: 10_000,
   headersCheckMs: 2_000,

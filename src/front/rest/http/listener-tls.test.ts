@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { test } from "node:test";
@@ -80,6 +81,29 @@ test("HTTPS works with a certificate in PEM and in PFX", async (t) => {
     await listener.drain();
     assert.deepEqual(failures, []);
   }
+});
+
+test("connections that have not begun to speak TLS do not hold a drain up", async (t) => {
+  const limits = { headersMs: 3_600_000, drainMs: 3_600_000 };
+  const tls = { cert: CERT, key: KEY };
+  const running = await listen(t, echo, { options: { tls }, limits });
+  const client = running.connect();
+  await once(client.socket, "connect");
+  // Once this one is answered, the server has accepted the one before.
+  await call(running.listener.port, Buffer.from("hello"));
+  await running.listener.drain();
+  assert.equal(await client.closed, "");
+});
+
+test("connections that have not begun to speak TLS make room for others", async (t) => {
+  const limits = { headersMs: 3_600_000, connectionsMax: 2 };
+  const running = await listen(t, echo, { options: { tls: { cert: CERT, key: KEY } }, limits });
+  const bare = [running.connect(), running.connect(), running.connect()];
+  for (let time = 0; time < 3; time++) {
+    const { bytes } = await call(running.listener.port, Buffer.from("hello"));
+    assert.equal(String(bytes), "hello");
+  }
+  for (const { closed } of bare) assert.equal(await closed, "");
 });
 
 test("versions of TLS before 1.2 are refused, and plain HTTP too", async (t) => {

@@ -4,6 +4,7 @@ import type { TestContext } from "node:test";
 import { HandClock } from "../../../base/clock.ts";
 import { KIB } from "../../../base/limits.ts";
 import { SendBudget } from "../../send-budget.ts";
+import { WaitingWork } from "../../waiting-work.ts";
 import { spellXmlError } from "../spell-error.ts";
 import type { RestRequest, RestResponse } from "./exchange.ts";
 import { DEFAULT_LIMITS, type ListenerLimits } from "./limits.ts";
@@ -55,6 +56,7 @@ export async function listen(t: TestContext, handle: Handle, set: Settings = {})
       debug: (text) => debug.push(text),
     },
     budget: new SendBudget(),
+    work: new WaitingWork(),
     software: "Lazuli/1.2.3",
     healthy: () => true,
     ...set.options,

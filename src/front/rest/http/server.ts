@@ -3,9 +3,11 @@ import { createServer as createSecureServer } from "node:tls";
 import type { Clock } from "../../../base/clock.ts";
 import { Fault } from "../../../base/fault.ts";
 import { rfc1123 } from "../../../base/time-text.ts";
+import { ConnectionTable, type Counted } from "../../connection-table.ts";
 import { Pace } from "../../pace.ts";
 import type { SendBudget } from "../../send-budget.ts";
-import { Connection, type ConnectionOwner } from "./connection.ts";
+import type { WaitingWork } from "../../waiting-work.ts";
+import { Connection, type ConnectionOwner, remoteAddressOf } from "./connection.ts";
 import type { RestResponse, RestService } from "./exchange.ts";
 import { faultOfError } from "./fault-of-error.ts";
 import { IncomingBody } from "./incoming-body.ts";
@@ -29,6 +31,7 @@ export interface ListenerOptions {
   readonly log: HttpLog;
   /** Of the whole server. */
   readonly budget: SendBudget;
+  readonly work: WaitingWork;
   /** What the `Server` header says: `Lazuli/1.2.3`. */
   readonly software: string;
   /** Whether the process can serve at all; `/healthz` says so. */
@@ -64,7 +67,9 @@ class HttpListener implements Listener, Sender, ConnectionOwner {
   readonly #options: ListenerOptions;
   readonly #server: Server;
   readonly #receiving: Pace;
-  readonly #connections = new Set<Connection>();
+  readonly #connections: ConnectionTable<Connection | Handshake>;
+  /** By the client's address and port. */
+  readonly #handshakes = new Map<string, Handshake>();
   #bound: AddressInfo = { address: "", family: "", port: 0 };
   #timers: NodeJS.Timeout[] = [];
   #drained: Promise<void> | null = null;
@@ -81,11 +86,48 @@ class HttpListener implements Listener, Sender, ConnectionOwner {
     this.budget = options.budget;
     this.#receiving = new Pace(limits.receive);
     this.keepAliveLines = keepAliveLines(limits);
-    this.#server = serverOf(options, (socket) => {
-      const connection = new Connection(socket, this);
-      this.#connections.add(connection);
-      connection.socket.once("close", () => this.#connections.delete(connection));
+    this.#connections = new ConnectionTable(limits);
+    this.#server =
+      options.tls === null
+        ? plainServer((socket) => this.#greet(socket))
+        : secureServer(options.tls, limits.headersMs, (socket) => this.#greet(socket)).on(
+            "connection",
+            (socket) => this.#beginHandshake(socket),
+          );
+    this.#server.maxConnections = limits.connectionsMax + limits.surplusConnectionsMax;
+  }
+
+  /** A TLS connection counts, and can be closed, from its first byte on. */
+  #beginHandshake(socket: Socket): void {
+    const handshake = new Handshake(socket);
+    const client = clientOf(socket);
+    handshake.isSurplus = !this.#connections.add(handshake);
+    this.#handshakes.set(client, handshake);
+    socket.once("close", () => {
+      this.#connections.remove(handshake);
+      this.#handshakes.delete(client);
     });
+  }
+
+  #greet(socket: Socket): void {
+    const client = clientOf(socket);
+    const handshake = this.#handshakes.get(client);
+    let connection: Connection;
+    if (handshake === undefined) {
+      const newcomer = new Handshake(socket);
+      const isSurplus = !this.#connections.add(newcomer);
+      connection = new Connection(socket, this, isSurplus);
+      this.#connections.replace(newcomer, connection);
+    } else {
+      connection = new Connection(socket, this, handshake.isSurplus);
+      this.#connections.replace(handshake, connection);
+      this.#handshakes.delete(client);
+    }
+    connection.socket.once("close", () => this.#connections.remove(connection));
+  }
+
+  rested(connection: Connection): void {
+    this.#connections.rested(connection);
   }
 
   async open(): Promise<void> {
@@ -149,7 +191,8 @@ class HttpListener implements Listener, Sender, ConnectionOwner {
 
   async #close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    for (const { isIdle, socket } of this.#connections) if (isIdle) socket.destroy();
+    for (const connection of this.#connections)
+      if (connection.idleRank !== null) connection.close();
     let late: NodeJS.Timeout | undefined;
     const tooLate = new Promise<void>((resolve) => {
       late = setTimeout(resolve, this.limits.drainMs);
@@ -157,7 +200,7 @@ class HttpListener implements Listener, Sender, ConnectionOwner {
     await Promise.race([closed.then(() => this.#allAnswered()), tooLate]);
     clearTimeout(late);
     for (const timer of this.#timers) clearInterval(timer);
-    for (const { socket } of this.#connections) socket.destroy();
+    for (const connection of this.#connections) connection.close();
   }
 
   #allAnswered(): Promise<void> {
@@ -171,7 +214,8 @@ class HttpListener implements Listener, Sender, ConnectionOwner {
     const { clock, tls } = this.#options;
     const proceed = () => connection.socket.write("HTTP/1.1 100 Continue\r\n\r\n", "latin1");
     const leave = head.waitsForLeave ? proceed : null;
-    const body = new IncomingBody(connection, head.bodyBytes, this.#receiving, leave);
+    const { work } = this.#options;
+    const body = new IncomingBody(connection, head.bodyBytes, this.#receiving, work, leave);
     const { remoteAddress } = connection;
     const request = new IncomingRequest(head, body, remoteAddress, tls !== null, clock.now());
     void this.#run(connection, request);
@@ -188,13 +232,18 @@ class HttpListener implements Listener, Sender, ConnectionOwner {
 
   /** The one place where everything that is thrown ends up. */
   async #run(connection: Connection, request: IncomingRequest): Promise<void> {
+    const { work } = this.#options;
     this.#running++;
     try {
+      const isTooMuch = connection.isSurplus || work.isTooMuch;
       let response: RestResponse;
+      work.begin();
       try {
-        response = await this.#respond(request);
+        response = await this.#respond(request, isTooMuch);
       } catch (error) {
         response = this.#refusal(error, request);
+      } finally {
+        work.end();
       }
       await this.#send(connection, request, response);
     } catch (error) {
@@ -225,9 +274,10 @@ class HttpListener implements Listener, Sender, ConnectionOwner {
     return typeof sent === "number" ? report(sent) : sent.then(report);
   }
 
-  #respond(request: IncomingRequest): RestResponse | Promise<RestResponse> {
+  #respond(request: IncomingRequest, isTooMuch: boolean): RestResponse | Promise<RestResponse> {
     if (request.path === "/healthz" && isRead(request.method)) return this.#health();
     request.read();
+    if (isTooMuch) throw new Fault("ServerBusy");
     return this.#options.service.handle(request);
   }
 
@@ -282,28 +332,52 @@ function keepAliveLines({ keepAliveMs }: ListenerLimits): string {
   return `Connection: keep-alive\r\n${timeout}`;
 }
 
-function serverOf({ limits, tls }: ListenerOptions, take: (socket: Socket) => void): Server {
-  const options = {
-    // A client may end its side and still want the answer.
-    allowHalfOpen: true,
-    noDelay: true,
-    // Finds out about clients that are gone without a word.
-    keepAlive: true,
-  };
-  const server =
-    tls === null
-      ? // Not to be read before there is a socket of our own.
-        createServer({ ...options, pauseOnConnect: true }, take)
-      : createSecureServer(
-          {
-            ...options,
-            ...tls,
-            ALPNProtocols: ["http/1.1"],
-            minVersion: "TLSv1.2",
-            handshakeTimeout: limits.headersMs,
-          },
-          take,
-        ).on("tlsClientError", (_, socket) => socket.destroy());
-  server.maxConnections = limits.connectionsMax;
-  return server;
+const SERVER_TRAITS = {
+  // A client may end its side and still want the answer.
+  allowHalfOpen: true,
+  noDelay: true,
+  // Finds out about clients that are gone without a word.
+  keepAlive: true,
+};
+
+function plainServer(take: (socket: Socket) => void): Server {
+  // Not to be read before there is a socket of our own.
+  return createServer({ ...SERVER_TRAITS, pauseOnConnect: true }, take);
+}
+
+function secureServer(
+  tls: TlsOptions,
+  handshakeTimeout: number,
+  take: (socket: Socket) => void,
+): Server {
+  const minVersion = "TLSv1.2";
+  const traits = { ...SERVER_TRAITS, ALPNProtocols: ["http/1.1"], handshakeTimeout };
+  return createSecureServer({ ...traits, ...tls, minVersion }, take).on(
+    "tlsClientError",
+    (_, socket) => socket.destroy(),
+  );
+}
+
+/** A connection on which nothing can be asked yet. */
+class Handshake implements Counted {
+  readonly remoteAddress: string;
+  readonly idleRank = 0;
+  isSurplus = false;
+  readonly #socket: Socket;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    this.remoteAddress = remoteAddressOf(socket);
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  /** Node sees to it that a handshake ends in time. */
+  wait(): void {}
+}
+
+function clientOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }

@@ -19,19 +19,25 @@ export async function handleRead(call: Call): Promise<Answer> {
   return answered(status, [writeReadHead(bytes.length), bytes]);
 }
 
-async function readFile({ server }: Call, open: FileOpen, request: ReadRequest): Promise<Answer> {
+async function readFile(call: Call, open: FileOpen, request: ReadRequest): Promise<Answer> {
   const { offset: from, length, lengthMin } = request;
   if (open.isDirectory) throw new StatusError(STATUS.INVALID_DEVICE_REQUEST);
   open.expect(ACCESS.readData | ACCESS.execute);
   if (from + length > OFFSET_MAX) throw new StatusError(STATUS.INVALID_PARAMETER);
   const { at, item, handle } = open.asked;
   const asked = { at, item, handle, from, length, ahead: open.ahead };
-  const lent = (await readOpenFile(server.options.files, asked)) ?? NOTHING;
-  const bytes = lengthOf(lent.parts);
-  if (bytes < lengthMin || (bytes === 0 && length > 0)) {
-    lent.giveBack();
-    throw new StatusError(STATUS.END_OF_FILE);
+  const share = await call.share(length);
+  try {
+    const lent = (await readOpenFile(call.server.options.files, asked)) ?? NOTHING;
+    const bytes = lengthOf(lent.parts);
+    if (bytes < lengthMin || (bytes === 0 && length > 0)) {
+      lent.giveBack();
+      throw new StatusError(STATUS.END_OF_FILE);
+    }
+    open.position = BigInt(from + bytes);
+    return answered(STATUS.SUCCESS, [writeReadHead(bytes)], { lent, share });
+  } catch (error) {
+    share.release();
+    throw error;
   }
-  open.position = BigInt(from + bytes);
-  return answered(STATUS.SUCCESS, [writeReadHead(bytes)], { lent });
 }
