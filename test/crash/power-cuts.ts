@@ -21,6 +21,8 @@ export interface PowerCutsAsked {
   readonly seed: number;
   /** Whether syncs of the disk do anything. If not, acknowledged writes must be lost. */
   readonly syncs: "honest" | "ignored";
+  /** Ends the run, which then throws. */
+  readonly stop?: AbortSignal;
   readonly tell: (line: string) => void;
 }
 
@@ -28,7 +30,8 @@ export interface PowerCutsAsked {
  * Cuts the power of a server's disk while clients of all services write, starts the server on what is
  * left, and compares that with what was acknowledged. Again and again on the same disk.
  */
-export async function cutPower({ cuts, seed, syncs, tell }: PowerCutsAsked): Promise<PowerCuts> {
+export async function cutPower(asked: PowerCutsAsked): Promise<PowerCuts> {
+  const { cuts, seed, syncs, stop, tell } = asked;
   const folder = await mkdtemp(join(tmpdir(), "lazuli-power-"));
   const disk = await PowerDisk.make(folder);
   const clients = new AllServices();
@@ -38,12 +41,15 @@ export async function cutPower({ cuts, seed, syncs, tell }: PowerCutsAsked): Pro
   let done = 0;
   try {
     for (;;) {
+      stop?.throwIfAborted();
       await disk.powerOn();
       const server = await startOn(disk, failedStarts);
       running = server;
       if (server === null) break;
       if (done === 0) await clients.prepare(server);
-      lost.push(...(await clients.check(server)));
+      const missing = await clients.check(server);
+      stop?.throwIfAborted();
+      lost.push(...missing);
       if (done === cuts || lost.length > 0) break;
       if (syncs === "ignored") await disk.lie();
       const crash = async () => {

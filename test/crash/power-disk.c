@@ -8,8 +8,8 @@
  *
  *   power-disk IMAGE FOLDER     commands on standard input, one a line, each answered with one line:
  *   lie                         syncs report success from now on, and do nothing
- *   cut SEED                    cuts the power within the next few writes and syncs, or after a
- *                               second without; answers with the manner and counts of sectors
+ *   cut SEED                    cuts the power within the next few writes and syncs, or after
+ *                               three seconds without; answers with the manner and counts of sectors
  */
 #define FUSE_USE_VERSION 31
 #define _GNU_SOURCE
@@ -37,6 +37,7 @@ struct write {
 
 /* Writes and syncs that may still come before a cut that was asked for. */
 #define REQUESTS_BEFORE_CUT_MAX 16
+#define CUT_SECONDS_MAX 3
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cutDone = PTHREAD_COND_INITIALIZER;
@@ -147,7 +148,7 @@ static void countRequest(void) {
 static void cutSoon(uint64_t seed) {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += 1;
+  until.tv_sec += CUT_SECONDS_MAX;
   pthread_mutex_lock(&lock);
   randomState = seed;
   requestsLeft = (int)randomBelow(REQUESTS_BEFORE_CUT_MAX);
@@ -180,7 +181,8 @@ static int disk_write(const char *path, const char *from, size_t size, off_t at,
 static int disk_fsync(const char *path, int dataOnly, struct fuse_file_info *file) {
   (void)path, (void)dataOnly, (void)file;
   pthread_mutex_lock(&lock);
-  countRequest();
+  /* A cut before a sync of nothing would try nothing. */
+  if (first != NULL) countRequest();
   int result = isCut ? -EIO : 0;
   if (!isCut && !lies) {
     for (struct write *w = first; w != NULL; w = w->next) apply(w, 0, w->size);

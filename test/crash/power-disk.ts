@@ -1,9 +1,10 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { withoutDebianPackage, withoutDebianProgram } from "../programs/debian-program.ts";
@@ -38,9 +39,11 @@ class Daemon {
   readonly #ended: Promise<unknown>;
 
   constructor(program: string, args: readonly string[]) {
-    const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
+    // Ctrl-C must not reach it: the disk is unmounted first.
+    const stdio: StdioOptions = ["pipe", "pipe", "inherit"];
+    const child = spawn(program, args, { stdio, detached: true });
     this.#child = child;
-    this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    this.#lines = createInterface({ input: child.stdout as Readable })[Symbol.asyncIterator]();
     this.#ended = once(child, "close");
   }
 

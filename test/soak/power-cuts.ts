@@ -19,18 +19,29 @@ const seed = Number(values.seed ?? randomInt(SEED_MAX));
 if (!(Number.isInteger(cuts) && cuts > 0)) throw new Error("--cuts takes a number above 0");
 if (!(Number.isInteger(seed) && seed >= 0)) throw new Error("--seed takes a whole number");
 
+// Ctrl-C ends the server, and with it the run. It has to unmount its disk before it is over.
+const stop = new AbortController();
+process.once("SIGINT", () => stop.abort());
+
 const missing = withoutPowerDisk();
-if (missing === null) await soak();
+if (missing === null) await soak().catch(unlessStopped);
 else console.log(`Skipped: ${missing}`);
+
+function unlessStopped(error: unknown): void {
+  if (!stop.signal.aborted) throw error;
+  console.log("Interrupted: there is no result.");
+}
 
 async function soak(): Promise<void> {
   const tell: PowerCutsAsked["tell"] = (line) => console.log(line);
   const controls: PowerCuts[] = [];
   for (let control = 0; control < CONTROLS; control++) {
     const asked = { cuts: CONTROL_CUTS_MAX, seed: seed + control, syncs: "ignored" } as const;
-    controls.push(await cutPower({ ...asked, tell: (line) => tell(`control, ${line}`) }));
+    controls.push(
+      await cutPower({ ...asked, stop: stop.signal, tell: (line) => tell(`control, ${line}`) }),
+    );
   }
-  const real = await cutPower({ cuts, seed, syncs: "honest", tell });
+  const real = await cutPower({ cuts, seed, syncs: "honest", stop: stop.signal, tell });
   for (const line of [...real.lost, ...real.failedStarts]) console.log(line);
   const noticed = controls.filter((control) => problemsOf(control) > 0).length;
   report([
