@@ -5,9 +5,9 @@ import { FILE_NAME_CHARS_MAX, FILE_PATH_CHARS_MAX, FILE_PATH_LEVELS_MAX } from "
 /** Devices, not files, to the systems that mount a share. */
 const RESERVED = /^(LPT[1-9]|COM[1-9]|PRN|AUX|NUL|CON|CLOCK\$|\.{1,2})$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-const FORBIDDEN = /[\u0000-\u001f"\\/:|<>*?\u007f-\u009f]/;
+const FORBIDDEN = /[\u0000-\u001f"\\/:|<>*?\u007f-\u009f]|\p{Surrogate}/u;
 
-/** The name of a file or directory, without those above it. */
+/** The name of a file or directory, without those above it. Half a surrogate pair has no UTF-8. */
 export function refuseFileName(name: string): FaultCode | null {
   if (name.length === 0) return "InvalidResourceName";
   if (name.length > FILE_NAME_CHARS_MAX) return "InvalidFileOrDirectoryPathName";

@@ -219,14 +219,14 @@ test("checksums of ranges are for ranges of up to 4 MiB, and MD5 only", async ()
   assert.equal(await get(crc64), "400 UnsupportedHeader");
 });
 
-test("names that UTF-8 and XML cannot carry are listed percent-encoded, and found by that", async () => {
+test("names that XML cannot carry are listed percent-encoded, and found by that", async () => {
   const { name: share } = await server.newShare();
-  const name = "%ED%A0%80-%EF%BF%BE";
+  const name = "a-%EF%BF%BE";
   assert.equal(await put(`/${share}/${name}?restype=directory`), "201");
   assert.equal(await put(`/${share}/${name}/inside`, FILE), "201");
   const { text } = await rawRequest(server, { path: `/${share}?restype=directory&comp=list` });
-  assert.match(text, /<Name Encoded="true">%ED%A0%80-%EF%BF%BE<\/Name>/);
+  assert.match(text, /<Name Encoded="true">a-%EF%BF%BE<\/Name>/);
   const path = `/${share}/${name}?restype=directory&comp=list`;
   const inside = await rawRequest(server, { path });
-  assert.match(inside.text, /DirectoryPath="%ED%A0%80-%EF%BF%BE" Encoded="true"/);
+  assert.match(inside.text, /DirectoryPath="a-%EF%BF%BE" Encoded="true"/);
 });

@@ -1,5 +1,4 @@
 import type { Instant } from "../../base/clock.ts";
-import { percentEncode } from "../../base/percent-text.ts";
 import { rfc1123 } from "../../base/time-text.ts";
 import type { LeaseStatus } from "../../rules/lease.ts";
 import type { Query } from "./http/exchange.ts";
@@ -26,7 +25,7 @@ export function echoed(query: Query, parameter: string, name: string): string {
 /** A name, percent-encoded if XML cannot carry it. */
 export function nameElement(element_: string, name: string): string {
   if (!hasInvalidXmlCharacters(name)) return element(element_, name);
-  return `<${element_}${attribute("Encoded", "true")}>${percentEncode(name)}</${element_}>`;
+  return `<${element_}${attribute("Encoded", "true")}>${encodeURIComponent(name)}</${element_}>`;
 }
 
 export function leaseElements(lease: LeaseStatus): string {

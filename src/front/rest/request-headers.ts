@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
 import { Fault } from "../../base/fault.ts";
@@ -78,7 +79,7 @@ export function metadataOf({ raw }: Pick<RequestHeaders, "raw">): [string, strin
     const name = header.slice(METADATA_PREFIX.length);
     const value = (raw[at + 1] as string).trim();
     if (name === "") throw new Fault("EmptyMetadataKey");
-    if (!METADATA_NAME.test(name) || names.has(name.toLowerCase())) {
+    if (!METADATA_NAME.test(name) || names.has(name.toLowerCase()) || !isText(value)) {
       throw new Fault("InvalidMetadata", { HeaderName: header });
     }
     names.add(name.toLowerCase());
@@ -87,6 +88,14 @@ export function metadataOf({ raw }: Pick<RequestHeaders, "raw">): [string, strin
   }
   if (size > METADATA_BYTES_MAX) throw new Fault("MetadataTooLarge");
   return found;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: bytes above ASCII are what is looked for
+const NOT_ASCII = /[^\x00-\x7f]/;
+
+/** Whether the bytes of a header, of which each came as a character, are UTF-8. */
+function isText(value: string): boolean {
+  return !NOT_ASCII.test(value) || isUtf8(Buffer.from(value, "latin1"));
 }
 
 /** `Content-MD5` and `x-ms-content-crc64` of a body; one of them at most. */

@@ -1,4 +1,5 @@
 import { Fault } from "../../base/fault.ts";
+import { isPercentEncoded } from "../../base/percent-text.ts";
 import type { Access, KeyRange } from "../../rules/access.ts";
 import type { AccountContext, ServiceAddress } from "../../service/account/context.ts";
 import { knownServiceProperties } from "../../service/account/get-service-properties.ts";
@@ -109,6 +110,11 @@ export class StorageRestService<Route> implements RestService {
   }
 
   #locate(request: RestRequest): Address {
+    if (!isPercentEncoded(request.target)) {
+      throw new Fault("InvalidUri", {
+        Reason: "The URL holds bytes that are not printable ASCII: percent-encode its UTF-8.",
+      });
+    }
     return locate(request.headers.get("host"), request.path, this.#accounts);
   }
 

@@ -31,6 +31,7 @@ const OTHER_TENANT = "33333333-3333-4333-8333-333333333333";
 const URL = `https://127.0.0.1:10000/${ACCOUNT_NAME}/c/b`;
 const CREDENTIAL = new StorageSharedKeyCredential(ACCOUNT_NAME, KEY);
 const BASIC = { mode: "basic" } as const;
+const VERSION = "2026-04-06";
 
 const TERMS = {
   containerName: "c",
@@ -208,4 +209,17 @@ test("no field of a SAS can be given twice, whatever its case and place", () => 
   }
   // What is no field of a SAS is none of its business.
   authenticated("blob", { url: `${URL}?${sas}&other=1&other=2` });
+});
+
+test("queues and tables know no other kind of resource than their own", () => {
+  const terms = ["r", "", "2030-01-01T13:00:00Z", `/queue/${ACCOUNT_NAME}/q1`, "", "", "", VERSION];
+  const sig = encodeURIComponent(sign(terms.join("\n")));
+  const query = `sv=${VERSION}&sp=r&se=${encodeURIComponent("2030-01-01T13:00:00Z")}&sig=${sig}`;
+  const at = (kind: string) => () =>
+    authenticated("queue", {
+      url: `https://127.0.0.1:10001/${ACCOUNT_NAME}/q1/messages?${query}${kind}`,
+    });
+  for (const kind of ["", "&sr=q"]) at(kind)();
+  for (const kind of ["&sr=c", "&sr=t", "&sr=qq"])
+    assertRefused("AuthenticationFailed", at(kind), kind);
 });

@@ -35,8 +35,14 @@ export function signedResource(
 ): string {
   const service = resource.service === "dfs" ? "blob" : resource.service;
   const root = version >= SERVICE_IN_PATH_FROM ? `/${service}/${accountName}` : `/${accountName}`;
-  if (service === "queue") return `${root}/${resource.container}`;
-  if (service === "table") return `${root}/${signedTable(query, resource)}`;
+  if (service === "queue") {
+    refuseOtherKind(query, "q");
+    return `${root}/${resource.container}`;
+  }
+  if (service === "table") {
+    refuseOtherKind(query, "t");
+    return `${root}/${signedTable(query, resource)}`;
+  }
   const container = `${root}/${resource.container}`;
   switch (signedKind(query, resource.service, version)) {
     case "c":
@@ -73,6 +79,14 @@ function signedKind(query: Query, service: ServiceName, version: string): string
     );
   }
   return kind;
+}
+
+/** Where there is one kind only, `sr` is not signed and may be left out. It must not say another. */
+function refuseOtherKind(query: Query, kind: string): void {
+  const given = sasField(query, "sr");
+  if (given !== "" && given !== kind) {
+    throw authenticationFailed(`sr=${given} is not known to this service. It knows ${kind}.`);
+  }
 }
 
 /** The table is named in the token, as a batch does not name it in its path. */

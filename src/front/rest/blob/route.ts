@@ -1,4 +1,5 @@
 import { Fault } from "../../../base/fault.ts";
+import { percentDecode } from "../../../base/percent-text.ts";
 import type { Query, RequestHeaders } from "../http/exchange.ts";
 import { operationAt } from "../operation-at.ts";
 import { flagOf } from "../request-headers.ts";
@@ -170,10 +171,7 @@ function blobName(encoded: string): string {
 }
 
 function decode(encoded: string): string {
-  if (!encoded.includes("%")) return encoded;
-  try {
-    return decodeURIComponent(encoded);
-  } catch {
-    throw new Fault("InvalidUri");
-  }
+  const decoded = percentDecode(encoded);
+  if (decoded === null) throw new Fault("InvalidUri");
+  return decoded;
 }

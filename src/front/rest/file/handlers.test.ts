@@ -72,8 +72,8 @@ ${lines.join("\n")}
 
 ## Files and directories
 
-* Names are found whatever their case, and come back as they were given, any UTF-16 units in them; what XML or UTF-8 cannot
-  carry is percent-encoded. Dots at the end of a name count only with \`x-ms-allow-trailing-dot: true\`.
+* Names are found whatever their case, and come back as they were given; what XML cannot carry is percent-encoded. Text that
+  is not Unicode is no name ([limits](limits.md#text-that-is-not-unicode)). Dots at the end of a name count only with \`x-ms-allow-trailing-dot: true\`.
 * \`If-…\` headers are ignored, as by the service: the last writer wins. Leases, handles that are open over SMB, their share modes
   and locks are respected.
 * A file that is created gets the attribute Archive, whatever others are asked for; not with \`x-ms-file-property-semantics: Restore\`

@@ -1,5 +1,4 @@
 import { isoOfFileTime } from "../../../base/file-time.ts";
-import { percentEncode } from "../../../base/percent-text.ts";
 import { etagOf, isoOfStamp } from "../../../base/stamp.ts";
 import { rfc1123 } from "../../../base/time-text.ts";
 import type { FileContext } from "../../../service/file/context.ts";
@@ -74,7 +73,7 @@ async function listXml(
 /** Percent-encoded if XML cannot carry it. */
 function pathAttribute(path: string): string {
   if (!hasInvalidXmlCharacters(path)) return attribute("DirectoryPath", path);
-  return attribute("DirectoryPath", percentEncode(path)) + attribute("Encoded", "true");
+  return attribute("DirectoryPath", encodeURIComponent(path)) + attribute("Encoded", "true");
 }
 
 function itemElement(

@@ -1,4 +1,5 @@
 import { wholeBody } from "../../../base/bytes.ts";
+import { isPercentEncoded } from "../../../base/percent-text.ts";
 import type { PathAsked } from "../../../service/file/context.ts";
 import type { RestRequest } from "../http/exchange.ts";
 import { parseQuery } from "../http/query.ts";
@@ -39,7 +40,8 @@ export async function renameSourceOf(call: FileCall): Promise<PathAsked> {
 /** The request that would reach the source. */
 function sourceRequest(outer: RestRequest, url: string): RestRequest {
   const [, host = "", path = "", query = ""] = ABSOLUTE.exec(url) ?? [];
-  if (host === "") throw invalid(url, "It must be an absolute URL, percent-encoded.");
+  if (host === "" || !isPercentEncoded(url))
+    throw invalid(url, "It must be an absolute URL, percent-encoded.");
   const headers = new Map([
     ["host", host],
     ["x-ms-version", outer.version],

@@ -1,4 +1,5 @@
 import { Fault } from "../../../base/fault.ts";
+import { percentDecode } from "../../../base/percent-text.ts";
 import type { Query } from "./exchange.ts";
 
 type Entry = readonly [name: string, value: string];
@@ -50,9 +51,9 @@ function parsePart(part: string): Entry {
   const equals = part.indexOf("=");
   const rawName = equals < 0 ? part : part.slice(0, equals);
   const rawValue = equals < 0 ? "" : part.slice(equals + 1);
-  const name = decode(rawName);
+  const name = percentDecode(rawName);
   if (name === null) throw new Fault("InvalidUri");
-  const value = decode(rawValue);
+  const value = percentDecode(rawValue);
   if (value === null) {
     throw new Fault("InvalidQueryParameterValue", {
       QueryParameterName: name,
@@ -61,14 +62,4 @@ function parsePart(part: string): Entry {
     });
   }
   return [name.toLowerCase(), value];
-}
-
-/** Null where the text is not percent-encoded UTF-8. */
-function decode(text: string): string | null {
-  if (!text.includes("%")) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
 }

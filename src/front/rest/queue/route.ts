@@ -1,4 +1,5 @@
 import { Fault } from "../../../base/fault.ts";
+import { percentDecode } from "../../../base/percent-text.ts";
 import type { Query } from "../http/exchange.ts";
 
 /** What a request asks for, found from its method, path and query alone. */
@@ -97,10 +98,7 @@ function addressOf(path: string): { level: Level; queue: string; messageId: stri
 }
 
 function decode(encoded: string): string {
-  if (!encoded.includes("%")) return encoded;
-  try {
-    return decodeURIComponent(encoded);
-  } catch {
-    throw new Fault("InvalidUri");
-  }
+  const decoded = percentDecode(encoded);
+  if (decoded === null) throw new Fault("InvalidUri");
+  return decoded;
 }

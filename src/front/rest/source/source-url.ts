@@ -1,3 +1,4 @@
+import { isPercentEncoded } from "../../../base/percent-text.ts";
 import { invalidHeader } from "../request-headers.ts";
 
 /** What `x-ms-copy-source` says, in the parts in which it was sent: a name is never normalized. */
@@ -29,7 +30,7 @@ export function parseSourceUrl(text: string): SourceUrl {
     );
   }
   const found = PARTS.exec(text);
-  if (found === null) {
+  if (found === null || !isPercentEncoded(text)) {
     const reason =
       "It must be an absolute URL, percent-encoded: http or https, without user names.";
     throw invalidHeader(SOURCE_HEADER, shown(text), reason);

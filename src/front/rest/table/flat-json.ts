@@ -23,6 +23,7 @@ export function readFlatObject(bytes: Bytes): FlatObject {
   return reader.object();
 }
 
+const SURROGATE = /\p{Surrogate}/u;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 const [TAB, LF, CR, SPACE, QUOTE, BACKSLASH] = [0x09, 0x0a, 0x0d, 0x20, 0x22, 0x5c] as const;
@@ -94,6 +95,13 @@ class FlatReader {
     }
     this.#at = at + 1;
     if (isPlain) return this.#text.slice(start + 1, at);
+    const text = this.#unescaped(start);
+    // What is escaped may be half of a surrogate pair, which no UTF-8 can carry back.
+    if (SURROGATE.test(text)) throw invalid("A text is not Unicode: it has half a surrogate pair.");
+    return text;
+  }
+
+  #unescaped(start: number): string {
     try {
       return JSON.parse(this.#text.slice(start, this.#at));
     } catch {

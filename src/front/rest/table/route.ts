@@ -1,4 +1,5 @@
 import { Fault } from "../../../base/fault.ts";
+import { percentDecode } from "../../../base/percent-text.ts";
 import type { EntityPlace } from "../../../rules/entity-plan.ts";
 import type { Query, RequestHeaders } from "../http/exchange.ts";
 
@@ -150,10 +151,7 @@ function plain(quoted = ""): string {
 }
 
 function decode(encoded: string): string {
-  if (!encoded.includes("%")) return encoded;
-  try {
-    return decodeURIComponent(encoded);
-  } catch {
-    throw new Fault("InvalidUri");
-  }
+  const decoded = percentDecode(encoded);
+  if (decoded === null) throw new Fault("InvalidUri");
+  return decoded;
 }
