@@ -134,7 +134,7 @@ function refuseByAudience(claims: Claims, oauth: OAuth, use: TokenUse): void {
 
 /** All of storage, or this service of this account; with a last slash or without. */
 function isStorage(audience: string, { service, accountName, domains }: TokenUse): boolean {
-  const plain = (audience.endsWith("/") ? audience.slice(0, -1) : audience).toLowerCase();
+  const plain = audience.endsWith("/") ? audience.slice(0, -1) : audience;
   if (plain === STORAGE || plain === STORAGE_ID) return true;
   if (domains.some((domain) => plain === `https://${domain}`)) return true;
   return namesOf(service).some((name) =>
