@@ -254,3 +254,13 @@ for (const [what, asked, more] of [
     assert.ok(among600 <= among20 + 20, `${among20} and ${among600} records`);
   });
 }
+
+test("blobs with much metadata are found in many small bodies", async () => {
+  const blobs = await open();
+  const metadata = [["name", "x".repeat(8_000)]] as const;
+  for (let at = 0; at < 100; at++) await blobs.put(`a${at}`, "", { tags: [["a", "1"]], metadata });
+  const slices = await slicesDuring(async () => {
+    assert.equal((await find(blobs, query(["a", "=", "1"]))).length, 100);
+  });
+  assert.ok(slices >= 4, `${slices} slices`);
+});

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { slicesDuring } from "../../base/fair-queue.fixture.ts";
 import { OWNER } from "../../rules/access.ts";
 import type { Store } from "../../store/store.ts";
 import { Blobs, refused } from "./blobs.fixture.ts";
@@ -187,4 +188,16 @@ test("who may not list is refused before anything is read", async () => {
   const blobs = await Blobs.open();
   const access = { kind: "account-sas", types: "co", letters: "rwd" } as const;
   await assert.rejects(once(blobs, { access }), refused("AuthorizationPermissionMismatch"));
+});
+
+test("a list of blobs with much metadata is many small bodies, between which others run", async () => {
+  const blobs = await Blobs.open();
+  const metadata = Array.from({ length: 80 }, (_, at) => [`name${at}`, "x".repeat(94)] as const);
+  const names = Array.from({ length: 300 }, (_, at) => String(at).padStart(3, "0"));
+  for (const name of names) await blobs.put(name, "text", { metadata });
+  const slices = await slicesDuring(async () => {
+    const found = await once(blobs);
+    assert.deepEqual([found.names, found.next], [names, null]);
+  });
+  assert.ok(slices >= 9, `${slices} slices`);
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { slicesDuring } from "../../base/fair-queue.fixture.ts";
 import { OWNER } from "../../rules/access.ts";
 import { NO_CONDITIONS } from "../../rules/conditions.ts";
 import { Blobs } from "./blobs.fixture.ts";
@@ -73,3 +74,21 @@ async function list(blobs: Blobs, context = blobs.context): Promise<ListedContai
   } while (after !== null);
   return found;
 }
+
+test("a list of containers with much metadata is many small bodies, and has each once", async () => {
+  const blobs = await Blobs.open();
+  const metadata = [["name", "x".repeat(8_000)]] as const;
+  for (let at = 0; at < 100; at++) {
+    const container = `container-${at}`;
+    await createContainer(blobs.context, {
+      ...USE,
+      at: { account: "account", container },
+      publicAccess: "none",
+      metadata,
+    });
+  }
+  const slices = await slicesDuring(async () => {
+    assert.equal(new Set((await list(blobs)).map(({ name }) => name)).size, 101);
+  });
+  assert.ok(slices >= 4, `${slices} slices`);
+});

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { slicesDuring } from "../../base/fair-queue.fixture.ts";
+import { createShare } from "./create-share.ts";
 import { deleteShare } from "./delete-share.ts";
 import { Files } from "./files.fixture.ts";
 import { type ListedShare, listShares, type SharePosition } from "./list-shares.ts";
@@ -56,3 +58,23 @@ async function list(files: Files): Promise<ListedShare[]> {
   } while (after !== null);
   return found;
 }
+
+test("a list of shares with much metadata is many small bodies, and has each once", async () => {
+  const files = await Files.open();
+  const metadata = [["name", "x".repeat(8_000)]] as const;
+  for (let at = 0; at < 100; at++) {
+    const use = files.share();
+    await createShare(files.context, {
+      ...use,
+      at: { ...use.at, share: `share-${at}` },
+      metadata,
+      quotaGib: 1,
+      tier: "Hot",
+    });
+  }
+  const slices = await slicesDuring(async () => {
+    const names = (await list(files)).map(({ name }) => name);
+    assert.deepEqual([names.length, new Set(names).size], [101, 101]);
+  });
+  assert.ok(slices >= 4, `${slices} slices`);
+});

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { slicesDuring } from "../../base/fair-queue.fixture.ts";
 import { KIB } from "../../base/limits.ts";
+import type { Filter } from "../../rules/entity-filter.ts";
 import type { EntityPlace } from "../../rules/entity-plan.ts";
 import type { Entry, Store, View } from "../../store/store.ts";
 import { QUERY_BYTES_MAX, QUERY_MS_MAX } from "./query-entities.ts";
@@ -24,7 +26,7 @@ test("a query that finds nothing for five seconds ends its page with a token", a
   };
   const filter = whereN("eq", 4_999);
   const first = await tables.query({ filter }, { store });
-  assert.deepEqual([first.entities.length, first.next], [0, { partition: "p", row: "04000" }]);
+  assert.deepEqual([first.entities.length, first.next], [0, { partition: "p", row: "02000" }]);
   assert.equal(bodies, 2);
   const second = await tables.query({ filter, from: first.next });
   assert.deepEqual([second.entities.length, second.next], [1, null]);
@@ -47,7 +49,7 @@ test("a long query is several bodies, and finds everything once", async () => {
     [900, "03600", "04499"],
   );
   assert.equal(next, null);
-  assert.equal(bodies, 3);
+  assert.equal(bodies, 5);
 });
 
 test("a page of large entities ends early with a token, and nothing is left out", async () => {
@@ -131,4 +133,43 @@ test("bounds that are longer than any key are taken", async () => {
     terms: [where("gt", "PartitionKey"), where("gt", "RowKey")],
   } as const;
   assert.equal((await tables.query({ filter: none })).entities.length, 0);
+});
+
+test("a body asks few entities very many conditions, and others run before the next body", async () => {
+  const tables = await Tables.open();
+  await tables.fill("p", 2_000);
+  const onOne = Array.from({ length: 250 }, (_, at) => whereN("eq", -1 - at));
+  const onMany = onOne.map((term, at) => ({ ...term, name: `n${at}` }) as Filter);
+  for (const terms of [onOne, onMany]) {
+    // The last of them matches, so that none is left out.
+    const filter = { kind: "any", terms: [...terms.slice(1), whereN("eq", 1_999)] } as const;
+    const slices = await slicesDuring(async () => {
+      assert.equal((await tables.query({ filter })).entities.length, 1);
+    });
+    assert.ok(slices >= 30, `${slices} slices`);
+  }
+});
+
+test("a filter of very many properties finds what one of few finds", async () => {
+  const tables = await Tables.open();
+  await tables.fill("p", 50);
+  const absent = Array.from({ length: 20 }, (_, at) => ({ ...whereN("eq", 1), name: `n${at}` }));
+  const text = (name: string, value: string) =>
+    ({ kind: "compare", name, operator: "eq", value: { kind: "string", value } }) as const;
+  const key = { kind: "all", terms: [text("PartitionKey", "p"), text("RowKey", "00003")] } as const;
+  const time = {
+    kind: "compare",
+    name: "Timestamp",
+    operator: "lt",
+    value: { kind: "datetime", value: "0001" },
+  } as const;
+  const filter = {
+    kind: "any",
+    terms: [...absent, whereN("ge", 48), key, time] as Filter[],
+  } as const;
+  const { entities } = await tables.query({ filter });
+  assert.deepEqual(
+    entities.map(({ row }) => row),
+    ["00003", "00048", "00049"],
+  );
 });

@@ -38,7 +38,7 @@ export const QUERY_MS_MAX = 5_000;
 /** A page ends with the entity that brings it to this size. */
 export const QUERY_BYTES_MAX = 4 * MIB;
 /** What a body may cost, in looks. A look is an entity that is read, about 2 µs. */
-const BODY_LOOKS_MAX = 2_000;
+const BODY_LOOKS_MAX = 1_000;
 /** A large entity counts as several, one for each of so many bytes that had to be read. */
 const BYTES_PER_LOOK = 4 * KIB;
 /** So many of a page that was kept count as one. */

@@ -1,3 +1,4 @@
+import { fairQueue } from "../../base/fair-queue.ts";
 import { Fault, refuse } from "../../base/fault.ts";
 import { BATCH_OPERATIONS_MAX } from "../../base/limits.ts";
 import { refuseInBatch } from "../../rules/entity-batch.ts";
@@ -25,6 +26,7 @@ export async function writeBatch(
     throw new Fault("InvalidInput");
   }
   let index = 0;
+  await fairQueue.next();
   try {
     const results = await context.store.transact((tx) => {
       index = 0;

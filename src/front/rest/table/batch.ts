@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { Bytes } from "../../../base/bytes.ts";
+import { PacedBytes } from "../../../base/fair-queue.ts";
 import { Fault } from "../../../base/fault.ts";
 import { BATCH_BYTES_MAX } from "../../../base/limits.ts";
 import { drainLoans } from "../../../base/loan.ts";
@@ -71,7 +72,10 @@ async function changeSet(
   inner: readonly InnerTableRequest[],
 ): Promise<RestResponse> {
   const changes: Change[] = [];
+  const paced = new PacedBytes();
   for (const [index, one] of inner.entries()) {
+    const wait = paced.next(one.request.body.length);
+    if (wait !== undefined) await wait;
     try {
       changes.push(await readChange(one, changes[0]));
     } catch (error) {

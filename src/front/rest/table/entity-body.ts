@@ -1,11 +1,12 @@
 import type { Property } from "../../../base/edm.ts";
+import { inSlices, PacedBytes, PIECE_BYTES } from "../../../base/fair-queue.ts";
 import { Fault } from "../../../base/fault.ts";
 import { MIB } from "../../../base/limits.ts";
 import type { EntityPlace } from "../../../rules/entity-plan.ts";
 import type { RestRequest } from "../http/exchange.ts";
 import { readWholeBody } from "../http/whole-body.ts";
 import { propertyOf } from "./edm-values.ts";
-import { type FlatObject, readFlatObject } from "./flat-json.ts";
+import { type FlatObject, readFlatObject, readFlatObjectInSteps } from "./flat-json.ts";
 import { refuseContentType } from "./metadata-level.ts";
 
 /** An entity of 1 MiB, as the service counts, can be longer than that in JSON. */
@@ -22,14 +23,19 @@ export interface EntityBody {
 
 export async function readJsonBody(request: RestRequest): Promise<FlatObject> {
   refuseContentType(request.headers);
-  return readFlatObject(await readWholeBody(request.body, BODY_BYTES_MAX));
+  const bytes = await readWholeBody(request.body, BODY_BYTES_MAX);
+  if (bytes.length <= PIECE_BYTES) return readFlatObject(bytes);
+  return inSlices(readFlatObjectInSteps(bytes));
 }
 
 export async function readEntityBody(request: RestRequest): Promise<EntityBody> {
   const members = await readJsonBody(request);
   const annotations = annotationsIn(members);
   const properties: Property[] = [];
+  const paced = new PacedBytes();
   for (const [name, value] of members) {
+    const wait = paced.next("text" in value ? value.text.length : 0);
+    if (wait !== undefined) await wait;
     if (isOfTheProtocol(name)) continue;
     const annotation = annotations?.get(name);
     const type = annotation === undefined ? null : textOf(members, annotation);

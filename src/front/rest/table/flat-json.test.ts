@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { Fault } from "../../../base/fault.ts";
-import { readFlatObject } from "./flat-json.ts";
+import { readFlatObject, readFlatObjectInSteps } from "./flat-json.ts";
 
 function codeOf(text: string | Buffer): string {
   try {
@@ -76,4 +76,18 @@ test("it reads what JSON.parse reads", () => {
       }
     }),
   );
+});
+
+test("a long body is read with a pause for each piece", () => {
+  const members = Array.from({ length: 100 }, (_, at) => `"n${at}":"${"x".repeat(30_000)}"`);
+  const reading = readFlatObjectInSteps(Buffer.from(`{${members.join(",")}}`));
+  let pauses = 0;
+  for (let step = reading.next(); step.done !== true; step = reading.next()) pauses++;
+  assert.ok(pauses >= 40, `${pauses} pauses`);
+});
+
+test("a text or a number that no property can hold is refused before it is read to its end", () => {
+  assert.equal(codeOf(`{"a":"${"x".repeat(400_000)}`), "PropertyValueTooLarge");
+  assert.equal(codeOf(`{"${"x".repeat(400_000)}`), "PropertyNameTooLong");
+  assert.equal(codeOf(`{"a":${"[".repeat(2_000)}`), "InvalidInput");
 });

@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import type { Bytes } from "../../../base/bytes.ts";
-import { Fault } from "../../../base/fault.ts";
-import { ENTITY_PROPERTIES_MAX } from "../../../base/limits.ts";
+import { atOnce, PIECE_BYTES, type Steps } from "../../../base/fair-queue.ts";
+import { Fault, type FaultCode } from "../../../base/fault.ts";
+import { ENTITY_PROPERTIES_MAX, PROPERTY_BYTES_MAX } from "../../../base/limits.ts";
 
 /**
  * A JSON object without anything nested in it. `JSON.parse` would not do: it takes a name twice,
@@ -17,10 +18,20 @@ export type JsonValue =
 /** Each property may come with an annotation, and a client may send back what it was sent. */
 const MEMBERS_MAX = 2 * ENTITY_PROPERTIES_MAX + 20;
 
+/** Of a text in JSON: the longest that a property can hold, with every unit escaped. */
+const TEXT_CHARS_MAX = 6 * PROPERTY_BYTES_MAX;
+/** Of a number: far more than any has that a client writes. */
+const WORD_CHARS_MAX = 1_024;
+
 export function readFlatObject(bytes: Bytes): FlatObject {
+  return atOnce(readFlatObjectInSteps(bytes));
+}
+
+/** The same with pauses, in which others can run. */
+export function* readFlatObjectInSteps(bytes: Bytes): Steps<FlatObject> {
   if (!isUtf8(bytes)) throw invalid("The body is not UTF-8.");
   const reader = new FlatReader(bytes.toString("utf8"));
-  return reader.object();
+  return yield* reader.object();
 }
 
 const SURROGATE = /\p{Surrogate}/u;
@@ -32,21 +43,27 @@ const [COMMA, COLON, OPEN, CLOSE] = [0x2c, 0x3a, 0x7b, 0x7d] as const;
 class FlatReader {
   readonly #text: string;
   #at = 0;
+  /** Where others may run. */
+  #pauseAt = PIECE_BYTES;
 
   constructor(text: string) {
     this.#text = text.startsWith("\ufeff") ? text.slice(1) : text;
   }
 
-  object(): FlatObject {
+  *object(): Steps<FlatObject> {
     const members = new Map<string, JsonValue>();
     this.#expect(OPEN);
     if (!this.#take(CLOSE)) {
       do {
-        const name = this.#string();
+        const name = this.#string("PropertyNameTooLong");
         if (members.has(name)) throw new Fault("DuplicatePropertiesSpecified");
         if (members.size >= MEMBERS_MAX) throw new Fault("TooManyProperties");
         this.#expect(COLON);
         members.set(name, this.#value());
+        if (this.#at >= this.#pauseAt) {
+          this.#pauseAt = this.#at + PIECE_BYTES;
+          yield;
+        }
       } while (this.#take(COMMA));
       this.#expect(CLOSE);
     }
@@ -57,7 +74,9 @@ class FlatReader {
 
   #value(): JsonValue {
     this.#skipBlanks();
-    if (this.#text.charCodeAt(this.#at) === QUOTE) return { kind: "text", text: this.#string() };
+    if (this.#text.charCodeAt(this.#at) === QUOTE) {
+      return { kind: "text", text: this.#string("PropertyValueTooLarge") };
+    }
     const word = this.#word();
     switch (word) {
       case "true":
@@ -78,12 +97,13 @@ class FlatReader {
     let at = start;
     for (let char = this.#text.charCodeAt(at); !endsWord(char); ) {
       char = this.#text.charCodeAt(++at);
+      if (at - start > WORD_CHARS_MAX) throw invalid("A value is too long.");
     }
     this.#at = at;
     return this.#text.slice(start, at);
   }
 
-  #string(): string {
+  #string(tooLong: FaultCode): string {
     this.#skipBlanks();
     const start = this.#at;
     if (this.#text.charCodeAt(start) !== QUOTE) throw invalid("A text in quotes is missing.");
@@ -92,6 +112,7 @@ class FlatReader {
     for (let char = this.#charAt(at); char !== QUOTE; char = this.#charAt(++at)) {
       if (char === BACKSLASH) at++;
       if (char === BACKSLASH || char < SPACE) isPlain = false;
+      if (at - start > TEXT_CHARS_MAX) throw new Fault(tooLong);
     }
     this.#at = at + 1;
     if (isPlain) return this.#text.slice(start + 1, at);

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { PIECE_BYTES } from "../../../base/fair-queue.ts";
 import { Fault } from "../../../base/fault.ts";
-import { parseXml, type XmlElement } from "./parse-xml.ts";
+import { parseXml, parseXmlInSteps, type XmlElement } from "./parse-xml.ts";
 
 function parse(text: string): XmlElement {
   return parseXml(Buffer.from(text));
@@ -206,4 +207,48 @@ test("line ends become line feeds, unless they are to be kept", () => {
   const document = Buffer.from("<a>1\r\n2\r3\n<![CDATA[4\r\n5\r]]>&#13;</a>");
   assert.equal(parseXml(document).text, "1\n2\n3\n4\n5\n\r");
   assert.equal(parseXml(document, { keepLineEnds: true }).text, "1\r\n2\r3\n4\r\n5\r\r");
+});
+
+/** How many pauses there are in reading it, and its root. */
+function steps(document: string): [pauses: number, root: XmlElement] {
+  const reading = parseXmlInSteps(Buffer.from(document));
+  for (let pauses = 0; ; pauses++) {
+    const step = reading.next();
+    if (step.done === true) return [pauses, step.value];
+  }
+}
+
+const LONG_CHARS = 20 * PIECE_BYTES;
+
+test("a long document is read with a pause for each piece, whatever it consists of", () => {
+  const contents = [
+    "\r",
+    `&amp;${"x".repeat(95)}`,
+    `<!--${"x".repeat(30)}-->`,
+    '<Latest a="1" b="2">YQ==</Latest>',
+    `<n${"ä".repeat(500)} />`,
+    `<![CDATA[${"\r".repeat(LONG_CHARS / 4)}]]>`,
+  ];
+  for (const content of contents) {
+    const document = `<a>${content.repeat(Math.ceil(LONG_CHARS / content.length))}</a>`;
+    const [pauses] = steps(document);
+    assert.ok(pauses >= 15, `${pauses} pauses in ${document.slice(0, 30)}`);
+  }
+});
+
+test("where a long text is cut does not show", () => {
+  const units = ["x", "\r\n", "\r", "\n", "&amp;", "&#x1F600;", "]", "]]", "é"];
+  for (let shift = 0; shift < 20; shift++) {
+    const text = "y".repeat(shift) + units.join("").repeat((3 * PIECE_BYTES) / units.length);
+    const expected = text
+      .replace(/\r\n?/g, "\n")
+      .replaceAll("&amp;", "&")
+      .replaceAll("&#x1F600;", "\u{1f600}");
+    assert.ok(steps(`<a>${text}</a>`)[1].text === expected);
+    const raw = text.replace(/\r\n?/g, "\n");
+    assert.ok(steps(`<a><![CDATA[${text}]]></a>`)[1].text === raw);
+    const before = "z".repeat(PIECE_BYTES - shift);
+    refused(`<a>${before}]]>${"z".repeat(3 * PIECE_BYTES)}</a>`, /must not contain/);
+    refused(`<a>${before}&amp${"z".repeat(3 * PIECE_BYTES)}</a>`, /names no character/);
+  }
 });

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Bytes } from "../../../base/bytes.ts";
+import { slicesDuring } from "../../../base/fair-queue.fixture.ts";
+import { PIECE_BYTES } from "../../../base/fair-queue.ts";
 import { KIB } from "../../../base/limits.ts";
 import { lendWhole } from "../../../base/loan.ts";
 import type { ResponseBody, ResponseStream } from "../http/exchange.ts";
@@ -44,4 +46,14 @@ test("bytes that lie side by side are sent from where they are, as one piece", a
     [3, 100 * KIB, 4],
   );
   assert.equal(pieces[1]?.buffer, bytes.buffer);
+});
+
+test("a long list is rendered in pieces, between which others run", async () => {
+  const items = Array.from({ length: 1_000 }, (_, at) => at);
+  const xml = new XmlBytes();
+  const slices = await slicesDuring(() => xml.addAll(items, (at) => `<a>${at}</a>`.repeat(50)));
+  const expected = items.map((at) => `<a>${at}</a>`.repeat(50)).join("");
+  assert.equal(Buffer.concat(await piecesOf(xml.done())).toString(), expected);
+  const pieces = expected.length / PIECE_BYTES;
+  assert.ok(slices >= pieces - 2, `${slices} slices for ${pieces} pieces`);
 });

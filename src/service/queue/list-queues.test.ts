@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { slicesDuring } from "../../base/fair-queue.fixture.ts";
+import { createQueue } from "./create-queue.ts";
+import { listQueues } from "./list-queues.ts";
+import { Queues } from "./queues.fixture.ts";
+
+test("a list of queues with much metadata is many small bodies, and has each once", async () => {
+  const queues = new Queues();
+  const { access } = queues.asked;
+  const metadata = [["name", "x".repeat(8_000)]] as const;
+  for (let at = 0; at < 100; at++) {
+    const queue = `queue-${String(at).padStart(2, "0")}`;
+    await createQueue(queues.context, { at: { account: "account", queue }, access, metadata });
+  }
+  const asked = { account: "account", access, prefix: "", after: "" };
+  const slices = await slicesDuring(async () => {
+    const all = await listQueues(queues.context, { ...asked, resultsMax: 5_000 });
+    assert.deepEqual([all.queues.length, all.hasMore], [100, false]);
+    assert.equal(new Set(all.queues.map(({ name }) => name)).size, 100);
+  });
+  assert.ok(slices >= 4, `${slices} slices`);
+  const some = await listQueues(queues.context, { ...asked, resultsMax: 99 });
+  assert.deepEqual([some.queues.length, some.hasMore], [99, true]);
+  const rest = await listQueues(queues.context, { ...asked, after: "queue-98", resultsMax: 1 });
+  assert.deepEqual([rest.queues.length, rest.hasMore], [1, false]);
+});
