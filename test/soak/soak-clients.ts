@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import type { Figure } from "./figure.ts";
 import type { SoakServer } from "./soak-server.ts";
 
 /** Requests in one window, and windows: the middle one counts, so that one hiccup does not. */
@@ -120,6 +121,20 @@ export async function areClosed(clients: readonly SoakClient[], msMax: number): 
     await pause(LOOK_MS);
   }
   return false;
+}
+
+const RSS_MIB_MAX = 512;
+const P99_RATIO_MAX = 2;
+
+export function memoryFigure(promise: string, mib: number): Figure {
+  const bar = `under ${RSS_MIB_MAX} MiB`;
+  return { promise, found: `${mib} MiB`, bar, met: mib < RSS_MIB_MAX };
+}
+
+export function p99Figure(promise: string, beforeMs: number, duringMs: number): Figure {
+  const ratio = duringMs / beforeMs;
+  const found = `${beforeMs.toFixed(1)} to ${duringMs.toFixed(1)} ms, ${ratio.toFixed(2)}x`;
+  return { promise, found, bar: `at most ${P99_RATIO_MAX}x`, met: ratio <= P99_RATIO_MAX };
 }
 
 export function pause(ms: number): Promise<void> {

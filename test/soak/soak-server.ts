@@ -79,6 +79,12 @@ export class SoakServer {
     return `${all.join("\r\n")}\r\n\r\n`;
   }
 
+  /** SIGTERM; resolves with the exit code. */
+  async end(): Promise<number | null> {
+    this.#process.signal("SIGTERM");
+    return (await this.#process.ended()).code;
+  }
+
   async stop(): Promise<void> {
     await this.#process.kill();
     rmSync(this.#folder, { recursive: true, force: true });

@@ -2,6 +2,7 @@ import { alignedBytes } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { Crc64 } from "../../base/crc64.ts";
 import { MIB } from "../../base/limits.ts";
+import { MemoryBudget } from "../../base/memory-budget.ts";
 import { Slabs } from "../../base/slabs.ts";
 import type { Address, Look, Onlooker, Written } from "../../store/extents.ts";
 import {
@@ -20,6 +21,10 @@ import { type SumLook, sumThread } from "./sum-thread.ts";
 const OWN_BYTES_MAX = 3 * MIB;
 /** Up to this, of all uploads with batches of a size, one may have more: it need not wait for a disk. */
 const SHARED_BYTES_MAX = 16 * MIB;
+/** Of all uploads in batches of their own size. Those that find none left have to do with lean ones. */
+const ALL_BYTES_MAX = 64 * MIB;
+/** Of all uploads in lean batches: an upload has one at a time, and waits for it in a fair queue. */
+const LEAN_BYTES_MAX = 64 * MIB;
 /** A long upload is synced as it goes, so that little is left to wait for at its end. */
 const SYNC_AHEAD_BYTES = 16 * MIB;
 
@@ -29,6 +34,9 @@ const smallBatches = batchesOf(2);
 const mediumBatches = batchesOf(4);
 const MEDIUM_BYTES_MAX = 16 * MIB;
 const largeBatches = batchesOf(16);
+/** A client that hardly sends holds no more than this, and fills it within minutes, or is cut. */
+const leanBatches = batchesOf(1);
+const leanMemory = new MemoryBudget(LEAN_BYTES_MAX);
 
 /** Room for a piece of a body, in a file that was held for it. */
 export interface Room {
@@ -150,13 +158,25 @@ export class ExtentUpload implements Written {
     if (this.#failure !== null) throw this.#failure.error;
     const wait = this.#piece === null ? this.#beginPiece() : undefined;
     if (wait !== undefined) return wait;
-    if (!this.#mayGather()) return this.#progress();
-    const slabs = this.#slabs;
-    this.#batch = new UploadBatch(slabs.take(), slabs, this.#piece as Piece);
+    if (this.#mayGather()) {
+      this.#batch = new UploadBatch(this.#slabs.take(), this.#slabs, this.#piece as Piece);
+      return;
+    }
+    return this.#underWay > 0 ? this.#progress() : this.#beginLeanBatch();
+  }
+
+  #beginLeanBatch(): void | Promise<void> {
+    const begin = () => {
+      this.#batch = new UploadBatch(leanBatches.take(), leanBatches, this.#piece as Piece);
+    };
+    const wait = leanMemory.take(leanBatches.bytes);
+    if (wait !== undefined) return wait.then(begin);
+    begin();
   }
 
   #mayGather(): boolean {
     const { bytes, taken } = this.#slabs;
+    if (bytesGathered() + bytes > ALL_BYTES_MAX) return false;
     return (this.#underWay + 1) * bytes < OWN_BYTES_MAX || taken * bytes < SHARED_BYTES_MAX;
   }
 
@@ -279,6 +299,7 @@ class UploadBatch {
 
   giveBack(): void {
     this.#slabs?.giveBack(this.#slab);
+    if (this.#slabs === leanBatches) leanMemory.release(leanBatches.bytes);
   }
 
   /** Tells what is to be written. Right after they came, its bytes are in the processor's cache. */
@@ -334,6 +355,12 @@ function ignore(): void {}
 
 function batchesOf(strides: number): Slabs {
   return new Slabs(strides * STRIDE_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
+}
+
+function bytesGathered(): number {
+  let sum = 0;
+  for (const { bytes, taken } of [smallBatches, mediumBatches, largeBatches]) sum += bytes * taken;
+  return sum;
 }
 
 function slabsFor(bytes: number): Slabs {

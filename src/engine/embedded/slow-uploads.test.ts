@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { alignedMemory } from "../../base/aligned-bytes.ts";
+import { KIB, MIB } from "../../base/limits.ts";
+import { keepLoan, lendWhole } from "../../base/loan.ts";
+import { someBytes } from "../../store/bodies.fixture.ts";
+import { EmbeddedExtents } from "./extents.ts";
+
+/** Each would have a batch of one MiB if it were alone. */
+const UPLOADS = 200;
+const BODY_BYTES = 17 * MIB;
+/** What all batches may take together, and what memory grows by at one go. */
+const MEMORY_BYTES_MAX = (64 + 16) * MIB + UPLOADS * 64 * KIB;
+
+test("uploads that hardly send anything take little memory each, and arrive whole in the end", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "lazuli-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const extents = await EmbeddedExtents.open({
+    folder,
+    endOfUse: null,
+    failStop: (error) => assert.fail(error),
+  });
+  t.after(() => extents.close());
+  const bytes = someBytes(BODY_BYTES, 1);
+  const before = alignedMemory.buffer.byteLength;
+  let goOn = () => {};
+  const told = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  let begun = 0;
+  const upload = (rest: "is sent" | "never comes") =>
+    extents.write({
+      length: BODY_BYTES,
+      async drain(take) {
+        await take(bytes.subarray(0, KIB));
+        begun++;
+        await told;
+        if (rest === "never comes") throw new Error("the client is gone");
+        for (let at = KIB; at < BODY_BYTES; at += MIB) await take(bytes.subarray(at, at + MIB));
+      },
+    });
+  const gone = Array.from({ length: UPLOADS - 2 }, () => upload("never comes"));
+  const sent = [upload("is sent"), upload("is sent")];
+  while (begun < UPLOADS) await new Promise((resolve) => setImmediate(resolve));
+  const taken = alignedMemory.buffer.byteLength - before;
+  assert.ok(taken <= MEMORY_BYTES_MAX, `${taken / MIB} MiB`);
+
+  goOn();
+  for (const one of gone) await assert.rejects(one, /the client is gone/);
+  for (const one of sent) {
+    const written = await one;
+    const parts: Buffer[] = [];
+    for (const at of written.addresses) {
+      parts.push(keepLoan(await lendWhole(extents.lender(at, 0, at.length))));
+    }
+    assert.ok(Buffer.concat(parts).equals(bytes));
+    written.release();
+  }
+});
