@@ -31,7 +31,7 @@ export interface State {
   /** `name` is that of the key, where it is known. */
   get(key: Bytes, name?: string): Bytes | undefined;
   /** Entries with `from <= key < until`, each found when it is asked for. */
-  scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry>;
+  scan(from: Bytes, until: Bytes, reverse: boolean, sparesDamaged: boolean): Iterable<Entry>;
   /** Whether bytes can be put behind the value of this name, and it has so many. */
   canExtend(name: string, size: number): boolean;
 }
@@ -74,7 +74,8 @@ export class BodyView implements View {
   }
 
   range(from: Bytes, until: Bytes, options: RangeOptions): Entry[] {
-    return take(this.scan(from, until, options.reverse ?? false), options);
+    const { reverse = false, sparesDamaged = false } = options;
+    return take(this.scan(from, until, reverse, sparesDamaged), options);
   }
 
   stretch<T extends Made>(making: Making<T>, from: Bytes, until: Bytes, limit: number): Stretch<T> {
@@ -104,7 +105,7 @@ export class BodyView implements View {
   #readStretch(from: Bytes, until: Bytes, limit: number): { entries: Entry[]; reached: Bytes } {
     const entries: Entry[] = [];
     let bytes = 0;
-    for (const entry of this.scan(from, until, false)) {
+    for (const entry of this.scan(from, until, false, true)) {
       entries.push(entry);
       bytes += entry.key.length + entry.value.length;
       const isEnough = entries.length >= limit || bytes >= STRETCH_BYTES_MAX;
@@ -113,10 +114,15 @@ export class BodyView implements View {
     return { entries, reached: until };
   }
 
-  protected scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry> {
+  protected scan(
+    from: Bytes,
+    until: Bytes,
+    reverse: boolean,
+    sparesDamaged: boolean,
+  ): Iterable<Entry> {
     this.check(from);
     this.check(until);
-    return this.state.scan(from, until, reverse);
+    return this.state.scan(from, until, reverse, sparesDamaged);
   }
 
   protected check(key: Bytes): void {
@@ -216,8 +222,13 @@ export class BodyTransaction extends BodyView implements Transaction {
     return this.#nextStamp(this.now());
   }
 
-  protected override scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry> {
-    const below = super.scan(from, until, reverse);
+  protected override scan(
+    from: Bytes,
+    until: Bytes,
+    reverse: boolean,
+    sparesDamaged: boolean,
+  ): Iterable<Entry> {
+    const below = super.scan(from, until, reverse, sparesDamaged);
     if (this.#writes.length === 0) return below;
     const above: Omit<Write, "name" | "isTail">[] = [];
     for (const write of this.#writes) {

@@ -96,14 +96,25 @@ test("AZURITE_ACCOUNTS is passed on; AZURITE_DB is refused with a way out", () =
   assert.match(refusal("", { AZURITE_DB: "mysql://x" }), /Unset AZURITE_DB.*--location/);
 });
 
+test("verify takes the data folder, and nothing that is about serving", () => {
+  const verify = { kind: "verify", location: "here" };
+  assert.deepEqual(readCommandLine(["verify", "-l", "here"], {}), verify);
+  const byDefault = { kind: "verify", location: "lazuli-data" };
+  assert.deepEqual(readCommandLine(["verify"], {}), byDefault);
+  assert.deepEqual(readCommandLine(["verify", "--help"], {}), { kind: "help" });
+});
+
 test("what is wrong is refused in one line that says what to do", () => {
   const wrong: [string, RegExp][] = [
     ["--blobport 1", /no flag --blobport\. Did you mean --blobPort\?/],
     ["--in-memory", /no flag --in-memory\. Did you mean --inMemoryPersistence\?/],
     ["--frobnicate", /no flag --frobnicate\. See `lazuli --help`/],
     ["-x", /no flag -x\./],
-    ["stop", /"stop" is not a command\. Use `lazuli \[start\]/],
-    ["start start", /"start" is not a command/],
+    ["stop", /"stop" is not a command\. Use `lazuli \[command\].* start, verify\./],
+    ["start start", /"start" comes behind the command "start"\./],
+    ["verify --blobPort 1", /--blobPort has no meaning for `lazuli verify`\./],
+    ["--scrub 0", /--scrub needs a number of MiB a second, 1 or more/],
+    ["--inMemoryPersistence --acceptDataLoss", /--acceptDataLoss is about a data folder/],
     ["--location", /--location needs a value: --location <folder>/],
     ["--location --silent", /--location needs a value/],
     ["--location=", /--location needs a value/],

@@ -1,5 +1,7 @@
 import { parseArgs } from "node:util";
 import {
+  COMMANDS,
+  type CommandName,
   DEFAULT_HOST,
   DEFAULT_LOCATION,
   FLAGS,
@@ -14,6 +16,7 @@ import { UsageError } from "./start-error.ts";
 export type Asked =
   | { readonly kind: "help" }
   | { readonly kind: "version" }
+  | { readonly kind: "verify"; readonly location: string }
   | { readonly kind: "start"; readonly options: Options; readonly notes: readonly string[] };
 
 export interface Options {
@@ -22,6 +25,8 @@ export interface Options {
   readonly memoryBytesMax: number | null;
   /** Whether to start without acknowledged writes that the write-ahead log has lost. */
   readonly acceptDataLoss: boolean;
+  /** MiB a second that are read to look for damage; null for none. */
+  readonly scrub: number | null;
   readonly listen: Readonly<Record<ServiceName, ListenAt>>;
   readonly maxConnections: number | null;
   readonly maxConnectionsPerAddress: number | null;
@@ -67,10 +72,13 @@ type SmbDialect = (typeof SMB_DIALECTS)[number];
 
 /** Understands the arguments behind the program's name. Throws a `UsageError`. */
 export function readCommandLine(args: readonly string[], env: Environment): Asked {
-  const given = readFlags(args);
+  const { command, given } = readFlags(args);
   if (given.has("help")) return { kind: "help" };
   if (given.has("version")) return { kind: "version" };
   refuseEnvironment(env);
+  if (command === "verify") {
+    return { kind: "verify", location: given.text("location") ?? DEFAULT_LOCATION };
+  }
   const options = readOptions(given, env);
   const notes = FLAGS.filter((flag) => flag.idleMatters && given.has(flag.name)).map(
     (flag) => `--${flag.name} has no effect: ${flag.idle}.`,
@@ -104,7 +112,7 @@ class Given {
   }
 }
 
-function readFlags(args: readonly string[]): Given {
+function readFlags(args: readonly string[]): { command: CommandName; given: Given } {
   const options = Object.fromEntries(FLAGS.map((flag) => [flag.name, parsedAs(flag)]));
   const { tokens } = parseArgs({
     args: [...args],
@@ -114,15 +122,30 @@ function readFlags(args: readonly string[]): Given {
     tokens: true,
   });
   const given = new Given();
-  let commands = 0;
+  let command: CommandName | null = null;
   for (const token of tokens) {
-    if (token.kind === "positional" && token.value === "start" && commands++ === 0) continue;
-    if (token.kind === "positional") {
-      throw new UsageError(`"${token.value}" is not a command. Use \`lazuli [start] [flags]\`.`);
-    }
+    if (token.kind === "positional") command = readCommand(token.value, command);
     if (token.kind === "option") readFlag(given, token.rawName, token.name, token);
   }
-  return given;
+  refuseFlagsOfOthers(command ?? "start", given);
+  return { command: command ?? "start", given };
+}
+
+function readCommand(word: string, before: CommandName | null): CommandName {
+  if (before === null && Object.hasOwn(COMMANDS, word)) return word as CommandName;
+  const names = Object.keys(COMMANDS).join(", ");
+  const reason = before === null ? "is not a command" : `comes behind the command "${before}"`;
+  throw new UsageError(
+    `"${word}" ${reason}. Use \`lazuli [command] [flags]\`; commands are ${names}.`,
+  );
+}
+
+function refuseFlagsOfOthers(command: CommandName, given: Given): void {
+  const foreign = FLAGS.find(
+    ({ name, commands = ["start"] }) => given.has(name) && !commands.includes(command),
+  );
+  if (foreign === undefined) return;
+  throw new UsageError(`--${foreign.name} has no meaning for \`lazuli ${command}\`.`);
 }
 
 function parsedAs(flag: Flag) {
@@ -180,6 +203,7 @@ function readOptions(given: Given, env: Environment): Options {
       : (given.text("location") ?? DEFAULT_LOCATION),
     memoryBytesMax: memoryMib === null ? null : memoryMib * MIB,
     acceptDataLoss: given.has("acceptDataLoss"),
+    scrub: given.number("scrub", "a number of MiB a second", 1),
     listen: readListen(given),
     maxConnections: given.number("maxConnections", CONNECTIONS, 1),
     maxConnectionsPerAddress: given.number("maxConnectionsPerAddress", CONNECTIONS, 1),

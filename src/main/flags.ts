@@ -1,3 +1,11 @@
+/** What `lazuli` can be told to do: the first word behind it. Without one it starts the server. */
+export const COMMANDS = {
+  start: "Serve the protocols (this is what `lazuli` alone does).",
+  verify: "Read everything in a data folder, and name what is damaged.",
+} as const;
+
+export type CommandName = keyof typeof COMMANDS;
+
 /** Every flag there is: the command line, the help page and the reference are made of this table. */
 export interface Flag {
   readonly name: string;
@@ -5,6 +13,8 @@ export interface Flag {
   /** What follows the flag, as the help page shows it; null for a switch. */
   readonly value: string | null;
   readonly help: string;
+  /** Which commands take it; left out for those of `start` alone. */
+  readonly commands?: readonly CommandName[];
   /** Set for a flag of Azurite's that changes nothing here: why it does not. */
   readonly idle?: string;
   /** Users who set it may expect something that does not happen, and are told so. */
@@ -42,6 +52,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         short: "l",
         value: "folder",
         help: `Where the data lives (default ./${DEFAULT_LOCATION}).`,
+        commands: ["start", "verify"],
       },
       {
         name: "inMemoryPersistence",
@@ -57,6 +68,11 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         name: "acceptDataLoss",
         value: null,
         help: "Start although the write-ahead log has lost acknowledged writes.",
+      },
+      {
+        name: "scrub",
+        value: "MiB",
+        help: "Look for damage all the time, reading so much a second.",
       },
     ],
   },
@@ -137,8 +153,20 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
       { name: "silent", short: "s", value: null, help: "Print nothing on standard output." },
       { name: "log", value: "file", help: "Write a line for each request; - is standard output." },
       { name: "debug", short: "d", value: "file", help: "Write a debug log, without secrets." },
-      { name: "version", short: "v", value: null, help: "Print the version." },
-      { name: "help", short: "h", value: null, help: "Print this page." },
+      {
+        name: "version",
+        short: "v",
+        value: null,
+        help: "Print the version.",
+        commands: ["start", "verify"],
+      },
+      {
+        name: "help",
+        short: "h",
+        value: null,
+        help: "Print this page.",
+        commands: ["start", "verify"],
+      },
     ],
   },
   {

@@ -1,4 +1,4 @@
-import { FLAG_GROUPS, type Flag } from "./flags.ts";
+import { COMMANDS, FLAG_GROUPS, type Flag } from "./flags.ts";
 
 const COLUMN = 34;
 
@@ -9,7 +9,8 @@ export function helpPage(): string {
   );
   return [
     "Lazuli serves the Azure Storage protocols from this machine.\n",
-    "Usage: lazuli [start] [flags]\n",
+    "Usage: lazuli [command] [flags]\n",
+    `Commands:\n${Object.entries(COMMANDS).map(commandLine).join("\n")}\n`,
     ...groups,
     `Environment:
   AZURITE_ACCOUNTS                Accounts and keys: name:key1[:key2];name2:key1
@@ -21,6 +22,10 @@ A first connection string, for a program on this machine:
   ].join("\n");
 }
 
+function commandLine([name, help]: [string, string]): string {
+  return `  ${name}`.padEnd(COLUMN) + help;
+}
+
 function flagLine(flag: Flag): string {
   const short = flag.short === undefined ? "    " : `-${flag.short}, `;
   const value = flag.value === null ? "" : ` <${flag.value}>`;
@@ -28,5 +33,7 @@ function flagLine(flag: Flag): string {
   // A flag that is wider than the column pushes its text to the next line.
   const gap =
     left.length + 2 > COLUMN ? `\n${" ".repeat(COLUMN)}` : " ".repeat(COLUMN - left.length);
-  return `${left}${gap}${flag.help}`;
+  const others = (flag.commands ?? []).filter((name) => name !== "start");
+  const also = others.length === 0 ? "" : ` Also: ${others.join(", ")}.`;
+  return `${left}${gap}${flag.help}${also}`;
 }

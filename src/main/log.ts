@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
 import type { Clock } from "../base/clock.ts";
-import type { Access, HttpLog } from "../front/rest/http/log.ts";
+import type { Access, Asked, HttpLog } from "../front/rest/http/log.ts";
 import { StoreError } from "../store/store.ts";
 import { StartError } from "./start-error.ts";
 
@@ -38,8 +38,8 @@ export async function openLog(files: LogFiles, terminal: Terminal, clock: Clock)
   const access = logFile === "-" ? terminal.out : logFile && (await open("--log", logFile));
   const debug = debugFile && (await open("--debug", debugFile));
   return {
-    failure(requestId, error) {
-      const what = requestId === "" ? "a connection" : `request ${requestId}`;
+    failure(requestId, error, asked) {
+      const what = requestId === "" ? "a connection" : `request ${requestId}${askedFor(asked)}`;
       terminal.err(`${now()} ${what} failed: ${describe(error)}`);
     },
     tell: (line) => terminal.err(`${now()} ${line}.`),
@@ -59,6 +59,11 @@ export function accessLine(access: Access): string {
   const bytes = `${access.requestBytes} ${access.responseBytes}`;
   const took = `${access.tookMs.toFixed(1)}ms${access.aborted ? " aborted" : ""}`;
   return `${time} ${service} ${remoteAddress} "${method} ${target}" ${status} ${bytes} ${took} ${requestId}`;
+}
+
+/** Names the object, and leaves out the query, which may hold a signature. */
+function askedFor(asked: Asked | undefined): string {
+  return asked === undefined ? "" : ` (${asked.method} ${asked.path})`;
 }
 
 /** An engine that broke says what happened; a bug also says where. */

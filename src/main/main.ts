@@ -9,6 +9,7 @@ import { type Surroundings, serve } from "./serve.ts";
 import { readSettings } from "./settings.ts";
 import { StartError } from "./start-error.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
+import { verify } from "./verify-command.ts";
 
 /** The exit code after the engine failed: an internal error, in the words of sysexits.h. */
 const FAILED_EXIT_CODE = 70;
@@ -30,6 +31,11 @@ async function run(): Promise<void> {
   const asked = readCommandLine(process.argv.slice(2), process.env);
   if (asked.kind === "help") return around.out(helpPage().trimEnd());
   if (asked.kind === "version") return around.out(version());
+  if (asked.kind === "verify") {
+    const code = await verify(asked.location, { ...around, progress: process.stderr });
+    process.exitCode = code;
+    return;
+  }
   for (const note of asked.notes) around.err(note);
   const { silent } = asked.options;
   const serving = await serve(readSettings(asked.options), around);

@@ -40,11 +40,11 @@ export async function openData(
   { location, memoryBytesMax, acceptDataLoss = false }: DataPlace,
   clock: Clock,
   failStop: FailStop,
-  tell: (line: string) => void = () => {},
+  options: Partial<Pick<WalOptions, "tell" | "onDamage">> = {},
 ): Promise<Data> {
   if (location === null) return openMemory(memoryBytesMax, clock);
   try {
-    return await openFolder(resolve(location), clock, failStop, { acceptDataLoss, tell });
+    return await openFolder(resolve(location), clock, failStop, { ...options, acceptDataLoss });
   } catch (error) {
     throw await startError(error, resolve(location));
   }
@@ -83,7 +83,7 @@ async function openFolder(
   path: string,
   clock: Clock,
   failStop: FailStop,
-  options: WalOptions,
+  options: Partial<WalOptions>,
 ): Promise<Data> {
   const undo = new Undo();
   try {

@@ -28,10 +28,12 @@ import type { FailStop } from "../store/store.ts";
 import { Background, type Schedule } from "./background.ts";
 import type { ListenAt } from "./command-line.ts";
 import { connectionLimits } from "./connection-limits.ts";
+import { DamageReports } from "./damage-reports.ts";
 import { SERVICES, type ServiceName } from "./flags.ts";
 import { listenSmb } from "./listen-smb.ts";
 import { type Log, openLog, type Terminal } from "./log.ts";
 import { type Data, openData } from "./open-data.ts";
+import { Scrub } from "./scrub.ts";
 import type { Settings } from "./settings.ts";
 import { StartError } from "./start-error.ts";
 import { Undo } from "./undo.ts";
@@ -82,8 +84,11 @@ async function open(
   if (settings.oauth?.mode === "issuer") {
     settings.oauth.keys.onFailure = (error) => log.warn("keys of the issuer", error.message);
   }
-  const data = await openData(settings, around.clock, failStop, log.tell);
+  const reports = new DamageReports((name) => log.tell(`damaged: the record of ${name}`));
+  const { onDamage } = reports;
+  const data = await openData(settings, around.clock, failStop, { tell: log.tell, onDamage });
   undo.add(() => data.close());
+  reports.lookIn(data.store);
   for (const warning of data.warnings) log.warn("data folder", warning);
   const epoch = await beginEpoch(data);
   await clearHandles(data, epoch);
@@ -114,6 +119,11 @@ async function open(
   undo.add(() => smb.drain());
   origins.set("smb", smb.origin);
   background.start();
+  if (settings.scrub !== null) {
+    const scrub = scrubbing(data, around, log, settings.scrub);
+    scrub.start();
+    undo.add(() => scrub.stop());
+  }
   return origins;
 }
 
@@ -147,6 +157,13 @@ function sweeping(data: Data, { schedule }: Surroundings, log: Log): Background 
   const files = new FileSweep(data);
   const rounds = [blobs, queues, tables, files, data.contents].map((part) => () => part.sweep());
   return new Background(rounds, schedule, (error) => log.warn("sweeping failed", error));
+}
+
+function scrubbing(data: Data, around: Surroundings, log: Log, mibPerSecond: number): Scrub {
+  const { store, contents } = data;
+  const { schedule } = around;
+  const onError = (error: unknown) => log.warn("scrubbing failed", error);
+  return new Scrub({ store, contents, schedule, mibPerSecond, tell: log.tell, onError });
 }
 
 async function listen(

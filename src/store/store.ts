@@ -42,7 +42,7 @@ export interface View {
   /**
    * What `making` makes of a stretch of keys in which `from` lies. What has to be read for it goes from
    * `from` to `until`, `limit` entries at most, and fewer where they are large; what was kept from
-   * before may be longer on both sides.
+   * before may be longer on both sides. Damaged records are left out, and reported by the engine.
    */
   stretch<T extends Made>(making: Making<T>, from: Bytes, until: Bytes, limit: number): Stretch<T>;
   /** The same instant throughout one body. */
@@ -67,6 +67,8 @@ export interface RangeOptions {
   /** The last entry is the one that brings keys and values to this size; without limit unless told. */
   readonly bytesMax?: number;
   readonly reverse?: boolean;
+  /** Leaves damaged records out instead of failing. For lists only: the engine reports each of them. */
+  readonly sparesDamaged?: boolean;
 }
 
 /** Like a value from `get`, it must not be changed and stays as it is. */
@@ -123,6 +125,19 @@ export class StoreError extends Error {
     this.kind = kind;
   }
 }
+
+/** What `read` returns; null if it met a damaged record, which the engine has reported. */
+export function unlessDamaged<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof StoreError && error.kind === "damaged") return null;
+    throw error;
+  }
+}
+
+/** Told the key of each damaged record that somebody came upon, perhaps more than once. */
+export type OnDamage = (key: Bytes) => void;
 
 /**
  * Called once, with the first commit or sync that failed. The process must stop serving and exit:

@@ -17,6 +17,7 @@ export class LazuliProcess {
   #out = "";
   #err = "";
   #onOut = () => {};
+  #onErr = () => {};
 
   /** `within` is a program with its arguments that becomes the command given behind them. */
   constructor(
@@ -35,9 +36,11 @@ export class LazuliProcess {
     });
     this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#err += text;
+      this.#onErr();
     });
     this.#ended = once(this.#child, "close").then(([code]) => {
       this.#onOut();
+      this.#onErr();
       return { code, out: this.#out, err: this.#err };
     });
   }
@@ -68,6 +71,17 @@ export class LazuliProcess {
         else if (!this.isRunning) reject(new Error(`it ended: ${this.#out}${this.#err}`));
       };
       this.#onOut();
+    });
+  }
+
+  /** Resolves once the pattern is found on standard error. */
+  told(pattern: RegExp): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#onErr = () => {
+        if (pattern.test(this.#err)) resolve();
+        else if (!this.isRunning) reject(new Error(`it ended: ${this.#out}${this.#err}`));
+      };
+      this.#onErr();
     });
   }
 

@@ -45,8 +45,10 @@ export class LayeredState implements State {
     return this.#records.get(key);
   }
 
-  scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry> {
-    return reverse ? this.#scanLayers(from, until, true) : this.#scanUp(from, until);
+  scan(from: Bytes, until: Bytes, reverse: boolean, sparesDamaged = false): Iterable<Entry> {
+    return reverse
+      ? this.#scanLayers(from, until, true, sparesDamaged)
+      : this.#scanUp(from, until, sparesDamaged);
   }
 
   /** What the log has in the file that is being written to can go on there. */
@@ -76,17 +78,25 @@ export class LayeredState implements State {
     this.#settling = null;
   }
 
-  #scanUp(from: Bytes, until: Bytes): Iterable<Entry> {
+  #scanUp(from: Bytes, until: Bytes, sparesDamaged: boolean): Iterable<Entry> {
     const zone = this.#deadZones.find(nameOf(from));
-    if (zone === null) return this.#noteDead(this.#scanLayers(from, until, false), from, until);
+    if (zone === null) {
+      const entries = this.#scanLayers(from, until, false, sparesDamaged);
+      return this.#noteDead(entries, from, until);
+    }
     if (zone.newest > this.newest) this.newest = zone.newest;
     if (zone.until >= nameOf(until)) return [];
     const start = keyOf(zone.until);
-    return this.#noteDead(this.#scanLayers(start, until, false), start, until);
+    return this.#noteDead(this.#scanLayers(start, until, false, sparesDamaged), start, until);
   }
 
-  #scanLayers(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry> {
-    let entries = this.#records.scan(from, until, reverse);
+  #scanLayers(
+    from: Bytes,
+    until: Bytes,
+    reverse: boolean,
+    sparesDamaged: boolean,
+  ): Iterable<Entry> {
+    let entries = this.#records.scan(from, until, reverse, sparesDamaged);
     for (const overlay of [this.#settling, this.#top]) {
       if (overlay !== null) entries = overlay.layOver(entries, from, until, reverse, this.#see);
     }

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
 import type { Bytes } from "../../base/bytes.ts";
@@ -25,19 +26,18 @@ export type Lmdb = Pick<
 /** Address space, not memory or disk. lmdb maps more when the data outgrows it. */
 const MAP_BYTES_AT_FIRST = 16 * GIB;
 const FIRST_BYTES = MIB;
+/** Files whose names begin with a dot do not count as data. */
+const DRAFT_FOLDER = ".new-database";
 /** Nothing is ever stored under this key. */
 const NOTHING = key(SPACE.engine, "nothing");
 
 /** Opens an environment in which a commit that resolves is on the disk, and proves that it is so. */
 export async function openLmdb(folder: string): Promise<RootDatabase<Bytes, Bytes>> {
-  await checkRoom(folder);
+  if (!existsSync(join(folder, DATABASE_FILE))) await makeDatabase(folder);
   let lmdb: RootDatabase<Bytes, Bytes> | null = null;
   try {
     lmdb = openIn(folder);
     await proveDurable(lmdb);
-    // lmdb flushes a new file with its first record, and never the folder that names it.
-    await syncFile(join(folder, DATABASE_FILE));
-    await syncFolder(folder);
     return lmdb;
   } catch (error) {
     await lmdb?.close();
@@ -47,6 +47,28 @@ export async function openLmdb(folder: string): Promise<RootDatabase<Bytes, Byte
 
 /** lmdb takes it, but does not declare it. */
 const FILE_MODE: object = { permissionsMode: PRIVATE_FILE_MODE };
+
+/**
+ * Makes an empty database in a folder of its own, and moves it to its place when it is on the disk:
+ * whatever goes wrong before leaves nothing that looks like a damaged one.
+ */
+async function makeDatabase(folder: string): Promise<void> {
+  const draft = join(folder, DRAFT_FOLDER);
+  await rm(draft, { recursive: true, force: true });
+  await checkRoom(folder);
+  await mkdir(draft, { mode: 0o700 });
+  const lmdb = openIn(draft);
+  try {
+    await proveDurable(lmdb);
+  } finally {
+    await lmdb.close();
+  }
+  // lmdb flushes a new file with its first record, and never the folder that names it.
+  await syncFile(join(draft, DATABASE_FILE));
+  await rename(join(draft, DATABASE_FILE), join(folder, DATABASE_FILE));
+  await syncFolder(folder);
+  await rm(draft, { recursive: true, force: true });
+}
 
 function openIn(folder: string): RootDatabase<Bytes, Bytes> {
   return open<Bytes, Bytes>({
@@ -78,7 +100,7 @@ function damagedIn(folder: string, { message }: Error): Error {
 
 /** Without room for its first files lmdb would not fail: it would take the process down. */
 async function checkRoom(folder: string): Promise<void> {
-  if (existsSync(join(folder, DATABASE_FILE)) || (await freeBytes(folder)) >= FIRST_BYTES) return;
+  if ((await freeBytes(folder)) >= FIRST_BYTES) return;
   throw new Error(`no space is left for ${folder}`);
 }
 

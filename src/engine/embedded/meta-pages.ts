@@ -25,18 +25,25 @@ const NO_ROOT = 0xffff_ffff_ffff_ffffn;
 const META_PAGES = 2;
 const PAGE_BYTES_MAX = 65_536;
 
-/** The newer of the two pages with which lmdb's file begins; null if one of them is none. */
+/**
+ * The page that lmdb goes by, of the two with which its file begins; null if one of them is none. The
+ * other one need not be sound: a write of it that failed leaves a mix of old and new there.
+ */
 export async function readMeta(file: FileHandle): Promise<Meta | null> {
   const first = await readPage(file, 0);
   const second = first === null ? null : await readPage(file, first.pageBytes);
   if (first === null || second === null || first.pageBytes !== second.pageBytes) return null;
-  return first.transaction > second.transaction ? first : second;
+  const used = first.transaction >= second.transaction ? first : second;
+  return used.usedPages === null ? null : { ...used, usedPages: used.usedPages };
 }
 
-async function readPage(
-  file: FileHandle,
-  at: number,
-): Promise<(Meta & { readonly transaction: bigint }) | null> {
+interface MetaPage extends Omit<Meta, "usedPages"> {
+  readonly transaction: bigint;
+  /** Null if what it says cannot be. */
+  readonly usedPages: number | null;
+}
+
+async function readPage(file: FileHandle, at: number): Promise<MetaPage | null> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(META_AT + META_BYTES), 0, null, at);
   if (bytesRead < buffer.length || (buffer.readUInt16LE(FLAGS_AT) & META_FLAG) === 0) return null;
   const meta = buffer.subarray(META_AT);
@@ -45,7 +52,7 @@ async function readPage(
   const pageBytes = meta.readUInt32LE(TREES_AT + PAGE_BYTES_AT);
   const lastPage = Number(meta.readBigUInt64LE(LAST_PAGE_AT));
   const usedPages = usedPagesOf(meta, lastPage);
-  const isSound = isPowerOfTwo(pageBytes) && pageBytes <= PAGE_BYTES_MAX && usedPages !== null;
+  const isSound = isPowerOfTwo(pageBytes) && pageBytes <= PAGE_BYTES_MAX;
   const transaction = meta.readBigUInt64LE(TRANSACTION_AT);
   return isSound ? { pageBytes, usedPages, lastPage, transaction } : null;
 }

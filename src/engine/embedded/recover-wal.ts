@@ -1,3 +1,4 @@
+import type { OnDamage } from "../../store/store.ts";
 import { nameOf } from "../sorted-items.ts";
 import type { Lmdb } from "./lmdb.ts";
 import { Log } from "./log.ts";
@@ -22,6 +23,7 @@ export interface WalOptions {
   readonly acceptDataLoss: boolean;
   /** Takes a line about what was left out. */
   readonly tell: (line: string) => void;
+  readonly onDamage: OnDamage;
 }
 
 export interface RecoverWal extends Partial<WalOptions> {

@@ -1,7 +1,7 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { KEY_BYTES_MAX } from "../../base/keys.ts";
 import { KIB } from "../../base/limits.ts";
-import { type Entry, StoreError } from "../../store/store.ts";
+import { type Entry, type OnDamage, StoreError, unlessDamaged } from "../../store/store.ts";
 import { SEAL_BYTES, seal, unseal } from "./envelope.ts";
 import type { Lmdb } from "./lmdb.ts";
 import { RecentRecords } from "./recent-records.ts";
@@ -19,6 +19,7 @@ const NEVER_BEHIND = Buffer.alloc(KEY_BYTES_MAX + 1, 0xff);
  */
 export class SealedRecords {
   readonly #lmdb: Lmdb;
+  readonly #onDamage: OnDamage;
   /** lmdb copies a value while it takes it, so that one place serves all of them. */
   readonly #scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   /** While one of them is being changed, nobody reads it here: the overlay has what it will be. */
@@ -36,8 +37,9 @@ export class SealedRecords {
   /** Where scans begin for which that was proved already; some of lmdb may have changed since. */
   readonly #provenStarts = new Map<string, boolean>();
 
-  constructor(lmdb: Lmdb) {
+  constructor(lmdb: Lmdb, onDamage: OnDamage = () => {}) {
     this.#lmdb = lmdb;
+    this.#onDamage = onDamage;
   }
 
   get(key: Bytes): Bytes | undefined {
@@ -67,14 +69,32 @@ export class SealedRecords {
     const recent = this.#recent.find(key);
     if (recent !== undefined) return recent.value;
     const sealed = this.#lmdb.get(key);
-    const value = sealed === undefined ? undefined : unseal(key, sealed);
+    const value = sealed === undefined ? undefined : this.#unseal(key, sealed);
     this.#recent.keep(key, value);
     return value;
   }
 
-  scan(from: Bytes, until: Bytes, reverse: boolean): Iterable<Entry> {
+  /** `sparesDamaged` leaves out records that are damaged: nothing tells where they belong. */
+  scan(from: Bytes, until: Bytes, reverse: boolean, sparesDamaged = false): Iterable<Entry> {
     if (from[0] === until[0] && this.#isBehindAll(from)) return [];
-    return reverse ? this.#scanDown(from, until) : this.#scanUp(from, until);
+    return reverse
+      ? this.#scanDown(from, until, sparesDamaged)
+      : this.#scanUp(from, until, sparesDamaged);
+  }
+
+  #unseal(key: Bytes, sealed: Bytes): Bytes {
+    try {
+      return unseal(key, sealed);
+    } catch (error) {
+      this.#onDamage(Buffer.from(key));
+      throw error;
+    }
+  }
+
+  /** Null for a damaged record that is to be left out. */
+  #open(key: Bytes, sealed: Bytes, sparesDamaged: boolean): Entry | null {
+    const open = () => ({ key, value: this.#unseal(key, sealed) });
+    return sparesDamaged ? unlessDamaged(open) : open();
   }
 
   /** Inside a write transaction only, as `remove`. */
@@ -137,12 +157,14 @@ export class SealedRecords {
     }
   }
 
-  *#scanUp(from: Bytes, until: Bytes): Generator<Entry> {
-    const isFirstThere = this.#proveStart(from, false);
+  *#scanUp(from: Bytes, until: Bytes, sparesDamaged: boolean): Generator<Entry> {
+    const prove = () => this.#proveStart(from, false);
+    const isFirstThere = (sparesDamaged ? unlessDamaged(prove) : prove()) === true;
     let last: Bytes | null = null;
     // lmdb is told no end: the record behind the last one is to be seen, for its key may be damaged.
     for (const { key, value } of this.#lmdb.getRange({ start: from })) {
-      const entry = { key, value: unseal(key, value) };
+      const entry = this.#open(key, value, sparesDamaged);
+      if (entry === null) continue;
       const order = key.compare(last ?? from);
       if (order < 0 || (order === 0 && last !== null)) throw outOfOrder(key);
       const isPassed = isFirstThere && last === null && order > 0;
@@ -154,12 +176,15 @@ export class SealedRecords {
     }
   }
 
-  *#scanDown(from: Bytes, until: Bytes): Generator<Entry> {
-    this.#proveStart(until, true);
+  *#scanDown(from: Bytes, until: Bytes, sparesDamaged: boolean): Generator<Entry> {
+    const prove = () => this.#proveStart(until, true);
+    if (sparesDamaged) unlessDamaged(prove);
+    else prove();
     let behind: Bytes | null = null;
     // Nor is lmdb told to leave `until` out: it would leave out others whose keys have become the same.
     for (const { key, value } of this.#lmdb.getRange({ start: until, reverse: true })) {
-      const entry = { key, value: unseal(key, value) };
+      const entry = this.#open(key, value, sparesDamaged);
+      if (entry === null) continue;
       const order = key.compare(behind ?? until);
       if (order > 0 || (order === 0 && behind !== null)) throw outOfOrder(key);
       if (key.compare(from) < 0) return;
@@ -195,7 +220,7 @@ export class SealedRecords {
   #prove(found: Iterable<Entry>, at: Bytes, sign: 1 | -1): Bytes | undefined {
     const [entry] = found;
     if (entry === undefined) return undefined;
-    unseal(entry.key, entry.value);
+    this.#unseal(entry.key, entry.value);
     if (sign * entry.key.compare(at) < 0) throw outOfOrder(entry.key);
     return entry.key;
   }

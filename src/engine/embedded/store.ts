@@ -45,7 +45,7 @@ export async function openEmbeddedStore(
   clock: Clock,
   failStop: FailStop,
   logBytesEnough = LOG_BYTES_ENOUGH,
-  options?: WalOptions,
+  options?: Partial<WalOptions>,
 ): Promise<Store> {
   const lmdb = await openLmdb(folder);
   try {
@@ -108,7 +108,7 @@ export class EmbeddedStore implements Store {
 
   private constructor(setup: EmbeddedStoreSetup, log: Log, milestone: Milestone) {
     this.#lmdb = setup.lmdb;
-    this.#records = new SealedRecords(setup.lmdb);
+    this.#records = new SealedRecords(setup.lmdb, setup.onDamage);
     this.#log = log;
     this.#folder = setup.folder;
     this.#clock = setup.clock;

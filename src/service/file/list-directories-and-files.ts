@@ -3,7 +3,7 @@ import type { Bytes } from "../../base/bytes.ts";
 import { fairQueue } from "../../base/fair-queue.ts";
 import { keyAfter } from "../../base/keys.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
-import type { View } from "../../store/store.ts";
+import { unlessDamaged, type View } from "../../store/store.ts";
 import { admitToDirectory } from "./admit.ts";
 import type { FileContext, PathAsked } from "./context.ts";
 import { pendingIn } from "./opens.ts";
@@ -94,7 +94,10 @@ function listPage(
       return { directory, items, next: last.item.name };
     }
     const { id, isDirectory } = entry;
-    const item = isDirectory ? readDirectory(view, tree, id) : readFile(view, tree, id);
+    const item = unlessDamaged(() =>
+      isDirectory ? readDirectory(view, tree, id) : readFile(view, tree, id),
+    );
+    if (item === null) continue;
     budget.spend(bytesOfMetadata(item.metadata));
     items.push({ item, isDirectory });
   }

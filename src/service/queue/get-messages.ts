@@ -1,7 +1,7 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
 import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
-import type { Transaction, View } from "../../store/store.ts";
+import { type Transaction, unlessDamaged, type View } from "../../store/store.ts";
 import { admitToQueue } from "./admit.ts";
 import type { QueueAsked, QueueContext } from "./context.ts";
 import type { PeekedMessage } from "./peek-messages.ts";
@@ -45,22 +45,29 @@ function isEmpty(view: View, asked: GetMessages): boolean {
   return turns.length === 0 && expired.length === 0;
 }
 
-/** Null if there was so much to clear away that nothing has been taken yet. */
+/**
+ * Null if nothing has been taken yet, because there was so much to clear away, or because all that was
+ * found is damaged: that is hidden like what is taken, and keeps nobody from the messages behind it.
+ */
 function take(tx: Transaction, asked: GetMessages): GotMessage[] | null {
   const { id } = admitToQueue(tx, asked, QUEUE_NEEDS.getMessages);
   const { turns, expired, isAll } = visibleTurns(tx, id, asked.messagesMax);
   for (const turn of expired) removeMessage(tx, id, turn);
   if (!isAll) return null;
   const visibleAtMs = tx.now() + asked.hiddenMs;
-  return turns.map((old) => takeOne(tx, id, old, visibleAtMs));
+  const taken = turns.map((old) => takeOne(tx, id, old, visibleAtMs));
+  const got = taken.filter((message) => message !== null);
+  return got.length === 0 && turns.length > 0 ? null : got;
 }
 
-function takeOne(tx: Transaction, id: bigint, old: Turn, visibleAtMs: Instant): GotMessage {
+function takeOne(tx: Transaction, id: bigint, old: Turn, visibleAtMs: Instant): GotMessage | null {
   const { messageId, expiresMs } = old;
   const dequeueCount = old.dequeueCount + 1;
   const receipt = receiptOf(visibleAtMs, tx.stamp());
   deleteTurn(tx, id, old);
   writeTurn(tx, id, { messageId, expiresMs, dequeueCount, receipt });
-  const { text, insertedMs } = messageOfTurn(tx, id, old);
+  const message = unlessDamaged(() => messageOfTurn(tx, id, old));
+  if (message === null) return null;
+  const { text, insertedMs } = message;
   return { messageId, text, insertedMs, expiresMs, dequeueCount, receipt, visibleAtMs };
 }

@@ -1,9 +1,12 @@
 import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
-import type { Transaction, View } from "../../store/store.ts";
+import { type Transaction, unlessDamaged, type View } from "../../store/store.ts";
 import { admitToQueue } from "./admit.ts";
 import type { QueueAsked, QueueContext } from "./context.ts";
 import { type Message, messageOfTurn, removeMessage, type TurnTerms } from "./records.ts";
 import { visibleTurns } from "./visible-turns.ts";
+
+/** Messages that cannot be read are passed by, up to so many. */
+const DAMAGED_MAX = 256;
 
 export interface PeekMessages extends QueueAsked {
   readonly messagesMax: number;
@@ -26,9 +29,18 @@ export async function peekMessages(
 /** Null if so much has expired that it has to be cleared away first. */
 function look(view: View, asked: PeekMessages): PeekedMessage[] | null {
   const { id } = admitToQueue(view, asked, QUEUE_NEEDS.peekMessages);
-  const { turns, isAll } = visibleTurns(view, id, asked.messagesMax);
-  if (!isAll) return null;
-  return turns.map((turn) => ({ ...messageOfTurn(view, id, turn), ...turn }));
+  for (let wanted = asked.messagesMax; ; ) {
+    const { turns, isAll } = visibleTurns(view, id, wanted);
+    if (!isAll) return null;
+    const peeked = turns.flatMap((turn) => {
+      const message = unlessDamaged(() => messageOfTurn(view, id, turn));
+      return message === null ? [] : [{ ...message, ...turn }];
+    });
+    const damaged = turns.length - peeked.length;
+    const isEnough = peeked.length >= asked.messagesMax || turns.length < wanted;
+    if (isEnough || damaged > DAMAGED_MAX) return peeked.slice(0, asked.messagesMax);
+    wanted += damaged;
+  }
 }
 
 function clearAway(tx: Transaction, asked: PeekMessages): void {

@@ -23,7 +23,7 @@ export function visibleTurns(view: View, id: bigint, wanted: number): VisibleTur
   for (let from = firstTurnKey(id, 0); ; ) {
     // Twice as far each time while all that is found has expired.
     const limit = wanted - turns.length + expired.length;
-    const entries = view.range(from, until, { limit });
+    const entries = view.range(from, until, { limit, sparesDamaged: true });
     for (const turn of entries.map(turnOfEntry)) {
       if (isExpired(turn, now)) expired.push(turn);
       else if (turns.length < wanted) turns.push(turn);

@@ -41,7 +41,8 @@ function readPage(view: View, asked: QueryTables): QueryTablesDone {
   const { account, filter, resultsMax } = asked;
   const from = tableKey({ account, table: asked.from });
   const limit = (filter === null ? resultsMax : LOOKED_AT_MAX) + 1;
-  const entries = view.range(from, keyAfter(key(SPACE.table, account)), { limit });
+  const until = keyAfter(key(SPACE.table, account));
+  const entries = view.range(from, until, { limit, sparesDamaged: true });
   const names: string[] = [];
   for (const [at, entry] of entries.entries()) {
     const { name } = decodeTable(entry.value);

@@ -247,7 +247,7 @@ class HttpListener implements Listener, Sender, ConnectionOwner {
       }
       await this.#send(connection, request, response);
     } catch (error) {
-      this.#options.log.failure(request.id, error);
+      this.#options.log.failure(request.id, error, request);
       connection.socket.destroy();
     }
     connection.served();
@@ -288,7 +288,7 @@ class HttpListener implements Listener, Sender, ConnectionOwner {
   }
 
   #refusal(error: unknown, request: IncomingRequest): RestResponse {
-    if (!(error instanceof Fault)) this.#options.log.failure(request.id, error);
+    if (!(error instanceof Fault)) this.#options.log.failure(request.id, error, request);
     return this.#options.service.spell(faultOfError(error), request);
   }
 

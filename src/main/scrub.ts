@@ -1,0 +1,85 @@
+import { MIB } from "../base/limits.ts";
+import type { Contents } from "../store/contents.ts";
+import type { Store } from "../store/store.ts";
+import type { Schedule } from "./background.ts";
+import { Verifier } from "./verifier.ts";
+
+/** After everything has been read, the next round begins so much later. */
+const ROUND_PAUSE_MS = 24 * 3_600_000;
+/** Shorter pauses are put together. */
+const PAUSE_MS_MIN = 100;
+
+export interface ScrubSetup {
+  readonly store: Store;
+  readonly contents: Contents;
+  readonly schedule: Schedule;
+  readonly mibPerSecond: number;
+  /** Told of each damaged object, and of the end of each round. */
+  readonly tell: (line: string) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Reads everything again and again, at a bounded pace, and reports what is damaged. */
+export class Scrub {
+  readonly #setup: ScrubSetup;
+  #wake: () => void = () => {};
+  #isStopped = false;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(setup: ScrubSetup) {
+    this.#setup = setup;
+  }
+
+  start(): void {
+    this.#running = this.#runOnAndOn();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#wake();
+    await this.#running;
+  }
+
+  async #runOnAndOn(): Promise<void> {
+    while (!this.#isStopped) {
+      try {
+        await this.#round();
+      } catch (error) {
+        if (!this.#isStopped) this.#setup.onError(error);
+      }
+      await this.#pause(ROUND_PAUSE_MS);
+    }
+  }
+
+  async #round(): Promise<void> {
+    const { mibPerSecond, tell } = this.#setup;
+    let damaged = 0;
+    const verifier = new Verifier(this.#setup, (name, reason) => {
+      damaged++;
+      tell(`damaged: ${name}: ${reason}`);
+    });
+    let paidBytes = 0;
+    let done = { records: 0, bytes: 0 };
+    for await (done of verifier.run()) {
+      if (this.#isStopped) return;
+      const owedMs = ((done.bytes - paidBytes) / (mibPerSecond * MIB)) * 1_000;
+      if (owedMs < PAUSE_MS_MIN) continue;
+      paidBytes = done.bytes;
+      await this.#pause(owedMs);
+      if (this.#isStopped) return;
+    }
+    const what = `${done.records} records, ${(done.bytes / MIB).toFixed(1)} MiB`;
+    tell(`scrub: ${what} read, ${damaged} objects with damaged bytes`);
+  }
+
+  #pause(ms: number): Promise<void> {
+    if (this.#isStopped) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = this.#setup.schedule(resolve, ms);
+      this.#wake = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,98 @@
+import type { Bytes } from "../base/bytes.ts";
+import { keyBehind } from "../base/keys.ts";
+import { eachLoan, lengthOf } from "../base/loan.ts";
+import type { Content, Contents } from "../store/contents.ts";
+import { type Entry, type Store, StoreError } from "../store/store.ts";
+import { contentOfRecord, nameOfRecord } from "./object-names.ts";
+
+/** Read at one go, so that requests come between. */
+const RECORDS_AT_ONCE = 256;
+/** Contents that several records refer to are read once, as far as this many can be remembered. */
+const CONTENTS_REMEMBERED_MAX = 1_000_000;
+const FIRST_KEY = Buffer.from([0]);
+const BEHIND_ALL = Buffer.from([0xff]);
+
+export interface Progress {
+  readonly records: number;
+  /** Of records and of what they refer to. */
+  readonly bytes: number;
+}
+
+/**
+ * Reads every record, and all bytes that records refer to. Damaged records are reported by the engine
+ * as they are met; `onDamage` is told of objects whose bytes are damaged or missing.
+ */
+export class Verifier {
+  readonly #store: Store;
+  readonly #contents: Contents;
+  readonly #onDamage: (name: string, reason: string) => void;
+  readonly #seen = new Set<bigint>();
+  #records = 0;
+  #bytes = 0;
+
+  constructor(
+    { store, contents }: { readonly store: Store; readonly contents: Contents },
+    onDamage: (name: string, reason: string) => void,
+  ) {
+    this.#store = store;
+    this.#contents = contents;
+    this.#onDamage = onDamage;
+  }
+
+  /** How far it is, again and again until it is done. */
+  async *run(): AsyncGenerator<Progress> {
+    for (let from: Bytes = FIRST_KEY; ; ) {
+      const start = from;
+      const options = { limit: RECORDS_AT_ONCE, sparesDamaged: true };
+      const entries = await this.#store.read((view) => view.range(start, BEHIND_ALL, options));
+      for (const entry of entries) {
+        this.#records++;
+        this.#bytes += entry.key.length + entry.value.length;
+        const before = this.#bytes;
+        await this.#readBytesOf(entry);
+        if (this.#bytes > before) yield { records: this.#records, bytes: this.#bytes };
+      }
+      yield { records: this.#records, bytes: this.#bytes };
+      const last = entries.at(-1);
+      if (last === undefined || entries.length < RECORDS_AT_ONCE) return;
+      from = keyBehind(last.key);
+    }
+  }
+
+  async #readBytesOf({ key, value }: Entry): Promise<void> {
+    const content = contentOfRecord(key, value);
+    if (content === null || !this.#isNew(content)) return;
+    try {
+      await this.#read(key);
+    } catch (error) {
+      if (!(error instanceof StoreError && error.kind === "damaged")) throw error;
+      const name = await this.#store.read((view) => nameOfRecord(view, key));
+      this.#onDamage(name, error.message);
+    }
+  }
+
+  #isNew({ id, kind }: Content): boolean {
+    // A map that several share has an id for each of them.
+    if (kind === "map") return true;
+    if (this.#seen.has(id)) return false;
+    if (this.#seen.size < CONTENTS_REMEMBERED_MAX) this.#seen.add(id);
+    return true;
+  }
+
+  /** What the record refers to now: it may have changed since it was listed. */
+  async #read(key: Bytes): Promise<void> {
+    const reading = await this.#store.read((view) => {
+      const value = view.get(key);
+      const content = value === undefined ? null : contentOfRecord(key, value);
+      return content && this.#contents.open(view, content, 0, content.length);
+    });
+    if (reading === null) return;
+    try {
+      await eachLoan(reading, (parts) => {
+        this.#bytes += lengthOf(parts);
+      });
+    } finally {
+      reading.close();
+    }
+  }
+}

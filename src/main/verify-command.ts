@@ -1,0 +1,74 @@
+import { readdir, stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { Clock } from "../base/clock.ts";
+import { MIB } from "../base/limits.ts";
+import type { FailStop } from "../store/store.ts";
+import { DamageReports } from "./damage-reports.ts";
+import { openData } from "./open-data.ts";
+import { ProgressLines } from "./progress-lines.ts";
+import { StartError } from "./start-error.ts";
+import { Verifier } from "./verifier.ts";
+
+/** Exit codes of `lazuli verify`, beside 1 (it cannot be done) and 2 (wrong usage). */
+export const DAMAGED_EXIT_CODE = 3;
+
+export interface VerifySurroundings {
+  readonly clock: Clock;
+  readonly failStop: FailStop;
+  readonly out: (line: string) => void;
+  /** Where progress goes; a terminal shows it in one line. */
+  readonly progress: { readonly isTTY?: boolean; write(text: string): unknown };
+}
+
+/**
+ * Opens a data folder that no server uses, as a start does, and reads everything in it. Returns the exit
+ * code: 0 if all is well, `DAMAGED_EXIT_CODE` if something is damaged.
+ */
+export async function verify(location: string, around: VerifySurroundings): Promise<number> {
+  const folder = resolve(location);
+  await refuseMissing(folder);
+  let damaged = 0;
+  const tell = (name: string, reason: string) => {
+    damaged++;
+    around.out(`damaged: ${name}: ${reason}`);
+  };
+  const reports = new DamageReports((name) => tell(name, "its record is not what was written"));
+  const place = { location: folder, memoryBytesMax: null };
+  const { onDamage } = reports;
+  const options = { tell: (line: string) => around.out(`note: ${line}`), onDamage };
+  const data = await openData(place, around.clock, around.failStop, options);
+  const lines = new ProgressLines(around.progress, await bytesIn(folder));
+  try {
+    reports.lookIn(data.store);
+    let done = { records: 0, bytes: 0 };
+    for await (done of new Verifier(data, tell).run()) lines.show(done);
+    await reports.settle();
+    lines.end();
+    const what = `${done.records} records, ${(done.bytes / MIB).toFixed(1)} MiB`;
+    around.out(damaged === 0 ? `All is well: ${what}.` : `${damaged} damaged, of ${what}.`);
+    return damaged === 0 ? 0 : DAMAGED_EXIT_CODE;
+  } finally {
+    await data.close();
+  }
+}
+
+/** To open a folder that is not there would make it. */
+async function refuseMissing(folder: string): Promise<void> {
+  const found = await stat(join(folder, "lazuli.json")).catch(() => null);
+  if (found === null) {
+    throw new StartError(
+      `${folder} is not a data folder. Say where the data lives with --location.`,
+    );
+  }
+}
+
+/** About what there is to read. */
+async function bytesIn(folder: string): Promise<number> {
+  const extents = join(folder, "extents");
+  const names = (await readdir(extents)).map((name) => join(extents, name));
+  let bytes = 0;
+  for (const path of [join(folder, "store", "data.mdb"), ...names]) {
+    bytes += (await stat(path).catch(() => null))?.size ?? 0;
+  }
+  return bytes;
+}

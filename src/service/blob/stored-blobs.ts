@@ -1,0 +1,70 @@
+import { KeyReader, key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
+import type { View } from "../../store/store.ts";
+import { objectName, type StoredObjects } from "../../store/stored-objects.ts";
+import { decodeBlob, decodeContainer, decodeStagedBlob, decodeStagedBlock } from "./records.ts";
+import { decodeDeleted } from "./state-records.ts";
+
+const KINDS = new Map<number, string>([
+  [SPACE.container, "container"],
+  [SPACE.deletedContainer, "deleted container"],
+  [SPACE.blob, "blob"],
+  [SPACE.blobSnapshot, "snapshot of blob"],
+  [SPACE.blobVersion, "version of blob"],
+  [SPACE.deletedBlob, "deleted blob"],
+  [SPACE.deletedBlobState, "deleted snapshot or version of blob"],
+  [SPACE.stagedBlob, "uncommitted blob"],
+  [SPACE.stagedBlock, "uncommitted block of blob"],
+]);
+
+export const STORED_BLOBS: StoredObjects = {
+  spaces: [...KINDS.keys()] as Space[],
+  nameOf(view, found) {
+    const space = found[0] as number;
+    const kind = KINDS.get(space) ?? "blob";
+    const parts = new KeyReader(found);
+    if (space === SPACE.container || space === SPACE.deletedContainer) {
+      return objectName(kind, parts.text(), parts.text());
+    }
+    if (space === SPACE.stagedBlock) return objectName(kind, stagedBlobOf(view, parts.u64()));
+    return objectName(kind, containerOf(view, parts.u64()), parts.text());
+  },
+  contentOf(found, value) {
+    switch (found[0]) {
+      case SPACE.blob:
+      case SPACE.blobSnapshot:
+      case SPACE.blobVersion:
+        return decodeBlob(value).content;
+      case SPACE.deletedBlob:
+      case SPACE.deletedBlobState:
+        return decodeDeleted(value).blob.content;
+      case SPACE.stagedBlock:
+        return decodeStagedBlock(value).content;
+      default:
+        return null;
+    }
+  },
+};
+
+const ALL = { limit: Number.POSITIVE_INFINITY, sparesDamaged: true };
+
+/** `account/container`. The names do not stand in the keys of blobs, so all containers are read. */
+function containerOf(view: View, id: bigint): string {
+  const all = key(SPACE.container);
+  const found = view
+    .range(all, keyAfter(all), ALL)
+    .find(({ value }) => decodeContainer(value).id === id);
+  // It may be deleted, or damaged itself.
+  if (found === undefined) return `container ${id}`;
+  const parts = new KeyReader(found.key);
+  return `${parts.text()}/${parts.text()}`;
+}
+
+function stagedBlobOf(view: View, id: bigint): string {
+  const all = key(SPACE.stagedBlob);
+  for (const entry of view.range(all, keyAfter(all), ALL)) {
+    if (decodeStagedBlob(entry.value).id !== id) continue;
+    const parts = new KeyReader(entry.key);
+    return `${containerOf(view, parts.u64())}/${parts.text()}`;
+  }
+  return `blob ${id}`;
+}

@@ -1,0 +1,31 @@
+import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
+import { unlessDamaged, type View } from "../../store/store.ts";
+import { objectName, type StoredObjects } from "../../store/stored-objects.ts";
+import { queueOfEntry, readTurn } from "./records.ts";
+
+export const STORED_MESSAGES: StoredObjects = {
+  spaces: [SPACE.queue, SPACE.message, SPACE.messageTurn, SPACE.messageCount],
+  nameOf(view, found) {
+    const parts = new KeyReader(found);
+    if (found[0] === SPACE.queue) return objectName("queue", parts.text(), parts.text());
+    const id = parts.u64();
+    const queue = queueOf(view, id);
+    if (found[0] === SPACE.message) return objectName("message", queue, parts.text());
+    if (found[0] === SPACE.messageCount) return objectName("count of messages of queue", queue);
+    const turn = unlessDamaged(() => readTurn(view, id, parts.rest()));
+    return objectName("visibility of a message", queue, turn?.messageId ?? "unknown");
+  },
+  contentOf: () => null,
+};
+
+/** `account/queue` */
+function queueOf(view: View, id: bigint): string {
+  const all = key(SPACE.queue);
+  const options = { limit: Number.POSITIVE_INFINITY, sparesDamaged: true };
+  const found = view
+    .range(all, keyAfter(all), options)
+    .find((entry) => queueOfEntry(entry).queue.id === id);
+  if (found === undefined) return `queue ${id}`;
+  const parts = new KeyReader(found.key);
+  return `${parts.text()}/${parts.text()}`;
+}

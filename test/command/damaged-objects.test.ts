@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, type TestContext, test } from "node:test";
+import { LazuliProcess } from "./process.ts";
+import {
+  clientsOf,
+  copyData,
+  type Filled,
+  fillData,
+  flipInDatabase,
+  flipInExtents,
+  OBJECTS,
+  startOn,
+} from "./stored-data.ts";
+
+const scratch = mkdtempSync(join(tmpdir(), "lazuli-"));
+const whole = join(scratch, "whole");
+let filled: Filled;
+after(() => rmSync(scratch, { recursive: true }));
+
+before(async () => {
+  const lazuli = startOn(whole);
+  filled = await fillData(lazuli);
+  lazuli.signal("SIGTERM");
+  assert.equal((await lazuli.ended()).code, 0);
+});
+
+let copies = 0;
+
+function copied(): string {
+  const location = join(scratch, `copy-${++copies}`);
+  copyData(whole, location);
+  return location;
+}
+
+function start(t: TestContext, location: string, ...flags: string[]): LazuliProcess {
+  const lazuli = startOn(location, {}, ...flags);
+  t.after(() => lazuli.kill());
+  return lazuli;
+}
+
+async function logOf(lazuli: LazuliProcess): Promise<string> {
+  lazuli.signal("SIGTERM");
+  const { code, err } = await lazuli.ended();
+  assert.equal(code, 0, err);
+  return err;
+}
+
+async function count(items: AsyncIterable<unknown>): Promise<number> {
+  let found = 0;
+  for await (const _ of items) found++;
+  return found;
+}
+
+/** Behind the name in a key: its end, and for blobs the stamp. Then comes the value. */
+const BEHIND_TEXT = 1 + 2;
+const BEHIND_BLOB = 1 + 8 + 2;
+
+/** Damages one object of each service, in its record. */
+function damageRecords(location: string): void {
+  const ids = filled.messageIds;
+  const flips = [
+    flipInDatabase(location, "blob-7.", "blob-7.".length + BEHIND_BLOB),
+    flipInDatabase(location, "row-7.", "row-7.".length + BEHIND_TEXT),
+    flipInDatabase(location, `${ids[0]}\0`, 36 + BEHIND_TEXT),
+    flipInDatabase(location, Buffer.from("Paper-7.TXT", "utf16le"), 3),
+  ];
+  assert.ok(
+    flips.every((places) => places > 0),
+    `${flips}`,
+  );
+}
+
+const NAMES = [
+  'blob "devstoreaccount1/box/blob-7."',
+  'entity "devstoreaccount1/things/part/row-7."',
+  'file "devstoreaccount1/papers/',
+];
+
+test("one damaged record does not take a list away: the rest is listed, and the log names it", async (t) => {
+  const location = copied();
+  damageRecords(location);
+  const lazuli = start(t, location);
+  const { box, queue, share, table } = await clientsOf(lazuli);
+  assert.equal(await count(box.listBlobsFlat()), OBJECTS);
+  assert.equal(await count(table.listEntities()), OBJECTS - 1);
+  assert.equal(await count(share.rootDirectoryClient.listFilesAndDirectories()), OBJECTS - 1);
+  const peeked = await queue.peekMessages({ numberOfMessages: OBJECTS });
+  assert.equal(peeked.peekedMessageItems.length, OBJECTS - 1);
+  assert.equal((await queue.peekMessages()).peekedMessageItems[0]?.messageText, "text 1");
+  assert.equal((await queue.receiveMessages()).receivedMessageItems[0]?.messageText, "text 1");
+  const got = await queue.receiveMessages({ numberOfMessages: 32 });
+  assert.equal(got.receivedMessageItems.length, OBJECTS - 2);
+  const log = await logOf(lazuli);
+  for (const name of [...NAMES, `message "devstoreaccount1/jobs/${filled.messageIds[0]}"`]) {
+    assert.ok(log.includes(`damaged: the record of ${name}`), `${name}\n${log}`);
+  }
+});
+
+test("one damaged container, queue, table or share does not take the list of the others away", async (t) => {
+  const location = copied();
+  const lazuli = start(t, location);
+  const before = await clientsOf(lazuli);
+  for (const name of ["other-a", "other-b"]) {
+    await before.blobs.createContainer(name);
+    await before.queues.createQueue(name);
+    await before.files.createShare(name);
+  }
+  assert.equal(await logOf(lazuli), "");
+  assert.ok(flipInDatabase(location, "other-a\0", "other-a".length + BEHIND_TEXT) > 0);
+  const damaged = start(t, location);
+  const { blobs, queues, files } = await clientsOf(damaged);
+  assert.equal(await count(blobs.listContainers()), 2);
+  assert.equal(await count(queues.listQueues()), 2);
+  assert.equal(await count(files.listShares()), 2);
+  const log = await logOf(damaged);
+  for (const kind of ["container", "queue", "share"]) {
+    assert.ok(log.includes(`damaged: the record of ${kind} "devstoreaccount1/other-a"`), log);
+  }
+});
+
+test("a damaged object is a 500, and the log names it", async (t) => {
+  const location = copied();
+  damageRecords(location);
+  const lazuli = start(t, location);
+  const { box } = await clientsOf(lazuli);
+  const failed = { statusCode: 500, code: "InternalError" };
+  await assert.rejects(box.getBlobClient("blob-7.").download(), failed);
+  const log = await logOf(lazuli);
+  assert.match(log, /GET \/devstoreaccount1\/box\/blob-7\.\) failed: the record .* is damaged/);
+});
+
+test("verify finds nothing in a whole folder, and names what is damaged in another", async (t) => {
+  const well = new LazuliProcess(["verify", "--location", whole]);
+  const first = await well.ended();
+  assert.equal(first.code, 0, first.err);
+  assert.match(first.out, /^All is well: \d+ records, \d+\.\d MiB\.\n$/);
+
+  const location = copied();
+  damageRecords(location);
+  assert.equal(flipInExtents(location, filled.large.subarray(200_000, 200_064), 5), 1);
+  const damaged = new LazuliProcess(["verify", "--location", location]);
+  const { code, out, err } = await damaged.ended();
+  assert.equal(code, 3, err);
+  for (const name of [...NAMES, 'blob "devstoreaccount1/box/large 0"']) {
+    assert.ok(out.includes(`damaged: ${name}`), out);
+  }
+  assert.match(out, /\d+ damaged, of \d+ records, \d+\.\d MiB\.\n$/);
+  assert.match(err, /^\d+ %, \d+ records, \d+ MiB\n/);
+
+  const lazuli = start(t, location);
+  await lazuli.firstLine();
+  const inUse = await new LazuliProcess(["verify", "--location", location]).ended();
+  assert.deepEqual([inUse.code, inUse.out], [1, ""]);
+  assert.match(inUse.err, /is in use by another Lazuli/);
+  const missing = await new LazuliProcess(["verify", "--location", join(scratch, "no")]).ended();
+  assert.equal(missing.code, 1);
+  assert.match(missing.err, /no is not a data folder/);
+});
+
+test("a running server that scrubs tells of damage that nobody has asked for", async (t) => {
+  const location = copied();
+  damageRecords(location);
+  assert.equal(flipInExtents(location, filled.large.subarray(200_000, 200_064), 5), 1);
+  const lazuli = start(t, location, "--scrub", "1000");
+  await lazuli.told(/scrub: \d+ records/);
+  const log = await logOf(lazuli);
+  for (const name of [...NAMES, 'blob "devstoreaccount1/box/large 0"']) {
+    assert.ok(log.includes(name), log);
+  }
+});

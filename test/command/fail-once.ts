@@ -1,0 +1,60 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { withoutDebianProgram } from "../programs/debian-program.ts";
+import { startOn } from "./stored-data.ts";
+
+const COMPILER = "gcc";
+const SOURCE = fileURLToPath(new URL("../../../test/command/fail-once.c", import.meta.url));
+
+/** Why no call of a process can be made to fail here; null if it can. */
+export function withoutFailures(): string | null {
+  if (process.platform !== "linux") return "calls are made to fail with LD_PRELOAD, on Linux";
+  return withoutDebianProgram(COMPILER, "gcc");
+}
+
+/** Compiles `fail-once.c` into this folder. */
+export function compileFailures(folder: string): string {
+  const library = join(folder, "fail-once.so");
+  execFileSync(COMPILER, ["-shared", "-fPIC", "-O1", "-w", "-o", library, SOURCE, "-ldl"]);
+  return library;
+}
+
+export interface FailedStart {
+  /** False if the first start made fewer calls than that. */
+  readonly hasFailed: boolean;
+  /** Whether the next start serves. */
+  readonly isServed: boolean;
+  readonly log: string;
+}
+
+/**
+ * Starts the server on a new folder, in which one call fails, then again without. `path` is part of the
+ * path of the files that count.
+ */
+export async function startAfterFailure(
+  library: string,
+  location: string,
+  failure: { readonly path: string; readonly at: number; readonly errno: number },
+): Promise<FailedStart> {
+  const mark = `${location}.failed`;
+  const first = startOn(location, {
+    LD_PRELOAD: library,
+    FAIL_PATH: failure.path,
+    FAIL_AT: `${failure.at}`,
+    FAIL_ERRNO: `${failure.errno}`,
+    FAIL_MARK: mark,
+  });
+  await first.firstLine().catch(() => {});
+  await first.kill();
+  const { err } = await first.ended();
+  const second = startOn(location);
+  const isServed = await second.firstLine().then(
+    () => true,
+    () => false,
+  );
+  await second.kill();
+  const log = `first: ${err}second: ${(await second.ended()).err}`;
+  return { hasFailed: existsSync(mark), isServed, log };
+}
