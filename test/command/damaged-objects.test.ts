@@ -124,11 +124,15 @@ test("one damaged container, queue, table or share does not take the list of the
 test("a damaged object is a 500, and the log names it", async (t) => {
   const location = copied();
   damageRecords(location);
+  assert.equal(flipInExtents(location, filled.large.subarray(0, 64), 40), 1);
   const lazuli = start(t, location);
   const { box } = await clientsOf(lazuli);
   const failed = { statusCode: 500, code: "InternalError" };
   await assert.rejects(box.getBlobClient("blob-7.").download(), failed);
+  await assert.rejects(box.getBlobClient("large 0").download(), failed);
+  assert.equal((await box.getBlobClient("blob-8.").downloadToBuffer()).length, 3_000);
   const log = await logOf(lazuli);
+  assert.match(log, /GET \/devstoreaccount1\/box\/large%200\) failed: .*not those written/);
   assert.match(log, /GET \/devstoreaccount1\/box\/blob-7\.\) failed: the record .* is damaged/);
 });
 

@@ -13,13 +13,20 @@ const turns = new SendTurns();
 
 /**
  * Hands over one slice after the other, no faster than the client takes them, and with no more in memory than
- * the budget has for it. The connection is cut if the body breaks.
+ * the budget has for it. `begin` sends the head, as soon as the first bytes are there. If the body breaks before, nothing
+ * was sent; if it breaks later, the connection is cut.
  */
 export async function sendBody(
   output: Socket,
   body: Bytes | ResponseStream,
   budget: SendBudget,
+  begin: () => void,
 ): Promise<void> {
+  let hasBegun = false;
+  const beginOnce = (): void => {
+    if (!hasBegun && !output.destroyed) begin();
+    hasBegun = true;
+  };
   let wake = (): void => {};
   const woken = (): void => wake();
   output.on("close", woken);
@@ -27,6 +34,7 @@ export async function sendBody(
   const take = async (parts: readonly Bytes[]): Promise<boolean> => {
     left -= lengthOf(parts);
     if (left < 0) return false;
+    beginOnce();
     for (const slice of slicesOf(parts)) {
       const turn = turns.next();
       if (turn !== undefined) await turn;
@@ -45,8 +53,9 @@ export async function sendBody(
     if (left !== 0 && !output.destroyed) {
       throw new Error(`the parts of a body do not add up to ${body.length} bytes`);
     }
+    beginOnce();
   } catch (error) {
-    output.destroy();
+    if (hasBegun) output.destroy();
     throw error;
   } finally {
     output.off("close", woken);

@@ -23,8 +23,9 @@ export interface Sender {
 
 /**
  * Sends an answer and resolves with the length of its body once all of it is on its way to the
- * socket, or the client has gone. Throws if the head cannot be spelled (then nothing was sent), or if a
- * stream breaks: the connection is cut then, as that is the only way left to tell the client.
+ * socket, or the client has gone. Throws if the head cannot be spelled or a stream breaks before its first
+ * bytes (then nothing was sent); and if a stream breaks later: the connection is cut then, as that is the only
+ * way left to tell the client.
  */
 export function sendResponse(
   sender: Sender,
@@ -40,9 +41,9 @@ export function sendResponse(
     const isTooMuch = rest > sender.limits.unreadBytesMax;
     if (sender.closing || isTooMuch || request.body.isHeldBack) connection.isLast = true;
     const head = headOf(sender, request, response, body, connection.isLast);
-    connection.isAnswered = true;
     isLong = rest > 0 || (body !== null && !isSmall(body));
     if (isLong) return sendLong({ sender, connection, head, body }, request, response);
+    connection.isAnswered = true;
     sendSoon({ sender, connection, head, body: body as Bytes | null });
     return body === null ? 0 : body.length;
   } finally {
@@ -61,8 +62,12 @@ async function sendLong(
     if (body !== null && isAtHand(body)) {
       connection.holdUnsent(sender.budget.unsent, body.length);
     }
-    connection.socket.write(head, "latin1");
-    if (body !== null) await sendBody(connection.socket, body, sender.budget);
+    const begin = () => {
+      connection.isAnswered = true;
+      connection.socket.write(head, "latin1");
+    };
+    if (body === null) begin();
+    else await sendBody(connection.socket, body, sender.budget, begin);
     if (request.body.skip() > 0 && !(await request.body.discard(sender.limits))) {
       connection.isLast = true;
     }

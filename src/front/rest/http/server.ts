@@ -271,7 +271,12 @@ class HttpListener implements Listener, Sender, ConnectionOwner {
       sent = sendResponse(this, request, connection, said);
     }
     const report = (bytes: number) => this.#report(request, connection.socket, said, bytes);
-    return typeof sent === "number" ? report(sent) : sent.then(report);
+    if (typeof sent === "number") return report(sent);
+    return sent.then(report, async (error) => {
+      if (connection.isAnswered || connection.socket.destroyed) throw error;
+      said = this.#refusal(error, request);
+      report(await sendResponse(this, request, connection, said));
+    });
   }
 
   #respond(request: IncomingRequest, isTooMuch: boolean): RestResponse | Promise<RestResponse> {
