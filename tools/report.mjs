@@ -35,9 +35,19 @@ export default async function* report(events) {
 }
 
 function describe({ name, file, line, details }) {
-  const cause = details.error?.cause ?? details.error;
   const where = file === undefined ? "" : `${relative(process.cwd(), file)}:${line}: `;
-  // Between processes some errors lose what made them errors.
-  const told = typeof cause?.stack === "string" ? cause.stack : inspect(cause);
-  return `\n${where}${name}\n${told}\n`;
+  const told = causesOf(details.error?.cause ?? details.error).map(tell);
+  return `\n${where}${name}\n${told.join("\nCaused by: ")}\n`;
+}
+
+/** An error, what caused it, what caused that, and so on; all errors of one that stands for several. */
+function causesOf(error) {
+  if (error === undefined || error === null) return [];
+  const below = [...(Array.isArray(error.errors) ? error.errors : []), error.cause];
+  return [error, ...below.flatMap(causesOf)];
+}
+
+/** Between processes some errors lose what made them errors, but not their stacks. */
+function tell(error) {
+  return typeof error.stack === "string" ? error.stack : inspect(error);
 }

@@ -9,7 +9,7 @@ import prepare from "./prepare.cjs";
 const { build, filesUnder, install, root } = prepare;
 
 /** Far more than any file needs: it ends a run that hangs. */
-const FILE_MS_MAX = 10 * 60_000;
+const FILE_MS_MAX = 60 * 60_000;
 
 const CHECKS = {
   types: () => build(),

@@ -50,6 +50,9 @@ export interface Write {
 export function runBody<V extends BodyView, T>(body: (view: V) => T, view: V): T {
   try {
     return body(view);
+  } catch (error) {
+    view.discard();
+    throw error;
   } finally {
     view.end();
   }
@@ -60,6 +63,7 @@ export class BodyView implements View {
   readonly #nowMs: Instant;
   readonly #kept: KeptStretches | null;
   #ended = false;
+  #releases: (() => void)[] | null = null;
 
   /** `kept` is what was made of this very state, as far as it goes. */
   constructor(state: State, nowMs: Instant, kept: KeptStretches | null) {
@@ -96,6 +100,19 @@ export class BodyView implements View {
 
   now(): Instant {
     return this.#nowMs;
+  }
+
+  onDiscard(release: () => void): void {
+    this.checkLife();
+    this.#releases ??= [];
+    this.#releases.push(release);
+  }
+
+  /** Gives back, last first, what its body has acquired: nobody gets what the body returned. */
+  discard(): void {
+    const releases = this.#releases;
+    this.#releases = null;
+    for (let release = releases?.pop(); release !== undefined; release = releases?.pop()) release();
   }
 
   end(): void {

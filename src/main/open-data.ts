@@ -42,7 +42,7 @@ export async function openData(
   failStop: FailStop,
   options: Partial<Pick<WalOptions, "tell" | "onDamage">> = {},
 ): Promise<Data> {
-  if (location === null) return openMemory(memoryBytesMax, clock);
+  if (location === null) return memoryData(new MemoryStore(clock), memoryBytesMax);
   try {
     return await openFolder(resolve(location), clock, failStop, { ...options, acceptDataLoss });
   } catch (error) {
@@ -70,8 +70,8 @@ async function startError(error: unknown, folder: string): Promise<StartError> {
   return new StartError(`The data cannot be opened: ${(error as Error).message}.${advice}`);
 }
 
-function openMemory(bytesMax: number | null, clock: Clock): Data {
-  const store = new MemoryStore(clock);
+/** What lives and dies with the process. */
+export function memoryData(store: Store, bytesMax: number | null): Data {
   const extents = new MemoryExtents();
   const incoming = bytesMax === null ? extents : new LimitedWrites(extents, bytesMax);
   const contents = new StoredContents(store, extents, incoming);

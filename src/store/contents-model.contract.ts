@@ -169,9 +169,9 @@ class World {
   async #recompose(kept: Kept, pick: number): Promise<void> {
     const { store, contents } = this.#bench;
     if (kept.content.kind !== "list") return;
-    const bytes: Bytes[] = [];
-    const content = await store.transact((tx) => {
+    const { content, bytes } = await store.transact((tx) => {
       const parts: Part[] = [];
+      const bytes: Bytes[] = [];
       let at = 0;
       const replaced = contents.partsOf(tx, kept.content, 0, kept.bytes.length + 1_000);
       for (const part of replaced) {
@@ -183,9 +183,8 @@ class World {
         at += part.length;
       }
       const shared = parts.map((part) => part.content);
-      return pick % 2 === 0
-        ? contents.recompose(tx, kept.content, parts, shared, replaced)
-        : contents.recompose(tx, kept.content, parts, shared);
+      const known = pick % 2 === 0 ? replaced : undefined;
+      return { content: contents.recompose(tx, kept.content, parts, shared, known), bytes };
     });
     const { isNested } = kept;
     this.#forget(kept);

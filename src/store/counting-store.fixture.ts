@@ -46,6 +46,7 @@ export class CountingStore implements Store {
         return this.#count(1 + entries.length, entries);
       },
       now: () => view.now(),
+      onDiscard: (release) => view.onDiscard(release),
       stretch: (making, from, until, limit) => view.stretch(making, from, until, limit),
     };
   }

@@ -29,7 +29,8 @@ interface LastTail extends Tail {
 export class GrowingTails {
   /** By layers; the one that was noted first comes first. */
   readonly #last = new Map<bigint, LastTail>();
-  readonly #grown: Tail[] = [];
+  /** By layer and start: a body that runs again notes the same entry again. */
+  readonly #grown = new Map<string, Tail>();
 
   /** A short entry was written. */
   note(layer: bigint, start: number): void {
@@ -64,12 +65,14 @@ export class GrowingTails {
   }
 
   noteGrown(tail: Tail): void {
-    if (this.#grown.length < GROWN_MAX) this.#grown.push(tail);
+    if (this.#grown.size < GROWN_MAX) this.#grown.set(`${tail.layer}/${tail.start}`, tail);
   }
 
   /** Those that have grown so long since the last time that they are better off in extents. */
   takeGrown(): readonly Tail[] {
-    return this.#grown.splice(0);
+    const grown = [...this.#grown.values()];
+    this.#grown.clear();
+    return grown;
   }
 
   #forgetOldest(): void {
@@ -83,6 +86,8 @@ export class GrowingTails {
 function countWith(start: number, last: LastTail | undefined): number | null {
   if (start % REGION_BYTES === 0) return 1;
   if (last === undefined) return null;
+  // A body that runs again writes the same entry.
+  if (last.start === start) return last.entries;
   if (regionOf(last.start) !== regionOf(start)) return 1;
   return last.entries === null ? null : last.entries + 1;
 }

@@ -50,6 +50,8 @@ export class LateStore implements Store {
         writes.push((later) => later.delete(key));
         remove(key);
       };
+      // The caller does get what this run returns.
+      tx.onDiscard = () => {};
       result = body(tx);
       throw new Error("decided");
     });

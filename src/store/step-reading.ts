@@ -48,7 +48,8 @@ export class StepReading<Stretch> implements Reading {
     this.length = setup.length;
     this.#setup = setup;
     this.#until = setup.from + setup.length;
-    this.#step = setup.find(view, setup.from);
+    this.#step = this.#find(view, setup.from);
+    view.onDiscard(() => this.close());
     this.#isComplete = this.#step.until === this.#until;
     this.isSettled = this.#isComplete || !setup.mayChange;
     this.whole = this.#isComplete ? setup.wholeOf(this.#step.stretches) : null;
@@ -83,12 +84,18 @@ export class StepReading<Stretch> implements Reading {
     this.#setup.onClose();
   }
 
+  #find(view: View, from: number): Step<Stretch> {
+    const step = this.#setup.find(view, from);
+    view.onDiscard(() => step.release());
+    return step;
+  }
+
   /** Looks the next step up; false if there is none, or nobody reads any more. */
   async #goOn(): Promise<boolean> {
     const { until } = this.#step;
     if (until === this.#until) return false;
     this.#step.release();
-    this.#step = await this.#setup.store.read((view) => this.#setup.find(view, until));
+    this.#step = await this.#setup.store.read((view) => this.#find(view, until));
     this.#next = 0;
     if (this.#closed) this.#step.release();
     return !this.#closed;

@@ -33,6 +33,7 @@ export function storeContract(engine: string, open: OpenStore): void {
     time(open);
     stamps(open);
     closing(open);
+    discarding(open);
     test("agrees with a sorted map on whatever is done to it", async (t) => {
       const { store } = await opened(t, open);
       await storeAgreesWithModel(store);
@@ -280,5 +281,47 @@ function closing(open: OpenStore): void {
     await closed;
     assert.equal(settled, 20);
     assert.equal(await reading, START_MS);
+  });
+}
+
+/** What bodies have acquired and not given back. */
+class Acquired {
+  count = 0;
+
+  readonly body = (view: View): number => {
+    this.count++;
+    view.onDiscard(() => this.count--);
+    return this.count;
+  };
+}
+
+function discarding(open: OpenStore): void {
+  test("what a body acquires is its caller's, once, however often it runs", async (t) => {
+    const { store } = await opened(t, open);
+    const acquired = new Acquired();
+    await store.read(acquired.body);
+    assert.equal(acquired.count, 1);
+    // So large that an engine may have to make room first.
+    await store.transact((tx) => {
+      tx.set(k(1), Buffer.alloc(MIB));
+      acquired.body(tx);
+    });
+    await store.transact(acquired.body);
+    assert.equal(acquired.count, 3);
+  });
+
+  test("what a body acquires before it throws is given back, the last first", async (t) => {
+    const { store } = await opened(t, open);
+    const acquired = new Acquired();
+    const order: number[] = [];
+    const body = (view: View) => {
+      acquired.body(view);
+      for (const at of [1, 2]) view.onDiscard(() => order.push(at));
+      throw new Error("no");
+    };
+    await assert.rejects(store.read(body), /no/);
+    await assert.rejects(store.transact(body), /no/);
+    assert.equal(acquired.count, 0);
+    assert.deepEqual(order.slice(0, 4), [2, 1, 2, 1]);
   });
 }

@@ -32,7 +32,8 @@ export interface Store {
 
 /**
  * A body is a plain synchronous function: it does not await, has no clock or randomness of its
- * own, keeps no view beyond its end, and may run more than once.
+ * own, keeps no view beyond its end, and may run more than once. So it must not count its runs, nor
+ * add to anything outside; what it acquires for its caller it gives back by `onDiscard`.
  */
 export interface View {
   /** The value. It must not be changed; whatever is written later, it stays as it is. */
@@ -47,6 +48,11 @@ export interface View {
   stretch<T extends Made>(making: Making<T>, from: Bytes, until: Bytes, limit: number): Stretch<T>;
   /** The same instant throughout one body. */
   now(): Instant;
+  /**
+   * Calls `release` if the caller never gets what this run of the body returns: it throws, it runs
+   * again, or its writes are not committed. A body that pins something registers its release here.
+   */
+  onDiscard(release: () => void): void;
 }
 
 export interface Transaction extends View {

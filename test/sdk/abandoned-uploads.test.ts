@@ -1,17 +1,13 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { type ClientRequest, request } from "node:http";
+import type { ClientRequest } from "node:http";
 import { type TestContext, test } from "node:test";
-import { BlobSASPermissions, type BlockBlobClient } from "@azure/storage-blob";
-import { MIB } from "../../src/base/limits.ts";
 import { hang } from "../../src/engine/embedded/slow-files.fixture.ts";
 import { someBytes } from "../../src/store/bodies.fixture.ts";
+import { beginUpload } from "./begin-upload.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { sweep } from "./sweep.ts";
 
 const UPLOADS = 4;
-/** More than two syncs are started ahead for. */
-const SENT_BYTES = 40 * MIB;
 
 test("uploads that their clients abandon while syncs hang do not stop the server", async (t) => {
   const server = await startServer({ engine: "embedded" });
@@ -46,24 +42,4 @@ function noteEnds(t: TestContext, { context }: TestServer) {
     const ends = await Promise.allSettled(takes.calls.map(({ result }) => result));
     return ends.map(({ status }) => status);
   };
-}
-
-/** Sends most of a blob, and then nothing. */
-async function beginUpload(blob: BlockBlobClient): Promise<ClientRequest> {
-  const url = await blob.generateSasUrl({
-    permissions: BlobSASPermissions.parse("cw"),
-    expiresOn: new Date(Date.now() + 3_600_000),
-  });
-  const headers = {
-    "x-ms-version": "2024-11-04",
-    "x-ms-blob-type": "BlockBlob",
-    "content-length": String(2 * SENT_BYTES),
-  };
-  const upload = request(url, { method: "PUT", headers, agent: false });
-  upload.on("error", () => {});
-  const part = someBytes(MIB, 1);
-  for (let sent = 0; sent < SENT_BYTES; sent += MIB) {
-    if (!upload.write(part)) await once(upload, "drain");
-  }
-  return upload;
 }

@@ -9,6 +9,7 @@ import {
   StorageSharedKeyCredential,
 } from "@azure/storage-blob";
 import { type Clock, HandClock, systemClock } from "../../src/base/clock.ts";
+import { MemoryStore } from "../../src/engine/memory/store.ts";
 import { type Accounts, accountsOf } from "../../src/front/rest/auth/account.ts";
 import type { AuthOptions } from "../../src/front/rest/auth/authenticate.ts";
 import type { OAuth } from "../../src/front/rest/auth/bearer.ts";
@@ -22,12 +23,13 @@ import { ForeignSources } from "../../src/front/rest/source/foreign-sources.ts";
 import { OwnEndpoints } from "../../src/front/rest/source/own-endpoints.ts";
 import { SendBudget } from "../../src/front/send-budget.ts";
 import { WaitingWork } from "../../src/front/waiting-work.ts";
-import { type Data, openData } from "../../src/main/open-data.ts";
+import { type Data, memoryData, openData } from "../../src/main/open-data.ts";
 import {
   type BlobContext,
   type BlobSettings,
   DEFAULT_BLOB_SETTINGS,
 } from "../../src/service/blob/context.ts";
+import { RerunningStore } from "../../src/store/rerunning-store.fixture.ts";
 import { RunningCopies } from "../../src/store/running-copies.ts";
 
 /** One service of its own for a test, with a clock that the test turns. */
@@ -56,7 +58,7 @@ export interface TestServer extends TestService {
 }
 
 export interface TestServerOptions {
-  /** In memory, unless `LAZULI_TEST_ENGINE=embedded` is set. */
+  /** In memory, where every body runs twice, unless `LAZULI_TEST_ENGINE=embedded` is set. */
   readonly engine?: "memory" | "embedded";
   readonly tls?: TlsOptions;
   readonly oauth?: OAuth;
@@ -135,7 +137,10 @@ export async function startService(
   const engine = options.engine ?? process.env.LAZULI_TEST_ENGINE;
   const folder = engine === "embedded" ? await mkdtemp(join(tmpdir(), "lazuli-test-")) : null;
   const place = { location: folder, memoryBytesMax: null };
-  const data = await openData(place, clock, (error) => failures.push(error));
+  const data =
+    folder === null
+      ? memoryData(new RerunningStore(new MemoryStore(clock)), null)
+      : await openData(place, clock, (error) => failures.push(error));
   const context = { ...data, settingsOf: () => options.blob ?? DEFAULT_BLOB_SETTINGS };
   const accounts = accountsOf([
     { name: ACCOUNT, keys: [KEY], domains: options.domains ?? [] },

@@ -18,6 +18,7 @@ import { contentsModelContract } from "../../store/contents-model.contract.ts";
 import { contentsRacesContract } from "../../store/contents-races.contract.ts";
 import type { Extents } from "../../store/extents.ts";
 import { listDraftContract } from "../../store/list-draft.contract.ts";
+import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
 import type { StoreError } from "../../store/store.ts";
 import { EmbeddedExtents } from "./extents.ts";
 import { openEmbeddedStore } from "./store.ts";
@@ -35,6 +36,13 @@ contentUsesContract("embedded", open);
 contentsRacesContract("embedded", open);
 listDraftContract("embedded", open);
 contentsModelContract("embedded", 1, open);
+
+const openRerunning: OpenContents = async (t, wrap) => {
+  const { store, extents } = await open(t, wrap);
+  return new ContentsBench(new RerunningStore(store), extents);
+};
+contentsContract("embedded, where every body runs twice,", openRerunning);
+contentsModelContract("embedded, where every body runs twice,", 1, openRerunning);
 
 test("after a crash between bytes and commit the bytes are overwritten, nothing else", async (t) => {
   const folder = await newFolder(t);

@@ -3,7 +3,7 @@ import { type TestContext, test } from "node:test";
 import { ABORT } from "lmdb";
 import { key, SPACE } from "../../base/keys.ts";
 import { MIB } from "../../base/limits.ts";
-import { type Store, StoreError, type StoreErrorKind } from "../../store/store.ts";
+import { type Store, StoreError, type StoreErrorKind, type View } from "../../store/store.ts";
 import { WRITE_MS_MAX } from "./in-time.ts";
 import { LOG_GROWTH_MAX } from "./log.ts";
 import { type StoreParts, storeWith } from "./store-parts.fixture.ts";
@@ -95,6 +95,26 @@ test("after a failed write of the log its group is unknown, and nothing is taken
   const { store, stops } = await faulty(t, failFirstWrites("EIO"));
   assert.deepEqual(await kindsOf([write(store, 1), write(store, 2)]), ["unknown", "unknown"]);
   await assertStopped(store, stops, /error EIO/);
+});
+
+test("what a body has acquired is given back if its commit fails", async (t) => {
+  const { store } = await faulty(t, failFirstWrites("EIO"));
+  const id = key(SPACE.blob, 1);
+  let acquired = 0;
+  const acquire = (view: View) => {
+    acquired++;
+    view.onDiscard(() => acquired--);
+  };
+  const writing = store.transact((tx) => {
+    acquire(tx);
+    tx.set(id, Buffer.from("x"));
+  });
+  const reading = store.read((view) => {
+    acquire(view);
+    return view.get(id);
+  });
+  assert.deepEqual(await kindsOf([writing, reading]), ["unknown", "broken"]);
+  assert.equal(acquired, 0);
 });
 
 test("nobody is told of what is not durable: neither by a read nor by a refusal", async (t) => {

@@ -127,13 +127,17 @@ export class EmbeddedStore implements Store {
 
   async read<T>(body: (view: View) => T): Promise<T> {
     this.#begin();
+    let view: BodyView | null = null;
     try {
       // Never inside the body of another call.
       await undefined;
-      const view = new BodyView(this.#state, this.#clock.now(), this.#kept);
+      view = new BodyView(this.#state, this.#clock.now(), this.#kept);
       const ran = this.#run(body, view);
       if (ran.newest > this.#durable) await this.#whenSeen(ran.newest);
       return resultOf(ran);
+    } catch (error) {
+      view?.discard();
+      throw error;
     } finally {
       this.#end();
     }
@@ -141,16 +145,18 @@ export class EmbeddedStore implements Store {
 
   async transact<T>(body: (tx: Transaction) => T): Promise<T> {
     this.#begin();
+    let tx: BodyTransaction | null = null;
     try {
       await undefined;
       for (;;) {
         while (this.#makingRoom !== null) await this.#makingRoom.catch(() => {});
         if (this.#failed) throw this.#refusal;
-        const tx = new BodyTransaction(this.#state, this.#clock.now(), this.#nextStamp);
+        tx = new BodyTransaction(this.#state, this.#clock.now(), this.#nextStamp);
         const ran = this.#run(body, tx);
         const bytes = ran.isRefused ? 0 : bytesOf(tx);
         const takesRoom = !ran.isRefused && (bytes > 0 || tx.tookStamp);
         if (takesRoom && !this.#log.fits(this.#gathering.bytes + bytes)) {
+          tx.discard();
           await this.#makeRoom(bytes);
           continue;
         }
@@ -158,6 +164,9 @@ export class EmbeddedStore implements Store {
         else if (ran.newest > this.#durable) await this.#whenSeen(ran.newest);
         return resultOf(ran);
       }
+    } catch (error) {
+      tx?.discard();
+      throw error;
     } finally {
       this.#end();
     }

@@ -24,4 +24,4 @@ contentsContract("memory", open);
 contentUsesContract("memory", open);
 contentsRacesContract("memory", open);
 listDraftContract("memory", open);
-contentsModelContract("memory", 10, open);
+contentsModelContract("memory", 5, open);

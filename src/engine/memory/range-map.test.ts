@@ -17,4 +17,4 @@ const open: OpenContents = async () =>
 rangeMapContract("memory", open);
 replacedMapContract("memory", open);
 growingMapContract("memory", open);
-rangeMapModelContract("memory", 10, open);
+rangeMapModelContract("memory", 5, open);

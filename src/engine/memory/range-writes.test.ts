@@ -38,6 +38,7 @@ function countingSearches(tx: Transaction): { tx: Transaction; searches: () => n
     },
     stretch: (making, from, until, limit) => tx.stretch(making, from, until, limit),
     now: () => tx.now(),
+    onDiscard: (release) => tx.onDiscard(release),
     set: (key, value) => tx.set(key, value),
     delete: (key) => tx.delete(key),
     extend: (key, size, tail) => tx.extend(key, size, tail),

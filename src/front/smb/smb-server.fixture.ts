@@ -5,6 +5,7 @@ import { OWNER } from "../../rules/access.ts";
 import { CacheBreaks, type Timer } from "../../service/file/cache-breaks.ts";
 import { createShare } from "../../service/file/create-share.ts";
 import { WatchedStore } from "../../service/file/watched-store.ts";
+import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
 import { StoredContents } from "../../store/stored-contents.ts";
 import { SendBudget } from "../send-budget.ts";
 import { DEFAULT_LOGON_LIMITS, type LogonLimits } from "./auth/failed-logons.ts";
@@ -43,7 +44,7 @@ export async function serverUnderTest(traits: ServerTraits = {}): Promise<Server
   const warnings: string[] = [];
   const { user, password } = USER;
   const clock = new HandClock(Date.UTC(2026, 0, 1));
-  const store = new WatchedStore(new MemoryStore(clock));
+  const store = new WatchedStore(new RerunningStore(new MemoryStore(clock)));
   const contents = new StoredContents(store, new MemoryExtents());
   const files = { store, contents, breaks: new CacheBreaks(traits.timer) };
   for (const share of ["box", "docs"]) {

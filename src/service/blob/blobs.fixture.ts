@@ -9,7 +9,7 @@ import { OWNER } from "../../rules/access.ts";
 import { NO_CONDITIONS } from "../../rules/conditions.ts";
 import { gather } from "../../store/bodies.fixture.ts";
 import { writeDeleteRetention } from "../../store/delete-retention.ts";
-import type { Store } from "../../store/store.ts";
+import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
 import { StoredContents } from "../../store/stored-contents.ts";
 import {
   type BlobContext,
@@ -41,7 +41,7 @@ export const LEASE_ID = "aaaaaaaa-0000-4000-8000-000000000001";
 /** A container in a store of its own, and short words for what tests do with the blobs in it. */
 export class Blobs {
   readonly clock = new HandClock(1_700_000_000_000);
-  readonly store: Store = new MemoryStore(this.clock);
+  readonly store = new RerunningStore(new MemoryStore(this.clock));
   readonly extents = new MemoryExtents();
   readonly context: BlobContext = {
     store: this.store,

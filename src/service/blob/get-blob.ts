@@ -65,28 +65,20 @@ async function openBlob(context: BlobContext, asked: GetBlob): Promise<Opened> {
 }
 
 /** For pages in so many pieces that they cannot be found all at once. It takes a write. */
-async function openFrozen(context: BlobContext, asked: GetBlob): Promise<Opened> {
-  let reading: Reading | null = null;
-  try {
-    return await context.store.transact((tx) => {
-      reading?.close();
-      const { container, blob, isCurrent } = admitBlobRead(tx, asked, BLOB_NEEDS.getBlob);
-      refuse(refuseByTier(blob.tier, tx.now()));
-      const { from, length } = pieceToRead(blob, asked);
-      if (blob.type !== "PageBlob" || !isCurrent) {
-        // Meanwhile it is another blob, or a version of the past.
-        reading = context.contents.open(tx, blob.content, from, length);
-      } else {
-        const frozen = context.contents.maps.openFrozen(tx, blob.content, from, length);
-        reading = frozen.reading;
-        writeBlob(tx, container, asked.at.blob, { ...blob, content: frozen.map });
-      }
+function openFrozen(context: BlobContext, asked: GetBlob): Promise<Opened> {
+  return context.store.transact((tx) => {
+    const { container, blob, isCurrent } = admitBlobRead(tx, asked, BLOB_NEEDS.getBlob);
+    refuse(refuseByTier(blob.tier, tx.now()));
+    const { from, length } = pieceToRead(blob, asked);
+    if (blob.type !== "PageBlob" || !isCurrent) {
+      // Meanwhile it is another blob, or a version of the past.
+      const reading = context.contents.open(tx, blob.content, from, length);
       return openedOf(tx, blob, isCurrent, from, reading);
-    });
-  } catch (error) {
-    (reading as Reading | null)?.close();
-    throw error;
-  }
+    }
+    const { map, reading } = context.contents.maps.openFrozen(tx, blob.content, from, length);
+    writeBlob(tx, container, asked.at.blob, { ...blob, content: map });
+    return openedOf(tx, blob, isCurrent, from, reading);
+  });
 }
 
 function openedOf(

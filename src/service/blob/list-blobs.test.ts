@@ -101,13 +101,15 @@ test("any names, prefix, delimiter and page size give the list that looking at a
 /** The entries that reads are given from now on. */
 function countEntries(blobs: Blobs): { context: Blobs["context"]; entries(): number } {
   let entries = 0;
-  const { store, contents } = blobs.context;
+  const { contents } = blobs.context;
+  const store = blobs.store.once;
   const counting: Store = {
     read: (body) =>
       store.read((view) =>
         body({
           get: (key) => view.get(key),
           now: () => view.now(),
+          onDiscard: (release) => view.onDiscard(release),
           range: (from, until, options) => view.range(from, until, options),
           stretch(making, from, until, limit) {
             const counted: typeof making = {

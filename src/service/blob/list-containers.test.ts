@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { slicesDuring } from "../../base/fair-queue.fixture.ts";
 import { OWNER } from "../../rules/access.ts";
 import { NO_CONDITIONS } from "../../rules/conditions.ts";
+import type { Store } from "../../store/store.ts";
 import { Blobs } from "./blobs.fixture.ts";
 import { createContainer } from "./create-container.ts";
 import { deleteContainer } from "./delete-container.ts";
@@ -38,7 +39,7 @@ test("what is past restoring and not swept yet hides nothing behind it, and no b
       },
       transact: (body) => store.transact(body),
       close: () => store.close(),
-    } satisfies typeof store,
+    } satisfies Store,
   };
   const found = await list(blobs, counting);
   assert.deepEqual(

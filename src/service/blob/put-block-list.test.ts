@@ -165,6 +165,7 @@ function measuring(blobs: Blobs): { context: BlobContext; most: () => number } {
       set: (key: Bytes, value: Bytes) => count(1, tx.set(key, value)),
       delete: (key: Bytes) => count(1, tx.delete(key)),
       now: () => tx.now(),
+      onDiscard: (release) => tx.onDiscard(release),
       stamp: () => tx.stamp(),
     } as Transaction);
   };

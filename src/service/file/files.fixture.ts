@@ -7,6 +7,7 @@ import type { Stamp } from "../../base/stamp.ts";
 import { MemoryExtents } from "../../engine/memory/extents.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { OWNER } from "../../rules/access.ts";
+import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
 import type { Store } from "../../store/store.ts";
 import { StoredContents } from "../../store/stored-contents.ts";
 import { readWhole } from "../../store/whole-reading.ts";
@@ -37,7 +38,7 @@ export class Files {
   readonly context: ShareContext;
 
   constructor(
-    store: (clock: HandClock) => Store = (clock) => new MemoryStore(clock),
+    store: (clock: HandClock) => Store = (clock) => new RerunningStore(new MemoryStore(clock)),
     breaks = new CacheBreaks(),
   ) {
     this.store = store(this.clock);

@@ -49,22 +49,14 @@ async function openFile(context: FileContext, asked: GetFile): Promise<Opened> {
 }
 
 /** For files in so many pieces that they cannot be found all at once. It takes a write. */
-async function openFrozen(context: FileContext, asked: GetFile): Promise<Opened> {
-  let reading: Reading | null = null;
-  try {
-    return await context.store.transact((tx) => {
-      reading?.close();
-      const { tree, file } = admitFileRead(tx, asked, "getFile", touchedBy(asked));
-      const { from, length } = pieceToRead(file, asked);
-      const opened = context.contents.maps.openFrozen(tx, file.content, from, length);
-      reading = opened.reading;
-      writeFile(tx, tree, { ...file, content: opened.map });
-      return openedOf(tx, file, from, opened.reading);
-    });
-  } catch (error) {
-    (reading as Reading | null)?.close();
-    throw error;
-  }
+function openFrozen(context: FileContext, asked: GetFile): Promise<Opened> {
+  return context.store.transact((tx) => {
+    const { tree, file } = admitFileRead(tx, asked, "getFile", touchedBy(asked));
+    const { from, length } = pieceToRead(file, asked);
+    const { map, reading } = context.contents.maps.openFrozen(tx, file.content, from, length);
+    writeFile(tx, tree, { ...file, content: map });
+    return openedOf(tx, file, from, reading);
+  });
 }
 
 function openedOf(view: View, file: File, from: number, reading: Reading): Opened {

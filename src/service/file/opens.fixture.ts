@@ -3,6 +3,7 @@ import { Fault, type FaultCode } from "../../base/fault.ts";
 import { PASSING_SPACES, SPACE } from "../../base/keys.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { DELETE, READ, WRITE } from "../../rules/share-mode.ts";
+import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
 import type { HandleAsked } from "./admit-handle.ts";
 import { CacheBreaks } from "./cache-breaks.ts";
 import { closeHandle } from "./close-handle.ts";
@@ -19,12 +20,16 @@ export const EPOCH = 7n;
 export class Files extends ClosedFiles {
   declare readonly store: WatchedStore;
 
-  private constructor(breaks: CacheBreaks) {
-    super((clock) => new WatchedStore(new MemoryStore(clock)), breaks);
+  private constructor(breaks: CacheBreaks, runsTwice: boolean) {
+    super((clock) => {
+      const store = new MemoryStore(clock);
+      return new WatchedStore(runsTwice ? new RerunningStore(store) : store);
+    }, breaks);
   }
 
-  static override async open(breaks = new CacheBreaks()): Promise<Files> {
-    const files = new Files(breaks);
+  /** Every body runs twice, except for tests that count what it does. */
+  static override async open(breaks = new CacheBreaks(), runsTwice = true): Promise<Files> {
+    const files = new Files(breaks, runsTwice);
     await files.createShare();
     return files;
   }

@@ -23,9 +23,10 @@ class LastingWrites implements Store {
     return this.#store.read(body);
   }
 
-  transact<T>(body: (tx: Transaction) => T): Promise<T> {
-    return this.#store.transact((tx) => {
-      let isLasting = false;
+  async transact<T>(body: (tx: Transaction) => T): Promise<T> {
+    let isLasting = false;
+    const result = await this.#store.transact((tx) => {
+      isLasting = false;
       const look = (space: number | undefined) => {
         if (!PASSING_SPACES.has(space as Space)) isLasting = true;
       };
@@ -39,10 +40,10 @@ class LastingWrites implements Store {
         look(key[0]);
         remove(key);
       };
-      const result = body(tx);
-      this.found.push(isLasting);
-      return result;
+      return body(tx);
     });
+    this.found.push(isLasting);
+    return result;
   }
 
   close(): Promise<void> {

@@ -41,8 +41,9 @@ class Watched {
     });
   }
 
-  static async of(t: TestContext): Promise<Watched> {
-    const files = await Files.open();
+  /** Tests that count what is opened have each body run once. */
+  static async of(t: TestContext, runsTwice = true): Promise<Watched> {
+    const files = await Files.open(undefined, runsTwice);
     await files.create("file");
     const handle = await files.open("file", { mode: { access: ALL, share: ALL } });
     const watched = new Watched(t, files, handle);
@@ -80,7 +81,7 @@ class Watched {
 }
 
 test("who reads on and on finds the next parts begun, up to the end", async (t) => {
-  const file = await Watched.of(t);
+  const file = await Watched.of(t, false);
   const ahead = new ReadAhead(IDLE_MS);
   const begun: number[][] = [];
   for (let part = 0; part < PARTS; part++) {
@@ -92,7 +93,7 @@ test("who reads on and on finds the next parts begun, up to the end", async (t) 
 });
 
 test("who reads here and there does not", async (t) => {
-  const file = await Watched.of(t);
+  const file = await Watched.of(t, false);
   const ahead = new ReadAhead(IDLE_MS);
   for (const part of [0, 2, 1, 4, 3, 0]) await file.expect(ahead, part);
   assert.deepEqual(file.opened, [0, 2, 1, 4, 3, 0]);
@@ -156,7 +157,7 @@ test("what nobody comes for is given back: elsewhere, after a while, and at the 
 
 test("who is too slow for it is no longer read ahead of", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const file = await Watched.of(t);
+  const file = await Watched.of(t, false);
   const ahead = await file.reader();
   await file.expect(ahead, 2);
   t.mock.timers.tick(IDLE_MS);
@@ -167,7 +168,7 @@ test("who is too slow for it is no longer read ahead of", async (t) => {
 });
 
 test("many readers together have so much ahead, and no more", async (t) => {
-  const file = await Watched.of(t);
+  const file = await Watched.of(t, false);
   const readers = BYTES_AHEAD_MAX / (2 * MIB) + 3;
   const all: ReadAhead[] = [];
   while (all.length < readers) all.push(await file.reader());

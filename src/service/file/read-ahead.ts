@@ -36,7 +36,7 @@ export class ReadAhead {
 
   /**
    * He reads `length` bytes, or up to the end. Tells what was begun for just this reading, and then
-   * closes it; null if there is nothing.
+   * closes it; null if there is nothing. If the body runs again, it finds what it has found before.
    */
   read(
     view: View,
@@ -45,13 +45,16 @@ export class ReadAhead {
     from: number,
     length: number,
     reading: Reading,
-  ): Promise<Loan> | null {
+  ): Pick<Begun, "take"> | null {
     const goesOn = from === this.#next && length === this.#length;
     this.#next = from + length;
     this.#length = length;
-    const lent = this.#take(from, reading);
+    view.onDiscard(() => {
+      if (goesOn) this.#next = from;
+    });
+    const begun = this.#take(view, from, reading);
     if (goesOn && !this.#isSlow && length >= READ_BYTES_MIN) this.#begin(view, contents, content);
-    return lent;
+    return begun;
   }
 
   /** Gives back all that was begun. */
@@ -61,12 +64,19 @@ export class ReadAhead {
     this.#timer = null;
   }
 
+  #drop(begun: Begun): void {
+    const at = this.#begun.indexOf(begun);
+    if (at < 0) return;
+    this.#begun.splice(at, 1);
+    begun.drop();
+  }
+
   #giveUp(): void {
     this.#isSlow = this.#begun.length > 0;
     this.drop();
   }
 
-  #take(from: number, reading: Reading): Promise<Loan> | null {
+  #take(view: View, from: number, reading: Reading): Begun | null {
     const [begun] = this.#begun;
     if (begun === undefined) return null;
     if (begun.from !== from || !begun.reading.isSameAs(reading)) {
@@ -75,7 +85,8 @@ export class ReadAhead {
     }
     this.#begun.shift();
     reading.close();
-    return begun.take();
+    view.onDiscard(() => this.#begun.unshift(begun));
+    return begun;
   }
 
   #begin(view: View, contents: Contents, content: Content): void {
@@ -91,7 +102,9 @@ export class ReadAhead {
         reading.close();
         break;
       }
-      this.#begun.push(new Begun(from, reading));
+      const begun = new Begun(from, reading);
+      this.#begun.push(begun);
+      view.onDiscard(() => this.#drop(begun));
     }
     if (this.#begun.length === 0) return;
     if (this.#timer === null) {

@@ -28,11 +28,11 @@ export async function readOpenFile(
     if (length === null) return null;
     const { content } = file;
     const reading = contents.open(view, content, asked.from, length);
-    const lent = asked.ahead?.read(view, contents, content, asked.from, asked.length, reading);
-    return { reading, lent: lent ?? null };
+    const begun = asked.ahead?.read(view, contents, content, asked.from, asked.length, reading);
+    return { reading, begun: begun ?? null };
   });
   if (opened === null) return null;
-  if (opened.lent !== null) return opened.lent;
+  if (opened.begun !== null) return opened.begun.take();
   const { reading } = opened;
   // What a snapshot shows does not change any more.
   if (reading.isSettled || asked.at.snapshot !== null) return lendAndClose(reading);
@@ -50,22 +50,14 @@ async function lendAndClose(reading: Reading): Promise<Loan> {
 }
 
 /** For files in so many pieces that they cannot be found all at once. It takes a write. */
-async function openFrozen(context: FileContext, asked: ReadOpenFile): Promise<Reading | null> {
-  let reading: Reading | null = null;
-  try {
-    return await context.store.transact((tx) => {
-      reading?.close();
-      const { tree, file, length } = admit(tx, asked);
-      if (length === null) return null;
-      const opened = context.contents.maps.openFrozen(tx, file.content, asked.from, length);
-      reading = opened.reading;
-      writeFile(tx, tree, { ...file, content: opened.map });
-      return opened.reading;
-    });
-  } catch (error) {
-    (reading as Reading | null)?.close();
-    throw error;
-  }
+function openFrozen(context: FileContext, asked: ReadOpenFile): Promise<Reading | null> {
+  return context.store.transact((tx) => {
+    const { tree, file, length } = admit(tx, asked);
+    if (length === null) return null;
+    const { map, reading } = context.contents.maps.openFrozen(tx, file.content, asked.from, length);
+    writeFile(tx, tree, { ...file, content: map });
+    return reading;
+  });
 }
 
 interface Admitted {

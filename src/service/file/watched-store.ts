@@ -111,6 +111,10 @@ class NotingTransaction implements Transaction {
     return this.#tx.stamp();
   }
 
+  onDiscard(release: () => void): void {
+    this.#tx.onDiscard(release);
+  }
+
   set(key: Bytes, value: Bytes): void {
     this.#note(key);
     this.#tx.set(key, value);

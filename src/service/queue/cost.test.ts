@@ -19,7 +19,7 @@ interface Costs {
 async function costsAt(backlog: number): Promise<Costs> {
   const queues = await Queues.open();
   await queues.put(backlog);
-  const store = new CountingStore(queues.store);
+  const store = new CountingStore(queues.store.once);
   const context: QueueContext = { store };
   const { asked } = queues;
   const [got] = await getMessages(context, { ...asked, messagesMax: 1, hiddenMs: 30_000 });
@@ -52,7 +52,7 @@ test("hidden and expired messages do not make a get dearer for long", async () =
   await queues.put(5_000, 1_000);
   await queues.put(10);
   queues.clock.turn(1_000);
-  const store = new CountingStore(queues.store);
+  const store = new CountingStore(queues.store.once);
   const ask = { ...queues.asked, messagesMax: 1, hiddenMs: 30_000 };
   await getMessages({ store }, ask);
   store.used();

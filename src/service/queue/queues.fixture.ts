@@ -2,7 +2,7 @@ import { HandClock } from "../../base/clock.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { OWNER } from "../../rules/access.ts";
-import type { Store } from "../../store/store.ts";
+import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
 import type { QueueContext } from "./context.ts";
 import { createQueue } from "./create-queue.ts";
 import { type GotMessage, getMessages } from "./get-messages.ts";
@@ -12,7 +12,7 @@ import { QueueSweep } from "./sweep.ts";
 /** A queue in a store of its own, and short words for what tests do with it. */
 export class Queues {
   readonly clock = new HandClock(1_700_000_000_000);
-  readonly store: Store = new MemoryStore(this.clock);
+  readonly store = new RerunningStore(new MemoryStore(this.clock));
   readonly context: QueueContext = { store: this.store };
   readonly asked = { at: { account: "account", queue: "queue" }, access: OWNER };
 

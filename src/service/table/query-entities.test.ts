@@ -17,11 +17,11 @@ test("a query that finds nothing for five seconds ends its page with a token", a
   let bodies = 0;
   // Each look into the store takes five seconds.
   const store: Store = {
-    ...tables.store,
+    ...tables.store.once,
     read<T>(body: (view: View) => T) {
       bodies++;
       tables.clock.turn(QUERY_MS_MAX);
-      return tables.store.read(body);
+      return tables.store.once.read(body);
     },
   };
   const filter = whereN("eq", 4_999);
@@ -37,10 +37,10 @@ test("a long query is several bodies, and finds everything once", async () => {
   await tables.fill("p", 4_500);
   let bodies = 0;
   const store: Store = {
-    ...tables.store,
+    ...tables.store.once,
     read<T>(body: (view: View) => T) {
       bodies++;
-      return tables.store.read(body);
+      return tables.store.once.read(body);
     },
   };
   const { entities, next } = await tables.query({ filter: whereN("ge", 3_600) }, { store });
@@ -70,10 +70,10 @@ test("a body reads few large entities, even if none of them matches", async () =
   await tables.fillLarge("p", 128, SIXTEENTH_OF_PAGE);
   let bodies = 0;
   const store: Store = {
-    ...tables.store,
+    ...tables.store.once,
     read<T>(body: (view: View) => T) {
       bodies++;
-      return tables.store.read(body);
+      return tables.store.once.read(body);
     },
   };
   const { entities, next } = await tables.query({ filter: whereN("eq", 1) }, { store });
@@ -95,6 +95,7 @@ test("terms on the keys are looked up, not searched for", async () => {
   const counting = (view: View): View => ({
     get: (key) => view.get(key),
     now: () => view.now(),
+    onDiscard: (release) => view.onDiscard(release),
     range: (from, until, options) => view.range(from, until, options),
     stretch(making, from, until, limit) {
       const counted: typeof making = {
@@ -105,8 +106,8 @@ test("terms on the keys are looked up, not searched for", async () => {
     },
   });
   const store: Store = {
-    ...tables.store,
-    read: (body) => tables.store.read((view) => body(counting(view))),
+    ...tables.store.once,
+    read: (body) => tables.store.once.read((view) => body(counting(view))),
   };
   const rows = { kind: "any", terms: [is("RowKey", "00005"), is("RowKey", "01999")] } as const;
   const filter = { kind: "all", terms: [is("PartitionKey", "q"), rows] } as const;

@@ -5,7 +5,7 @@ import { KIB } from "../../base/limits.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { OWNER } from "../../rules/access.ts";
 import type { Filter, Operator } from "../../rules/entity-filter.ts";
-import type { Store } from "../../store/store.ts";
+import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
 import type { EntitiesAsked, TableContext } from "./context.ts";
 import { createTable } from "./create-table.ts";
 import { deleteTable } from "./delete-table.ts";
@@ -15,7 +15,7 @@ import { writeBatch } from "./write-batch.ts";
 /** A table in a store of its own, and short words for what tests do with it. */
 export class Tables {
   readonly clock = new HandClock(1_700_000_000_000);
-  readonly store: Store = new MemoryStore(this.clock);
+  readonly store = new RerunningStore(new MemoryStore(this.clock));
   readonly context: TableContext = { store: this.store };
   readonly asked: EntitiesAsked = {
     at: { account: "account", table: "Table" },

@@ -1,0 +1,36 @@
+import { HandClock } from "../../base/clock.ts";
+import { contentUsesContract } from "../../store/content-uses.contract.ts";
+import {
+  CONTENTS_EXTENT_BYTES,
+  contentsContract,
+  type OpenContents,
+} from "../../store/contents.contract.ts";
+import { ContentsBench } from "../../store/contents.fixture.ts";
+import { contentsModelContract } from "../../store/contents-model.contract.ts";
+import { contentsRacesContract } from "../../store/contents-races.contract.ts";
+import { growingMapContract } from "../../store/growing-map.contract.ts";
+import { listDraftContract } from "../../store/list-draft.contract.ts";
+import { rangeMapContract } from "../../store/range-map.contract.ts";
+import { rangeMapModelContract } from "../../store/range-map-model.contract.ts";
+import { replacedMapContract } from "../../store/replaced-map.contract.ts";
+import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
+import { MemoryExtents } from "./extents.ts";
+import { MemoryStore } from "./store.ts";
+
+const ENGINE = "memory, where every body runs twice,";
+
+const open: OpenContents = async (_t, wrap = (extents) => extents) =>
+  new ContentsBench(
+    new RerunningStore(new MemoryStore(new HandClock(1_700_000_000_000))),
+    wrap(new MemoryExtents(CONTENTS_EXTENT_BYTES)),
+  );
+
+contentsContract(ENGINE, open);
+contentUsesContract(ENGINE, open);
+contentsRacesContract(ENGINE, open);
+listDraftContract(ENGINE, open);
+contentsModelContract(ENGINE, 5, open);
+rangeMapContract(ENGINE, open);
+replacedMapContract(ENGINE, open);
+growingMapContract(ENGINE, open);
+rangeMapModelContract(ENGINE, 5, open);
