@@ -8,6 +8,8 @@ export type Schedule = (callback: () => void, afterMs: number) => { cancel(): vo
 export const BUSY_PAUSE_MS = 20;
 /** How long nothing is looked for after there was nothing to do, or after an error. */
 export const IDLE_PAUSE_MS = 10_000;
+/** The same while space is short, and somebody waits for what comes free. */
+export const SHORT_PAUSE_MS = 500;
 
 /** Timers that do not keep the process alive. */
 export const systemSchedule: Schedule = (callback, afterMs) => {
@@ -22,6 +24,7 @@ export class Background {
   readonly #onError: (error: unknown) => void;
   #next: { cancel(): void } | null = null;
   #running: Promise<void> | null = null;
+  #idlePauseMs = IDLE_PAUSE_MS;
   #stopped = false;
 
   constructor(rounds: readonly Round[], schedule: Schedule, onError: (error: unknown) => void) {
@@ -30,8 +33,16 @@ export class Background {
     this.#onError = onError;
   }
 
+  /** While space is short rounds come more often, the first of them soon. */
+  spaceIs(isShort: boolean): void {
+    this.#idlePauseMs = isShort ? SHORT_PAUSE_MS : IDLE_PAUSE_MS;
+    if (!isShort || this.#next === null || this.#running !== null) return;
+    this.#next.cancel();
+    this.#runAfter(BUSY_PAUSE_MS);
+  }
+
   start(): void {
-    this.#runAfter(IDLE_PAUSE_MS);
+    this.#runAfter(this.#idlePauseMs);
   }
 
   /** Resolves once the round under way has ended; none begins after it. */
@@ -46,7 +57,7 @@ export class Background {
     this.#next = this.#schedule(() => {
       this.#running = this.#runAll().then((isMore) => {
         this.#running = null;
-        this.#runAfter(isMore ? BUSY_PAUSE_MS : IDLE_PAUSE_MS);
+        this.#runAfter(isMore ? BUSY_PAUSE_MS : this.#idlePauseMs);
       });
     }, pauseMs);
   }

@@ -2,8 +2,11 @@ import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
 import type { Clock } from "../base/clock.ts";
 import type { Access, Asked, HttpLog } from "../front/rest/http/log.ts";
-import { StoreError } from "../store/store.ts";
+import { isFullError, StoreError } from "../store/store.ts";
 import { StartError } from "./start-error.ts";
+
+/** On a full disk every writer is refused: one line in so much time tells of all of them. */
+const FULL_AGAIN_MS = 60_000;
 
 /** Where lines for people go. */
 export interface Terminal {
@@ -34,11 +37,18 @@ export async function openLog(files: LogFiles, terminal: Terminal, clock: Clock)
     opened.push(file);
     return (line: string) => file.write(line);
   };
+  let fullToldMs = Number.NEGATIVE_INFINITY;
+  const mayRepeat = () => {
+    if (clock.now() - fullToldMs < FULL_AGAIN_MS) return false;
+    fullToldMs = clock.now();
+    return true;
+  };
   const { logFile, debugFile } = files;
   const access = logFile === "-" ? terminal.out : logFile && (await open("--log", logFile));
   const debug = debugFile && (await open("--debug", debugFile));
   return {
     failure(requestId, error, asked) {
+      if (isFullError(error) && !mayRepeat()) return;
       const what = requestId === "" ? "a connection" : `request ${requestId}${askedFor(asked)}`;
       terminal.err(`${now()} ${what} failed: ${describe(error)}`);
     },

@@ -1,8 +1,11 @@
 import { resolve } from "node:path";
 import type { Clock } from "../base/clock.ts";
+import { MIB } from "../base/limits.ts";
 import { openDataFolder } from "../engine/embedded/data-folder.ts";
 import { isDiskFull } from "../engine/embedded/disk-full.ts";
-import { EmbeddedExtents } from "../engine/embedded/extents.ts";
+import { DiskSpace, partOfVolume } from "../engine/embedded/disk-space.ts";
+import { EmbeddedExtents, EXTENT_BYTES_MAX } from "../engine/embedded/extents.ts";
+import { GuardedWrites } from "../engine/embedded/guarded-writes.ts";
 import { LOG_BYTES_ENOUGH } from "../engine/embedded/log.ts";
 import type { WalOptions } from "../engine/embedded/recover-wal.ts";
 import { openEmbeddedStore } from "../engine/embedded/store.ts";
@@ -32,8 +35,15 @@ export interface Data {
   readonly breaks: CacheBreaks;
   /** Sentences for the operator about how the data is kept. */
   readonly warnings: readonly string[];
+  /** Null where there is no disk that can be full. */
+  readonly space: DiskSpace | null;
   close(): Promise<void>;
 }
+
+/** Small volumes have small logs and extents: to move what is alive in one takes little room. */
+const LOG_PART = 1 / 64;
+const EXTENT_PART = 1 / 32;
+const EXTENT_BYTES_MIN = 4 * MIB;
 
 /** Opens the data, and makes the folder if there is none yet. Throws a `StartError`. */
 export async function openData(
@@ -76,7 +86,7 @@ export function memoryData(store: Store, bytesMax: number | null): Data {
   const incoming = bytesMax === null ? extents : new LimitedWrites(extents, bytesMax);
   const contents = new StoredContents(store, extents, incoming);
   const breaks = new CacheBreaks();
-  return { store, contents, breaks, warnings: [], close: () => store.close() };
+  return { store, contents, breaks, warnings: [], space: null, close: () => store.close() };
 }
 
 async function openFolder(
@@ -89,12 +99,14 @@ async function openFolder(
   try {
     const folder = await openDataFolder(path);
     undo.add(() => folder.release());
+    const space = await DiskSpace.open(folder.storeFolder);
+    const { volumeBytes } = space;
     const store = await openEmbeddedStore(
       folder.storeFolder,
       clock,
       failStop,
-      LOG_BYTES_ENOUGH,
-      options,
+      partOfVolume(volumeBytes, LOG_PART, MIB, LOG_BYTES_ENOUGH),
+      { ...options, space },
     );
     undo.add(() => store.close());
     const endOfUse = await findEndOfUse(store);
@@ -102,12 +114,14 @@ async function openFolder(
       folder: folder.extentsFolder,
       endOfUse,
       failStop,
+      extentBytesMax: partOfVolume(volumeBytes, EXTENT_PART, EXTENT_BYTES_MIN, EXTENT_BYTES_MAX),
+      space,
     });
     undo.add(() => extents.close());
-    const contents = new StoredContents(store, extents);
+    const contents = new StoredContents(store, extents, new GuardedWrites(extents, space));
     const breaks = new CacheBreaks();
     const warnings = folder.openToOthers;
-    return { store, contents, breaks, warnings, close: () => undo.run() };
+    return { store, contents, breaks, warnings, space, close: () => undo.run() };
   } catch (error) {
     await undo.run();
     throw error;

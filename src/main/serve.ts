@@ -24,7 +24,7 @@ import { type WatchedFiles, WatchedStore } from "../service/file/watched-store.t
 import { QueueSweep } from "../service/queue/sweep.ts";
 import { TableSweep } from "../service/table/sweep.ts";
 import { RunningCopies } from "../store/running-copies.ts";
-import type { FailStop } from "../store/store.ts";
+import { type FailStop, isFullError } from "../store/store.ts";
 import { Background, type Schedule } from "./background.ts";
 import type { ListenAt } from "./command-line.ts";
 import { connectionLimits } from "./connection-limits.ts";
@@ -55,6 +55,11 @@ export interface Serving {
   /** Answers what is under way, then lets go of everything. */
   stop(): Promise<void>;
 }
+
+const FULL =
+  "The disk of the data folder is full: reads, deletes, leases and receipts go on, and writes that need space get 507. " +
+  "Delete what is not needed, or make the volume larger; writes go on by themselves then";
+const NO_LONGER_FULL = "The disk of the data folder has space again: all writes are taken";
 
 /** Opens the data and the listeners; throws a `StartError`, with nothing left open, if it cannot. */
 export async function serve(settings: Settings, around: Surroundings): Promise<Serving> {
@@ -98,15 +103,20 @@ async function open(
   await failInterruptedFileCopies(data);
   const background = sweeping(data, around, log);
   undo.add(() => background.stop());
+  data.space?.onSpace((isShort) => {
+    log.tell(isShort ? FULL : NO_LONGER_FULL);
+    background.spaceIs(isShort);
+  });
 
   // Both doors to the tree go through one store, so that each tells what comes in by the other.
   const { contents, breaks } = data;
   const files = { store: new WatchedStore(data.store), contents, breaks, copies };
   const origins = new Map<ServiceName, string>();
   const load = { budget: new SendBudget(), work: new WaitingWork() };
+  const health = { healthy: () => isHealthy, isFull: () => data.space?.isShort === true };
   const endpoints = new OwnEndpoints(settings.accounts);
   for (const [name, service] of servicesOn({ ...data, copies }, files, settings, endpoints)) {
-    const listener = await listen(name, service, settings, around, log, load, () => isHealthy);
+    const listener = await listen(name, service, settings, around, log, { ...load, ...health });
     undo.add(() => listener.drain());
     origins.set(name, listener.origin);
     if (name !== "smb") endpoints.add(name, listener.origin);
@@ -155,8 +165,17 @@ function sweeping(data: Data, { schedule }: Surroundings, log: Log): Background 
   const queues = new QueueSweep(data);
   const tables = new TableSweep(data);
   const files = new FileSweep(data);
-  const rounds = [blobs, queues, tables, files, data.contents].map((part) => () => part.sweep());
-  return new Background(rounds, schedule, (error) => log.warn("sweeping failed", error));
+  const sweeps = [blobs, queues, tables, files, data.contents].map((part) => () => part.sweep());
+  return new Background([...sweeps, () => lookForSpace(data)], schedule, (error) => {
+    // That the disk is full was told when it became so.
+    if (!isFullError(error)) log.warn("sweeping failed", error);
+  });
+}
+
+/** False: there is no more to do until something else comes free. */
+async function lookForSpace({ space }: Data): Promise<false> {
+  if (space?.isShort) await space.look();
+  return false;
 }
 
 function scrubbing(data: Data, around: Surroundings, log: Log, mibPerSecond: number): Scrub {
@@ -172,8 +191,7 @@ async function listen(
   settings: Settings,
   { clock, software }: Surroundings,
   log: Log,
-  load: Pick<ListenerOptions, "budget" | "work">,
-  healthy: () => boolean,
+  shared: Pick<ListenerOptions, "budget" | "work" | "healthy" | "isFull">,
 ): Promise<Listener> {
   const { host, port, keepAliveMs } = settings.listen[name];
   const limits = {
@@ -183,8 +201,8 @@ async function listen(
   };
   const { tls } = settings;
   try {
-    const own = { service, host, port, tls, limits, healthy };
-    return await openListener({ ...own, ...load, clock, log, software });
+    const own = { service, host, port, tls, limits };
+    return await openListener({ ...own, ...shared, clock, log, software });
   } catch (error) {
     throw listenError(name, { host, port }, error as NodeJS.ErrnoException);
   }

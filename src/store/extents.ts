@@ -28,7 +28,19 @@ export interface Extents extends ExtentWrites {
   remove(extent: number): Promise<void>;
   /** Gives back what is kept. */
   trim(): Promise<void>;
+  /** Engines whose space can run out let the sweeper know. */
+  readonly space?: ScarceSpace | undefined;
   close(): Promise<void>;
+}
+
+/** Space of which some is kept for a time when there is no other. */
+export interface ScarceSpace {
+  /** Then nothing is kept for later, and more is moved to get less back. */
+  readonly isShort: boolean;
+  /** Whether so many living bytes can be written again before their old place is free. */
+  hasRoomToMove(bytes: number): Promise<boolean>;
+  /** Makes some of what is kept available; false if nothing is left of it. */
+  giveUp(): Promise<boolean>;
 }
 
 export interface ExtentWrites {

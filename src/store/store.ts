@@ -145,6 +145,11 @@ export function unlessDamaged<T>(read: () => T): T | null {
 /** Told the key of each damaged record that somebody came upon, perhaps more than once. */
 export type OnDamage = (key: Bytes) => void;
 
+/** Whether there was no space for it, and nothing else was wrong. */
+export function isFullError(error: unknown): boolean {
+  return error instanceof StoreError && error.kind === "full";
+}
+
 /**
  * Called once, with the first commit or sync that failed. The process must stop serving and exit:
  * after such an error nobody knows what the disk holds, and only a restart finds out.

@@ -10,7 +10,7 @@ import {
   type Written,
 } from "./extents.ts";
 import { fulfilled } from "./settled.ts";
-import { type Store, StoreError, type Transaction, type View } from "./store.ts";
+import { isFullError, type Store, StoreError, type Transaction, type View } from "./store.ts";
 
 const EXTENTS_PER_ROUND = 8;
 const USES_PER_READ = 1_000;
@@ -18,6 +18,10 @@ const MOVED_BYTES_PER_ROUND = 64 * 1024 * 1024;
 /** Pieces that are copied at the same time, and then given their new place in one transaction. */
 const MOVED_PIECES_MAX = 32;
 const MOVED_BYTES_MAX = 8 * 1024 * 1024;
+/** The living are moved out of an extent if they are less than this part of it. */
+const ALIVE_PART = 0.5;
+/** Where space is short, much has to be moved for little that comes free. */
+const ALIVE_PART_WHERE_SHORT = 0.9;
 
 /** Removes extents that nobody uses any more, and moves the living out of mostly dead ones. */
 export class ExtentSweep {
@@ -31,6 +35,10 @@ export class ExtentSweep {
   #lastExtent = -1;
   /** Whether the last round has left something to the next, which follows soon. */
   #isMore = false;
+  /** Those out of which nothing can be moved before there is more room. */
+  readonly #postponed = new Set<number>();
+  /** Whether space was short when extents were last looked at. */
+  #wasShort = false;
 
   constructor(store: Store, extents: Extents) {
     this.#store = store;
@@ -49,9 +57,19 @@ export class ExtentSweep {
 
   /** Extents in use by an upload or a reader are passed over; they stay suspects. */
   async round(): Promise<boolean> {
-    if (!this.#isMore) await this.#trim();
+    if (this.#isShort !== this.#wasShort) this.#beginAnew();
+    if (this.#isShort) await this.#extents.trim();
+    else if (!this.#isMore) await this.#trim();
     this.#isMore = await this.#lookAtSuspects();
     return this.#isMore;
+  }
+
+  /** Space has become short, or is not any more: where things are worth moving is another question. */
+  #beginAnew(): void {
+    this.#wasShort = this.#isShort;
+    this.#spares.clear();
+    this.#resumePostponed();
+    if (this.#isShort) this.lookAtAllFrom(0);
   }
 
   /** Space that is kept is given back if nobody has needed it since the last rounds. */
@@ -86,7 +104,7 @@ export class ExtentSweep {
       if (alive !== undefined) continue;
       this.#suspects.delete(extent);
       this.#spares.delete(extent);
-      await this.#extents.remove(extent);
+      await this.#remove(extent);
     }
     return true;
   }
@@ -106,9 +124,14 @@ export class ExtentSweep {
 
   /** False if it must be looked at again. */
   async #look({ extent, bytesOnDisk }: ExtentInfo): Promise<boolean> {
-    const spare = (await this.#bytesAlive(extent)) - bytesOnDisk / 2;
+    const alive = await this.#bytesAlive(extent);
+    const spare = alive - bytesOnDisk * (this.#isShort ? ALIVE_PART_WHERE_SHORT : ALIVE_PART);
     if (spare >= 0) {
       this.#spares.set(extent, spare);
+      return true;
+    }
+    if (!(await this.#mayMove(alive))) {
+      this.#postponed.add(extent);
       return true;
     }
     this.#extents.seal(extent);
@@ -116,8 +139,28 @@ export class ExtentSweep {
     // were not named yet would be held.
     if (this.#infoOf(extent)?.held) return false;
     if (!(await this.#evacuate(extent))) return false;
-    await this.#extents.remove(extent);
+    await this.#remove(extent);
     return true;
+  }
+
+  async #remove(extent: number): Promise<void> {
+    await this.#extents.remove(extent);
+    this.#resumePostponed();
+  }
+
+  #resumePostponed(): void {
+    for (const extent of this.#postponed) this.#suspect(extent, Number.POSITIVE_INFINITY);
+    this.#postponed.clear();
+  }
+
+  get #isShort(): boolean {
+    return this.#extents.space?.isShort === true;
+  }
+
+  /** Nothing is begun that would end halfway: nothing is free before all are moved. */
+  async #mayMove(bytes: number): Promise<boolean> {
+    const { space } = this.#extents;
+    return bytes === 0 || space === undefined || (await space.hasRoomToMove(bytes));
   }
 
   #suspect(extent: number, bytes: number): void {
@@ -155,16 +198,24 @@ export class ExtentSweep {
   }
 
   async #move(pieces: readonly Piece[]): Promise<void> {
-    const copies = await Promise.allSettled(pieces.map((piece) => this.#copy(piece)));
+    const copies = await this.#copyAll(pieces);
     try {
       const made = copies.map(fulfilled);
       await this.#store.transact((tx) => {
         for (const { piece, written } of made) readdress(tx, piece, written.addresses);
       });
     } finally {
-      for (const copy of copies) {
-        if (copy.status === "fulfilled") this.#letGo(copy.value.written);
-      }
+      this.#letGo(copies);
+    }
+  }
+
+  /** Where there is no space left, in what is kept for this. */
+  async #copyAll(pieces: readonly Piece[]): Promise<PromiseSettledResult<Copy>[]> {
+    for (;;) {
+      const copies = await Promise.allSettled(pieces.map((piece) => this.#copy(piece)));
+      const isFull = copies.some((copy) => copy.status === "rejected" && isFullError(copy.reason));
+      if (!isFull || !(await this.#extents.space?.giveUp())) return copies;
+      this.#letGo(copies);
     }
   }
 
@@ -173,9 +224,13 @@ export class ExtentSweep {
   }
 
   /** A copy whose content was dropped meanwhile is dead from the start. */
-  #letGo(written: Written): void {
-    written.release();
-    this.lookAt(written.addresses);
+  #letGo(copies: readonly PromiseSettledResult<Copy>[]): void {
+    for (const copy of copies) {
+      if (copy.status === "rejected") continue;
+      const { written } = copy.value;
+      written.release();
+      this.lookAt(written.addresses);
+    }
   }
 
   #bodyOf(at: Address): Body {

@@ -1,30 +1,34 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { BlobServiceClient, type ContainerClient } from "@azure/storage-blob";
 import { CREDENTIAL } from "../sdk/server.ts";
+import { noSmbclient, smbclient } from "../smb/smbclient.ts";
+import { makeObjects, useOnFullDisk } from "./full-disk-objects.ts";
 import { LazuliProcess } from "./process.ts";
+import { type FileSystem, SmallDisk } from "./small-disk.ts";
 
 const MIB = 1024 * 1024;
 const DISK_MIB = 160;
 /** Taken from the disk at first, and given back when the server has run into its end. */
 const BALLAST_MIB = 100;
 /** Far more bodies than fit. */
-const BODIES_MAX = 2_000;
-const PORTS = ["--blobPort", "0", "--queuePort", "0", "--tablePort", "0"];
+const BODIES_MAX = 5_000;
+/** Far more requests than come before the sweeper has given space back. */
+const TRIES_MAX = 20_000;
+const SERVICES = ["blob", "queue", "table", "file", "smb"];
+const PORTS = SERVICES.flatMap((service) => [`--${service}Port`, "0"]);
 
 test("on a full disk writes get 507, nothing is lost, and they go on once there is space", async (t) => {
-  const disk = smallDisk(t);
-  if (disk === null) return t.skip("a small disk can be mounted by root on Linux only");
-  const ballast = join(disk, "ballast");
+  const disk = mount(t, "tmpfs", DISK_MIB);
+  if (disk === null) return;
+  const ballast = join(disk.folder, "ballast");
   writeFileSync(ballast, Buffer.alloc(BALLAST_MIB * MIB));
-  const lazuli = new LazuliProcess(["--location", join(disk, "data"), ...PORTS]);
-  t.after(() => lazuli.kill());
-  const container = clientOf(await lazuli.urlOf("Blob")).getContainerClient("full");
+  const lazuli = start(t, disk);
+  const container = await containerOf(lazuli);
   await container.create();
 
   const kept = new Map<string, Buffer>();
@@ -44,49 +48,144 @@ test("on a full disk writes get 507, nothing is lost, and they go on once there 
   assert.ok(lazuli.isRunning);
 });
 
-test("a start that finds no space says so, and the next one has everything", async (t) => {
-  const disk = smallDisk(t);
-  if (disk === null) return t.skip("a small disk can be mounted by root on Linux only");
-  const location = ["--location", join(disk, "data")];
-  const first = new LazuliProcess([...location, ...PORTS]);
-  t.after(() => first.kill());
-  const container = clientOf(await first.urlOf("Blob")).getContainerClient("full");
+const VOLUMES: readonly [FileSystem, number][] = [
+  ["ext4", DISK_MIB],
+  ["ext4", 2 * DISK_MIB],
+  ["tmpfs", DISK_MIB],
+];
+for (const [fileSystem, mib] of VOLUMES) {
+  test(`a full ${fileSystem} of ${mib} MiB: deletes through the API alone make room again, with kills in between`, async (t) => {
+    const disk = mount(t, fileSystem, mib);
+    if (disk === null) return;
+    const first = start(t, disk);
+    const container = await containerOf(first);
+    await container.create();
+    const kept = new Map<string, Buffer>();
+    for (const bytes of [MIB, 8_000]) assert.equal(await fill(container, kept, bytes), 507);
+    await first.kill();
+
+    const second = start(t, disk);
+    await readAll(await containerOf(second), kept);
+    const names = [...kept.keys()];
+    const half = names.slice(0, names.length / 2);
+    await deleteAll(await containerOf(second), half);
+    await second.kill();
+
+    const third = start(t, disk);
+    const left = await containerOf(third);
+    await deleteAll(left, names.slice(half.length));
+    await untilTaken(left, "again-small", 8_000);
+    const large = names.filter((name) => name.startsWith(`${MIB}-`)).length;
+    for (let at = 0; at < 0.8 * large; at++) await untilTaken(left, `again-${at}`, MIB);
+  });
+}
+
+test("what frees or hardly grows works on a full disk, in every service; a stop is quiet", async (t) => {
+  const disk = mount(t, "ext4", DISK_MIB);
+  if (disk === null) return;
+  const first = start(t, disk);
+  await makeObjects(first);
+  const container = await containerOf(first);
+  await container.create();
+  const kept = new Map<string, Buffer>();
+  for (const bytes of [MIB, 8_000]) assert.equal(await fill(container, kept, bytes), 507);
+  await first.kill();
+
+  const second = start(t, disk);
+  const url = new URL(await second.urlOf("Blob"));
+  const health = await fetch(new URL("/healthz", url));
+  assert.deepEqual([health.status, await health.text()], [200, "full: reads and deletes only\n"]);
+  assert.equal((await fetch(new URL("/healthz?for=writes", url))).status, 503);
+  await useOnFullDisk(second);
+  if (noSmbclient === false) {
+    const port = await second.printed(/^SMB service .*:(\d+)\n/m);
+    const deleted = await smbclient(Number(port), "//127.0.0.1/share", "-c", "del by-smb");
+    assert.equal(deleted.code, 0, deleted.text);
+  }
+  second.signal("SIGTERM");
+  const { code, err } = await second.ended();
+  assert.equal(code, 0);
+  assert.match(err, /disk of the data folder is full: .* Delete what is not needed/);
+  assert.doesNotMatch(err, /^ +at /m);
+});
+
+test("a start on a disk that others have filled serves reads and deletes, and nothing is lost", async (t) => {
+  const disk = mount(t, "tmpfs", DISK_MIB);
+  if (disk === null) return;
+  const first = start(t, disk);
+  const container = await containerOf(first);
   await container.create();
   const kept = new Map<string, Buffer>();
   for (const bytes of [MIB, 8_000]) await fill(container, kept, bytes);
   await first.kill();
-  const ballast = join(disk, "ballast");
+  const ballast = join(disk.folder, "ballast");
   assert.throws(() => writeFileSync(ballast, Buffer.alloc(DISK_MIB * MIB)), { code: "ENOSPC" });
 
-  const second = new LazuliProcess([...location, ...PORTS]);
-  t.after(() => second.kill());
-  const { code, err } = await second.ended();
-  assert.equal(code, 1);
-  assert.match(err, /no space is left for .*data\. Free some, then start again\./);
+  const second = start(t, disk);
+  const full = await containerOf(second);
+  await readAll(full, kept);
+  const gone = `${MIB}-0`;
+  await deleteAll(full, [gone]);
+  kept.delete(gone);
+  await second.kill();
 
   // More than the disk had: what a larger one gives.
-  spawnSync("mount", ["-o", `remount,size=${2 * DISK_MIB}m`, disk]);
-  const third = new LazuliProcess([...location, ...PORTS]);
-  t.after(() => third.kill());
-  await readAll(clientOf(await third.urlOf("Blob")).getContainerClient("full"), kept);
+  spawnSync("mount", ["-o", `remount,size=${2 * DISK_MIB}m`, disk.folder]);
+  await readAll(await containerOf(start(t, disk)), kept);
 });
 
-function clientOf(url: string): BlobServiceClient {
-  return new BlobServiceClient(url, CREDENTIAL, { retryOptions: { maxTries: 1 } });
+/** Null, and the test is skipped, if there cannot be one. */
+function mount(t: TestContext, fileSystem: FileSystem, mib: number): SmallDisk | null {
+  const disk = SmallDisk.mount(fileSystem, mib);
+  if (typeof disk === "string") {
+    t.skip(disk);
+    return null;
+  }
+  t.after(() => disk.unmount());
+  return disk;
+}
+
+function start(t: TestContext, disk: SmallDisk): LazuliProcess {
+  const lazuli = new LazuliProcess(["--location", join(disk.folder, "data"), ...PORTS]);
+  t.after(() => lazuli.kill());
+  return lazuli;
+}
+
+async function containerOf(lazuli: LazuliProcess): Promise<ContainerClient> {
+  const options = { retryOptions: { maxTries: 1 } };
+  const client = new BlobServiceClient(await lazuli.urlOf("Blob"), CREDENTIAL, options);
+  return client.getContainerClient("full");
 }
 
 /** Uploads until it is refused, and returns with which status. */
 async function fill(container: ContainerClient, kept: Map<string, Buffer>, bytes: number) {
   for (let count = 0; count < BODIES_MAX; count++) {
     const [name, body] = [`${bytes}-${count}`, randomBytes(bytes)];
-    try {
-      await container.getBlockBlobClient(name).upload(body, body.length);
-      kept.set(name, body);
-    } catch (error) {
-      return (error as { statusCode?: number }).statusCode;
-    }
+    const status = await upload(container, name, body);
+    if (status !== 201) return status;
+    kept.set(name, body);
   }
   return null;
+}
+
+async function upload(container: ContainerClient, name: string, body: Buffer) {
+  try {
+    await container.getBlockBlobClient(name).upload(body, body.length);
+    return 201;
+  } catch (error) {
+    return (error as { statusCode?: number }).statusCode;
+  }
+}
+
+async function untilTaken(container: ContainerClient, name: string, bytes: number) {
+  const body = randomBytes(bytes);
+  for (let tries = 0; (await upload(container, name, body)) !== 201; tries++) {
+    assert.ok(tries < TRIES_MAX, `${name} of ${bytes} bytes is refused on and on`);
+  }
+}
+
+async function deleteAll(container: ContainerClient, names: readonly string[]): Promise<void> {
+  for (const name of names) await container.getBlobClient(name).delete();
 }
 
 async function readAll(container: ContainerClient, kept: ReadonlyMap<string, Buffer>) {
@@ -94,17 +193,4 @@ async function readAll(container: ContainerClient, kept: ReadonlyMap<string, Buf
     const found = await container.getBlockBlobClient(name).downloadToBuffer();
     assert.ok(found.equals(body), name);
   }
-}
-
-/** Null if there cannot be one. */
-function smallDisk(t: TestContext): string | null {
-  if (process.platform !== "linux" || process.getuid?.() !== 0) return null;
-  const folder = mkdtempSync(join(tmpdir(), "lazuli-disk-"));
-  const options = ["-t", "tmpfs", "-o", `size=${DISK_MIB}m`, "tmpfs", folder];
-  const isMounted = spawnSync("mount", options).status === 0;
-  t.after(() => {
-    if (isMounted) spawnSync("umount", ["-l", folder]);
-    rmSync(folder, { recursive: true, force: true });
-  });
-  return isMounted ? folder : null;
 }

@@ -1,5 +1,6 @@
 import { statfs } from "node:fs/promises";
 import { MIB } from "../../base/limits.ts";
+import { StoreError } from "../../store/store.ts";
 
 const EIO = 5;
 /** ENOSPC; EDQUOT on Linux and on macOS; ERROR_DISK_FULL on Windows. */
@@ -15,9 +16,14 @@ export async function isDiskFull(error: unknown, folder: string): Promise<boolea
   return code === EIO && (await freeBytes(folder)) < SPARE_BYTES_MIN;
 }
 
+/** What this process may use: root may also use what is kept for root. */
 export async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
+  const { bfree, bavail, bsize } = await statfs(folder);
+  return (process.getuid?.() === 0 ? bfree : bavail) * bsize;
+}
+
+export function fullError(): StoreError {
+  return new StoreError("full", "no space is left where the data folder is");
 }
 
 /** lmdb tells the number as the code, Node as its negative beside a name. */

@@ -15,6 +15,7 @@ import {
 import { type FailStop, StoreError } from "../../store/store.ts";
 import { directIoFlag } from "./direct-io.ts";
 import { DiskPace } from "./disk-pace.ts";
+import type { DiskSpace } from "./disk-space.ts";
 import { bytesOnDisk, lengthWithin, ONE_CHUNK_BYTES_MAX } from "./extent-chunks.ts";
 import { ExtentFile, writeError } from "./extent-file.ts";
 import { PieceLender } from "./extent-reading.ts";
@@ -23,7 +24,7 @@ import { PRIVATE_FILE_MODE } from "./private-folder.ts";
 import { removeFile } from "./remove-file.ts";
 import { syncFolder } from "./sync-folder.ts";
 
-const EXTENT_BYTES_MAX = 256 * 1024 * 1024;
+export const EXTENT_BYTES_MAX = 256 * 1024 * 1024;
 /** A piece takes at most one part in four of an extent, so that little room is lost at its end. */
 const PIECE_PART = 4;
 /** The smallest file, as a part of a full one, that is worth keeping for another extent. */
@@ -42,6 +43,7 @@ export interface EmbeddedExtentsSetup {
   readonly failStop: FailStop;
   readonly extentBytesMax?: number;
   readonly pace?: DiskPace;
+  readonly space?: DiskSpace;
 }
 
 /**
@@ -53,6 +55,7 @@ export interface EmbeddedExtentsSetup {
  */
 export class EmbeddedExtents implements Extents {
   readonly pieceBytesMax: number;
+  readonly space: DiskSpace | undefined;
   readonly #folder: string;
   readonly #directFlag: number;
   readonly #pace: DiskPace;
@@ -76,6 +79,7 @@ export class EmbeddedExtents implements Extents {
     this.#directFlag = directFlag;
     this.#pace = setup.pace ?? new DiskPace();
     this.#failStop = setup.failStop;
+    this.space = setup.space;
     this.#extentBytesMax = setup.extentBytesMax ?? EXTENT_BYTES_MAX;
     this.pieceBytesMax = lengthWithin(this.#extentBytesMax / PIECE_PART);
     this.#lastExtent = setup.endOfUse?.extent ?? 0;
@@ -134,7 +138,8 @@ export class EmbeddedExtents implements Extents {
     this.#checkOpen();
     const file = this.#fileOf(extent);
     file.seal();
-    const isWorthKeeping = file.end >= this.#extentBytesMax * SPARE_PART;
+    const isShort = this.space?.isShort === true;
+    const isWorthKeeping = !isShort && file.end >= this.#extentBytesMax * SPARE_PART;
     if (isWorthKeeping && !file.held && this.#sparePaths.length < SPARES_MAX) {
       await this.#tracked(this.#keepSpare(file));
       return;
@@ -196,6 +201,8 @@ export class EmbeddedExtents implements Extents {
     }
     await this.#syncFolder();
     this.#current = this.#add(extent, 0, false);
+    // From the second on there may be one from which the living have to be moved.
+    if (this.#files.size === 2) await this.space?.wantForMoves(this.#extentBytesMax / 2);
   }
 
   async #syncFolder(): Promise<void> {

@@ -72,6 +72,11 @@ export class LayeredState implements State {
     return settling;
   }
 
+  /** Lays what an earlier process has left below everything. */
+  resumeSettling(overlay: Overlay): void {
+    this.#settling = overlay;
+  }
+
   /** Everything that was settling is what lmdb reads. */
   endSettling(): void {
     this.#settling?.release();

@@ -14,6 +14,12 @@ export const LOG_BYTES_ENOUGH = 32 * MIB;
 export const LOG_GROWTH_MAX = 2;
 const SLAB_BYTES = MIB + WAL_HEADER_BYTES;
 
+/** Where the log goes on. */
+export interface LogEnd {
+  readonly file: 0 | 1;
+  readonly position: number;
+}
+
 const slabs = new Slabs(SLAB_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
 
 /**
@@ -27,7 +33,7 @@ export class Log {
   /** In the headers of the files. */
   readonly #generations: [number, number];
   #current: 0 | 1;
-  #position = WAL_HEADER_BYTES;
+  #position: number;
   readonly #slab = slabs.take();
 
   constructor(
@@ -35,13 +41,20 @@ export class Log {
     secret: LogSecret,
     bytesEnough: number,
     generations: readonly [number, number],
+    end: LogEnd | null = null,
   ) {
     this.#files = files;
     this.#secret = secret;
     this.#bytesEnough = bytesEnough;
     this.#generations = [...generations];
-    // Everything in both is in lmdb: the one that was begun first is begun anew.
-    this.#current = generations[0] < generations[1] ? 0 : 1;
+    // If everything in both is in lmdb, the one that was begun first is begun anew.
+    this.#current = end?.file ?? (generations[0] < generations[1] ? 0 : 1);
+    this.#position = end?.position ?? WAL_HEADER_BYTES;
+  }
+
+  /** Of both files. */
+  get capacity(): number {
+    return this.#files[0].capacity + this.#files[1].capacity;
   }
 
   /** What the database is to know of the log. `group` was appended last, and is durable. */
@@ -62,7 +75,13 @@ export class Log {
   /** Whether this file may grow until such a group fits. */
   mayGrowFor(bytesOfRecords: number): boolean {
     const bytes = this.#position + bytesOfGroup(bytesOfRecords);
-    return this.#isEmpty || bytes <= LOG_GROWTH_MAX * this.#bytesEnough;
+    return this.isEmpty || bytes <= LOG_GROWTH_MAX * this.#bytesEnough;
+  }
+
+  /** Of both files once this one has grown until such a group fits. */
+  capacityFor(bytesOfRecords: number): number {
+    const { capacity } = this.#file;
+    return this.capacity - capacity + Math.max(capacity, this.#endOf(bytesOfRecords));
   }
 
   async growFor(bytesOfRecords: number): Promise<void> {
@@ -72,7 +91,7 @@ export class Log {
   /** Resolves once the group, which must fit, is durable. */
   append(number: number, lastStamp: bigint, cells: readonly Cell[], bytesOfRecords: number) {
     // The header goes with the first group, so that it costs no write of its own.
-    const headerBytes = this.#isEmpty ? WAL_HEADER_BYTES : 0;
+    const headerBytes = this.isEmpty ? WAL_HEADER_BYTES : 0;
     const size = headerBytes + bytesOfGroup(bytesOfRecords);
     const room = size <= SLAB_BYTES ? this.#slab : Buffer.allocUnsafeSlow(size);
     if (headerBytes > 0) {
@@ -113,7 +132,7 @@ export class Log {
     return this.#position + bytesOfGroup(bytesOfRecords) + PAGE_BYTES;
   }
 
-  get #isEmpty(): boolean {
+  get isEmpty(): boolean {
     return this.#position === WAL_HEADER_BYTES;
   }
 

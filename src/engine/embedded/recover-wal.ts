@@ -1,5 +1,7 @@
 import type { OnDamage } from "../../store/store.ts";
 import { nameOf } from "../sorted-items.ts";
+import { fullError } from "./disk-full.ts";
+import type { DiskSpace } from "./disk-space.ts";
 import type { Lmdb } from "./lmdb.ts";
 import { Log } from "./log.ts";
 import type { LogFile, WalFiles } from "./log-file.ts";
@@ -11,7 +13,7 @@ import {
   logSecretOf,
   type Milestone,
   readMilestone,
-  settle,
+  settleIfRoom,
 } from "./settled-records.ts";
 import { checkWal, type WalFindings, WalLossError, type WalNote } from "./wal-check.ts";
 import { makeWal } from "./wal-header.ts";
@@ -31,13 +33,24 @@ export interface RecoverWal extends Partial<WalOptions> {
   readonly log: WalFiles;
   /** Records go from the log to lmdb when they take so much of it. */
   readonly logBytesEnough: number;
+  readonly folder: string;
+  /** Null: nothing is kept for a full disk. */
+  readonly space?: DiskSpace | null;
+}
+
+export interface RecoveredWal {
+  readonly log: Log;
+  /** Of everything that was found. */
+  readonly milestone: Milestone;
+  /** What lmdb has no room for on a full disk, and gets later; null if it has everything. */
+  readonly unsettled: Overlay | null;
 }
 
 /**
  * Brings what an earlier process has left in the log into lmdb, and opens the log to be written to.
- * Throws a `WalLossError` before anything is changed if acknowledged writes are missing.
+ * Where the disk is too full for that, the log goes on where it ends. Throws a `WalLossError` before anything is changed if acknowledged writes are missing.
  */
-export async function recoverWal(setup: RecoverWal): Promise<{ log: Log; milestone: Milestone }> {
+export async function recoverWal(setup: RecoverWal): Promise<RecoveredWal> {
   const { lmdb } = setup;
   const records = new SealedRecords(lmdb);
   const secret = await logSecretOf(lmdb, records);
@@ -45,7 +58,7 @@ export async function recoverWal(setup: RecoverWal): Promise<{ log: Log; milesto
   const before = readMilestone(records);
   const findings = checkWal(secret, before.group, note, setup.log.found);
   judge(findings, setup);
-  const milestone = await settleFound(lmdb, records, findings, before);
+  const { milestone, unsettled } = await settleFound(setup, records, findings, before);
   const files = await setup.log.open();
   let generations = generationsOf(findings);
   if (note === null || isLossy(findings)) {
@@ -54,7 +67,10 @@ export async function recoverWal(setup: RecoverWal): Promise<{ log: Log; milesto
     const made = await remakeWal(secret, files, generations, milestone.group);
     await writeWalNote(lmdb, records, made);
   }
-  return { log: new Log(files, secret, setup.logBytesEnough, generations), milestone };
+  const end = unsettled === null ? null : findings.end;
+  const log = new Log(files, secret, setup.logBytesEnough, generations, end);
+  await setup.space?.keepForLog(log.capacity);
+  return { log, milestone, unsettled };
 }
 
 /** Throws if acknowledged writes are missing, unless that is accepted. */
@@ -78,11 +94,11 @@ function isLossy({ losses }: WalFindings): boolean {
 }
 
 async function settleFound(
-  lmdb: Lmdb,
+  setup: RecoverWal,
   records: SealedRecords,
   findings: WalFindings,
   before: Milestone,
-): Promise<Milestone> {
+): Promise<Omit<RecoveredWal, "log">> {
   const { groups, lastNumber } = findings;
   const overlay = new Overlay();
   let milestone = before;
@@ -92,9 +108,16 @@ async function settleFound(
   }
   // What is left of lost groups must never count as newer than what comes next.
   if (isLossy(findings)) milestone = { ...milestone, group: lastNumber };
-  if (milestone !== before) await settle(lmdb, records, overlay, milestone, LONG_STEPS);
+  const isSettled =
+    milestone === before ||
+    (await settleIfRoom(setup, records, overlay, milestone, LONG_STEPS));
+  if (!isSettled && findings.end !== null && !isLossy(findings)) {
+    return { milestone, unsettled: overlay };
+  }
   overlay.release();
-  return milestone;
+  // A log that has lost something is begun anew, which needs lmdb to have the rest.
+  if (!isSettled) throw fullError();
+  return { milestone, unsettled: null };
 }
 
 function replay(overlay: Overlay, { key, value, isTail }: LoggedRecord): void {

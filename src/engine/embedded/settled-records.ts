@@ -4,6 +4,7 @@ import { key, SPACE } from "../../base/keys.ts";
 import { KIB, MIB } from "../../base/limits.ts";
 import { keyOf } from "../sorted-items.ts";
 import { isDiskFull } from "./disk-full.ts";
+import type { DiskSpace } from "./disk-space.ts";
 import { InTime } from "./in-time.ts";
 import { type Lmdb, throwReason } from "./lmdb.ts";
 import type { LogSecret } from "./log-groups.ts";
@@ -19,6 +20,8 @@ export interface Steps {
 /** Nobody is served during a step. */
 export const SHORT_STEPS: Steps = { recordsMax: 512, bytesMax: 512 * KIB };
 export const LONG_STEPS: Steps = { recordsMax: 50_000, bytesMax: 32 * MIB };
+/** On a full disk: a step copies a page for each record at worst, and frees the old ones afterwards. */
+const TIGHT_STEPS: Steps = { recordsMax: 64, bytesMax: 128 * KIB };
 const MILESTONE = key(SPACE.engine, "milestone");
 const LOG_SECRET = key(SPACE.engine, "log-secret");
 
@@ -56,7 +59,7 @@ export function readMilestone(records: SealedRecords): Milestone {
  * Puts records into lmdb, and last of all how far it has got: whoever does not come to the end of it
  * begins again from the log. A record is left out if the log has a later one that takes its place.
  */
-export async function settle(
+async function settle(
   lmdb: Lmdb,
   records: SealedRecords,
   overlay: Overlay,
@@ -78,6 +81,29 @@ export async function settle(
     lmdb.resetReadTxn();
   }
   records.lookAnew();
+}
+
+/** The same, on a full disk with the help of the reserve. False if even so there is no room for it. */
+export async function settleIfRoom(
+  { lmdb, folder, space }: { lmdb: Lmdb; folder: string; space?: DiskSpace | null },
+  records: SealedRecords,
+  overlay: Overlay,
+  milestone: Milestone,
+  steps: Steps,
+  isReplaced?: (name: string) => boolean,
+): Promise<boolean> {
+  let next = space?.mayGrow === false ? TIGHT_STEPS : steps;
+  for (;;) {
+    try {
+      await settle(lmdb, records, overlay, milestone, next, isReplaced);
+      return true;
+    } catch (error) {
+      if (!(await isMerelyFull(lmdb, folder, error))) throw error;
+      space?.noteFull();
+      if (!(await space?.giveUp())) return false;
+      next = TIGHT_STEPS;
+    }
+  }
 }
 
 /** Whether lmdb could not write for want of space, and provably wrote nothing: then life goes on. */

@@ -11,8 +11,10 @@ import {
 } from "../../store/store.ts";
 import { BodyTransaction, BodyView, runBody } from "../body-view.ts";
 import { KeptStretches } from "../kept-stretches.ts";
-import { isDiskFull } from "./disk-full.ts";
+import { fullError, isDiskFull } from "./disk-full.ts";
+import type { DiskSpace } from "./disk-space.ts";
 import { Group } from "./group.ts";
+import { growthOf } from "./growth.ts";
 import { InTime } from "./in-time.ts";
 import { LayeredState } from "./layered-state.ts";
 import { type Lmdb, openLmdb } from "./lmdb.ts";
@@ -20,14 +22,19 @@ import { LOG_BYTES_ENOUGH, type Log } from "./log.ts";
 import { findWalFiles } from "./log-file.ts";
 import { bytesOfRecord } from "./log-groups.ts";
 import type { Overlay } from "./overlay.ts";
-import { type RecoverWal, recoverWal, type WalOptions } from "./recover-wal.ts";
+import {
+  type RecoveredWal,
+  type RecoverWal,
+  recoverWal,
+  type WalOptions,
+} from "./recover-wal.ts";
 import { SealedRecords } from "./sealed-records.ts";
 import {
   isMerelyFull,
   LONG_STEPS,
   type Milestone,
   SHORT_STEPS,
-  settle,
+  settleIfRoom,
 } from "./settled-records.ts";
 import { WalNotes, writeWalNote } from "./wal-notes.ts";
 
@@ -45,7 +52,7 @@ export async function openEmbeddedStore(
   clock: Clock,
   failStop: FailStop,
   logBytesEnough = LOG_BYTES_ENOUGH,
-  options?: Partial<WalOptions>,
+  options?: Partial<WalOptions> & Pick<RecoverWal, "space">,
 ): Promise<Store> {
   const lmdb = await openLmdb(folder);
   try {
@@ -73,6 +80,7 @@ export class EmbeddedStore implements Store {
   readonly #lmdb: Lmdb;
   readonly #records: SealedRecords;
   readonly #folder: string;
+  readonly #space: DiskSpace | null;
   readonly #clock: Clock;
   readonly #failStop: FailStop;
   readonly #log: Log;
@@ -106,23 +114,26 @@ export class EmbeddedStore implements Store {
   #callsUnderWay = 0;
   #onLastCall: () => void = () => {};
 
-  private constructor(setup: EmbeddedStoreSetup, log: Log, milestone: Milestone) {
+  private constructor(setup: EmbeddedStoreSetup, { log, milestone, unsettled }: RecoveredWal) {
     this.#lmdb = setup.lmdb;
     this.#records = new SealedRecords(setup.lmdb, setup.onDamage);
     this.#log = log;
     this.#folder = setup.folder;
+    this.#space = setup.space ?? null;
     this.#clock = setup.clock;
     this.#failStop = setup.failStop;
     this.#state = new LayeredState(this.#records);
     this.#durable = milestone.group;
     this.#gathering = new Group(milestone.group + 1);
     this.#lastStamp = milestone.lastStamp;
+    if (unsettled === null) return;
+    this.#state.resumeSettling(unsettled);
+    this.#unsettled = { overlay: unsettled, milestone };
   }
 
-  /** First of all lmdb gets what an earlier process has left in the log. */
+  /** First of all lmdb gets what an earlier process has left in the log, if it has room. */
   static async open(setup: EmbeddedStoreSetup): Promise<EmbeddedStore> {
-    const { log, milestone } = await recoverWal(setup);
-    return new EmbeddedStore(setup, log, milestone);
+    return new EmbeddedStore(setup, await recoverWal(setup));
   }
 
   async read<T>(body: (view: View) => T): Promise<T> {
@@ -155,11 +166,18 @@ export class EmbeddedStore implements Store {
         const ran = this.#run(body, tx);
         const bytes = ran.isRefused ? 0 : bytesOf(tx);
         const takesRoom = !ran.isRefused && (bytes > 0 || tx.tookStamp);
+        const growth =
+          takesRoom && this.#space?.mayGrow === false ? growthOf(tx.writes, this.#state) : 0;
+        if (growth > 0 && this.#space?.admits(growth) === false) {
+          if (await this.#space.hasSpaceAgain()) continue;
+          throw fullError();
+        }
         if (takesRoom && !this.#log.fits(this.#gathering.bytes + bytes)) {
           tx.discard();
           await this.#makeRoom(bytes);
           continue;
         }
+        if (growth !== 0) this.#space?.spend(growth);
         if (!ran.isRefused && this.#apply(tx)) await this.#whenWritten(this.#gathering);
         else if (ran.newest > this.#durable) await this.#whenSeen(ran.newest);
         return resultOf(ran);
@@ -314,14 +332,16 @@ export class EmbeddedStore implements Store {
       this.#unsettled = null;
       if (this.#refusal === null) await this.#prepareSettling();
       const steps = this.#refusal === null ? SHORT_STEPS : LONG_STEPS;
-      await settle(this.#lmdb, this.#records, overlay, milestone, steps, this.#isReplaced);
-      this.#state.endSettling();
-    } catch (error) {
-      if (await isMerelyFull(this.#lmdb, this.#folder, error)) {
-        this.#unsettled = { overlay, milestone };
+      const place = { lmdb: this.#lmdb, folder: this.#folder, space: this.#space };
+      const records = this.#records;
+      if (await settleIfRoom(place, records, overlay, milestone, steps, this.#isReplaced)) {
+        this.#state.endSettling();
+        await this.#space?.look();
       } else {
-        this.#fail(error);
+        this.#unsettled = { overlay, milestone };
       }
+    } catch (error) {
+      this.#fail(error);
     }
   }
 
@@ -366,10 +386,9 @@ export class EmbeddedStore implements Store {
 
   async #makeRoomFor(bytes: number): Promise<void> {
     const wanted = this.#gathering.bytes + bytes;
-    if (this.#log.mayGrowFor(wanted)) {
-      await this.#growLog(wanted);
-      return;
-    }
+    if (this.#log.mayGrowFor(wanted) && (await this.#growLog(wanted))) return;
+    // The other file is of no use to what does not fit into an empty one.
+    if (this.#log.isEmpty && this.#gathering.bytes === 0) throw fullError();
     if (this.#unsettled !== null) {
       const { overlay, milestone } = this.#unsettled;
       this.#settling = this.#settle(overlay, milestone);
@@ -377,16 +396,23 @@ export class EmbeddedStore implements Store {
     this.#hurry();
     await this.#settling;
     if (this.#failed) throw this.#refusal;
-    if (this.#unsettled !== null) throw fullError(null);
+    if (this.#unsettled !== null) throw fullError();
     this.#isTurnWanted = true;
     await this.#whenWritten(this.#gathering);
   }
 
-  async #growLog(bytes: number): Promise<void> {
+  /** False if the disk has no space for it, or none for lmdb to get it all later. */
+  async #growLog(bytes: number): Promise<boolean> {
     try {
+      const logBytes = this.#log.capacityFor(bytes);
+      if ((await this.#space?.mayGrowLog(logBytes)) === false) return false;
       await this.#log.growFor(bytes);
+      return true;
     } catch (error) {
-      if (await isDiskFull(error, this.#folder)) throw fullError(error);
+      if (await isDiskFull(error, this.#folder)) {
+        this.#space?.noteFull();
+        return false;
+      }
       this.#fail(error);
       throw this.#refusal;
     }
@@ -419,8 +445,4 @@ function bytesOf(tx: BodyTransaction): number {
   let bytes = 0;
   for (const { key, value } of tx.writes) bytes += bytesOfRecord(key, value);
   return bytes;
-}
-
-function fullError(cause: unknown): StoreError {
-  return new StoreError("full", "no space is left where the data folder is", { cause });
 }

@@ -1,6 +1,7 @@
 import { PAGE_BYTES } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { StoreError } from "../../store/store.ts";
+import type { LogEnd } from "./log.ts";
 import { decodeGroup, type LoggedGroup, type LogSecret, numberAt } from "./log-groups.ts";
 import { decodeWalHeader, WAL_HEADER_BYTES, type WalHeader } from "./wal-header.ts";
 
@@ -35,6 +36,8 @@ export interface WalFindings {
   /** The highest group number that was found or noted. */
   readonly lastNumber: number;
   readonly headers: readonly (WalHeader | null)[];
+  /** Where the last of the groups ends; null if there are none. */
+  readonly end: LogEnd | null;
 }
 
 /** Acknowledged writes are missing in the write-ahead log. */
@@ -55,7 +58,9 @@ export function checkWal(
   files: readonly FoundWalFile[],
 ): WalFindings {
   if (note === null) {
-    return { groups: [], losses: [], tornGroup: null, lastNumber: through, headers: [null, null] };
+    const headers = [null, null];
+    const nothing = { groups: [], losses: [], tornGroup: null, end: null };
+    return { ...nothing, lastNumber: through, headers };
   }
   const headers = files.map(({ bytes }) => bytes && decodeWalHeader(secret, bytes));
   const losses = files.flatMap((file, at) => {
@@ -81,7 +86,14 @@ export function checkWal(
     );
   }
   const isTorn = losses.length === 0 && rows.some(({ torn }) => torn === last + 1);
-  return { groups, losses, tornGroup: isTorn ? last + 1 : null, lastNumber, headers };
+  const end = groups.length === 0 ? null : endOf(rows, last);
+  return { groups, losses, tornGroup: isTorn ? last + 1 : null, lastNumber, headers, end };
+}
+
+/** Where the group with this number ends, which is the last of one of the files. */
+function endOf(rows: readonly Row[], last: number): LogEnd | null {
+  const file = rows.findIndex(({ groups }) => groups.at(-1)?.number === last);
+  return file < 0 ? null : { file: file === 0 ? 0 : 1, position: rows[file]?.end ?? 0 };
 }
 
 const NO_BYTES: Bytes = Buffer.alloc(0);
@@ -114,6 +126,8 @@ function problemOfPair(
 
 interface Row {
   readonly groups: readonly LoggedGroup[];
+  /** Where they end. */
+  readonly end: number;
   /** The group that was begun behind them and is not whole. */
   readonly torn: number | null;
   /** The highest number of a whole group that lies behind them; 0 if there is none. */
@@ -135,7 +149,8 @@ function rowOfGroups(secret: LogSecret, bytes: Bytes): Row {
     last = group.number;
     at += group.bytesOnDisk;
   }
-  return { groups, torn: numberAt(secret, bytes, at), lastBehind: lastBehind(secret, bytes, at) };
+  const torn = numberAt(secret, bytes, at);
+  return { groups, end: at, torn, lastBehind: lastBehind(secret, bytes, at) };
 }
 
 /**

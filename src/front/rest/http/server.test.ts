@@ -214,6 +214,22 @@ test("/healthz answers before everything else, and tells when the process cannot
   assert.equal((await client.send(health).answer()).status, 503);
 });
 
+test("on a full disk /healthz is 200 and says so, and 503 for who asks about writes", async (t) => {
+  let full = false;
+  const running = await listen(t, () => assert.fail("was asked"), {
+    options: { isFull: () => full },
+  });
+  const client = running.connect();
+  const health = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+  const forWrites = health.replace("z ", "z?for=writes ");
+  assert.equal((await client.send(health).answer()).body, "ok\n");
+  assert.equal((await client.send(forWrites).answer()).status, 200);
+  full = true;
+  const { status, body } = await client.send(health).answer();
+  assert.deepEqual([status, body], [200, "full: reads and deletes only\n"]);
+  assert.equal((await client.send(forWrites).answer()).status, 503);
+});
+
 test("a handler sees the request as it was sent", async (t) => {
   const running = await listen(t, (asked) => {
     assert.equal(asked.method, "PUT");

@@ -36,6 +36,8 @@ export interface ListenerOptions {
   readonly software: string;
   /** Whether the process can serve at all; `/healthz` says so. */
   healthy(): boolean;
+  /** Whether writes that need space are refused because there is none; `/healthz` says so, too. */
+  isFull?(): boolean;
 }
 
 /** A certificate with its key, as PEM or in one PFX file. */
@@ -280,16 +282,21 @@ class HttpListener implements Listener, Sender, ConnectionOwner {
   }
 
   #respond(request: IncomingRequest, isTooMuch: boolean): RestResponse | Promise<RestResponse> {
-    if (request.path === "/healthz" && isRead(request.method)) return this.#health();
+    if (request.path === "/healthz" && isRead(request.method)) return this.#health(request.target);
     request.read();
     if (isTooMuch) throw new Fault("ServerBusy");
     return this.#options.service.handle(request);
   }
 
-  #health(): RestResponse {
-    const well = !this.closing && this.#options.healthy();
+  /** A full disk is no reason to send readers elsewhere: only who asks for writes hears 503 then. */
+  #health(target: string): RestResponse {
     const headers = ["Content-Type", "text/plain", "Cache-Control", "no-store"];
-    return { status: well ? 200 : 503, headers, body: well ? "ok\n" : "not serving\n" };
+    if (this.closing || !this.#options.healthy()) {
+      return { status: 503, headers, body: "not serving\n" };
+    }
+    if (this.#options.isFull?.() !== true) return { status: 200, headers, body: "ok\n" };
+    const isForWrites = target === HEALTH_FOR_WRITES;
+    return { status: isForWrites ? 503 : 200, headers, body: "full: reads and deletes only\n" };
   }
 
   #refusal(error: unknown, request: IncomingRequest): RestResponse {
@@ -326,6 +333,8 @@ class HttpListener implements Listener, Sender, ConnectionOwner {
     );
   }
 }
+
+const HEALTH_FOR_WRITES = "/healthz?for=writes";
 
 function isRead(method: string): boolean {
   return method === "GET" || method === "HEAD";

@@ -1,0 +1,18 @@
+import { PASSING_SPACES, type Space } from "../../base/keys.ts";
+import type { State, Write } from "../body-view.ts";
+import { bytesOfRecord } from "./log-groups.ts";
+
+/**
+ * How many bytes of lasting records a state has more once these are written to it; below 0 if it has
+ * less. What a delete or a lease comes to is found out by this, whoever asks for it.
+ */
+export function growthOf(writes: readonly Write[], state: State): number {
+  let growth = 0;
+  for (const { name, key, value, isTail } of writes) {
+    if (PASSING_SPACES.has(key[0] as Space)) continue;
+    if (value !== null) growth += isTail ? value.length : bytesOfRecord(key, value);
+    const before = isTail ? undefined : state.get(key, name);
+    if (before !== undefined) growth -= bytesOfRecord(key, before);
+  }
+  return growth;
+}

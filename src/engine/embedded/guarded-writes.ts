@@ -1,0 +1,35 @@
+import type { Body } from "../../base/bytes.ts";
+import {
+  type Extents,
+  type ExtentWrites,
+  type Look,
+  NO_LOOK,
+  type Written,
+} from "../../store/extents.ts";
+import { isFullError } from "../../store/store.ts";
+import { fullError } from "./disk-full.ts";
+import type { DiskSpace } from "./disk-space.ts";
+
+/**
+ * Writes of clients to extents. While the reserve is not whole they are refused at once: they would
+ * take the space that it needs, and their records would be refused anyway.
+ */
+export class GuardedWrites implements ExtentWrites {
+  readonly #extents: Extents;
+  readonly #space: DiskSpace;
+
+  constructor(extents: Extents, space: DiskSpace) {
+    this.#extents = extents;
+    this.#space = space;
+  }
+
+  async write(body: Body, look: Look = NO_LOOK): Promise<Written> {
+    if (!this.#space.mayGrow && !(await this.#space.hasSpaceAgain())) throw fullError();
+    try {
+      return await this.#extents.write(body, look);
+    } catch (error) {
+      if (isFullError(error)) this.#space.noteFull();
+      throw error;
+    }
+  }
+}

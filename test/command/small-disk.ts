@@ -1,0 +1,52 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export type FileSystem = "ext4" | "tmpfs";
+
+/** A small file system of its own, which can be filled without harm to anybody. */
+export class SmallDisk {
+  readonly folder: string;
+  readonly #scratch: string;
+
+  private constructor(scratch: string, folder: string) {
+    this.#scratch = scratch;
+    this.folder = folder;
+  }
+
+  /** Mounts one; a text that says why if that is not possible here. */
+  static mount(fileSystem: FileSystem, mib: number): SmallDisk | string {
+    if (process.platform !== "linux" || process.getuid?.() !== 0) {
+      return "a small disk can be mounted by root on Linux only";
+    }
+    const scratch = mkdtempSync(join(tmpdir(), "lazuli-disk-"));
+    const folder = join(scratch, "disk");
+    const image = join(scratch, "image");
+    const steps =
+      fileSystem === "tmpfs"
+        ? [["mount", "-t", "tmpfs", "-o", `size=${mib}m`, "tmpfs", folder]]
+        : [
+            ["truncate", "-s", `${mib}M`, image],
+            ["mkfs.ext4", "-q", "-m", "0", image],
+            ["mount", "-o", "loop", image, folder],
+          ];
+    for (const [command = "", ...args] of [["mkdir", folder], ...steps]) {
+      const done = spawnSync(command, args, { encoding: "utf8" });
+      if (done.status === 0) continue;
+      rmSync(scratch, { recursive: true, force: true });
+      return `${command} does not work here: ${done.error?.message ?? done.stderr.trim()}`;
+    }
+    return new SmallDisk(scratch, folder);
+  }
+
+  get freeBytes(): number {
+    const { bfree, bsize } = statfsSync(this.folder);
+    return bfree * bsize;
+  }
+
+  unmount(): void {
+    spawnSync("umount", ["-l", this.folder]);
+    rmSync(this.#scratch, { recursive: true, force: true });
+  }
+}
