@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { AzureNamedKeyCredential, TableServiceClient, TableClient } from "@azure/data-tables";
+import { AzureNamedKeyCredential, TableClient, TableServiceClient } from "@azure/data-tables";
 import { BlobServiceClient, StorageSharedKeyCredential } from "@azure/storage-blob";
 import { ShareServiceClient } from "@azure/storage-file-share";
 import { QueueServiceClient } from "@azure/storage-queue";

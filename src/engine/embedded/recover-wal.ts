@@ -109,8 +109,7 @@ async function settleFound(
   // What is left of lost groups must never count as newer than what comes next.
   if (isLossy(findings)) milestone = { ...milestone, group: lastNumber };
   const isSettled =
-    milestone === before ||
-    (await settleIfRoom(setup, records, overlay, milestone, LONG_STEPS));
+    milestone === before || (await settleIfRoom(setup, records, overlay, milestone, LONG_STEPS));
   if (!isSettled && findings.end !== null && !isLossy(findings)) {
     return { milestone, unsettled: overlay };
   }

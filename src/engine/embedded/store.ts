@@ -22,12 +22,7 @@ import { LOG_BYTES_ENOUGH, type Log } from "./log.ts";
 import { findWalFiles } from "./log-file.ts";
 import { bytesOfRecord } from "./log-groups.ts";
 import type { Overlay } from "./overlay.ts";
-import {
-  type RecoveredWal,
-  type RecoverWal,
-  recoverWal,
-  type WalOptions,
-} from "./recover-wal.ts";
+import { type RecoveredWal, type RecoverWal, recoverWal, type WalOptions } from "./recover-wal.ts";
 import { SealedRecords } from "./sealed-records.ts";
 import {
   isMerelyFull,
