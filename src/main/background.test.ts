@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Background, BUSY_PAUSE_MS, IDLE_PAUSE_MS, type Schedule } from "./background.ts";
+import {
+  Background,
+  BUSY_PAUSE_MS,
+  IDLE_PAUSE_MS,
+  type Schedule,
+  SHORT_PAUSE_MS,
+} from "./background.ts";
 
 /** Holds the one callback that is due next, until the test lets it run. */
 class HandSchedule {
@@ -86,4 +92,18 @@ test("stop waits for the round under way and starts no other", async () => {
   await stopping;
   assert.equal(rounds, 1);
   assert.equal(hand.pauseMs, null);
+});
+
+test("when space becomes short a round comes soon, and others follow at a quick pace until it is not", async () => {
+  const hand = new HandSchedule();
+  const background = new Background([async () => false], hand.schedule, unexpected);
+  background.start();
+  background.spaceIs(true);
+  const pauses = [hand.pauseMs];
+  await hand.run();
+  pauses.push(hand.pauseMs);
+  background.spaceIs(false);
+  await hand.run();
+  pauses.push(hand.pauseMs);
+  assert.deepEqual(pauses, [BUSY_PAUSE_MS, SHORT_PAUSE_MS, IDLE_PAUSE_MS]);
 });
