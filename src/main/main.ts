@@ -18,6 +18,8 @@ const FAILED_EXIT_CODE = 70;
 export async function main(): Promise<void> {
   // Nobody may be listening any more; that is no reason to stop.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  // lmdb prints the stack of every failed commit, and also rejects it: we say in one line what to do.
+  console.error = () => {};
   try {
     await run();
   } catch (error) {

@@ -172,8 +172,7 @@ async function secondsUntilBack(
   const beganMs = performance.now();
   const seconds = () => (performance.now() - beganMs) / 1_000;
   while (seconds() < BACK_SECONDS_MAX) {
-    const isFree =
-      bytes <= EXTENT_BODY_BYTES || disk.freeBytes >= BACK_PART * mib * 1024 * 1024;
+    const isFree = bytes <= EXTENT_BODY_BYTES || disk.freeBytes >= BACK_PART * mib * 1024 * 1024;
     if (isFree && (await upload(container, "again", bytes)) === 201) return seconds();
     // tidy-allow sleep: the server frees space in its own time
     await new Promise((resolve) => setTimeout(resolve, 100));
