@@ -1,5 +1,5 @@
 import type { Bytes } from "../../../base/bytes.ts";
-import { PacedBytes } from "../../../base/fair-queue.ts";
+import { fairQueue, PIECE_BYTES } from "../../../base/fair-queue.ts";
 import type { ResponseBody } from "../http/exchange.ts";
 import { bodyOfPieces } from "../pieces-body.ts";
 
@@ -15,9 +15,8 @@ export class XmlBytes {
   /** Bytes that lie side by side, by the first of them and their length. */
   #run: Bytes | null = null;
   #runLength = 0;
-  /** Added since `next` was asked. */
+  /** Added since the last pause. */
   #added = 0;
-  readonly #paced = new PacedBytes();
 
   add(xml: string): void {
     this.#endRun();
@@ -48,9 +47,9 @@ export class XmlBytes {
 
   /** To be asked behind each item of a list: undefined if the document can go on at once. */
   next(): Promise<void> | undefined {
-    const added = this.#added;
+    if (this.#added < PIECE_BYTES) return undefined;
     this.#added = 0;
-    return this.#paced.next(added);
+    return fairQueue.next();
   }
 
   done(): ResponseBody {
