@@ -1,5 +1,6 @@
 import { alignedBytes } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
+import { fairQueue } from "../../base/fair-queue.ts";
 import { copyLent, type Lender, type Loan, lendTogether } from "../../base/loan.ts";
 import { MemoryBudget } from "../../base/memory-budget.ts";
 import { ShrinkingSlabs } from "../../base/shrinking-slabs.ts";
@@ -113,6 +114,8 @@ async function lendChunks(asked: LendChunks): Promise<Loan> {
     const pages = slab.subarray(0, bytesOnDisk(end - first, chunkBytes));
     const position = at.offset + (first / chunkBytes) * STRIDE_BYTES;
     if (!(await file.read(pages, position, isDirect))) throw damaged(asked, first);
+    // Threads read faster than one checks: much that was read may be there at the same time.
+    await fairQueue.next();
     const parts: Bytes[] = [];
     for (let stride = 0; stride < strides; stride++) {
       const start = first + stride * chunkBytes;

@@ -54,13 +54,13 @@ export interface Message {
   /** To where the next one begins, or its bulk. */
   readonly bytes: Bytes;
   readonly bulk: Bulk | null;
+  /** Of a large message, all of which was gone through; null for one that is not signed, or small. */
+  readonly signature: SignatureCheck | null;
 }
 
 /** The bytes of a large WRITE, which were taken as they came. */
 export interface Bulk {
   readonly taken: Promise<Taken>;
-  /** Null if the message is not signed. */
-  readonly signature: SignatureCheck | null;
 }
 
 /** What the related requests of a compound hand on to each other. */

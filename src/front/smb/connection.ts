@@ -55,6 +55,11 @@ export class Connection {
   readonly wire: Wire;
   readonly credits = new CreditWindow();
   readonly sessions = new Map<number, Session>();
+  /**
+   * Set while a large frame is decrypted and checked in slices. Those behind it wait, so that requests
+   * begin in the order in which they came.
+   */
+  opening: Promise<unknown> | null = null;
   readonly #pending = new Set<Pending>();
   #negotiated: Negotiated | null = null;
   #gone: AbortController | null = null;

@@ -1,4 +1,5 @@
 import type { Bytes } from "../../base/bytes.ts";
+import { atOnce, fairQueue, inSlices, type Steps } from "../../base/fair-queue.ts";
 import { Fault } from "../../base/fault.ts";
 import { copyLent, type Loan, lengthOf } from "../../base/loan.ts";
 import type { Share } from "../send-budget.ts";
@@ -13,8 +14,9 @@ import { COMMANDS } from "./dispatch.ts";
 import { DropConnection } from "./drop-connection.ts";
 import { statusOfFault } from "./fault-status.ts";
 import { giveFrameBack, newMessage } from "./frame-memory.ts";
+import { SLICED_BYTES_MIN } from "./limits.ts";
 import { type NtStatus, STATUS, StatusError } from "./nt-status.ts";
-import { sealFrame } from "./seal-frame.ts";
+import { sealFrameInSteps } from "./seal-frame.ts";
 import type { Session } from "./session.ts";
 
 const NOTHING: Loan = { parts: [], isScratch: true, giveBack() {} };
@@ -30,6 +32,19 @@ interface Asked {
   isSigned: boolean;
 }
 
+/** Answers of one frame. */
+interface Ready {
+  readonly answers: readonly Bytes[];
+  /** Whose key each of them is signed with; null for none. */
+  readonly signers: readonly (Session | null)[];
+  /** What follows the last of them. */
+  readonly lent: Loan;
+  /** The memory that they take until they are sent. */
+  readonly shares: readonly Share[];
+}
+
+const SIGNED_BY_SERVER = { server: true, cancel: false };
+
 /** The requests of one frame and their answers: in order, and in as few frames as possible. */
 export class Exchange {
   readonly #connection: Connection;
@@ -43,6 +58,8 @@ export class Exchange {
   #lent: Loan = NOTHING;
   /** The memory of the answers that are not sent yet. */
   #shares: Share[] = [];
+  /** Large frames that are made ready in slices. */
+  readonly #sending: Promise<void>[] = [];
 
   constructor(connection: Connection, messages: readonly Message[], sealedBy: Session | null) {
     this.#connection = connection;
@@ -60,6 +77,7 @@ export class Exchange {
       this.#flush();
     } finally {
       for (const share of this.#shares) share.release();
+      if (this.#sending.length > 0) await Promise.all(this.#sending);
     }
   }
 
@@ -195,7 +213,7 @@ export class Exchange {
   #push(asked: Asked, answer: Answer, asyncId: number | null, credits: number): void {
     const session = answer.session ?? asked.session;
     const isSigned = this.#sealedBy === null && this.#signs(asked, answer, session);
-    const bytes = this.#gather(answer, isSigned);
+    const bytes = this.#gather(answer);
     writeAnswerHeader(bytes, asked.message.bytes, {
       status: answer.status,
       credits,
@@ -211,10 +229,10 @@ export class Exchange {
     answer.onSent?.(bytes);
   }
 
-  /** What is signed, or chained to others, is put together; what is lent goes out as it lies there. */
-  #gather({ body, lent }: Answer, isSigned: boolean): Bytes {
+  /** What is chained to others is put together; what is lent goes out as it lies there. */
+  #gather({ body, lent }: Answer): Bytes {
     if (lent === null) return gathered(body, []);
-    if (this.#messages.length > 1 || isSigned) {
+    if (this.#messages.length > 1) {
       const bytes = gathered(body, lent.parts);
       lent.giveBack();
       return bytes;
@@ -228,15 +246,44 @@ export class Exchange {
     return asked.isSigned || answer.session !== null;
   }
 
+  /** Sends the answers that are ready: at once, or, if they are long, in slices and soon. */
   #flush(): void {
     if (this.#answers.length === 0) return;
-    const parts = this.#answers.map((answer, index) => this.#finish(answer, index));
+    const [answers, signers, lent, shares] = [
+      this.#answers,
+      this.#signers,
+      this.#lent,
+      this.#shares,
+    ];
+    const ready = { answers, signers, lent, shares };
     this.#answers = [];
     this.#signers = [];
-    const lent = this.#lent;
-    const shares = this.#shares;
     this.#lent = NOTHING;
     this.#shares = [];
+    const bytes = lengthOf(ready.answers) + lengthOf(ready.lent.parts);
+    const frame = this.#protect(ready);
+    if (bytes < SLICED_BYTES_MIN) this.#connection.wire.send(atOnce(frame));
+    else this.#sending.push(this.#sendInSlices(frame));
+  }
+
+  async #sendInSlices(frame: Steps<Loan>): Promise<void> {
+    await fairQueue.next();
+    const made = await inSlices(frame);
+    // The system copies what it sends, which takes its time, too.
+    await fairQueue.next();
+    this.#connection.wire.send(made);
+  }
+
+  *#protect({ answers, signers, lent, shares }: Ready): Steps<Loan> {
+    const parts: Bytes[] = [];
+    for (const [index, answer] of answers.entries()) {
+      const isLast = index === answers.length - 1;
+      const chained = isLast ? answer : chainedOn(answer);
+      const signer = signers[index]?.signer ?? null;
+      const rest = isLast ? lent.parts : [];
+      if (signer !== null) yield* signer.signInSteps(chained, rest, SIGNED_BY_SERVER);
+      parts.push(chained);
+    }
     const giveBack = () => {
       for (const part of parts) giveFrameBack(part);
       lent.giveBack();
@@ -244,23 +291,20 @@ export class Exchange {
     };
     const { isScratch } = lent;
     const frame = { parts: [...parts, ...lent.parts], isScratch, giveBack };
-    const { wire } = this.#connection;
-    wire.send(this.#sealedBy === null ? frame : sealFrame(this.#sealedBy, frame));
-  }
-
-  /** Chained to the next answer, padded up to it, and signed with all of that. */
-  #finish(answer: Bytes, index: number): Bytes {
-    const isLast = index === this.#answers.length - 1;
-    const padded = isLast ? answer : withPadding(answer);
-    if (!isLast) writeNext(padded, padded.length);
-    this.#signers[index]?.signer?.sign(padded, { server: true, cancel: false });
-    return padded;
+    return this.#sealedBy === null ? frame : yield* sealFrameInSteps(this.#sealedBy, frame);
   }
 }
 
-function isSignedBy(signer: Signer, { bytes, bulk }: Message): boolean {
-  if (bulk === null) return signer.isSigned(bytes, { server: false, cancel: false });
-  return bulk.signature?.isRight() ?? false;
+/** Padded up to the next answer, and chained to it. */
+function chainedOn(answer: Bytes): Bytes {
+  const padded = withPadding(answer);
+  writeNext(padded, padded.length);
+  return padded;
+}
+
+function isSignedBy(signer: Signer, { bytes, bulk, signature }: Message): boolean {
+  if (signature !== null) return signature.isRight();
+  return bulk === null && signer.isSigned(bytes, { server: false, cancel: false });
 }
 
 function gathered(body: readonly Bytes[], lent: readonly Bytes[]): Bytes {

@@ -43,7 +43,7 @@ export class IncomingWrite implements LargeFrame {
     this.#taken = takeToWrite(connection.server.options.files, this.#body);
     // Perhaps nobody waits for it; and what is still to come is not wanted any more.
     this.#taken.catch((error) => this.#body.stop(error));
-    this.message = { header, bytes: head, bulk: { taken: this.#taken, signature } };
+    this.message = { header, bytes: head, bulk: { taken: this.#taken }, signature };
   }
 
   /**
@@ -83,7 +83,7 @@ export class IncomingWrite implements LargeFrame {
   }
 
   #push(data: Bytes): void {
-    this.message.bulk?.signature?.update(data);
+    this.message.signature?.update(data);
     const wait = this.#body.push(data);
     if (wait !== undefined) this.#onWait(wait.then(() => this.#free(data)));
     else this.#free(data);

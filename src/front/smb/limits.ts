@@ -34,6 +34,10 @@ export interface SmbLimits extends TableLimits {
 /** What a client may read, write or query at once. Dialect 2.0.2 has no more than one credit for it. */
 export const TRANSFER_BYTES_MAX = 8 * MIB;
 export const TRANSFER_BYTES_MAX_202 = 64 * KIB;
+/** AES-CCM takes a message at one go (2 ms for each of these), so its messages are smaller. */
+export const TRANSFER_BYTES_MAX_CCM = MIB;
+/** Beyond this, a frame is encrypted, decrypted, signed and checked in slices. */
+export const SLICED_BYTES_MIN = 256 * KIB;
 /** What one credit pays for. */
 export const CREDIT_BYTES = 64 * KIB;
 /** What is remembered of the changes in a directory between two questions. */

@@ -1,7 +1,8 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { Bytes } from "../../base/bytes.ts";
+import { fairQueue } from "../../base/fair-queue.ts";
 import { KIB } from "../../base/limits.ts";
-import { type Loan, lengthOf } from "../../base/loan.ts";
+import { givenAway, type Loan, lengthOf } from "../../base/loan.ts";
 import { MemoryBudget } from "../../base/memory-budget.ts";
 import { ConnectionTable, type Counted } from "../connection-table.ts";
 import { Pace, type Transfer } from "../pace.ts";
@@ -15,6 +16,7 @@ import { FrameReader } from "./frame-reader.ts";
 import { IncomingWrite } from "./incoming-write.ts";
 import { receiveFrame, receiveWrite } from "./receive.ts";
 import { restoreHandles } from "./restore-handles.ts";
+import { SendQueue } from "./send-queue.ts";
 import { SmbServer, type SmbServerOptions } from "./smb-server.ts";
 
 export interface SmbListenerOptions extends SmbServerOptions {
@@ -36,6 +38,8 @@ const PREFIX_BYTES = 4;
 const GATHERED_BYTES_MAX = 4 * KIB;
 /** What is read at once: several times what Node reads, and little enough for a processor's cache. */
 const READ_BYTES = 256 * KIB;
+/** From this size on, what is read at once counts as work that others have to wait for. */
+const PACED_BYTES_MIN = 16 * KIB;
 
 const memory = new ReadMemory({ shared: READ_BYTES, own: READ_BYTES, owners: 0 });
 
@@ -119,8 +123,9 @@ class Line implements Wire, Counted, Transfer {
   readonly #server: SmbServer;
   readonly #socket: Socket;
   readonly #connection: Connection;
+  readonly #unsent: SendQueue;
   readonly #frames: FrameReader<IncomingWrite>;
-  /** Parts that have come and not been taken yet. */
+  /** Parts that have come and not been taken yet, and slices that are waited for. */
   #waiting = 0;
   /** Those of the present chunk. */
   #held: Promise<unknown> | null = null;
@@ -146,6 +151,7 @@ class Line implements Wire, Counted, Transfer {
       mayHold: () => this.#frames.large !== null,
     });
     this.#socket = socket;
+    this.#unsent = new SendQueue(socket, () => this.#regulate());
     this.remoteAddress = socket.remoteAddress ?? "";
     socket.on("drain", () => this.#regulate());
     // What went wrong does not matter here: "close" follows.
@@ -170,16 +176,10 @@ class Line implements Wire, Counted, Transfer {
       let at = PREFIX_BYTES;
       for (const part of parts) at += part.copy(start, at);
       frame.giveBack();
-      this.#socket.write(start);
+      this.#unsent.send(givenAway([start]));
       return;
     }
-    this.#socket.cork();
-    this.#socket.write(start);
-    const last = parts.length - 1;
-    for (let index = 0; index < last; index++) this.#socket.write(parts[index] as Bytes);
-    // Called, too, when the socket is gone, and the system has let go of them.
-    this.#socket.write(parts[last] as Bytes, () => frame.giveBack());
-    this.#socket.uncork();
+    this.#unsent.send({ ...frame, parts: [start, ...parts] });
   }
 
   drop(): void {
@@ -197,7 +197,7 @@ class Line implements Wire, Counted, Transfer {
   }
 
   get waiting(): boolean {
-    return this.#socket.writableLength > 0;
+    return this.#socket.writableLength + this.#unsent.bytes > 0;
   }
 
   get moved(): number {
@@ -226,8 +226,15 @@ class Line implements Wire, Counted, Transfer {
     } catch (error) {
       this.#fail(error);
     }
+    if (chunk.length >= PACED_BYTES_MIN) this.#pace();
     this.#regulate();
     return this.#held;
+  }
+
+  /** What is received costs time, too: when a slice is spent, the rest waits in the system. */
+  #pace(): void {
+    const next = fairQueue.next();
+    if (next !== undefined) void this.#pauseUntil(next);
   }
 
   async #run(frame: Bytes | IncomingWrite): Promise<void> {
@@ -259,17 +266,21 @@ class Line implements Wire, Counted, Transfer {
     return bytes <= (this.#connection.isTrusted ? frameBytesMax : strangerFrameBytesMax);
   }
 
-  async #waitFor(taken: Promise<void>): Promise<void> {
+  #waitFor(taken: Promise<void>): Promise<void> {
     this.#held = this.#held === null ? taken : Promise.all([this.#held, taken]);
+    return this.#pauseUntil(taken);
+  }
+
+  async #pauseUntil(done: Promise<void>): Promise<void> {
     this.#waiting++;
-    await taken;
+    await done;
     this.#waiting--;
     this.#regulate();
   }
 
   /** Stops reading while too much is under way, in either direction. */
   #regulate(): void {
-    const held = this.#runningBytes + this.#socket.writableLength;
+    const held = this.#runningBytes + this.#socket.writableLength + this.#unsent.bytes;
     const isEnough = this.#waiting > 0 || held > this.#server.options.limits.heldBytesMax;
     if (isEnough) this.#socket.pause();
     else if (this.#socket.isPaused()) this.#socket.resume();

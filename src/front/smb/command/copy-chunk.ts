@@ -1,4 +1,5 @@
 import type { Bytes } from "../../../base/bytes.ts";
+import { fairQueue } from "../../../base/fair-queue.ts";
 import { MIB } from "../../../base/limits.ts";
 import { keepLoan } from "../../../base/loan.ts";
 import { readOpenFile } from "../../../service/file/read-open-file.ts";
@@ -47,7 +48,10 @@ export async function copyChunks(call: Call, request: IoctlRequest): Promise<Ans
     return answered(STATUS.INVALID_PARAMETER, [writeIoctl(request, limits)]);
   }
   let copied = 0;
-  for (const chunk of chunks) copied += await copyChunk(call, source, target, chunk);
+  for (const chunk of chunks) {
+    await fairQueue.next();
+    copied += await copyChunk(call, source, target, chunk);
+  }
   return success(writeIoctl(request, writeCopied(chunks.length, 0, copied)));
 }
 

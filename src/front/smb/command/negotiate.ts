@@ -18,10 +18,10 @@ import {
   writeNegotiate,
 } from "../codec/negotiate.ts";
 import type { Connection, Negotiated } from "../connection.ts";
-import { CIPHER, type CipherId, isCipher } from "../crypto/cipher.ts";
+import { CIPHER, type CipherId, isCcm, isCipher } from "../crypto/cipher.ts";
 import { SIGNING, type SigningAlgorithm } from "../crypto/signer.ts";
 import { DropConnection } from "../drop-connection.ts";
-import { TRANSFER_BYTES_MAX, TRANSFER_BYTES_MAX_202 } from "../limits.ts";
+import { TRANSFER_BYTES_MAX, TRANSFER_BYTES_MAX_202, TRANSFER_BYTES_MAX_CCM } from "../limits.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import { hashOn, signingOf } from "../session.ts";
 import type { SmbServer } from "../smb-server.ts";
@@ -85,9 +85,14 @@ function agree(server: SmbServer, dialect: Dialect, request: NegotiateRequest): 
       (offersCipher ? CAPABILITY.encryption : 0),
     serverSecurityMode:
       SECURITY_MODE.signingEnabled | (signingRequired ? SECURITY_MODE.signingRequired : 0),
-    transferBytesMax: isOldest ? TRANSFER_BYTES_MAX_202 : TRANSFER_BYTES_MAX,
+    transferBytesMax: transferBytesMax(dialect, cipher),
     preauthHash: NO_HASH,
   };
+}
+
+function transferBytesMax(dialect: Dialect, cipher: CipherId | null): number {
+  if (dialect === DIALECT.smb202) return TRANSFER_BYTES_MAX_202;
+  return cipher !== null && isCcm(cipher) ? TRANSFER_BYTES_MAX_CCM : TRANSFER_BYTES_MAX;
 }
 
 function chooseCipher(dialect: Dialect, request: NegotiateRequest): CipherId | null {

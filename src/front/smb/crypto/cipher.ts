@@ -8,6 +8,7 @@ import {
   randomBytes,
 } from "node:crypto";
 import type { Bytes } from "../../../base/bytes.ts";
+import { atOnce, type Steps } from "../../../base/fair-queue.ts";
 import { freeMemory } from "../../../base/free-memory.ts";
 import { KIB } from "../../../base/limits.ts";
 import { copyLent, givenAway, keepLoan, type Loan } from "../../../base/loan.ts";
@@ -32,13 +33,20 @@ const KINDS: Readonly<Record<CipherId, CipherKind>> = {
 };
 
 export const TAG_BYTES = 16;
-/** Steps of this size stay in the processor's cache. */
+/** Steps of this size stay in the processor's cache, and take less than 0.1 ms. */
 const STEP_BYTES = 128 * KIB;
+/** What is not encrypted in place comes out in buffers of this size. */
+const NEW_TEXT_BYTES = 512 * KIB;
 /** Below this, new memory costs less than a copy. */
 const IN_PLACE_BYTES_MIN = 32 * KIB;
 
 export function isCipher(id: number): id is CipherId {
   return id in KINDS;
+}
+
+/** CCM has to know all there is before it begins; Node takes it at one go. */
+export function isCcm(id: CipherId): boolean {
+  return KINDS[id].ccm !== null;
 }
 
 export function cipherKeyBytes(id: CipherId): 16 | 32 {
@@ -74,21 +82,30 @@ export class Sealer {
   }
 
   /** The text lies where the parts were, if it may. */
-  seal(nonce: Bytes, aad: Bytes, { parts, isScratch }: Loan): Sealed {
+  seal(nonce: Bytes, aad: Bytes, plain: Loan): Sealed {
+    return atOnce(this.sealInSteps(nonce, aad, plain));
+  }
+
+  *sealInSteps(nonce: Bytes, aad: Bytes, { parts, isScratch }: Loan): Steps<Sealed> {
     const { ccm, gcm } = this.#kind;
-    if (gcm === null) return this.#sealAtOnce(ccm as CipherCCMTypes, nonce, aad, whole(parts));
+    if (gcm === null) return this.#sealWhole(ccm as CipherCCMTypes, nonce, aad, whole(parts));
     const cipher = createCipheriv(gcm, this.#key, nonce).setAAD(aad);
     const text: Bytes[] = [];
     for (const part of parts) {
-      const isInPlace = isScratch && part.length >= IN_PLACE_BYTES_MIN;
-      text.push(isInPlace ? updateInPlace(cipher, part) : cipher.update(part));
+      if (isScratch && part.length >= IN_PLACE_BYTES_MIN) {
+        text.push(yield* updateInPlace(cipher, part));
+        continue;
+      }
+      for (let at = 0; at < part.length; at += NEW_TEXT_BYTES) {
+        if (at > 0) yield;
+        text.push(cipher.update(part.subarray(at, at + NEW_TEXT_BYTES)));
+      }
     }
     cipher.final();
     return { text, tag: cipher.getAuthTag() };
   }
 
-  /** CCM has to know all there is before it begins. */
-  #sealAtOnce(kind: CipherCCMTypes, nonce: Bytes, aad: Bytes, plain: Bytes): Sealed {
+  #sealWhole(kind: CipherCCMTypes, nonce: Bytes, aad: Bytes, plain: Bytes): Sealed {
     const cipher = createCipheriv(kind, this.#key, nonce, { authTagLength: TAG_BYTES });
     const text = cipher.setAAD(aad, { plaintextLength: plain.length }).update(plain);
     cipher.final();
@@ -111,14 +128,18 @@ export class Opener {
    * comes out may lie where `text` was.
    */
   open(nonce: Bytes, aad: Bytes, text: Bytes, tag: Bytes): Bytes | null {
+    return atOnce(this.openInSteps(nonce, aad, text, tag));
+  }
+
+  *openInSteps(nonce: Bytes, aad: Bytes, text: Bytes, tag: Bytes): Steps<Bytes | null> {
     const opening = this.begin(nonce, aad, tag);
-    if (opening === null) return this.#openAtOnce(nonce, aad, text, tag);
+    if (opening === null) return this.#openWhole(nonce, aad, text, tag);
     const isInPlace = text.length >= IN_PLACE_BYTES_MIN;
-    const plain = isInPlace ? updateInPlace(opening, text) : opening.update(text);
+    const plain = isInPlace ? yield* updateInPlace(opening, text) : opening.update(text);
     return opening.isGenuine() ? plain : null;
   }
 
-  /** For a text that comes bit by bit. Null with CCM, which has to know all there is before it begins. */
+  /** For a text that comes bit by bit. Null with CCM, which takes it at one go. */
   begin(nonce: Bytes, aad: Bytes, tag: Bytes): Opening | null {
     const { gcm, nonceBytes } = this.#kind;
     if (gcm === null) return null;
@@ -127,7 +148,7 @@ export class Opener {
     return new Opening(decipher.setAuthTag(tag).setAAD(aad));
   }
 
-  #openAtOnce(nonce: Bytes, aad: Bytes, text: Bytes, tag: Bytes): Bytes | null {
+  #openWhole(nonce: Bytes, aad: Bytes, text: Bytes, tag: Bytes): Bytes | null {
     const { ccm, nonceBytes } = this.#kind;
     const used = nonce.subarray(0, nonceBytes);
     const options = { authTagLength: TAG_BYTES };
@@ -168,8 +189,9 @@ export class Opening {
 }
 
 /** Node makes a new buffer for what comes out: in steps, it is the same memory again and again. */
-function updateInPlace(cipher: Cipher | Opening, bytes: Bytes): Bytes {
+function* updateInPlace(cipher: Cipher | Opening, bytes: Bytes): Steps<Bytes> {
   for (let at = 0; at < bytes.length; at += STEP_BYTES) {
+    if (at > 0) yield;
     const step = cipher.update(bytes.subarray(at, at + STEP_BYTES));
     copyLent([step], bytes.subarray(at));
     freeMemory(step);
