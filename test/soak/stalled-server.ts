@@ -21,7 +21,7 @@ export interface Answer {
 
 /** The real server in a process of its own, which measures the gaps of its event loop. */
 export class StalledServer {
-  readonly ports: Readonly<Record<"blob" | "queue" | "table" | "file", number>>;
+  readonly ports: Readonly<Record<"blob" | "queue" | "table" | "file" | "smb", number>>;
   readonly #process: LazuliProcess;
   readonly #gapsPort: number;
   readonly #folder: string;
@@ -50,6 +50,7 @@ export class StalledServer {
       queue: await portOf("Queue"),
       table: await portOf("Table"),
       file: await portOf("File"),
+      smb: Number(await lazuli.printed(/^SMB service .*:(\d+)$/m)),
     });
   }
 

@@ -249,29 +249,30 @@ export class Exchange {
   /** Sends the answers that are ready: at once, or, if they are long, in slices and soon. */
   #flush(): void {
     if (this.#answers.length === 0) return;
-    const [answers, signers, lent, shares] = [
-      this.#answers,
-      this.#signers,
-      this.#lent,
-      this.#shares,
-    ];
-    const ready = { answers, signers, lent, shares };
-    this.#answers = [];
-    this.#signers = [];
-    this.#lent = NOTHING;
-    this.#shares = [];
+    const ready = this.#takeReady();
     const bytes = lengthOf(ready.answers) + lengthOf(ready.lent.parts);
     const frame = this.#protect(ready);
     if (bytes < SLICED_BYTES_MIN) this.#connection.wire.send(atOnce(frame));
     else this.#sending.push(this.#sendInSlices(frame));
   }
 
+  #takeReady(): Ready {
+    const ready = {
+      answers: this.#answers,
+      signers: this.#signers,
+      lent: this.#lent,
+      shares: this.#shares,
+    };
+    this.#answers = [];
+    this.#signers = [];
+    this.#lent = NOTHING;
+    this.#shares = [];
+    return ready;
+  }
+
   async #sendInSlices(frame: Steps<Loan>): Promise<void> {
     await fairQueue.next();
-    const made = await inSlices(frame);
-    // The system copies what it sends, which takes its time, too.
-    await fairQueue.next();
-    this.#connection.wire.send(made);
+    this.#connection.wire.send(await inSlices(frame));
   }
 
   *#protect({ answers, signers, lent, shares }: Ready): Steps<Loan> {
