@@ -9,7 +9,7 @@ import { contentOfRecord, nameOfRecord } from "./object-names.ts";
 const RECORDS_AT_ONCE = 256;
 /** Contents that several records refer to are read once, as far as this many can be remembered. */
 const CONTENTS_REMEMBERED_MAX = 1_000_000;
-const FIRST_KEY = Buffer.from([0]);
+const FIRST_KEY = Buffer.from([0x01]);
 const BEHIND_ALL = Buffer.from([0xff]);
 
 export interface Progress {
@@ -41,11 +41,9 @@ export class Verifier {
 
   /** How far it is, again and again until it is done. */
   async *run(): AsyncGenerator<Progress> {
-    for (let from: Bytes = FIRST_KEY; ; ) {
-      const start = from;
-      const options = { limit: RECORDS_AT_ONCE, sparesDamaged: true };
-      const entries = await this.#store.read((view) => view.range(start, BEHIND_ALL, options));
-      for (const entry of entries) {
+    for (let from: Bytes | null = FIRST_KEY; from !== null; ) {
+      const entries: readonly Entry[] | null = await this.#readRecords(from);
+      for (const entry of entries ?? []) {
         this.#records++;
         this.#bytes += entry.key.length + entry.value.length;
         const before = this.#bytes;
@@ -53,9 +51,19 @@ export class Verifier {
         if (this.#bytes > before) yield { records: this.#records, bytes: this.#bytes };
       }
       yield { records: this.#records, bytes: this.#bytes };
-      const last = entries.at(-1);
-      if (last === undefined || entries.length < RECORDS_AT_ONCE) return;
-      from = keyBehind(last.key);
+      from = nextKey(entries);
+    }
+  }
+
+  /** Null if the database cannot be read there. */
+  async #readRecords(from: Bytes): Promise<readonly Entry[] | null> {
+    const options = { limit: RECORDS_AT_ONCE, sparesDamaged: true };
+    try {
+      return await this.#store.read((view) => view.range(from, BEHIND_ALL, options));
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#onDamage("the database itself, and what follows is not read", error.message);
+      return null;
     }
   }
 
@@ -65,7 +73,7 @@ export class Verifier {
     try {
       await this.#read(key);
     } catch (error) {
-      if (!(error instanceof StoreError && error.kind === "damaged")) throw error;
+      if (!isDamage(error)) throw error;
       const name = await this.#store.read((view) => nameOfRecord(view, key));
       this.#onDamage(name, error.message);
     }
@@ -95,4 +103,15 @@ export class Verifier {
       reading.close();
     }
   }
+}
+
+/** Null behind the last record, and where the database cannot be read. */
+function nextKey(entries: readonly Entry[] | null): Bytes | null {
+  const last = entries?.at(-1);
+  const isEnd = entries === null || entries.length < RECORDS_AT_ONCE;
+  return last === undefined || isEnd ? null : keyBehind(last.key);
+}
+
+function isDamage(error: unknown): error is StoreError {
+  return error instanceof StoreError && error.kind === "damaged";
 }

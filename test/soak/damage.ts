@@ -64,12 +64,12 @@ async function objects(): Promise<Figure[]> {
   const [records, chunks] = [new Tally(), new Tally()];
   for (let at = 0; at < ROUNDS; at++) {
     for (const [name, flip] of recordFlips(filled, at)) {
-      records.add(name, await isNamed(name, flip));
+      records.add(name, await isTold(name, flip));
     }
     const from = Math.floor((at * filled.large.length) / ROUNDS);
     const found = filled.large.subarray(from, from + 32);
     const name = 'blob "devstoreaccount1/box/large 0"';
-    chunks.add(`byte ${from}`, await isNamed(name, (folder) => flipInExtents(folder, found, 3)));
+    chunks.add(`byte ${from}`, await isTold(name, (folder) => flipInExtents(folder, found, 3)));
   }
   return [
     records.figure("`verify` names the object of a record with a flipped byte"),
@@ -90,13 +90,18 @@ function* recordFlips(
   yield ['file "devstoreaccount1/papers/', (folder) => flipInDatabase(folder, name, 3)];
 }
 
-async function isNamed(name: string, flip: (folder: string) => number): Promise<boolean> {
+async function isTold(name: string, flip: (folder: string) => number): Promise<boolean> {
   const location = join(scratch, "damaged");
   copyData(whole, location);
   try {
     if (flip(location) === 0) throw new Error(`${name} was not found`);
-    const { code, out } = await new LazuliProcess(["verify", "--location", location]).ended();
-    return code === 3 && out.includes(`damaged: ${name}`);
+    const { code, out, err } = await new LazuliProcess(["verify", "--location", location]).ended();
+    // A byte may belong to the tree that leads to records: then the database itself is named.
+    const isNamed =
+      out.includes(`damaged: ${name}`) || out.includes("damaged: the database itself");
+    const isNoticed = code === 3 && isNamed;
+    if (!isNoticed) console.error(`exit code ${code}\n${out}${err}`);
+    return isNoticed;
   } finally {
     rmSync(location, { recursive: true });
   }

@@ -41,7 +41,7 @@ export async function openLmdb(folder: string): Promise<RootDatabase<Bytes, Byte
     return lmdb;
   } catch (error) {
     await lmdb?.close();
-    throw isDamage(error) ? damagedIn(folder, error) : error;
+    throw isLmdbDamage(error) ? damagedIn(folder, error) : error;
   }
 }
 
@@ -89,7 +89,7 @@ function openIn(folder: string): RootDatabase<Bytes, Bytes> {
 }
 
 /** lmdb's own codes for what it finds in a file: from "page not found" to "not an LMDB file". */
-function isDamage(error: unknown): error is Error {
+export function isLmdbDamage(error: unknown): error is Error {
   if (!(error instanceof Error && "code" in error && typeof error.code === "number")) return false;
   return error.code >= -30_797 && error.code <= -30_793;
 }

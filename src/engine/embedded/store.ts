@@ -17,7 +17,7 @@ import { Group } from "./group.ts";
 import { growthOf } from "./growth.ts";
 import { InTime } from "./in-time.ts";
 import { LayeredState } from "./layered-state.ts";
-import { type Lmdb, openLmdb } from "./lmdb.ts";
+import { isLmdbDamage, type Lmdb, openLmdb } from "./lmdb.ts";
 import { LOG_BYTES_ENOUGH, type Log } from "./log.ts";
 import { findWalFiles } from "./log-file.ts";
 import { bytesOfRecord } from "./log-groups.ts";
@@ -223,8 +223,15 @@ export class EmbeddedStore implements Store {
       return { isRefused: false, result, newest: this.#state.newest };
     } catch (refusal) {
       const reason = this.#damageBehind() ?? refusal;
-      return { isRefused: true, reason, newest: this.#state.newest };
+      return { isRefused: true, reason: this.#damageIn(reason), newest: this.#state.newest };
     }
+  }
+
+  /** What lmdb finds wrong in its own pages is damage, too. After that it reads no more in this view. */
+  #damageIn(reason: unknown): unknown {
+    if (!isLmdbDamage(reason)) return reason;
+    this.#lmdb.resetReadTxn();
+    return new StoreError("damaged", `the database is damaged (${reason.message})`);
   }
 
   /** Nobody is told that something is missing because its key is damaged. Null if all is well. */
