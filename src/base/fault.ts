@@ -112,7 +112,6 @@ export const FAULT_CODES = [
   "Md5Mismatch",
   "MediaTypeNotSupported",
   "MessageNotFound",
-  "MessageTooLarge",
   "MetadataTooLarge",
   "MethodNotAllowed",
   "MissingContentLengthHeader",

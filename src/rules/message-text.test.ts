@@ -12,4 +12,4 @@ test("a message has up to 65,536 bytes of UTF-8", () => {
   }
 });
 
-const TOO_LARGE = "MessageTooLarge";
+const TOO_LARGE = "RequestBodyTooLarge";

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isExpired, refuseByReceipt, refuseFirstTurn, refuseLaterTurn } from "./visibility.ts";
+import {
+  isExpired,
+  judgeExpiry,
+  refuseByReceipt,
+  refuseFirstTurn,
+  refuseLaterTurn,
+} from "./visibility.ts";
 
 const NOW = 1_700_000_000_000;
 const LIVING = [{ expiresMs: null }, { expiresMs: NOW + 1 }, { expiresMs: NOW + 604_800_000 }];
@@ -19,6 +25,17 @@ test("only the latest receipt of a message that is there opens it", () => {
   for (const message of [null, ...GONE]) {
     assert.equal(refuseByReceipt(message, true, NOW), "MessageNotFound");
     assert.equal(refuseByReceipt(message, false, NOW), "MessageNotFound");
+  }
+});
+
+test("a message lives for ever, or until a date of four digits", () => {
+  for (const [text, code] of [
+    [null, null],
+    ["9999-12-31T23:59:59Z", null],
+    ["9999-12-31T23:59:59.001Z", "OutOfRangeQueryParameterValue"],
+    ["+010000-01-01T00:00:00Z", "OutOfRangeQueryParameterValue"],
+  ] as const) {
+    assert.equal(judgeExpiry(text === null ? null : Date.parse(text)), code);
   }
 });
 

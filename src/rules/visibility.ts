@@ -7,6 +7,14 @@ export interface Lifetime {
   readonly expiresMs: Instant | null;
 }
 
+/** Expiry times end here: later dates have no four-digit year. */
+const EXPIRES_MS_MAX: Instant = Date.UTC(9999, 11, 31, 23, 59, 59);
+
+/** A message may live for as long as its end has a date. */
+export function judgeExpiry(expiresMs: Instant | null): FaultCode | null {
+  return expiresMs !== null && expiresMs > EXPIRES_MS_MAX ? "OutOfRangeQueryParameterValue" : null;
+}
+
 /** A message is gone from the moment on at which it expires, whether or not it was swept. */
 export function isExpired({ expiresMs }: Lifetime, now: Instant): boolean {
   return expiresMs !== null && now >= expiresMs;

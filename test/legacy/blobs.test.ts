@@ -5,10 +5,10 @@ import { buffer } from "node:stream/consumers";
 import { test } from "node:test";
 import azure from "azure-storage";
 import { forThisFile, startServer } from "../sdk/server.ts";
-import { policyOf, refusedLegacy, told } from "./told.ts";
+import { hostsOf, policyOf, refusedLegacy, statsOf, told } from "./told.ts";
 
 const server = await forThisFile(startServer());
-const blobs = azure.createBlobService(server.account, server.key, server.url);
+const blobs = azure.createBlobService(server.account, server.key, hostsOf(server.url));
 let count = 0;
 
 type Blob = azure.BlobService.BlobResult;
@@ -204,6 +204,6 @@ test("service properties and stats", async () => {
   const found = await told<typeof asked>(blobs, "getServiceProperties");
   assert.deepEqual(found.HourMetrics, HourMetrics);
   assert.equal(found.DefaultServiceVersion, "2018-03-28");
-  const stats = await told<azure.common.models.ServiceStats>(blobs, "getServiceStats");
+  const stats = await statsOf(blobs);
   assert.equal(stats.GeoReplication?.Status, "live");
 });

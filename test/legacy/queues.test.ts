@@ -3,10 +3,10 @@ import { test } from "node:test";
 import azure from "azure-storage";
 import { startQueueServer } from "../sdk/queue-server.ts";
 import { forThisFile } from "../sdk/server.ts";
-import { policyOf, refusedLegacy, told } from "./told.ts";
+import { hostsOf, policyOf, refusedLegacy, statsOf, told } from "./told.ts";
 
 const server = await forThisFile(startQueueServer());
-const queues = azure.createQueueService(server.account, server.key, server.url);
+const queues = azure.createQueueService(server.account, server.key, hostsOf(server.url));
 let count = 0;
 
 type Message = azure.QueueService.QueueMessageResult;
@@ -93,7 +93,7 @@ test("a message hides and expires by the clock, and comes back with its count ra
 
 test("texts are sent in base64 where the client is told so", async () => {
   const name = await makeQueue();
-  const encoded = azure.createQueueService(server.account, server.key, server.url);
+  const encoded = azure.createQueueService(server.account, server.key, hostsOf(server.url));
   encoded.messageEncoder = new azure.QueueMessageEncoder.TextBase64QueueMessageEncoder();
   await told(encoded, "createMessage", name, "plain");
   assert.equal((await told<Message>(encoded, "peekMessage", name)).messageText, "plain");
@@ -134,6 +134,6 @@ test("service properties and stats", async () => {
   await told(queues, "setServiceProperties", { Logging });
   const found = await told<{ Logging: object }>(queues, "getServiceProperties");
   assert.deepEqual(found.Logging, Logging);
-  const stats = await told<azure.common.models.ServiceStats>(queues, "getServiceStats");
+  const stats = await statsOf(queues);
   assert.equal(stats.GeoReplication?.Status, "live");
 });

@@ -3,15 +3,13 @@ import { test } from "node:test";
 import azure from "azure-storage";
 import { forThisFile } from "../sdk/server.ts";
 import { startTableServer } from "../sdk/table-server.ts";
-import { policyOf, refusedLegacy, told } from "./told.ts";
+import { hostsOf, policyOf, refusedLegacy, statsOf, told } from "./told.ts";
 
 const { entityGenerator: edm, PayloadFormat } = azure.TableUtilities;
 const { TableBatch, TableQuery } = azure;
 
 const server = await forThisFile(startTableServer());
-const tables = azure.createTableService(
-  `AccountName=${server.account};AccountKey=${server.key};TableEndpoint=${server.url};`,
-);
+const tables = azure.createTableService(server.account, server.key, hostsOf(server.url));
 let count = 0;
 
 async function makeTable(): Promise<string> {
@@ -200,6 +198,6 @@ test("service properties and stats", async () => {
   await told(tables, "setServiceProperties", { HourMetrics });
   const found = await told<{ HourMetrics: object }>(tables, "getServiceProperties");
   assert.deepEqual(found.HourMetrics, HourMetrics);
-  const stats = await told<azure.common.models.ServiceStats>(tables, "getServiceStats");
+  const stats = await statsOf(tables);
   assert.equal(stats.GeoReplication?.Status, "live");
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type azure from "azure-storage";
+import azure from "azure-storage";
 
 type Legacy = azure.TableService | azure.QueueService | azure.BlobService;
 
@@ -35,4 +35,15 @@ export function policyOf(Permissions: string, more: object = {}): azure.common.S
   const Start = new Date(Date.now() - 60_000);
   const Expiry = new Date(Date.now() + 600_000);
   return { AccessPolicy: { Permissions, Start, Expiry, ...more } };
+}
+
+/** Both endpoints of an account. */
+export function hostsOf(url: string): azure.StorageHost {
+  return { primaryHost: url, secondaryHost: `${url}-secondary` };
+}
+
+/** Statistics are those of the secondary endpoint. */
+export function statsOf(service: Legacy): Promise<azure.common.models.ServiceStats> {
+  const { SECONDARY_ONLY: locationMode } = azure.StorageUtilities.LocationMode;
+  return told(service, "getServiceStats", { locationMode });
 }

@@ -74,7 +74,7 @@ function type(name: string) {
 export const BLOB_REQUESTS: DocumentedRequests = {
   Service_setProperties: put(`${SERVICE}properties`, {}, PROPERTIES),
   Service_getProperties: get(`${SERVICE}properties`),
-  Service_getStatistics: get(`${SERVICE}stats`),
+  Service_getStatistics: get(`-secondary${SERVICE}stats`),
   Service_listContainersSegment: get("/?comp=list"),
   Service_getUserDelegationKey: post(`${SERVICE}userdelegationkey`, {}, KEY_INFO, 403),
   Service_getAccountInfo: get("/?restype=account&comp=properties"),
@@ -261,7 +261,7 @@ export const FILE_REQUESTS: DocumentedRequests = {
 export const QUEUE_REQUESTS: DocumentedRequests = {
   Service_setProperties: put(`${SERVICE}properties`, {}, PROPERTIES),
   Service_getProperties: get(`${SERVICE}properties`),
-  Service_getStatistics: get(`${SERVICE}stats`),
+  Service_getStatistics: get(`-secondary${SERVICE}stats`),
   Service_getUserDelegationKey: post(`${SERVICE}userdelegationkey`, {}, KEY_INFO, 403),
   Service_listQueuesSegment: get("/?comp=list"),
   Queue_create: put("/line"),
@@ -289,7 +289,7 @@ export const TABLE_REQUESTS: DocumentedRequests = {
     PROPERTIES,
   ),
   Service_getProperties: get(`${SERVICE}properties`),
-  Service_getStatistics: get(`${SERVICE}stats`),
+  Service_getStatistics: get(`-secondary${SERVICE}stats`),
   Table_create: post("/Tables", {}, '{"TableName":"rows"}'),
   Table_query: get("/Tables"),
   Table_getAccessPolicy: get("/rows?comp=acl"),

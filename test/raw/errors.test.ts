@@ -32,6 +32,7 @@ const NEVER: Readonly<Record<string, string>> = {
   InvalidOperation: "the parameter that names the snapshot is refused instead",
   JsonFormatNotSupported: "JSON is spoken in every version",
   LeaseAlreadyBroken: "since 2012 a lease can be broken again",
+  MessageTooLarge: "the service itself says RequestBodyTooLarge",
   PublicAccessNotPermitted: "no account forbids what its containers permit",
   QueueBeingDeleted: "the name of a deleted queue is free at once",
   QueueDisabled: "there is no administrator who could",

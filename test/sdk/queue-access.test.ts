@@ -58,7 +58,7 @@ const OPERATIONS: readonly Operation[] = [
     "",
     "<StorageServiceProperties />",
   ),
-  operation("get service stats", "GET /?restype=service&comp=stats", "s", "r", ""),
+  operation("get service stats", "GET -secondary/?restype=service&comp=stats", "s", "r", ""),
   operation("create queue", "PUT /QUEUE-new", "c", "cw", ""),
   operation("delete queue", "DELETE /QUEUE", "c", "d", ""),
   operation("get metadata", "GET /QUEUE?comp=metadata", "c", "r", "r"),

@@ -65,7 +65,8 @@ test("a put with times that make no sense is refused", async () => {
     ["visibilitytimeout=604800", INVALID],
     ["messagettl=0", INVALID],
     ["messagettl=-2", INVALID],
-    ["messagettl=2147483648", OUT_OF_RANGE],
+    ["messagettl=253402300800", OUT_OF_RANGE],
+    ["messagettl=999999999999999", OUT_OF_RANGE],
     ["messagettl=soon", INVALID],
     ["messagettl=1.5", INVALID],
     ["visibilitytimeout=1e3", INVALID],
@@ -98,20 +99,20 @@ test("a body that is no message is refused", async () => {
     ["<QueueMessage><MessageText>\u0001</MessageText></QueueMessage>", "InvalidXmlDocument"],
     ["<QueueMessage><MessageText>&nope;</MessageText></QueueMessage>", "InvalidXmlDocument"],
     [`<!DOCTYPE a [<!ENTITY b "c">]>${TEXT}`, "InvalidXmlDocument"],
-    [
-      `<QueueMessage><MessageText>${"x".repeat(65_537)}</MessageText></QueueMessage>`,
-      "MessageTooLarge",
-    ],
   ] as const) {
     await refuses(400, code, { method: "POST", path: "/queue/messages", body });
     if (body === "") continue;
     await refuses(400, code, { method: "PUT", path: `${message}&visibilitytimeout=0`, body });
   }
-  await refuses(413, "RequestBodyTooLarge", {
-    method: "POST",
-    path: "/queue/messages",
-    body: `<QueueMessage><MessageText>${"x".repeat(600_000)}</MessageText></QueueMessage>`,
-  });
+  for (const length of [65_537, 600_000]) {
+    const body = `<QueueMessage><MessageText>${"x".repeat(length)}</MessageText></QueueMessage>`;
+    for (const [method, path] of [
+      ["POST", "/queue/messages"],
+      ["PUT", `${message}&visibilitytimeout=0`],
+    ] as const) {
+      await refuses(413, "RequestBodyTooLarge", { method, path, body });
+    }
+  }
   await refuses(400, "Md5Mismatch", {
     method: "POST",
     path: "/queue/messages",

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
-import type { QueueServiceClient, QueueServiceProperties } from "@azure/storage-queue";
+import {
+  QueueServiceClient,
+  type QueueServiceProperties,
+  StorageSharedKeyCredential,
+} from "@azure/storage-queue";
 import { type QueueServer, startQueueServer } from "./queue-server.ts";
 import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
@@ -196,6 +200,9 @@ test("service properties come back as they were set, apart from those of other s
   assert.equal(preflight.headers.get("access-control-allow-origin"), "https://a.example");
 });
 
-test("service statistics are live", async () => {
-  assert.equal((await client.getStatistics()).geoReplication?.status, "live");
+test("service statistics are live on the secondary endpoint, and refused on the primary", async () => {
+  await refused(client.getStatistics(), 400, "InvalidQueryParameterValue");
+  const credential = new StorageSharedKeyCredential(server.account, server.key);
+  const secondary = new QueueServiceClient(`${server.url}-secondary`, credential);
+  assert.equal((await secondary.getStatistics()).geoReplication?.status, "live");
 });

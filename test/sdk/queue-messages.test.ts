@@ -112,15 +112,15 @@ test("raw XML keeps white space, carriage returns, CDATA and references", async 
 
 test("a text of more than 64 KiB is refused, however it is spelled", async () => {
   for (const text of ["a".repeat(65_537), "&".repeat(65_537), "😀".repeat(16_385)]) {
-    await refused(queue.sendMessage(text), 400, "MessageTooLarge");
+    await refused(queue.sendMessage(text), 413, "RequestBodyTooLarge");
   }
   await refused(queue.sendMessage("a".repeat(600_000)), 413, "RequestBodyTooLarge");
   assert.equal(await count(), 0);
   const { messageId, popReceipt } = await queue.sendMessage("kept");
   await refused(
     queue.updateMessage(messageId, popReceipt, "a".repeat(65_537)),
-    400,
-    "MessageTooLarge",
+    413,
+    "RequestBodyTooLarge",
   );
   assert.equal((await mustGet()).messageText, "kept");
 });

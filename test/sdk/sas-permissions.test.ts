@@ -39,7 +39,7 @@ const OPERATIONS: readonly SasOperation[] = [
   op("GET", "/?comp=list", "s", "l", ""),
   op("GET", "/?restype=service&comp=properties", "s", "r", ""),
   op("PUT", "/?restype=service&comp=properties", "s", "w", "", {}, PROPERTIES),
-  op("GET", "/?restype=service&comp=stats", "s", "r", ""),
+  op("GET", "-secondary/?restype=service&comp=stats", "s", "r", ""),
   op("PUT", "/other?restype=container", "c", "cw", ""),
   op("GET", "/box?restype=container", "c", "r", ""),
   op("GET", "/box?restype=container&comp=metadata", "c", "r", ""),

@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 import {
   AccountSASPermissions,
-  type BlobServiceClient,
+  BlobServiceClient,
   type BlobServiceProperties,
   generateAccountSASQueryParameters,
 } from "@azure/storage-blob";
 import { type RawAsked, rawRequest } from "./raw-request.ts";
+import { refused } from "./refused.ts";
 import { CREDENTIAL, startServer, type TestServer } from "./server.ts";
 
 let server: TestServer;
@@ -150,8 +151,10 @@ test("properties that make no sense are refused, and nothing changes", async () 
   assert.equal((await rawRequest(server, { path: PROPERTIES })).text, before);
 });
 
-test("service statistics are live, on the secondary endpoint and on the primary", async () => {
-  const stats = await client.getStatistics();
+test("service statistics are live on the secondary endpoint, and refused on the primary", async () => {
+  await refused(client.getStatistics(), 400, "InvalidQueryParameterValue");
+  const secondaryClient = new BlobServiceClient(`${server.url}-secondary`, CREDENTIAL);
+  const stats = await secondaryClient.getStatistics();
   assert.equal(stats.geoReplication?.status, "live");
   assert.equal(
     stats.geoReplication?.lastSyncOn?.getTime(),
@@ -200,7 +203,7 @@ test("an account SAS opens what its letters say of the service", async () => {
   for (const [method, path, letter] of [
     ["GET", PROPERTIES, "r"],
     ["PUT", PROPERTIES, "w"],
-    ["GET", "/?restype=service&comp=stats", "r"],
+    ["GET", "-secondary/?restype=service&comp=stats", "r"],
     ["GET", "/?comp=list", "l"],
     ["GET", "/?restype=account&comp=properties", "r"],
   ] as const) {

@@ -74,7 +74,7 @@ const OPERATIONS: readonly Operation[] = [
   },
   {
     name: "get service stats",
-    request: "GET /?restype=service&comp=stats",
+    request: "GET -secondary/?restype=service&comp=stats",
     type: "s",
     account: "r",
     service: "",

@@ -151,6 +151,17 @@ test("lines may end in LF, URLs may be relative, and Content-ID comes back", asy
   assert.deepEqual(await rowsOf(table), ["crlf", "crlf's ", "crlf's!", "lf", "lf's ", "lf's!"]);
 });
 
+test("the URL of an operation may leave the account out", async () => {
+  const table = await server.makeTable();
+  const url = `/${table.tableName}(PartitionKey='p',RowKey='short')`;
+  const origin = new URL(server.url).origin;
+  for (const address of [url, `${origin}${url.replace("short", "full")}`]) {
+    const answer = await send(changes(operation({ method: "PUT", url: address, body: "{}" })));
+    assert.match(answer.text, /HTTP\/1.1 204 No Content/);
+  }
+  assert.deepEqual(await rowsOf(table), ["full", "short"]);
+});
+
 test("a batch may hold one query instead", async () => {
   const table = await server.makeTable();
   await table.createEntity(entity("1", { n: 5 }));

@@ -124,7 +124,15 @@ test("service properties and statistics are there", async () => {
   const answer = await tableRequest(server, { path: "/Tables", headers });
   assert.equal(answer.headers.get("access-control-allow-origin"), "http://page.example");
   await client.setProperties({ cors: [] });
-  assert.equal((await client.getStatistics()).geoReplication?.status, "live");
+});
+
+test("service statistics are live on the secondary endpoint, and refused on the primary", async () => {
+  const path = "/?restype=service&comp=stats";
+  const asked = { path, headers: { accept: "application/xml" } };
+  const primary = await tableRequest(server, asked);
+  assert.deepEqual([primary.status, primary.code], [400, "InvalidQueryParameterValue"]);
+  const secondary = await tableRequest(server, { ...asked, path: `-secondary${path}` });
+  assert.match(secondary.text, /<Status>live<\/Status>/);
 });
 
 test("an error is an odata.error with the code in the body and in a header", async () => {

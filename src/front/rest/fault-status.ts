@@ -576,11 +576,6 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "MessageNotFound",
     message: "The specified message does not exist.",
   },
-  MessageTooLarge: {
-    status: 400,
-    code: "MessageTooLarge",
-    message: "The message exceeds the maximum allowed size.",
-  },
   MetadataTooLarge: {
     status: 400,
     code: "MetadataTooLarge",
@@ -748,7 +743,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   RequestBodyTooLarge: {
     status: 413,
     code: "RequestBodyTooLarge",
-    message: "The size of the request body exceeds the maximum size permitted.",
+    message: "The request body is too large and exceeds the maximum permissible limit.",
   },
   ResourceAlreadyExists: {
     status: 409,

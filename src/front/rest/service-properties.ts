@@ -10,12 +10,14 @@ import {
   setServiceProperties,
 } from "../../service/account/set-service-properties.ts";
 import type { RestRequest, RestResponse } from "./http/exchange.ts";
+import { invalidQuery } from "./request-query.ts";
 import { XML_CONTENT } from "./response-headers.ts";
 import {
   SERVICE_PROPERTIES_BYTES_MAX,
   servicePropertiesOf,
   servicePropertiesXml,
 } from "./service-properties-xml.ts";
+import type { StorageCall } from "./storage-rest-service.ts";
 import type { XmlElement } from "./xml/parse-xml.ts";
 import { XML_DECLARATION } from "./xml/write-xml.ts";
 import { readXmlBody } from "./xml-body.ts";
@@ -23,6 +25,7 @@ import { refuseOtherChildren, requireRoot } from "./xml-nodes.ts";
 
 /** What is asked of a service as a whole: every service has it, and answers alike. */
 
+const SECONDARY_ONLY = "Ask the secondary endpoint: add -secondary to the account's name.";
 const SHARED_ELEMENTS = ["Logging", "HourMetrics", "MinuteMetrics", "Cors"];
 
 /** Elements that one service has beside the shared ones. */
@@ -63,11 +66,14 @@ export async function takeServiceProperties(
   return { status: 202, headers: [], body: null };
 }
 
+/** The statistics are those of the secondary endpoint, and the primary one refuses to give them. */
 export async function answerServiceStats(
   context: AccountContext,
   asked: ServiceAsked,
+  { isSecondary }: Pick<StorageCall<unknown>, "isSecondary">,
 ): Promise<RestResponse> {
   const { lastSyncMs } = await getServiceStats(context, asked);
+  if (!isSecondary) throw invalidQuery("comp", "stats", SECONDARY_ONLY);
   const sync = `<LastSyncTime>${rfc1123(lastSyncMs)}</LastSyncTime>`;
   const replication = `<GeoReplication><Status>live</Status>${sync}</GeoReplication>`;
   return {

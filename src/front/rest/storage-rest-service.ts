@@ -25,6 +25,8 @@ export interface StorageCall<Route> {
   readonly access: Access;
   /** `x-ms-version` of the request, or the newest we know. */
   readonly version: string;
+  /** Whether the client reached the account by its secondary name. */
+  readonly isSecondary: boolean;
   /** The URL of the account as the client reached it, with a slash at its end. */
   readonly endpoint: string;
   /** Response headers that a SAS replaces on reads (`rscc`, `rsct`, …): names and values in turn. */
@@ -149,6 +151,7 @@ export class StorageRestService<Route> implements RestService {
       account: address.accountName,
       access: found.access,
       version: request.version,
+      isSecondary: address.isSecondary,
       endpoint: endpointOf(request, address),
       overrides: found.overrides,
       keyRange: found.keyRange,

@@ -4,7 +4,7 @@ import { Fault, refuse } from "../../base/fault.ts";
 import { newGuid, timedGuid } from "../../base/ids.ts";
 import { refuseMessageText } from "../../rules/message-text.ts";
 import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
-import { refuseFirstTurn } from "../../rules/visibility.ts";
+import { judgeExpiry, refuseFirstTurn } from "../../rules/visibility.ts";
 import { admitToQueue } from "./admit.ts";
 import type { QueueAsked, QueueContext } from "./context.ts";
 import { addMessage, receiptOf } from "./records.ts";
@@ -36,6 +36,7 @@ export async function putMessage(
     refuse(refuseMessageText(asked.text));
     const insertedMs = tx.now();
     const expiresMs = asked.lifeMs === null ? null : insertedMs + asked.lifeMs;
+    refuse(judgeExpiry(expiresMs), "messagettl must end before the year 10000.");
     const visibleAtMs = insertedMs + asked.hiddenMs;
     const refused = refuseFirstTurn(visibleAtMs, { expiresMs });
     if (refused !== null) {

@@ -4,5 +4,5 @@ import { answerServiceStats } from "../service-properties.ts";
 import { type BlobCall, serviceAskedOf } from "./call.ts";
 
 export function handleGetServiceStats(context: BlobContext, call: BlobCall): Promise<RestResponse> {
-  return answerServiceStats(context, serviceAskedOf(call));
+  return answerServiceStats(context, serviceAskedOf(call), call);
 }

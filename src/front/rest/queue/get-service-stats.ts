@@ -7,5 +7,5 @@ export function handleGetServiceStats(
   context: QueueContext,
   call: QueueCall,
 ): Promise<RestResponse> {
-  return answerServiceStats(context, serviceAskedOf(call));
+  return answerServiceStats(context, serviceAskedOf(call), call);
 }

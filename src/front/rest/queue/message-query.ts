@@ -7,7 +7,6 @@ import { invalidQuery, numberFromQuery, requireFromQuery } from "../request-quer
 
 const SECOND_MS = 1_000;
 const TTL_SECONDS_DEFAULT = 7 * 24 * 3_600;
-const TTL_SECONDS_MAX = 2 ** 31 - 1;
 /** Before this version no message lived for longer than seven days. */
 const LONG_LIVES_FROM = "2017-07-29";
 const FOR_EVER = -1;
@@ -25,7 +24,8 @@ export function messagesMaxOf(query: Query): number {
 /** How long a message is to live; null for ever. */
 export function lifeMsOf(query: Query, version: string): number | null {
   const isLong = version >= LONG_LIVES_FROM;
-  const max = isLong ? TTL_SECONDS_MAX : TTL_SECONDS_DEFAULT;
+  // A life that goes past the last date is refused by the service, which knows the time.
+  const max = isLong ? Number.MAX_SAFE_INTEGER : TTL_SECONDS_DEFAULT;
   const least = Number.MIN_SAFE_INTEGER;
   const seconds = numberFromQuery(query, "messagettl", least, max) ?? TTL_SECONDS_DEFAULT;
   if (isLong && seconds === FOR_EVER) return null;

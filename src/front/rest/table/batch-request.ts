@@ -36,9 +36,13 @@ function innerOf(outer: RestRequest, part: Part, base: string): InnerTableReques
   return { request, contentId, path: withoutBase(request.path, base) };
 }
 
-/** The URL of an operation leads to the same account as that of its batch. */
+/**
+ * An operation addresses the account of its batch. Some clients leave the account out of its path:
+ * then the path has one segment, a table or an entity.
+ */
 function withoutBase(path: string, base: string): string {
   if (!path.startsWith("/")) return `/${path}`;
   if (path.startsWith(base)) return path.slice(base.length - 1);
+  if (path.indexOf("/", 1) < 0) return path;
   throw brokenBatch("The URL of an operation names another account.");
 }

@@ -47,6 +47,8 @@ test("each value has one spelling", () => {
     ["INF", "Edm.Double", '"Infinity"'],
     ["-Infinity", "Edm.Double", '"-Infinity"'],
     ["true", "Edm.Boolean", "true"],
+    ["True", "Edm.Boolean", "true"],
+    ["FALSE", "Edm.Boolean", "false"],
     ["2013-08-22T01:12:06.2608595Z", "Edm.DateTime", '"2013-08-22T01:12:06.2608595Z"'],
     ["2013-08-22T01:12:06.000Z", "Edm.DateTime", '"2013-08-22T01:12:06Z"'],
     ["2013-08-22T01:12:06.120+01:00", "Edm.DateTime", '"2013-08-22T00:12:06.12Z"'],

@@ -50,7 +50,7 @@ function jsonOf(type: EdmType, text: string): string | null {
     case "Edm.String":
       return JSON.stringify(text);
     case "Edm.Boolean":
-      return text === "true" || text === "false" ? text : null;
+      return spellBoolean(text);
     case "Edm.Int32":
       return spellInt32(text);
     case "Edm.Int64":
@@ -64,6 +64,12 @@ function jsonOf(type: EdmType, text: string): string | null {
     case "Edm.Binary":
       return quoted(spellBase64(text));
   }
+}
+
+/** In any case: clients of some languages send `True`. */
+function spellBoolean(text: string): string | null {
+  const lower = text.length > "false".length ? "" : text.toLowerCase();
+  return lower === "true" || lower === "false" ? lower : null;
 }
 
 function quoted(text: string | null): string | null {

@@ -10,6 +10,8 @@ export function etagOfStamp(stamp: Stamp): string {
 }
 
 const ETAG = /^W\/"datetime'(\d{4}-\d\d-\d\dT[\d:.]{1,16}Z)'"$/;
+/** Well-formed, though no entity of ours has such a one: it matches nothing. */
+const WEAK_ETAG = /^W\/"[^"]*"$/;
 /** No entity has been written then. */
 const NEVER: Stamp = -1n;
 
@@ -23,6 +25,7 @@ export function ifMatchOf(headers: RequestHeaders): IfMatch | null {
   if (sent === "*") return "*";
   const time = ETAG.exec(sent.replaceAll(/%3a/gi, ":"))?.[1];
   if (time !== undefined) return stampOfIso(time) ?? NEVER;
+  if (WEAK_ETAG.test(sent)) return NEVER;
   throw new Fault("InvalidInput", {
     Reason: `The ETag ${sent.slice(0, 100)} is not one of this service: send * or one that it gave.`,
   });

@@ -16,8 +16,6 @@ const WORD = /-?[\p{L}_][\p{L}\p{N}_]*/uy;
 const BLANKS = /[ \t\r\n]*/y;
 
 const WORDS: ReadonlyMap<string, Comparable> = new Map([
-  ["true", { kind: "boolean", value: true }],
-  ["false", { kind: "boolean", value: false }],
   ["NaN", { kind: "number", value: Number.NaN }],
   ["INF", { kind: "number", value: Number.POSITIVE_INFINITY }],
   ["-INF", { kind: "number", value: Number.NEGATIVE_INFINITY }],
@@ -46,7 +44,7 @@ export class FilterTokens {
     if (number !== null) return { kind: "literal", value: numberValue(number) };
     const word = this.#match(WORD)?.[0];
     if (word === undefined) throw invalidFilter(`'${mark}' makes no sense where it stands.`);
-    const value = WORDS.get(word);
+    const value = WORDS.get(word) ?? booleanValue(word);
     return value === undefined ? { kind: "word", word } : { kind: "literal", value };
   }
 
@@ -56,6 +54,14 @@ export class FilterTokens {
     this.#at += found?.[0].length ?? 0;
     return found;
   }
+}
+
+/** `true` and `false` in any case: clients of some languages write `True`. */
+function booleanValue(word: string): Comparable | undefined {
+  const text = word.length > "false".length ? "" : word.toLowerCase();
+  return text === "true" || text === "false"
+    ? { kind: "boolean", value: text === "true" }
+    : undefined;
 }
 
 export function invalidFilter(reason: string): Fault {

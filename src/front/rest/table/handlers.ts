@@ -22,7 +22,7 @@ export const TABLE_HANDLERS: Readonly<Record<TableOperationName, TableHandler>> 
   getServiceProperties: (context, call) => answerServiceProperties(context, serviceAskedOf(call)),
   setServiceProperties: (context, call) =>
     takeServiceProperties(context, serviceAskedOf(call), call.request, NO_OWN_ELEMENTS),
-  getServiceStats: (context, call) => answerServiceStats(context, serviceAskedOf(call)),
+  getServiceStats: (context, call) => answerServiceStats(context, serviceAskedOf(call), call),
 
   queryTables: handleQueryTables,
   getTable: handleGetTable,

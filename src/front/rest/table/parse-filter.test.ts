@@ -40,6 +40,8 @@ test("constants of every type are read", () => {
     ["NaN", "number", Number.NaN],
     ["true", "boolean", true],
     ["false", "boolean", false],
+    ["True", "boolean", true],
+    ["FALSE", "boolean", false],
     ["datetime'2008-07-10T00:00:00Z'", "datetime", "2008-07-10T00:00:00"],
     ["datetime'2008-07-10T02:00:00.12345670+02:00'", "datetime", "2008-07-10T00:00:00.1234567"],
     [
