@@ -1,7 +1,7 @@
 import { KIB, RETENTION_DAYS_MAX } from "../../base/limits.ts";
-import { parseIsoTime } from "../../base/time-text.ts";
 import type { CorsRule } from "../../rules/cors-rules.ts";
 import type { Logging, Metrics, ServiceProperties } from "../../service/account/records.ts";
+import { isProtocolVersion } from "./http/protocol-version.ts";
 import type { XmlElement } from "./xml/parse-xml.ts";
 import { element } from "./xml/write-xml.ts";
 import {
@@ -115,7 +115,7 @@ function wordsOf(list: string | null): string[] {
 }
 
 function serviceVersionOf(text: string): string {
-  if (text.length !== VERSION_CHARS_MAX || parseIsoTime(text) === null) {
+  if (!isProtocolVersion(text)) {
     throw invalidNode("DefaultServiceVersion", text, "A version is a date such as 2026-04-06.");
   }
   return text;

@@ -22,13 +22,30 @@ test("a SAS may name it in the URL: api-version, else the header, else sv", () =
   assert.equal(version(undefined, "api-version=2018-03-28&sv=2017-04-17"), NEWEST_VERSION);
 });
 
-test("what is no date is refused by name", () => {
-  assert.throws(
-    () => version("newest"),
-    (error) => error instanceof Fault && error.detail.HeaderName === "x-ms-version",
-  );
-  assert.throws(
-    () => version(undefined, "sig=x&api-version=newest"),
-    (error) => error instanceof Fault && error.detail.QueryParameterName === "api-version",
-  );
+test("what is no date, or one of another century, is refused by name", () => {
+  for (const text of [
+    "newest",
+    "",
+    "2020-13-01",
+    "2020-00-10",
+    "2020-01-00",
+    "2021-02-29",
+    "2020-04-31",
+    "2100-01-01",
+    "3025-05-06",
+    "2020-1-1",
+    "2020-01-01T00:00:00Z",
+  ]) {
+    assert.throws(
+      () => version(text),
+      (error) => error instanceof Fault && error.detail.HeaderName === "x-ms-version",
+      text,
+    );
+    assert.throws(
+      () => version(undefined, `sig=x&api-version=${text}`),
+      (error) => error instanceof Fault && error.detail.QueryParameterName === "api-version",
+      text,
+    );
+  }
+  assert.equal(version("2020-02-29"), "2020-02-29");
 });

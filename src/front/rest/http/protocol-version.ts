@@ -1,29 +1,43 @@
 import { Fault } from "../../../base/fault.ts";
+import { parseIsoTime } from "../../../base/time-text.ts";
 import { invalidHeader } from "../request-headers.ts";
 import type { Query, RequestHeaders } from "./exchange.ts";
 
 /** Requests that name no version get this one; later ones are accepted and treated like it. */
 export const NEWEST_VERSION = "2026-04-06";
 
-const DATE = /^\d{4}-\d\d-\d\d$/;
+const CHARS = "2026-04-06".length;
+/** A version of this year or later is a mistake, not one that is still to come. */
+const YEAR_TOO_LATE = "2100";
+const REASON = "A version is a date before the year 2100: YYYY-MM-DD.";
+
+/** Most requests name the same version as the one before: it need not be parsed again. */
+let lastVersion = NEWEST_VERSION;
+
+export function isProtocolVersion(text: string): boolean {
+  if (text === lastVersion) return true;
+  if (text.length !== CHARS || text >= YEAR_TOO_LATE || parseIsoTime(text) === null) return false;
+  lastVersion = text;
+  return true;
+}
 
 /** The version whose rules a request follows. A SAS may name it in the URL. */
 export function protocolVersion(headers: RequestHeaders, query: Query): string {
   const signedUrl = query.get("sig") !== undefined;
   const asked = signedUrl ? query.get("api-version") : undefined;
   if (asked !== undefined) {
-    if (DATE.test(asked)) return asked;
+    if (isProtocolVersion(asked)) return asked;
     throw new Fault("InvalidQueryParameterValue", {
       QueryParameterName: "api-version",
       QueryParameterValue: asked,
-      Reason: "A version is a date: YYYY-MM-DD.",
+      Reason: REASON,
     });
   }
   const version = headers.get("x-ms-version");
   if (version !== undefined) {
-    if (DATE.test(version)) return version;
-    throw invalidHeader("x-ms-version", version, "A version is a date: YYYY-MM-DD.");
+    if (isProtocolVersion(version)) return version;
+    throw invalidHeader("x-ms-version", version, REASON);
   }
   const sv = signedUrl ? query.get("sv") : undefined;
-  return sv !== undefined && DATE.test(sv) ? sv : NEWEST_VERSION;
+  return sv !== undefined && isProtocolVersion(sv) ? sv : NEWEST_VERSION;
 }
