@@ -78,7 +78,8 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   BlobIsSealed: {
     status: 409,
     code: "BlobIsSealed",
-    message: "The specified blob is sealed and its contents can't be modified.",
+    message:
+      "The specified blob is sealed, and its contents can't be modified unless the blob is re-created after a delete.",
   },
   BlobNotFound: {
     status: 404,
@@ -108,7 +109,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   BothCrc64AndMd5HeaderPresent: {
     status: 400,
     code: "BothCrc64AndMd5HeaderPresent",
-    message: "Both x-ms-content-crc64 and Content-MD5 are specified in the request.",
+    message: "Both x-ms-content-crc64 header and Content-MD5 header are present.",
   },
   CannotDeleteFileOrDirectory: {
     status: 409,
@@ -135,8 +136,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   ConditionNotMet: {
     status: 412,
     code: "ConditionNotMet",
-    message:
-      "The condition specified in the conditional header(s) was not met for a write operation.",
+    message: "The condition specified using HTTP conditional header(s) is not met.",
   },
   ContainerAlreadyExists: {
     status: 409,
@@ -223,7 +223,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   DuplicateTagNames: {
     status: 400,
     code: "DuplicateTagNames",
-    message: "The tags have duplicate names.",
+    message: "The tags specified contain duplicate names.",
   },
   EmptyMetadataKey: {
     status: 400,
@@ -233,7 +233,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   EmptyTagName: {
     status: 400,
     code: "EmptyTagName",
-    message: "The name of one of the tags is empty.",
+    message: "The name of one of the tag key-value pairs is empty.",
   },
   EntityAlreadyExists: {
     status: 409,
@@ -328,7 +328,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 400,
     code: "InvalidAuthenticationInfo",
     message:
-      "The authentication information was not provided in the correct format. Verify the value of Authorization header.",
+      "Authentication information is not given in the correct format. Check the value of Authorization header.",
   },
   InvalidBearerToken: {
     status: 401,
@@ -359,7 +359,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   InvalidBlockList: {
     status: 400,
     code: "InvalidBlockList",
-    message: "The specified blocklist is invalid.",
+    message: "The specified block list is invalid.",
   },
   InvalidCrc64: {
     status: 400,
@@ -386,7 +386,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   InvalidHeaderValue: {
     status: 400,
     code: "InvalidHeaderValue",
-    message: "The value provided for one of the HTTP headers was not in the correct format.",
+    message: "The value for one of the HTTP headers is not in the correct format.",
   },
   InvalidHttpVerb: {
     status: 400,
@@ -412,7 +412,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   InvalidMetadata: {
     status: 400,
     code: "InvalidMetadata",
-    message: "The specified metadata is invalid. It includes characters that are not permitted.",
+    message: "The metadata specified is invalid. It has characters that are not permitted.",
   },
   InvalidPageRange: {
     status: 416,
@@ -422,7 +422,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   InvalidQueryParameterValue: {
     status: 400,
     code: "InvalidQueryParameterValue",
-    message: "An invalid value was specified for one of the query parameters in the request URI.",
+    message: "Value for one of the query parameters specified in the request URI is invalid.",
   },
   InvalidRange: {
     status: 416,
@@ -468,7 +468,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   InvalidXmlDocument: {
     status: 400,
     code: "InvalidXmlDocument",
-    message: "XML is not syntactically valid.",
+    message: "XML specified is not syntactically valid.",
   },
   InvalidXmlNodeValue: {
     status: 400,
@@ -564,7 +564,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 400,
     code: "Md5Mismatch",
     message:
-      "The MD5 value specified in the request did not match the MD5 value calculated by the server.",
+      "The MD5 value specified in the request did not match with the MD5 value calculated by the server.",
   },
   MediaTypeNotSupported: {
     status: 415,
@@ -630,8 +630,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   NotModified: {
     status: 304,
     code: "ConditionNotMet",
-    message:
-      "The condition specified in the conditional header(s) was not met for a read operation.",
+    message: "The condition specified using HTTP conditional header(s) is not met.",
   },
   OperationNotAllowedOnIncrementalCopyBlob: {
     status: 409,
@@ -656,7 +655,8 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   OutOfRangeQueryParameterValue: {
     status: 400,
     code: "OutOfRangeQueryParameterValue",
-    message: "A query parameter specified in the request URI is outside the permissible range.",
+    message:
+      "One of the query parameters specified in the request URI is outside the permissible range.",
   },
   ParentNotFound: {
     status: 404,
@@ -698,7 +698,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   PropertiesNeedValue: {
     status: 400,
     code: "PropertiesNeedValue",
-    message: "Values have not been specified for all properties in the entity.",
+    message: "The values are not specified for all properties in the entity.",
   },
   PropertyNameInvalid: {
     status: 400,
