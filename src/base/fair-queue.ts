@@ -21,20 +21,25 @@ const WORKERS_PER_TURN = 32;
 
 export class FairQueue {
   readonly #nowMs: () => number;
-  /** When the first work of this turn began; null if there was none yet. */
-  #begunMs: number | null = null;
+  /** When the first work of this slice began. */
+  #begunMs = Number.NEGATIVE_INFINITY;
   /** In the order in which they came. */
   readonly #waiting: (() => void)[] = [];
   /** Callbacks that are on their way, each to let one worker go on. */
   #calls = 0;
+  /** Whether the next turn of the event loop begins a slice. */
+  #isBeginning = false;
 
   constructor(nowMs = () => performance.now()) {
     this.#nowMs = nowMs;
   }
 
-  /** Undefined if the work may go on at once. */
+  /**
+   * Undefined if the work may go on at once. A slice ends with the time alone: to notice the end of each
+   * turn of the event loop would cost every small request a callback.
+   */
   next(): Promise<void> | undefined {
-    if (!this.#isSpent()) return undefined;
+    if (this.#waiting.length === 0 && !this.#isSpent()) return undefined;
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
       this.#call();
@@ -42,26 +47,26 @@ export class FairQueue {
   }
 
   #isSpent(): boolean {
-    const nowMs = this.#nowMs();
-    if (this.#begunMs === null) {
-      this.#begunMs = nowMs;
-      // The event loop has been to the sockets when this is called.
-      setImmediate(this.#endTurn);
-    }
-    return nowMs - this.#begunMs >= SLICE_MS;
+    return this.#nowMs() - this.#begunMs >= SLICE_MS;
   }
-
-  readonly #endTurn = (): void => {
-    this.#begunMs = null;
-  };
 
   /** All callbacks of one turn have to be there before the first of them is called. */
   #call(): void {
+    if (this.#waiting.length > 0 && !this.#isBeginning) {
+      this.#isBeginning = true;
+      setImmediate(this.#begin);
+    }
     while (this.#calls < Math.min(this.#waiting.length, WORKERS_PER_TURN)) {
       this.#calls++;
       setImmediate(this.#letGo);
     }
   }
+
+  /** The event loop has been to the sockets when this is called. */
+  readonly #begin = (): void => {
+    this.#isBeginning = false;
+    this.#begunMs = this.#nowMs();
+  };
 
   /** What the worker does next runs before the next callback. */
   readonly #letGo = (): void => {
