@@ -36,15 +36,17 @@ export default async function* report(events) {
 
 function describe({ name, file, line, details }) {
   const where = file === undefined ? "" : `${relative(process.cwd(), file)}:${line}: `;
-  const told = causesOf(details.error?.cause ?? details.error).map(tell);
+  const told = [...causesOf(details.error?.cause ?? details.error)].map(tell);
   return `\n${where}${name}\n${told.join("\nCaused by: ")}\n`;
 }
 
 /** An error, what caused it, what caused that, and so on; all errors of one that stands for several. */
-function causesOf(error) {
-  if (error === undefined || error === null) return [];
-  const below = [...(Array.isArray(error.errors) ? error.errors : []), error.cause];
-  return [error, ...below.flatMap(causesOf)];
+function causesOf(error, seen = new Set()) {
+  if (error === undefined || error === null || seen.has(error)) return seen;
+  seen.add(error);
+  const below = Array.isArray(error.errors) ? error.errors : [];
+  for (const cause of [...below, error.cause]) causesOf(cause, seen);
+  return seen;
 }
 
 /** Between processes some errors lose what made them errors, but not their stacks. */

@@ -140,11 +140,13 @@ test("a MIC that is not promised is not asked for, and one that is promised cann
   const client = new NtlmClient(USER);
   client.withMic = false;
   assert.equal(logOn(client).account, "account");
-  // The client repeats the flags that somebody put into CHALLENGE, in front of its own.
-  const misled = new NtlmClient(USER);
-  misled.pairsBefore = Buffer.from([6, 0, 4, 0, 0, 0, 0, 0]);
-  misled.change((message) => message.fill(0, 72, 88));
-  assert.throws(() => logOn(misled), refusedWith(STATUS.LOGON_FAILURE));
+  // The client repeats the flags that somebody put into CHALLENGE, beside its own.
+  for (const place of ["pairsBefore", "pairsBehind"] as const) {
+    const misled = new NtlmClient(USER);
+    misled[place] = Buffer.from([6, 0, 4, 0, 0, 0, 0, 0]);
+    misled.change((message) => message.fill(0, 72, 88));
+    assert.throws(() => logOn(misled), refusedWith(STATUS.LOGON_FAILURE), place);
+  }
 });
 
 /** Ids of pairs in target info: names of the domain and the server, and the time. */

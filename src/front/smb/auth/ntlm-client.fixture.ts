@@ -30,8 +30,9 @@ export class NtlmClient {
   withMic = true;
   /** Flips a bit in the first message, as it goes into the code over all of them. */
   tampered = false;
-  /** Pairs that come before all others in the answer. */
+  /** Pairs that come before or behind all others in the answer. */
   pairsBefore: Bytes = Buffer.alloc(0);
+  pairsBehind: Bytes = Buffer.alloc(0);
   /** May change the pairs of the target info, or the answer, before the key is proved over them. */
   changeInfo: (pairs: Bytes[]) => void = () => {};
   changeAnswer: (answer: Bytes) => void = () => {};
@@ -89,7 +90,8 @@ export class NtlmClient {
     randomBytes(8).copy(head, 16);
     const pairs = pairsIn(info);
     this.changeInfo(pairs);
-    const answer = Buffer.concat([head, this.pairsBefore, ...pairs, flags, Buffer.alloc(8)]);
+    const all = [this.pairsBefore, ...pairs, flags, this.pairsBehind];
+    const answer = Buffer.concat([head, ...all, Buffer.alloc(8)]);
     this.changeAnswer(answer);
     return answer;
   }

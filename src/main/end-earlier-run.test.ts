@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { HandClock } from "../base/clock.ts";
+import { MemoryStore } from "../engine/memory/store.ts";
+import { type Store, StoreError } from "../store/store.ts";
+import { endEarlierRun } from "./end-earlier-run.ts";
+import { memoryData } from "./open-data.ts";
+import { StartError } from "./start-error.ts";
+
+/** Its writes fail. */
+function dataThatFails(error: Error) {
+  const store = new MemoryStore(new HandClock(1_700_000_000_000));
+  const failing: Store = {
+    read: (body) => store.read(body),
+    transact: () => Promise.reject(error),
+    close: () => store.close(),
+  };
+  return memoryData(failing, null);
+}
+
+test("a start that finds not even the room for its first write says what to do", async () => {
+  const full = new StoreError("full", "no space is left");
+  await assert.rejects(
+    endEarlierRun(dataThatFails(full)),
+    (error) => error instanceof StartError && /Free a few MiB/.test(error.message),
+  );
+  const broken = new StoreError("broken", "it broke");
+  await assert.rejects(endEarlierRun(dataThatFails(broken)), broken);
+});
