@@ -1,31 +1,22 @@
 import { Fault } from "../../base/fault.ts";
-import { LIST_RESULTS_MAX } from "../../base/limits.ts";
 import { OWNER } from "../../rules/access.ts";
 import type { FileContext } from "../../service/file/context.ts";
 import { getShareProperties } from "../../service/file/get-share-properties.ts";
-import {
-  type ListSharesDone,
-  listShares,
-  type SharePosition,
-} from "../../service/file/list-shares.ts";
+import { listShares } from "../../service/file/list-shares.ts";
 
 /** The names of an account's shares, in their order. */
 export async function sharesOf(context: FileContext, account: string): Promise<string[]> {
   const names: string[] = [];
-  let after: SharePosition | null = null;
-  do {
-    const page: ListSharesDone = await listShares(context, {
-      account,
-      access: OWNER,
-      prefix: "",
-      after,
-      resultsMax: LIST_RESULTS_MAX,
-      snapshots: false,
-      deleted: false,
-    });
-    for (const { name } of page.shares) names.push(name);
-    after = page.next;
-  } while (after !== null);
+  const pages = listShares(context, {
+    account,
+    access: OWNER,
+    prefix: "",
+    after: null,
+    resultsMax: Number.POSITIVE_INFINITY,
+    snapshots: false,
+    deleted: false,
+  });
+  for await (const { shares } of pages) for (const { name } of shares) names.push(name);
   return names;
 }
 

@@ -61,7 +61,7 @@ async function list(blobs: Blobs, context = blobs.context): Promise<ListedContai
   const found: ListedContainer[] = [];
   let after: ContainerPosition | null = null;
   do {
-    const page = await listContainers(context, {
+    const pages = listContainers(context, {
       account: "account",
       access: OWNER,
       prefix: "",
@@ -70,8 +70,10 @@ async function list(blobs: Blobs, context = blobs.context): Promise<ListedContai
       deleted: true,
       system: false,
     });
-    found.push(...page.containers);
-    after = page.next;
+    for await (const page of pages) {
+      found.push(...page.containers);
+      after = page.next;
+    }
   } while (after !== null);
   return found;
 }

@@ -41,7 +41,8 @@ export interface ContainerPosition {
   readonly version: Stamp | null;
 }
 
-export interface ListContainersDone {
+/** A part of the answer, in order. */
+export interface ListedContainers {
   readonly containers: readonly ListedContainer[];
   /** Where the list goes on; null if it does not. */
   readonly next: ContainerPosition | null;
@@ -58,19 +59,21 @@ const BODY_ITEMS_MAX = 1_000;
 /** Of those that were deleted many may be past restoring, and are not listed. */
 const BODY_LOOKS_MAX = 2_000;
 
-export async function listContainers(
+/** Page by page, so that no more than one of them has to be kept. There is always a first. */
+export async function* listContainers(
   context: BlobContext,
   asked: ListContainers,
-): Promise<ListContainersDone> {
-  const containers: ListedContainer[] = [];
+): AsyncGenerator<ListedContainers> {
+  let left = asked.resultsMax;
   let after = asked.after;
   for (;;) {
-    const room = Math.min(asked.resultsMax - containers.length, BODY_ITEMS_MAX);
+    const room = Math.min(left, BODY_ITEMS_MAX);
     await fairQueue.next();
     const page = await context.store.read((view) => listPage(view, asked, after, room));
-    containers.push(...page.containers);
+    yield page;
+    left -= page.containers.length;
     after = page.next;
-    if (after === null || containers.length >= asked.resultsMax) return { containers, next: after };
+    if (after === null || left <= 0) return;
   }
 }
 
@@ -79,7 +82,7 @@ function listPage(
   asked: ListContainers,
   after: ContainerPosition | null,
   room: number,
-): ListContainersDone {
+): ListedContainers {
   refuse(refuseByAccess(asked.access, BLOB_NEEDS.listContainers, null, view.now()));
   const all = new Containers(view, asked, after);
   const containers: ListedContainer[] = [];

@@ -215,7 +215,8 @@ test("a copy ends in a share that is deleted but kept, and shows when that is re
 async function restore({ context }: Files, deletedName: string, at: ShareAddress): Promise<void> {
   const options = { prefix: "", after: null, resultsMax: 1, snapshots: false, deleted: true };
   const { account } = at;
-  const [first] = (await listShares(context, { account, access: OWNER, ...options })).shares;
+  const pages = listShares(context, { account, access: OWNER, ...options });
+  const [first] = (await pages.next()).value?.shares ?? [];
   const deletedVersion = first?.stamp ?? assert.fail("none was deleted");
   await undeleteShare(context, { at, access: OWNER, deletedName, deletedVersion });
 }

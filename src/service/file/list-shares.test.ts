@@ -44,7 +44,7 @@ async function list(files: Files): Promise<ListedShare[]> {
   const { at, access } = files.share();
   let after: SharePosition | null = null;
   do {
-    const page = await listShares(files.context, {
+    const pages = listShares(files.context, {
       account: at.account,
       access,
       prefix: "",
@@ -53,8 +53,10 @@ async function list(files: Files): Promise<ListedShare[]> {
       snapshots: false,
       deleted: true,
     });
-    found.push(...page.shares);
-    after = page.next;
+    for await (const page of pages) {
+      found.push(...page.shares);
+      after = page.next;
+    }
   } while (after !== null);
   return found;
 }

@@ -44,7 +44,8 @@ export interface SharePosition {
   readonly stamp: Stamp;
 }
 
-export interface ListSharesDone {
+/** A part of the answer, in order. */
+export interface ListedShares {
   readonly shares: readonly ListedShare[];
   /** Where the list goes on; null if it does not. */
   readonly next: SharePosition | null;
@@ -64,16 +65,21 @@ const BODY_ITEMS_MAX = 1_000;
 /** Of those that were deleted many may be past restoring, and are not listed. */
 const BODY_DELETED_MAX = 1_000;
 
-export async function listShares(context: FileContext, asked: ListShares): Promise<ListSharesDone> {
-  const shares: ListedShare[] = [];
+/** Page by page, so that no more than one of them has to be kept. There is always a first. */
+export async function* listShares(
+  context: FileContext,
+  asked: ListShares,
+): AsyncGenerator<ListedShares> {
+  let left = asked.resultsMax;
   let after = asked.after;
   for (;;) {
-    const room = Math.min(asked.resultsMax - shares.length, BODY_ITEMS_MAX);
+    const room = Math.min(left, BODY_ITEMS_MAX);
     await fairQueue.next();
     const page = await context.store.read((view) => listPage(view, asked, after, room));
-    shares.push(...page.shares);
+    yield page;
+    left -= page.shares.length;
     after = page.next;
-    if (after === null || shares.length >= asked.resultsMax) return { shares, next: after };
+    if (after === null || left <= 0) return;
   }
 }
 
@@ -82,7 +88,7 @@ function listPage(
   asked: ListShares,
   after: SharePosition | null,
   room: number,
-): ListSharesDone {
+): ListedShares {
   refuse(refuseByAccess(asked.access, FILE_NEEDS.listShares, null, view.now()));
   // The name behind which it goes on may have been listed in part, or may be gone.
   const name = keyOfTextPrefix(SPACE.share, [asked.account], after?.name ?? "");

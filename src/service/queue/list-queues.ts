@@ -18,7 +18,8 @@ export interface ListQueues {
   readonly resultsMax: number;
 }
 
-export interface ListQueuesDone {
+/** A part of the answer, in order. */
+export interface ListedQueues {
   readonly queues: readonly ListedQueue[];
   /** Whether more follow behind the last of them. */
   readonly hasMore: boolean;
@@ -32,24 +33,25 @@ export interface ListedQueue {
 /** A long list is several bodies: each sees one state, and no writer waits for them. */
 const BODY_ITEMS_MAX = 1_000;
 
-export async function listQueues(
+/** Page by page, so that no more than one of them has to be kept. There is always a first. */
+export async function* listQueues(
   context: QueueContext,
   asked: ListQueues,
-): Promise<ListQueuesDone> {
-  const queues: ListedQueue[] = [];
+): AsyncGenerator<ListedQueues> {
+  let left = asked.resultsMax;
+  let after = asked.after;
   for (;;) {
-    const after = queues.at(-1)?.name ?? asked.after;
-    const room = Math.min(asked.resultsMax - queues.length, BODY_ITEMS_MAX);
+    const [behind, room] = [after, Math.min(left, BODY_ITEMS_MAX)];
     await fairQueue.next();
-    const page = await context.store.read((view) => listPage(view, asked, after, room));
-    queues.push(...page.queues);
-    if (!page.hasMore || queues.length >= asked.resultsMax) {
-      return { queues, hasMore: page.hasMore };
-    }
+    const page = await context.store.read((view) => listPage(view, asked, behind, room));
+    yield page;
+    left -= page.queues.length;
+    after = page.queues.at(-1)?.name ?? after;
+    if (!page.hasMore || left <= 0) return;
   }
 }
 
-function listPage(view: View, asked: ListQueues, after: string, room: number): ListQueuesDone {
+function listPage(view: View, asked: ListQueues, after: string, room: number): ListedQueues {
   refuse(refuseByAccess(asked.access, QUEUE_NEEDS.listQueues, null, view.now()));
   const prefix = keyOfTextPrefix(SPACE.queue, [asked.account], asked.prefix);
   const behind = keyAfter(queueKey({ account: asked.account, queue: after }));

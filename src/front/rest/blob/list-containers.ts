@@ -24,7 +24,7 @@ export async function handleListContainers(
 ): Promise<RestResponse> {
   const { query } = call.request;
   const includes = includesOf(query, INCLUDES);
-  const { containers, next } = await listContainers(context, {
+  const pages = listContainers(context, {
     account: call.account,
     access: call.access,
     prefix: nameFromQuery(query, "prefix"),
@@ -36,7 +36,11 @@ export async function handleListContainers(
   const withMetadata = includes.has("metadata");
   const xml = new XmlBytes();
   xml.add(listStart(call.endpoint, query, "Containers"));
-  await xml.addAll(containers, (container) => containerElement(container, withMetadata));
+  let next: ContainerPosition | null = null;
+  for await (const page of pages) {
+    await xml.addAll(page.containers, (container) => containerElement(container, withMetadata));
+    next = page.next;
+  }
   xml.add(
     `</Containers>${element("NextMarker", next === null ? "" : markerText(next))}</EnumerationResults>`,
   );

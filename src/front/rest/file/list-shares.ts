@@ -22,7 +22,7 @@ export async function handleListShares(
 ): Promise<RestResponse> {
   const { query } = call.request;
   const includes = includesOf(query, ["metadata", "snapshots", "deleted"]);
-  const { shares, next } = await listShares(context, {
+  const pages = listShares(context, {
     account: call.account,
     access: call.access,
     prefix: nameFromQuery(query, "prefix"),
@@ -34,7 +34,11 @@ export async function handleListShares(
   const withMetadata = includes.has("metadata");
   const xml = new XmlBytes();
   xml.add(listStart(call.endpoint, query, "Shares"));
-  await xml.addAll(shares, (share) => shareElement(share, withMetadata));
+  let next: SharePosition | null = null;
+  for await (const page of pages) {
+    await xml.addAll(page.shares, (share) => shareElement(share, withMetadata));
+    next = page.next;
+  }
   xml.add(
     `</Shares>${element("NextMarker", next === null ? "" : markerText(next))}` +
       "</EnumerationResults>",

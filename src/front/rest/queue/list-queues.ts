@@ -15,18 +15,21 @@ export async function handleListQueues(
 ): Promise<RestResponse> {
   const { query } = call.request;
   const withMetadata = includesOf(query, ["metadata"]).has("metadata");
-  const { queues, hasMore } = await listQueues(context, {
+  const pages = listQueues(context, {
     account: call.account,
     access: call.access,
     prefix: nameFromQuery(query, "prefix"),
     after: markerOf(query, ["n"], "InvalidMarker")?.text ?? "",
     resultsMax: resultsMaxOf(query),
   });
-  const last = queues.at(-1);
-  const next = hasMore && last !== undefined ? writeMarker({ kind: "n", text: last.name }) : "";
   const xml = new XmlBytes();
   xml.add(listStart(call.endpoint, query, "Queues"));
-  await xml.addAll(queues, (queue) => queueElement(queue, withMetadata));
+  let next = "";
+  for await (const { queues, hasMore } of pages) {
+    await xml.addAll(queues, (queue) => queueElement(queue, withMetadata));
+    const last = queues.at(-1);
+    next = hasMore && last !== undefined ? writeMarker({ kind: "n", text: last.name }) : "";
+  }
   xml.add(`</Queues>${element("NextMarker", next)}</EnumerationResults>`);
   return { status: 200, headers: [...XML_CONTENT], body: xml.done() };
 }
