@@ -99,6 +99,19 @@ test("a success resets what is counted", async () => {
   assert.equal(next.found.status, STATUS.LOGON_FAILURE);
 });
 
+test("a success does not help those who guess at the same time", async () => {
+  const { guess, know, fail, failed, timer } = logons();
+  await fail(10);
+  const guessing = guess();
+  await know().ended;
+  assert.equal(failed.size, 1);
+  const next = guess();
+  timer.pass(7_999);
+  assert.deepEqual([guessing.found.status, next.found.status], [null, null]);
+  timer.pass(1);
+  await Promise.all([guessing.ended, next.ended]);
+});
+
 test("while many guesses are delayed no more are checked, even if their clients do not wait", async () => {
   const { guess, know, fail, timer } = logons({ delayedMax: 2, waitingMax: 2 });
   await fail(10);

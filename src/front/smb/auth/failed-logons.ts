@@ -147,11 +147,12 @@ export class FailedLogons {
     });
   }
 
+  /** Unless others at the same address are guessing right now: they would profit from each success. */
   #reset(claimant: Claimant): void {
     const [network, account] = keysOf(claimant);
     const accounts = this.#networks.get(network);
     const tries = accounts?.get(account);
-    if (accounts === undefined || tries === undefined) return;
+    if (accounts === undefined || tries === undefined || tries.delayed > 0) return;
     accounts.delete(account);
     if (accounts.size === 0) this.#networks.delete(network);
     wake(tries, tries.waiting.size);
