@@ -24,7 +24,7 @@ function asked(method: string): RestRequest {
 }
 
 const MESSAGE =
-  "The value provided for one of the HTTP headers was not in the correct format.\n" +
+  "The value for one of the HTTP headers is not in the correct format.\n" +
   "RequestId:11111111-2222-3333-4444-555555555555\nTime:2024-01-01T12:30:00.2500000Z";
 const WRONG_HEADER = new Fault("InvalidHeaderValue", { HeaderName: "x", HeaderValue: "<&\u0001" });
 

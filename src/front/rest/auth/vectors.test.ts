@@ -103,11 +103,20 @@ for (const vector of SIGNED) {
       const { service, asked } = requestFor(changed);
       assert.throws(
         () => authenticated(service, asked),
-        (error) => error instanceof Fault && REST_FAULTS[error.code].status === 403,
+        (error) => error instanceof Fault && (isForbidden(error) || isNoVersion(error)),
         `${what}: ${asked.url}`,
       );
     }
   });
+}
+
+function isForbidden({ code }: Fault): boolean {
+  return REST_FAULTS[code].status === 403;
+}
+
+/** A version with one digit changed may be no date: then it is refused before the signature is checked. */
+function isNoVersion({ code, detail }: Fault): boolean {
+  return code === "InvalidHeaderValue" && detail.HeaderName === "x-ms-version";
 }
 
 function scheme(vector: Vector): string {
