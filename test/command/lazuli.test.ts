@@ -195,7 +195,7 @@ test("two servers cannot have one data folder", async (t) => {
 test("--help and --version print and end with 0", async (t) => {
   const help = await start(t, "--help").ended();
   assert.equal(help.code, 0);
-  assert.match(help.out, /^Lazuli serves .*\n\nUsage: lazuli \[start\] \[flags\]\n/);
+  assert.match(help.out, /^Lazuli serves .*\n\nUsage: lazuli \[command\] \[flags\]\n/);
   const version = await start(t, "-v").ended();
   assert.deepEqual([version.code, version.err], [0, ""]);
   assert.match(version.out, /^\d+\.\d+\.\d+\n$/);
