@@ -42,7 +42,7 @@ export function xxh64Low(bytes: Bytes, seed: number): number {
   return xxh64LowAt(at, at + bytes.length, seed);
 }
 
-/** The same, of the bytes between two places in aligned memory. */
+/** `xxh64Low` of the bytes between two places in aligned memory. */
 export function xxh64LowAt(at: number, until: number, seed: number): number {
   return lowDigest(at, until, seed) >>> 0;
 }

@@ -32,7 +32,7 @@ const SMALL_GROWTH_BYTES = 256;
 /** What such writes may add in all until the reserve is whole again. */
 const SMALL_GROWTHS_BYTES = MIB;
 
-/** Who is told that the disk is full, or no longer full. */
+/** Called when the disk becomes full, and when it has space again. */
 export type OnSpace = (isShort: boolean) => void;
 
 /**
@@ -148,7 +148,7 @@ export class DiskSpace implements ScarceSpace {
     return this.#inTurn(() => this.#look());
   }
 
-  /** Who hears that there is no space does without: what was wanted before stays as it is. */
+  /** False if there is no space for a larger reserve; the caller does without, and the old size stays wanted. */
   #want(bytes: number): Promise<boolean> {
     return this.#inTurn(async () => {
       if (bytes <= this.#wantedBytes) return this.#isWhole;

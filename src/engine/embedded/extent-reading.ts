@@ -26,7 +26,7 @@ const FEW_SLABS_MAX = 16;
 /** What is lent beyond this is copied: aligned memory stays with the process for good. */
 const LENT_SLABS_MAX = 24;
 const COPIED_CHUNKS_MAX = 8;
-/** So many more are read into, and given back at once. */
+/** Slabs beyond those that are only read into, and returned before their bytes are sent. */
 const READING_SLABS_MAX = 8;
 
 const slabs = new Slabs(READ_CHUNKS_MAX * STRIDE_BYTES, Number.POSITIVE_INFINITY, alignedBytes);

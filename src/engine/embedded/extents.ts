@@ -251,7 +251,7 @@ export class EmbeddedExtents implements Extents {
     }
   }
 
-  /** Nobody else gets the path before its descriptors are closed. */
+  /** Offers the path to other extents only after its descriptors are closed. */
   async #keepSpare(file: ExtentFile): Promise<void> {
     await this.#forget(file);
     this.#sparePaths.push(file.path);

@@ -255,7 +255,7 @@ test("a header tells that all groups before it were durable", async () => {
   assert.match(losses(found(), FIRST_NOTE), /ends with group 0, but group 6 was written/);
 });
 
-test("a damaged last group looks like a torn write, and is told apart from none", async () => {
+test("a damaged last group looks like a torn write, and is reported as one", async () => {
   const { files, found } = await written(3);
   assert.equal(check(0, found()).tornGroup, null);
   files[0].bytes.writeUInt8(0xee, WAL_HEADER_BYTES + 2 * PAGE_BYTES + 40);
