@@ -20,7 +20,7 @@ export interface TableLimits {
  */
 export class ConnectionTable<T extends Counted> {
   readonly #limits: TableLimits;
-  /** Those that were used last come last. */
+  /** In order of use, the most recent last. */
   readonly #connections = new Set<T>();
   readonly #byAddress = new Map<string, number>();
 

@@ -21,7 +21,7 @@ export async function makePrivate(folder: string, parts: readonly string[]): Pro
   const open: string[] = [];
   for (const part of parts) {
     try {
-      // Nobody else enters a private folder, so the modes of its files count only where it was open.
+      // A private folder keeps other users out, so the modes of its files matter only where it was open.
       if (await closeFolder(part)) await closeFilesIn(part);
     } catch (error) {
       open.push(staysOpen(part, `its mode cannot be changed (${(error as Error).message})`));

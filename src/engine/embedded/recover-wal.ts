@@ -128,7 +128,7 @@ function generationsOf({ headers: [first, second] }: WalFindings): [number, numb
   return [first?.generation ?? 0, second?.generation ?? 0];
 }
 
-/** Begins both files anew. The database is told afterwards, so that it never knows of files that are not there. */
+/** Begins both files anew, and then notes them in the database, so that it never names files that are missing. */
 async function remakeWal(
   secret: LogSecret,
   files: readonly [LogFile, LogFile],

@@ -10,7 +10,7 @@ export interface HungCalls {
   letGo(): Promise<void>;
 }
 
-/** Makes a method of all file handles answer late: what it does is done, but nobody is told yet. */
+/** Makes a method of all file handles resolve late, although its work is done. */
 export async function hang(t: TestContext, method: "datasync" | "read"): Promise<HungCalls> {
   const handles = await fileHandles();
   const real = handles[method] as (...args: unknown[]) => Promise<unknown>;

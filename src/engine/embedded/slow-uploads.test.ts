@@ -12,7 +12,7 @@ import { EmbeddedExtents } from "./extents.ts";
 /** Each would have a batch of one MiB if it were alone. */
 const UPLOADS = 200;
 const BODY_BYTES = 17 * MIB;
-/** What all batches may take together, and what memory grows by at one go. */
+/** What all batches may take together, and the step in which memory grows. */
 const MEMORY_BYTES_MAX = (64 + 16) * MIB + UPLOADS * 64 * KIB;
 
 test("uploads that hardly send anything take little memory each, and arrive whole in the end", async (t) => {

@@ -8,7 +8,7 @@ export type LoadKeys = () => Promise<readonly Jwk[]>;
 
 /** Keys this old are loaded again in the background, so that a key that was withdrawn goes. */
 const KEYS_AGE_MS_MAX = 10 * 60_000;
-/** Whoever invents names of keys must not make us flood the issuer. */
+/** Limits fetches from the issuer, since clients can send tokens with invented key ids. */
 const LOAD_PAUSE_MS = 10_000;
 
 /**

@@ -95,7 +95,7 @@ export function assertRefused(code: FaultCode, attempt: () => unknown, message?:
   assert.fail(`not refused: ${message ?? code}`);
 }
 
-/** The same, of what takes time. */
+/** `assertRefused` for an attempt that returns a promise. */
 export async function assertRefusedLater(
   code: FaultCode,
   attempt: () => Promise<unknown>,

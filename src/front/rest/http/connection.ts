@@ -63,7 +63,7 @@ export class Connection implements Counted, Transfer, Reader {
   isAnswered = false;
   /** Whether the connection is closed once it is. */
   isLast = false;
-  /** Whether there is no room for it: it is told so, and closed. */
+  /** Whether there is no room for this connection: it gets a 503, and is closed. */
   readonly isSurplus: boolean;
   readonly #owner: ConnectionOwner;
   /** What has come, and nobody has taken yet. */

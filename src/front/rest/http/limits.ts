@@ -4,7 +4,7 @@ import type { PaceLimit } from "../../pace.ts";
 
 /** What one listener grants its clients. Tests make these tiny; nothing waits for real time there. */
 export interface ListenerLimits extends TableLimits {
-  /** Beyond the limit so many are told that the server is busy; more are closed without a word. */
+  /** Connections beyond the limit that get a 503; more are closed without an answer. */
   readonly surplusConnectionsMax: number;
   /** Request line and headers together. Metadata takes up to 8 KiB, a copy source with a SAS 2 KiB. */
   readonly headerBytesMax: number;
