@@ -12,7 +12,7 @@ import type {
   Transaction,
   View,
 } from "../store/store.ts";
-import type { KeptStretches } from "./kept-stretches.ts";
+import type { KeptStretches } from "./cached-ranges.ts";
 import { nameOf } from "./sorted-items.ts";
 
 /** A stretch ends with the entry that brings what is read for it to this size. */

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
-import { PAGE_BYTES, placeInAlignedMemory } from "../base/aligned-bytes.ts";
 import type { Bytes } from "../base/bytes.ts";
+import { PAGE_BYTES, placeInAlignedMemory } from "../machine/aligned-bytes.ts";
 import { ReadMemory } from "./read-memory.ts";
 
 const memory = new ReadMemory({ shared: 16_384, own: 65_536, owners: 0 });

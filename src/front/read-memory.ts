@@ -1,8 +1,8 @@
 import { Socket, type SocketConstructorOpts } from "node:net";
-import { alignedBytes, PAGE_BYTES } from "../base/aligned-bytes.ts";
 import type { Bytes } from "../base/bytes.ts";
 import { MIB } from "../base/limits.ts";
-import { Slabs } from "../base/slabs.ts";
+import { alignedBytes, PAGE_BYTES } from "../machine/aligned-bytes.ts";
+import { Slabs } from "../machine/slabs.ts";
 
 const IDLE_BYTES_MAX = 2 * MIB;
 

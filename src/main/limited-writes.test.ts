@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wholeBody } from "../base/bytes.ts";
 import { HandClock } from "../base/clock.ts";
+import { StoredContents } from "../content/stored-contents.ts";
 import { MemoryExtents } from "../engine/memory/extents.ts";
 import { MemoryStore } from "../engine/memory/store.ts";
 import type { Content } from "../store/contents.ts";
-import { StoredContents } from "../store/stored-contents.ts";
 import { LimitedWrites } from "./limited-writes.ts";
 
 const write = (extents: LimitedWrites, bytes: number) =>

@@ -3,10 +3,10 @@ import { SPACE } from "../base/keys.ts";
 import { STORED_BLOBS } from "../service/blob/stored-blobs.ts";
 import { STORED_FILES } from "../service/file/stored-files.ts";
 import { STORED_MESSAGES } from "../service/queue/stored-messages.ts";
+import type { StoredObjects } from "../service/shared/stored-objects.ts";
 import { STORED_ENTITIES } from "../service/table/stored-entities.ts";
 import type { Content } from "../store/contents.ts";
 import type { View } from "../store/store.ts";
-import type { StoredObjects } from "../store/stored-objects.ts";
 
 const ALL: readonly StoredObjects[] = [
   STORED_BLOBS,

@@ -1,6 +1,6 @@
+import { eachLoan, lengthOf } from "../base/borrowed-buffer.ts";
 import type { Bytes } from "../base/bytes.ts";
 import { keyBehind } from "../base/keys.ts";
-import { eachLoan, lengthOf } from "../base/loan.ts";
 import type { Content, Contents } from "../store/contents.ts";
 import { type Entry, type Store, StoreError } from "../store/store.ts";
 import { contentOfRecord, nameOfRecord } from "./object-names.ts";

@@ -1,5 +1,5 @@
+import { drainLoans, type Lender } from "../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../base/bytes.ts";
-import { drainLoans, type Lender } from "../base/loan.ts";
 
 /** Bytes that differ at every place and from seed to seed. */
 export function someBytes(length: number, seed: number): Bytes {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { keepLoan } from "../base/borrowed-buffer.ts";
 import type { Bytes } from "../base/bytes.ts";
-import { keepLoan } from "../base/loan.ts";
+import { type ContentsBench, NO_DIGESTS, partOf } from "../content/contents.fixture.ts";
 import { inParts, someBytes } from "./bodies.fixture.ts";
 import type { OpenContents } from "./contents.contract.ts";
-import { type ContentsBench, NO_DIGESTS, partOf } from "./contents.fixture.ts";
 import type { Content, Part, Reading } from "./contents.ts";
 
 const kinds = [

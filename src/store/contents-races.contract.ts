@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { drainLoans } from "../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../base/bytes.ts";
 import { key, SPACE } from "../base/keys.ts";
-import { drainLoans } from "../base/loan.ts";
+import { ContentsBench, NO_DIGESTS, partOf } from "../content/contents.fixture.ts";
 import { gather, inParts, someBytes } from "./bodies.fixture.ts";
 import type { OpenContents } from "./contents.contract.ts";
-import { ContentsBench, NO_DIGESTS, partOf } from "./contents.fixture.ts";
 import type { Content, Reading } from "./contents.ts";
 import type { Extents } from "./extents.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { type TestContext, test } from "node:test";
-import { crc64 } from "../base/crc64.ts";
+import { type ContentsBench, NO_DIGESTS, partOf } from "../content/contents.fixture.ts";
+import { crc64 } from "../machine/crc64.ts";
 import { gather, inParts, someBytes } from "./bodies.fixture.ts";
-import { type ContentsBench, NO_DIGESTS, partOf } from "./contents.fixture.ts";
 import { INLINE_BYTES_MAX, type Part } from "./contents.ts";
 import type { Extents } from "./extents.ts";
 

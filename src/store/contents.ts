@@ -1,5 +1,5 @@
+import type { Lender } from "../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../base/bytes.ts";
-import type { Lender } from "../base/loan.ts";
 import type { RangeMaps } from "./range-map.ts";
 import type { Transaction, View } from "./store.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { keepLoan, lendWhole } from "../base/borrowed-buffer.ts";
 import { type Body, type Bytes, wholeBody } from "../base/bytes.ts";
-import { crc64 } from "../base/crc64.ts";
-import { keepLoan, lendWhole } from "../base/loan.ts";
+import { crc64 } from "../machine/crc64.ts";
 import { gather, inParts, someBytes } from "./bodies.fixture.ts";
 import { type Address, type Extents, NO_LOOK, type Written } from "./extents.ts";
 

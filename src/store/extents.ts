@@ -1,5 +1,5 @@
+import type { Lender } from "../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../base/bytes.ts";
-import type { Lender } from "../base/loan.ts";
 
 /**
  * Bulk bytes: written once, never changed, found again by address. What an engine promises is

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { type ContentsBench, partOf } from "../content/contents.fixture.ts";
 import { someBytes } from "./bodies.fixture.ts";
 import type { OpenContents } from "./contents.contract.ts";
-import { type ContentsBench, partOf } from "./contents.fixture.ts";
 import type { Content, Draft, Part } from "./contents.ts";
 
 /** Enough for several bodies. */

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { drainLoans } from "../base/borrowed-buffer.ts";
 import { type Bytes, wholeBody } from "../base/bytes.ts";
 import { SPACE } from "../base/keys.ts";
 import { TIB } from "../base/limits.ts";
-import { drainLoans } from "../base/loan.ts";
+import { NO_DIGESTS, partOf } from "../content/contents.fixture.ts";
+import { MapBench, PAGE, page } from "../content/range-map.fixture.ts";
 import { gather, someBytes } from "./bodies.fixture.ts";
 import type { OpenContents } from "./contents.contract.ts";
-import { NO_DIGESTS, partOf } from "./contents.fixture.ts";
-import { MapBench, PAGE, page } from "./range-map.fixture.ts";
 
 /** What maps promise on every engine, beyond what the model checks. */
 export function rangeMapContract(engine: string, open: OpenContents): void {

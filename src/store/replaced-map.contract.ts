@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TIB } from "../base/limits.ts";
+import { MapBench, PAGE, page } from "../content/range-map.fixture.ts";
 import { someBytes } from "./bodies.fixture.ts";
 import type { OpenContents } from "./contents.contract.ts";
 import type { Content } from "./contents.ts";
-import { MapBench, PAGE, page } from "./range-map.fixture.ts";
 
 /** What was written to a map, or cut off it, in all the ways that matter when it goes. */
 const REPLACED_MAPS: Readonly<Record<string, (bench: MapBench) => Promise<Content>>> = {

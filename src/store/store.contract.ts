@@ -3,6 +3,8 @@ import { describe, test } from "node:test";
 import { Fault } from "../base/fault.ts";
 import { MIB } from "../base/limits.ts";
 import { type Stamp, stampOf } from "../base/stamp.ts";
+import { tails } from "./appends-in-place.contract.ts";
+import { stretches } from "./derived-ranges.contract.ts";
 import {
   assertRising,
   k,
@@ -17,8 +19,6 @@ import {
 } from "./opened-store.contract.ts";
 import { type Store, StoreError, type Transaction, type View } from "./store.ts";
 import { storeAgreesWithModel } from "./store-model.contract.ts";
-import { stretches } from "./store-stretches.contract.ts";
-import { tails } from "./store-tails.contract.ts";
 import { ranges, values } from "./store-values.contract.ts";
 
 /** Registers tests of everything that `store.ts` promises. */

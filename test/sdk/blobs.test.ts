@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import type { BlockBlobClient, BlockBlobUploadOptions, ContainerClient } from "@azure/storage-blob";
-import { crc64 } from "../../src/base/crc64.ts";
+import { crc64 } from "../../src/machine/crc64.ts";
 import { refused } from "./refused.ts";
 import { startServer, type TestServer } from "./server.ts";
 

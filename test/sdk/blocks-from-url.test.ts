@@ -7,7 +7,7 @@ import type {
   ContainerClient,
   PageBlobClient,
 } from "@azure/storage-blob";
-import { crc64 } from "../../src/base/crc64.ts";
+import { crc64 } from "../../src/machine/crc64.ts";
 import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
 import { forThisFile, startServer } from "./server.ts";

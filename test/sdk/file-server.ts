@@ -14,7 +14,7 @@ import { OwnEndpoints } from "../../src/front/rest/source/own-endpoints.ts";
 import type { Data } from "../../src/main/open-data.ts";
 import { FileSweep } from "../../src/service/file/sweep.ts";
 import { type WatchedFiles, WatchedStore } from "../../src/service/file/watched-store.ts";
-import { RunningCopies } from "../../src/store/running-copies.ts";
+import { RunningCopies } from "../../src/service/shared/running-copies.ts";
 import { startService, type TestServerOptions, type TestService } from "./server.ts";
 
 /** A File service of its own for a test, with a clock that the test turns. */

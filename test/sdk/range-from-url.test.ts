@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
 import type { ShareClient, ShareFileClient } from "@azure/storage-file-share";
-import { crc64 } from "../../src/base/crc64.ts";
+import { crc64 } from "../../src/machine/crc64.ts";
 import { READ } from "../../src/rules/share-mode.ts";
 import { type FileServer, startFileServer } from "./file-server.ts";
 import { rawRequest } from "./raw-request.ts";

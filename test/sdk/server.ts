@@ -29,8 +29,8 @@ import {
   type BlobSettings,
   DEFAULT_BLOB_SETTINGS,
 } from "../../src/service/blob/context.ts";
+import { RunningCopies } from "../../src/service/shared/running-copies.ts";
 import { RerunningStore } from "../../src/store/rerunning-store.fixture.ts";
-import { RunningCopies } from "../../src/store/running-copies.ts";
 
 /** One service of its own for a test, with a clock that the test turns. */
 export interface TestService {

@@ -2,6 +2,7 @@ import { wholeBody } from "../../src/base/bytes.ts";
 import type { HandClock } from "../../src/base/clock.ts";
 import { key, keyAfter, SPACE } from "../../src/base/keys.ts";
 import { DAY_MS } from "../../src/base/limits.ts";
+import { readWhole } from "../../src/content/whole-reading.ts";
 import type { Data } from "../../src/main/open-data.ts";
 import { OWNER } from "../../src/rules/access.ts";
 import { NO_CONDITIONS } from "../../src/rules/conditions.ts";
@@ -22,8 +23,7 @@ import { setBlobMetadata } from "../../src/service/blob/set-blob-metadata.ts";
 import { snapshotBlob } from "../../src/service/blob/snapshot-blob.ts";
 import { BlobSweep } from "../../src/service/blob/sweep.ts";
 import { undeleteBlob } from "../../src/service/blob/undelete-blob.ts";
-import { writeDeleteRetention } from "../../src/store/delete-retention.ts";
-import { readWhole } from "../../src/store/whole-reading.ts";
+import { writeDeleteRetention } from "../../src/service/shared/delete-retention.ts";
 
 export const PAGE_BLOB_BYTES = 2_048;
 

@@ -4,12 +4,14 @@ import { type Finding, isTest, lineAt, type SourceFile } from "./finding.ts";
 /** Arrows point down. What is not named here may not be imported. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   base: ["base"],
+  machine: ["base", "machine"],
   rules: ["base", "rules"],
   store: ["base", "store"],
-  engine: ["base", "store", "engine"],
-  service: ["base", "rules", "store", "service"],
-  front: ["base", "rules", "store", "service", "front"],
-  main: ["base", "rules", "store", "engine", "service", "front", "main"],
+  content: ["base", "machine", "store", "content"],
+  engine: ["base", "machine", "store", "engine"],
+  service: ["base", "machine", "rules", "store", "content", "service"],
+  front: ["base", "machine", "rules", "store", "service", "front"],
+  main: ["base", "machine", "rules", "store", "content", "engine", "service", "front", "main"],
 };
 
 /** A front end speaks the words of these layers (types, constants, errors) and calls none of them. */
@@ -18,11 +20,17 @@ const WORDS_ONLY = ["rules", "store"];
 /** Units of these layers (`service/blob`, `front/smb`) know nothing of each other. */
 const APART = ["engine", "service", "front"];
 
+/** What the units of a layer share. Every unit may import it; it imports none of them. */
+const SHARED = "shared";
+
 /** The packages that the server needs to run, and the one place that may use each. */
 const PACKAGES: Readonly<Record<string, string>> = {
   jose: "src/front/rest/auth/",
   lmdb: "src/engine/embedded/",
 };
+
+/** Tests of every layer but `base` run on an engine with contents. */
+const TEST_BED = ["machine", "store", "content", "engine"];
 
 const IMPORTS =
   /^\s*(?:import|export)\s+(?<what>(?:type\s+)?[\w*{][^;"']*?)\s*from\s*["'](?<from>[^"']+)["']|\bimport\s*\(?\s*["'](?<bare>[^"']+)["']/gm;
@@ -65,7 +73,7 @@ function refuseFile(path: string, { what, from }: Import): string | null {
   if (!mayImport(layer, targetLayer, isTest(path))) {
     return `${layer} may not import ${targetLayer}`;
   }
-  if (layer === targetLayer && APART.includes(layer) && unit !== targetUnit && targetUnit !== "") {
+  if (layer === targetLayer && !mayMeet(layer, unit, targetUnit)) {
     return `${layer}/${unit} may not import ${layer}/${targetUnit}`;
   }
   if (layer === "front" && WORDS_ONLY.includes(targetLayer) && !isTest(path)) {
@@ -75,9 +83,12 @@ function refuseFile(path: string, { what, from }: Import): string | null {
   return null;
 }
 
+function mayMeet(layer: string, unit: string, target: string): boolean {
+  return !APART.includes(layer) || unit === target || target === "" || target === SHARED;
+}
+
 function mayImport(layer: string, target: string, byTest: boolean): boolean {
-  // Tests of a layer run it on an engine.
-  if (byTest && layer !== "base" && (target === "engine" || target === "store")) return true;
+  if (byTest && layer !== "base" && TEST_BED.includes(target)) return true;
   return MAY_IMPORT[layer]?.includes(target) ?? false;
 }
 

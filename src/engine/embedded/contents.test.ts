@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { HandClock } from "../../base/clock.ts";
+import { contentUsesContract } from "../../content/content-uses.contract.ts";
+import { findEndOfUse } from "../../content/content-uses.ts";
+import { ContentsBench, NO_DIGESTS } from "../../content/contents.fixture.ts";
 import { inParts, someBytes } from "../../store/bodies.fixture.ts";
-import { contentUsesContract } from "../../store/content-uses.contract.ts";
-import { findEndOfUse } from "../../store/content-uses.ts";
 import {
   CONTENTS_EXTENT_BYTES,
   contentsContract,
   type OpenContents,
 } from "../../store/contents.contract.ts";
-import { ContentsBench, NO_DIGESTS } from "../../store/contents.fixture.ts";
 import type { Content } from "../../store/contents.ts";
 import { contentsModelContract } from "../../store/contents-model.contract.ts";
 import { contentsRacesContract } from "../../store/contents-races.contract.ts";

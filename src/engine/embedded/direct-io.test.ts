@@ -4,7 +4,7 @@ import { mkdtemp, open, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { alignedBytes, PAGE_BYTES } from "../../base/aligned-bytes.ts";
+import { alignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 import { directIoFlag } from "./direct-io.ts";
 
 const SHARED_MEMORY = "/dev/shm";

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { open, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { alignedBytes, PAGE_BYTES } from "../../base/aligned-bytes.ts";
+import { alignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 
 /** Linux syncs with each write, in one call. Elsewhere such a flag is missing or promises less. */
 export const SYNC_FLAG = process.platform === "linux" ? constants.O_DSYNC : 0;

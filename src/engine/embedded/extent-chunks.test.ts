@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alignedBytes } from "../../base/aligned-bytes.ts";
-import { Crc64, crc64 } from "../../base/crc64.ts";
-import { xxh64Low } from "../../base/xxh64.ts";
+import { alignedBytes } from "../../machine/aligned-bytes.ts";
+import { Crc64, crc64 } from "../../machine/crc64.ts";
+import { xxh64Low } from "../../machine/xxh64.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
 import {
   bytesOnDisk,

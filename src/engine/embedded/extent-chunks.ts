@@ -1,8 +1,8 @@
-import { PAGE_BYTES, placeInAlignedMemory } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
-import { clearMemory } from "../../base/clear-memory.ts";
-import { crc64Remainder } from "../../base/crc64.ts";
-import { xxh64Low, xxh64LowAt } from "../../base/xxh64.ts";
+import { PAGE_BYTES, placeInAlignedMemory } from "../../machine/aligned-bytes.ts";
+import { clearMemory } from "../../machine/clear-memory.ts";
+import { crc64Remainder } from "../../machine/crc64.ts";
+import { xxh64Low, xxh64LowAt } from "../../machine/xxh64.ts";
 import type { Sums } from "./sum-queue.ts";
 
 /**

@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, stat, writeFile } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { alignedBytes, PAGE_BYTES } from "../../base/aligned-bytes.ts";
+import { keepLoan, type Loan } from "../../base/borrowed-buffer.ts";
 import { type Bytes, wholeBody } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
-import { keepLoan, type Loan } from "../../base/loan.ts";
+import { alignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 import { gather, someBytes } from "../../store/bodies.fixture.ts";
 import { fill } from "../../store/extents.contract.ts";
 import type { Address } from "../../store/extents.ts";

@@ -1,10 +1,10 @@
-import { alignedBytes } from "../../base/aligned-bytes.ts";
+import { copyLent, type Lender, type Loan, lendTogether } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { fairQueue } from "../../base/fair-queue.ts";
-import { copyLent, type Lender, type Loan, lendTogether } from "../../base/loan.ts";
 import { MemoryBudget } from "../../base/memory-budget.ts";
-import { ShrinkingSlabs } from "../../base/shrinking-slabs.ts";
-import { Slabs } from "../../base/slabs.ts";
+import { alignedBytes } from "../../machine/aligned-bytes.ts";
+import { ShrinkingSlabs } from "../../machine/shrinking-slabs.ts";
+import { Slabs } from "../../machine/slabs.ts";
 import type { Address } from "../../store/extents.ts";
 import { StoreError } from "../../store/store.ts";
 import {

@@ -1,9 +1,9 @@
-import { alignedBytes } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
-import { Crc64 } from "../../base/crc64.ts";
 import { MIB } from "../../base/limits.ts";
 import { MemoryBudget } from "../../base/memory-budget.ts";
-import { Slabs } from "../../base/slabs.ts";
+import { alignedBytes } from "../../machine/aligned-bytes.ts";
+import { Crc64 } from "../../machine/crc64.ts";
+import { Slabs } from "../../machine/slabs.ts";
 import type { Address, Look, Onlooker, Written } from "../../store/extents.ts";
 import {
   bytesOnDisk,

@@ -1,7 +1,7 @@
 import { open, readdir, rename, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
+import type { Lender } from "../../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../../base/bytes.ts";
-import type { Lender } from "../../base/loan.ts";
 import {
   type Address,
   type EndOfUse,

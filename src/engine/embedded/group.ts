@@ -1,5 +1,5 @@
 import type { StoreError } from "../../store/store.ts";
-import type { Cell } from "./overlay.ts";
+import type { Cell } from "./memtable.ts";
 
 /** Writes that become durable together. */
 export class Group {

@@ -1,9 +1,9 @@
 import { constants, write } from "node:fs";
 import { type FileHandle, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { alignedBytes } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
+import { alignedBytes } from "../../machine/aligned-bytes.ts";
 import { directIoFlag, SYNC_FLAG } from "./direct-io.ts";
 import { syncFolder } from "./sync-folder.ts";
 import type { FoundWalFile } from "./wal-check.ts";

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
-import { PAGE_BYTES } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
-import type { Cell } from "./overlay.ts";
+import { PAGE_BYTES } from "../../machine/aligned-bytes.ts";
+import type { Cell } from "./memtable.ts";
 
 /**
  * Groups begin on pages: no disk sector is shared by two of them, so that a power cut while one is

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PAGE_BYTES } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { KIB, MIB } from "../../base/limits.ts";
+import { PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 import { keyOf } from "../sorted-items.ts";
 import { Log } from "./log.ts";
 import type { LogFile } from "./log-file.ts";
 import { bytesOfRecord } from "./log-groups.ts";
-import { type Cell, Overlay, valueIn } from "./overlay.ts";
+import { type Cell, Overlay, valueIn } from "./memtable.ts";
 import { checkWal, type FoundWalFile, type WalFindings, type WalNote } from "./wal-check.ts";
 import { makeWal, WAL_HEADER_BYTES } from "./wal-header.ts";
 

@@ -1,10 +1,10 @@
-import { alignedBytes, PAGE_BYTES } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
-import { Slabs } from "../../base/slabs.ts";
+import { alignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
+import { Slabs } from "../../machine/slabs.ts";
 import type { LogFile } from "./log-file.ts";
 import { bytesOfGroup, encodeGroup, type LogSecret } from "./log-groups.ts";
-import type { Cell } from "./overlay.ts";
+import type { Cell } from "./memtable.ts";
 import type { WalNote } from "./wal-check.ts";
 import { encodeWalHeader, WAL_HEADER_BYTES } from "./wal-header.ts";
 

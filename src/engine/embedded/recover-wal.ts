@@ -1,20 +1,20 @@
 import type { OnDamage } from "../../store/store.ts";
 import { nameOf } from "../sorted-items.ts";
-import { fullError } from "./disk-full.ts";
-import type { DiskSpace } from "./disk-space.ts";
-import type { Lmdb } from "./lmdb.ts";
-import { Log } from "./log.ts";
-import type { LogFile, WalFiles } from "./log-file.ts";
-import type { LoggedRecord, LogSecret } from "./log-groups.ts";
-import { Overlay } from "./overlay.ts";
-import { SealedRecords } from "./sealed-records.ts";
 import {
   LONG_STEPS,
   logSecretOf,
   type Milestone,
   readMilestone,
   settleIfRoom,
-} from "./settled-records.ts";
+} from "./checkpointed-records.ts";
+import { fullError } from "./disk-full.ts";
+import type { DiskSpace } from "./disk-space.ts";
+import type { Lmdb } from "./lmdb.ts";
+import { Log } from "./log.ts";
+import type { LogFile, WalFiles } from "./log-file.ts";
+import type { LoggedRecord, LogSecret } from "./log-groups.ts";
+import { Overlay } from "./memtable.ts";
+import { SealedRecords } from "./sealed-records.ts";
 import { checkWal, type WalFindings, WalLossError, type WalNote } from "./wal-check.ts";
 import { makeWal } from "./wal-header.ts";
 import { readWalNote, writeWalNote } from "./wal-notes.ts";

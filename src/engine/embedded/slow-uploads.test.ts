@@ -3,9 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { alignedMemory } from "../../base/aligned-bytes.ts";
+import { keepLoan, lendWhole } from "../../base/borrowed-buffer.ts";
 import { KIB, MIB } from "../../base/limits.ts";
-import { keepLoan, lendWhole } from "../../base/loan.ts";
+import { alignedMemory } from "../../machine/aligned-bytes.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
 import { EmbeddedExtents } from "./extents.ts";
 

@@ -10,27 +10,27 @@ import {
   type View,
 } from "../../store/store.ts";
 import { BodyTransaction, BodyView, runBody } from "../body-view.ts";
-import { KeptStretches } from "../kept-stretches.ts";
-import { fullError, isDiskFull } from "./disk-full.ts";
-import type { DiskSpace } from "./disk-space.ts";
-import { Group } from "./group.ts";
-import { growthOf } from "./growth.ts";
-import { InTime } from "./in-time.ts";
-import { LayeredState } from "./layered-state.ts";
-import { isLmdbDamage, type Lmdb, openLmdb } from "./lmdb.ts";
-import { LOG_BYTES_ENOUGH, type Log } from "./log.ts";
-import { findWalFiles } from "./log-file.ts";
-import { bytesOfRecord } from "./log-groups.ts";
-import type { Overlay } from "./overlay.ts";
-import { type RecoveredWal, type RecoverWal, recoverWal, type WalOptions } from "./recover-wal.ts";
-import { SealedRecords } from "./sealed-records.ts";
+import { KeptStretches } from "../cached-ranges.ts";
 import {
   isMerelyFull,
   LONG_STEPS,
   type Milestone,
   SHORT_STEPS,
   settleIfRoom,
-} from "./settled-records.ts";
+} from "./checkpointed-records.ts";
+import { fullError, isDiskFull } from "./disk-full.ts";
+import type { DiskSpace } from "./disk-space.ts";
+import { Group } from "./group.ts";
+import { growthOf } from "./growth.ts";
+import { InTime } from "./in-time.ts";
+import { LayeredState } from "./layered-view.ts";
+import { isLmdbDamage, type Lmdb, openLmdb } from "./lmdb.ts";
+import { LOG_BYTES_ENOUGH, type Log } from "./log.ts";
+import { findWalFiles } from "./log-file.ts";
+import { bytesOfRecord } from "./log-groups.ts";
+import type { Overlay } from "./memtable.ts";
+import { type RecoveredWal, type RecoverWal, recoverWal, type WalOptions } from "./recover-wal.ts";
+import { SealedRecords } from "./sealed-records.ts";
 import { WalNotes, writeWalNote } from "./wal-notes.ts";
 
 /** Records go from the log to lmdb when there are so many: each takes some memory of its own. */

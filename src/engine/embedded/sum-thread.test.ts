@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
-import { alignedBytes, placeInAlignedMemory } from "../../base/aligned-bytes.ts";
+import { alignedBytes, placeInAlignedMemory } from "../../machine/aligned-bytes.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
 import { bytesOnDisk, chunkBytesOf, sumsOf } from "./extent-chunks.ts";
 import { SumQueue, type Sums } from "./sum-queue.ts";

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
-import { alignedMemory, placeInAlignedMemory } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { KIB } from "../../base/limits.ts";
+import { alignedMemory, placeInAlignedMemory } from "../../machine/aligned-bytes.ts";
 import { sumsOf } from "./extent-chunks.ts";
 import { SumQueue, type Sums } from "./sum-queue.ts";
 

@@ -1,6 +1,6 @@
 import { setPriority } from "node:os";
 import { workerData } from "node:worker_threads";
-import { alignedBytesAt } from "../../base/aligned-bytes.ts";
+import { alignedBytesAt } from "../../machine/aligned-bytes.ts";
 import { bytesOnDisk, sumsOf } from "./extent-chunks.ts";
 import { type Chunks, SumQueue } from "./sum-queue.ts";
 

@@ -1,5 +1,5 @@
-import { PAGE_BYTES } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
+import { PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 import { StoreError } from "../../store/store.ts";
 import type { LogEnd } from "./log.ts";
 import { decodeGroup, type LoggedGroup, type LogSecret, numberAt } from "./log-groups.ts";

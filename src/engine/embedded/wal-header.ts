@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
-import { alignedBytes, PAGE_BYTES } from "../../base/aligned-bytes.ts";
 import type { Bytes } from "../../base/bytes.ts";
+import { alignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 import type { LogFile } from "./log-file.ts";
 import type { LogSecret } from "./log-groups.ts";
 

@@ -1,8 +1,8 @@
 import { count, format, struct } from "../../base/fields.ts";
 import { key, SPACE } from "../../base/keys.ts";
+import { commit } from "./checkpointed-records.ts";
 import type { Lmdb } from "./lmdb.ts";
 import type { SealedRecords } from "./sealed-records.ts";
-import { commit } from "./settled-records.ts";
 import type { WalNote } from "./wal-check.ts";
 
 /**

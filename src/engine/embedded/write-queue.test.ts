@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PAGE_BYTES } from "../../base/aligned-bytes.ts";
+import { PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 import { WriteQueue } from "./write-queue.ts";
 
 /** As many as one group may have. */

@@ -1,11 +1,11 @@
 import { HandClock } from "../../base/clock.ts";
-import { contentUsesContract } from "../../store/content-uses.contract.ts";
+import { contentUsesContract } from "../../content/content-uses.contract.ts";
+import { ContentsBench } from "../../content/contents.fixture.ts";
 import {
   CONTENTS_EXTENT_BYTES,
   contentsContract,
   type OpenContents,
 } from "../../store/contents.contract.ts";
-import { ContentsBench } from "../../store/contents.fixture.ts";
 import { contentsModelContract } from "../../store/contents-model.contract.ts";
 import { contentsRacesContract } from "../../store/contents-races.contract.ts";
 import { listDraftContract } from "../../store/list-draft.contract.ts";

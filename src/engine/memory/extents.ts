@@ -1,6 +1,6 @@
+import type { Lender } from "../../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../../base/bytes.ts";
-import { Crc64 } from "../../base/crc64.ts";
-import type { Lender } from "../../base/loan.ts";
+import { Crc64 } from "../../machine/crc64.ts";
 import {
   type Address,
   type ExtentInfo,

@@ -1,7 +1,7 @@
 import { HandClock } from "../../base/clock.ts";
+import { growingMapContract } from "../../content/appended-entries.contract.ts";
+import { ContentsBench } from "../../content/contents.fixture.ts";
 import { CONTENTS_EXTENT_BYTES, type OpenContents } from "../../store/contents.contract.ts";
-import { ContentsBench } from "../../store/contents.fixture.ts";
-import { growingMapContract } from "../../store/growing-map.contract.ts";
 import { rangeMapContract } from "../../store/range-map.contract.ts";
 import { rangeMapModelContract } from "../../store/range-map-model.contract.ts";
 import { replacedMapContract } from "../../store/replaced-map.contract.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HandClock } from "../../base/clock.ts";
-import { entriesBetween, type RangeEntry, writeEntry } from "../../store/range-records.ts";
-import { clearLayer } from "../../store/range-writes.ts";
+import { entriesBetween, type RangeEntry, writeEntry } from "../../content/range-records.ts";
+import { clearLayer } from "../../content/range-writes.ts";
 import type { Transaction } from "../../store/store.ts";
 import { MemoryStore } from "./store.ts";
 

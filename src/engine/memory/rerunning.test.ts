@@ -1,14 +1,14 @@
 import { HandClock } from "../../base/clock.ts";
-import { contentUsesContract } from "../../store/content-uses.contract.ts";
+import { growingMapContract } from "../../content/appended-entries.contract.ts";
+import { contentUsesContract } from "../../content/content-uses.contract.ts";
+import { ContentsBench } from "../../content/contents.fixture.ts";
 import {
   CONTENTS_EXTENT_BYTES,
   contentsContract,
   type OpenContents,
 } from "../../store/contents.contract.ts";
-import { ContentsBench } from "../../store/contents.fixture.ts";
 import { contentsModelContract } from "../../store/contents-model.contract.ts";
 import { contentsRacesContract } from "../../store/contents-races.contract.ts";
-import { growingMapContract } from "../../store/growing-map.contract.ts";
 import { listDraftContract } from "../../store/list-draft.contract.ts";
 import { rangeMapContract } from "../../store/range-map.contract.ts";
 import { rangeMapModelContract } from "../../store/range-map-model.contract.ts";

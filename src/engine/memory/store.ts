@@ -9,7 +9,7 @@ import {
   type View,
 } from "../../store/store.ts";
 import { BodyTransaction, BodyView, runBody, type State, type Write } from "../body-view.ts";
-import { KeptStretches } from "../kept-stretches.ts";
+import { KeptStretches } from "../cached-ranges.ts";
 import { type Named, nameOf, SortedItems } from "../sorted-items.ts";
 
 /** A store that lives and dies with its process. */

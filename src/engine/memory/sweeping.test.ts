@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Body } from "../../base/bytes.ts";
 import { HandClock } from "../../base/clock.ts";
+import { ContentsBench } from "../../content/contents.fixture.ts";
+import { MapBench } from "../../content/range-map.fixture.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
-import { ContentsBench } from "../../store/contents.fixture.ts";
 import type { Content } from "../../store/contents.ts";
 import { CountingStore } from "../../store/counting-store.fixture.ts";
 import type { Look, Written } from "../../store/extents.ts";
-import { MapBench } from "../../store/range-map.fixture.ts";
 import { MemoryExtents } from "./extents.ts";
 import { MemoryStore } from "./store.ts";
 

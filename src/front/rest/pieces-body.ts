@@ -1,6 +1,6 @@
+import { lengthOf, WholeLender } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { KIB } from "../../base/limits.ts";
-import { lengthOf, WholeLender } from "../../base/loan.ts";
 import type { ResponseBody } from "./http/exchange.ts";
 
 /** So many bytes in pieces as large as this are sent as they are: a copy would cost more. */

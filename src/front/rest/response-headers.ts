@@ -3,7 +3,7 @@ import type { Instant } from "../../base/clock.ts";
 import { etagOf, type Stamp } from "../../base/stamp.ts";
 import { rfc1123 } from "../../base/time-text.ts";
 import type { LeaseStatus } from "../../rules/lease.ts";
-import type { StoredCopy } from "../../store/copy-field.ts";
+import type { StoredCopy } from "../../service/shared/copy-field.ts";
 
 /** Headers that several services share, from values to text: names and values in turn. */
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { type Body, NO_BYTES } from "../../base/bytes.ts";
-import { crc64 } from "../../base/crc64.ts";
 import { refuseByDigests } from "../../base/digests.ts";
 import { Fault } from "../../base/fault.ts";
+import { crc64 } from "../../machine/crc64.ts";
 import type { Reading } from "../../store/contents.ts";
 import type { RequestHeaders, ResponseBody, RestRequest } from "./http/exchange.ts";
 import { digestsOf, invalidHeader, numberOf } from "./request-headers.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { keepLoan, lendWhole } from "../../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../../base/bytes.ts";
 import { Fault } from "../../base/fault.ts";
 import { MIB } from "../../base/limits.ts";
-import { keepLoan, lendWhole } from "../../base/loan.ts";
 import { decodeStructured, encodeStructured } from "./structured-body.ts";
 
 /** "123456789" in one segment; its CRC-64 is AE8B14860A799888. */

@@ -1,8 +1,8 @@
+import { givenAway, type Loan } from "../../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../../base/bytes.ts";
-import { Crc64 } from "../../base/crc64.ts";
 import { Fault } from "../../base/fault.ts";
 import { MIB } from "../../base/limits.ts";
-import { givenAway, type Loan } from "../../base/loan.ts";
+import { Crc64 } from "../../machine/crc64.ts";
 import type { ResponseStream } from "./http/exchange.ts";
 
 /**

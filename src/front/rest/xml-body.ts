@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Bytes } from "../../base/bytes.ts";
-import { Crc64 } from "../../base/crc64.ts";
 import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { fairQueue, inSlices, PIECE_BYTES } from "../../base/fair-queue.ts";
+import { Crc64 } from "../../machine/crc64.ts";
 import type { RestRequest } from "./http/exchange.ts";
 import { readWholeBody } from "./http/whole-body.ts";
 import { digestsOf } from "./request-headers.ts";

@@ -1,5 +1,5 @@
+import { givenAway } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
-import { givenAway } from "../../base/loan.ts";
 import type { BreakNotice } from "../../service/file/caches.ts";
 import { COMMAND, unaskedHeader } from "./codec/header.ts";
 import { writeLeaseBreak, writeOplockBreak } from "./codec/oplock-break.ts";

@@ -1,5 +1,5 @@
+import type { Loan } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
-import type { Loan } from "../../base/loan.ts";
 import type { Taken } from "../../store/contents.ts";
 import type { Share } from "../send-budget.ts";
 import { type FileId, isFileIdBefore } from "./codec/file-id.ts";

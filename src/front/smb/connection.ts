@@ -1,5 +1,5 @@
+import type { Loan } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
-import type { Loan } from "../../base/loan.ts";
 import type { Share } from "../send-budget.ts";
 import type { RequestHeader } from "./codec/header.ts";
 import { FLAG } from "./codec/header.ts";

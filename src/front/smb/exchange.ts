@@ -1,7 +1,7 @@
+import { copyLent, type Loan, lengthOf } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { atOnce, fairQueue, inSlices, type Steps } from "../../base/fair-queue.ts";
 import { Fault } from "../../base/fault.ts";
-import { copyLent, type Loan, lengthOf } from "../../base/loan.ts";
 import type { Share } from "../send-budget.ts";
 import { type Answer, answered, Call, type Chain, type Message } from "./call.ts";
 import { writeError } from "./codec/empty.ts";

@@ -1,6 +1,6 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { KIB, MIB } from "../../base/limits.ts";
-import { Slabs } from "../../base/slabs.ts";
+import { Slabs } from "../../machine/slabs.ts";
 import { alignedTo } from "./codec/wire.ts";
 import { TRANSFER_BYTES_MAX } from "./limits.ts";
 

@@ -1,5 +1,5 @@
 import type { Bytes } from "../../base/bytes.ts";
-import { freeMemory } from "../../base/free-memory.ts";
+import { freeMemory } from "../../machine/free-memory.ts";
 import { takeToWrite } from "../../service/file/write-open-file.ts";
 import type { Taken } from "../../store/contents.ts";
 import type { Message } from "./call.ts";

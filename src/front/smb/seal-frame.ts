@@ -1,5 +1,5 @@
+import { type Loan, lengthOf } from "../../base/borrowed-buffer.ts";
 import { atOnce, type Steps } from "../../base/fair-queue.ts";
-import { type Loan, lengthOf } from "../../base/loan.ts";
 import { aadOf, TRANSFORM_BYTES, writeTag, writeTransform } from "./codec/transform.ts";
 import type { Session } from "./session.ts";
 

@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import { Writable } from "node:stream";
 import { test } from "node:test";
+import { lengthOf } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
-import { lengthOf } from "../../base/loan.ts";
 import { SendQueue } from "./send-queue.ts";
 
 const KIB = 1024;

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
+import { type Loan, lengthOf } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { fairQueue } from "../../base/fair-queue.ts";
 import { KIB } from "../../base/limits.ts";
-import { type Loan, lengthOf } from "../../base/loan.ts";
 
 /** The system copies what it is given to send: about 0.1 ms for this much. */
 const SLICE_BYTES = 512 * KIB;

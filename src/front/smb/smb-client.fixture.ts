@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { givenAway, keepLoan } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
-import { givenAway, keepLoan } from "../../base/loan.ts";
 import {
   initToken,
   mechanismList,

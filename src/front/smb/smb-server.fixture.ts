@@ -1,4 +1,5 @@
 import { HandClock } from "../../base/clock.ts";
+import { StoredContents } from "../../content/stored-contents.ts";
 import { MemoryExtents } from "../../engine/memory/extents.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { OWNER } from "../../rules/access.ts";
@@ -6,7 +7,6 @@ import { CacheBreaks, type Timer } from "../../service/file/cache-breaks.ts";
 import { createShare } from "../../service/file/create-share.ts";
 import { WatchedStore } from "../../service/file/watched-store.ts";
 import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
-import { StoredContents } from "../../store/stored-contents.ts";
 import { SendBudget } from "../send-budget.ts";
 import { DEFAULT_LOGON_LIMITS, type LogonLimits } from "./auth/failed-logons.ts";
 import type { NtlmUser } from "./auth/ntlm-client.fixture.ts";

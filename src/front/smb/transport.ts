@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { givenAway, type Loan, lengthOf } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { fairQueue } from "../../base/fair-queue.ts";
 import { KIB } from "../../base/limits.ts";
-import { givenAway, type Loan, lengthOf } from "../../base/loan.ts";
 import { MemoryBudget } from "../../base/memory-budget.ts";
 import { ConnectionTable, type Counted } from "../connection-table.ts";
 import { Pace, type Transfer } from "../pace.ts";

@@ -1,7 +1,7 @@
 import { refuse } from "../../base/fault.ts";
 import { refuseByAccess } from "../../rules/access.ts";
 import { SERVICE_NEEDS } from "../../rules/service-needs.ts";
-import { type DeleteRetention, readDeleteRetention } from "../../store/delete-retention.ts";
+import { type DeleteRetention, readDeleteRetention } from "../shared/delete-retention.ts";
 import type { AccountContext, ServiceAddress, ServiceAsked } from "./context.ts";
 import { readProperties, type ServiceProperties } from "./records.ts";
 

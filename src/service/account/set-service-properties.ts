@@ -2,7 +2,7 @@ import { refuse } from "../../base/fault.ts";
 import { refuseByAccess } from "../../rules/access.ts";
 import { refuseCorsRules } from "../../rules/cors-rules.ts";
 import { SERVICE_NEEDS } from "../../rules/service-needs.ts";
-import { type DeleteRetention, writeDeleteRetention } from "../../store/delete-retention.ts";
+import { type DeleteRetention, writeDeleteRetention } from "../shared/delete-retention.ts";
 import type { AccountContext, ServiceAsked } from "./context.ts";
 import { readProperties, type ServiceProperties, writeProperties } from "./records.ts";
 

@@ -6,9 +6,9 @@ import {
   refuseByDigests,
 } from "../../base/digests.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import type { Source } from "../../store/source.ts";
 import type { View } from "../../store/store.ts";
-import { useSource } from "../../store/use-source.ts";
+import type { Source } from "../shared/source.ts";
+import { useSource } from "../shared/use-source.ts";
 import { type Append, type AppendBlockDone, admitAppend, writeAppended } from "./append-block.ts";
 import type { BlobContext } from "./context.ts";
 import { refuseEmptyPiece } from "./empty-piece.ts";

@@ -6,8 +6,8 @@ import { type Appendable, type AppendConditions, refuseAppend } from "../../rule
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Versioned } from "../../rules/conditions.ts";
 import type { Content } from "../../store/contents.ts";
-import { lookAhead } from "../../store/look-ahead.ts";
 import type { Transaction, View } from "../../store/store.ts";
+import { lookAhead } from "../shared/look-ahead.ts";
 import { admitBlobUpdate } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
 import { type Blob, type Container, writeBlob } from "./records.ts";

@@ -3,14 +3,14 @@ import { type Body, type Bytes, wholeBody } from "../../base/bytes.ts";
 import { HandClock } from "../../base/clock.ts";
 import { Fault, type FaultCode } from "../../base/fault.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
+import { StoredContents } from "../../content/stored-contents.ts";
 import { MemoryExtents } from "../../engine/memory/extents.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { OWNER } from "../../rules/access.ts";
 import { NO_CONDITIONS } from "../../rules/conditions.ts";
 import { gather } from "../../store/bodies.fixture.ts";
-import { writeDeleteRetention } from "../../store/delete-retention.ts";
 import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
-import { StoredContents } from "../../store/stored-contents.ts";
+import { writeDeleteRetention } from "../shared/delete-retention.ts";
 import {
   type BlobContext,
   type BlobRead,

@@ -9,9 +9,9 @@ import { newGuid } from "../../base/ids.ts";
 import { COPY_FROM_URL_BYTES_MAX } from "../../base/limits.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Content } from "../../store/contents.ts";
-import type { Source } from "../../store/source.ts";
 import type { Transaction, View } from "../../store/store.ts";
-import { useSource } from "../../store/use-source.ts";
+import type { Source } from "../shared/source.ts";
+import { useSource } from "../shared/use-source.ts";
 import type { BlobContext } from "./context.ts";
 import {
   admitTarget,

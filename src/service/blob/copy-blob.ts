@@ -3,8 +3,8 @@ import { newGuid } from "../../base/ids.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { refuseCopyByLease } from "../../rules/lease.ts";
 import type { Content } from "../../store/contents.ts";
-import type { ForeignSource, OwnSource, Source, SourceObject } from "../../store/source.ts";
 import type { Transaction, View } from "../../store/store.ts";
+import type { ForeignSource, OwnSource, Source, SourceObject } from "../shared/source.ts";
 import {
   admitTarget,
   type CopyAsked,

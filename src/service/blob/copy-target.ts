@@ -12,8 +12,8 @@ import {
   tierOnUpload,
 } from "../../rules/tier.ts";
 import type { Content } from "../../store/contents.ts";
-import type { SourceObject } from "../../store/source.ts";
 import type { Transaction, View } from "../../store/store.ts";
+import type { SourceObject } from "../shared/source.ts";
 import { admitBlobCreation } from "./admit.ts";
 import type { BlobContext, BlobCreation } from "./context.ts";
 import { replaceBlob } from "./history.ts";

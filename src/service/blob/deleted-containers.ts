@@ -1,7 +1,7 @@
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
-import { EntryCursor } from "../../store/entry-cursor.ts";
 import type { Transaction, View } from "../../store/store.ts";
+import { EntryCursor } from "../shared/entry-cursor.ts";
 import type { ContainerAddress } from "./context.ts";
 import {
   type Container,

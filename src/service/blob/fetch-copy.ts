@@ -1,9 +1,9 @@
 import { Fault } from "../../base/fault.ts";
 import type { Content, Taken } from "../../store/contents.ts";
-import { fetchSource } from "../../store/fetch-source.ts";
-import type { RunningCopies } from "../../store/running-copies.ts";
-import type { ForeignSource, SourceObject } from "../../store/source.ts";
 import type { Transaction } from "../../store/store.ts";
+import { fetchSource } from "../shared/fetch-source.ts";
+import type { RunningCopies } from "../shared/running-copies.ts";
+import type { ForeignSource, SourceObject } from "../shared/source.ts";
 import type { BlobAddress, BlobContext } from "./context.ts";
 import { keptContainers } from "./deleted-containers.ts";
 import {

@@ -6,8 +6,8 @@ import { type Access, refuseByAccess } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { matchesTags, type TagQuery } from "../../rules/tag-expression.ts";
 import type { Tags } from "../../rules/tags.ts";
-import { EntryCursor } from "../../store/entry-cursor.ts";
 import type { View } from "../../store/store.ts";
+import { EntryCursor } from "../shared/entry-cursor.ts";
 import { admitToContainer } from "./admit.ts";
 import type { BlobContext } from "./context.ts";
 import {

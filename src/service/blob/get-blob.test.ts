@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ByteRange } from "../../base/byte-range.ts";
-import { crc64 } from "../../base/crc64.ts";
 import { Fault } from "../../base/fault.ts";
 import { RANGE_DIGEST_BYTES_MAX } from "../../base/limits.ts";
 import { etagOf } from "../../base/stamp.ts";
+import { crc64 } from "../../machine/crc64.ts";
 import { NO_CONDITIONS } from "../../rules/conditions.ts";
 import { Blobs, bytesOf, refused } from "./blobs.fixture.ts";
 import { getBlob } from "./get-blob.ts";

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { type ByteRange, type Piece, pieceOf, refuseDigestOf } from "../../base/byte-range.ts";
 import type { Bytes } from "../../base/bytes.ts";
-import { crc64 } from "../../base/crc64.ts";
 import { refuse } from "../../base/fault.ts";
+import { readWhole, WholeReading } from "../../content/whole-reading.ts";
+import { crc64 } from "../../machine/crc64.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { refuseByTier } from "../../rules/tier.ts";
 import type { Digests, Reading } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
-import { readWhole, WholeReading } from "../../store/whole-reading.ts";
 import { admitBlobRead } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
 import { type BlobFound, blobFound } from "./get-blob-properties.ts";

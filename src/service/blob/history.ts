@@ -2,8 +2,8 @@ import { endOfRetention } from "../../rules/retention.ts";
 import { NO_TAGS } from "../../rules/tags.ts";
 import { settledTier } from "../../rules/tier.ts";
 import type { Content, Part, Taken } from "../../store/contents.ts";
-import { readDeleteRetention } from "../../store/delete-retention.ts";
 import type { Transaction } from "../../store/store.ts";
+import { readDeleteRetention } from "../shared/delete-retention.ts";
 import type { BlobAddress, BlobContext, BlobState, BlobStateAddress } from "./context.ts";
 import { type Blob, type Container, deleteBlob, readBlob, writeBlob } from "./records.ts";
 import {

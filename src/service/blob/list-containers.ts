@@ -9,8 +9,8 @@ import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { isSystemContainer } from "../../rules/container-name.ts";
 import { type LeaseStatus, leaseStatus } from "../../rules/lease.ts";
 import { type Deletion, deletionOf } from "../../rules/retention.ts";
-import { EntryCursor } from "../../store/entry-cursor.ts";
 import type { Entry, View } from "../../store/store.ts";
+import { EntryCursor } from "../shared/entry-cursor.ts";
 import type { BlobContext } from "./context.ts";
 import {
   type Container,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { crc64 } from "../../base/crc64.ts";
 import { Fault } from "../../base/fault.ts";
 import { etagOf } from "../../base/stamp.ts";
+import { crc64 } from "../../machine/crc64.ts";
 import { NO_CONDITIONS } from "../../rules/conditions.ts";
 import { Blobs, bodyWith, bytesOf, LEASE_ID, refused, untouchable } from "./blobs.fixture.ts";
 import { deleteContainer } from "./delete-container.ts";

@@ -2,7 +2,7 @@ import type { Body, Bytes } from "../../base/bytes.ts";
 import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { tierOnUpload } from "../../rules/tier.ts";
-import { lookAhead } from "../../store/look-ahead.ts";
+import { lookAhead } from "../shared/look-ahead.ts";
 import { admitBlobCreation } from "./admit.ts";
 import { blockBlob } from "./block-blob.ts";
 import type { BlobContext, BlobCreation } from "./context.ts";

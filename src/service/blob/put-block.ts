@@ -9,8 +9,8 @@ import { refuseByPendingCopy } from "../../rules/copy.ts";
 import { leaseAfterWrite, refuseWriteByLease } from "../../rules/lease.ts";
 import { refuseByTier } from "../../rules/tier.ts";
 import type { Content, Taken } from "../../store/contents.ts";
-import { lookAhead } from "../../store/look-ahead.ts";
 import type { Transaction, View } from "../../store/store.ts";
+import { lookAhead } from "../shared/look-ahead.ts";
 import { admitToBlobName } from "./admit.ts";
 import type { BlobAsked, BlobContext } from "./context.ts";
 import {

@@ -8,9 +8,9 @@ import {
 import { Fault } from "../../base/fault.ts";
 import { PUT_PAGE_BYTES_MAX } from "../../base/limits.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import type { Source } from "../../store/source.ts";
 import type { View } from "../../store/store.ts";
-import { useSource } from "../../store/use-source.ts";
+import type { Source } from "../shared/source.ts";
+import { useSource } from "../shared/use-source.ts";
 import type { BlobContext } from "./context.ts";
 import { admitPageWrite, type PageWrite, type PutPageDone, writePages } from "./put-page.ts";
 

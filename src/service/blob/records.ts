@@ -19,12 +19,12 @@ import { DASHED_NAME_CHARS_MAX } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { NO_TAGS } from "../../rules/tags.ts";
 import { REHYDRATE_PRIORITIES, type StoredTier, TIERS } from "../../rules/tier.ts";
-import { contentProperties, storedContent } from "../../store/content-field.ts";
 import type { Content } from "../../store/contents.ts";
-import { copyShape } from "../../store/copy-field.ts";
-import { storedLease } from "../../store/lease-field.ts";
-import { storedPolicy } from "../../store/policy-field.ts";
 import type { Transaction, View } from "../../store/store.ts";
+import { contentProperties, storedContent } from "../shared/content-field.ts";
+import { copyShape } from "../shared/copy-field.ts";
+import { storedLease } from "../shared/lease-field.ts";
+import { storedPolicy } from "../shared/policy-field.ts";
 import type { BlobAddress, ContainerAddress } from "./context.ts";
 
 const containerShape = {

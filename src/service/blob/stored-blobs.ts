@@ -1,6 +1,6 @@
 import { KeyReader, key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
 import type { View } from "../../store/store.ts";
-import { objectName, type StoredObjects } from "../../store/stored-objects.ts";
+import { objectName, type StoredObjects } from "../shared/stored-objects.ts";
 import { decodeBlob, decodeContainer, decodeStagedBlob, decodeStagedBlock } from "./records.ts";
 import { decodeDeleted } from "./state-records.ts";
 

@@ -1,8 +1,8 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { keyAfter } from "../../base/keys.ts";
 import type { TagComparison } from "../../rules/tag-expression.ts";
-import { EntryCursor } from "../../store/entry-cursor.ts";
 import type { View } from "../../store/store.ts";
+import { EntryCursor } from "../shared/entry-cursor.ts";
 import type { ContainerId } from "./records.ts";
 import { readTaggedBlobKey, taggedBlobKey, tagKey, tagValueKey } from "./tagged-blobs.ts";
 

@@ -1,7 +1,7 @@
 import { refuse } from "../../base/fault.ts";
 import { refuseAbortOfCopy } from "../../rules/copy.ts";
 import { refuseWriteByLease } from "../../rules/lease.ts";
-import type { StoredCopy } from "../../store/copy-field.ts";
+import type { StoredCopy } from "../shared/copy-field.ts";
 import { admitToFile } from "./admit.ts";
 import type { FileAsked } from "./context.ts";
 import { type CopyContext, writeEnd } from "./fetch-copy.ts";

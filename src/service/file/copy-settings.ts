@@ -1,6 +1,6 @@
 import { Fault } from "../../base/fault.ts";
 import { FILE_ATTRIBUTES } from "../../rules/file-attributes.ts";
-import type { SourceObject, SourceSettings } from "../../store/source.ts";
+import type { SourceObject, SourceSettings } from "../shared/source.ts";
 import type { ItemSettings } from "./item-settings.ts";
 
 /** What a copy is to have over SMB; "source" for what the source has. */

@@ -1,10 +1,10 @@
 import { Fault } from "../../base/fault.ts";
 import type { Content } from "../../store/contents.ts";
-import type { StoredCopy } from "../../store/copy-field.ts";
-import { fetchSource } from "../../store/fetch-source.ts";
-import type { RunningCopies } from "../../store/running-copies.ts";
-import type { ForeignSource, SourceObject } from "../../store/source.ts";
 import type { Transaction } from "../../store/store.ts";
+import type { StoredCopy } from "../shared/copy-field.ts";
+import { fetchSource } from "../shared/fetch-source.ts";
+import type { RunningCopies } from "../shared/running-copies.ts";
+import type { ForeignSource, SourceObject } from "../shared/source.ts";
 import { treeOf } from "./admit.ts";
 import type { FileContext } from "./context.ts";
 import type { Tree } from "./kept-records.ts";

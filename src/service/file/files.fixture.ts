@@ -4,13 +4,13 @@ import { NO_DIGESTS } from "../../base/digests.ts";
 import { key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
 import { SHARE_QUOTA_GIB_DEFAULT } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
+import { StoredContents } from "../../content/stored-contents.ts";
+import { readWhole } from "../../content/whole-reading.ts";
 import { MemoryExtents } from "../../engine/memory/extents.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { OWNER } from "../../rules/access.ts";
 import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
 import type { Store } from "../../store/store.ts";
-import { StoredContents } from "../../store/stored-contents.ts";
-import { readWhole } from "../../store/whole-reading.ts";
 import { CacheBreaks } from "./cache-breaks.ts";
 import {
   DEFAULT_FILE_SETTINGS,

@@ -1,8 +1,8 @@
 import { refuse } from "../../base/fault.ts";
 import { type Conditions, refuseSourceByConditions } from "../../rules/conditions.ts";
 import { refuseByPendingCopy } from "../../rules/copy.ts";
-import type { OwnObject } from "../../store/source.ts";
 import type { View } from "../../store/store.ts";
+import type { OwnObject } from "../shared/source.ts";
 import { admitToFile } from "./admit.ts";
 import type { PathAsked } from "./context.ts";
 import { ALL_BYTES } from "./opens.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Stamp } from "../../base/stamp.ts";
+import { readWhole } from "../../content/whole-reading.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { LateStore } from "../../store/late-store.fixture.ts";
-import { readWhole } from "../../store/whole-reading.ts";
 import { Files } from "./files.fixture.ts";
 import { getFile } from "./get-file.ts";
 import { listRanges } from "./list-ranges.ts";

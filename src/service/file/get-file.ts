@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { type ByteRange, type Piece, pieceOf, refuseDigestOf } from "../../base/byte-range.ts";
 import type { Bytes } from "../../base/bytes.ts";
+import { readWhole, WholeReading } from "../../content/whole-reading.ts";
 import { leaseStatus } from "../../rules/lease.ts";
 import type { Reading } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
-import { readWhole, WholeReading } from "../../store/whole-reading.ts";
 import { admitFileRead } from "./admit.ts";
 import type { FileAsked, FileContext } from "./context.ts";
 import type { FileFound } from "./get-file-properties.ts";

@@ -1,9 +1,9 @@
 import type { ByteRange } from "../../base/byte-range.ts";
 import { Fault } from "../../base/fault.ts";
 import type { Stamp } from "../../base/stamp.ts";
-import { listRangesOf } from "../../store/listed-ranges.ts";
 import type { Range, Ranges } from "../../store/range-map.ts";
 import type { View } from "../../store/store.ts";
+import { listRangesOf } from "../shared/listed-ranges.ts";
 import { admitFileRead, type InFile, treeOf } from "./admit.ts";
 import type { FileAsked, FileContext } from "./context.ts";
 import { readSnapshot } from "./records.ts";

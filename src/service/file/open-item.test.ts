@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { keepLoan } from "../../base/borrowed-buffer.ts";
 import { FILE_BYTES_MAX } from "../../base/limits.ts";
-import { keepLoan } from "../../base/loan.ts";
 import { parseSddl } from "../../base/sddl.ts";
 import { DELETE } from "../../rules/share-mode.ts";
 import type { HandleAsked } from "./admit-handle.ts";

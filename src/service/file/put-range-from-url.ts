@@ -8,8 +8,8 @@ import {
 } from "../../base/digests.ts";
 import { Fault } from "../../base/fault.ts";
 import { PUT_RANGE_BYTES_MAX } from "../../base/limits.ts";
-import type { Source } from "../../store/source.ts";
-import { useSource } from "../../store/use-source.ts";
+import type { Source } from "../shared/source.ts";
+import { useSource } from "../shared/use-source.ts";
 import type { FileContext } from "./context.ts";
 import { isShown } from "./kept-records.ts";
 import { admitRangeWrite, changeRange, type PutRangeDone, type RangeWrite } from "./put-range.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { keepLoan } from "../../base/borrowed-buffer.ts";
 import { MIB } from "../../base/limits.ts";
-import { keepLoan } from "../../base/loan.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
 import type { Reading } from "../../store/contents.ts";
 import type { HandleAsked } from "./admit-handle.ts";

@@ -1,5 +1,5 @@
+import { type Loan, lendWhole } from "../../base/borrowed-buffer.ts";
 import { MIB } from "../../base/limits.ts";
-import { type Loan, lendWhole } from "../../base/loan.ts";
 import type { Content, Contents, Reading } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 

@@ -1,5 +1,5 @@
+import { type Loan, lendWhole } from "../../base/borrowed-buffer.ts";
 import { Fault, refuse } from "../../base/fault.ts";
-import { type Loan, lendWhole } from "../../base/loan.ts";
 import { refuseReadByLocks } from "../../rules/range-lock.ts";
 import type { Reading } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";

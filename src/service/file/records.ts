@@ -14,10 +14,10 @@ import {
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import { DASHED_NAME_CHARS_MAX, SHARE_SNAPSHOTS_MAX } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
-import { EntryCursor } from "../../store/entry-cursor.ts";
-import { storedLease } from "../../store/lease-field.ts";
-import { storedPolicy } from "../../store/policy-field.ts";
 import type { Entry, Transaction, View } from "../../store/store.ts";
+import { EntryCursor } from "../shared/entry-cursor.ts";
+import { storedLease } from "../shared/lease-field.ts";
+import { storedPolicy } from "../shared/policy-field.ts";
 import type { ShareAddress } from "./context.ts";
 
 /** Shares. What they hold is in `tree-records.ts`. */

@@ -1,7 +1,7 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import { unlessDamaged, type View } from "../../store/store.ts";
-import { objectName, type StoredObjects } from "../../store/stored-objects.ts";
+import { objectName, type StoredObjects } from "../shared/stored-objects.ts";
 import { ItemPaths } from "./item-paths.ts";
 import { originalKey } from "./kept-records.ts";
 import { shareOfEntry } from "./records.ts";

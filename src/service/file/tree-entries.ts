@@ -1,6 +1,6 @@
 import type { Bytes } from "../../base/bytes.ts";
-import { EntryCursor } from "../../store/entry-cursor.ts";
 import type { View } from "../../store/store.ts";
+import { EntryCursor } from "../shared/entry-cursor.ts";
 import { keptPrefix, originalKey, sinceOf, stampOfKept, type Tree } from "./kept-records.ts";
 import { type DirectoryEntry, decodeEntry, nameInEntryKey } from "./tree-records.ts";
 

@@ -12,11 +12,11 @@ import {
 } from "../../base/fields.ts";
 import { KeyReader, key, keyAfter, ordinalPart, SPACE } from "../../base/keys.ts";
 import { fileNameKey } from "../../rules/file-name.ts";
-import { contentProperties, storedContent } from "../../store/content-field.ts";
 import type { Content, Contents } from "../../store/contents.ts";
-import { storedCopy } from "../../store/copy-field.ts";
-import { storedLease } from "../../store/lease-field.ts";
 import type { Transaction, View } from "../../store/store.ts";
+import { contentProperties, storedContent } from "../shared/content-field.ts";
+import { storedCopy } from "../shared/copy-field.ts";
+import { storedLease } from "../shared/lease-field.ts";
 import { isShown, keep, readInTree, type Tree } from "./kept-records.ts";
 import { addUsage } from "./share-usage.ts";
 

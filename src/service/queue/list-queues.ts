@@ -4,8 +4,8 @@ import { refuse } from "../../base/fault.ts";
 import { keyAfter, keyOfTextPrefix, SPACE } from "../../base/keys.ts";
 import { type Access, refuseByAccess } from "../../rules/access.ts";
 import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
-import { readRangePage } from "../../store/range-page.ts";
 import type { View } from "../../store/store.ts";
+import { readRangePage } from "../shared/range-page.ts";
 import type { QueueContext } from "./context.ts";
 import { type Queue, queueKey, queueOfEntry } from "./records.ts";
 

@@ -1,6 +1,6 @@
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import { unlessDamaged, type View } from "../../store/store.ts";
-import { objectName, type StoredObjects } from "../../store/stored-objects.ts";
+import { objectName, type StoredObjects } from "../shared/stored-objects.ts";
 import { queueOfEntry, readTurn } from "./records.ts";
 
 export const STORED_MESSAGES: StoredObjects = {

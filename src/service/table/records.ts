@@ -3,8 +3,8 @@ import { format, listOf, type RecordOf, text, u64 } from "../../base/fields.ts";
 import { KEY_BYTES_MAX, KeyReader, key, keyAfter, ordinalPart, SPACE } from "../../base/keys.ts";
 import { TABLE_NAME_CHARS_MAX } from "../../base/limits.ts";
 import type { EntityPlace } from "../../rules/entity-plan.ts";
-import { storedPolicy } from "../../store/policy-field.ts";
 import type { Transaction, View } from "../../store/store.ts";
+import { storedPolicy } from "../shared/policy-field.ts";
 import type { TableAddress } from "./context.ts";
 
 const tableShape = {

@@ -1,7 +1,7 @@
 import { Fault } from "../../../base/fault.ts";
 import { RETENTION_DAYS_MAX } from "../../../base/limits.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
-import type { DeleteRetention } from "../../../store/delete-retention.ts";
+import type { DeleteRetention } from "../../../service/shared/delete-retention.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { type OwnElements, takeServiceProperties } from "../service-properties.ts";
 import type { XmlElement } from "../xml/parse-xml.ts";

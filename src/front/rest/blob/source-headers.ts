@@ -1,4 +1,4 @@
-import type { OwnSource, Source } from "../../../store/source.ts";
+import type { OwnSource, Source } from "../../../service/shared/source.ts";
 import { refuseHeaders } from "../request-headers.ts";
 import { refuseBody } from "../stored-body.ts";
 import type { BlobCall, BlobFront } from "./call.ts";

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { pagesAt } from "../../../base/aligned-bytes.ts";
 import { type Bytes, NO_BYTES } from "../../../base/bytes.ts";
 import { KIB } from "../../../base/limits.ts";
+import { pagesAt } from "../../../machine/aligned-bytes.ts";
 import type { Counted } from "../../connection-table.ts";
 import type { Pace, Transfer } from "../../pace.ts";
 import { type Reader, ReadMemory } from "../../read-memory.ts";

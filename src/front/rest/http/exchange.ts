@@ -1,7 +1,7 @@
+import type { Lender } from "../../../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../../../base/bytes.ts";
 import type { Instant } from "../../../base/clock.ts";
 import type { Fault } from "../../../base/fault.ts";
-import type { Lender } from "../../../base/loan.ts";
 
 /** A request as handlers see it: nothing of the listener behind it shows through. */
 export interface RestRequest {

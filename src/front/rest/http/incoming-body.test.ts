@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { PAGE_BYTES, placeInAlignedMemory } from "../../../base/aligned-bytes.ts";
 import { collect as collectBytes } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
 import { KIB } from "../../../base/limits.ts";
+import { PAGE_BYTES, placeInAlignedMemory } from "../../../machine/aligned-bytes.ts";
 import type { RestRequest, RestResponse } from "./exchange.ts";
 import { DONE, GET, LARGE_BYTES, listen, put, type Running } from "./listener.fixture.ts";
 

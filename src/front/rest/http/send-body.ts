@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
+import { eachLoan, type Loan, lengthOf, WholeLender } from "../../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../../base/bytes.ts";
 import { KIB } from "../../../base/limits.ts";
-import { eachLoan, type Loan, lengthOf, WholeLender } from "../../../base/loan.ts";
 import type { SendBudget, Share } from "../../send-budget.ts";
 import type { ResponseStream } from "./exchange.ts";
 import { SendTurns } from "./send-turns.ts";

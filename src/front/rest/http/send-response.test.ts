@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Loan } from "../../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../../base/bytes.ts";
 import { KIB } from "../../../base/limits.ts";
-import type { Loan } from "../../../base/loan.ts";
 import type { ResponseStream } from "./exchange.ts";
 import { GET, LARGE_BYTES, listen, put } from "./listener.fixture.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Loan } from "../../../base/borrowed-buffer.ts";
 import { KIB, MIB } from "../../../base/limits.ts";
-import type { Loan } from "../../../base/loan.ts";
 import { SendBudget } from "../../send-budget.ts";
 import type { ResponseStream, RestResponse } from "./exchange.ts";
 import { GET, LARGE_BYTES, listen } from "./listener.fixture.ts";

@@ -2,7 +2,7 @@ import { NO_BYTES, wholeBody } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
 import type { Stamp } from "../../../base/stamp.ts";
 import { type Access, OWNER } from "../../../rules/access.ts";
-import type { OwnObject, OwnSource, Source } from "../../../store/source.ts";
+import type { OwnObject, OwnSource, Source } from "../../../service/shared/source.ts";
 import type { View } from "../../../store/store.ts";
 import type { Accounts } from "../auth/account.ts";
 import { locate } from "../auth/address.ts";

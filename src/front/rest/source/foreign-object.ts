@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Fault } from "../../../base/fault.ts";
-import type { SourceObject } from "../../../store/source.ts";
+import type { SourceObject } from "../../../service/shared/source.ts";
 import { metadataOf as metadataIn } from "../request-headers.ts";
 import { cannotVerify } from "./cannot-verify.ts";
 

@@ -4,7 +4,7 @@ import type { Body, Bytes } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
 import { rfc1123 } from "../../../base/time-text.ts";
 import type { Conditions } from "../../../rules/conditions.ts";
-import type { ForeignSource, OpenedSource, SourceObject } from "../../../store/source.ts";
+import type { ForeignSource, OpenedSource, SourceObject } from "../../../service/shared/source.ts";
 import type { SourceGuard } from "./allowed-sources.ts";
 import { cannotVerifyAnswer } from "./cannot-verify.ts";
 import { copyFailure } from "./copy-failure.ts";

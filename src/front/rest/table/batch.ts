@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
+import { drainLoans } from "../../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../../base/bytes.ts";
 import { PacedBytes } from "../../../base/fair-queue.ts";
 import { Fault } from "../../../base/fault.ts";
 import { BATCH_BYTES_MAX } from "../../../base/limits.ts";
-import { drainLoans } from "../../../base/loan.ts";
 import type { EntityWrite } from "../../../service/table/apply-write.ts";
 import type { TableContext } from "../../../service/table/context.ts";
 import { writeBatch } from "../../../service/table/write-batch.ts";

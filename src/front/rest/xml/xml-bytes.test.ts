@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { lendWhole } from "../../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../../base/bytes.ts";
 import { slicesDuring } from "../../../base/fair-queue.fixture.ts";
 import { PIECE_BYTES } from "../../../base/fair-queue.ts";
 import { KIB } from "../../../base/limits.ts";
-import { lendWhole } from "../../../base/loan.ts";
 import type { ResponseBody, ResponseStream } from "../http/exchange.ts";
 import { XmlBytes } from "./xml-bytes.ts";
 

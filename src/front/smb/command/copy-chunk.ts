@@ -1,7 +1,7 @@
+import { keepLoan } from "../../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../../base/bytes.ts";
 import { fairQueue } from "../../../base/fair-queue.ts";
 import { MIB } from "../../../base/limits.ts";
-import { keepLoan } from "../../../base/loan.ts";
 import { readOpenFile } from "../../../service/file/read-open-file.ts";
 import { writeOpenFile } from "../../../service/file/write-open-file.ts";
 import { type Answer, answered, type Call, success } from "../call.ts";

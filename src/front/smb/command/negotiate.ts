@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { givenAway } from "../../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../../base/bytes.ts";
 import { fileTimeOfStamp } from "../../../base/file-time.ts";
-import { givenAway } from "../../../base/loan.ts";
 import { stampOf } from "../../../base/stamp.ts";
 import { serverHint } from "../auth/spnego.ts";
 import { type Answer, answered, type Call, success } from "../call.ts";

@@ -1,4 +1,4 @@
-import { givenAway, lengthOf } from "../../../base/loan.ts";
+import { givenAway, lengthOf } from "../../../base/borrowed-buffer.ts";
 import { readOpenFile } from "../../../service/file/read-open-file.ts";
 import { type Answer, answered, type Call } from "../call.ts";
 import { ACCESS } from "../codec/access.ts";

@@ -7,11 +7,11 @@ import {
   type Decipher,
   randomBytes,
 } from "node:crypto";
+import { copyLent, givenAway, keepLoan, type Loan } from "../../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../../base/bytes.ts";
 import { atOnce, type Steps } from "../../../base/fair-queue.ts";
-import { freeMemory } from "../../../base/free-memory.ts";
 import { KIB } from "../../../base/limits.ts";
-import { copyLent, givenAway, keepLoan, type Loan } from "../../../base/loan.ts";
+import { freeMemory } from "../../../machine/free-memory.ts";
 
 /** As NEGOTIATE numbers them. */
 export const CIPHER = { aes128Ccm: 1, aes128Gcm: 2, aes256Ccm: 3, aes256Gcm: 4 } as const;

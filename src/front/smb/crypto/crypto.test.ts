@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createCipheriv, randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { givenAway } from "../../../base/loan.ts";
+import { givenAway } from "../../../base/borrowed-buffer.ts";
 import { CIPHER, type CipherId, cipherKeyBytes, Opener, type Opening, Sealer } from "./cipher.ts";
 import { CmacKey } from "./cmac.ts";
 import { deriveKey } from "./derive-key.ts";

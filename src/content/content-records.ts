@@ -1,0 +1,188 @@
+import type { Bytes } from "../base/bytes.ts";
+import { bytes, count, format, listOf, oneOf, struct, text, u64 } from "../base/fields.ts";
+import { KeyReader, key, keyAfter, SPACE } from "../base/keys.ts";
+import type { Content, Part } from "../store/contents.ts";
+import type { Address } from "../store/extents.ts";
+import { StoreError, type Transaction, type View } from "../store/store.ts";
+
+/** A list keeps its parts in segments of this many: nobody ever has to read all of them at once. */
+export const SEGMENT_PARTS_MAX = 256;
+
+const inlineFormat = format(1, { bytes });
+const address = struct({
+  extent: count,
+  offset: count,
+  length: count,
+  bytesOnDisk: count,
+  checksum: count,
+});
+const extentFormat = format(4, { addresses: listOf(address) });
+/** `starts`: at which offset of the list each segment begins. */
+const listFormat = format(3, { starts: listOf(count) });
+const segmentFormat = format(1, {
+  parts: listOf(
+    struct({
+      content: struct({ id: u64, kind: oneOf("inline", "extent", "list"), length: count }),
+      from: count,
+      length: count,
+      name: text,
+    }),
+  ),
+});
+const sharesFormat = format(1, { extra: count });
+const garbageFormat = format(1, { kind: oneOf("extent", "list") });
+
+const contentKey = (id: bigint) => key(SPACE.content, id);
+const segmentKey = (id: bigint, index: number) => key(SPACE.contentSegment, id, index);
+const sharesKey = (id: bigint) => key(SPACE.contentShares, id);
+const garbageKey = (id: bigint) => key(SPACE.contentGarbage, id);
+
+export function writeInline(tx: Transaction, id: bigint, value: Bytes): void {
+  tx.set(contentKey(id), inlineFormat.encode({ bytes: value }));
+}
+
+export function readInline(view: View, id: bigint): Bytes {
+  return inlineFormat.decode(recordOf(view, id)).bytes;
+}
+
+export function writeAddresses(tx: Transaction, id: bigint, addresses: readonly Address[]): void {
+  tx.set(contentKey(id), extentFormat.encode({ addresses }));
+}
+
+export function readAddresses(view: View, id: bigint): readonly Address[] {
+  return extentFormat.decode(recordOf(view, id)).addresses;
+}
+
+/** Where a leaf lies that lies in one piece; null for any other. */
+export function onlyAddress(view: View, id: bigint): Address | null {
+  const record = view.get(contentKey(id));
+  const addresses = record === undefined ? [] : extentFormat.decode(record).addresses;
+  return addresses.length === 1 ? (addresses[0] ?? null) : null;
+}
+
+export function writeList(tx: Transaction, id: bigint, parts: readonly Part[]): number {
+  const starts: number[] = [];
+  let length = 0;
+  for (let at = 0; at < parts.length; at += SEGMENT_PARTS_MAX) {
+    const inSegment = parts.slice(at, at + SEGMENT_PARTS_MAX);
+    writeSegment(tx, id, starts.length, inSegment);
+    starts.push(length);
+    for (const part of inSegment) length += part.length;
+  }
+  writeStarts(tx, id, starts);
+  return length;
+}
+
+/** The same, in the place of a list that had one segment. */
+export function rewriteList(tx: Transaction, id: bigint, parts: readonly Part[]): number {
+  if (parts.length === 0) deleteSegment(tx, id, 0);
+  // One segment begins where the other did.
+  if (parts.length === 0 || parts.length > SEGMENT_PARTS_MAX) return writeList(tx, id, parts);
+  writeSegment(tx, id, 0, parts);
+  return parts.reduce((length, part) => length + part.length, 0);
+}
+
+export function writeSegment(
+  tx: Transaction,
+  id: bigint,
+  index: number,
+  parts: readonly Part[],
+): void {
+  tx.set(segmentKey(id, index), segmentFormat.encode({ parts: parts.map(storedPart) }));
+}
+
+export function writeStarts(tx: Transaction, id: bigint, starts: readonly number[]): void {
+  tx.set(contentKey(id), listFormat.encode({ starts }));
+}
+
+/** At which offset of a list each of its segments begins. */
+export function readStarts(view: View, id: bigint): readonly number[] {
+  return listFormat.decode(recordOf(view, id)).starts;
+}
+
+export function readSegment(view: View, id: bigint, index: number): readonly Part[] {
+  const record = view.get(segmentKey(id, index));
+  if (record === undefined) throw missing(`segment ${index} of content ${id}`);
+  return segmentFormat.decode(record).parts;
+}
+
+/** Deletes the first segment that a list still has, and returns its parts. */
+export function takeSegment(tx: Transaction, id: bigint): readonly Part[] | null {
+  const prefix = key(SPACE.contentSegment, id);
+  const [entry] = tx.range(prefix, keyAfter(prefix), { limit: 1 });
+  if (entry === undefined) return null;
+  tx.delete(entry.key);
+  return segmentFormat.decode(entry.value).parts;
+}
+
+export function deleteSegment(tx: Transaction, id: bigint, index: number): void {
+  tx.delete(segmentKey(id, index));
+}
+
+export function deleteContent(tx: Transaction, id: bigint): void {
+  tx.delete(contentKey(id));
+}
+
+export function addReference(tx: Transaction, id: bigint): void {
+  tx.set(sharesKey(id), sharesFormat.encode({ extra: extraReferences(tx, id) + 1 }));
+}
+
+export function hasOneReference(view: View, id: bigint): boolean {
+  return extraReferences(view, id) === 0;
+}
+
+/** True if it was the last one. */
+export function dropReference(tx: Transaction, id: bigint): boolean {
+  const extra = extraReferences(tx, id);
+  if (extra === 0) return true;
+  if (extra === 1) tx.delete(sharesKey(id));
+  else tx.set(sharesKey(id), sharesFormat.encode({ extra: extra - 1 }));
+  return false;
+}
+
+/** A content that nobody refers to any more, but that the sweeper has not freed yet. */
+export interface Garbage {
+  readonly id: bigint;
+  readonly kind: "extent" | "list";
+}
+
+export function writeGarbage(tx: Transaction, { id, kind }: Garbage): void {
+  tx.set(garbageKey(id), garbageFormat.encode({ kind }));
+}
+
+export function deleteGarbage(tx: Transaction, id: bigint): void {
+  tx.delete(garbageKey(id));
+}
+
+export function listGarbage(view: View, from: bigint, limit: number): Garbage[] {
+  const until = keyAfter(key(SPACE.contentGarbage));
+  return view.range(garbageKey(from), until, { limit }).map((entry) => ({
+    id: new KeyReader(entry.key).u64(),
+    kind: garbageFormat.decode(entry.value).kind,
+  }));
+}
+
+function extraReferences(view: View, id: bigint): number {
+  const record = view.get(sharesKey(id));
+  return record === undefined ? 0 : sharesFormat.decode(record).extra;
+}
+
+function recordOf(view: View, id: bigint): Bytes {
+  const record = view.get(contentKey(id));
+  if (record === undefined) throw missing(`content ${id}`);
+  return record;
+}
+
+function missing(what: string): StoreError {
+  return new StoreError("damaged", `${what} is missing in the store`);
+}
+
+/** A list holds parts of leaves, and of lists that hold parts of leaves only. */
+function storedPart(
+  part: Part,
+): Part & { content: Content & { kind: "inline" | "extent" | "list" } } {
+  const { id, kind, length } = part.content;
+  if (kind === "map") throw new Error("a map cannot be part of a list");
+  if (part.from + part.length > length) throw new RangeError("a part goes beyond its content");
+  return { ...part, content: { id, kind, length } };
+}

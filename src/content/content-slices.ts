@@ -1,0 +1,74 @@
+import type { Content, Part } from "../store/contents.ts";
+import type { View } from "../store/store.ts";
+import { partsOver } from "./content-reading.ts";
+import { readInline } from "./content-records.ts";
+import { layersOf, piecesOf } from "./range-pieces.ts";
+import type { RangeEntry, RangeSource } from "./range-records.ts";
+
+/** Pieces that one body shares instead of copying their bytes. */
+const PIECES_MAX = 2_000;
+/** Small pieces stand in entries with their bytes: so many bytes of them, one body writes at most. */
+const INLINE_BYTES_MAX_AT_ONCE = 1024 * 1024;
+
+/** The leaves that hold these bytes of a leaf or list; null if they are too many. */
+export function leavesOver(
+  view: View,
+  content: Content,
+  from: number,
+  until: number,
+): Part[] | null {
+  const parts: Part[] = [];
+  for (const part of leaves(view, content, from, until)) {
+    if (parts.length === PIECES_MAX) return null;
+    parts.push(part);
+  }
+  return parts;
+}
+
+/** Bytes of any content as entries of a map in which they begin at `at`; of zeroes there are none. */
+export function entriesShowing(
+  view: View,
+  content: Content,
+  from: number,
+  until: number,
+  at: number,
+): RangeEntry[] | null {
+  const entries: RangeEntry[] = [];
+  let looked = 0;
+  let inlineBytes = 0;
+  for (const { start, length, source } of pieces(view, content, from, until)) {
+    if (source.kind === "inline") inlineBytes += length;
+    // Zeroes count, too: they have to be gone through.
+    if (looked++ === PIECES_MAX || inlineBytes > INLINE_BYTES_MAX_AT_ONCE) return null;
+    if (source.kind === "zero") continue;
+    entries.push({ start: at + start - from, length, source });
+  }
+  return entries;
+}
+
+function* leaves(view: View, content: Content, from: number, until: number): Iterable<Part> {
+  if (content.kind !== "list") {
+    if (from < until) yield { content, from, length: until - from, name: "" };
+    return;
+  }
+  for (const part of partsOver(view, content, from, until)) {
+    yield* leaves(view, part.content, part.first, part.end);
+  }
+}
+
+function* pieces(view: View, content: Content, from: number, until: number): Iterable<RangeEntry> {
+  if (content.kind === "map") {
+    yield* piecesOf(view, layersOf(view, content.id) ?? [], from, until);
+    return;
+  }
+  let start = from;
+  for (const part of leaves(view, content, from, until)) {
+    yield { start, length: part.length, source: sourceOf(view, part) };
+    start += part.length;
+  }
+}
+
+function sourceOf(view: View, { content, from, length }: Part): RangeSource {
+  if (content.kind !== "inline") return { kind: "leaf", content, from };
+  return { kind: "inline", bytes: readInline(view, content.id).subarray(from, from + length) };
+}

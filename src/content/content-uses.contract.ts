@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { key, keyAfter, SPACE } from "../base/keys.ts";
+import { someBytes } from "../store/bodies.fixture.ts";
+import { CONTENTS_EXTENT_BYTES, type OpenContents } from "../store/contents.contract.ts";
+import type { Content } from "../store/contents.ts";
+import type { Address } from "../store/extents.ts";
+import { readAddresses } from "./content-records.ts";
+import { findEndOfUse, listUses, type Use } from "./content-uses.ts";
+import type { ContentsBench } from "./contents.fixture.ts";
+
+/** What is known of the bytes in extents. */
+export function contentUsesContract(engine: string, open: OpenContents): void {
+  test(`${engine}: a content that is replaced within an extent has one record there`, async (t) => {
+    const bench = await open(t);
+    const first = await bench.put(someBytes(30_000, 1));
+    const [before] = await addressesOf(bench, first);
+    const second = await bench.replace(first, someBytes(50_000, 2));
+    const [after] = await addressesOf(bench, second);
+    assert.equal(after?.extent, before?.extent, "it is about one extent");
+    const { extent, offset, bytesOnDisk } = after as Address;
+    const use = { extent, content: second.id, bytesOnDisk, end: offset + bytesOnDisk };
+    assert.deepEqual(await usesIn(bench, extent), [use]);
+    assert.equal((await useRecords(bench)).length, 1);
+  });
+
+  test(`${engine}: pieces of a content count together, in each of its extents`, async (t) => {
+    const bench = await open(t);
+    const content = await bench.put(someBytes(2 * CONTENTS_EXTENT_BYTES, 1));
+    const addresses = await addressesOf(bench, content);
+    const extents = new Set(addresses.map(({ extent }) => extent));
+    assert.ok(extents.size > 1 && addresses.length > extents.size);
+    for (const extent of extents) {
+      const here = addresses.filter((at) => at.extent === extent);
+      const bytesOnDisk = here.reduce((sum, at) => sum + at.bytesOnDisk, 0);
+      const end = Math.max(...here.map((at) => at.offset + at.bytesOnDisk));
+      assert.deepEqual(await usesIn(bench, extent), [
+        { extent, content: content.id, bytesOnDisk, end },
+      ]);
+    }
+    await bench.drop(content);
+    await bench.sweepAll();
+    await bench.assertNothingLeft();
+  });
+
+  test(`${engine}: the end of use is behind all bytes of the last extent`, async (t) => {
+    const bench = await open(t);
+    assert.equal(await findEndOfUse(bench.store), null);
+    const first = await bench.put(someBytes(30_000, 1));
+    await bench.put(someBytes(30_000, 2));
+    // Of the two it has the lower id, and now it lies behind the other.
+    const [at] = await addressesOf(bench, await bench.replace(first, someBytes(30_000, 3)));
+    const { extent, offset, bytesOnDisk } = at as Address;
+    assert.deepEqual(await findEndOfUse(bench.store), { extent, offset: offset + bytesOnDisk });
+  });
+}
+
+function addressesOf(bench: ContentsBench, { id }: Content): Promise<readonly Address[]> {
+  return bench.store.read((view) => readAddresses(view, id));
+}
+
+function usesIn(bench: ContentsBench, extent: number): Promise<Use[]> {
+  return bench.store.read((view) => listUses(view, extent, 0n, 1_000));
+}
+
+function useRecords(bench: ContentsBench) {
+  const all = key(SPACE.extentUse);
+  return bench.store.read((view) => view.range(all, keyAfter(all), { limit: 1_000 }));
+}

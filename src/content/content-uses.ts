@@ -1,0 +1,76 @@
+import { count, format } from "../base/fields.ts";
+import { KeyReader, key, keyAfter, SPACE } from "../base/keys.ts";
+import type { Address, EndOfUse } from "../store/extents.ts";
+import type { Store, Transaction, View } from "../store/store.ts";
+
+/**
+ * Which contents have bytes in an extent: those of which a use record says so, and no others. So an
+ * upload that was never named is dead without anybody having to say so. A content that is replaced
+ * within an extent keeps its record: it goes by the content, not by where its bytes lie.
+ */
+export interface Use {
+  readonly extent: number;
+  readonly content: bigint;
+  /** Of all its bytes there. */
+  readonly bytesOnDisk: number;
+  /** Where the last of them end. */
+  readonly end: number;
+}
+
+const useFormat = format(2, { bytesOnDisk: count, end: count });
+
+const useKey = (extent: number, content: bigint) => key(SPACE.extentUse, extent, content);
+
+/** `addresses` are all that a content has. */
+export function writeUses(tx: Transaction, content: bigint, addresses: readonly Address[]): void {
+  for (const use of usesOf(content, addresses)) {
+    tx.set(useKey(use.extent, content), useFormat.encode(use));
+  }
+}
+
+export function deleteUses(tx: Transaction, content: bigint, addresses: readonly Address[]): void {
+  for (const { extent } of addresses) tx.delete(useKey(extent, content));
+}
+
+export function isUsedBy(view: View, extent: number, content: bigint): boolean {
+  return view.get(useKey(extent, content)) !== undefined;
+}
+
+/** What is alive in an extent, from a content on. */
+export function listUses(view: View, extent: number, from: bigint, limit: number): Use[] {
+  const until = keyAfter(key(SPACE.extentUse, extent));
+  return view.range(useKey(extent, from), until, { limit }).map((entry) => {
+    const at = new KeyReader(entry.key);
+    return { extent: at.number(), content: at.u64(), ...useFormat.decode(entry.value) };
+  });
+}
+
+/** Where an engine may go on writing when it starts on the files of an earlier run. */
+export function findEndOfUse(store: Store): Promise<EndOfUse | null> {
+  return store.read((view) => {
+    const prefix = key(SPACE.extentUse);
+    const [last] = view.range(prefix, keyAfter(prefix), { limit: 1, reverse: true });
+    if (last === undefined) return null;
+    const extent = new KeyReader(last.key).number();
+    let offset = 0;
+    for (const { end } of listUses(view, extent, 0n, Number.POSITIVE_INFINITY)) {
+      offset = Math.max(offset, end);
+    }
+    return { extent, offset };
+  });
+}
+
+function usesOf(content: bigint, addresses: readonly Address[]): Use[] {
+  const uses: Use[] = [];
+  for (const { extent, offset, bytesOnDisk } of addresses) {
+    const at = uses.findIndex((use) => use.extent === extent);
+    const before = uses[at] ?? { bytesOnDisk: 0, end: 0 };
+    uses[at < 0 ? uses.length : at] = {
+      extent,
+      content,
+      bytesOnDisk: before.bytesOnDisk + bytesOnDisk,
+      end: Math.max(before.end, offset + bytesOnDisk),
+    };
+  }
+  return uses;
+}

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { type Bytes, wholeBody } from "../base/bytes.ts";
+import { key, keyAfter, SPACE } from "../base/keys.ts";
+import { gather } from "../store/bodies.fixture.ts";
+import type { Content, Part, Reading, Taken } from "../store/contents.ts";
+import type { Extents } from "../store/extents.ts";
+import type { Entry, Store, Transaction } from "../store/store.ts";
+import { StoredContents } from "./stored-contents.ts";
+
+export const NO_DIGESTS = { md5: false, crc64: false };
+
+const ROUNDS_MAX = 10_000;
+
+/** Contents on some engine, with what tests want to do to them. */
+export class ContentsBench {
+  readonly store: Store;
+  readonly extents: Extents;
+  readonly contents: StoredContents;
+
+  /** Bytes on their way from the log to extents: if their content is dropped, they are garbage in the end. */
+  readonly #moving = new Set<Promise<void>>();
+
+  constructor(store: Store, extents: Extents) {
+    this.store = store;
+    this.extents = extents;
+    this.contents = new StoredContents(this.#watched(store), extents);
+  }
+
+  #watched(store: Store): Store {
+    return {
+      read: (body) => store.read(body),
+      transact: (body) => store.transact(body),
+      beforeSettling: (prepare) => store.beforeSettling?.(() => this.#track(prepare())),
+      close: () => store.close(),
+    };
+  }
+
+  #track(moving: Promise<void>): Promise<void> {
+    const ended = moving.catch(() => {}).then(() => void this.#moving.delete(ended));
+    this.#moving.add(ended);
+    return moving;
+  }
+
+  put(bytes: Bytes): Promise<Content> {
+    return this.#name(bytes, (tx, taken) => this.contents.keep(tx, taken));
+  }
+
+  replace(content: Content, bytes: Bytes): Promise<Content> {
+    return this.#name(bytes, (tx, taken) => this.contents.replace(tx, content, taken));
+  }
+
+  async #name(bytes: Bytes, name: (tx: Transaction, taken: Taken) => Content): Promise<Content> {
+    const taken = await this.contents.take(wholeBody(bytes), NO_DIGESTS);
+    try {
+      return await this.store.transact((tx) => name(tx, taken));
+    } finally {
+      taken.release();
+    }
+  }
+
+  compose(parts: readonly Part[]): Promise<Content> {
+    return this.store.transact((tx) => this.contents.compose(tx, parts));
+  }
+
+  /** Of bytes that can be shown without copying them. */
+  async slice(content: Content, from: number, length: number): Promise<Content> {
+    const slice = await this.store.transact((tx) => this.contents.slice(tx, content, from, length));
+    return slice ?? assert.fail("there is no such slice");
+  }
+
+  share(content: Content): Promise<void> {
+    return this.store.transact((tx) => this.contents.share(tx, content));
+  }
+
+  drop(content: Content): Promise<void> {
+    return this.store.transact((tx) => this.contents.drop(tx, content));
+  }
+
+  open(content: Content, from = 0, length = content.length - from): Promise<Reading> {
+    return this.store.read((view) => this.contents.open(view, content, from, length));
+  }
+
+  async read(content: Content, from = 0, length = content.length - from): Promise<Bytes> {
+    const reading = await this.open(content, from, length);
+    try {
+      assert.equal(reading.length, length);
+      const bytes = await gather(reading);
+      if (reading.whole !== null) assert.deepEqual(reading.whole, bytes);
+      return bytes;
+    } finally {
+      reading.close();
+    }
+  }
+
+  /** Sweeps until there is nothing left to do. */
+  async sweepAll(): Promise<void> {
+    // What the last round moved or copied in vain is looked at in a round of its own.
+    for (let idle = 0, rounds = 0; idle < 2 || this.#moving.size > 0; rounds++) {
+      assert.ok(rounds < ROUNDS_MAX, "the sweeper does not come to an end");
+      await Promise.all(this.#moving);
+      idle = (await this.contents.sweep()) ? 0 : idle + 1;
+    }
+  }
+
+  bytesOnDisk(): number {
+    return this.extents.list().reduce((sum, { bytesOnDisk }) => sum + bytesOnDisk, 0);
+  }
+
+  /** Everything that contents keep in the store. */
+  records(): Promise<Entry[]> {
+    const until = keyAfter(key(SPACE.doomedRangeLayer));
+    return this.store.read((view) => view.range(key(SPACE.content), until, { limit: 1_000_000 }));
+  }
+
+  async assertNothingLeft(): Promise<void> {
+    assert.deepEqual(await this.records(), []);
+    assert.equal(this.bytesOnDisk(), 0);
+  }
+}
+
+export function partOf(content: Content, from = 0, length = content.length - from): Part {
+  return { content, from, length, name: `${content.id}` };
+}

@@ -1,0 +1,107 @@
+import type { Content, Draft, Part } from "../store/contents.ts";
+import type { Store, Transaction, View } from "../store/store.ts";
+import {
+  addReference,
+  deleteGarbage,
+  SEGMENT_PARTS_MAX,
+  writeGarbage,
+  writeSegment,
+  writeStarts,
+} from "./content-records.ts";
+
+/** Parts that one body adds: what takes longer would hold up everybody else. */
+const BODY_SEGMENTS = 4;
+
+/** Keeps the sweeper away from a list. */
+interface Pins {
+  pin(id: bigint): void;
+  unpin(id: bigint): void;
+}
+
+/**
+ * A list that is written in several bodies. Until it is adopted it is garbage like any other, so
+ * that a crash leaves nothing behind; only a pin keeps the sweeper from it meanwhile.
+ */
+export class ListDraft implements Draft {
+  readonly #pins: Pins;
+  #id: bigint | null = null;
+  readonly #starts: number[] = [];
+  #length = 0;
+
+  private constructor(pins: Pins) {
+    this.#pins = pins;
+  }
+
+  /** Null if `holds` said no before all parts were written. */
+  static async write(
+    store: Store,
+    pins: Pins,
+    parts: readonly Part[],
+    holds: (view: View) => boolean,
+  ): Promise<ListDraft | null> {
+    const draft = new ListDraft(pins);
+    let isWhole = false;
+    try {
+      isWhole = await draft.#write(store, parts, holds);
+    } finally {
+      if (!isWhole) draft.release();
+    }
+    return isWhole ? draft : null;
+  }
+
+  adopt(tx: Transaction): Content {
+    const id = this.#id as bigint;
+    deleteGarbage(tx, id);
+    writeStarts(tx, id, this.#starts);
+    return { id, kind: "list", length: this.#length };
+  }
+
+  release(): void {
+    if (this.#id !== null) this.#pins.unpin(this.#id);
+    this.#id = null;
+  }
+
+  async #write(
+    store: Store,
+    parts: readonly Part[],
+    holds: (view: View) => boolean,
+  ): Promise<boolean> {
+    await store.transact((tx) => this.#begin(tx));
+    for (let at = 0; at < parts.length; ) {
+      const segments: (readonly Part[])[] = [];
+      while (segments.length < BODY_SEGMENTS && at < parts.length) {
+        segments.push(parts.slice(at, at + SEGMENT_PARTS_MAX));
+        at += SEGMENT_PARTS_MAX;
+      }
+      const first = this.#starts.length;
+      const isWritten = await store.transact((tx) => {
+        if (!holds(tx)) return false;
+        for (const [index, segment] of segments.entries()) this.#add(tx, first + index, segment);
+        return true;
+      });
+      if (!isWritten) return false;
+      for (const segment of segments) this.#count(segment);
+    }
+    return true;
+  }
+
+  /** Pinned before anybody can see it. A body may run again, and then has another id. */
+  #begin(tx: Transaction): void {
+    this.release();
+    const id = tx.stamp();
+    this.#pins.pin(id);
+    this.#id = id;
+    writeStarts(tx, id, []);
+    writeGarbage(tx, { id, kind: "list" });
+  }
+
+  #add(tx: Transaction, index: number, parts: readonly Part[]): void {
+    for (const { content } of parts) addReference(tx, content.id);
+    writeSegment(tx, this.#id as bigint, index, parts);
+  }
+
+  #count(parts: readonly Part[]): void {
+    this.#starts.push(this.#length);
+    for (const { length } of parts) this.#length += length;
+  }
+}

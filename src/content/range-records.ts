@@ -1,0 +1,277 @@
+import type { Bytes } from "../base/bytes.ts";
+import { added, count, flag, format, oneOf, orNull, rest, struct, u64 } from "../base/fields.ts";
+import { KeyReader, key, keyAfter, SPACE } from "../base/keys.ts";
+import type { Content } from "../store/contents.ts";
+import { type Entry, StoreError, type Transaction, type View } from "../store/store.ts";
+
+/** A stretch of one layer of a map. Entries of a layer never overlap. */
+export interface RangeEntry {
+  readonly start: number;
+  readonly length: number;
+  readonly source: RangeSource;
+}
+
+/** Bytes of their own, bytes of a leaf, or zeroes that hide what lies in the layers below. */
+export type RangeSource =
+  | { readonly kind: "inline"; readonly bytes: Bytes }
+  | { readonly kind: "leaf"; readonly content: Content; readonly from: number }
+  | { readonly kind: "zero" };
+
+const INLINE = 1;
+const LEAF = 2;
+const ZERO = 3;
+
+const inlineFormat = format(INLINE, { bytes: rest });
+const leafFormat = format(LEAF, {
+  content: struct({ id: u64, kind: oneOf("extent"), length: count }),
+  from: count,
+  length: count,
+});
+const zeroFormat = format(ZERO, { length: count });
+
+/** Records of entries without bytes of their own are shorter. */
+const OTHER_BYTES_MAX = 64;
+
+/** Only layers that lie on another one, that several refer to, or that were cut have a record. */
+const layerFormat = format(1, {
+  parent: orNull(u64),
+  extraReferences: count,
+  isCut: added(flag, false),
+});
+const crowdedFormat = format(1, {});
+const doomedFormat = format(1, {});
+
+const entryKey = (layer: bigint, start: number) => key(SPACE.rangeEntry, layer, start);
+const layerKey = (layer: bigint) => key(SPACE.rangeLayer, layer);
+const doomedKey = (layer: bigint) => key(SPACE.doomedRangeLayer, layer);
+const regionKey = ({ layer, region }: Region) => key(SPACE.crowdedRegion, layer, region);
+
+export function endOf(entry: RangeEntry): number {
+  return entry.start + entry.length;
+}
+
+/** What an entry says about the bytes from `from` to `until`, which lie within it. */
+export function cut(entry: RangeEntry, from: number, until: number): RangeEntry {
+  const skip = from - entry.start;
+  return { start: from, length: until - from, source: cutSource(entry.source, skip, until - from) };
+}
+
+function cutSource(source: RangeSource, skip: number, length: number): RangeSource {
+  switch (source.kind) {
+    case "inline":
+      return { kind: "inline", bytes: source.bytes.subarray(skip, skip + length) };
+    case "leaf":
+      return { ...source, from: source.from + skip };
+    case "zero":
+      return source;
+  }
+}
+
+export function writeEntry(tx: Transaction, layer: bigint, entry: RangeEntry): void {
+  tx.set(entryKey(layer, entry.start), encodeEntry(entry));
+}
+
+function encodeEntry({ length, source }: RangeEntry): Bytes {
+  switch (source.kind) {
+    case "inline":
+      return inlineFormat.encode({ bytes: source.bytes });
+    case "leaf": {
+      const { id, kind } = source.content;
+      if (kind !== "extent") throw new Error("small bytes stand in the entry itself");
+      const content = { id, kind, length: source.content.length } as const;
+      return leafFormat.encode({ content, from: source.from, length });
+    }
+    case "zero":
+      return zeroFormat.encode({ length });
+  }
+}
+
+/**
+ * Puts bytes behind those of an entry that begins at `start` and is as long as told, and was written a
+ * short while ago: false, and nothing is done, if there is no such entry.
+ */
+export function extendEntry(
+  tx: Transaction,
+  layer: bigint,
+  start: number,
+  length: number,
+  more: Bytes,
+): boolean {
+  // What is longer can be nothing else by its size.
+  const mayBeOther = length < OTHER_BYTES_MAX;
+  if (mayBeOther && entryAt(tx, layer, start)?.source.kind !== "inline") return false;
+  return tx.extend(entryKey(layer, start), 1 + length, more);
+}
+
+export function deleteEntry(tx: Transaction, layer: bigint, start: number): void {
+  tx.delete(entryKey(layer, start));
+}
+
+/** The entry that starts just there. */
+export function entryAt(view: View, layer: bigint, start: number): RangeEntry | null {
+  const value = view.get(entryKey(layer, start));
+  return value === undefined ? null : entryFrom(start, value);
+}
+
+/** Entries that start within the bounds, in their order. */
+export function entriesBetween(
+  view: View,
+  layer: bigint,
+  from: number,
+  until: number,
+  limit: number,
+): RangeEntry[] {
+  if (from >= until) return [];
+  return view.range(entryKey(layer, from), entryKey(layer, until), { limit }).map(decodeEntry);
+}
+
+/** An entry with the very bytes that it is stored as. */
+export interface StoredEntry {
+  readonly entry: RangeEntry;
+  readonly record: Bytes;
+}
+
+/** The same as they are stored. */
+export function storedBetween(
+  view: View,
+  layer: bigint,
+  from: number,
+  until: number,
+  limit: number,
+): StoredEntry[] {
+  return view
+    .range(entryKey(layer, from), entryKey(layer, until), { limit })
+    .map((found) => ({ entry: decodeEntry(found), record: found.value }));
+}
+
+export function storedAt(view: View, layer: bigint, start: number): StoredEntry | null {
+  const record = view.get(entryKey(layer, start));
+  return record === undefined ? null : { entry: entryFrom(start, record), record };
+}
+
+/** The last entry that starts before `until`. */
+export function lastEntryBefore(view: View, layer: bigint, until: number): RangeEntry | null {
+  const first = entryKey(layer, 0);
+  const [found] = view.range(first, entryKey(layer, until), { limit: 1, reverse: true });
+  return found === undefined ? null : decodeEntry(found);
+}
+
+export function firstEntries(view: View, layer: bigint, limit: number): RangeEntry[] {
+  const all = key(SPACE.rangeEntry, layer);
+  return view.range(all, keyAfter(all), { limit }).map(decodeEntry);
+}
+
+function decodeEntry({ key: found, value }: Entry): RangeEntry {
+  const parts = new KeyReader(found);
+  parts.u64();
+  return entryFrom(parts.number(), value);
+}
+
+function entryFrom(start: number, value: Bytes): RangeEntry {
+  switch (value[0]) {
+    case INLINE: {
+      const { bytes } = inlineFormat.decode(value);
+      return { start, length: bytes.length, source: { kind: "inline", bytes } };
+    }
+    case LEAF: {
+      const { content, from, length } = leafFormat.decode(value);
+      return { start, length, source: { kind: "leaf", content, from } };
+    }
+    case ZERO:
+      return { start, length: zeroFormat.decode(value).length, source: { kind: "zero" } };
+    default:
+      throw new StoreError("damaged", `a range of layer ${start} is of no known kind`);
+  }
+}
+
+export interface Layer {
+  /** The layer that shows where this one has no entries. */
+  readonly parent: bigint | null;
+  /** Beyond the first. */
+  readonly extraReferences: number;
+  /** Whether entries may lie behind the end of its map: zeroes that hide, or once hid, what is below. */
+  readonly isCut: boolean;
+}
+
+const ALONE: Layer = { parent: null, extraReferences: 0, isCut: false };
+
+export function readLayer(view: View, layer: bigint): Layer {
+  const found = view.get(layerKey(layer));
+  return found === undefined ? ALONE : layerFormat.decode(found);
+}
+
+export function writeLayer(tx: Transaction, layer: bigint, value: Layer): void {
+  const { parent, extraReferences, isCut } = value;
+  if (parent === null && extraReferences === 0 && !isCut) deleteLayer(tx, layer);
+  else tx.set(layerKey(layer), layerFormat.encode(value));
+}
+
+export function deleteLayer(tx: Transaction, layer: bigint): void {
+  tx.delete(layerKey(layer));
+}
+
+/** Layers that have a record, from this one on. */
+export function listLayers(view: View, from: bigint, limit: number): (Layer & { id: bigint })[] {
+  return view
+    .range(layerKey(from), keyAfter(key(SPACE.rangeLayer)), { limit })
+    .map((entry) => ({ id: new KeyReader(entry.key).u64(), ...layerFormat.decode(entry.value) }));
+}
+
+/** One reference less; with the last one the layer is left to the sweeper. */
+export function dropLayer(tx: Transaction, id: bigint): void {
+  const layer = readLayer(tx, id);
+  if (layer.extraReferences === 0) tx.set(doomedKey(id), doomedFormat.encode({}));
+  else writeLayer(tx, id, { ...layer, extraReferences: layer.extraReferences - 1 });
+}
+
+export function listDoomed(view: View, from: bigint, limit: number): bigint[] {
+  return view
+    .range(doomedKey(from), keyAfter(key(SPACE.doomedRangeLayer)), { limit })
+    .map((entry) => new KeyReader(entry.key).u64());
+}
+
+export function deleteDoomed(tx: Transaction, layer: bigint): void {
+  tx.delete(doomedKey(layer));
+}
+
+/** Maps are tidied up region by region. */
+export const REGION_BYTES = 1024 * 1024;
+
+/** A region with fewer entries stays as it is: joining them would cost more than it saves. */
+export const CROWD_ENTRIES_MIN = 128;
+
+/** A part of a layer in which small entries may have piled up. */
+export interface Region {
+  readonly layer: bigint;
+  readonly region: number;
+}
+
+export function regionAt(layer: bigint, offset: number): Region {
+  return { layer, region: Math.floor(offset / REGION_BYTES) };
+}
+
+export function noteCrowded(tx: Transaction, region: Region): void {
+  const at = regionKey(region);
+  if (tx.get(at) === undefined) tx.set(at, crowdedFormat.encode({}));
+}
+
+export function deleteCrowded(tx: Transaction, region: Region): void {
+  tx.delete(regionKey(region));
+}
+
+/** From behind `after` on. */
+export function listCrowded(view: View, after: Region | null, limit: number): Region[] {
+  const all = key(SPACE.crowdedRegion);
+  const from = after === null ? all : keyAfter(regionKey(after));
+  return view.range(from, keyAfter(all), { limit }).map(decodeRegion);
+}
+
+export function crowdedOf(view: View, layer: bigint, limit: number): Region[] {
+  const all = key(SPACE.crowdedRegion, layer);
+  return view.range(all, keyAfter(all), { limit }).map(decodeRegion);
+}
+
+function decodeRegion(entry: Entry): Region {
+  const parts = new KeyReader(entry.key);
+  return { layer: parts.u64(), region: parts.number() };
+}

@@ -1,0 +1,331 @@
+import type { Body, Bytes } from "../base/bytes.ts";
+import { KIB } from "../base/limits.ts";
+import {
+  type Content,
+  type Contents,
+  INLINE_BYTES_MAX,
+  type Reading,
+  type Taken,
+} from "../store/contents.ts";
+import type { Extents } from "../store/extents.ts";
+import type { RangeMaps, Ranges } from "../store/range-map.ts";
+import type { Store, Transaction, View } from "../store/store.ts";
+import { GrowingTails } from "./appended-entries.ts";
+import { entriesShowing } from "./content-slices.ts";
+import { moveTails } from "./move-appended-entries.ts";
+import { layersOf, piecesOf, rangesOf } from "./range-pieces.ts";
+import { readEntries, readRange } from "./range-reading.ts";
+import {
+  deleteEntry,
+  dropLayer,
+  endOf,
+  entryAt,
+  firstEntries,
+  noteCrowded,
+  type RangeEntry,
+  type RangeSource,
+  readLayer,
+  regionAt,
+  writeEntry,
+  writeLayer,
+} from "./range-records.ts";
+import { clearLayer, recount } from "./range-writes.ts";
+import { RangeSweep } from "./sweep-ranges.ts";
+import { WholeReading } from "./whole-reading.ts";
+
+/** What a map needs of the contents that its larger pieces are. */
+export interface MapContents extends Pick<Contents, "keep" | "share" | "drop"> {
+  take(body: Body): Promise<Taken>;
+  /** To an extent, however few bytes they are. */
+  takeOut(body: Body): Promise<Taken>;
+}
+
+/** What is appended stays as it is: no part of it is ever written again. */
+const APPENDED_BYTES_MAX = 64 * KIB;
+
+/**
+ * A map is the id of a layer. A layer shows, where it has no entries, the one that it lies on.
+ * Writers change the top layer of their map only, and put a new one on top of a layer that others
+ * refer to, that a reader has frozen, or that has too many entries to change at once. The sweeper
+ * joins layers that nobody needs to tell apart any more.
+ */
+export class StoredRangeMaps implements RangeMaps {
+  readonly #store: Store;
+  readonly #extents: Extents;
+  readonly #contents: MapContents;
+  readonly #sweep: RangeSweep;
+  readonly #tails = new GrowingTails();
+  /** Layers that are being looked up step by step, and by how many. */
+  readonly #pins = new Map<bigint, number>();
+
+  constructor(store: Store, extents: Extents, contents: MapContents) {
+    this.#store = store;
+    this.#extents = extents;
+    this.#contents = contents;
+    store.beforeSettling?.(() => this.#moveTails());
+    this.#sweep = new RangeSweep(store, contents, {
+      isPinned: (layer) => this.#pins.has(layer),
+      mayGrow: (layer, start) => this.#tails.mayGrow(layer, start),
+      open: (view, entries) => readEntries(view, { store, extents }, entries),
+    });
+  }
+
+  create(
+    tx: Transaction,
+    length: number,
+    first: Taken | null = null,
+    replaced: Content | null = null,
+  ): Content {
+    if (first === null) {
+      if (replaced !== null) this.drop(tx, replaced);
+      return { id: tx.stamp(), kind: "map", length };
+    }
+    const id = replaced !== null && this.#vacate(tx, replaced) ? replaced.id : tx.stamp();
+    writeEntry(tx, id, { start: 0, length: first.length, source: this.#sourceOf(tx, first) });
+    return { id, kind: "map", length: Math.max(length, first.length) };
+  }
+
+  write(tx: Transaction, map: Content, at: number, taken: Taken): Content {
+    const { length } = taken;
+    const { layer, isCrowded } = this.#cleared(tx, map, at, at + length);
+    const isMore = this.#put(tx, layer, at, taken, INLINE_BYTES_MAX);
+    if (isCrowded && isMore) noteCrowded(tx, regionAt(layer, at));
+    return { id: layer, kind: map.kind, length: Math.max(map.length, at + length) };
+  }
+
+  append(tx: Transaction, map: Content, taken: Taken): Content {
+    const start = map.length;
+    const { length } = taken;
+    const layer = this.#layerOf(tx, map);
+    const isMore = this.#put(tx, layer, start, taken, APPENDED_BYTES_MAX);
+    const mayBeCrowded = isMore && taken.inline !== null && this.#tails.mayBeCrowded(layer, start);
+    if (mayBeCrowded) noteCrowded(tx, regionAt(layer, start));
+    return { id: layer, kind: map.kind, length: start + length };
+  }
+
+  place(
+    tx: Transaction,
+    map: Content,
+    at: number,
+    content: Content,
+    from: number,
+    length: number,
+  ): Content | null {
+    const entries = entriesShowing(tx, content, from, from + length, at);
+    if (entries === null) return null;
+    // Before anything is cleared: the bytes may lie in this very map.
+    for (const { source } of entries) {
+      if (source.kind === "leaf") this.#contents.share(tx, source.content);
+    }
+    const { layer } = this.#cleared(tx, map, at, at + length);
+    const hides = readLayer(tx, layer).parent !== null;
+    for (const entry of hides ? withZeroes(entries, at, at + length) : entries) {
+      writeEntry(tx, layer, entry);
+      if (entry.source.kind === "inline") noteCrowded(tx, regionAt(layer, entry.start));
+    }
+    return { ...map, id: layer, length: Math.max(map.length, at + length) };
+  }
+
+  clear(tx: Transaction, map: Content, from: number, until: number): Content {
+    if (from >= until) return map;
+    const { layer } = this.#cleared(tx, map, from, until);
+    if (readLayer(tx, layer).parent !== null) {
+      writeEntry(tx, layer, { start: from, length: until - from, source: { kind: "zero" } });
+    }
+    return { ...map, id: layer };
+  }
+
+  resize(tx: Transaction, map: Content, length: number): Content {
+    const cleared = this.clear(tx, map, length, map.length);
+    if (length < map.length) {
+      const layer = readLayer(tx, cleared.id);
+      const leavesZeroes = layer.parent !== null && !layer.isCut;
+      if (leavesZeroes) writeLayer(tx, cleared.id, { ...layer, isCut: true });
+    }
+    return { ...cleared, length };
+  }
+
+  ranges(view: View, { id }: Content, from: number, until: number, limit: number): Ranges {
+    return rangesOf(piecesOf(view, layersOf(view, id) ?? [], from, until), false, limit);
+  }
+
+  changes(
+    view: View,
+    { id }: Content,
+    since: Content,
+    from: number,
+    until: number,
+    limit: number,
+  ): Ranges | null {
+    const layers = layersOf(view, id, since.id);
+    return layers && rangesOf(piecesOf(view, layers, from, until), true, limit);
+  }
+
+  open(view: View, map: Content, from: number, length: number): Reading {
+    const written = length <= INLINE_BYTES_MAX ? inlineAt(view, map.id, from) : null;
+    if (written !== null && written.length >= length) {
+      return new WholeReading(written.subarray(0, length));
+    }
+    return this.#open(view, map.id, from, length);
+  }
+
+  openFrozen(
+    tx: Transaction,
+    map: Content,
+    from: number,
+    length: number,
+  ): { map: Content; reading: Reading } {
+    const { parent } = readLayer(tx, map.id);
+    // If nothing was written since it was last frozen, that will do.
+    const isFresh = parent !== null && firstEntries(tx, map.id, 1).length === 0;
+    const frozen = isFresh ? parent : map.id;
+    const id = isFresh ? map.id : this.#layerOn(tx, map.id);
+    return { map: { ...map, id }, reading: this.#open(tx, frozen, from, length) };
+  }
+
+  share(tx: Transaction, { id }: Content): void {
+    const layer = readLayer(tx, id);
+    writeLayer(tx, id, { ...layer, extraReferences: layer.extraReferences + 1 });
+  }
+
+  drop(tx: Transaction, map: Content): void {
+    if (this.#dropWhole(tx, map)) return;
+    dropLayer(tx, map.id);
+    this.#sweep.lookAtLayers();
+  }
+
+  /** One round of tidying up; true while there may be more to do. */
+  sweep(): Promise<boolean> {
+    return this.#sweep.round();
+  }
+
+  /** What grows on while it is moved has its turn next time. */
+  async #moveTails(): Promise<void> {
+    const left = await moveTails(this.#store, this.#contents, this.#tails.takeGrown());
+    for (const tail of left) this.#tails.noteGrown(tail);
+  }
+
+  /** What was written at one go goes at one go; false if there is more. */
+  #dropWhole(tx: Transaction, map: Content): boolean {
+    const entries = this.#entriesIfFew(tx, map);
+    if (entries === null) return false;
+    for (const { start, source } of entries) {
+      deleteEntry(tx, map.id, start);
+      recount(tx, this.#contents, source, 0);
+    }
+    return true;
+  }
+
+  /** Drops a map. True if its layer is there for its heir, who writes over all that is left in it. */
+  #vacate(tx: Transaction, map: Content): boolean {
+    const entries = this.#entriesIfFew(tx, map);
+    if (entries === null || entries.some(({ start }) => start !== 0)) {
+      this.drop(tx, map);
+      return false;
+    }
+    for (const { source } of entries) recount(tx, this.#contents, source, 0);
+    return true;
+  }
+
+  /** All of a map that stands for itself, if it is one entry at most; null otherwise. */
+  #entriesIfFew(tx: Transaction, { id, length }: Content): readonly RangeEntry[] | null {
+    const { parent, extraReferences, isCut } = readLayer(tx, id);
+    if (parent !== null || extraReferences > 0 || isCut || this.#pins.has(id)) return null;
+    const first = entryAt(tx, id, 0);
+    // There is none behind it then, and a search would take longer.
+    if (first !== null && endOf(first) >= length) return [first];
+    const entries = firstEntries(tx, id, 2);
+    return entries.length > 1 ? null : entries;
+  }
+
+  /** The layer to write to, with nothing between two offsets. */
+  #cleared(
+    tx: Transaction,
+    map: Content,
+    from: number,
+    until: number,
+  ): { layer: bigint; isCrowded: boolean } {
+    const layer = this.#layerOf(tx, map);
+    const { done, isCrowded } = clearLayer(tx, this.#contents, layer, from, until);
+    return { layer: done ? layer : this.#layerOn(tx, layer), isCrowded };
+  }
+
+  /** The layer to write to. */
+  #layerOf(tx: Transaction, { id }: Content): bigint {
+    const isShared = readLayer(tx, id).extraReferences > 0 || this.#pins.has(id);
+    return isShared ? this.#layerOn(tx, id) : id;
+  }
+
+  /** A new layer, which takes over the map's reference to the one below. */
+  #layerOn(tx: Transaction, parent: bigint): bigint {
+    const layer = tx.stamp();
+    writeLayer(tx, layer, { parent, extraReferences: 0, isCut: false });
+    this.#sweep.lookAtLayers();
+    return layer;
+  }
+
+  /**
+   * Puts bytes where nothing is. True if there is one entry more; otherwise they have become part of
+   * a short one that ends there, and is not longer than told.
+   */
+  #put(tx: Transaction, layer: bigint, at: number, taken: Taken, bytesMax: number): boolean {
+    const { length, inline } = taken;
+    if (inline !== null && this.#tails.extend(tx, layer, at, inline, bytesMax)) return false;
+    writeEntry(tx, layer, { start: at, length, source: this.#sourceOf(tx, taken) });
+    if (inline !== null) this.#tails.note(layer, at);
+    return true;
+  }
+
+  #sourceOf(tx: Transaction, taken: Taken): RangeSource {
+    if (taken.inline !== null) return { kind: "inline", bytes: taken.inline };
+    return { kind: "leaf", content: this.#contents.keep(tx, taken), from: 0 };
+  }
+
+  #open(view: View, layer: bigint, from: number, length: number): Reading {
+    const reading: Reading = readRange(view, {
+      store: this.#store,
+      extents: this.#extents,
+      layer,
+      from,
+      length,
+      onClose: () => {
+        if (!reading.isSettled) this.#unpin(layer);
+      },
+    });
+    // What has been found entirely needs its layers no more.
+    if (!reading.isSettled) this.#pins.set(layer, (this.#pins.get(layer) ?? 0) + 1);
+    return reading;
+  }
+
+  #unpin(layer: bigint): void {
+    const pins = (this.#pins.get(layer) ?? 0) - 1;
+    if (pins > 0) this.#pins.set(layer, pins);
+    else this.#pins.delete(layer);
+    this.#sweep.lookAtLayers();
+  }
+}
+
+/** What was written just there, if it is small: small files are read as they were written. */
+function inlineAt(view: View, layer: bigint, start: number): Bytes | null {
+  const source = entryAt(view, layer, start)?.source;
+  return source?.kind === "inline" ? source.bytes : null;
+}
+
+/** The same entries, and between them zeroes that hide what lies below. */
+function* withZeroes(
+  entries: readonly RangeEntry[],
+  from: number,
+  until: number,
+): Iterable<RangeEntry> {
+  let at = from;
+  for (const entry of entries) {
+    if (at < entry.start) yield zeroes(at, entry.start);
+    yield entry;
+    at = endOf(entry);
+  }
+  if (at < until) yield zeroes(at, until);
+}
+
+function zeroes(start: number, end: number): RangeEntry {
+  return { start, length: end - start, source: { kind: "zero" } };
+}

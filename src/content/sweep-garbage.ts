@@ -1,0 +1,102 @@
+import { fulfilled } from "../base/fulfilled.ts";
+import type { Part } from "../store/contents.ts";
+import type { Address } from "../store/extents.ts";
+import type { Store, Transaction } from "../store/store.ts";
+import {
+  deleteContent,
+  deleteGarbage,
+  dropReference,
+  type Garbage,
+  listGarbage,
+  readAddresses,
+  takeSegment,
+  writeGarbage,
+} from "./content-records.ts";
+import { deleteUses } from "./content-uses.ts";
+
+/** Contents that are freed at the same time; the engine commits them together. */
+const CONTENTS_PER_ROUND = 128;
+/** Transactions that one list takes in one round, each for one of its segments. */
+const SEGMENTS_PER_ROUND = 16;
+
+/** Frees contents that nobody refers to any more, but not those that are being read. */
+export class GarbageSweep {
+  readonly #store: Store;
+  readonly #isPinned: (id: bigint) => boolean;
+  readonly #onFreed: (addresses: readonly Address[]) => void;
+  /** Where the next round begins, so that what is pinned does not keep it from the rest. */
+  #next = 0n;
+
+  constructor(
+    store: Store,
+    isPinned: (id: bigint) => boolean,
+    onFreed: (addresses: readonly Address[]) => void,
+  ) {
+    this.#store = store;
+    this.#isPinned = isPinned;
+    this.#onFreed = onFreed;
+  }
+
+  /**
+   * Garbage is looked up in a committed state: whoever reads from now on cannot come across it, and
+   * whoever came across it before has pinned it by now.
+   */
+  async round(): Promise<boolean> {
+    const found = await this.#store.read((view) =>
+      listGarbage(view, this.#next, CONTENTS_PER_ROUND),
+    );
+    const freed = await Promise.allSettled(found.map((garbage) => this.#free(garbage)));
+    const last = found.length < CONTENTS_PER_ROUND ? undefined : found.at(-1);
+    this.#next = last === undefined ? 0n : last.id + 1n;
+    const finished = freed.map(fulfilled);
+    return last !== undefined || finished.includes(false);
+  }
+
+  /** False if there is more to do at once. */
+  async #free(garbage: Garbage): Promise<boolean> {
+    for (let step = 0; step < SEGMENTS_PER_ROUND; step++) {
+      if (this.#isPinned(garbage.id)) return true;
+      const { done, freed } = await this.#store.transact((tx) => {
+        const freed: Address[] = [];
+        const isList = garbage.kind === "list";
+        const done = isList ? freeSegment(tx, garbage.id, freed) : freeLeaf(tx, garbage.id, freed);
+        return { done, freed };
+      });
+      this.#onFreed(freed);
+      if (done) return true;
+    }
+    return false;
+  }
+}
+
+function freeLeaf(tx: Transaction, id: bigint, freed: Address[]): boolean {
+  deleteGarbage(tx, id);
+  deleteAddresses(tx, id, freed);
+  return true;
+}
+
+/** Frees a list piece by piece; true when all of it is gone. */
+function freeSegment(tx: Transaction, id: bigint, freed: Address[]): boolean {
+  const parts = takeSegment(tx, id);
+  if (parts === null) {
+    deleteContent(tx, id);
+    deleteGarbage(tx, id);
+    return true;
+  }
+  for (const part of parts) dropPart(tx, part, freed);
+  return false;
+}
+
+function dropPart(tx: Transaction, { content }: Part, freed: Address[]): void {
+  if (!dropReference(tx, content.id)) return;
+  if (content.kind === "extent") deleteAddresses(tx, content.id, freed);
+  else if (content.kind === "list") writeGarbage(tx, { id: content.id, kind: "list" });
+  else deleteContent(tx, content.id);
+}
+
+function deleteAddresses(tx: Transaction, id: bigint, freed: Address[]): void {
+  const addresses = readAddresses(tx, id);
+  deleteUses(tx, id, addresses);
+  freed.push(...addresses);
+  deleteContent(tx, id);
+}

@@ -1,0 +1,338 @@
+import { lentBody } from "../base/borrowed-buffer.ts";
+import { fulfilled } from "../base/fulfilled.ts";
+import { KIB, MIB } from "../base/limits.ts";
+import type { Reading, Taken } from "../store/contents.ts";
+import type { Store, Transaction, View } from "../store/store.ts";
+import { entriesOver } from "./range-pieces.ts";
+import {
+  CROWD_ENTRIES_MIN,
+  crowdedOf,
+  cut,
+  deleteCrowded,
+  deleteDoomed,
+  deleteEntry,
+  deleteLayer,
+  dropLayer,
+  endOf,
+  firstEntries,
+  listCrowded,
+  listDoomed,
+  listLayers,
+  noteCrowded,
+  type RangeEntry,
+  REGION_BYTES,
+  type Region,
+  readLayer,
+  regionAt,
+  type StoredEntry,
+  storedBetween,
+  writeEntry,
+  writeLayer,
+} from "./range-records.ts";
+import { type Leaves, recount } from "./range-writes.ts";
+import type { MapContents } from "./stored-range-maps.ts";
+
+const LAYERS_PER_ROUND = 16;
+const ENTRIES_PER_STEP = 256;
+const REGIONS_PER_ROUND = 16;
+/** A round ends when so many bytes have been joined: requests come between rounds. */
+const JOINED_BYTES_PER_ROUND = 4 * MIB;
+/** Entries of a region that are looked at, and how many become one: a reader finds those at once. */
+const REGION_ENTRIES_MAX = 2_048;
+const RUN_ENTRIES_MAX = 256;
+/**
+ * An entry of this length stays as it is: what is appended bit by bit would otherwise be written
+ * again with every few bits behind it.
+ */
+const LONG_ENTRY_BYTES = 128 * KIB;
+/** Entries that are moved to the layer above in one transaction, and what each may go around. */
+const MOVED_ENTRIES_MAX = 64;
+
+export interface Readers {
+  isPinned(layer: bigint): boolean;
+  /** Whether what is appended next may become part of the entry there. */
+  mayGrow(layer: bigint, start: number): boolean;
+  open(view: View, entries: readonly RangeEntry[]): Reading;
+}
+
+/**
+ * Tidies up after writers of maps, a bounded piece of work at a time: frees layers that nobody
+ * refers to, makes one entry of many small neighbours, and joins a layer with the one on top of it
+ * where that alone refers to it.
+ */
+export class RangeSweep {
+  readonly #store: Store;
+  readonly #contents: MapContents;
+  readonly #readers: Readers;
+  #afterRegion: Region | null = null;
+  #nextDoomed = 0n;
+  /** Whether the search for doomed layers has freed any since it last began from the beginning. */
+  #hasFreed = false;
+  /** Where the search for layers to join goes on; null when there is nothing to look for. */
+  #nextLayer: bigint | null = 0n;
+
+  constructor(store: Store, contents: MapContents, readers: Readers) {
+    this.#store = store;
+    this.#contents = contents;
+    this.#readers = readers;
+  }
+
+  /** A layer may have become superfluous. */
+  lookAtLayers(): void {
+    this.#nextLayer = 0n;
+  }
+
+  async round(): Promise<boolean> {
+    const doomed = await Promise.allSettled([this.#freeDoomed()]);
+    const joined = await Promise.allSettled([this.#joinLayers()]);
+    const merged = await Promise.allSettled([this.#mergeRegions()]);
+    return [...doomed, ...joined, ...merged].map(fulfilled).includes(true);
+  }
+
+  /** As with other garbage: whoever came across a layer before it was doomed has it pinned by now. */
+  async #freeDoomed(): Promise<boolean> {
+    const found = await this.#store.read((view) =>
+      listDoomed(view, this.#nextDoomed, LAYERS_PER_ROUND),
+    );
+    const last = found.length < LAYERS_PER_ROUND ? undefined : found.at(-1);
+    this.#nextDoomed = last === undefined ? 0n : last + 1n;
+    const free = found.filter((layer) => !this.#readers.isPinned(layer));
+    const steps = await Promise.allSettled(
+      free.map((layer) => this.#store.transact((tx) => freeLayer(tx, this.#contents, layer))),
+    );
+    for (const step of steps) fulfilled(step);
+    if (free.length > 0) {
+      this.#hasFreed = true;
+      this.lookAtLayers();
+    }
+    if (last !== undefined) return true;
+    // What lay below a layer that was freed may be doomed by now, and is older than it.
+    const isMore = this.#hasFreed;
+    this.#hasFreed = false;
+    return isMore;
+  }
+
+  async #joinLayers(): Promise<boolean> {
+    if (this.#nextLayer === null) return false;
+    const from = this.#nextLayer;
+    // Whoever asks for a look from now on gets one from the beginning.
+    this.#nextLayer = null;
+    const { last, joinable } = await this.#store.read((view) => {
+      const found = listLayers(view, from, LAYERS_PER_ROUND);
+      return {
+        last: found.length < LAYERS_PER_ROUND ? undefined : found.at(-1),
+        joinable: found.filter(({ id }) => this.#parentToJoin(view, id) !== null),
+      };
+    });
+    for (const { id } of joinable) await this.#store.transact((tx) => this.#joinStep(tx, id));
+    if (joinable.length > 0) this.#nextLayer = 0n;
+    else if (last !== undefined) this.#nextLayer ??= last.id + 1n;
+    return joinable.length > 0 || last !== undefined;
+  }
+
+  /** The layer below this one, if nobody else refers to it or reads from it. */
+  #parentToJoin(view: View, id: bigint): bigint | null {
+    const { parent } = readLayer(view, id);
+    if (parent === null || this.#readers.isPinned(parent)) return null;
+    return readLayer(view, parent).extraReferences === 0 ? parent : null;
+  }
+
+  #joinStep(tx: Transaction, id: bigint): void {
+    const parent = this.#parentToJoin(tx, id);
+    if (parent === null) return;
+    const below = readLayer(tx, parent);
+    for (let moved = 0; moved < MOVED_ENTRIES_MAX; moved++) {
+      if (moveUp(tx, this.#contents, parent, id, below.parent === null)) continue;
+      deleteLayer(tx, parent);
+      const layer = readLayer(tx, id);
+      writeLayer(tx, id, { ...layer, parent: below.parent, isCut: layer.isCut || below.isCut });
+      return;
+    }
+  }
+
+  async #mergeRegions(): Promise<boolean> {
+    const found = await this.#store.read((view) =>
+      listCrowded(view, this.#afterRegion, REGIONS_PER_ROUND),
+    );
+    this.#afterRegion = found.length < REGIONS_PER_ROUND ? null : (found.at(-1) ?? null);
+    const merged: PromiseSettledResult<number>[] = [];
+    let bytes = 0;
+    for (const region of found) {
+      const [step] = await Promise.allSettled([this.#mergeRegion(region)]);
+      merged.push(step);
+      if (step.status === "fulfilled") bytes += step.value;
+      if (bytes < JOINED_BYTES_PER_ROUND) continue;
+      this.#afterRegion = region;
+      break;
+    }
+    for (const step of merged) fulfilled(step);
+    return bytes > 0 || this.#afterRegion !== null;
+  }
+
+  /** How many bytes were joined. */
+  async #mergeRegion(region: Region): Promise<number> {
+    const runs = await this.#store.read((view) => this.#openRuns(view, region));
+    let bytes = 0;
+    try {
+      for (const run of runs) {
+        if (await this.#mergeRun(region.layer, run)) bytes += run.length;
+      }
+    } finally {
+      for (const run of runs) run.reading.close();
+    }
+    if (runs.length > 0) return bytes;
+    await this.#store.transact((tx) => {
+      if (this.#crowdedRuns(tx, region).length === 0) deleteCrowded(tx, region);
+    });
+    return 0;
+  }
+
+  #openRuns(view: View, region: Region): Run[] {
+    return this.#crowdedRuns(view, region).map((run) => {
+      const reading = this.#readers.open(
+        view,
+        run.map(({ entry }) => entry),
+      );
+      return { start: run[0]?.entry.start ?? 0, length: reading.length, seen: run, reading };
+    });
+  }
+
+  /** What should be joined in a region; nothing, unless there are many entries. */
+  #crowdedRuns(view: View, { layer, region }: Region): StoredEntry[][] {
+    const from = region * REGION_BYTES;
+    const until = from + REGION_BYTES;
+    const found = storedBetween(view, layer, from, until, REGION_ENTRIES_MAX);
+    if (found.length < CROWD_ENTRIES_MIN) return [];
+    return runsOf(
+      found.filter(
+        ({ entry }) => endOf(entry) <= until && !this.#readers.mayGrow(layer, entry.start),
+      ),
+    );
+  }
+
+  /** Bytes first; they take the place of the entries only if those are what they were. */
+  async #mergeRun(layer: bigint, run: Run): Promise<boolean> {
+    const taken = await this.#contents.take(lentBody(run.reading.length, run.reading));
+    try {
+      return await this.#store.transact((tx) => {
+        const until = run.start + run.length;
+        const now = storedBetween(tx, layer, run.start, until, run.seen.length + 1);
+        if (!areSame(now, run.seen)) return false;
+        for (const { entry } of now) {
+          deleteEntry(tx, layer, entry.start);
+          recount(tx, this.#contents, entry.source, 0);
+        }
+        writeEntry(tx, layer, this.#entryOf(tx, run, taken));
+        return true;
+      });
+    } finally {
+      taken.release();
+    }
+  }
+
+  #entryOf(tx: Transaction, { start, length }: Run, taken: Taken): RangeEntry {
+    if (taken.inline !== null) {
+      return { start, length, source: { kind: "inline", bytes: taken.inline } };
+    }
+    const content = this.#contents.keep(tx, taken);
+    return { start, length, source: { kind: "leaf", content, from: 0 } };
+  }
+}
+
+/** Entries without a gap between them, as they were when their bytes were opened. */
+interface Run {
+  readonly start: number;
+  readonly length: number;
+  readonly seen: readonly StoredEntry[];
+  readonly reading: Reading;
+}
+
+function areSame(some: readonly StoredEntry[], others: readonly StoredEntry[]): boolean {
+  return (
+    some.length === others.length &&
+    some.every(({ entry, record }, at) => {
+      const other = others[at] as StoredEntry;
+      return entry.start === other.entry.start && record.equals(other.record);
+    })
+  );
+}
+
+/** Short neighbours that hold bytes, at least two of them together. */
+function runsOf(found: readonly StoredEntry[]): StoredEntry[][] {
+  const runs: StoredEntry[][] = [];
+  let end = -1;
+  for (const stored of found) {
+    const { entry } = stored;
+    if (entry.source.kind === "zero" || entry.length >= LONG_ENTRY_BYTES) continue;
+    const run = runs.at(-1);
+    if (run !== undefined && entry.start === end && run.length < RUN_ENTRIES_MAX) run.push(stored);
+    else runs.push([stored]);
+    end = endOf(entry);
+  }
+  return runs.filter((run) => run.length > 1);
+}
+
+/** Frees a layer step by step; what lies below it is let go of with the last step. */
+function freeLayer(tx: Transaction, leaves: Leaves, layer: bigint): void {
+  const entries = firstEntries(tx, layer, ENTRIES_PER_STEP);
+  for (const entry of entries) {
+    deleteEntry(tx, layer, entry.start);
+    recount(tx, leaves, entry.source, 0);
+  }
+  const crowded = crowdedOf(tx, layer, ENTRIES_PER_STEP);
+  for (const region of crowded) deleteCrowded(tx, region);
+  if (Math.max(entries.length, crowded.length) === ENTRIES_PER_STEP) return;
+  const { parent } = readLayer(tx, layer);
+  deleteLayer(tx, layer);
+  deleteDoomed(tx, layer);
+  if (parent !== null) dropLayer(tx, parent);
+}
+
+/**
+ * Moves the first entry of a layer to the one on top of it, as far as it shows there; false if none
+ * is left. Whoever looks from above sees the same before and after.
+ */
+function moveUp(
+  tx: Transaction,
+  leaves: Leaves,
+  from: bigint,
+  to: bigint,
+  isBottom: boolean,
+): boolean {
+  const [entry] = firstEntries(tx, from, 1);
+  if (entry === undefined) return false;
+  const over = take(entriesOver(tx, to, entry.start, endOf(entry)), MOVED_ENTRIES_MAX);
+  const last = over.length < MOVED_ENTRIES_MAX ? undefined : over.at(-1);
+  const until = last === undefined ? endOf(entry) : endOf(last);
+  // At the bottom zeroes hide nothing.
+  const shows = isBottom && entry.source.kind === "zero" ? [] : gaps(entry, until, over);
+  for (const part of shows) {
+    writeEntry(tx, to, part);
+    noteCrowded(tx, regionAt(to, part.start));
+  }
+  deleteEntry(tx, from, entry.start);
+  const isLeft = until < endOf(entry);
+  if (isLeft) writeEntry(tx, from, cut(entry, until, endOf(entry)));
+  recount(tx, leaves, entry.source, shows.length + (isLeft ? 1 : 0));
+  return true;
+}
+
+/** The parts of an entry, up to an offset, that none of the others covers. */
+function gaps(entry: RangeEntry, until: number, over: readonly RangeEntry[]): RangeEntry[] {
+  const parts: RangeEntry[] = [];
+  let at = entry.start;
+  for (const other of over) {
+    if (at < other.start) parts.push(cut(entry, at, other.start));
+    at = endOf(other);
+  }
+  if (at < until) parts.push(cut(entry, at, until));
+  return parts;
+}
+
+function take<T>(all: Iterable<T>, limit: number): T[] {
+  const taken: T[] = [];
+  for (const one of all) {
+    if (taken.push(one) === limit) break;
+  }
+  return taken;
+}

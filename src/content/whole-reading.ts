@@ -1,0 +1,44 @@
+import { copyLent, eachLoan, type Loan, WholeLender } from "../base/borrowed-buffer.ts";
+import type { Bytes } from "../base/bytes.ts";
+import type { Reading } from "../store/contents.ts";
+
+/** Bytes that are all at hand. */
+export class WholeReading implements Reading {
+  readonly whole: Bytes;
+  readonly isSettled = true;
+  readonly #lender: WholeLender;
+
+  constructor(bytes: Bytes) {
+    this.whole = bytes;
+    this.#lender = new WholeLender([bytes]);
+  }
+
+  get length(): number {
+    return this.whole.length;
+  }
+
+  lend(): Promise<Loan | null> {
+    return this.#lender.lend();
+  }
+
+  isSameAs(other: Reading): boolean {
+    return other.whole?.equals(this.whole) === true;
+  }
+
+  close(): void {}
+}
+
+/** Takes all of it into memory, unless it is there already, and closes it. */
+export async function readWhole(reading: Reading): Promise<Bytes> {
+  try {
+    if (reading.whole !== null) return reading.whole;
+    const bytes = Buffer.allocUnsafe(reading.length);
+    let at = 0;
+    await eachLoan(reading, (parts) => {
+      at += copyLent(parts, bytes.subarray(at));
+    });
+    return bytes;
+  } finally {
+    reading.close();
+  }
+}

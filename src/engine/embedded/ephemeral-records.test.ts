@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import type { Bytes } from "../../base/bytes.ts";
+import { systemClock } from "../../base/clock.ts";
+import { key, PASSING_SPACES, SPACE } from "../../base/keys.ts";
+import type { Store } from "../../store/store.ts";
+import { logSecretOf } from "./checkpointed-records.ts";
+import { openLmdb } from "./lmdb.ts";
+import { LOG_BYTES_ENOUGH } from "./log.ts";
+import { findWalFiles, type LogFile } from "./log-file.ts";
+import { SealedRecords } from "./sealed-records.ts";
+import { EmbeddedStore, openEmbeddedStore } from "./store.ts";
+import { walWith } from "./store-parts.fixture.ts";
+import { checkWal } from "./wal-check.ts";
+import { readWalNote } from "./wal-notes.ts";
+
+const PASSING = key(SPACE.opens, 1);
+const LASTING = key(SPACE.file, 1);
+
+/** A store whose disk answers when it is told to. */
+async function slow(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), "lazuli-passing-"));
+  const held: (() => void)[] = [];
+  let isSlow = false;
+  const slowed = (file: LogFile): LogFile => ({
+    capacity: file.capacity,
+    write: async (bytes: Bytes, position: number) => {
+      if (isSlow) await new Promise<void>((resolve) => held.push(resolve));
+      await file.write(bytes, position);
+    },
+    extend: (bytes) => file.extend(bytes),
+    close: () => file.close(),
+  });
+  const store = await EmbeddedStore.open({
+    lmdb: await openLmdb(folder),
+    log: await walWith(folder, slowed),
+    folder,
+    clock: systemClock,
+    failStop: assert.fail,
+    logBytesEnough: LOG_BYTES_ENOUGH,
+  });
+  isSlow = true;
+  t.after(async () => {
+    isSlow = false;
+    answerAll(held);
+    await store.close();
+    await rm(folder, { recursive: true });
+  });
+  return { store, held, folder };
+}
+
+function answerAll(held: (() => void)[]): void {
+  for (const answer of held.splice(0)) answer();
+}
+
+function set(store: Store, at: Bytes, text: string): Promise<void> {
+  return store.transact((tx) => tx.set(at, Buffer.from(text)));
+}
+
+function get(store: Store, at: Bytes): Promise<string> {
+  return store.read((view) => String(view.get(at)));
+}
+
+/** Whether it settles before the event loop has gone round a few times. */
+async function isSettled(call: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  call.then(() => {
+    settled = true;
+  });
+  for (let turns = 0; turns < 5; turns++) await new Promise(setImmediate);
+  return settled;
+}
+
+test("nobody waits for the disk for what ends with the process, neither who writes nor who reads", async (t) => {
+  const { store, held } = await slow(t);
+  await set(store, PASSING, "open");
+  assert.equal(await get(store, PASSING), "open");
+  await store.transact((tx) => {
+    tx.stamp();
+    tx.delete(PASSING);
+  });
+  assert.equal(await get(store, PASSING), "undefined");
+  assert.equal(held.length, 0);
+});
+
+test("who writes or has seen what lasts waits until it is durable", async (t) => {
+  const { store, held } = await slow(t);
+  const calls = [
+    set(store, LASTING, "file"),
+    get(store, LASTING),
+    store.read((view) => view.range(LASTING, key(SPACE.file, 2), { limit: 9 }).length),
+    store.transact((tx) => {
+      if (tx.get(LASTING) !== undefined) tx.set(PASSING, Buffer.from("open"));
+    }),
+  ];
+  assert.equal(await isSettled(get(store, key(SPACE.file, 5))), true, "others do not wait");
+  for (const call of calls) assert.equal(await isSettled(call), false);
+  answerAll(held);
+  await Promise.all(calls);
+});
+
+test("a stamp that is given away waits until it cannot be given again", async (t) => {
+  const { store, held } = await slow(t);
+  const stamp = store.transact((tx) => tx.stamp());
+  assert.equal(await isSettled(stamp), false);
+  answerAll(held);
+  await stamp;
+});
+
+test("what lasts takes along what was written before it, and what is written with it", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "lazuli-passing-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const store = await openEmbeddedStore(folder, systemClock, assert.fail);
+  const passing = [...PASSING_SPACES].map((space) => key(space, 7));
+  for (const at of passing) await set(store, at, "before");
+  await set(store, LASTING, "file");
+  const { found } = await findWalFiles(folder);
+  const lmdb = await openLmdb(folder);
+  const records = new SealedRecords(lmdb);
+  const secret = await logSecretOf(lmdb, records);
+  const { groups } = checkWal(secret, 0, readWalNote(records), found);
+  await lmdb.close();
+  const keys = groups.flatMap((group) => group.records.map(({ key }) => key));
+  assert.deepEqual(keys.map(String), [...passing, LASTING].map(String));
+  await store.close();
+});

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Body } from "../../base/bytes.ts";
+import { HandClock } from "../../base/clock.ts";
+import { SPACE } from "../../base/keys.ts";
+import { KIB } from "../../base/limits.ts";
+import { ContentsBench, NO_DIGESTS } from "../../content/contents.fixture.ts";
+import { moveTails } from "../../content/move-appended-entries.ts";
+import { MapBench } from "../../content/range-map.fixture.ts";
+import type { MapContents } from "../../content/stored-range-maps.ts";
+import { someBytes } from "../../store/bodies.fixture.ts";
+import type { Content } from "../../store/contents.ts";
+import type { Look, Written } from "../../store/extents.ts";
+import { MemoryExtents } from "./extents.ts";
+import { MemoryStore } from "./store.ts";
+
+/** Maps of which each has one entry that has grown to so many bytes, and what happens to others. */
+async function grown(lengths: readonly number[], onTaken: (bench: MapBench) => Promise<void>) {
+  const store = new MemoryStore(new HandClock(1_700_000_000_000));
+  const bench = new MapBench(new ContentsBench(store, new MemoryExtents()));
+  const maps: Content[] = [];
+  for (const length of lengths) {
+    const half = await bench.append(await bench.create(0), someBytes(length / 2, 1));
+    maps.push(await bench.append(half, someBytes(length / 2, 2)));
+  }
+  const { contents } = bench.contents;
+  let isFirst = true;
+  const moving: MapContents = {
+    take: (body) => contents.take(body, NO_DIGESTS),
+    takeOut: async (body) => {
+      const taken = await contents.take(body, NO_DIGESTS);
+      const isNow = isFirst;
+      isFirst = false;
+      if (isNow) await onTaken(bench);
+      return taken;
+    },
+    keep: (tx, taken) => contents.keep(tx, taken),
+    share: (tx, content) => contents.share(tx, content),
+    drop: (tx, content) => contents.drop(tx, content),
+  };
+  const tails = maps.map(({ id }) => ({ layer: id, start: 0 }));
+  return { bench, maps, tails, move: () => moveTails(store, moving, tails) };
+}
+
+test("what has grown is moved to extents, and what is short stays", async () => {
+  const { bench, maps, move } = await grown([20 * KIB, 4 * KIB, 28 * KIB], async () => {});
+  assert.deepEqual(await move(), []);
+  assert.equal(await bench.recordsIn(SPACE.content), 2);
+  for (const map of maps) {
+    const halves = [1, 2].map((seed) => someBytes(map.length / 2, seed));
+    await bench.expect(map, 0, halves);
+  }
+});
+
+test("what grows on, or goes, while it is moved is left alone; who moves it is told", async () => {
+  const changed: Content[] = [];
+  const { bench, maps, tails, move } = await grown(
+    [20 * KIB, 24 * KIB, 28 * KIB],
+    async (bench) => {
+      changed.push(await bench.append(maps[0] as Content, someBytes(100, 3)));
+      await bench.contents.drop(maps[1] as Content);
+    },
+  );
+  assert.deepEqual(await move(), [tails[0], tails[1]]);
+  await bench.expect(changed[0] as Content, 0, [
+    someBytes(10 * KIB, 1),
+    someBytes(10 * KIB, 2),
+    someBytes(100, 3),
+  ]);
+  assert.equal(await bench.recordsIn(SPACE.content), 1);
+  for (const map of [changed[0] as Content, maps[2] as Content]) await bench.contents.drop(map);
+  await bench.contents.sweepAll();
+  await bench.contents.assertNothingLeft();
+});
+
+/** Tells when its records are about to settle: when a test wants it. */
+class SettlingStore extends MemoryStore {
+  prepare: () => Promise<void> = () => assert.fail("nobody prepares");
+
+  beforeSettling(prepare: () => Promise<void>): void {
+    this.prepare = prepare;
+  }
+}
+
+class SlowExtents extends MemoryExtents {
+  meanwhile: () => Promise<void> = async () => {};
+
+  override async write(body: Body, look?: Look): Promise<Written> {
+    await this.meanwhile();
+    return super.write(body, look);
+  }
+}
+
+test("what grew on while it was to be moved is moved the next time", async () => {
+  const store = new SettlingStore(new HandClock(1_700_000_000_000));
+  const extents = new SlowExtents();
+  const bench = new MapBench(new ContentsBench(store, extents));
+  let map = await bench.create(0);
+  const append = async () => {
+    map = await bench.append(map, someBytes(4 * KIB, 1));
+  };
+  for (let count = 0; count < 3; count++) await append();
+  extents.meanwhile = append;
+  await store.prepare();
+  assert.equal(await bench.recordsIn(SPACE.content), 0);
+  extents.meanwhile = async () => {};
+  await store.prepare();
+  assert.equal(await bench.recordsIn(SPACE.content), 1);
+  await append();
+  await bench.expect(map, 0, Array(5).fill(someBytes(4 * KIB, 1)));
+});

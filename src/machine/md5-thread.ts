@@ -1,0 +1,109 @@
+import { Worker } from "node:worker_threads";
+import type { Bytes } from "../base/bytes.ts";
+import { alignedBytes, alignedMemory } from "./aligned-bytes.ts";
+import { beginMd5In, MD5_SLOT_BYTES, type Md5Parts, md5In } from "./md5-lanes.ts";
+import { Slabs } from "./slabs.ts";
+
+const slots = new Slabs(MD5_SLOT_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
+
+/**
+ * MD5 on a thread of its own. For a large body it is the slowest step by far, and as much work as all
+ * others together. The thread keeps the process alive only while it has something to do.
+ */
+export class Md5Thread {
+  /** By the places of their slots. */
+  readonly #jobs = new Map<number, Md5Job>();
+  #worker: Worker | null = null;
+
+  begin(): Md5Job {
+    const worker = this.#worker ?? this.#start();
+    const slot = slots.take();
+    const job = new Md5Job(
+      slot,
+      (asked) => worker.postMessage(asked),
+      () => {
+        this.#jobs.delete(slot.byteOffset);
+        slots.giveBack(slot);
+        if (this.#jobs.size === 0) worker.unref();
+      },
+    );
+    this.#jobs.set(slot.byteOffset, job);
+    worker.ref();
+    return job;
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL("./md5-worker.js", import.meta.url), {
+      workerData: { memory: alignedMemory },
+    });
+    worker.on("message", (slotAt: number) => this.#jobs.get(slotAt)?.answered());
+    worker.on("error", (error) => {
+      this.#worker = null;
+      for (const job of this.#jobs.values()) job.fail(error);
+    });
+    this.#worker = worker;
+    return worker;
+  }
+}
+
+interface Waiting {
+  readonly last: boolean;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+/** One body's MD5. It ends with its last parts, or with `abandon`. */
+export class Md5Job {
+  readonly #slot: Bytes;
+  readonly #post: (asked: Md5Parts) => void;
+  readonly #end: () => void;
+  /** For answers, in the order of the messages. */
+  readonly #waiting: Waiting[] = [];
+  #hasLast = false;
+  #md5: Bytes | null = null;
+  #failure: Error | null = null;
+
+  constructor(slot: Bytes, post: (asked: Md5Parts) => void, end: () => void) {
+    this.#slot = slot;
+    this.#post = post;
+    this.#end = end;
+    beginMd5In(slot);
+  }
+
+  /** Takes parts of aligned memory, and resolves once the thread has read them. */
+  update(parts: readonly Bytes[], last: boolean): Promise<void> {
+    if (this.#failure !== null) return Promise.reject(this.#failure);
+    this.#hasLast = last;
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ last, resolve, reject });
+      this.#post({ slot: this.#slot, parts, last });
+    });
+  }
+
+  /** Once the last parts have been read. */
+  digest(): Bytes {
+    if (this.#md5 === null) throw new Error("the MD5 of a body that has not ended");
+    return this.#md5;
+  }
+
+  abandon(): void {
+    if (!this.#hasLast) this.update([], true).catch(ignore);
+  }
+
+  answered(): void {
+    const waiting = this.#waiting.shift();
+    if (waiting?.last) {
+      this.#md5 = md5In(this.#slot);
+      this.#end();
+    }
+    waiting?.resolve();
+  }
+
+  fail(error: Error): void {
+    this.#failure = error;
+    this.#end();
+    for (const { reject } of this.#waiting.splice(0)) reject(error);
+  }
+}
+
+function ignore(): void {}

@@ -1,0 +1,161 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { keyAfter, type Space } from "../../base/keys.ts";
+import {
+  type Entry,
+  KEPT_ENTRIES_MIN,
+  type Made,
+  type Making,
+  type View,
+} from "../../store/store.ts";
+import { EntryTexts, textBytesMax } from "./entry-texts.ts";
+
+/** To read where nobody knows how many will be used, as behind a jump. */
+const FEW_ENTRIES = 8;
+const PAGE_ENTRIES_MAX = 1_024;
+/** About what an entry takes of memory with what was read from it, beside its bytes and its text. */
+const ENTRY_BYTES = 600;
+
+/**
+ * The entries of one key range, in order, within one body. They are read in pages that grow as
+ * long as everything is used, so that a walk with jumps reads little more than it returns.
+ */
+export class EntryCursor {
+  readonly #view: View;
+  readonly #pages: Making<EntryPage>;
+  readonly #until: Bytes;
+  #from: Bytes;
+  #page: EntryPage = NO_ENTRIES;
+  #at = 0;
+  /** Of what is to be read of the page. */
+  #end = 0;
+  #limit: number;
+
+  constructor(view: View, from: Bytes, until: Bytes, mayJump: boolean) {
+    this.#view = view;
+    this.#pages = pagesIn(from[0] as Space);
+    this.#from = from;
+    this.#until = until;
+    this.#limit = mayJump ? FEW_ENTRIES : PAGE_ENTRIES_MAX;
+  }
+
+  /** The entry that is next; null at the end. No more than `most` will be used, this one included. */
+  head(most: number): ListedEntry | null {
+    while (this.#at >= this.#end) {
+      if (this.#from.compare(this.#until) >= 0) return null;
+      this.#readPage(most);
+    }
+    return this.#page.entries[this.#at] ?? null;
+  }
+
+  advance(): void {
+    this.#at++;
+  }
+
+  /** Leaves out everything that begins with `prefix`; the head is among that. */
+  jumpPast(prefix: Bytes): void {
+    this.jumpTo(keyAfter(prefix));
+  }
+
+  /** Leaves out everything before `target`. */
+  jumpTo(target: Bytes): void {
+    this.#at = Math.max(this.#at, this.#page.indexOf(target));
+    if (this.#at < this.#end || target.compare(this.#from) <= 0) return;
+    this.#from = target;
+    this.#limit = FEW_ENTRIES;
+  }
+
+  #readPage(most: number): void {
+    const limit = Math.min(this.#limit, most);
+    const { made, until } = this.#view.stretch(this.#pages, this.#from, this.#until, limit);
+    this.#page = made;
+    this.#at = made.indexOf(this.#from);
+    this.#end = until.compare(this.#until) <= 0 ? made.entries.length : made.indexOf(this.#until);
+    this.#from = until;
+    this.#limit = Math.min(this.#limit * 2, PAGE_ENTRIES_MAX);
+  }
+}
+
+/** An entry that remembers what was read from it, and how it was spelled last. */
+export class ListedEntry implements Entry {
+  readonly key: Bytes;
+  readonly value: Bytes;
+  readonly #page: EntryPage;
+  readonly #row: number;
+  #content: unknown = null;
+
+  constructor({ key, value }: Entry, page: EntryPage, row: number) {
+    this.key = key;
+    this.value = value;
+    this.#page = page;
+    this.#row = row;
+  }
+
+  /** It must always be the same function for entries of one space. */
+  content<T>(read: (entry: ListedEntry) => T): T {
+    this.#content ??= read(this);
+    return this.#content as T;
+  }
+
+  /** Its text in this spelling; null if there is none, or its page was spelled otherwise since. */
+  textIn(spelling: unknown): Bytes | null {
+    return this.#page.textIn(spelling, this.#row);
+  }
+
+  /** Returns the text from where it is kept. It must depend on nothing but the entry. */
+  keepText(spelling: unknown, text: Bytes): Bytes {
+    return this.#page.keepText(spelling, this.#row, text);
+  }
+}
+
+class EntryPage implements Made {
+  readonly entries: readonly ListedEntry[];
+  readonly bytes: number;
+  readonly #textBytesMax: number;
+  #texts: EntryTexts | null = null;
+
+  constructor(entries: readonly Entry[]) {
+    this.entries = entries.map((entry, row) => new ListedEntry(entry, this, row));
+    let bytes = 0;
+    for (const { key, value } of entries) bytes += key.length + value.length;
+    const isKept = entries.length >= KEPT_ENTRIES_MIN;
+    this.#textBytesMax = isKept ? textBytesMax(entries.length, bytes) : 0;
+    this.bytes = ENTRY_BYTES * entries.length + bytes + this.#textBytesMax;
+  }
+
+  textIn(spelling: unknown, row: number): Bytes | null {
+    const texts = this.#texts;
+    return texts === null || texts.spelling !== spelling ? null : texts.of(row);
+  }
+
+  /** Texts in another spelling are forgotten. */
+  keepText(spelling: unknown, row: number, text: Bytes): Bytes {
+    if (this.#textBytesMax === 0) return text;
+    if (this.#texts === null || this.#texts.spelling !== spelling) {
+      this.#texts = new EntryTexts(spelling, this.#textBytesMax);
+    }
+    return this.#texts.keep(row, text);
+  }
+
+  /** Of the first entry that does not lie before this key. */
+  indexOf(key: Bytes): number {
+    let low = 0;
+    let high = this.entries.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.entries[middle] as Entry).key.compare(key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+const NO_ENTRIES = new EntryPage([]);
+const MAKINGS = new Map<Space, Making<EntryPage>>();
+
+function pagesIn(space: Space): Making<EntryPage> {
+  const known = MAKINGS.get(space);
+  if (known !== undefined) return known;
+  const making = { space, make: (entries: readonly Entry[]) => new EntryPage(entries) };
+  MAKINGS.set(space, making);
+  return making;
+}

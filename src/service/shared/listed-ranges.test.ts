@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { slicesDuring } from "../../base/fair-queue.fixture.ts";
+import { Fault } from "../../base/fault.ts";
+import type { Store, View } from "../../store/store.ts";
+import { type ListedRanges, listRangesOf } from "./listed-ranges.ts";
+
+const STEP = 4;
+
+interface Listed {
+  readonly etag: bigint;
+}
+
+/** Every fourth byte is written, `pieces` in all; a step finds four. */
+function pieces(
+  etagOf: (view: View) => bigint,
+  count: number,
+  resultsMax: number,
+): Promise<ListedRanges<Listed>> {
+  let bodies = 0;
+  const store = { read: async (body) => body({ now: () => bodies++ } as View) } as Store;
+  return listRangesOf<Listed>(store, {
+    resultsMax,
+    look(view, start, limit) {
+      const first = start ?? 0;
+      const last = Math.min(first + Math.min(STEP, limit), count);
+      const found = Array.from({ length: last - first }, (_, at) => {
+        const offset = (first + at) * STEP;
+        return { start: offset, end: offset + 1, isCleared: false };
+      });
+      return { of: { etag: etagOf(view) }, more: { found, next: last < count ? last : null } };
+    },
+  });
+}
+
+const still = () => 1n;
+const moving = (view: View) => BigInt(view.now());
+
+test("what stands still is listed in steps, all of it or as much as is wanted", async () => {
+  assert.equal((await pieces(still, 100, Number.POSITIVE_INFINITY)).ranges.length, 100);
+  const page = await pieces(still, 100, 10);
+  assert.deepEqual([page.ranges.length, page.next], [10, 10]);
+});
+
+test("between two steps others have their turn", async () => {
+  const turns = await slicesDuring(() => pieces(still, 100, Number.POSITIVE_INFINITY));
+  assert.ok(turns >= 100 / STEP - 1, `${turns} turns`);
+});
+
+test("what never stands still is listed in one body", async () => {
+  assert.equal((await pieces(moving, 40, Number.POSITIVE_INFINITY)).ranges.length, 40);
+});
+
+test("of what never stands still, more than one body should list is refused for now", async () => {
+  await assert.rejects(pieces(moving, 41, Number.POSITIVE_INFINITY), (error) => {
+    return error instanceof Fault && error.code === "ServerBusy";
+  });
+});

@@ -1,0 +1,21 @@
+import { BODY_BYTES_MAX } from "../../base/body-budget.ts";
+import type { Bytes } from "../../base/bytes.ts";
+import type { Entry, View } from "../../store/store.ts";
+
+export interface RangePage {
+  readonly entries: readonly Entry[];
+  /** Whether more follow behind the last of them. */
+  readonly hasMore: boolean;
+}
+
+/** As many entries with `from <= key < until` as one body should decode, but no more than `room`. Damaged ones are left out. */
+export function readRangePage(view: View, from: Bytes, until: Bytes, room: number): RangePage {
+  if (from.compare(until) >= 0) return { entries: [], hasMore: false };
+  const options = { limit: room + 1, bytesMax: BODY_BYTES_MAX, sparesDamaged: true };
+  const entries = view.range(from, until, options);
+  let bytes = 0;
+  for (const { key, value } of entries) bytes += key.length + value.length;
+  const hasMore = entries.length > room || bytes >= BODY_BYTES_MAX;
+  // The last one only shows that there is more.
+  return { entries: hasMore ? entries.slice(0, -1) : entries, hasMore };
+}

@@ -1,0 +1,171 @@
+import { drainLoans } from "../../base/borrowed-buffer.ts";
+import { type ByteRange, type Piece, pieceOf } from "../../base/byte-range.ts";
+import type { Body, Bytes } from "../../base/bytes.ts";
+import { Fault, type FaultCode } from "../../base/fault.ts";
+import { etagOf } from "../../base/stamp.ts";
+import {
+  type Contents,
+  type Digests,
+  INLINE_BYTES_MAX,
+  type Reading,
+  type Taken,
+} from "../../store/contents.ts";
+import type { Store, Transaction, View } from "../../store/store.ts";
+import type { OpenedSource, OwnObject, OwnSource, Source, SourceObject } from "./source.ts";
+
+interface Context {
+  readonly store: Store;
+  readonly contents: Contents;
+}
+
+/** A write whose bytes come from a source. */
+export interface SourceUse<T> {
+  readonly source: Source;
+  /** Null for all of it. */
+  readonly range: ByteRange | null;
+  readonly bytesMax: number;
+  /** What is said of more than that. */
+  readonly tooLarge?: FaultCode;
+  /** Wanted of the bytes; null for none, so that nobody has to read them. */
+  readonly digests: Digests | null;
+  /** A cheap refusal of what has no chance. It proves nothing: whoever writes decides. */
+  look(view: View): void;
+  /** Writes bytes that are on this server; null, with nothing written, if that takes a copy. */
+  share(tx: Transaction, found: OwnObject, piece: Piece): T | null;
+  /** Writes bytes that have been copied. */
+  keep(tx: Transaction, taken: Taken, found: SourceObject): T;
+}
+
+const NO_DIGESTS: Digests = { md5: false, crc64: false };
+
+/**
+ * Bytes on this server are shared, in the one body that also finds the source and judges it. Where
+ * that is not possible, and for bytes from elsewhere, they are taken like any other body.
+ */
+export async function useSource<T>(context: Context, use: SourceUse<T>): Promise<T> {
+  const shared = await shareSource(context, use);
+  if (shared !== null) return shared;
+  const { store, contents } = context;
+  await store.read((view) => use.look(view));
+  const opened = await openSource(context, use);
+  try {
+    refuseSize(opened.body.length, use);
+    const taken = await contents.take(opened.body, use.digests ?? NO_DIGESTS);
+    try {
+      return await store.transact((tx) => use.keep(tx, taken, opened));
+    } finally {
+      taken.release();
+    }
+  } finally {
+    opened.close();
+  }
+}
+
+async function shareSource<T>({ store }: Context, use: SourceUse<T>): Promise<T | null> {
+  const { source } = use;
+  if (source.kind !== "own" || use.digests !== null) return null;
+  return store.transact((tx) => {
+    use.look(tx);
+    const found = source.find(tx);
+    const piece = pieceOf(found.content.length, use.range);
+    refuseSize(piece.length, use);
+    return isCrumb(found, piece) ? null : use.share(tx, found, piece);
+  });
+}
+
+/** So little of so much is not worth keeping all of it alive for. */
+function isCrumb({ content }: OwnObject, { length }: Piece): boolean {
+  return length < content.length && length <= INLINE_BYTES_MAX && content.kind !== "inline";
+}
+
+function refuseSize<T>(length: number, { bytesMax, tooLarge }: SourceUse<T>): void {
+  if (length <= bytesMax) return;
+  throw new Fault(tooLarge ?? "RequestBodyTooLarge", { MaxLimit: String(bytesMax) });
+}
+
+function openSource<T>(context: Context, { source, range }: SourceUse<T>): Promise<OpenedSource> {
+  return source.kind === "own" ? openOwn(context, source, range) : source.open(range, null);
+}
+
+async function openOwn(
+  context: Context,
+  source: OwnSource,
+  range: ByteRange | null,
+): Promise<OpenedSource> {
+  const { found, piece, first } = await context.store.read((view) => {
+    const found = source.find(view);
+    const piece = pieceOf(found.content.length, range);
+    return { found, piece, first: openPiece(context, view, found, piece) };
+  });
+  return {
+    ...found,
+    length: found.content.length,
+    etag: etagOf(found.etag),
+    body: new OwnBody(context, source, found, piece, first),
+    close: () => first.close(),
+  };
+}
+
+/** As much of it as stays what it is, even if the source is changed while it is read. */
+function openPiece(
+  { contents }: Context,
+  view: View,
+  { content }: OwnObject,
+  { from, length }: Piece,
+): Reading {
+  for (let most = length; ; most = Math.ceil(most / 2)) {
+    const reading = contents.open(view, content, from, most);
+    if (reading.isSettled || content.kind !== "map") return reading;
+    reading.close();
+  }
+}
+
+/** Bytes of one version of a source: if that is replaced before all have been read, they end. */
+class OwnBody implements Body {
+  readonly length: number;
+  readonly #context: Context;
+  readonly #source: OwnSource;
+  readonly #found: OwnObject;
+  readonly #until: number;
+  #from: number;
+  #next: Reading;
+
+  constructor(
+    context: Context,
+    source: OwnSource,
+    found: OwnObject,
+    { from, length }: Piece,
+    first: Reading,
+  ) {
+    this.length = length;
+    this.#context = context;
+    this.#source = source;
+    this.#found = found;
+    this.#from = from;
+    this.#until = from + length;
+    this.#next = first;
+  }
+
+  async drain(take: (part: Bytes) => void | Promise<void>): Promise<void> {
+    for (;;) {
+      const reading = this.#next;
+      try {
+        await drainLoans(reading, take);
+      } finally {
+        reading.close();
+      }
+      this.#from += reading.length;
+      if (this.#from >= this.#until) return;
+      this.#next = await this.#context.store.read((view) => this.#openNext(view));
+    }
+  }
+
+  #openNext(view: View): Reading {
+    const found = this.#source.find(view);
+    if (found.etag !== this.#found.etag) {
+      throw new Fault("SourceConditionNotMet", { Reason: "The source changed while it was read." });
+    }
+    const piece = { from: this.#from, length: this.#until - this.#from };
+    return openPiece(this.#context, view, found, piece);
+  }
+}
