@@ -8,7 +8,7 @@ import { isDiskFull } from "../engine/embedded/disk-full.ts";
 import { DiskSpace, partOfVolume } from "../engine/embedded/disk-space.ts";
 import { EmbeddedExtents, EXTENT_BYTES_MAX } from "../engine/embedded/extents.ts";
 import { GuardedWrites } from "../engine/embedded/guarded-writes.ts";
-import { LOG_BYTES_ENOUGH } from "../engine/embedded/log.ts";
+import { LOG_BYTES_ENOUGH } from "../engine/embedded/wal.ts";
 import type { WalOptions } from "../engine/embedded/recover-wal.ts";
 import { openEmbeddedStore } from "../engine/embedded/store.ts";
 import { WalLossError } from "../engine/embedded/wal-check.ts";

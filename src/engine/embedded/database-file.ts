@@ -1,6 +1,6 @@
 import { type FileHandle, open, readdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { LOG_FILE_NAMES } from "./log-file.ts";
+import { LOG_FILE_NAMES } from "./wal-file.ts";
 import { readMeta } from "./meta-pages.ts";
 
 /** Where lmdb keeps its records. */

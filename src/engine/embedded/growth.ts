@@ -1,6 +1,6 @@
 import { PASSING_SPACES, type Space } from "../../base/keys.ts";
 import type { State, Write } from "../body-view.ts";
-import { bytesOfRecord } from "./log-groups.ts";
+import { bytesOfRecord } from "./wal-groups.ts";
 
 /**
  * How many bytes of lasting records a state has more once these are written to it; below 0 if it has

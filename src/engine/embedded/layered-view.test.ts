@@ -10,8 +10,8 @@ import { KIB } from "../../base/limits.ts";
 import type { Store } from "../../store/store.ts";
 import { lmdbWith } from "./lmdb.fixture.ts";
 import { openLmdb } from "./lmdb.ts";
-import { LOG_BYTES_ENOUGH } from "./log.ts";
-import { findWalFiles } from "./log-file.ts";
+import { LOG_BYTES_ENOUGH } from "./wal.ts";
+import { findWalFiles } from "./wal-file.ts";
 import { EmbeddedStore, openEmbeddedStore } from "./store.ts";
 
 const ROW = key(SPACE.messageTurn, 1);

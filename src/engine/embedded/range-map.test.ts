@@ -16,7 +16,7 @@ import { rangeMapModelContract } from "../../store/range-map-model.contract.ts";
 import { replacedMapContract } from "../../store/replaced-map.contract.ts";
 import type { StoreError } from "../../store/store.ts";
 import { EmbeddedExtents } from "./extents.ts";
-import { LOG_BYTES_ENOUGH } from "./log.ts";
+import { LOG_BYTES_ENOUGH } from "./wal.ts";
 import { openEmbeddedStore } from "./store.ts";
 
 /** So short that bytes are moved from the log all the time. */

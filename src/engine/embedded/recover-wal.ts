@@ -6,13 +6,13 @@ import {
   type Milestone,
   readMilestone,
   settleIfRoom,
-} from "./checkpointed-records.ts";
+} from "./checkpoint.ts";
 import { fullError } from "./disk-full.ts";
 import type { DiskSpace } from "./disk-space.ts";
 import type { Lmdb } from "./lmdb.ts";
-import { Log } from "./log.ts";
-import type { LogFile, WalFiles } from "./log-file.ts";
-import type { LoggedRecord, LogSecret } from "./log-groups.ts";
+import { Log } from "./wal.ts";
+import type { LogFile, WalFiles } from "./wal-file.ts";
+import type { LoggedRecord, LogSecret } from "./wal-groups.ts";
 import { Overlay } from "./memtable.ts";
 import { SealedRecords } from "./sealed-records.ts";
 import { checkWal, type WalFindings, WalLossError, type WalNote } from "./wal-check.ts";

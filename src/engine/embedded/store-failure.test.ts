@@ -5,7 +5,7 @@ import { key, SPACE } from "../../base/keys.ts";
 import { MIB } from "../../base/limits.ts";
 import { type Store, StoreError, type StoreErrorKind, type View } from "../../store/store.ts";
 import { WRITE_MS_MAX } from "./in-time.ts";
-import { LOG_GROWTH_MAX } from "./log.ts";
+import { LOG_GROWTH_MAX } from "./wal.ts";
 import { type StoreParts, storeWith } from "./store-parts.fixture.ts";
 
 const EIO = 5;

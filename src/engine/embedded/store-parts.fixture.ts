@@ -9,7 +9,7 @@ import { systemClock } from "../../base/clock.ts";
 import type { StoreError } from "../../store/store.ts";
 import { lmdbWith } from "./lmdb.fixture.ts";
 import { type Lmdb, openLmdb } from "./lmdb.ts";
-import { findWalFiles, type LogFile, type WalFiles } from "./log-file.ts";
+import { findWalFiles, type LogFile, type WalFiles } from "./wal-file.ts";
 import { EmbeddedStore, openEmbeddedStore } from "./store.ts";
 
 /** What is to be replaced of lmdb and of each file of the log. */

@@ -17,7 +17,7 @@ import {
   type Milestone,
   SHORT_STEPS,
   settleIfRoom,
-} from "./checkpointed-records.ts";
+} from "./checkpoint.ts";
 import { fullError, isDiskFull } from "./disk-full.ts";
 import type { DiskSpace } from "./disk-space.ts";
 import { Group } from "./group.ts";
@@ -25,9 +25,9 @@ import { growthOf } from "./growth.ts";
 import { InTime } from "./in-time.ts";
 import { LayeredState } from "./layered-view.ts";
 import { isLmdbDamage, type Lmdb, openLmdb } from "./lmdb.ts";
-import { LOG_BYTES_ENOUGH, type Log } from "./log.ts";
-import { findWalFiles } from "./log-file.ts";
-import { bytesOfRecord } from "./log-groups.ts";
+import { LOG_BYTES_ENOUGH, type Log } from "./wal.ts";
+import { findWalFiles } from "./wal-file.ts";
+import { bytesOfRecord } from "./wal-groups.ts";
 import type { Overlay } from "./memtable.ts";
 import { type RecoveredWal, type RecoverWal, recoverWal, type WalOptions } from "./recover-wal.ts";
 import { SealedRecords } from "./sealed-records.ts";

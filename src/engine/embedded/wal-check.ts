@@ -1,8 +1,8 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 import { StoreError } from "../../store/store.ts";
-import type { LogEnd } from "./log.ts";
-import { decodeGroup, type LoggedGroup, type LogSecret, numberAt } from "./log-groups.ts";
+import type { LogEnd } from "./wal.ts";
+import { decodeGroup, type LoggedGroup, type LogSecret, numberAt } from "./wal-groups.ts";
 import { decodeWalHeader, WAL_HEADER_BYTES, type WalHeader } from "./wal-header.ts";
 
 /** A file of the write-ahead log as it was found at the start. */

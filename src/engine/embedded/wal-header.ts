@@ -1,8 +1,8 @@
 import { crc32 } from "node:zlib";
 import type { Bytes } from "../../base/bytes.ts";
 import { alignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
-import type { LogFile } from "./log-file.ts";
-import type { LogSecret } from "./log-groups.ts";
+import type { LogFile } from "./wal-file.ts";
+import type { LogSecret } from "./wal-groups.ts";
 
 /**
  * The first page of a write-ahead log file. It is written together with the first group behind it,

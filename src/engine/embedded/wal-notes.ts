@@ -1,6 +1,6 @@
 import { count, format, struct } from "../../base/fields.ts";
 import { key, SPACE } from "../../base/keys.ts";
-import { commit } from "./checkpointed-records.ts";
+import { commit } from "./checkpoint.ts";
 import type { Lmdb } from "./lmdb.ts";
 import type { SealedRecords } from "./sealed-records.ts";
 import type { WalNote } from "./wal-check.ts";

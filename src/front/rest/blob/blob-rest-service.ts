@@ -1,7 +1,7 @@
 import { Fault } from "../../../base/fault.ts";
 import type { Accounts } from "../auth/account.ts";
 import type { AuthOptions } from "../auth/authenticate.ts";
-import { spellXmlError } from "../spell-error.ts";
+import { spellXmlError } from "../render-error.ts";
 import { type StorageProtocol, StorageRestService } from "../storage-rest-service.ts";
 import type { BlobFront, BlobHandler } from "./call.ts";
 import { BLOB_HANDLERS } from "./handlers.ts";

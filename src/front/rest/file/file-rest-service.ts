@@ -3,7 +3,7 @@ import { MakingWay } from "../../../service/file/making-way.ts";
 import type { Accounts } from "../auth/account.ts";
 import type { AuthOptions } from "../auth/authenticate.ts";
 import { timeoutMsOf } from "../request-query.ts";
-import { spellFileError } from "../spell-error.ts";
+import { spellFileError } from "../render-error.ts";
 import { type StorageProtocol, StorageRestService } from "../storage-rest-service.ts";
 import type { FileCall, FileFront, FileHandler } from "./call.ts";
 import { FILE_HANDLERS } from "./handlers.ts";

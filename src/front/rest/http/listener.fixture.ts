@@ -5,7 +5,7 @@ import { HandClock } from "../../../base/clock.ts";
 import { KIB } from "../../../base/limits.ts";
 import { SendBudget } from "../../send-budget.ts";
 import { WaitingWork } from "../../waiting-work.ts";
-import { spellXmlError } from "../spell-error.ts";
+import { spellXmlError } from "../render-error.ts";
 import type { RestRequest, RestResponse } from "./exchange.ts";
 import { DEFAULT_LIMITS, type ListenerLimits } from "./limits.ts";
 import type { Access } from "./log.ts";

@@ -1,7 +1,7 @@
 import type { QueueContext } from "../../../service/queue/context.ts";
 import type { Accounts } from "../auth/account.ts";
 import type { AuthOptions } from "../auth/authenticate.ts";
-import { spellXmlError } from "../spell-error.ts";
+import { spellXmlError } from "../render-error.ts";
 import { type StorageProtocol, StorageRestService } from "../storage-rest-service.ts";
 import { QUEUE_HANDLERS } from "./handlers.ts";
 import { type QueueRoute, routeQueue } from "./route.ts";

@@ -10,7 +10,7 @@ import { writeBatch } from "../../../service/table/write-batch.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { readWholeBody } from "../http/whole-body.ts";
 import { brokenBatch } from "../multipart.ts";
-import { spellTableError } from "../spell-error.ts";
+import { spellTableError } from "../render-error.ts";
 import { answerWithChanges, answerWithQuery, spellPart } from "./batch-answer.ts";
 import { type InnerTableRequest, readBatch } from "./batch-request.ts";
 import { entitiesAskedOf, type TableCall } from "./call.ts";

@@ -1,7 +1,7 @@
 import type { TableContext } from "../../../service/table/context.ts";
 import type { Accounts } from "../auth/account.ts";
 import type { AuthOptions } from "../auth/authenticate.ts";
-import { spellTableError } from "../spell-error.ts";
+import { spellTableError } from "../render-error.ts";
 import { type StorageProtocol, StorageRestService } from "../storage-rest-service.ts";
 import { TABLE_HANDLERS } from "./handlers.ts";
 import { routeTable, type TableRoute } from "./route.ts";

@@ -4,7 +4,7 @@ import { NO_BYTES, wholeBody } from "../../base/bytes.ts";
 import { Fault } from "../../base/fault.ts";
 import type { RestRequest } from "./http/exchange.ts";
 import { parseQuery } from "./http/query.ts";
-import { spellDfsError, spellTableError, spellXmlError } from "./spell-error.ts";
+import { spellDfsError, spellTableError, spellXmlError } from "./render-error.ts";
 import { parseXml } from "./xml/parse-xml.ts";
 
 function asked(method: string): RestRequest {

@@ -7,7 +7,7 @@ import { isDiskFull } from "./disk-full.ts";
 import type { DiskSpace } from "./disk-space.ts";
 import { InTime } from "./in-time.ts";
 import { type Lmdb, throwReason } from "./lmdb.ts";
-import type { LogSecret } from "./log-groups.ts";
+import type { LogSecret } from "./wal-groups.ts";
 import { type Cell, type Overlay, valueIn } from "./memtable.ts";
 import type { SealedRecords } from "./sealed-records.ts";
 
