@@ -9,7 +9,7 @@ export interface Clock {
 export const systemClock: Clock = { now: () => Date.now() };
 
 /** A clock that stands still until it is turned. */
-export class HandClock implements Clock {
+export class ManualClock implements Clock {
   #nowMs: Instant;
 
   constructor(startMs: Instant) {
@@ -21,7 +21,7 @@ export class HandClock implements Clock {
   }
 
   /** Turns the clock on (or back) by this much. */
-  turn(byMs: number): void {
+  advance(byMs: number): void {
     this.#nowMs += byMs;
   }
 }

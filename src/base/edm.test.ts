@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { anyProperties, PROPERTY_NAMES } from "./edm.fixture.ts";
-import { findProperty, readProperties, spellProperties } from "./edm.ts";
+import { findProperty, formatProperties, readProperties } from "./edm.ts";
 
 test("properties come back from their text with name, type and value", () => {
   fc.assert(
     fc.property(anyProperties, (properties) => {
-      assert.deepEqual(readProperties(spellProperties(properties)), properties);
+      assert.deepEqual(readProperties(formatProperties(properties)), properties);
     }),
   );
 });
@@ -15,7 +15,7 @@ test("properties come back from their text with name, type and value", () => {
 test("the text is JSON that has every property once", () => {
   fc.assert(
     fc.property(anyProperties, (properties) => {
-      const parsed = JSON.parse(`{${spellProperties(properties).slice(1)}}`);
+      const parsed = JSON.parse(`{${formatProperties(properties).slice(1)}}`);
       for (const { name, json } of properties) {
         assert.ok(Object.is(parsed[name], JSON.parse(json)), name);
       }
@@ -26,7 +26,7 @@ test("the text is JSON that has every property once", () => {
 test("one property is found without reading the others, whatever their texts hold", () => {
   fc.assert(
     fc.property(anyProperties, (properties) => {
-      const text = spellProperties(properties);
+      const text = formatProperties(properties);
       for (const name of PROPERTY_NAMES) {
         const wanted = properties.find((property) => property.name === name) ?? null;
         assert.deepEqual(findProperty(text, name), wanted);

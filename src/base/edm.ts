@@ -43,19 +43,19 @@ export function isAnnotated({ type, json }: Property): boolean {
 }
 
 /** `,"name":value`, with the annotation in front that tells the type where JSON does not. */
-export function spellProperty(property: Property): string {
+export function formatProperty(property: Property): string {
   const { name, type, json } = property;
   const plain = `,"${name}":${json}`;
   return isAnnotated(property) ? `,"${name}${ANNOTATION}":"${type}"${plain}` : plain;
 }
 
-export function spellProperties(properties: Iterable<Property>): string {
+export function formatProperties(properties: Iterable<Property>): string {
   let text = "";
-  for (const property of properties) text += spellProperty(property);
+  for (const property of properties) text += formatProperty(property);
   return text;
 }
 
-/** What `spellProperties` made, in its order. */
+/** What `formatProperties` made, in its order. */
 export function readProperties(text: string): Property[] {
   const found: Property[] = [];
   let annotated: EdmType | null = null;
@@ -76,7 +76,7 @@ export function readProperties(text: string): Property[] {
 }
 
 /**
- * One property of what `spellProperties` made, without reading the others. A plain search will do:
+ * One property of what `formatProperties` made, without reading the others. A plain search will do:
  * inside a text every quote has a backslash in front, so this cannot be found there.
  */
 export function findProperty(text: string, name: string): Property | null {

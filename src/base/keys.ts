@@ -41,7 +41,7 @@ export const SPACE = {
   pendingCopy: 0x2d,
   queue: 0x30,
   message: 0x31,
-  messageTurn: 0x32,
+  messageSlot: 0x32,
   messageCount: 0x33,
   expiringQueue: 0x34,
   doomedQueue: 0x35,
@@ -79,7 +79,7 @@ export type Space = (typeof SPACE)[keyof typeof SPACE];
  * on account of them. What has to outlive the process after all is written together with a record
  * elsewhere.
  */
-export const PASSING_SPACES: ReadonlySet<Space> = new Set<Space>([
+export const EPHEMERAL_SPACES: ReadonlySet<Space> = new Set<Space>([
   SPACE.opens,
   SPACE.handle,
   SPACE.rangeLock,

@@ -1,7 +1,7 @@
 import type { Bytes } from "../base/bytes.ts";
 import { KIB } from "../base/limits.ts";
 import type { Transaction } from "../store/store.ts";
-import { CROWD_ENTRIES_MIN, extendEntry, REGION_BYTES } from "./range-records.ts";
+import { appendToEntry, CROWD_ENTRIES_MIN, REGION_BYTES } from "./range-records.ts";
 
 /** What is shorter is as well off in its record as in an extent. */
 export const GROWN_BYTES_MIN = 8 * KIB;
@@ -11,13 +11,13 @@ const LAYERS_MAX = 8_192;
 const GROWN_MAX = 16_384;
 
 /** Where an entry is that has bytes of its own. */
-export interface Tail {
+export interface AppendedEntry {
   readonly layer: bigint;
   readonly start: number;
 }
 
 /** The short entry that was written to a layer last. */
-interface LastTail extends Tail {
+interface LastAppended extends AppendedEntry {
   /** How many there are in its region, if each stands behind the one before; null if nobody knows. */
   readonly entries: number | null;
 }
@@ -26,11 +26,11 @@ interface LastTail extends Tail {
  * Knows the last short entry of each layer, so that what is written behind it becomes part of it. What
  * it knows may be wrong, for not every transaction lasts: each time the entry itself is asked.
  */
-export class GrowingTails {
+export class AppendedEntries {
   /** By layers; the one that was noted first comes first. */
-  readonly #last = new Map<bigint, LastTail>();
+  readonly #last = new Map<bigint, LastAppended>();
   /** By layer and start: a body that runs again notes the same entry again. */
-  readonly #grown = new Map<string, Tail>();
+  readonly #grown = new Map<string, AppendedEntry>();
 
   /** A short entry was written. */
   note(layer: bigint, start: number): void {
@@ -51,25 +51,25 @@ export class GrowingTails {
   }
 
   /** True if the bytes, which begin at `end`, have become part of the last entry, up to `bytesMax`. */
-  extend(tx: Transaction, layer: bigint, end: number, bytes: Bytes, bytesMax: number): boolean {
-    const tail = this.#last.get(layer);
-    if (tail === undefined) return false;
-    const before = end - tail.start;
+  append(tx: Transaction, layer: bigint, end: number, bytes: Bytes, bytesMax: number): boolean {
+    const entry = this.#last.get(layer);
+    if (entry === undefined) return false;
+    const before = end - entry.start;
     const length = before + bytes.length;
     if (before <= 0 || length > bytesMax) return false;
     // Regions are tidied up one by one: an entry in two of them would be left out.
-    if (regionOf(tail.start) !== regionOf(end + bytes.length - 1)) return false;
-    if (!extendEntry(tx, layer, tail.start, before, bytes)) return false;
-    if (before < GROWN_BYTES_MIN && length >= GROWN_BYTES_MIN) this.noteGrown(tail);
+    if (regionOf(entry.start) !== regionOf(end + bytes.length - 1)) return false;
+    if (!appendToEntry(tx, layer, entry.start, before, bytes)) return false;
+    if (before < GROWN_BYTES_MIN && length >= GROWN_BYTES_MIN) this.noteGrown(entry);
     return true;
   }
 
-  noteGrown(tail: Tail): void {
-    if (this.#grown.size < GROWN_MAX) this.#grown.set(`${tail.layer}/${tail.start}`, tail);
+  noteGrown(entry: AppendedEntry): void {
+    if (this.#grown.size < GROWN_MAX) this.#grown.set(`${entry.layer}/${entry.start}`, entry);
   }
 
   /** Those that have grown so long since the last time that they are better off in extents. */
-  takeGrown(): readonly Tail[] {
+  takeGrown(): readonly AppendedEntry[] {
     const grown = [...this.#grown.values()];
     this.#grown.clear();
     return grown;
@@ -83,7 +83,7 @@ export class GrowingTails {
   }
 }
 
-function countWith(start: number, last: LastTail | undefined): number | null {
+function countWith(start: number, last: LastAppended | undefined): number | null {
   if (start % REGION_BYTES === 0) return 1;
   if (last === undefined) return null;
   // A body that runs again writes the same entry.

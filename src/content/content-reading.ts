@@ -1,7 +1,7 @@
-import { type Lender, WholeLender } from "../base/borrowed-buffer.ts";
+import { type BufferOwner, WholeBuffer } from "../base/borrowed-buffer.ts";
 import type { Bytes } from "../base/bytes.ts";
 import type { Content, Part, Reading } from "../store/contents.ts";
-import { type Address, type Extents, type Hold, isSamePlace } from "../store/extents.ts";
+import { type Address, type Extents, isSamePlace, type Pin } from "../store/extents.ts";
 import { type Store, StoreError, type View } from "../store/store.ts";
 import { readAddresses, readInline, readSegment, readStarts } from "./content-records.ts";
 import { StepReading } from "./step-reading.ts";
@@ -10,9 +10,7 @@ import { StepReading } from "./step-reading.ts";
 export const PARTS_PER_LOOKUP = 64;
 
 /** Bytes to read one after another: at hand, or behind an address. */
-export type Stretch =
-  | Bytes
-  | { readonly at: Address; readonly from: number; readonly length: number };
+export type Run = Bytes | { readonly at: Address; readonly from: number; readonly length: number };
 
 export interface ReadingSetup {
   readonly store: Store;
@@ -31,7 +29,7 @@ export interface ReadingSetup {
 export function readContent(view: View, setup: ReadingSetup): Reading {
   const { store, extents, content, from, length, onClose } = setup;
   const until = from + length;
-  return new StepReading<Stretch>(view, {
+  return new StepReading<Run>(view, {
     store,
     from,
     length,
@@ -39,70 +37,70 @@ export function readContent(view: View, setup: ReadingSetup): Reading {
     find(state, at) {
       const found =
         content.kind === "list"
-          ? stretchesOfList(state, content, at, until)
-          : { stretches: stretchesOfLeaf(state, content, at, until), until };
-      const hold = holdAll(extents, found.stretches);
-      return { stretches: found.stretches, until: found.until, release: () => hold.release() };
+          ? runsOfList(state, content, at, until)
+          : { runs: runsOfLeaf(state, content, at, until), until };
+      const pin = pinAll(extents, found.runs);
+      return { runs: found.runs, until: found.until, release: () => pin.release() };
     },
     wholeOf: bytesAtHand,
-    lenderOf: (stretch) => lenderOfStretch(extents, stretch),
-    areSame: areSameStretches,
+    ownerOf: (run) => ownerOfRun(extents, run),
+    areSame: areSameRuns,
     onClose,
   });
 }
 
-export function lenderOfStretch(extents: Extents, stretch: Stretch): Lender {
-  if (Buffer.isBuffer(stretch)) return new WholeLender([stretch]);
-  return extents.lender(stretch.at, stretch.from, stretch.length);
+export function ownerOfRun(extents: Extents, run: Run): BufferOwner {
+  if (Buffer.isBuffer(run)) return new WholeBuffer([run]);
+  return extents.owner(run.at, run.from, run.length);
 }
 
-export function areSameStretches(one: Stretch, other: Stretch): boolean {
+export function areSameRuns(one: Run, other: Run): boolean {
   if (Buffer.isBuffer(one)) return Buffer.isBuffer(other) && one.equals(other);
   if (Buffer.isBuffer(other) || one.from !== other.from || one.length !== other.length)
     return false;
   return isSamePlace(one.at, other.at);
 }
 
-/** Keeps the extents of these stretches where they are. */
-export function holdAll(extents: Extents, stretches: readonly Stretch[]): Hold {
-  const held = new Set<number>();
-  for (const stretch of stretches) {
-    if (!Buffer.isBuffer(stretch)) held.add(stretch.at.extent);
+/** Keeps the extents of these runs where they are. */
+export function pinAll(extents: Extents, runs: readonly Run[]): Pin {
+  const pinned = new Set<number>();
+  for (const run of runs) {
+    if (!Buffer.isBuffer(run)) pinned.add(run.at.extent);
   }
-  return extents.hold(held);
+  return extents.pin(pinned);
 }
 
-export function stretchesOfLeaf(view: View, leaf: Content, from: number, until: number): Stretch[] {
+export function runsOfLeaf(view: View, leaf: Content, from: number, until: number): Run[] {
   if (leaf.kind === "inline") {
     return from < until ? [readInline(view, leaf.id).subarray(from, until)] : [];
   }
-  const stretches: Stretch[] = [];
+  const runs: Run[] = [];
   let start = 0;
   for (const at of readAddresses(view, leaf.id)) {
     const first = Math.max(from - start, 0);
     const length = Math.min(until - start, at.length) - first;
-    if (length > 0) stretches.push({ at, from: first, length });
+    if (length > 0) runs.push({ at, from: first, length });
     start += at.length;
   }
-  return stretches;
+  return runs;
 }
 
 interface Lookup {
-  readonly stretches: Stretch[];
+  readonly runs: Run[];
   /** How far they reach. */
   readonly until: number;
   /** How many leaves were looked up for them. */
   readonly leaves: number;
 }
 
-function stretchesOfList(view: View, list: Content, from: number, until: number): Lookup {
-  const stretches: Stretch[] = [];
+function runsOfList(view: View, list: Content, from: number, until: number): Lookup {
+  const runs: Run[] = [];
   let leaves = 0;
   let at = from;
   for (const { content, first, end } of partsOver(view, list, from, until)) {
     if (leaves >= PARTS_PER_LOOKUP) break;
     const found = lookUpPart(view, content, first, end);
-    stretches.push(...found.stretches);
+    runs.push(...found.runs);
     leaves += found.leaves;
     at += found.until - first;
     if (found.until < end) break;
@@ -110,12 +108,12 @@ function stretchesOfList(view: View, list: Content, from: number, until: number)
   if (at === from && from < until) {
     throw new StoreError("damaged", `content ${list.id} ends at byte ${at} of ${list.length}`);
   }
-  return { stretches, until: at, leaves };
+  return { runs, until: at, leaves };
 }
 
 function lookUpPart(view: View, content: Content, from: number, until: number): Lookup {
-  if (content.kind === "list") return stretchesOfList(view, content, from, until);
-  return { stretches: stretchesOfLeaf(view, content, from, until), until, leaves: 1 };
+  if (content.kind === "list") return runsOfList(view, content, from, until);
+  return { runs: runsOfLeaf(view, content, from, until), until, leaves: 1 };
 }
 
 /** What of which contents makes up the bytes of a list between two offsets. */
@@ -153,7 +151,7 @@ function* partsFrom(
   }
 }
 
-export function bytesAtHand(stretches: readonly Stretch[]): Bytes | null {
-  if (!stretches.every((stretch) => Buffer.isBuffer(stretch))) return null;
-  return stretches.length === 1 ? (stretches[0] as Bytes) : Buffer.concat(stretches as Bytes[]);
+export function bytesAtHand(runs: readonly Run[]): Bytes | null {
+  if (!runs.every((run) => Buffer.isBuffer(run))) return null;
+  return runs.length === 1 ? (runs[0] as Bytes) : Buffer.concat(runs as Bytes[]);
 }

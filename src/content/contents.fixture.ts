@@ -30,7 +30,7 @@ export class ContentsBench {
     return {
       read: (body) => store.read(body),
       transact: (body) => store.transact(body),
-      beforeSettling: (prepare) => store.beforeSettling?.(() => this.#track(prepare())),
+      beforeCheckpoint: (prepare) => store.beforeCheckpoint?.(() => this.#track(prepare())),
       close: () => store.close(),
     };
   }

@@ -2,21 +2,21 @@ import { type Bytes, wholeBody } from "../base/bytes.ts";
 import { fulfilled } from "../base/fulfilled.ts";
 import type { Taken } from "../store/contents.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
-import { GROWN_BYTES_MIN, type Tail } from "./appended-entries.ts";
+import { type AppendedEntry, GROWN_BYTES_MIN } from "./appended-entries.ts";
 import { type StoredEntry, storedAt, writeEntry } from "./range-records.ts";
 import type { MapContents } from "./stored-range-maps.ts";
 
-const TAILS_PER_STEP = 64;
+const ENTRIES_PER_STEP = 64;
 
 /** Moves the bytes of entries that have grown from their records to extents, and tells which have not. */
-export async function moveTails(
+export async function moveAppendedEntries(
   store: Store,
   contents: MapContents,
-  tails: readonly Tail[],
-): Promise<readonly Tail[]> {
-  const left: Tail[] = [];
-  for (let at = 0; at < tails.length; at += TAILS_PER_STEP) {
-    left.push(...(await moveSome(store, contents, tails.slice(at, at + TAILS_PER_STEP))));
+  appended: readonly AppendedEntry[],
+): Promise<readonly AppendedEntry[]> {
+  const left: AppendedEntry[] = [];
+  for (let at = 0; at < appended.length; at += ENTRIES_PER_STEP) {
+    left.push(...(await moveSome(store, contents, appended.slice(at, at + ENTRIES_PER_STEP))));
   }
   return left;
 }
@@ -25,9 +25,9 @@ export async function moveTails(
 async function moveSome(
   store: Store,
   contents: MapContents,
-  tails: readonly Tail[],
-): Promise<readonly Tail[]> {
-  const found = await store.read((view) => tails.flatMap((tail) => findGrown(view, tail)));
+  appended: readonly AppendedEntry[],
+): Promise<readonly AppendedEntry[]> {
+  const found = await store.read((view) => appended.flatMap((entry) => findGrown(view, entry)));
   const taken = await Promise.allSettled(
     found.map(({ bytes }) => contents.takeOut(wholeBody(bytes))),
   );
@@ -48,7 +48,7 @@ interface Grown extends StoredEntry {
   readonly bytes: Bytes;
 }
 
-function findGrown(view: View, { layer, start }: Tail): Grown[] {
+function findGrown(view: View, { layer, start }: AppendedEntry): Grown[] {
   const found = storedAt(view, layer, start);
   if (found?.entry.source.kind !== "inline") return [];
   const { bytes } = found.entry.source;

@@ -1,15 +1,15 @@
-import { givenAway, type Lender, type Loan } from "../base/borrowed-buffer.ts";
+import { type BorrowedBuffer, type BufferOwner, unowned } from "../base/borrowed-buffer.ts";
 import type { Bytes } from "../base/bytes.ts";
 import type { Reading } from "../store/contents.ts";
 import type { Extents } from "../store/extents.ts";
 import type { Store, View } from "../store/store.ts";
 import {
-  areSameStretches,
+  areSameRuns,
   bytesAtHand,
-  holdAll,
-  lenderOfStretch,
-  type Stretch,
-  stretchesOfLeaf,
+  ownerOfRun,
+  pinAll,
+  type Run,
+  runsOfLeaf,
 } from "./content-reading.ts";
 import { layersOf, piecesOf } from "./range-pieces.ts";
 import { endOf, type RangeEntry } from "./range-records.ts";
@@ -21,7 +21,7 @@ const INLINE_BYTES_PER_LOOKUP = 1024 * 1024;
 
 /** A hole up to this size is as good as bytes at hand. */
 const ZEROES_PER_PART = 64 * 1024;
-const ZERO_PARTS_PER_LOAN = 8;
+const ZERO_PARTS_PER_BUFFER = 8;
 const ZEROES: Bytes = Buffer.alloc(ZEROES_PER_PART);
 
 /** Where nothing was written. */
@@ -46,7 +46,7 @@ export interface RangeReadingSetup {
  */
 export function readRange(view: View, setup: RangeReadingSetup): Reading {
   const { store, extents, from, length, onClose } = setup;
-  return new StepReading<Stretch | Hole>(view, {
+  return new StepReading<Run | Hole>(view, {
     store,
     from,
     length,
@@ -66,15 +66,15 @@ export function readEntries(
 ): Reading {
   const from = entries[0]?.start ?? 0;
   const until = from + entries.reduce((sum, entry) => sum + entry.length, 0);
-  return new StepReading<Stretch | Hole>(view, {
+  return new StepReading<Run | Hole>(view, {
     store,
     from,
     length: until - from,
     mayChange: false,
     find: (state) =>
-      held(
+      pinned(
         extents,
-        entries.flatMap((entry) => stretchesOfPiece(state, entry)),
+        entries.flatMap((entry) => runsOfPiece(state, entry)),
         until,
       ),
     wholeOf: () => null,
@@ -83,86 +83,79 @@ export function readEntries(
   });
 }
 
-/** How stretches are lent and told apart. */
-function lending(extents: Extents): Pick<StepReadingSetup<Stretch | Hole>, "lenderOf" | "areSame"> {
+/** How runs are lent and told apart. */
+function lending(extents: Extents): Pick<StepReadingSetup<Run | Hole>, "ownerOf" | "areSame"> {
   return {
-    lenderOf: (stretch) =>
-      isHole(stretch) ? new ZeroLender(stretch.zeroes) : lenderOfStretch(extents, stretch),
+    ownerOf: (run) => (isHole(run) ? new ZeroOwner(run.zeroes) : ownerOfRun(extents, run)),
     areSame: (one, other) =>
       isHole(one) || isHole(other)
         ? isHole(one) && isHole(other) && one.zeroes === other.zeroes
-        : areSameStretches(one, other),
+        : areSameRuns(one, other),
   };
 }
 
-function findPieces(view: View, setup: RangeReadingSetup, from: number): Step<Stretch | Hole> {
+function findPieces(view: View, setup: RangeReadingSetup, from: number): Step<Run | Hole> {
   const until = setup.from + setup.length;
-  const stretches: (Stretch | Hole)[] = [];
+  const runs: (Run | Hole)[] = [];
   let pieces = 0;
   let inlineBytes = 0;
   let at = from;
   const layers = layersOf(view, setup.layer) ?? [];
   for (const piece of piecesOf(view, layers, from, until)) {
     if (pieces++ === PIECES_PER_LOOKUP || inlineBytes >= INLINE_BYTES_PER_LOOKUP) {
-      return held(setup.extents, stretches, at);
+      return pinned(setup.extents, runs, at);
     }
-    if (at < piece.start) stretches.push({ zeroes: piece.start - at });
-    stretches.push(...stretchesOfPiece(view, piece));
+    if (at < piece.start) runs.push({ zeroes: piece.start - at });
+    runs.push(...runsOfPiece(view, piece));
     if (piece.source.kind === "inline") inlineBytes += piece.length;
     at = endOf(piece);
   }
-  if (at < until) stretches.push({ zeroes: until - at });
-  return held(setup.extents, stretches, until);
+  if (at < until) runs.push({ zeroes: until - at });
+  return pinned(setup.extents, runs, until);
 }
 
-function held(
-  extents: Extents,
-  stretches: readonly (Stretch | Hole)[],
-  until: number,
-): Step<Stretch | Hole> {
-  const stored = stretches.filter((stretch): stretch is Stretch => !isHole(stretch));
-  const hold = holdAll(extents, stored);
-  return { stretches, until, release: () => hold.release() };
+function pinned(extents: Extents, runs: readonly (Run | Hole)[], until: number): Step<Run | Hole> {
+  const stored = runs.filter((run): run is Run => !isHole(run));
+  const pin = pinAll(extents, stored);
+  return { runs, until, release: () => pin.release() };
 }
 
-function isHole(stretch: Stretch | Hole): stretch is Hole {
-  return !Buffer.isBuffer(stretch) && "zeroes" in stretch;
+function isHole(run: Run | Hole): run is Hole {
+  return !Buffer.isBuffer(run) && "zeroes" in run;
 }
 
-function stretchesOfPiece(view: View, { length, source }: RangeEntry): (Stretch | Hole)[] {
+function runsOfPiece(view: View, { length, source }: RangeEntry): (Run | Hole)[] {
   switch (source.kind) {
     case "inline":
       return [source.bytes];
     case "leaf":
-      return stretchesOfLeaf(view, source.content, source.from, source.from + length);
+      return runsOfLeaf(view, source.content, source.from, source.from + length);
     case "zero":
       return [{ zeroes: length }];
   }
 }
 
-function wholeOf(stretches: readonly (Stretch | Hole)[]): Bytes | null {
-  const atHand = stretches.map((stretch) =>
-    isHole(stretch) && stretch.zeroes <= ZEROES_PER_PART
-      ? ZEROES.subarray(0, stretch.zeroes)
-      : stretch,
+function wholeOf(runs: readonly (Run | Hole)[]): Bytes | null {
+  const atHand = runs.map((run) =>
+    isHole(run) && run.zeroes <= ZEROES_PER_PART ? ZEROES.subarray(0, run.zeroes) : run,
   );
-  return atHand.some(isHole) ? null : bytesAtHand(atHand as Stretch[]);
+  return atHand.some(isHole) ? null : bytesAtHand(atHand as Run[]);
 }
 
-class ZeroLender implements Lender {
+class ZeroOwner implements BufferOwner {
   #left: number;
 
   constructor(length: number) {
     this.#left = length;
   }
 
-  async lend(): Promise<Loan | null> {
+  async borrow(): Promise<BorrowedBuffer | null> {
     const parts: Bytes[] = [];
-    while (this.#left > 0 && parts.length < ZERO_PARTS_PER_LOAN) {
+    while (this.#left > 0 && parts.length < ZERO_PARTS_PER_BUFFER) {
       const part = ZEROES.subarray(0, this.#left);
       this.#left -= part.length;
       parts.push(part);
     }
-    return parts.length === 0 ? null : givenAway(parts);
+    return parts.length === 0 ? null : unowned(parts);
   }
 }

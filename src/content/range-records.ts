@@ -4,7 +4,7 @@ import { KeyReader, key, keyAfter, SPACE } from "../base/keys.ts";
 import type { Content } from "../store/contents.ts";
 import { type Entry, StoreError, type Transaction, type View } from "../store/store.ts";
 
-/** A stretch of one layer of a map. Entries of a layer never overlap. */
+/** A run of one layer of a map. Entries of a layer never overlap. */
 export interface RangeEntry {
   readonly start: number;
   readonly length: number;
@@ -90,7 +90,7 @@ function encodeEntry({ length, source }: RangeEntry): Bytes {
  * Puts bytes behind those of an entry that begins at `start` and is as long as told, and was written a
  * short while ago: false, and nothing is done, if there is no such entry.
  */
-export function extendEntry(
+export function appendToEntry(
   tx: Transaction,
   layer: bigint,
   start: number,
@@ -100,7 +100,7 @@ export function extendEntry(
   // What is longer can be nothing else by its size.
   const mayBeOther = length < OTHER_BYTES_MAX;
   if (mayBeOther && entryAt(tx, layer, start)?.source.kind !== "inline") return false;
-  return tx.extend(entryKey(layer, start), 1 + length, more);
+  return tx.append(entryKey(layer, start), 1 + length, more);
 }
 
 export function deleteEntry(tx: Transaction, layer: bigint, start: number): void {

@@ -1,27 +1,27 @@
-import type { Lender, Loan } from "../base/borrowed-buffer.ts";
+import type { BorrowedBuffer, BufferOwner } from "../base/borrowed-buffer.ts";
 import type { Bytes } from "../base/bytes.ts";
 import type { Reading } from "../store/contents.ts";
-import type { Hold } from "../store/extents.ts";
+import type { Pin } from "../store/extents.ts";
 import type { Store, View } from "../store/store.ts";
 
 /** Where the bytes from some offset up to `until` are, with the extents they lie in held. */
-export interface Step<Stretch> extends Hold {
-  readonly stretches: readonly Stretch[];
+export interface Step<Run> extends Pin {
+  readonly runs: readonly Run[];
   readonly until: number;
 }
 
-export interface StepReadingSetup<Stretch> {
+export interface StepReadingSetup<Run> {
   readonly store: Store;
   readonly from: number;
   readonly length: number;
   /** Whether what is read may change meanwhile: later steps would show it. */
   readonly mayChange: boolean;
   /** Looks up as much as should be looked up at one go. */
-  find(view: View, from: number): Step<Stretch>;
+  find(view: View, from: number): Step<Run>;
   /** All of it, if it is at hand. */
-  wholeOf(stretches: readonly Stretch[]): Bytes | null;
-  lenderOf(stretch: Stretch): Lender;
-  areSame(one: Stretch, other: Stretch): boolean;
+  wholeOf(runs: readonly Run[]): Bytes | null;
+  ownerOf(run: Run): BufferOwner;
+  areSame(one: Run, other: Run): boolean;
   /** Called when the reading is closed. */
   onClose(): void;
 }
@@ -30,21 +30,21 @@ export interface StepReadingSetup<Stretch> {
  * Bytes that are looked up step by step while they are read, each step in a state of its own. The
  * first is taken in the body that opens the reading.
  */
-export class StepReading<Stretch> implements Reading {
+export class StepReading<Run> implements Reading {
   readonly length: number;
   readonly whole: Bytes | null;
   readonly isSettled: boolean;
-  readonly #setup: StepReadingSetup<Stretch>;
+  readonly #setup: StepReadingSetup<Run>;
   readonly #until: number;
   /** Whether the first step found everything. */
   readonly #isComplete: boolean;
-  #step: Step<Stretch>;
-  /** The stretch of this step that comes next, and what lends the bytes of the one before. */
+  #step: Step<Run>;
+  /** The run of this step that comes next, and what lends the bytes of the one before. */
   #next = 0;
-  #lender: Lender | null = null;
+  #owner: BufferOwner | null = null;
   #closed = false;
 
-  constructor(view: View, setup: StepReadingSetup<Stretch>) {
+  constructor(view: View, setup: StepReadingSetup<Run>) {
     this.length = setup.length;
     this.#setup = setup;
     this.#until = setup.from + setup.length;
@@ -52,28 +52,28 @@ export class StepReading<Stretch> implements Reading {
     view.onDiscard(() => this.close());
     this.#isComplete = this.#step.until === this.#until;
     this.isSettled = this.#isComplete || !setup.mayChange;
-    this.whole = this.#isComplete ? setup.wholeOf(this.#step.stretches) : null;
+    this.whole = this.#isComplete ? setup.wholeOf(this.#step.runs) : null;
   }
 
-  async lend(bytes: number): Promise<Loan | null> {
+  async borrow(bytes: number): Promise<BorrowedBuffer | null> {
     for (;;) {
-      const loan = await this.#lender?.lend(bytes);
-      if (loan) return loan;
-      if (this.#next === this.#step.stretches.length && !(await this.#goOn())) return null;
-      const stretch = this.#step.stretches[this.#next++];
-      if (stretch !== undefined) this.#lender = this.#setup.lenderOf(stretch);
+      const borrowed = await this.#owner?.borrow(bytes);
+      if (borrowed) return borrowed;
+      if (this.#next === this.#step.runs.length && !(await this.#goOn())) return null;
+      const run = this.#step.runs[this.#next++];
+      if (run !== undefined) this.#owner = this.#setup.ownerOf(run);
     }
   }
 
   isSameAs(other: Reading): boolean {
     if (!(other instanceof StepReading) || other.length !== this.length) return false;
-    const { stretches } = this.#step;
-    const others: readonly Stretch[] = other.#step.stretches;
+    const { runs } = this.#step;
+    const others: readonly Run[] = other.#step.runs;
     return (
       this.#isComplete &&
       other.#isComplete &&
-      stretches.length === others.length &&
-      stretches.every((stretch, at) => this.#setup.areSame(stretch, others[at] as Stretch))
+      runs.length === others.length &&
+      runs.every((run, at) => this.#setup.areSame(run, others[at] as Run))
     );
   }
 
@@ -84,7 +84,7 @@ export class StepReading<Stretch> implements Reading {
     this.#setup.onClose();
   }
 
-  #find(view: View, from: number): Step<Stretch> {
+  #find(view: View, from: number): Step<Run> {
     const step = this.#setup.find(view, from);
     view.onDiscard(() => step.release());
     return step;

@@ -279,10 +279,10 @@ export class StoredContents implements Contents {
   async #takeToExtents(body: Body, asked: Digests, writes: ExtentWrites): Promise<Taken> {
     const before = this.#extents.lastExtent;
     const md5 = asked.md5 ? new Md5UnderWay(body.length, this.#md5Thread) : null;
-    const onlooker = md5 === null ? null : (parts: readonly Bytes[]) => md5.update(parts);
+    const tap = md5 === null ? null : (parts: readonly Bytes[]) => md5.update(parts);
     let written: Written;
     try {
-      written = await writes.write(body, { crc64: asked.crc64, onlooker });
+      written = await writes.write(body, { crc64: asked.crc64, tap });
     } catch (error) {
       md5?.abandon();
       this.#sweeper.lookAtAllFrom(before);

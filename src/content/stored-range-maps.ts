@@ -10,9 +10,9 @@ import {
 import type { Extents } from "../store/extents.ts";
 import type { RangeMaps, Ranges } from "../store/range-map.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
-import { GrowingTails } from "./appended-entries.ts";
+import { AppendedEntries } from "./appended-entries.ts";
 import { entriesShowing } from "./content-slices.ts";
-import { moveTails } from "./move-appended-entries.ts";
+import { moveAppendedEntries } from "./move-appended-entries.ts";
 import { layersOf, piecesOf, rangesOf } from "./range-pieces.ts";
 import { readEntries, readRange } from "./range-reading.ts";
 import {
@@ -54,7 +54,7 @@ export class StoredRangeMaps implements RangeMaps {
   readonly #extents: Extents;
   readonly #contents: MapContents;
   readonly #sweep: RangeSweep;
-  readonly #tails = new GrowingTails();
+  readonly #appended = new AppendedEntries();
   /** Layers that are being looked up step by step, and by how many. */
   readonly #pins = new Map<bigint, number>();
 
@@ -62,10 +62,10 @@ export class StoredRangeMaps implements RangeMaps {
     this.#store = store;
     this.#extents = extents;
     this.#contents = contents;
-    store.beforeSettling?.(() => this.#moveTails());
+    store.beforeCheckpoint?.(() => this.#moveAppendedEntries());
     this.#sweep = new RangeSweep(store, contents, {
       isPinned: (layer) => this.#pins.has(layer),
-      mayGrow: (layer, start) => this.#tails.mayGrow(layer, start),
+      mayGrow: (layer, start) => this.#appended.mayGrow(layer, start),
       open: (view, entries) => readEntries(view, { store, extents }, entries),
     });
   }
@@ -98,7 +98,8 @@ export class StoredRangeMaps implements RangeMaps {
     const { length } = taken;
     const layer = this.#layerOf(tx, map);
     const isMore = this.#put(tx, layer, start, taken, APPENDED_BYTES_MAX);
-    const mayBeCrowded = isMore && taken.inline !== null && this.#tails.mayBeCrowded(layer, start);
+    const mayBeCrowded =
+      isMore && taken.inline !== null && this.#appended.mayBeCrowded(layer, start);
     if (mayBeCrowded) noteCrowded(tx, regionAt(layer, start));
     return { id: layer, kind: map.kind, length: start + length };
   }
@@ -200,9 +201,9 @@ export class StoredRangeMaps implements RangeMaps {
   }
 
   /** What grows on while it is moved has its turn next time. */
-  async #moveTails(): Promise<void> {
-    const left = await moveTails(this.#store, this.#contents, this.#tails.takeGrown());
-    for (const tail of left) this.#tails.noteGrown(tail);
+  async #moveAppendedEntries(): Promise<void> {
+    const left = await moveAppendedEntries(this.#store, this.#contents, this.#appended.takeGrown());
+    for (const entry of left) this.#appended.noteGrown(entry);
   }
 
   /** What was written at one go goes at one go; false if there is more. */
@@ -270,9 +271,9 @@ export class StoredRangeMaps implements RangeMaps {
    */
   #put(tx: Transaction, layer: bigint, at: number, taken: Taken, bytesMax: number): boolean {
     const { length, inline } = taken;
-    if (inline !== null && this.#tails.extend(tx, layer, at, inline, bytesMax)) return false;
+    if (inline !== null && this.#appended.append(tx, layer, at, inline, bytesMax)) return false;
     writeEntry(tx, layer, { start: at, length, source: this.#sourceOf(tx, taken) });
-    if (inline !== null) this.#tails.note(layer, at);
+    if (inline !== null) this.#appended.note(layer, at);
     return true;
   }
 

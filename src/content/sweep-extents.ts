@@ -1,4 +1,4 @@
-import { lentBody } from "../base/borrowed-buffer.ts";
+import { borrowedBody } from "../base/borrowed-buffer.ts";
 import type { Body } from "../base/bytes.ts";
 import { fulfilled } from "../base/fulfilled.ts";
 import {
@@ -89,7 +89,7 @@ export class ExtentSweep {
     let looks = 0;
     for (const [extent, dead] of [...this.#suspects]) {
       const info = this.#infoOf(extent);
-      if (info?.held) continue;
+      if (info?.pinned) continue;
       if (info !== undefined && dead < (this.#spares.get(extent) ?? 0)) continue;
       if (looks++ === EXTENTS_PER_ROUND) return true;
       this.#suspects.delete(extent);
@@ -104,8 +104,8 @@ export class ExtentSweep {
    * others for later, which is why there is always more to do.
    */
   async removeDead(): Promise<true> {
-    for (const { extent, open, held } of this.#extents.list()) {
-      if (open || held || !this.#suspects.has(extent)) continue;
+    for (const { extent, open, pinned } of this.#extents.list()) {
+      if (open || pinned || !this.#suspects.has(extent)) continue;
       const [alive] = await this.#store.read((view) => listUses(view, extent, 0n, 1));
       if (alive !== undefined) continue;
       this.#suspects.delete(extent);
@@ -143,7 +143,7 @@ export class ExtentSweep {
     this.#extents.seal(extent);
     // From here on nothing new comes to life in it: nobody writes to it any more, and bytes that
     // were not named yet would be held.
-    if (this.#infoOf(extent)?.held) return false;
+    if (this.#infoOf(extent)?.pinned) return false;
     if (!(await this.#evacuate(extent))) return false;
     await this.#remove(extent);
     return true;
@@ -189,7 +189,7 @@ export class ExtentSweep {
 
   /** True once nothing alive is left in the extent. */
   async #evacuate(extent: number): Promise<boolean> {
-    const hold = this.#extents.hold([extent]);
+    const pin = this.#extents.pin([extent]);
     try {
       for (let moved = 0; moved < MOVED_BYTES_PER_ROUND; ) {
         const pieces = await this.#store.read((view) => firstPieces(view, extent));
@@ -199,7 +199,7 @@ export class ExtentSweep {
       }
       return false;
     } finally {
-      hold.release();
+      pin.release();
     }
   }
 
@@ -240,7 +240,7 @@ export class ExtentSweep {
   }
 
   #bodyOf(at: Address): Body {
-    return lentBody(at.length, this.#extents.lender(at, 0, at.length));
+    return borrowedBody(at.length, this.#extents.owner(at, 0, at.length));
   }
 }
 

@@ -1,4 +1,4 @@
-import { lentBody } from "../base/borrowed-buffer.ts";
+import { borrowedBody } from "../base/borrowed-buffer.ts";
 import { fulfilled } from "../base/fulfilled.ts";
 import { KIB, MIB } from "../base/limits.ts";
 import type { Reading, Taken } from "../store/contents.ts";
@@ -212,7 +212,7 @@ export class RangeSweep {
 
   /** Bytes first; they take the place of the entries only if those are what they were. */
   async #mergeRun(layer: bigint, run: Run): Promise<boolean> {
-    const taken = await this.#contents.take(lentBody(run.reading.length, run.reading));
+    const taken = await this.#contents.take(borrowedBody(run.reading.length, run.reading));
     try {
       return await this.#store.transact((tx) => {
         const until = run.start + run.length;

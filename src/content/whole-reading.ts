@@ -1,4 +1,9 @@
-import { copyLent, eachLoan, type Loan, WholeLender } from "../base/borrowed-buffer.ts";
+import {
+  type BorrowedBuffer,
+  copyParts,
+  eachBorrowed,
+  WholeBuffer,
+} from "../base/borrowed-buffer.ts";
 import type { Bytes } from "../base/bytes.ts";
 import type { Reading } from "../store/contents.ts";
 
@@ -6,19 +11,19 @@ import type { Reading } from "../store/contents.ts";
 export class WholeReading implements Reading {
   readonly whole: Bytes;
   readonly isSettled = true;
-  readonly #lender: WholeLender;
+  readonly #owner: WholeBuffer;
 
   constructor(bytes: Bytes) {
     this.whole = bytes;
-    this.#lender = new WholeLender([bytes]);
+    this.#owner = new WholeBuffer([bytes]);
   }
 
   get length(): number {
     return this.whole.length;
   }
 
-  lend(): Promise<Loan | null> {
-    return this.#lender.lend();
+  borrow(): Promise<BorrowedBuffer | null> {
+    return this.#owner.borrow();
   }
 
   isSameAs(other: Reading): boolean {
@@ -34,8 +39,8 @@ export async function readWhole(reading: Reading): Promise<Bytes> {
     if (reading.whole !== null) return reading.whole;
     const bytes = Buffer.allocUnsafe(reading.length);
     let at = 0;
-    await eachLoan(reading, (parts) => {
-      at += copyLent(parts, bytes.subarray(at));
+    await eachBorrowed(reading, (parts) => {
+      at += copyParts(parts, bytes.subarray(at));
     });
     return bytes;
   } finally {

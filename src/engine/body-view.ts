@@ -4,19 +4,19 @@ import { KEY_BYTES_MAX, keyBehind } from "../base/keys.ts";
 import { MIB } from "../base/limits.ts";
 import type { Stamp } from "../base/stamp.ts";
 import type {
+  Derivation,
+  Derived,
+  DerivedRange,
   Entry,
-  Made,
-  Making,
   RangeOptions,
-  Stretch,
   Transaction,
   View,
 } from "../store/store.ts";
-import type { KeptStretches } from "./cached-ranges.ts";
+import type { CachedRanges } from "./cached-ranges.ts";
 import { nameOf } from "./sorted-items.ts";
 
 /** A stretch ends with the entry that brings what is read for it to this size. */
-export const STRETCH_BYTES_MAX = 4 * MIB;
+export const RUN_BYTES_MAX = 4 * MIB;
 
 /** So many are found sooner by their names than one by one. */
 const MANY_WRITES = 16;
@@ -33,7 +33,7 @@ export interface State {
   /** Entries with `from <= key < until`, each found when it is asked for. */
   scan(from: Bytes, until: Bytes, reverse: boolean, sparesDamaged: boolean): Iterable<Entry>;
   /** Whether bytes can be put behind the value of this name, and it has so many. */
-  canExtend(name: string, size: number): boolean;
+  canAppend(name: string, size: number): boolean;
 }
 
 /** A write that waits for its body to return; null deletes. */
@@ -43,7 +43,7 @@ export interface Write {
   readonly key: Bytes;
   readonly value: Bytes | null;
   /** Whether it goes behind the value that is there, instead of taking its place. */
-  readonly isTail: boolean;
+  readonly isAppend: boolean;
 }
 
 /** Runs a body on its view, which is of no use to anybody afterwards. */
@@ -61,12 +61,12 @@ export function runBody<V extends BodyView, T>(body: (view: V) => T, view: V): T
 export class BodyView implements View {
   protected readonly state: State;
   readonly #nowMs: Instant;
-  readonly #kept: KeptStretches | null;
+  readonly #kept: CachedRanges | null;
   #ended = false;
   #releases: (() => void)[] | null = null;
 
   /** `kept` is what was made of this very state, as far as it goes. */
-  constructor(state: State, nowMs: Instant, kept: KeptStretches | null) {
+  constructor(state: State, nowMs: Instant, kept: CachedRanges | null) {
     this.state = state;
     this.#nowMs = nowMs;
     this.#kept = kept;
@@ -82,20 +82,30 @@ export class BodyView implements View {
     return take(this.scan(from, until, reverse, sparesDamaged), options);
   }
 
-  stretch<T extends Made>(making: Making<T>, from: Bytes, until: Bytes, limit: number): Stretch<T> {
+  derivedRange<T extends Derived>(
+    derivation: Derivation<T>,
+    from: Bytes,
+    until: Bytes,
+    limit: number,
+  ): DerivedRange<T> {
     this.check(from);
     this.check(until);
     const { state } = this;
-    const kept = this.#kept?.find(making, from) ?? null;
+    const kept = this.#kept?.find(derivation, from) ?? null;
     if (kept !== null) {
       state.newest = Math.max(state.newest, kept.newest);
       return kept;
     }
-    const end = this.#kept?.untilNext(making, from, until) ?? until;
+    const end = this.#kept?.untilNext(derivation, from, until) ?? until;
     const { entries, reached } = this.#readStretch(from, end, limit);
-    const stretch = { from, until: reached, made: making.make(entries), wasKept: false };
-    this.#kept?.keep(making, stretch, entries.length, state.newest);
-    return stretch;
+    const derivedRange = {
+      from,
+      until: reached,
+      derived: derivation.make(entries),
+      wasCached: false,
+    };
+    this.#kept?.keep(derivation, derivedRange, entries.length, state.newest);
+    return derivedRange;
   }
 
   now(): Instant {
@@ -125,7 +135,7 @@ export class BodyView implements View {
     for (const entry of this.scan(from, until, false, true)) {
       entries.push(entry);
       bytes += entry.key.length + entry.value.length;
-      const isEnough = entries.length >= limit || bytes >= STRETCH_BYTES_MAX;
+      const isEnough = entries.length >= limit || bytes >= RUN_BYTES_MAX;
       if (isEnough) return { entries, reached: keyBehind(entry.key) };
     }
     return { entries, reached: until };
@@ -186,32 +196,32 @@ export class BodyTransaction extends BodyView implements Transaction {
 
   set(key: Bytes, value: Bytes): void {
     this.check(key);
-    this.#write({ name: nameOf(key), key, value, isTail: false });
+    this.#write({ name: nameOf(key), key, value, isAppend: false });
   }
 
   delete(key: Bytes): void {
     this.check(key);
-    this.#write({ name: nameOf(key), key, value: null, isTail: false });
+    this.#write({ name: nameOf(key), key, value: null, isAppend: false });
   }
 
-  extend(key: Bytes, size: number, tail: Bytes): boolean {
+  append(key: Bytes, size: number, more: Bytes): boolean {
     this.check(key);
     const name = nameOf(key);
     const write = this.#writes[this.#placeOf(name)];
     if (write === undefined) {
-      if (!this.state.canExtend(name, size)) return false;
-      this.#write({ name, key, value: tail, isTail: true });
+      if (!this.state.canAppend(name, size)) return false;
+      this.#write({ name, key, value: more, isAppend: true });
       return true;
     }
     const value = this.#valueOf(write);
     if (value?.length !== size) return false;
-    this.#write({ name, key, value: Buffer.concat([value, tail]), isTail: false });
+    this.#write({ name, key, value: Buffer.concat([value, more]), isAppend: false });
     return true;
   }
 
   /** What is there once this has been written. */
-  #valueOf({ name, key, value, isTail }: Write): Bytes | null {
-    if (!isTail || value === null) return value;
+  #valueOf({ name, key, value, isAppend }: Write): Bytes | null {
+    if (!isAppend || value === null) return value;
     return Buffer.concat([super.get(key, name) as Bytes, value]);
   }
 
@@ -247,7 +257,7 @@ export class BodyTransaction extends BodyView implements Transaction {
   ): Iterable<Entry> {
     const below = super.scan(from, until, reverse, sparesDamaged);
     if (this.#writes.length === 0) return below;
-    const above: Omit<Write, "name" | "isTail">[] = [];
+    const above: Omit<Write, "name" | "isAppend">[] = [];
     for (const write of this.#writes) {
       const { key } = write;
       const isInside = key.compare(from) >= 0 && key.compare(until) < 0;
@@ -274,7 +284,7 @@ function take(entries: Iterable<Entry>, { limit, bytesMax }: RangeOptions): Entr
 
 /** Entries with writes laid over them; both come in the same order, which `sign` tells. */
 export function* layWrites(
-  above: Iterable<Omit<Write, "name" | "isTail">>,
+  above: Iterable<Omit<Write, "name" | "isAppend">>,
   below: Iterable<Entry>,
   sign: 1 | -1,
 ): Generator<Entry> {

@@ -40,10 +40,10 @@ function assertHolds(items: SortedItems<Item>, expected: readonly number[]): voi
       assert.equal(items.hasAny(at(from), at(until)), inside.length > 0);
     }
   }
-  const held = new Set(expected);
-  assert.equal(items.size, held.size);
+  const pinned = new Set(expected);
+  assert.equal(items.size, pinned.size);
   for (let number = 0; number < COUNT; number++) {
-    assert.equal(items.get(at(number))?.number, held.has(number) ? number : undefined);
+    assert.equal(items.get(at(number))?.number, pinned.has(number) ? number : undefined);
   }
 }
 

@@ -73,7 +73,7 @@ export class ReadMemory {
     const options = { handle, onread, manualStart: true, allowHalfOpen };
     const socket = new Socket(options as SocketConstructorOpts);
     socket.once("close", () => {
-      place.giveBack();
+      place.release();
       // Its server keeps count.
       accepted.destroy();
     });
@@ -99,8 +99,8 @@ class OwnMemory {
     this.#slabs = slabs;
   }
 
-  giveBack(): void {
-    this.#slabs.giveBack(this.slab);
+  release(): void {
+    this.#slabs.release(this.slab);
   }
 }
 
@@ -117,7 +117,7 @@ class Place {
 
   next(): Bytes {
     const isNeeded = this.#reader.mayHold();
-    if (this.#own?.stays === false && !isNeeded) this.giveBack();
+    if (this.#own?.stays === false && !isNeeded) this.release();
     this.#own ??= this.#memory.takeOwn(isNeeded);
     if (this.#own === null) return this.#memory.shared;
     const before = (this.#reader.bytesBeforePage ?? 0) % PAGE_BYTES;
@@ -136,13 +136,13 @@ class Place {
     const held = this.#reader.take(chunk, memory);
     if (held !== null) {
       this.#own = null;
-      held.then(() => own.giveBack());
+      held.then(() => own.release());
     }
     return true;
   }
 
-  giveBack(): void {
-    this.#own?.giveBack();
+  release(): void {
+    this.#own?.release();
     this.#own = null;
   }
 }

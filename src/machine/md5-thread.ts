@@ -23,7 +23,7 @@ export class Md5Thread {
       (asked) => worker.postMessage(asked),
       () => {
         this.#jobs.delete(slot.byteOffset);
-        slots.giveBack(slot);
+        slots.release(slot);
         if (this.#jobs.size === 0) worker.unref();
       },
     );

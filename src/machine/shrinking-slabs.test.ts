@@ -17,7 +17,7 @@ test("each has memory of its own, and there are no more than the most", () => {
     assert.ok(slab.equals(Buffer.alloc(BYTES, index + 1)));
   }
   assert.equal(slabs.take(), null);
-  slabs.giveBack(all[3] as Bytes);
+  slabs.release(all[3] as Bytes);
   assert.equal(slabs.take()?.byteOffset, 3 * BYTES);
 });
 
@@ -26,10 +26,10 @@ test("memory shrinks with what is in use, and what is in use stays as it is", ()
   const all = takeAll(slabs, 64);
   const kept = all[10] as Bytes;
   kept.fill(7);
-  for (const slab of all) if (slab !== kept) slabs.giveBack(slab);
+  for (const slab of all) if (slab !== kept) slabs.release(slab);
   assert.ok(slabs.slabs < 32, `${slabs.slabs}`);
   assert.ok(kept.equals(Buffer.alloc(BYTES, 7)));
-  slabs.giveBack(kept);
+  slabs.release(kept);
   assert.equal(slabs.slabs, 2);
 });
 
@@ -40,6 +40,6 @@ test("memory goes back to the system", () => {
   for (const slab of all) slab.fill(1);
   const full = process.memoryUsage.rss();
   assert.ok(full - before > 100 * 1024 * 1024);
-  for (const slab of all) slabs.giveBack(slab);
+  for (const slab of all) slabs.release(slab);
   assert.ok(full - process.memoryUsage.rss() > 100 * 1024 * 1024);
 });

@@ -45,7 +45,7 @@ export class ShrinkingSlabs {
   }
 
   /** Only for what `take` returned, and nobody looks at any more. */
-  giveBack({ byteOffset }: Bytes): void {
+  release({ byteOffset }: Bytes): void {
     this.#used[byteOffset / this.bytes] = 0;
     const end = this.#used.lastIndexOf(1, this.#slabs - 1) + 1;
     // Half of it at a time: the system takes longer to hand out memory than we need it for.

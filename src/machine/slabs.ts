@@ -33,7 +33,7 @@ export class Slabs {
   }
 
   /** Only for slabs that nobody looks at any more. */
-  giveBack(slab: Bytes): void {
+  release(slab: Bytes): void {
     this.#taken--;
     if (this.#idle.length < this.#idleMax) this.#idle.push(slab);
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HandClock } from "../base/clock.ts";
+import { ManualClock } from "../base/clock.ts";
 import { MemoryStore } from "../engine/memory/store.ts";
 import { type Store, StoreError } from "../store/store.ts";
 import { endEarlierRun } from "./end-earlier-run.ts";
@@ -9,7 +9,7 @@ import { StartError } from "./start-error.ts";
 
 /** Its writes fail. */
 function dataThatFails(error: Error) {
-  const store = new MemoryStore(new HandClock(1_700_000_000_000));
+  const store = new MemoryStore(new ManualClock(1_700_000_000_000));
   const failing: Store = {
     read: (body) => store.read(body),
     transact: () => Promise.reject(error),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wholeBody } from "../base/bytes.ts";
-import { HandClock } from "../base/clock.ts";
+import { ManualClock } from "../base/clock.ts";
 import { StoredContents } from "../content/stored-contents.ts";
 import { MemoryExtents } from "../engine/memory/extents.ts";
 import { MemoryStore } from "../engine/memory/store.ts";
@@ -32,7 +32,7 @@ test("bodies that arrive at the same time count together", async () => {
 });
 
 test("the sweeper moves the living out of mostly dead extents although there is no space", async () => {
-  const store = new MemoryStore(new HandClock(0));
+  const store = new MemoryStore(new ManualClock(0));
   const extents = new MemoryExtents();
   const size = 20_000;
   const contents = new StoredContents(store, extents, new LimitedWrites(extents, 20 * size));

@@ -3,8 +3,8 @@ import { MIB } from "../base/limits.ts";
 import {
   type Extents,
   type ExtentWrites,
-  type Look,
-  NO_LOOK,
+  NO_TAPS,
+  type Taps,
   type Written,
 } from "../store/extents.ts";
 import { StoreError } from "../store/store.ts";
@@ -20,7 +20,7 @@ export class LimitedWrites implements ExtentWrites {
     this.#bytesMax = bytesMax;
   }
 
-  async write(body: Body, look: Look = NO_LOOK): Promise<Written> {
+  async write(body: Body, look: Taps = NO_TAPS): Promise<Written> {
     const stored = this.#extents.list().reduce((sum, { bytesOnDisk }) => sum + bytesOnDisk, 0);
     if (stored + this.#arrivingBytes + body.length > this.#bytesMax) {
       const mib = Math.floor(this.#bytesMax / MIB);

@@ -3,13 +3,13 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { HandClock } from "../base/clock.ts";
+import { ManualClock } from "../base/clock.ts";
 import type { Access } from "../front/rest/http/log.ts";
 import { StoreError } from "../store/store.ts";
 import { openLog } from "./log.ts";
 import { StartError } from "./start-error.ts";
 
-const CLOCK = new HandClock(Date.UTC(2024, 0, 2, 3, 4, 5));
+const CLOCK = new ManualClock(Date.UTC(2024, 0, 2, 3, 4, 5));
 const ACCESS: Access = {
   atMs: CLOCK.now(),
   tookMs: 1.26,

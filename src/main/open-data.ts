@@ -8,9 +8,9 @@ import { isDiskFull } from "../engine/embedded/disk-full.ts";
 import { DiskSpace, partOfVolume } from "../engine/embedded/disk-space.ts";
 import { EmbeddedExtents, EXTENT_BYTES_MAX } from "../engine/embedded/extents.ts";
 import { GuardedWrites } from "../engine/embedded/guarded-writes.ts";
-import { LOG_BYTES_ENOUGH } from "../engine/embedded/wal.ts";
 import type { WalOptions } from "../engine/embedded/recover-wal.ts";
 import { openEmbeddedStore } from "../engine/embedded/store.ts";
+import { WAL_BYTES_ENOUGH } from "../engine/embedded/wal.ts";
 import { WalLossError } from "../engine/embedded/wal-check.ts";
 import { MemoryExtents } from "../engine/memory/extents.ts";
 import { MemoryStore } from "../engine/memory/store.ts";
@@ -105,7 +105,7 @@ async function openFolder(
       folder.storeFolder,
       clock,
       failStop,
-      partOfVolume(volumeBytes, LOG_PART, MIB, LOG_BYTES_ENOUGH),
+      partOfVolume(volumeBytes, LOG_PART, MIB, WAL_BYTES_ENOUGH),
       { ...options, space },
     );
     undo.add(() => store.close());

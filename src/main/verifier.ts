@@ -1,4 +1,4 @@
-import { eachLoan, lengthOf } from "../base/borrowed-buffer.ts";
+import { eachBorrowed, lengthOf } from "../base/borrowed-buffer.ts";
 import type { Bytes } from "../base/bytes.ts";
 import { keyBehind } from "../base/keys.ts";
 import type { Content, Contents } from "../store/contents.ts";
@@ -96,7 +96,7 @@ export class Verifier {
     });
     if (reading === null) return;
     try {
-      await eachLoan(reading, (parts) => {
+      await eachBorrowed(reading, (parts) => {
         this.#bytes += lengthOf(parts);
       });
     } finally {

@@ -3,13 +3,13 @@ import { test } from "node:test";
 import {
   type Access,
   type Guard,
+  judgeByAccess,
+  judgeByKeyRange,
+  judgeOverwrite,
   type KeyRange,
   type Need,
   OWNER,
   type PublicAccess,
-  refuseByAccess,
-  refuseByKeyRange,
-  refuseOverwrite,
   type StoredPolicy,
 } from "./access.ts";
 
@@ -24,8 +24,8 @@ function guarded(publicAccess: PublicAccess, policies: readonly StoredPolicy[] =
 }
 
 test("the owner may do everything", () => {
-  assert.equal(refuseByAccess(OWNER, need({ account: "", service: "" }), null, NOW), null);
-  assert.equal(refuseOverwrite(OWNER, null, NOW), null);
+  assert.equal(judgeByAccess(OWNER, need({ account: "", service: "" }), null, NOW), null);
+  assert.equal(judgeOverwrite(OWNER, null, NOW), null);
 });
 
 test("anybody may do what the container's public access opens, and nothing else", () => {
@@ -38,7 +38,7 @@ test("anybody may do what the container's public access opens, and nothing else"
     for (const anonymous of ["never", "blob", "container"] as const) {
       const asked = need({ anonymous });
       const told = (hides: boolean, guard: Guard | null) =>
-        refuseByAccess({ kind: "anonymous", hides }, asked, guard, NOW);
+        judgeByAccess({ kind: "anonymous", hides }, asked, guard, NOW);
       const opens = open[level].includes(anonymous);
       assert.equal(told(false, guarded(level)), opens ? null : "NoAuthenticationInformation");
       assert.equal(told(true, guarded(level)), opens ? null : "ResourceNotFound");
@@ -49,7 +49,7 @@ test("anybody may do what the container's public access opens, and nothing else"
 
 test("an account SAS opens by type of resource, then by letter", () => {
   const access: Access = { kind: "account-sas", types: "so", letters: "rw" };
-  const told = (more: Partial<Need>) => refuseByAccess(access, need(more), null, NOW);
+  const told = (more: Partial<Need>) => judgeByAccess(access, need(more), null, NOW);
   assert.equal(told({}), null);
   assert.equal(told({ on: "s", account: "w" }), null);
   assert.equal(told({ account: "dw" }), null);
@@ -61,7 +61,7 @@ test("an account SAS opens by type of resource, then by letter", () => {
 
 test("where every letter is needed, one is not enough", () => {
   const told = (letters: string) =>
-    refuseByAccess(
+    judgeByAccess(
       { kind: "account-sas", types: "o", letters },
       need({ account: "au", every: true }),
       null,
@@ -74,7 +74,7 @@ test("where every letter is needed, one is not enough", () => {
 
 test("a service SAS opens by letter", () => {
   const access: Access = { kind: "service-sas", letters: "r", policy: null };
-  const told = (service: string) => refuseByAccess(access, need({ service }), null, NOW);
+  const told = (service: string) => judgeByAccess(access, need({ service }), null, NOW);
   assert.equal(told("r"), null);
   assert.equal(told("wr"), null);
   assert.equal(told("w"), "AuthorizationPermissionMismatch");
@@ -107,7 +107,7 @@ test("start, expiry and letters each stand in the token or in the policy, not in
         const whole = [start, expiry, letters].every((side) => side !== "both");
         const enough = expiry !== "neither" && letters !== "neither";
         assert.equal(
-          refuseByAccess(access, need({}), guarded("none", [policy]), NOW),
+          judgeByAccess(access, need({}), guarded("none", [policy]), NOW),
           whole && enough ? null : "AuthenticationFailed",
           `start ${start}, expiry ${expiry}, letters ${letters}`,
         );
@@ -125,7 +125,7 @@ const BY_POLICY: Access = {
 test("a policy counts while it is there and for as long as it says", () => {
   const policy: StoredPolicy = { id: "p", letters: "r", startMs: NOW, expiryMs: NOW + 10 };
   const told = (policies: readonly StoredPolicy[], now: number) =>
-    refuseByAccess(BY_POLICY, need({}), guarded("none", policies), now);
+    judgeByAccess(BY_POLICY, need({}), guarded("none", policies), now);
   assert.equal(told([policy], NOW), null);
   assert.equal(told([policy], NOW + 9), null);
   assert.equal(told([policy], NOW - 1), "AuthenticationFailed");
@@ -133,12 +133,12 @@ test("a policy counts while it is there and for as long as it says", () => {
   assert.equal(told([], NOW), "AuthenticationFailed");
   assert.equal(told([{ ...policy, id: "P" }], NOW), "AuthenticationFailed");
   assert.equal(told([{ ...policy, letters: "w" }], NOW), "AuthorizationPermissionMismatch");
-  assert.equal(refuseByAccess(BY_POLICY, need({}), null, NOW), "AuthenticationFailed");
+  assert.equal(judgeByAccess(BY_POLICY, need({}), null, NOW), "AuthenticationFailed");
 });
 
 test("who may only create must not overwrite", () => {
   const policies = [{ id: "p", letters: "cw", startMs: null, expiryMs: NOW + 1 }];
-  const told = (access: Access) => refuseOverwrite(access, guarded("none", policies), NOW);
+  const told = (access: Access) => judgeOverwrite(access, guarded("none", policies), NOW);
   const sas = (letters: string): Access => ({ kind: "service-sas", letters, policy: null });
   assert.equal(told(sas("cw")), null);
   assert.equal(told(sas("c")), "UnauthorizedBlobOverwrite");
@@ -160,7 +160,7 @@ test("a range of keys includes its ends, and bounds rows in the partitions there
     endRow: "5",
   };
   const inside = (partition: string, row: string, within: KeyRange | null = range) =>
-    refuseByKeyRange(within, "People", partition, row) === null;
+    judgeByKeyRange(within, "People", partition, row) === null;
   for (const [partition, row, expected] of [
     ["a", "9", false],
     ["b", "4", false],
@@ -179,5 +179,5 @@ test("a range of keys includes its ends, and bounds rows in the partitions there
   assert.ok(inside("d", "9", { ...range, endRow: null }));
   assert.ok(inside("b", "", { ...range, startRow: null }));
   assert.ok(inside("z", "z", null));
-  assert.equal(refuseByKeyRange(range, "other", "c", "5"), "AuthorizationFailure");
+  assert.equal(judgeByKeyRange(range, "other", "c", "5"), "AuthorizationFailure");
 });

@@ -66,7 +66,7 @@ export interface Need {
 
 export const OWNER: Access = { kind: "owner" };
 
-export function refuseByAccess(
+export function judgeByAccess(
   access: Access,
   need: Need,
   guard: Guard | null,
@@ -81,18 +81,18 @@ export function refuseByAccess(
     case "account-sas":
       if (need.account === "") return "AuthorizationFailure";
       if (!access.types.includes(need.on)) return "AuthorizationResourceTypeMismatch";
-      return refuseByLetters(access.letters, need.account, need.every);
+      return judgeByLetters(access.letters, need.account, need.every);
     case "service-sas": {
       if (need.service === "") return "AuthorizationFailure";
       const letters = grantedLetters(access, guard, now);
       if (letters === null) return "AuthenticationFailed";
-      return refuseByLetters(letters, need.service, need.every);
+      return judgeByLetters(letters, need.service, need.every);
     }
   }
 }
 
 /** A SAS that may only create must not replace what is there. */
-export function refuseOverwrite(
+export function judgeOverwrite(
   access: Access,
   guard: Guard | null,
   now: Instant,
@@ -105,7 +105,7 @@ export function refuseOverwrite(
 }
 
 /** Both ends belong to the range. A row bound counts only in its own partition. */
-export function refuseByKeyRange(
+export function judgeByKeyRange(
   range: KeyRange | null,
   table: string,
   partition: string,
@@ -146,7 +146,7 @@ function grantedLetters(
   return access.letters ?? policy.letters;
 }
 
-function refuseByLetters(letters: string, needed: string, every = false): FaultCode | null {
+function judgeByLetters(letters: string, needed: string, every = false): FaultCode | null {
   const has = (letter: string) => letters.includes(letter);
   const enough = every ? [...needed].every(has) : [...needed].some(has);
   return enough ? null : "AuthorizationPermissionMismatch";

@@ -16,17 +16,17 @@ export interface AppendConditions {
   readonly bytesMax: number | null;
 }
 
-export function refuseByPosition(found: Appendable, position: number | null): FaultCode | null {
+export function judgeByPosition(found: Appendable, position: number | null): FaultCode | null {
   return position === null || position === found.bytes ? null : "AppendPositionConditionNotMet";
 }
 
-export function refuseAppend(
+export function judgeAppend(
   found: Appendable,
   blockBytes: number,
   { position, bytesMax }: AppendConditions,
 ): FaultCode | null {
   if (found.isSealed) return "BlobIsSealed";
-  const misplaced = refuseByPosition(found, position);
+  const misplaced = judgeByPosition(found, position);
   if (misplaced !== null) return misplaced;
   if (bytesMax !== null && found.bytes + blockBytes > bytesMax) return "MaxBlobSizeConditionNotMet";
   return found.blocks < COMMITTED_BLOCKS_MAX ? null : "BlockCountExceedsLimit";

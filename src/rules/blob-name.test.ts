@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refuseBlobName } from "./blob-name.ts";
+import { judgeBlobName } from "./blob-name.ts";
 
 test("a blob name has 1 to 1,024 characters", () => {
-  assert.equal(refuseBlobName(""), "InvalidUri");
-  assert.equal(refuseBlobName("x"), null);
-  assert.equal(refuseBlobName("ü".repeat(1_024)), null);
-  assert.equal(refuseBlobName("ü".repeat(1_025)), "InvalidUri");
+  assert.equal(judgeBlobName(""), "InvalidUri");
+  assert.equal(judgeBlobName("x"), null);
+  assert.equal(judgeBlobName("ü".repeat(1_024)), null);
+  assert.equal(judgeBlobName("ü".repeat(1_025)), "InvalidUri");
 });
 
 test("a blob name has up to 254 segments", () => {
-  assert.equal(refuseBlobName(`${"a/".repeat(253)}a`), null);
-  assert.equal(refuseBlobName(`${"a/".repeat(254)}a`), "InvalidUri");
+  assert.equal(judgeBlobName(`${"a/".repeat(253)}a`), null);
+  assert.equal(judgeBlobName(`${"a/".repeat(254)}a`), "InvalidUri");
 });
 
 test("control characters are refused", () => {
   for (const unit of [0x00, 0x0a, 0x1f, 0x7f, 0x80, 0x9f]) {
-    assert.equal(refuseBlobName(`a${String.fromCharCode(unit)}b`), "InvalidResourceName");
+    assert.equal(judgeBlobName(`a${String.fromCharCode(unit)}b`), "InvalidResourceName");
   }
 });
 
@@ -34,6 +34,6 @@ test("everything else is kept as it is sent", () => {
     "%41",
     "\uffff",
   ]) {
-    assert.equal(refuseBlobName(name), null, name);
+    assert.equal(judgeBlobName(name), null, name);
   }
 });

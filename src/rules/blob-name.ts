@@ -2,7 +2,7 @@ import type { FaultCode } from "../base/fault.ts";
 import { BLOB_NAME_CHARS_MAX, BLOB_NAME_SEGMENTS_MAX } from "../base/limits.ts";
 
 /** Names are kept as they are sent: only what no client could address again is refused. */
-export function refuseBlobName(name: string): FaultCode | null {
+export function judgeBlobName(name: string): FaultCode | null {
   if (name.length < 1 || name.length > BLOB_NAME_CHARS_MAX) return "InvalidUri";
   let segments = 1;
   for (let at = 0; at < name.length; at++) {

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { blockIdBytes, refuseBlockId } from "./block-id.ts";
+import { blockIdBytes, judgeBlockId } from "./block-id.ts";
 
 test("an id is Base64 of 1 to 64 bytes", () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 0, maxLength: 70 }), (bytes) => {
       const id = Buffer.from(bytes).toString("base64");
       const expected = bytes.length >= 1 && bytes.length <= 64 ? null : "InvalidBlockId";
-      assert.equal(refuseBlockId(id), expected);
+      assert.equal(judgeBlockId(id), expected);
       assert.equal(blockIdBytes(id), bytes.length);
     }),
   );
@@ -29,6 +29,6 @@ test("what is not Base64 is refused", () => {
     "ÄÖÜ=",
     "AAAA\n",
   ]) {
-    assert.equal(refuseBlockId(id), "InvalidBlockId", JSON.stringify(id));
+    assert.equal(judgeBlockId(id), "InvalidBlockId", JSON.stringify(id));
   }
 });

@@ -5,7 +5,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 const BASE64_CHARS_MAX = Math.ceil(BLOCK_ID_BYTES_MAX / 3) * 4;
 
 /** A block's id is Base64 of 1 to 64 bytes. It is kept, and told apart, as the client spells it. */
-export function refuseBlockId(id: string): FaultCode | null {
+export function judgeBlockId(id: string): FaultCode | null {
   if (id === "" || id.length > BASE64_CHARS_MAX || !BASE64.test(id)) return "InvalidBlockId";
   return blockIdBytes(id) > BLOCK_ID_BYTES_MAX ? "InvalidBlockId" : null;
 }

@@ -5,10 +5,10 @@ import fc from "fast-check";
 import { etagOf } from "../base/stamp.ts";
 import {
   type Conditions,
+  judgeCreateByConditions,
+  judgeReadByConditions,
+  judgeWriteByConditions,
   NO_CONDITIONS,
-  refuseCreateByConditions,
-  refuseReadByConditions,
-  refuseWriteByConditions,
   type Versioned,
 } from "./conditions.ts";
 
@@ -61,7 +61,7 @@ test("reads answer every combination as the table says", () => {
   const codes = { 200: null, 304: "NotModified", 412: "ConditionNotMet" };
   for (const row of rows) {
     assert.equal(
-      refuseReadByConditions(FOUND, conditionsOf(row)),
+      judgeReadByConditions(FOUND, conditionsOf(row)),
       codes[row.read],
       JSON.stringify(row),
     );
@@ -85,8 +85,8 @@ function expectedOfWrite(row: Row): string | null {
 test("writes answer every combination as the table says", () => {
   for (const row of everyRow()) {
     const asked = conditionsOf(row);
-    assert.equal(refuseWriteByConditions(FOUND, asked), expectedOfWrite(row), JSON.stringify(row));
-    assert.equal(refuseCreateByConditions(FOUND, asked), expectedOfWrite(row), JSON.stringify(row));
+    assert.equal(judgeWriteByConditions(FOUND, asked), expectedOfWrite(row), JSON.stringify(row));
+    assert.equal(judgeCreateByConditions(FOUND, asked), expectedOfWrite(row), JSON.stringify(row));
   }
 });
 
@@ -98,36 +98,36 @@ test("where there is nothing yet, If-Match fails, the others say nothing", () =>
       ifModifiedSince: row.ifModifiedSince === null ? null : true,
       ifUnmodifiedSince: row.ifUnmodifiedSince === null ? null : true,
     });
-    assert.equal(refuseCreateByConditions(null, conditionsOf(row)), expected, JSON.stringify(row));
+    assert.equal(judgeCreateByConditions(null, conditionsOf(row)), expected, JSON.stringify(row));
   }
 });
 
 test("If-Match: * passes on whatever exists and on nothing else", () => {
   const any = { ...NO_CONDITIONS, ifMatch: ["*"] };
-  assert.equal(refuseReadByConditions(FOUND, any), null);
-  assert.equal(refuseWriteByConditions(FOUND, any), null);
-  assert.equal(refuseCreateByConditions(null, any), "ConditionNotMet");
+  assert.equal(judgeReadByConditions(FOUND, any), null);
+  assert.equal(judgeWriteByConditions(FOUND, any), null);
+  assert.equal(judgeCreateByConditions(null, any), "ConditionNotMet");
 });
 
 test("If-None-Match: * creates but never replaces, does not hold up updates, and makes no sense on reads", () => {
   const none = { ...NO_CONDITIONS, ifNoneMatch: ["*"] };
-  assert.equal(refuseCreateByConditions(null, none), null);
-  assert.equal(refuseCreateByConditions(FOUND, none), "BlobAlreadyExists");
-  assert.equal(refuseWriteByConditions(FOUND, none), null);
-  assert.equal(refuseReadByConditions(FOUND, none), "UnsatisfiableCondition");
+  assert.equal(judgeCreateByConditions(null, none), null);
+  assert.equal(judgeCreateByConditions(FOUND, none), "BlobAlreadyExists");
+  assert.equal(judgeWriteByConditions(FOUND, none), null);
+  assert.equal(judgeReadByConditions(FOUND, none), "UnsatisfiableCondition");
 });
 
 test("reads take lists of ETags, writes do not", () => {
   const list = ["0x1", etagOf(FOUND.etag)];
-  assert.equal(refuseReadByConditions(FOUND, { ...NO_CONDITIONS, ifMatch: list }), null);
+  assert.equal(judgeReadByConditions(FOUND, { ...NO_CONDITIONS, ifMatch: list }), null);
   assert.equal(
-    refuseReadByConditions(FOUND, { ...NO_CONDITIONS, ifNoneMatch: list }),
+    judgeReadByConditions(FOUND, { ...NO_CONDITIONS, ifNoneMatch: list }),
     "NotModified",
   );
-  assert.equal(refuseReadByConditions(FOUND, { ...NO_CONDITIONS, ifNoneMatch: ["0x1"] }), null);
+  assert.equal(judgeReadByConditions(FOUND, { ...NO_CONDITIONS, ifNoneMatch: ["0x1"] }), null);
   for (const asked of [{ ifMatch: list }, { ifNoneMatch: list }]) {
     assert.equal(
-      refuseWriteByConditions(FOUND, { ...NO_CONDITIONS, ...asked }),
+      judgeWriteByConditions(FOUND, { ...NO_CONDITIONS, ...asked }),
       "MultipleConditionHeadersNotSupported",
     );
   }
@@ -142,8 +142,8 @@ test("dates are judged by whole seconds", () => {
       const asked = { ...NO_CONDITIONS, ifUnmodifiedSinceMs: wholeSecond(date) };
       const rounded = { ...asked, ifUnmodifiedSinceMs: wholeSecond(date) + moreD };
       assert.equal(
-        refuseWriteByConditions({ etag: 1n, modifiedMs: wholeSecond(modified) }, asked),
-        refuseWriteByConditions({ etag: 1n, modifiedMs: wholeSecond(modified) + moreM }, rounded),
+        judgeWriteByConditions({ etag: 1n, modifiedMs: wholeSecond(modified) }, asked),
+        judgeWriteByConditions({ etag: 1n, modifiedMs: wholeSecond(modified) + moreM }, rounded),
       );
     }),
   );
@@ -156,9 +156,9 @@ test("of two versions, an ETag opens exactly its own", () => {
       const found = { etag, modifiedMs };
       const asked = { ...NO_CONDITIONS, ifMatch: [etagOf(sent)] };
       const expected = etag === sent ? null : "ConditionNotMet";
-      assert.equal(refuseReadByConditions(found, asked), expected);
-      assert.equal(refuseWriteByConditions(found, asked), expected);
-      assert.equal(refuseCreateByConditions(found, asked), expected);
+      assert.equal(judgeReadByConditions(found, asked), expected);
+      assert.equal(judgeWriteByConditions(found, asked), expected);
+      assert.equal(judgeCreateByConditions(found, asked), expected);
     }),
   );
 });
@@ -167,8 +167,8 @@ test("If-Modified-Since and If-Unmodified-Since with one date are opposites", ()
   fc.assert(
     fc.property(instants, instants, (modifiedMs, dateMs) => {
       const found = { etag: 1n, modifiedMs };
-      const since = refuseWriteByConditions(found, { ...NO_CONDITIONS, ifModifiedSinceMs: dateMs });
-      const until = refuseWriteByConditions(found, {
+      const since = judgeWriteByConditions(found, { ...NO_CONDITIONS, ifModifiedSinceMs: dateMs });
+      const until = judgeWriteByConditions(found, {
         ...NO_CONDITIONS,
         ifUnmodifiedSinceMs: dateMs,
       });

@@ -34,7 +34,7 @@ export interface Versioned {
  * A read passes if If-Match and If-Unmodified-Since hold and, of If-None-Match and
  * If-Modified-Since, one that is present holds. The first two fail with 412, the others with 304.
  */
-export function refuseReadByConditions(found: Versioned, asked: Conditions): FaultCode | null {
+export function judgeReadByConditions(found: Versioned, asked: Conditions): FaultCode | null {
   const { ifMatch, ifNoneMatch, ifModifiedSinceMs, ifUnmodifiedSinceMs } = asked;
   if (ifNoneMatch?.includes("*")) return "UnsatisfiableCondition";
   if (ifMatch !== null && !matches(found, ifMatch)) return "ConditionNotMet";
@@ -52,12 +52,12 @@ export function refuseReadByConditions(found: Versioned, asked: Conditions): Fau
  * If-Unmodified-Since; of a pair only the ETag decides. On something that is not there yet, a
  * date says nothing, If-None-Match holds and If-Match does not.
  */
-export function refuseWriteByConditions(
+export function judgeWriteByConditions(
   found: Versioned | null,
   asked: Conditions,
 ): FaultCode | null {
   const { ifMatch, ifNoneMatch, ifModifiedSinceMs, ifUnmodifiedSinceMs } = asked;
-  const malformed = refuseCombination(asked);
+  const malformed = judgeCombination(asked);
   if (malformed !== null) return malformed;
   if (ifMatch !== null) return found && matches(found, ifMatch) ? null : "ConditionNotMet";
   if (found === null) return null;
@@ -75,11 +75,11 @@ export function refuseWriteByConditions(
 }
 
 /** For writes that create: the same, and `If-None-Match: *` means "only if there is none yet". */
-export function refuseCreateByConditions(
+export function judgeCreateByConditions(
   found: Versioned | null,
   asked: Conditions,
 ): FaultCode | null {
-  const refused = refuseWriteByConditions(found, asked);
+  const refused = judgeWriteByConditions(found, asked);
   if (refused === null && found !== null && asked.ifNoneMatch?.[0] === "*") {
     return "BlobAlreadyExists";
   }
@@ -87,21 +87,21 @@ export function refuseCreateByConditions(
 }
 
 /** For what is copied: the same as for writes, in other words. */
-export function refuseSourceByConditions(found: Versioned, asked: Conditions): FaultCode | null {
-  const refused = refuseWriteByConditions(found, asked);
+export function judgeSourceByConditions(found: Versioned, asked: Conditions): FaultCode | null {
+  const refused = judgeWriteByConditions(found, asked);
   return refused === "ConditionNotMet" ? "SourceConditionNotMet" : refused;
 }
 
 /** For where it is copied to: the same as for other writes that create, in other words. */
-export function refuseTargetByConditions(
+export function judgeTargetByConditions(
   found: Versioned | null,
   asked: Conditions,
 ): FaultCode | null {
-  const refused = refuseCreateByConditions(found, asked);
+  const refused = judgeCreateByConditions(found, asked);
   return refused === "ConditionNotMet" ? "TargetConditionNotMet" : refused;
 }
 
-function refuseCombination(asked: Conditions): FaultCode | null {
+function judgeCombination(asked: Conditions): FaultCode | null {
   const match = asked.ifMatch !== null;
   const noneMatch = asked.ifNoneMatch !== null;
   const modified = asked.ifModifiedSinceMs !== null;

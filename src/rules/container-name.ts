@@ -1,5 +1,5 @@
 import type { FaultCode } from "../base/fault.ts";
-import { refuseDashedName } from "./dashed-name.ts";
+import { judgeDashedName } from "./dashed-name.ts";
 
 /** What only the service writes, where it has one; who reads it finds that it is not there. */
 const CHANGE_FEED = "$blobchangefeed";
@@ -7,12 +7,12 @@ const CHANGE_FEED = "$blobchangefeed";
 /** Containers that the service itself gives a meaning. */
 const SPECIAL_NAMES = ["$root", "$web", "$logs", CHANGE_FEED];
 
-export function refuseContainerName(name: string): FaultCode | null {
-  return SPECIAL_NAMES.includes(name) ? null : refuseDashedName(name);
+export function judgeContainerName(name: string): FaultCode | null {
+  return SPECIAL_NAMES.includes(name) ? null : judgeDashedName(name);
 }
 
-export function refuseNewContainerName(name: string): FaultCode | null {
-  return name === CHANGE_FEED ? "InvalidResourceName" : refuseContainerName(name);
+export function judgeNewContainerName(name: string): FaultCode | null {
+  return name === CHANGE_FEED ? "InvalidResourceName" : judgeContainerName(name);
 }
 
 /** Listed only for who asks for system containers. */

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   type BlobCopyState,
-  refuseAbortOfCopy,
-  refuseByPendingCopy,
-  refuseOnIncrementalCopy,
+  judgeAbortOfCopy,
+  judgeByPendingCopy,
+  judgeOnIncrementalCopy,
 } from "./copy.ts";
 
 const ended: BlobCopyState[] = (["success", "aborted", "failed"] as const).map((status) => ({
@@ -15,20 +15,20 @@ const ended: BlobCopyState[] = (["success", "aborted", "failed"] as const).map((
 const pending: BlobCopyState = { id: "a", status: "pending", isIncremental: false };
 
 test("a copy that is under way keeps others from writing, one that has ended does not", () => {
-  assert.equal(refuseByPendingCopy(pending), "PendingCopyOperation");
-  for (const copy of [null, ...ended]) assert.equal(refuseByPendingCopy(copy), null);
+  assert.equal(judgeByPendingCopy(pending), "PendingCopyOperation");
+  for (const copy of [null, ...ended]) assert.equal(judgeByPendingCopy(copy), null);
 });
 
 test("a copy is ended by its id while it is under way", () => {
-  assert.equal(refuseAbortOfCopy(pending, "a"), null);
-  assert.equal(refuseAbortOfCopy(pending, "b"), "CopyIdMismatch");
+  assert.equal(judgeAbortOfCopy(pending, "a"), null);
+  assert.equal(judgeAbortOfCopy(pending, "b"), "CopyIdMismatch");
   for (const copy of [null, ...ended]) {
-    assert.equal(refuseAbortOfCopy(copy, "a"), "NoPendingCopyOperation");
+    assert.equal(judgeAbortOfCopy(copy, "a"), "NoPendingCopyOperation");
   }
 });
 
 test("a copy that goes on from snapshot to snapshot is left alone, others are not", () => {
   const incremental: BlobCopyState = { id: "a", status: "success", isIncremental: true };
-  assert.equal(refuseOnIncrementalCopy(incremental), "OperationNotAllowedOnIncrementalCopyBlob");
-  for (const copy of [null, pending, ...ended]) assert.equal(refuseOnIncrementalCopy(copy), null);
+  assert.equal(judgeOnIncrementalCopy(incremental), "OperationNotAllowedOnIncrementalCopyBlob");
+  for (const copy of [null, pending, ...ended]) assert.equal(judgeOnIncrementalCopy(copy), null);
 });

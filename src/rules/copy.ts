@@ -12,17 +12,17 @@ export interface BlobCopyState extends CopyState {
 }
 
 /** Where a copy is under way, nobody else writes. */
-export function refuseByPendingCopy(copy: CopyState | null): FaultCode | null {
+export function judgeByPendingCopy(copy: CopyState | null): FaultCode | null {
   return copy?.status === "pending" ? "PendingCopyOperation" : null;
 }
 
 /** Such a copy is read by its snapshots, and changed by the next one only. */
-export function refuseOnIncrementalCopy(copy: BlobCopyState | null): FaultCode | null {
+export function judgeOnIncrementalCopy(copy: BlobCopyState | null): FaultCode | null {
   return copy?.isIncremental === true ? "OperationNotAllowedOnIncrementalCopyBlob" : null;
 }
 
 /** Only who knows the id of a copy that is under way can end it. */
-export function refuseAbortOfCopy(copy: CopyState | null, id: string): FaultCode | null {
+export function judgeAbortOfCopy(copy: CopyState | null, id: string): FaultCode | null {
   if (copy?.status !== "pending") return "NoPendingCopyOperation";
   return copy.id === id ? null : "CopyIdMismatch";
 }

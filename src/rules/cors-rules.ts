@@ -17,7 +17,7 @@ const LITERAL_HEADERS_MAX = 64;
 const PREFIXED_HEADERS_MAX = 2;
 
 /** What a service's rules may be, all together. */
-export function refuseCorsRules(rules: readonly CorsRule[]): FaultCode | null {
+export function judgeCorsRules(rules: readonly CorsRule[]): FaultCode | null {
   if (rules.length > CORS_RULES_MAX) return "InvalidXmlDocument";
   const words = rules.flatMap(wordsOf);
   const size = words.reduce((sum, word) => sum + Buffer.byteLength(word), 0);

@@ -8,7 +8,7 @@ export const DASHED_NAME_RULE =
   "lower-case letters and digits, with single dashes between them.";
 
 /** What containers, queues and shares may be called. */
-export function refuseDashedName(name: string): FaultCode | null {
+export function judgeDashedName(name: string): FaultCode | null {
   if (name.length < DASHED_NAME_CHARS_MIN || name.length > DASHED_NAME_CHARS_MAX) {
     return "OutOfRangeInput";
   }

@@ -4,6 +4,6 @@ import type { Stamp } from "../base/stamp.ts";
 /** What an update expects to find: any version of the entity, or this one. */
 export type IfMatch = "*" | Stamp;
 
-export function refuseByEtag(stored: Stamp, ifMatch: IfMatch): FaultCode | null {
+export function judgeByEtag(stored: Stamp, ifMatch: IfMatch): FaultCode | null {
   return ifMatch === "*" || ifMatch === stored ? null : "UpdateConditionNotSatisfied";
 }

@@ -114,7 +114,7 @@ export interface EntityParts {
   readonly partition: string;
   readonly row: string;
   readonly stamp: Stamp;
-  /** As `spellProperties` made it. */
+  /** As `formatProperties` made it. */
   readonly properties: string;
 }
 

@@ -18,7 +18,7 @@ const UTF8_BYTES_PER_CHAR_MAX = 3;
 const KEY_BYTES_AROUND = 11;
 
 /** What an entity may be called. */
-export function refuseEntityKeys(partition: string, row: string): FaultCode | null {
+export function judgeEntityKeys(partition: string, row: string): FaultCode | null {
   for (const text of [partition, row]) {
     if (text.length > ENTITY_KEY_CHARS_MAX) return "KeyValueTooLarge";
     if (KEY_FORBIDDEN.test(text)) return "OutOfRangeInput";
@@ -31,7 +31,7 @@ export function refuseEntityKeys(partition: string, row: string): FaultCode | nu
 }
 
 /** What an entity may hold; without its keys and its timestamp. */
-export function refuseProperties(
+export function judgeProperties(
   partition: string,
   row: string,
   properties: readonly Property[],

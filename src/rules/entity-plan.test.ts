@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { anyProperties, PROPERTY_NAMES } from "../base/edm.fixture.ts";
-import { type Property, spellProperties } from "../base/edm.ts";
-import { refuseByKeyRange } from "./access.ts";
+import { formatProperties, type Property } from "../base/edm.ts";
+import { judgeByKeyRange } from "./access.ts";
 import { columnOf, narrow } from "./entity-columns.ts";
 import {
   type Comparable,
@@ -113,7 +113,7 @@ function isIn(spans: readonly KeySpan[], place: Entity): boolean {
 }
 
 function valueIn({ partition, row, list }: Entity, name: string): Comparable | null {
-  return findInEntity({ partition, row, stamp: 0n, properties: spellProperties(list) }, name);
+  return findInEntity({ partition, row, stamp: 0n, properties: formatProperties(list) }, name);
 }
 
 function evaluated(filter: Filter, entity: Entity): boolean {
@@ -220,7 +220,7 @@ test("the key range of a SAS is the span of the entities that it opens", () => {
         endPartition: ep,
         endRow: ep === null ? null : er,
       };
-      const opens = refuseByKeyRange(range, "T", entity.partition, entity.row) === null;
+      const opens = judgeByKeyRange(range, "T", entity.partition, entity.row) === null;
       const everything = planQuery(null).spans;
       assert.equal(isIn(clip(everything, spanOfRange(range)), entity), opens);
     }),

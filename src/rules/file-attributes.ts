@@ -18,7 +18,7 @@ export function isReadOnly(attributes: number): boolean {
 }
 
 /** What is hidden or belongs to the system is overwritten only by who knows that it is. */
-export function refuseOverwriteByAttributes(old: number, wanted: number): FaultCode | null {
+export function judgeOverwriteByAttributes(old: number, wanted: number): FaultCode | null {
   const guarded = FILE_ATTRIBUTES.Hidden | FILE_ATTRIBUTES.System;
   return (old & guarded & ~wanted) === 0 ? null : "AuthorizationPermissionMismatch";
 }

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fileNameKey, refuseFileName, refuseFilePath, withoutTrailingDots } from "./file-name.ts";
+import { fileNameKey, judgeFileName, judgeFilePath, withoutTrailingDots } from "./file-name.ts";
 
 test("a name has 1 to 255 UTF-16 units", () => {
-  assert.equal(refuseFileName(""), "InvalidResourceName");
-  assert.equal(refuseFileName("a"), null);
-  assert.equal(refuseFileName("ü".repeat(255)), null);
-  assert.equal(refuseFileName("ü".repeat(256)), "InvalidFileOrDirectoryPathName");
+  assert.equal(judgeFileName(""), "InvalidResourceName");
+  assert.equal(judgeFileName("a"), null);
+  assert.equal(judgeFileName("ü".repeat(255)), null);
+  assert.equal(judgeFileName("ü".repeat(256)), "InvalidFileOrDirectoryPathName");
 });
 
 test("characters that mean something in a path, wildcards and control characters are refused", () => {
   for (const sign of '"\\/:|<>*?\u0000\u0001\u001f\u007f\u0080\u009f') {
-    assert.equal(refuseFileName(`a${sign}b`), "InvalidResourceName", JSON.stringify(sign));
+    assert.equal(judgeFileName(`a${sign}b`), "InvalidResourceName", JSON.stringify(sign));
   }
 });
 
@@ -19,36 +19,36 @@ test("names of devices are refused in any case, and only as whole names", () => 
   const devices = ["prn", "aux", "nul", "con", "clock$", ".", ".."];
   for (const digit of "123456789") devices.push(`lpt${digit}`, `com${digit}`);
   for (const name of devices) {
-    assert.equal(refuseFileName(name), "InvalidResourceName", name);
-    assert.equal(refuseFileName(name.toUpperCase()), "InvalidResourceName", name);
-    assert.equal(refuseFileName(`${name}x`), null, name);
+    assert.equal(judgeFileName(name), "InvalidResourceName", name);
+    assert.equal(judgeFileName(name.toUpperCase()), "InvalidResourceName", name);
+    assert.equal(judgeFileName(`${name}x`), null, name);
   }
   for (const name of ["com0", "lpt10", "con.txt", "...", "clock"]) {
-    assert.equal(refuseFileName(name), null, name);
+    assert.equal(judgeFileName(name), null, name);
   }
 });
 
 test("a name is Unicode: half a surrogate pair is refused", () => {
   for (const name of ["\ud800", "a\udfffb", "\ude00\ud83d", "😀\ud83d"]) {
-    assert.equal(refuseFileName(name), "InvalidResourceName", JSON.stringify(name));
+    assert.equal(judgeFileName(name), "InvalidResourceName", JSON.stringify(name));
   }
 });
 
 test("everything else is a name", () => {
   for (const name of [" a ", "a.", "ünï", "😀", "%41", "a;b", "{}[]+=&#~`'^!@,"]) {
-    assert.equal(refuseFileName(name), null, name);
+    assert.equal(judgeFileName(name), null, name);
   }
 });
 
 test("a path has up to 250 names and 2,048 characters, separators included", () => {
-  assert.equal(refuseFilePath([]), null);
-  assert.equal(refuseFilePath(Array(250).fill("a")), null);
-  assert.equal(refuseFilePath(Array(251).fill("a")), "InvalidFileOrDirectoryPathName");
+  assert.equal(judgeFilePath([]), null);
+  assert.equal(judgeFilePath(Array(250).fill("a")), null);
+  assert.equal(judgeFilePath(Array(251).fill("a")), "InvalidFileOrDirectoryPathName");
   const long = Array(8).fill("a".repeat(255));
-  assert.equal(refuseFilePath([...long]), null);
-  assert.equal(refuseFilePath([...long, ""]), "InvalidResourceName");
-  assert.equal(refuseFilePath([...long, "a"]), "InvalidFileOrDirectoryPathName");
-  assert.equal(refuseFilePath(["a", "b:c", "d"]), "InvalidResourceName");
+  assert.equal(judgeFilePath([...long]), null);
+  assert.equal(judgeFilePath([...long, ""]), "InvalidResourceName");
+  assert.equal(judgeFilePath([...long, "a"]), "InvalidFileOrDirectoryPathName");
+  assert.equal(judgeFilePath(["a", "b:c", "d"]), "InvalidResourceName");
 });
 
 test("names that differ in case are found by one key, all others by different ones", () => {

@@ -8,7 +8,7 @@ const RESERVED = /^(LPT[1-9]|COM[1-9]|PRN|AUX|NUL|CON|CLOCK\$|\.{1,2})$/;
 const FORBIDDEN = /[\u0000-\u001f"\\/:|<>*?\u007f-\u009f]|\p{Surrogate}/u;
 
 /** The name of a file or directory, without those above it. Half a surrogate pair has no UTF-8. */
-export function refuseFileName(name: string): FaultCode | null {
+export function judgeFileName(name: string): FaultCode | null {
   if (name.length === 0) return "InvalidResourceName";
   if (name.length > FILE_NAME_CHARS_MAX) return "InvalidFileOrDirectoryPathName";
   if (FORBIDDEN.test(name) || RESERVED.test(foldCase(name))) return "InvalidResourceName";
@@ -16,13 +16,13 @@ export function refuseFileName(name: string): FaultCode | null {
 }
 
 /** A path below the root of a share, which is the path of no names. */
-export function refuseFilePath(names: readonly string[]): FaultCode | null {
+export function judgeFilePath(names: readonly string[]): FaultCode | null {
   if (names.length > FILE_PATH_LEVELS_MAX) return "InvalidFileOrDirectoryPathName";
   let chars = names.length - 1;
   for (const name of names) chars += name.length;
   if (chars > FILE_PATH_CHARS_MAX) return "InvalidFileOrDirectoryPathName";
   for (const name of names) {
-    const refused = refuseFileName(name);
+    const refused = judgeFileName(name);
     if (refused !== null) return refused;
   }
   return null;

@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
 import {
+  judgeReadByLease,
+  judgeWriteByLease,
   type Lease,
   type LeaseAction,
   type LeaseState,
@@ -10,8 +12,6 @@ import {
   leaseIsLocked,
   leaseState,
   leaseStatus,
-  refuseReadByLease,
-  refuseWriteByLease,
   stepLease,
 } from "./lease.ts";
 
@@ -114,7 +114,7 @@ for (const [name, row] of Object.entries(vectors.useOnBlob)) {
       const lease = leaseIn(state);
       const [, use, letter] = /^(\w+)\((.*)\)$/.exec(name) as unknown as [string, string, string];
       const sent = letter === "" ? null : IDS[letter as keyof typeof IDS];
-      const rule = use === "write" ? refuseWriteByLease : refuseReadByLease;
+      const rule = use === "write" ? judgeWriteByLease : judgeReadByLease;
       const refused = rule(lease, sent, NOW, "Blob");
       if (typeof cell === "object") return assert.equal(refused, cell.code);
       assert.equal(refused, null);
@@ -199,7 +199,7 @@ test("while a lease is locked, only its holder can hand it on, and exactly its i
     fc.property(steps, (history) => {
       follow(history, (before, action, after, now) => {
         for (const one of [IDS.A, IDS.B, IDS.C]) {
-          const opens = refuseWriteByLease(after, one, now, "Blob") === null;
+          const opens = judgeWriteByLease(after, one, now, "Blob") === null;
           assert.equal(opens, leaseIsLocked(after, now) && after?.id === one);
         }
         if (before === null || !leaseIsLocked(before, now) || after?.id === before.id) return;

@@ -81,18 +81,18 @@ export function stepLease(lease: Lease | null, asked: LeaseAction, now: Instant)
 }
 
 /** Writes need the id while the lease is locked, and no id (or none that is stale) otherwise. */
-export function refuseWriteByLease(
+export function judgeWriteByLease(
   lease: Lease | null,
   id: string | null,
   now: Instant,
   subject: LeaseSubject,
 ): FaultCode | null {
   if (id === null) return leaseIsLocked(lease, now) ? "LeaseIdMissing" : null;
-  return refuseReadByLease(lease, id, now, subject);
+  return judgeReadByLease(lease, id, now, subject);
 }
 
 /** A read without an id is a shared read and passes; one that carries an id is checked. */
-export function refuseReadByLease(
+export function judgeReadByLease(
   lease: Lease | null,
   id: string | null,
   now: Instant,
@@ -105,7 +105,7 @@ export function refuseReadByLease(
 }
 
 /** A copy may take longer than a lease that ends: what it goes to must not be leased so. */
-export function refuseCopyByLease(lease: Lease | null, now: Instant): FaultCode | null {
+export function judgeCopyByLease(lease: Lease | null, now: Instant): FaultCode | null {
   const { duration } = leaseStatus(lease, now);
   return duration === "fixed" ? "InfiniteLeaseDurationRequired" : null;
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { matchesPattern, refusePattern } from "./name-pattern.ts";
+import { judgePattern, matchesPattern } from "./name-pattern.ts";
 
 const MATCHES: readonly [pattern: string, yes: readonly string[], no: readonly string[]][] = [
   ["*", ["a", "a.txt", ".hidden"], []],
@@ -25,8 +25,8 @@ for (const [pattern, yes, no] of MATCHES) {
 }
 
 test("a pattern that no name could need is refused", () => {
-  assert.equal(refusePattern("*".repeat(510)), null);
-  assert.equal(refusePattern("*".repeat(511)), "InvalidResourceName");
+  assert.equal(judgePattern("*".repeat(510)), null);
+  assert.equal(judgePattern("*".repeat(511)), "InvalidResourceName");
 });
 
 test("a pattern that is all asterisks costs no more than its length times the name's", () => {

@@ -5,7 +5,7 @@ import { FILE_NAME_CHARS_MAX } from "../base/limits.ts";
 /** Signs that stand for nothing may come beside those of a name, but not without end. */
 const PATTERN_CHARS_MAX = 2 * FILE_NAME_CHARS_MAX;
 
-export function refusePattern(pattern: string): FaultCode | null {
+export function judgePattern(pattern: string): FaultCode | null {
   return pattern.length > PATTERN_CHARS_MAX ? "InvalidResourceName" : null;
 }
 

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import {
   isLockHeldBack,
   isLockRange,
+  judgeReadByLocks,
+  judgeWriteByLocks,
   lockToEnd,
   type RangeLock,
-  refuseReadByLocks,
-  refuseWriteByLocks,
 } from "./range-lock.ts";
 
 const LAST = 2n ** 64n - 1n;
@@ -73,14 +73,14 @@ test("readers stop at the exclusive locks of others, writers at all but their ow
       for (const { owner, kind, read, write } of cases) {
         const locks = [lock(owner, held.from, held.length, kind)];
         const code = (refused: boolean) => (refused ? "FileLockConflict" : null);
-        assert.equal(refuseReadByLocks(locks, ME, from, length), code(read));
-        assert.equal(refuseWriteByLocks(locks, ME, from, length), code(write));
+        assert.equal(judgeReadByLocks(locks, ME, from, length), code(read));
+        assert.equal(judgeWriteByLocks(locks, ME, from, length), code(write));
         // REST owns no lock: every one is somebody else's.
         assert.equal(
-          refuseReadByLocks(locks, null, from, length),
+          judgeReadByLocks(locks, null, from, length),
           code(hit && kind === "exclusive"),
         );
-        assert.equal(refuseWriteByLocks(locks, null, from, length), code(hit));
+        assert.equal(judgeWriteByLocks(locks, null, from, length), code(hit));
       }
     }
   }
@@ -88,8 +88,8 @@ test("readers stop at the exclusive locks of others, writers at all but their ow
 
 test("a range of no bytes is read and written whatever is locked", () => {
   const locks = [lock(OTHER, 0, LAST, "exclusive")];
-  assert.equal(refuseReadByLocks(locks, ME, 5, 0), null);
-  assert.equal(refuseWriteByLocks(locks, ME, 5, 0), null);
+  assert.equal(judgeReadByLocks(locks, ME, 5, 0), null);
+  assert.equal(judgeWriteByLocks(locks, ME, 5, 0), null);
 });
 
 test("a range ends with the last of all offsets", () => {
@@ -106,7 +106,7 @@ test("locks at the last offsets hold each other back like any others", () => {
   assert.ok(isLockHeldBack([last], lock(ME, LAST, 1, "shared")));
   assert.ok(isLockHeldBack([last], lock(ME, 1, LAST, "shared")));
   assert.ok(!isLockHeldBack([last], lock(ME, 0, LAST, "shared")));
-  assert.equal(refuseReadByLocks([last], ME, 0, Number.MAX_SAFE_INTEGER), null);
+  assert.equal(judgeReadByLocks([last], ME, 0, Number.MAX_SAFE_INTEGER), null);
 });
 
 test("an unlock ends one lock of exactly its range and its handle, an exclusive one first", () => {

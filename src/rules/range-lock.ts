@@ -44,7 +44,7 @@ export function lockToEnd(
 }
 
 /** Who reads respects the exclusive locks of others. `owner` is null over REST, which has no handle. */
-export function refuseReadByLocks(
+export function judgeReadByLocks(
   held: readonly RangeLock[],
   owner: bigint | null,
   from: number,
@@ -54,7 +54,7 @@ export function refuseReadByLocks(
 }
 
 /** Who writes respects every lock of others, and its own shared ones: they promise that nobody writes. */
-export function refuseWriteByLocks(
+export function judgeWriteByLocks(
   held: readonly RangeLock[],
   owner: bigint | null,
   from: number,

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SEQUENCE_NUMBER_MAX } from "../base/limits.ts";
-import { refuseBySequenceNumber, stepSequenceNumber } from "./sequence-number.ts";
+import { judgeBySequenceNumber, stepSequenceNumber } from "./sequence-number.ts";
 
 const NONE = { atMost: null, below: null, equal: null };
 const REFUSED = "SequenceNumberConditionNotMet";
 
 test("a write passes if the number is what each condition says, and all of them hold", () => {
-  assert.equal(refuseBySequenceNumber(5n, NONE), null);
+  assert.equal(judgeBySequenceNumber(5n, NONE), null);
   const cases = [
     ["atMost", [null, null, REFUSED]],
     ["below", [null, REFUSED, REFUSED]],
@@ -15,12 +15,12 @@ test("a write passes if the number is what each condition says, and all of them 
   ] as const;
   for (const [condition, expected] of cases) {
     const found = [4n, 5n, 6n].map((current) =>
-      refuseBySequenceNumber(current, { ...NONE, [condition]: 5n }),
+      judgeBySequenceNumber(current, { ...NONE, [condition]: 5n }),
     );
     assert.deepEqual(found, expected, condition);
   }
-  assert.equal(refuseBySequenceNumber(5n, { atMost: 5n, below: 6n, equal: 5n }), null);
-  assert.equal(refuseBySequenceNumber(5n, { atMost: 5n, below: 5n, equal: 5n }), REFUSED);
+  assert.equal(judgeBySequenceNumber(5n, { atMost: 5n, below: 6n, equal: 5n }), null);
+  assert.equal(judgeBySequenceNumber(5n, { atMost: 5n, below: 5n, equal: 5n }), REFUSED);
 });
 
 test("a number is set, raised but not lowered, or counted up to its end", () => {

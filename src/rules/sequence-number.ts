@@ -8,7 +8,7 @@ export interface SequenceConditions {
   readonly equal: bigint | null;
 }
 
-export function refuseBySequenceNumber(
+export function judgeBySequenceNumber(
   current: bigint,
   { atMost, below, equal }: SequenceConditions,
 ): FaultCode | null {

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   DELETE,
+  judgeDirectoryDelete,
+  judgeMomentaryOpen,
+  judgeOpen,
+  judgeOpenByLease,
   type Open,
   READ,
   REST_OPENS,
-  refuseDirectoryDelete,
-  refuseMomentaryOpen,
-  refuseOpen,
-  refuseOpenByLease,
   WRITE,
 } from "./share-mode.ts";
 
@@ -30,7 +30,7 @@ test("two opens go together if each shares what the other does, tried on all 4,0
       );
       const looksOnly = one.access === 0 || other.access === 0;
       const expected = together || looksOnly ? null : "SharingViolation";
-      assert.equal(refuseOpen([other], one, false), expected);
+      assert.equal(judgeOpen([other], one, false), expected);
     }
   }
 });
@@ -38,16 +38,16 @@ test("two opens go together if each shares what the other does, tried on all 4,0
 test("one open among many that does not share is enough", () => {
   const shares = { access: READ, share: 7 };
   const wanted = { access: WRITE, share: 7 };
-  assert.equal(refuseOpen([], wanted, false), null);
-  assert.equal(refuseOpen([shares, shares], wanted, false), null);
+  assert.equal(judgeOpen([], wanted, false), null);
+  assert.equal(judgeOpen([shares, shares], wanted, false), null);
   const denies = { access: READ, share: READ };
-  assert.equal(refuseOpen([shares, denies, shares], wanted, false), "SharingViolation");
+  assert.equal(judgeOpen([shares, denies, shares], wanted, false), "SharingViolation");
 });
 
 test("what is about to be deleted is opened by nobody", () => {
-  for (const wanted of EVERY_OPEN) assert.equal(refuseOpen([], wanted, true), "DeletePending");
+  for (const wanted of EVERY_OPEN) assert.equal(judgeOpen([], wanted, true), "DeletePending");
   for (const use of Object.values(REST_OPENS)) {
-    assert.equal(refuseMomentaryOpen([{ access: READ, share: 7 }], use, true), "DeletePending");
+    assert.equal(judgeMomentaryOpen([{ access: READ, share: 7 }], use, true), "DeletePending");
   }
 });
 
@@ -79,8 +79,8 @@ for (const [operation, row] of Object.entries(TABLE)) {
     test(`${operation} ${verb} an open that shares ${SHARE_NAMES[column]}`, () => {
       const handle = { access: READ, share: SHARES[column] as number };
       const expected = cell === "1" ? "SharingViolation" : null;
-      assert.equal(refuseMomentaryOpen([handle], use, false), expected);
-      assert.equal(refuseMomentaryOpen([], use, false), null);
+      assert.equal(judgeMomentaryOpen([handle], use, false), expected);
+      assert.equal(judgeMomentaryOpen([], use, false), null);
     });
   });
 }
@@ -89,13 +89,13 @@ test("a lease is not to be had while anybody may write or delete, even if all is
   for (const access of BITS) {
     const expected = (access & (WRITE | DELETE)) === 0 ? null : "SharingViolation";
     const handles = [{ access, share: 7 }];
-    assert.equal(refuseMomentaryOpen(handles, REST_OPENS.acquireFileLease, false), expected);
+    assert.equal(judgeMomentaryOpen(handles, REST_OPENS.acquireFileLease, false), expected);
   }
 });
 
 test("a handle that only looks at attributes keeps a file from being deleted, and from nothing else", () => {
   for (const [operation, use] of Object.entries(REST_OPENS)) {
-    const refused = refuseMomentaryOpen([{ access: 0, share: 0 }], use, false);
+    const refused = judgeMomentaryOpen([{ access: 0, share: 0 }], use, false);
     const isAlone = operation === "deleteFile" || operation === "replaceFile";
     assert.equal(refused, isAlone ? "SharingViolation" : null, operation);
   }
@@ -104,13 +104,13 @@ test("a handle that only looks at attributes keeps a file from being deleted, an
 test("a leased file is opened to read by everybody, to write or delete by nobody", () => {
   for (const wanted of EVERY_OPEN) {
     const changes = (wanted.access & (WRITE | DELETE)) !== 0;
-    assert.equal(refuseOpenByLease(true, wanted), changes ? "SharingViolation" : null);
-    assert.equal(refuseOpenByLease(false, wanted), null);
+    assert.equal(judgeOpenByLease(true, wanted), changes ? "SharingViolation" : null);
+    assert.equal(judgeOpenByLease(false, wanted), null);
   }
 });
 
 test("a directory that somebody has open is not deleted", () => {
-  assert.equal(refuseDirectoryDelete(0, false), null);
-  assert.equal(refuseDirectoryDelete(1, false), "CannotDeleteFileOrDirectory");
-  assert.equal(refuseDirectoryDelete(1, true), "DeletePending");
+  assert.equal(judgeDirectoryDelete(0, false), null);
+  assert.equal(judgeDirectoryDelete(1, false), "CannotDeleteFileOrDirectory");
+  assert.equal(judgeDirectoryDelete(1, true), "DeletePending");
 });

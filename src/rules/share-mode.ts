@@ -14,7 +14,7 @@ export interface Open {
   readonly share: number;
 }
 
-export function refuseOpen(
+export function judgeOpen(
   others: readonly Open[],
   wanted: Open,
   deletePending: boolean,
@@ -60,22 +60,22 @@ export const REST_OPENS = {
 /** What a rename over SMB does to the directory that it moves something into. */
 export const RENAME_INTO: Open = { access: WRITE, share: READ | WRITE };
 
-export function refuseMomentaryOpen(
+export function judgeMomentaryOpen(
   handles: readonly Open[],
   wanted: MomentaryOpen,
   deletePending: boolean,
 ): FaultCode | null {
   if (wanted.isAlone && !deletePending && handles.length > 0) return "SharingViolation";
-  return refuseOpen(handles, wanted, deletePending);
+  return judgeOpen(handles, wanted, deletePending);
 }
 
 /** As long as a file is leased, nobody opens it to write or delete; to read, everybody may. */
-export function refuseOpenByLease(isLeased: boolean, wanted: Open): FaultCode | null {
+export function judgeOpenByLease(isLeased: boolean, wanted: Open): FaultCode | null {
   return isLeased && (wanted.access & (WRITE | DELETE)) !== 0 ? "SharingViolation" : null;
 }
 
 /** A directory goes only when nobody has it open. */
-export function refuseDirectoryDelete(handles: number, deletePending: boolean): FaultCode | null {
+export function judgeDirectoryDelete(handles: number, deletePending: boolean): FaultCode | null {
   if (deletePending) return "DeletePending";
   return handles > 0 ? "CannotDeleteFileOrDirectory" : null;
 }

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { StoredPolicy } from "./access.ts";
-import { CONTAINER_LETTERS, refusePolicies } from "./stored-policies.ts";
+import { CONTAINER_LETTERS, judgePolicies } from "./stored-policies.ts";
 
 function policy(changes: Partial<StoredPolicy>): StoredPolicy {
   return { id: "one", startMs: null, expiryMs: null, letters: null, ...changes };
 }
 
 function refused(...policies: StoredPolicy[]) {
-  return refusePolicies(policies, CONTAINER_LETTERS);
+  return judgePolicies(policies, CONTAINER_LETTERS);
 }
 
 test("a container has up to five policies", () => {

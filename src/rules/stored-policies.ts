@@ -10,7 +10,7 @@ export const QUEUE_LETTERS = "raup";
 export const SHARE_LETTERS = "rcwdl";
 
 /** What a set of stored policies may be; `letters` are those that mean something on the resource. */
-export function refusePolicies(
+export function judgePolicies(
   policies: readonly StoredPolicy[],
   letters: string,
 ): FaultCode | null {

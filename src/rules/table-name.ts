@@ -9,7 +9,7 @@ export const TABLE_NAME_RULE =
   `The name of a table has ${TABLE_NAME_CHARS_MIN} to ${TABLE_NAME_CHARS_MAX} letters and digits, ` +
   `begins with a letter, and is not '${RESERVED}'.`;
 
-export function refuseTableName(name: string): FaultCode | null {
+export function judgeTableName(name: string): FaultCode | null {
   if (name.length < TABLE_NAME_CHARS_MIN || name.length > TABLE_NAME_CHARS_MAX) {
     return "OutOfRangeInput";
   }

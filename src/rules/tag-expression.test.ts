@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { matchesTags, refuseByTags, type TagComparison } from "./tag-expression.ts";
+import { judgeByTags, matchesTags, type TagComparison } from "./tag-expression.ts";
 
 const TAGS: [string, string][] = [
   ["colour", "blue"],
@@ -43,7 +43,7 @@ test("all terms must hold, or any", () => {
 });
 
 test("what does not hold is refused, and no expression never", () => {
-  assert.equal(refuseByTags([], null), null);
-  assert.equal(refuseByTags([], compare("colour", "=", "blue")), "ConditionNotMet");
-  assert.equal(refuseByTags(TAGS, compare("colour", "=", "blue")), null);
+  assert.equal(judgeByTags([], null), null);
+  assert.equal(judgeByTags([], compare("colour", "=", "blue")), "ConditionNotMet");
+  assert.equal(judgeByTags(TAGS, compare("colour", "=", "blue")), null);
 });

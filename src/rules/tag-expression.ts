@@ -22,7 +22,7 @@ export interface TagQuery {
 }
 
 /** A blob that is not there has no tags. */
-export function refuseByTags(tags: Tags, asked: TagExpression | null): FaultCode | null {
+export function judgeByTags(tags: Tags, asked: TagExpression | null): FaultCode | null {
   return asked === null || matchesTags(tags, asked) ? null : "ConditionNotMet";
 }
 

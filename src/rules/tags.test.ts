@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refuseTags } from "./tags.ts";
+import { judgeTags } from "./tags.ts";
 
 test("up to ten tags with names of 1 to 128 and values of 0 to 256 characters pass", () => {
   const ten = Array.from({ length: 10 }, (_, at): [string, string] => [`name${at}`, ""]);
-  assert.equal(refuseTags([]), null);
-  assert.equal(refuseTags(ten), null);
-  assert.equal(refuseTags([...ten, ["one more", ""]]), "TagsTooLarge");
-  assert.equal(refuseTags([["n".repeat(128), "v".repeat(256)]]), null);
-  assert.equal(refuseTags([["n".repeat(129), ""]]), "InvalidTag");
-  assert.equal(refuseTags([["n", "v".repeat(257)]]), "InvalidTag");
-  assert.equal(refuseTags([["", "v"]]), "EmptyTagName");
+  assert.equal(judgeTags([]), null);
+  assert.equal(judgeTags(ten), null);
+  assert.equal(judgeTags([...ten, ["one more", ""]]), "TagsTooLarge");
+  assert.equal(judgeTags([["n".repeat(128), "v".repeat(256)]]), null);
+  assert.equal(judgeTags([["n".repeat(129), ""]]), "InvalidTag");
+  assert.equal(judgeTags([["n", "v".repeat(257)]]), "InvalidTag");
+  assert.equal(judgeTags([["", "v"]]), "EmptyTagName");
 });
 
 test("names tell cases apart, and each comes once", () => {
@@ -18,15 +18,15 @@ test("names tell cases apart, and each comes once", () => {
     ["a", "1"],
     ["A", "1"],
   ];
-  assert.equal(refuseTags(once), null);
-  assert.equal(refuseTags([...once, ["a", "2"]]), "DuplicateTagNames");
+  assert.equal(judgeTags(once), null);
+  assert.equal(judgeTags([...once, ["a", "2"]]), "DuplicateTagNames");
 });
 
 test("letters, digits, spaces and + - . / : = _ are all that a tag may hold", () => {
   for (let code = 0; code < 0x180; code++) {
     const character = String.fromCharCode(code);
     const expected = /[a-zA-Z0-9 +\-./:=_]/.test(character) ? null : "InvalidTag";
-    assert.equal(refuseTags([[character, ""]]), expected, `name ${code}`);
-    assert.equal(refuseTags([["n", character]]), expected, `value ${code}`);
+    assert.equal(judgeTags([[character, ""]]), expected, `name ${code}`);
+    assert.equal(judgeTags([["n", character]]), expected, `value ${code}`);
   }
 });

@@ -8,7 +8,7 @@ export const NO_TAGS: Tags = [];
 
 const TEXT = /^[a-zA-Z0-9 +\-./:=_]*$/;
 
-export function refuseTags(tags: Tags): FaultCode | null {
+export function judgeTags(tags: Tags): FaultCode | null {
   if (tags.length > TAGS_MAX) return "TagsTooLarge";
   const names = new Set<string>();
   for (const [name, value] of tags) {

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { REHYDRATE_HIGH_MS, REHYDRATE_STANDARD_MS } from "../base/limits.ts";
 import {
-  refuseByTier,
-  refuseCopyFromArchive,
-  refuseTierOfPast,
+  judgeByTier,
+  judgeCopyFromArchive,
+  judgeTierOfPast,
   type StoredTier,
   settledTier,
   stepTier,
@@ -30,7 +30,7 @@ function moved(
 
 test("a blob is hot while nobody has said anything else", () => {
   assert.deepEqual(tierStatus(null, NOW), { tier: "Hot", changedMs: null, rehydration: null });
-  assert.equal(refuseByTier(null, NOW), null);
+  assert.equal(judgeByTier(null, NOW), null);
 });
 
 test("between tiers that are online a blob moves at once", () => {
@@ -51,12 +51,12 @@ test("out of the archive it takes hours, and then nobody has to do anything", ()
   ] as const) {
     const moving = moved(archived, "Cool", priority);
     assert.equal(tierStatus(moving, NOW + lasts - 1).tier, "Archive");
-    assert.equal(refuseByTier(moving, NOW + lasts - 1), "BlobBeingRehydrated");
+    assert.equal(judgeByTier(moving, NOW + lasts - 1), "BlobBeingRehydrated");
     const there = { tier: "Cool", changedMs: NOW + lasts, rehydration: null };
     assert.deepEqual(tierStatus(moving, NOW + lasts), there);
-    assert.equal(refuseByTier(moving, NOW + lasts), null);
+    assert.equal(judgeByTier(moving, NOW + lasts), null);
   }
-  assert.equal(refuseByTier(archived, NOW), "BlobArchived");
+  assert.equal(judgeByTier(archived, NOW), "BlobArchived");
 });
 
 test("it can be hurried, but neither slowed down nor sent elsewhere", () => {
@@ -90,9 +90,9 @@ test("what is on its way out of the archive stays in it when it is no longer cur
   assert.deepEqual(settledTier(moved(archived, "Hot"), NOW + 5), archived);
   for (const tier of TIERS) {
     const isOut = tier !== "Archive";
-    assert.equal(refuseTierOfPast(archived, tier, NOW), isOut ? "BlobArchived" : null);
-    assert.equal(refuseTierOfPast(null, tier, NOW), null);
-    assert.equal(refuseCopyFromArchive(tier), isOut ? null : "BlobArchived");
+    assert.equal(judgeTierOfPast(archived, tier, NOW), isOut ? "BlobArchived" : null);
+    assert.equal(judgeTierOfPast(null, tier, NOW), null);
+    assert.equal(judgeCopyFromArchive(tier), isOut ? null : "BlobArchived");
   }
-  assert.equal(refuseCopyFromArchive(null), "BlobArchived");
+  assert.equal(judgeCopyFromArchive(null), "BlobArchived");
 });

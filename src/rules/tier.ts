@@ -41,7 +41,7 @@ export function tierStatus(stored: StoredTier | null, now: Instant): TierStatus 
 }
 
 /** An archived blob is neither read nor written: it can be deleted, tagged, leased, and moved to another tier. */
-export function refuseByTier(stored: StoredTier | null, now: Instant): FaultCode | null {
+export function judgeByTier(stored: StoredTier | null, now: Instant): FaultCode | null {
   const { tier, rehydration } = tierStatus(stored, now);
   if (rehydration !== null) return "BlobBeingRehydrated";
   return tier === "Archive" ? "BlobArchived" : null;
@@ -94,12 +94,12 @@ export function tierOnUpload(
 }
 
 /** A copy of what is archived is on its way out from the beginning; the source stays where it is. */
-export function refuseCopyFromArchive(tier: Tier | null): FaultCode | null {
+export function judgeCopyFromArchive(tier: Tier | null): FaultCode | null {
   return tier === null || tier === "Archive" ? "BlobArchived" : null;
 }
 
 /** What is not the current blob any more stays in the archive: only a copy of it gets out. */
-export function refuseTierOfPast(
+export function judgeTierOfPast(
   stored: StoredTier | null,
   tier: Tier,
   now: Instant,

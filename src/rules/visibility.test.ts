@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   isExpired,
+  judgeByReceipt,
   judgeExpiry,
-  refuseByReceipt,
-  refuseFirstTurn,
-  refuseLaterTurn,
+  judgeFirstSlot,
+  judgeLaterSlot,
 } from "./visibility.ts";
 
 const NOW = 1_700_000_000_000;
@@ -19,12 +19,12 @@ test("a message is gone from the very moment at which it expires, unless it neve
 
 test("only the latest receipt of a message that is there opens it", () => {
   for (const message of LIVING) {
-    assert.equal(refuseByReceipt(message, true, NOW), null);
-    assert.equal(refuseByReceipt(message, false, NOW), "PopReceiptMismatch");
+    assert.equal(judgeByReceipt(message, true, NOW), null);
+    assert.equal(judgeByReceipt(message, false, NOW), "PopReceiptMismatch");
   }
   for (const message of [null, ...GONE]) {
-    assert.equal(refuseByReceipt(message, true, NOW), "MessageNotFound");
-    assert.equal(refuseByReceipt(message, false, NOW), "MessageNotFound");
+    assert.equal(judgeByReceipt(message, true, NOW), "MessageNotFound");
+    assert.equal(judgeByReceipt(message, false, NOW), "MessageNotFound");
   }
 });
 
@@ -47,9 +47,9 @@ test("a new message becomes visible before it expires, an updated one not after 
     [NOW, refused, null],
     [NOW + 1, refused, refused],
   ] as const) {
-    assert.equal(refuseFirstTurn(visibleAtMs, expiring), first);
-    assert.equal(refuseLaterTurn(visibleAtMs, expiring), later);
-    assert.equal(refuseFirstTurn(visibleAtMs, { expiresMs: null }), null);
-    assert.equal(refuseLaterTurn(visibleAtMs, { expiresMs: null }), null);
+    assert.equal(judgeFirstSlot(visibleAtMs, expiring), first);
+    assert.equal(judgeLaterSlot(visibleAtMs, expiring), later);
+    assert.equal(judgeFirstSlot(visibleAtMs, { expiresMs: null }), null);
+    assert.equal(judgeLaterSlot(visibleAtMs, { expiresMs: null }), null);
   }
 });

@@ -24,7 +24,7 @@ export function isExpired({ expiresMs }: Lifetime, now: Instant): boolean {
  * Whether who shows a pop receipt may update or delete the message. A receipt is good until another
  * one is given out, even if the time for which it hid the message has passed.
  */
-export function refuseByReceipt(
+export function judgeByReceipt(
   message: Lifetime | null,
   isLatestReceipt: boolean,
   now: Instant,
@@ -34,11 +34,11 @@ export function refuseByReceipt(
 }
 
 /** A new message must become visible before it expires. */
-export function refuseFirstTurn(visibleAtMs: Instant, { expiresMs }: Lifetime): FaultCode | null {
+export function judgeFirstSlot(visibleAtMs: Instant, { expiresMs }: Lifetime): FaultCode | null {
   return expiresMs !== null && visibleAtMs >= expiresMs ? "InvalidQueryParameterValue" : null;
 }
 
 /** A message cannot be hidden for longer than it lives. */
-export function refuseLaterTurn(visibleAtMs: Instant, { expiresMs }: Lifetime): FaultCode | null {
+export function judgeLaterSlot(visibleAtMs: Instant, { expiresMs }: Lifetime): FaultCode | null {
   return expiresMs !== null && visibleAtMs > expiresMs ? "InvalidQueryParameterValue" : null;
 }

@@ -4,7 +4,7 @@ import { Fault } from "../base/fault.ts";
 import { addTo, k, list, type OpenStore, opened, put, read, v } from "./opened-store.contract.ts";
 
 /** What is put behind a value. */
-export function tails(open: OpenStore): void {
+export function appendsInPlace(open: OpenStore): void {
   test("what a value is extended by stands behind it, however often that is", async (t) => {
     const { store } = await opened(t, open);
     await put(store, k(1), v(""));
@@ -23,11 +23,11 @@ export function tails(open: OpenStore): void {
     await put(store, k(2), v("gone"));
     await store.transact((tx) => tx.delete(k(2)));
     const done = await store.transact((tx) => [
-      tx.extend(k(1), 2, v("x")),
-      tx.extend(k(1), 4, v("x")),
-      tx.extend(k(2), 4, v("x")),
-      tx.extend(k(2), 0, v("x")),
-      tx.extend(k(3), 0, v("x")),
+      tx.append(k(1), 2, v("x")),
+      tx.append(k(1), 4, v("x")),
+      tx.append(k(2), 4, v("x")),
+      tx.append(k(2), 0, v("x")),
+      tx.append(k(3), 0, v("x")),
     ]);
     assert.deepEqual(done, [false, false, false, false, false]);
     assert.deepEqual(await store.read((view) => list(view)), ["01=abc"]);
@@ -38,16 +38,16 @@ export function tails(open: OpenStore): void {
     for (const at of [1, 2, 3]) await put(store, k(at), v("old"));
     const seen = await store.transact((tx) => {
       addTo(tx, k(1), v("+1"));
-      assert.ok(tx.extend(k(1), 5, v("+2")));
-      assert.equal(tx.extend(k(1), 3, v("+3")), false);
+      assert.ok(tx.append(k(1), 5, v("+2")));
+      assert.equal(tx.append(k(1), 3, v("+3")), false);
       addTo(tx, k(2), v("+"));
       tx.set(k(2), v("new"));
-      assert.ok(tx.extend(k(2), 3, v("er")));
+      assert.ok(tx.append(k(2), 3, v("er")));
       addTo(tx, k(3), v("+"));
       tx.delete(k(3));
-      assert.equal(tx.extend(k(3), 4, v("+")), false);
+      assert.equal(tx.append(k(3), 4, v("+")), false);
       tx.set(k(4), v("a"));
-      assert.ok(tx.extend(k(4), 1, v("b")));
+      assert.ok(tx.append(k(4), 1, v("b")));
       return [`${tx.get(k(1))}`, `${tx.get(k(2))}`, `${tx.get(k(3))}`, ...list(tx)];
     });
     const all = ["01=old+1+2", "02=newer", "04=ab"];
@@ -73,9 +73,9 @@ export function tails(open: OpenStore): void {
       throw new Fault("ConditionNotMet");
     });
     await assert.rejects(refused, Fault);
-    const tail = v(" more");
-    await store.transact((tx) => addTo(tx, k(1), tail));
-    tail.fill("x");
+    const more = v(" more");
+    await store.transact((tx) => addTo(tx, k(1), more));
+    more.fill("x");
     assert.equal(`${await read(store, k(1))}`, "kept more");
   });
 

@@ -1,4 +1,4 @@
-import { drainLoans, type Lender } from "../base/borrowed-buffer.ts";
+import { type BufferOwner, drainBorrowed } from "../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../base/bytes.ts";
 
 /** Bytes that differ at every place and from seed to seed. */
@@ -25,9 +25,9 @@ export function inParts(bytes: Bytes, partBytes: number): Body {
   };
 }
 
-export async function gather(lender: Lender): Promise<Bytes> {
+export async function gather(owner: BufferOwner): Promise<Bytes> {
   const all: Bytes[] = [];
-  await drainLoans(lender, (part) => {
+  await drainBorrowed(owner, (part) => {
     all.push(Buffer.from(part));
   });
   return Buffer.concat(all);

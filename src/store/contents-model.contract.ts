@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { keepLoan } from "../base/borrowed-buffer.ts";
+import { copyAndRelease } from "../base/borrowed-buffer.ts";
 import type { Bytes } from "../base/bytes.ts";
 import { type ContentsBench, NO_DIGESTS, partOf } from "../content/contents.fixture.ts";
 import { inParts, someBytes } from "./bodies.fixture.ts";
@@ -211,9 +211,9 @@ class World {
   }
 
   async #step(open: Open): Promise<void> {
-    const loan = await open.reading.lend(Number.POSITIVE_INFINITY);
-    if (loan === null) return assert.equal(open.rest.length, 0);
-    const bytes = keepLoan(loan);
+    const borrowed = await open.reading.borrow(Number.POSITIVE_INFINITY);
+    if (borrowed === null) return assert.equal(open.rest.length, 0);
+    const bytes = copyAndRelease(borrowed);
     assert.ok(bytes.equals(open.rest.subarray(0, bytes.length)));
     open.rest = open.rest.subarray(bytes.length);
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { drainLoans } from "../base/borrowed-buffer.ts";
+import { drainBorrowed } from "../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../base/bytes.ts";
 import { key, SPACE } from "../base/keys.ts";
 import { ContentsBench, NO_DIGESTS, partOf } from "../content/contents.fixture.ts";
@@ -224,7 +224,7 @@ async function readSlowly(
   meanwhile: () => Promise<void>,
 ): Promise<void> {
   const parts: Bytes[] = [];
-  await drainLoans(reading, async (part) => {
+  await drainBorrowed(reading, async (part) => {
     parts.push(Buffer.from(part));
     if (parts.length === 1) await meanwhile();
   });
@@ -272,8 +272,8 @@ function brokenOff(bytes: Bytes): Body {
 function withWrite(extents: Extents, write: Extents["write"]): Extents {
   return {
     write,
-    hold: (numbers) => extents.hold(numbers),
-    lender: (at, from, length) => extents.lender(at, from, length),
+    pin: (numbers) => extents.pin(numbers),
+    owner: (at, from, length) => extents.owner(at, from, length),
     get lastExtent() {
       return extents.lastExtent;
     },

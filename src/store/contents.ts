@@ -1,4 +1,4 @@
-import type { Lender } from "../base/borrowed-buffer.ts";
+import type { BufferOwner } from "../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../base/bytes.ts";
 import type { RangeMaps } from "./range-map.ts";
 import type { Transaction, View } from "./store.ts";
@@ -104,7 +104,7 @@ export interface Taken {
 }
 
 /** The bytes are lent once. */
-export interface Reading extends Lender {
+export interface Reading extends BufferOwner {
   readonly length: number;
   /** All of the bytes, where they were at hand at once. */
   readonly whole: Bytes | null;

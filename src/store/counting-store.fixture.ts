@@ -27,7 +27,7 @@ export class CountingStore implements Store {
         ...this.#counted(tx),
         set: (key, value) => this.#count(1, tx.set(key, value)),
         delete: (key) => this.#count(1, tx.delete(key)),
-        extend: (key, size, tail) => this.#count(1, tx.extend(key, size, tail)),
+        append: (key, size, more) => this.#count(1, tx.append(key, size, more)),
         stamp: () => tx.stamp(),
       }),
     );
@@ -47,7 +47,8 @@ export class CountingStore implements Store {
       },
       now: () => view.now(),
       onDiscard: (release) => view.onDiscard(release),
-      stretch: (making, from, until, limit) => view.stretch(making, from, until, limit),
+      derivedRange: (derivation, from, until, limit) =>
+        view.derivedRange(derivation, from, until, limit),
     };
   }
 

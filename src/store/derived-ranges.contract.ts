@@ -5,19 +5,19 @@ import type { Bytes } from "../base/bytes.ts";
 import { SPACE } from "../base/keys.ts";
 import { MIB } from "../base/limits.ts";
 import { ALL, k, type OpenStore, opened, put, spell } from "./opened-store.contract.ts";
-import type { Entry, Made, Making, Store, View } from "./store.ts";
+import type { Derivation, Derived, Entry, Store, View } from "./store.ts";
 
 /** Enough keys for an engine to find a stretch worth keeping. */
 const KEYS = 120;
 const KEYS_AT_FIRST = 100;
 const LIMITS = [1, 7, 40, 1_000];
 
-interface Spelled extends Made {
+interface Spelled extends Derived {
   readonly entries: readonly string[];
   readonly keys: readonly Bytes[];
 }
 
-const spelled: Making<Spelled> = {
+const spelled: Derivation<Spelled> = {
   space: SPACE.container,
   make: (entries) => ({
     bytes: entries.length * 100,
@@ -30,14 +30,14 @@ const spelled: Making<Spelled> = {
 function walk(view: View, from: Bytes, until: Bytes, limit: number): string[] {
   const found: string[] = [];
   for (let at = from; at.compare(until) < 0; ) {
-    const stretch = view.stretch(spelled, at, until, limit);
-    assert.ok(stretch.from.compare(at) <= 0 && stretch.until.compare(at) > 0);
-    const { keys, entries } = stretch.made;
+    const derivedRange = view.derivedRange(spelled, at, until, limit);
+    assert.ok(derivedRange.from.compare(at) <= 0 && derivedRange.until.compare(at) > 0);
+    const { keys, entries } = derivedRange.derived;
     keys.forEach((key, index) => {
-      assert.ok(key.compare(stretch.from) >= 0 && key.compare(stretch.until) < 0);
+      assert.ok(key.compare(derivedRange.from) >= 0 && key.compare(derivedRange.until) < 0);
       if (key.compare(at) >= 0 && key.compare(until) < 0) found.push(entries[index] as string);
     });
-    at = stretch.until;
+    at = derivedRange.until;
   }
   return found;
 }
@@ -129,7 +129,7 @@ export function stretches(open: OpenStore): void {
     const { store } = await opened(t, open);
     await fill(store, 1);
     const read: number[] = [];
-    const counting: Making<Made> = {
+    const counting: Derivation<Derived> = {
       space: SPACE.container,
       make(entries: readonly Entry[]) {
         read.push(entries.length);
@@ -137,9 +137,9 @@ export function stretches(open: OpenStore): void {
       },
     };
     await store.read((view) => {
-      view.stretch(counting, k(10), k(13), 1_000);
-      view.stretch(counting, k(10), ALL.until, 5);
-      view.stretch(counting, k(110), ALL.until, 5);
+      view.derivedRange(counting, k(10), k(13), 1_000);
+      view.derivedRange(counting, k(10), ALL.until, 5);
+      view.derivedRange(counting, k(110), ALL.until, 5);
     });
     assert.deepEqual(read, [3, 5, 0]);
   });
@@ -151,7 +151,7 @@ export function stretches(open: OpenStore): void {
       for (let at = 0; at < large; at++) tx.set(k(at), Buffer.alloc(MIB, at));
     });
     const read: number[] = [];
-    const counting: Making<Made> = {
+    const counting: Derivation<Derived> = {
       space: SPACE.container,
       make(entries: readonly Entry[]) {
         read.push(entries.length);
@@ -160,7 +160,7 @@ export function stretches(open: OpenStore): void {
     };
     await store.read((view) => {
       for (let at = ALL.from; at.compare(ALL.until) < 0; ) {
-        at = view.stretch(counting, at, ALL.until, KEYS).until;
+        at = view.derivedRange(counting, at, ALL.until, KEYS).until;
       }
     });
     assert.ok(Math.max(...read) < large, `${read}`);

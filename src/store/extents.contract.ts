@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { keepLoan, lendWhole } from "../base/borrowed-buffer.ts";
+import { borrowWhole, copyAndRelease } from "../base/borrowed-buffer.ts";
 import { type Body, type Bytes, wholeBody } from "../base/bytes.ts";
 import { crc64 } from "../machine/crc64.ts";
 import { gather, inParts, someBytes } from "./bodies.fixture.ts";
-import { type Address, type Extents, NO_LOOK, type Written } from "./extents.ts";
+import { type Address, type Extents, NO_TAPS, type Written } from "./extents.ts";
 
 /** The size of extents in these tests: bodies of a few hundred KiB fill several of them. */
 export const CONTRACT_EXTENT_BYTES = 1024 * 1024;
@@ -36,7 +36,7 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
           const shown: Promise<Bytes>[] = [];
           const written = await extents.write(inParts(bytes, 50_001), {
             crc64: false,
-            onlooker(parts) {
+            tap(parts) {
               const late = turns(3).then(() => Buffer.concat(parts));
               shown.push(late);
               return late.then(() => {});
@@ -55,7 +55,7 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     await Promise.all(
       lengths.map(async (length) => {
         const bytes = someBytes(length, length);
-        for (const look of [{ crc64: true, onlooker: null }, NO_LOOK]) {
+        for (const look of [{ crc64: true, tap: null }, NO_TAPS]) {
           const written = await extents.write(inParts(bytes, 50_001), look);
           assert.deepEqual(written.crc64, look.crc64 ? crc64(bytes) : null);
           written.release();
@@ -69,11 +69,11 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     const atOnce = () => {
       throw new Error("did not like it");
     };
-    for (const onlooker of [late, atOnce]) {
+    for (const tap of [late, atOnce]) {
       for (const length of [50_000, 3_000_000]) {
         const body = inParts(someBytes(length, 1), 50_001);
-        await assert.rejects(extents.write(body, { crc64: true, onlooker }), /did not like it/);
-        assert.ok(extents.list().every(({ held }) => !held));
+        await assert.rejects(extents.write(body, { crc64: true, tap }), /did not like it/);
+        assert.ok(extents.list().every(({ pinned }) => !pinned));
       }
     }
   });
@@ -84,9 +84,9 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     const edges = [0, 1, 65_531, 65_532, 65_533, 65_536, 131_064, 199_999, 200_000];
     for (const from of edges) {
       for (const until of edges.filter((edge) => edge >= from)) {
-        const read = await gather(extents.lender(at, from, until - from));
+        const read = await gather(extents.owner(at, from, until - from));
         assert.deepEqual(read, bytes.subarray(from, until), `${from} to ${until}`);
-        const whole = keepLoan(await lendWhole(extents.lender(at, from, until - from)));
+        const whole = copyAndRelease(await borrowWhole(extents.owner(at, from, until - from)));
         assert.deepEqual(whole, read, `${from} to ${until}, at one go`);
       }
     }
@@ -118,14 +118,14 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
 
   promise("what is written is held until it is released", async (extents) => {
     const written = await extents.write(wholeBody(someBytes(50_000, 1)));
-    const isHeld = () => extents.list().some(({ held }) => held);
-    assert.ok(isHeld());
-    const hold = extents.hold(written.addresses.map((at) => at.extent));
+    const isPinned = () => extents.list().some(({ pinned }) => pinned);
+    assert.ok(isPinned());
+    const pin = extents.pin(written.addresses.map((at) => at.extent));
     written.release();
     written.release();
-    assert.ok(isHeld(), "the second holder still holds it");
-    hold.release();
-    assert.ok(!isHeld());
+    assert.ok(isPinned(), "the second holder still holds it");
+    pin.release();
+    assert.ok(!isPinned());
   });
 
   promise("a sender that stops short leaves nothing held", async (extents) => {
@@ -137,7 +137,7 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
       },
     };
     await assert.rejects(extents.write(stops), /hung up/);
-    assert.ok(extents.list().every(({ held }) => !held));
+    assert.ok(extents.list().every(({ pinned }) => !pinned));
   });
 
   promise("a body that is shorter or longer than it said is refused", async (extents) => {
@@ -147,7 +147,7 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     });
     await assert.rejects(extents.write(lies(70_000, 60_000)), /too early/);
     await assert.rejects(extents.write(lies(60_000, 70_000)), /longer/);
-    assert.ok(extents.list().every(({ held }) => !held));
+    assert.ok(extents.list().every(({ pinned }) => !pinned));
   });
 
   promise("a sealed extent takes no more bodies", async (extents) => {
@@ -164,14 +164,14 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
   promise("a removed extent can be read until nobody holds it any more", async (extents) => {
     const bytes = someBytes(150_000, 3);
     const { written, extent } = await writtenInOne(extents, bytes);
-    const hold = extents.hold([extent]);
+    const pin = extents.pin([extent]);
     written.release();
-    const lender = extents.lender(written.addresses[0] as Address, 0, bytes.length);
+    const owner = extents.owner(written.addresses[0] as Address, 0, bytes.length);
     await extents.remove(extent);
     assert.ok(!extents.list().some((info) => info.extent === extent));
-    assert.deepEqual(await gather(lender), bytes);
-    hold.release();
-    assert.throws(() => extents.hold([extent]), { name: "StoreError", kind: "damaged" });
+    assert.deepEqual(await gather(owner), bytes);
+    pin.release();
+    assert.throws(() => extents.pin([extent]), { name: "StoreError", kind: "damaged" });
   });
 
   promise("an extent that is removed while it is written to is not used again", async (extents) => {
@@ -186,7 +186,7 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     for (let round = 0; round < 6; round++) {
       const full = await fill(extents);
       await extents.remove(full);
-      assert.throws(() => extents.hold([full]), { kind: "damaged" });
+      assert.throws(() => extents.pin([full]), { kind: "damaged" });
       if (round % 3 === 2) await extents.trim();
       const bytes = someBytes(150_000, round);
       const next = await writtenInOne(extents, bytes);
@@ -201,8 +201,8 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
   promise("holding what is not there holds nothing else either", async (extents) => {
     const { written, extent } = await writtenInOne(extents, someBytes(20_000, 1));
     written.release();
-    assert.throws(() => extents.hold([extent, extent + 1]), { kind: "damaged" });
-    assert.ok(extents.list().every(({ held }) => !held));
+    assert.throws(() => extents.pin([extent, extent + 1]), { kind: "damaged" });
+    assert.ok(extents.list().every(({ pinned }) => !pinned));
   });
 }
 
@@ -223,7 +223,7 @@ async function turns(count: number): Promise<void> {
 }
 
 async function readAll(extents: Extents, addresses: readonly Address[]): Promise<Bytes> {
-  const all = addresses.map((at) => gather(extents.lender(at, 0, at.length)));
+  const all = addresses.map((at) => gather(extents.owner(at, 0, at.length)));
   return Buffer.concat(await Promise.all(all));
 }
 

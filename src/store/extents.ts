@@ -1,4 +1,4 @@
-import type { Lender } from "../base/borrowed-buffer.ts";
+import type { BufferOwner } from "../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../base/bytes.ts";
 
 /**
@@ -8,13 +8,13 @@ import type { Body, Bytes } from "../base/bytes.ts";
  */
 export interface Extents extends ExtentWrites {
   /**
-   * Holds extents so that a lender finds their bytes until `release`, even if they are removed
+   * Holds extents so that a owner finds their bytes until `release`, even if they are removed
    * meanwhile. Synchronous, so that it can be called where an address is read. Throws "damaged" if
    * one of them is not there.
    */
-  hold(extents: Iterable<number>): Hold;
+  pin(extents: Iterable<number>): Pin;
   /** Lends bytes of one held address, checked against their checksums; "damaged" otherwise. */
-  lender(at: Address, from: number, length: number): Lender;
+  owner(at: Address, from: number, length: number): BufferOwner;
   /** The highest number that an extent has had so far. */
   readonly lastExtent: number;
   /** Every extent there is, oldest first, with the bytes it takes on disk. */
@@ -48,22 +48,22 @@ export interface ExtentWrites {
    * Stores a body in one pass and resolves once its bytes are durable. The extents written to are
    * held until `release` is called. If the sender stops short, nothing stays held.
    */
-  write(body: Body, look?: Look): Promise<Written>;
+  write(body: Body, look?: Taps): Promise<Written>;
 }
 
 /** What is wanted of a body's bytes while they pass. */
-export interface Look {
+export interface Taps {
   readonly crc64: boolean;
-  readonly onlooker: Onlooker | null;
+  readonly tap: Tap | null;
 }
 
-export const NO_LOOK: Look = { crc64: false, onlooker: null };
+export const NO_TAPS: Taps = { crc64: false, tap: null };
 
 /**
  * Sees all bytes of a body, in their order, where the engine has gathered them. They stay as they are
  * until it is done with them; more may be shown meanwhile. The write fails if it fails.
  */
-export type Onlooker = (parts: readonly Bytes[]) => void | Promise<void>;
+export type Tap = (parts: readonly Bytes[]) => void | Promise<void>;
 
 /** Where some bytes of a body lie. */
 export interface Address {
@@ -85,12 +85,12 @@ export function isSamePlace(one: Address, other: Address): boolean {
   return one.extent === other.extent && one.offset === other.offset;
 }
 
-export interface Hold {
+export interface Pin {
   /** Calling it again changes nothing. */
   release(): void;
 }
 
-export interface Written extends Hold {
+export interface Written extends Pin {
   /** In the order of the body. */
   readonly addresses: readonly Address[];
   /** If it was asked for. */
@@ -103,7 +103,7 @@ export interface ExtentInfo {
   /** Bodies are still written to it. Extents that are not open never grow again. */
   readonly open: boolean;
   /** Held by uploads that are not named yet, or by readers. */
-  readonly held: boolean;
+  readonly pinned: boolean;
 }
 
 /**

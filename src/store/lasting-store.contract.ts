@@ -49,7 +49,7 @@ export function lastingStoreContract(
     test("stamps rise across a restart, even if the clock went back meanwhile", async (t) => {
       const { store, clock, reopen } = await opened(t, open);
       const given = [await oneStamp(store), await oneStamp(store)];
-      clock.turn(-3_600_000);
+      clock.advance(-3_600_000);
       const again = await reopen();
       given.push(await oneStamp(again), await oneStamp(again));
       assertRising(given);

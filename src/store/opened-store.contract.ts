@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { Bytes } from "../base/bytes.ts";
-import { type Clock, HandClock } from "../base/clock.ts";
+import { type Clock, ManualClock } from "../base/clock.ts";
 import type { Stamp } from "../base/stamp.ts";
 import type { Entry, Store, Transaction, View } from "./store.ts";
 
@@ -26,8 +26,8 @@ export const START_MS = Date.UTC(2024, 0, 1);
 export async function opened<S extends OpenedStore>(
   t: TestContext,
   open: (clock: Clock) => Promise<S>,
-): Promise<S & { clock: HandClock }> {
-  const clock = new HandClock(START_MS);
+): Promise<S & { clock: ManualClock }> {
+  const clock = new ManualClock(START_MS);
   const place = await open(clock);
   t.after(() => place.dispose());
   return { ...place, clock };
@@ -52,10 +52,10 @@ export function put(store: Store, key: Bytes, value: Bytes): Promise<void> {
 export function addTo(tx: Transaction, key: Bytes, more: Bytes): boolean {
   const before = tx.get(key);
   if (before === undefined) {
-    assert.equal(tx.extend(key, 0, more), false);
+    assert.equal(tx.append(key, 0, more), false);
     return false;
   }
-  if (!tx.extend(key, before.length, more)) tx.set(key, Buffer.concat([before, more]));
+  if (!tx.append(key, before.length, more)) tx.set(key, Buffer.concat([before, more]));
   return true;
 }
 

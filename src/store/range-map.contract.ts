@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { drainLoans } from "../base/borrowed-buffer.ts";
+import { drainBorrowed } from "../base/borrowed-buffer.ts";
 import { type Bytes, wholeBody } from "../base/bytes.ts";
 import { SPACE } from "../base/keys.ts";
 import { TIB } from "../base/limits.ts";
@@ -213,7 +213,7 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
       again.reading.close();
 
       const parts: Bytes[] = [];
-      await drainLoans(frozen.reading, async (part) => {
+      await drainBorrowed(frozen.reading, async (part) => {
         if (parts.length % 1_000 === 0) {
           map = await bench.write(map, (3_998 - parts.length) * PAGE, page(9_999));
           await bench.contents.sweepAll();

@@ -23,8 +23,8 @@ export class RerunningStore implements Store {
     return this.once.transact(body);
   }
 
-  beforeSettling(prepare: () => Promise<void>): void {
-    this.once.beforeSettling?.(prepare);
+  beforeCheckpoint(prepare: () => Promise<void>): void {
+    this.once.beforeCheckpoint?.(prepare);
   }
 
   close(): Promise<void> {

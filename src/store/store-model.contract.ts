@@ -7,7 +7,7 @@ import type { Store, Transaction, View } from "./store.ts";
 
 /** One thing that a body does. */
 type Step =
-  | { readonly do: "set" | "extend"; readonly key: Bytes; readonly value: Bytes }
+  | { readonly do: "set" | "append"; readonly key: Bytes; readonly value: Bytes }
   | { readonly do: "delete" | "get"; readonly key: Bytes }
   | Range;
 
@@ -40,7 +40,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.record({ do: fc.constant("extend" as const), key: keys, value: values }),
+    arbitrary: fc.record({ do: fc.constant("append" as const), key: keys, value: values }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("delete" as const), key: keys }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("get" as const), key: keys }) },
@@ -109,7 +109,7 @@ function take(view: View | Transaction, step: Step, prefix: Bytes): unknown {
   }
   if (step.do === "get") return hex(view.get(at(step.key)));
   const tx = view as Transaction;
-  if (step.do === "extend") return addTo(tx, at(step.key), step.value);
+  if (step.do === "append") return addTo(tx, at(step.key), step.value);
   if (step.do === "set") tx.set(at(step.key), step.value);
   else tx.delete(at(step.key));
   return null;
@@ -121,7 +121,7 @@ function foresee(model: Map<string, Bytes>, step: Step): unknown {
   const name = hex(step.key);
   if (step.do === "get") return hex(model.get(name ?? ""));
   const before = model.get(name ?? "");
-  if (step.do === "extend") {
+  if (step.do === "append") {
     if (before !== undefined) model.set(name ?? "", Buffer.concat([before, step.value]));
     return before !== undefined;
   }

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { Fault } from "../base/fault.ts";
 import { MIB } from "../base/limits.ts";
 import { type Stamp, stampOf } from "../base/stamp.ts";
-import { tails } from "./appends-in-place.contract.ts";
+import { appendsInPlace } from "./appends-in-place.contract.ts";
 import { stretches } from "./derived-ranges.contract.ts";
 import {
   assertRising,
@@ -27,7 +27,7 @@ export function storeContract(engine: string, open: OpenStore): void {
     values(open);
     ranges(open);
     stretches(open);
-    tails(open);
+    appendsInPlace(open);
     transactions(open);
     isolation(open);
     time(open);
@@ -228,7 +228,7 @@ function time(open: OpenStore): void {
     const { store, clock } = await opened(t, open);
     const twice = (view: View) => {
       const first = view.now();
-      clock.turn(1_000);
+      clock.advance(1_000);
       return [first, view.now()];
     };
     assert.deepEqual(await store.read(twice), [START_MS, START_MS]);
@@ -243,7 +243,7 @@ function stamps(open: OpenStore): void {
   test("a stamp is the clock's time in ticks of 100 ns, when the clock has moved on", async (t) => {
     const { store, clock } = await opened(t, open);
     assert.equal(await oneStamp(store), stampOf(START_MS));
-    clock.turn(1);
+    clock.advance(1);
     assert.equal(await oneStamp(store), stampOf(START_MS + 1));
   });
 
@@ -255,7 +255,7 @@ function stamps(open: OpenStore): void {
         for (let count = 0; count < 3; count++) given.push(tx.stamp());
       });
     await Promise.all([takeThree(), takeThree(), takeThree()]);
-    clock.turn(-3_600_000);
+    clock.advance(-3_600_000);
     await takeThree();
     await assert.rejects(
       store.transact((tx) => {

@@ -15,7 +15,7 @@ export interface Store {
   read<T>(body: (view: View) => T): Promise<T>;
   /**
    * Runs `body` until its writes are committed; resolves once they are durable, but for those in
-   * `PASSING_SPACES`, which last from the next other write on. Whatever `body` throws leaves nothing
+   * `EPHEMERAL_SPACES`, which last from the next other write on. Whatever `body` throws leaves nothing
    * behind and reaches the caller. After a `StoreError` of kind "unknown" nobody knows whether the
    * writes took place.
    */
@@ -25,7 +25,7 @@ export interface Store {
    * is about to leave that place: who replaces a value by a shorter one meanwhile spares the engine
    * the longer one.
    */
-  beforeSettling?(prepare: () => Promise<void>): void;
+  beforeCheckpoint?(prepare: () => Promise<void>): void;
   /** Waits for what is under way, then lets go of everything. */
   close(): Promise<void>;
 }
@@ -41,11 +41,16 @@ export interface View {
   /** Entries with `from <= key < until`, in key order (or backwards, from the last one). */
   range(from: Bytes, until: Bytes, options: RangeOptions): Entry[];
   /**
-   * What `making` makes of a stretch of keys in which `from` lies. What has to be read for it goes from
+   * What `derivation` makes of a stretch of keys in which `from` lies. What has to be read for it goes from
    * `from` to `until`, `limit` entries at most, and fewer where they are large; what was kept from
    * before may be longer on both sides. Damaged records are left out, and reported by the engine.
    */
-  stretch<T extends Made>(making: Making<T>, from: Bytes, until: Bytes, limit: number): Stretch<T>;
+  derivedRange<T extends Derived>(
+    derivation: Derivation<T>,
+    from: Bytes,
+    until: Bytes,
+    limit: number,
+  ): DerivedRange<T>;
   /** The same instant throughout one body. */
   now(): Instant;
   /**
@@ -63,7 +68,7 @@ export interface Transaction extends View {
    * so for values that were written a short while ago only: false, and nothing is done, if it is not
    * one of those, or has another size, or is not there.
    */
-  extend(key: Bytes, size: number, tail: Bytes): boolean;
+  append(key: Bytes, size: number, more: Bytes): boolean;
   /** Greater than every stamp given before, by any transaction, before and after restarts. */
   stamp(): Stamp;
 }
@@ -88,13 +93,13 @@ export interface Entry {
  * engine may keep what was made, within a limit, until one of the entries changes or one comes
  * between them: it must depend on nothing but the entries.
  */
-export interface Making<T extends Made> {
+export interface Derivation<T extends Derived> {
   /** In which all of its entries lie. */
   readonly space: Space;
   make(entries: readonly Entry[]): T;
 }
 
-export interface Made {
+export interface Derived {
   /** About what it takes of memory. It may grow with the questions. */
   readonly bytes: number;
 }
@@ -103,15 +108,15 @@ export interface Made {
  * What was made of fewer entries than this is not kept: they are as soon read again, and would cut
  * the keys into many small pieces.
  */
-export const KEPT_ENTRIES_MIN = 16;
+export const CACHED_ENTRIES_MIN = 16;
 
 /** All entries of the state with `from <= key < until`, as they were made into something. */
-export interface Stretch<T extends Made> {
+export interface DerivedRange<T extends Derived> {
   readonly from: Bytes;
   readonly until: Bytes;
-  readonly made: T;
+  readonly derived: T;
   /** Whether it came at next to no cost. */
-  readonly wasKept: boolean;
+  readonly wasCached: boolean;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { HandClock } from "../../src/base/clock.ts";
+import { ManualClock } from "../../src/base/clock.ts";
 import { key, keyAfter, SPACE, type Space } from "../../src/base/keys.ts";
 import { UNCOMMITTED_BLOCKS_KEPT_MS } from "../../src/base/limits.ts";
 import { openData } from "../../src/main/open-data.ts";
@@ -33,7 +33,7 @@ export interface SpaceUsed {
  * more, sweeps until there is nothing left to do, and tells what is in use then.
  */
 export async function sweepFolder(location: string): Promise<SpaceUsed> {
-  const clock = new HandClock(Date.now() + 2 * UNCOMMITTED_BLOCKS_KEPT_MS);
+  const clock = new ManualClock(Date.now() + 2 * UNCOMMITTED_BLOCKS_KEPT_MS);
   const failStop = (error: unknown) => {
     throw error;
   };

@@ -115,7 +115,7 @@ test("a lease keeps others from writing until it is broken or runs out", async (
   await putText(container, "b", "2", { leaseId });
   await refusedLegacy(lease("acquireLease", {}), 409, "LeaseAlreadyPresent");
   await lease("renewLease", leaseId);
-  server.clock.turn(15_000);
+  server.clock.advance(15_000);
   await putText(container, "b", "3");
   const second = await lease("acquireLease", {});
   assert.equal(Number((await lease("breakLease", { leaseBreakPeriod: 0 })).time), 0);

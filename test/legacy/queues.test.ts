@@ -82,12 +82,12 @@ test("a message hides and expires by the clock, and comes back with its count ra
   await told(queues, "createMessage", name, "late", lasting);
   const take = () => told<Message[]>(queues, "getMessages", name, { visibilityTimeout: 10 });
   assert.deepEqual(await take(), []);
-  server.clock.turn(5_000);
+  server.clock.advance(5_000);
   assert.equal(Number((await take())[0]?.dequeueCount), 1);
   assert.deepEqual(await take(), []);
-  server.clock.turn(10_000);
+  server.clock.advance(10_000);
   assert.equal(Number((await take())[0]?.dequeueCount), 2);
-  server.clock.turn(60_000);
+  server.clock.advance(60_000);
   assert.deepEqual(await take(), []);
 });
 

@@ -48,7 +48,7 @@ async function blobIn(state: State, on?: BlobOperation["on"]): Promise<BlockBlob
   const blob = await leasedBlob(state === "expired" ? 15 : 60, on);
   if (state === "breaking") await blob.getBlobLeaseClient(A).breakLease(30);
   if (state === "broken") await blob.getBlobLeaseClient(A).breakLease(0);
-  if (state === "expired") server.clock.turn(15_000);
+  if (state === "expired") server.clock.advance(15_000);
   return blob;
 }
 
@@ -110,7 +110,7 @@ test("what is written beside the bytes of a blob ends the memory of a lease that
 test("leasing changes neither ETag nor Last-Modified", async () => {
   const blob = await newBlob();
   const { etag, lastModified } = await blob.getProperties();
-  server.clock.turn(5_000);
+  server.clock.advance(5_000);
   const lease = blob.getBlobLeaseClient(A);
   for (const act of [
     () => lease.acquireLease(60),
@@ -129,16 +129,16 @@ test("leasing changes neither ETag nor Last-Modified", async () => {
 test("a finite lease releases itself when its time is over", async () => {
   const blob = await leasedBlob(15);
   await refused(blob.getBlobLeaseClient(B).acquireLease(15), 409, "LeaseAlreadyPresent");
-  server.clock.turn(14_999);
+  server.clock.advance(14_999);
   await refused(blob.getBlobLeaseClient(B).acquireLease(15), 409, "LeaseAlreadyPresent");
   await refused(blob.upload("new", 3), 412, "LeaseIdMissing");
-  server.clock.turn(1);
+  server.clock.advance(1);
   await blob.getBlobLeaseClient(B).acquireLease(15);
 });
 
 test("a lease without end lasts until it is released", async () => {
   const blob = await leasedBlob(-1);
-  server.clock.turn(365 * 24 * 3_600_000);
+  server.clock.advance(365 * 24 * 3_600_000);
   const { leaseState, leaseDuration } = await blob.getProperties();
   assert.deepEqual([leaseState, leaseDuration], ["leased", "infinite"]);
   await refused(blob.upload("new", 3), 412, "LeaseIdMissing");
@@ -150,10 +150,10 @@ test("a lease that is being broken holds until its period is over", async () => 
   const blob = await leasedBlob(-1);
   const done = await blob.getBlobLeaseClient(A).breakLease(20);
   assert.equal(done.leaseTime, 20);
-  server.clock.turn(19_999);
+  server.clock.advance(19_999);
   await refused(blob.upload("new", 3), 412, "LeaseIdMissing");
   await blob.upload("new", 3, { conditions: { leaseId: A } });
-  server.clock.turn(1);
+  server.clock.advance(1);
   await blob.upload("new", 3);
 });
 

@@ -65,7 +65,7 @@ test("a snapshot with metadata of its own is something new; the blob keeps its o
   const blob = await newBlob();
   await blob.setMetadata({ colour: "blue" });
   const { etag } = await blob.getProperties();
-  server.clock.turn(5_000);
+  server.clock.advance(5_000);
   const { snapshot = "", ...made } = await blob.createSnapshot({ metadata: { colour: "red" } });
   assert.notEqual(made.etag, etag);
   const found = await blob.withSnapshot(snapshot).getProperties();

@@ -25,7 +25,7 @@ test("a blob is hot by inference until somebody sets its tier", async () => {
   assert.deepEqual([inferred.accessTier, inferred.accessTierInferred], ["Hot", true]);
   assert.equal(inferred.accessTierChangedOn, undefined);
   for (const tier of ["Cool", "Cold", "Hot"] as const) {
-    server.clock.turn(5_000);
+    server.clock.advance(5_000);
     assert.equal((await blob.setAccessTier(tier))._response.status, 200);
     const found = await blob.getProperties();
     assert.deepEqual([found.accessTier, found.accessTierInferred], [tier, undefined]);
@@ -115,7 +115,7 @@ for (const [priority, hours] of [
     const { etag } = await blob.getProperties();
     const options = priority === undefined ? {} : { rehydratePriority: priority };
     assert.equal((await blob.setAccessTier("Cool", options))._response.status, 202);
-    server.clock.turn(hours * HOUR_MS - 1);
+    server.clock.advance(hours * HOUR_MS - 1);
     const pending = await blob.getProperties();
     assert.deepEqual(
       [pending.accessTier, pending.archiveStatus, pending.rehydratePriority],
@@ -128,7 +128,7 @@ for (const [priority, hours] of [
     }
     await refused(blob.download(), 409, "BlobBeingRehydrated");
     await refused(blob.upload("text", 4), 409, "BlobBeingRehydrated");
-    server.clock.turn(1);
+    server.clock.advance(1);
     const ready = await blob.getProperties();
     assert.deepEqual(
       [ready.accessTier, ready.archiveStatus, ready.etag],
@@ -149,7 +149,7 @@ test("a rehydration can be hurried, but not slowed down or sent elsewhere", asyn
   assert.equal(hurried._response.status, 202);
   const slower = blob.setAccessTier("Hot", { rehydratePriority: "Standard" });
   await refused(slower, 409, "BlobBeingRehydrated");
-  server.clock.turn(HOUR_MS);
+  server.clock.advance(HOUR_MS);
   assert.equal((await blob.downloadToBuffer()).toString(), "text");
 });
 
@@ -212,7 +212,7 @@ test("an archived snapshot stays in the archive: only a copy of it gets out", as
   await refused(past.setAccessTier("Hot"), 409, "BlobArchived");
   const copy = (await server.makeContainer()).getBlockBlobClient("copy");
   await (await copy.beginCopyFromURL(past.url, { tier: "Hot" })).pollUntilDone();
-  server.clock.turn(15 * HOUR_MS);
+  server.clock.advance(15 * HOUR_MS);
   assert.equal((await copy.downloadToBuffer()).toString(), "text");
 });
 
@@ -222,7 +222,7 @@ test("who is deleted on the way out of the archive stays in it", async () => {
   const blob = await newBlob("Archive");
   await blob.setAccessTier("Hot");
   await blob.delete();
-  server.clock.turn(15 * HOUR_MS);
+  server.clock.advance(15 * HOUR_MS);
   await blob.undelete();
   const found = await blob.getProperties();
   assert.deepEqual([found.accessTier, found.archiveStatus], ["Archive", undefined]);

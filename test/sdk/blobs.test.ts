@@ -227,7 +227,7 @@ for (const engine of ["memory", "embedded"] as const) {
         blobHTTPHeaders: { blobContentLanguage: "en" },
       });
       const before = await blob.getProperties();
-      server.clock.turn(5_000);
+      server.clock.advance(5_000);
       await blob.upload("newer", 5);
       const found = await blob.getProperties();
       assert.deepEqual(found.metadata, {});

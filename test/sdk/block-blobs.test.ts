@@ -64,7 +64,7 @@ for (const engine of ["memory", "embedded"] as const) {
       const blob = newBlob();
       await blob.upload("old", 3);
       const before = await blob.getProperties();
-      server.clock.turn(5_000);
+      server.clock.advance(5_000);
       await stage(blob, "a", "new");
       const found = await blob.getProperties();
       assert.deepEqual([found.etag, found.lastModified], [before.etag, before.lastModified]);

@@ -128,7 +128,7 @@ test("a stored policy grants what its SAS does not say, and its removal revokes 
   await policy("w");
   assert.equal((await read(container, sas)).code, "AuthorizationPermissionMismatch");
   await policy("r");
-  server.clock.turn(HOUR_MS);
+  server.clock.advance(HOUR_MS);
   assert.equal((await read(container, sas)).code, "AuthenticationFailed");
   await policy("r");
   assert.equal((await read(container, sas)).status, 200);

@@ -39,7 +39,7 @@ async function bring(container: ContainerClient, state: string): Promise<void> {
   await lease.acquireLease(state === "expired" ? 15 : 60);
   if (state === "breaking") await lease.breakLease(30);
   if (state === "broken") await lease.breakLease(0);
-  if (state === "expired") server.clock.turn(15_000);
+  if (state === "expired") server.clock.advance(15_000);
 }
 
 const OPERATIONS: readonly [name: string, method: string, query: string, uses: Uses][] = [
@@ -85,7 +85,7 @@ test("a container's lease does not guard its blobs, and a blob's lease not its c
 test("leasing a container changes neither its ETag nor its Last-Modified", async () => {
   const container = await server.makeContainer();
   const { etag, lastModified } = await container.getProperties();
-  server.clock.turn(5_000);
+  server.clock.advance(5_000);
   const lease = container.getBlobLeaseClient(A);
   for (const act of [
     () => lease.acquireLease(60),

@@ -31,9 +31,9 @@ for (const [priority, hours] of [
       ["Archive", "rehydrate-pending-to-cool", priority ?? "Standard"],
     );
     assert.deepEqual(pending.metadata, { colour: "blue" });
-    server.clock.turn(hours * HOUR_MS - 1);
+    server.clock.advance(hours * HOUR_MS - 1);
     await refused(copy.download(), 409, "BlobBeingRehydrated");
-    server.clock.turn(1);
+    server.clock.advance(1);
     assert.equal((await copy.downloadToBuffer()).toString(), "text");
     assert.equal((await copy.getProperties()).accessTier, "Cool");
     assert.equal((await source.getProperties()).accessTier, "Archive");
@@ -43,7 +43,7 @@ for (const [priority, hours] of [
 test("a copy on its way out of the archive can be hurried like any other", async () => {
   await (await copy.beginCopyFromURL(source.url, { tier: "Hot" })).pollUntilDone();
   await copy.setAccessTier("Hot", { rehydratePriority: "High" });
-  server.clock.turn(HOUR_MS);
+  server.clock.advance(HOUR_MS);
   assert.equal((await copy.downloadToBuffer()).toString(), "text");
 });
 

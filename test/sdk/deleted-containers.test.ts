@@ -53,7 +53,7 @@ test("a deleted container is gone, is listed if asked for, and comes back with a
   await refused(container.getProperties(), 404, "ContainerNotFound");
   await refused(blob.getProperties(), 404, "ContainerNotFound");
   assert.deepEqual(await list({}), []);
-  server.clock.turn(DAY_MS);
+  server.clock.advance(DAY_MS);
   await sweep(server);
   const [listed] = await list({ includeDeleted: true, includeMetadata: true });
   assert.deepEqual(
@@ -124,7 +124,7 @@ test("after its time a deleted container is gone, and so is the space of what it
   await container.getBlockBlobClient("blob").upload("x".repeat(100_000), 100_000);
   await container.delete();
   const version = await versionOf("box");
-  server.clock.turn(7 * DAY_MS);
+  server.clock.advance(7 * DAY_MS);
   assert.deepEqual(await list(), []);
   await refused(client.undeleteContainer("box", version), 404, "ContainerNotFound");
   await sweep(server);

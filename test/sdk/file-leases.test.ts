@@ -74,7 +74,7 @@ test("a leased share is deleted with the id of its lease only", async () => {
   await refused(share.delete(), 412, "LeaseIdMissing");
   const wrong = { leaseAccessConditions: { leaseId: B } };
   await refused(share.delete(wrong), 412, "LeaseIdMismatchWithContainerOperation");
-  server.clock.turn(15_000);
+  server.clock.advance(15_000);
   const right = { leaseAccessConditions: { leaseId: A } };
   await refused(share.delete(right), 412, "LeaseLost");
   await share.delete();
@@ -144,7 +144,7 @@ test("a file's lease goes from available to leased, changed, broken and released
 test("leasing a file changes neither its ETag nor its Last-Modified", async () => {
   const file = await newFile();
   const { etag, lastModified } = await file.getProperties();
-  server.clock.turn(5_000);
+  server.clock.advance(5_000);
   const lease = file.getShareLeaseClient(A);
   for (const act of [
     () => lease.acquireLease(),

@@ -129,7 +129,7 @@ test("a deleted share can be restored with all it held, until its time is over",
 
   const [deleted] = await deletedOf(share.name);
   assert.equal(deleted?.properties.remainingRetentionDays, 7);
-  server.clock.turn(1);
+  server.clock.advance(1);
   const [later] = await deletedOf(share.name);
   assert.equal(later?.properties.remainingRetentionDays, 6);
   const version = deleted?.version ?? "";
@@ -139,7 +139,7 @@ test("a deleted share can be restored with all it held, until its time is over",
 
   await share.delete();
   const [again] = await deletedOf(share.name);
-  server.clock.turn(7 * DAY_MS);
+  server.clock.advance(7 * DAY_MS);
   await sweepFiles(server);
   assert.deepEqual(await names(share.name, true), []);
   const undelete = server.client().undeleteShare(share.name, again?.version ?? "");

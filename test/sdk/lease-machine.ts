@@ -85,7 +85,7 @@ export async function bring(
   await lease.acquireLease(state === "expired" ? 15 : 60);
   if (state === "breaking") await lease.breakLease(30);
   if (state === "broken") await lease.breakLease(0);
-  if (state === "expired") server.clock.turn(15_000);
+  if (state === "expired") server.clock.advance(15_000);
   assert.equal((await client.getProperties()).leaseState, state);
 }
 

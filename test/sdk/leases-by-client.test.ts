@@ -114,7 +114,7 @@ test("Copy Blob by a client onto a leased blob needs the id of a lease without e
   await refused(copyWith("A"), 412, "InfiniteLeaseDurationRequired");
   assert.deepEqual(await blobsIn(container), before);
 
-  server.clock.turn(15_000);
+  server.clock.advance(15_000);
   await refused(copyWith("A"), 412, "LeaseLost");
   await copyWith("");
 

@@ -240,7 +240,7 @@ test("every property of a blob is listed as it is read", async () => {
       blobCacheControl: "no-cache",
     },
   });
-  server.clock.turn(90_000);
+  server.clock.advance(90_000);
   await blob.setMetadata({ one: "1", two: "a & <b>" });
   await blob.getBlobLeaseClient(LEASE_ID).acquireLease(-1);
   const found = await blob.getProperties();
@@ -283,7 +283,7 @@ test("a list that is asked for again shows what has changed, by writes and with 
     assert.equal((await shown("blob 5")).properties.leaseState, "leased");
     assert.equal((await shown("blob 6")).properties.accessTier, "Archive");
   }
-  server.clock.turn(3_600_000);
+  server.clock.advance(3_600_000);
   assert.equal((await shown("blob 5")).properties.leaseState, "expired");
   assert.equal((await shown("blob 6")).properties.accessTier, "Cool");
   const { etag } = await container.getBlobClient("blob 7").setMetadata({ a: "b" });

@@ -219,7 +219,7 @@ test("a stored policy grants what its SAS does not say, and its removal revokes 
   await policy("aup");
   assert.equal(await peek(), "AuthorizationPermissionMismatch");
   await policy("r");
-  server.clock.turn(HOUR_MS);
+  server.clock.advance(HOUR_MS);
   assert.equal(await peek(), "AuthenticationFailed");
   await policy("raup");
   assert.equal(await peek(), "");

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import type { QueueClient, ReceivedMessageItem } from "@azure/storage-queue";
-import { HandClock } from "../../src/base/clock.ts";
+import { ManualClock } from "../../src/base/clock.ts";
 import { openEmbeddedStore } from "../../src/engine/embedded/store.ts";
 import { OWNER } from "../../src/rules/access.ts";
 import { createQueue } from "../../src/service/queue/create-queue.ts";
@@ -88,7 +88,7 @@ test("what consumers leave behind when they die comes back, once the timeout has
       done.add(messageId);
     }, 10);
     assert.ok(done.size > before || total - before <= 1);
-    server.clock.turn(10_000);
+    server.clock.advance(10_000);
   }
   assert.equal((await queue.getProperties()).approximateMessagesCount, 0);
 });
@@ -123,7 +123,7 @@ test("of many updates with one receipt, one succeeds, and its receipt is good", 
 test("messages, receipts and what is hidden outlive a restart", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-queue-"));
   t.after(() => rm(folder, { recursive: true }));
-  const clock = new HandClock(1_700_000_000_000);
+  const clock = new ManualClock(1_700_000_000_000);
   const asked = { at: { account: "account", queue: "queue" }, access: OWNER };
   const open = async () => ({
     store: await openEmbeddedStore(folder, clock, (error) => assert.fail(error)),
@@ -148,7 +148,7 @@ test("messages, receipts and what is hidden outlive a restart", async (t) => {
   const [one] = got;
   assert.ok(one);
   await deleteMessage(second, { ...asked, messageId: one.messageId, receipt: one.receipt });
-  clock.turn(10_000);
+  clock.advance(10_000);
   const again = await get(second);
   assert.deepEqual(
     again.map(({ text, dequeueCount }) => [text, dequeueCount]),

@@ -64,7 +64,7 @@ test("a message comes back as it was put, with its times", async () => {
     dequeueCount: 0,
     messageText: "hello",
   });
-  server.clock.turn(10 * SECOND_MS);
+  server.clock.advance(10 * SECOND_MS);
   const got = await mustGet();
   assert.deepEqual(got, {
     ...peeked,
@@ -129,10 +129,10 @@ test("a message that was got is hidden until its timeout has passed, and then co
   await queue.sendMessage("one");
   const first = await mustGet(5);
   assert.deepEqual(first.nextVisibleOn, nowOnWire(5));
-  server.clock.turn(5 * SECOND_MS - 1);
+  server.clock.advance(5 * SECOND_MS - 1);
   assert.equal(await get(), undefined);
   assert.equal(await peek(), undefined);
-  server.clock.turn(1);
+  server.clock.advance(1);
   assert.equal((await peek())?.dequeueCount, 1);
   const second = await mustGet(5);
   assert.deepEqual([second.messageId, second.dequeueCount], [first.messageId, 2]);
@@ -143,10 +143,10 @@ test("a message that was got is hidden until its timeout has passed, and then co
 test("a message put with a visibility timeout is not seen before it has passed", async () => {
   const put = await queue.sendMessage("later", { visibilityTimeout: 60 });
   assert.deepEqual(put.nextVisibleOn, nowOnWire(60));
-  server.clock.turn(60 * SECOND_MS - 1);
+  server.clock.advance(60 * SECOND_MS - 1);
   assert.equal(await get(), undefined);
   assert.equal(await count(), 1);
-  server.clock.turn(1);
+  server.clock.advance(1);
   assert.equal((await mustGet()).messageText, "later");
 });
 
@@ -154,7 +154,7 @@ test("messages come in the order in which they become visible", async () => {
   await queue.sendMessage("third", { visibilityTimeout: 2 });
   await queue.sendMessage("first");
   await queue.sendMessage("second");
-  server.clock.turn(2 * SECOND_MS);
+  server.clock.advance(2 * SECOND_MS);
   const { receivedMessageItems } = await queue.receiveMessages({ numberOfMessages: 32 });
   const texts = receivedMessageItems.map(({ messageText }) => messageText);
   assert.deepEqual(texts, ["first", "second", "third"]);
@@ -189,7 +189,7 @@ test("a get takes as many messages as it asks for, and no more", async () => {
 test("delete needs the latest receipt; older ones are refused and nothing is deleted", async () => {
   const put = await queue.sendMessage("one");
   const first = await mustGet(1);
-  server.clock.turn(SECOND_MS);
+  server.clock.advance(SECOND_MS);
   const second = await mustGet(1);
   for (const { popReceipt } of [put, first]) {
     await refused(queue.deleteMessage(put.messageId, popReceipt), 400, "PopReceiptMismatch");
@@ -210,7 +210,7 @@ test("a receipt is good after its timeout has passed, until somebody else gets t
   await queue.sendMessage("two");
   const one = await mustGet(1);
   const two = await mustGet(1);
-  server.clock.turn(60 * SECOND_MS);
+  server.clock.advance(60 * SECOND_MS);
   await queue.deleteMessage(one.messageId, one.popReceipt);
   const again = await mustGet();
   assert.equal(again.messageId, two.messageId);
@@ -239,7 +239,7 @@ test("a receipt of one message does not open another", async () => {
 test("an update gives a new receipt, hides anew, and leaves count and insertion as they are", async () => {
   const put = await queue.sendMessage("old");
   const got = await mustGet(10);
-  server.clock.turn(SECOND_MS);
+  server.clock.advance(SECOND_MS);
   const updated = await queue.updateMessage(got.messageId, got.popReceipt, "new", 20);
   assert.equal(updated._response.status, 204);
   assert.deepEqual(updated.nextVisibleOn, nowOnWire(20));
@@ -249,9 +249,9 @@ test("an update gives a new receipt, hides anew, and leaves count and insertion 
     400,
     "PopReceiptMismatch",
   );
-  server.clock.turn(19 * SECOND_MS);
+  server.clock.advance(19 * SECOND_MS);
   assert.equal(await get(), undefined);
-  server.clock.turn(SECOND_MS);
+  server.clock.advance(SECOND_MS);
   const again = await mustGet();
   assert.deepEqual(
     [again.messageText, again.dequeueCount, again.insertedOn, again.expiresOn],
@@ -270,9 +270,9 @@ test("an update without a text keeps the text, one with an empty text empties it
 test("a message is gone from the moment on at which it expires", async () => {
   const put = await queue.sendMessage("short", { messageTimeToLive: 10 });
   assert.deepEqual(put.expiresOn, nowOnWire(10));
-  server.clock.turn(10 * SECOND_MS - 1);
+  server.clock.advance(10 * SECOND_MS - 1);
   assert.equal((await peek())?.messageText, "short");
-  server.clock.turn(1);
+  server.clock.advance(1);
   assert.equal(await peek(), undefined);
   const { messageId, popReceipt } = put;
   await refused(queue.deleteMessage(messageId, popReceipt), 404, "MessageNotFound");
@@ -285,23 +285,23 @@ test("a message that expires while it is hidden does not come back", async () =>
   await queue.sendMessage("short", { messageTimeToLive: 10 });
   const got = await mustGet(60);
   assert.deepEqual(got.nextVisibleOn, nowOnWire(60));
-  server.clock.turn(10 * SECOND_MS);
+  server.clock.advance(10 * SECOND_MS);
   await refused(queue.deleteMessage(got.messageId, got.popReceipt), 404, "MessageNotFound");
-  server.clock.turn(50 * SECOND_MS);
+  server.clock.advance(50 * SECOND_MS);
   assert.equal(await get(), undefined);
 });
 
 test("a message that never expires says so, and stays", async () => {
   const put = await queue.sendMessage("for ever", { messageTimeToLive: -1 });
   assert.equal(put.expiresOn.toUTCString(), "Fri, 31 Dec 9999 23:59:59 GMT");
-  server.clock.turn(100 * 365 * 24 * 3_600 * SECOND_MS);
+  server.clock.advance(100 * 365 * 24 * 3_600 * SECOND_MS);
   assert.equal((await mustGet(WEEK_SECONDS)).messageText, "for ever");
 });
 
 test("expired messages, however many, do not hide the others", async () => {
   for (let at = 0; at < 600; at++) await queue.sendMessage("short", { messageTimeToLive: 1 });
   for (let at = 0; at < 40; at++) await queue.sendMessage(`long ${at}`);
-  server.clock.turn(SECOND_MS);
+  server.clock.advance(SECOND_MS);
   const peeked = await queue.peekMessages({ numberOfMessages: 32 });
   const got = await queue.receiveMessages({ numberOfMessages: 32 });
   assert.equal(peeked.peekedMessageItems.length, 32);
@@ -328,7 +328,7 @@ test("clear removes every message, hidden ones too, and their receipts", async (
   for (const { messageId, popReceipt } of [hidden, got]) {
     await refused(queue.deleteMessage(messageId, popReceipt), 404, "MessageNotFound");
   }
-  server.clock.turn(3_600 * SECOND_MS);
+  server.clock.advance(3_600 * SECOND_MS);
   assert.equal(await get(), undefined);
   await queue.sendMessage("new");
   assert.equal((await mustGet()).messageText, "new");
@@ -351,7 +351,7 @@ test("receipts are never given twice", async () => {
   for (let round = 0; round < 5; round++) {
     const { receivedMessageItems } = await queue.receiveMessages({ numberOfMessages: 32 });
     for (const { popReceipt } of receivedMessageItems) receipts.add(popReceipt);
-    server.clock.turn(30 * SECOND_MS);
+    server.clock.advance(30 * SECOND_MS);
   }
   assert.equal(receipts.size, 50 + 5 * 32);
 });

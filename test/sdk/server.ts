@@ -8,7 +8,7 @@ import {
   type ContainerClient,
   StorageSharedKeyCredential,
 } from "@azure/storage-blob";
-import { type Clock, HandClock, systemClock } from "../../src/base/clock.ts";
+import { type Clock, ManualClock, systemClock } from "../../src/base/clock.ts";
 import { MemoryStore } from "../../src/engine/memory/store.ts";
 import { type Accounts, accountsOf } from "../../src/front/rest/auth/account.ts";
 import type { AuthOptions } from "../../src/front/rest/auth/authenticate.ts";
@@ -39,7 +39,7 @@ export interface TestService {
   readonly account: string;
   readonly key: string;
   /** What leases, lists and queues go by. The dates of requests are judged by the system's clock. */
-  readonly clock: HandClock;
+  readonly clock: ManualClock;
   readonly context: TestContext;
   /** What went wrong inside; a test that causes failures empties it. */
   readonly failures: unknown[];
@@ -132,7 +132,7 @@ export async function startService(
   Service: ServiceClass,
   options: TestServerOptions = {},
 ): Promise<TestService> {
-  const clock = new HandClock(Date.now());
+  const clock = new ManualClock(Date.now());
   const failures: unknown[] = [];
   const engine = options.engine ?? process.env.LAZULI_TEST_ENGINE;
   const folder = engine === "embedded" ? await mkdtemp(join(tmpdir(), "lazuli-test-")) : null;

@@ -69,7 +69,7 @@ test("a deleted blob is gone, is listed if asked for, and can be had back", asyn
   await refused(blob.downloadToBuffer(), 404, "BlobNotFound");
   await refused(blob.delete(), 404, "BlobNotFound");
   assert.deepEqual(await list({}), []);
-  server.clock.turn(DAY_MS);
+  server.clock.advance(DAY_MS);
   const [listed] = await list({ includeDeleted: true, includeMetadata: true });
   assert.deepEqual([listed?.name, listed?.deleted, listed?.snapshot || ""], ["blob", true, ""]);
   assert.equal(listed?.properties.remainingRetentionDays, 6);
@@ -179,11 +179,11 @@ test("a deleted blob is kept for as long as was said when it was deleted, and no
   await client.setProperties({ deleteRetentionPolicy: { enabled: true, days: 1 } });
   const other = await newBlob("other", "text");
   await other.delete();
-  server.clock.turn(DAY_MS);
+  server.clock.advance(DAY_MS);
   assert.deepEqual((await list({ includeDeleted: true })).map(told), ["-blob"]);
   await refused(other.undelete(), 404, "BlobNotFound");
   await client.setProperties({ deleteRetentionPolicy: { enabled: false } });
-  server.clock.turn(6 * DAY_MS - 1);
+  server.clock.advance(6 * DAY_MS - 1);
   await sweep(server);
   await blob.undelete();
   await blob.delete();

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
 import { SignJWT } from "jose";
-import { HandClock } from "../../src/base/clock.ts";
+import { ManualClock } from "../../src/base/clock.ts";
 import { issuerOf, type OAuth } from "../../src/front/rest/auth/bearer.ts";
 import { askSecurely, bearer, TENANT, USER } from "./bearer.ts";
 import { CERTIFICATE, CERTIFICATE_KEY } from "./certificate.ts";
@@ -45,7 +45,7 @@ function publish(...kids: string[]): void {
   }
 }
 
-const clock = new HandClock(Date.now());
+const clock = new ManualClock(Date.now());
 
 async function tokenBy(kid: string, claims: object = {}): Promise<object> {
   const seconds = Math.floor(clock.now() / 1_000);
@@ -75,22 +75,22 @@ test("keys are fetched from the issuer, again when they change, and outlive its 
 
   publish("first", "second");
   const second = await tokenBy("second");
-  clock.turn(10_000);
+  clock.advance(10_000);
   assert.equal((await list(second)).status, 200);
   assert.equal(hits, 2);
 
   isDown = true;
-  clock.turn(3_600_000);
+  clock.advance(3_600_000);
   assert.equal((await list(first)).status, 200, "old keys go on working");
   publish("first", "second", "third");
-  clock.turn(10_000);
+  clock.advance(10_000);
   const third = await tokenBy("third");
   const unknown = await list(third);
   assert.deepEqual([unknown.status, unknown.code], [503, "ServerBusy"]);
   assert.match(unknown.text, /keys could not be loaded/);
 
   isDown = false;
-  clock.turn(10_000);
+  clock.advance(10_000);
   assert.equal((await list(third)).status, 200);
   const before = hits;
   pairs.set("invented", generateKeyPairSync("rsa", { modulusLength: 2048 }));

@@ -201,7 +201,7 @@ function create(
     (asked.operation === "commit" ? refuseByType(state, "block") : null) ??
     refuseWriteByEtag(state, asked) ??
     (state.blob !== null && asked.ifNoneMatch === "*" ? "409 BlobAlreadyExists" : null) ??
-    refuseWriteByLease(state, asked.leaseId);
+    judgeWriteByLease(state, asked.leaseId);
   if (refused !== null) return refuse(state, refused);
   const made = make(state, asked);
   if (made === null) return refuse(state, "400 InvalidBlockList");
@@ -251,7 +251,7 @@ function append(
   const refused =
     refuseByType(state, "append") ??
     refuseWriteByEtag(state, asked) ??
-    refuseWriteByLease(state, asked.leaseId) ??
+    judgeWriteByLease(state, asked.leaseId) ??
     ((asked.position ?? offset) === offset ? null : "412 AppendPositionConditionNotMet");
   if (refused !== null) return refuse(state, refused);
   const pieces = [...blob.pieces, asked.piece];
@@ -260,7 +260,7 @@ function append(
 }
 
 function stage(state: BlobState, asked: Extract<BlobAsked, { operation: "stage" }>): Step {
-  const refused = refuseByType(state, "block") ?? refuseWriteByLease(state, asked.leaseId);
+  const refused = refuseByType(state, "block") ?? judgeWriteByLease(state, asked.leaseId);
   if (refused !== null) return refuse(state, refused);
   const staged = { ...state.staged, [asked.block]: asked.piece };
   const { blob, nowMs } = state;
@@ -279,7 +279,7 @@ function update(
   chosen: Chosen,
 ): Step {
   if (state.blob === null) return refuse(state, "404 BlobNotFound");
-  const refused = refuseWriteByEtag(state, asked) ?? refuseWriteByLease(state, asked.leaseId);
+  const refused = refuseWriteByEtag(state, asked) ?? judgeWriteByLease(state, asked.leaseId);
   if (refused !== null) return refuse(state, refused);
   if (asked.operation === "set-metadata") return write(state, asked.write, chosen, state.blob);
   if (!asked.withSnapshots && Object.keys(state.snapshots).length > 0) {
@@ -374,7 +374,7 @@ function matches({ etag }: Blob, wanted: string): boolean {
   return wanted === "*" || wanted === etag;
 }
 
-export function refuseWriteByLease(state: BlobState, id: string | null): string | null {
+export function judgeWriteByLease(state: BlobState, id: string | null): string | null {
   if (id !== null) return refuseByLeaseId(state, id);
   return isLocked(state.blob?.lease ?? null, state.nowMs) ? "412 LeaseIdMissing" : null;
 }

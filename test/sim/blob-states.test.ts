@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { HandClock } from "../../src/base/clock.ts";
+import { ManualClock } from "../../src/base/clock.ts";
 import { Fault } from "../../src/base/fault.ts";
 import { key, keyAfter, SPACE } from "../../src/base/keys.ts";
 import { type Data, openData } from "../../src/main/open-data.ts";
@@ -317,7 +317,7 @@ async function deleteEverything(real: RealStates): Promise<void> {
   await real.sweep();
 }
 
-async function run(data: Data, clock: HandClock, seed: number): Promise<void> {
+async function run(data: Data, clock: ManualClock, seed: number): Promise<void> {
   const random = new Random(seed);
   const real = new RealStates(data, clock);
   const model = new Model();
@@ -340,7 +340,7 @@ for (const engine of ["memory", "embedded"] as const) {
     const first = Number(process.env.LAZULI_SEED ?? randomInt(2 ** 31));
     for (let seed = first; seed < first + RUNS[engine]; seed++) {
       const folder = engine === "memory" ? null : await mkdtemp(join(tmpdir(), "lazuli-states-"));
-      const clock = new HandClock(1_700_000_000_000);
+      const clock = new ManualClock(1_700_000_000_000);
       const data = await openData({ location: folder, memoryBytesMax: null }, clock, assert.fail);
       try {
         await run(data, clock, seed);

@@ -1,5 +1,5 @@
 import { wholeBody } from "../../src/base/bytes.ts";
-import type { HandClock } from "../../src/base/clock.ts";
+import type { ManualClock } from "../../src/base/clock.ts";
 import { key, keyAfter, SPACE } from "../../src/base/keys.ts";
 import { DAY_MS } from "../../src/base/limits.ts";
 import { readWhole } from "../../src/content/whole-reading.ts";
@@ -50,11 +50,11 @@ export interface Shown {
 /** The Blob service on one container, in the words of the model that it is compared with. */
 export class RealStates {
   versioning = false;
-  readonly clock: HandClock;
+  readonly clock: ManualClock;
   readonly #data: Data;
   readonly #context: BlobContext;
 
-  constructor(data: Data, clock: HandClock) {
+  constructor(data: Data, clock: ManualClock) {
     this.#data = data;
     this.clock = clock;
     const settingsOf = () => ({ versioning: this.versioning, containerRetentionDays: null });
@@ -145,7 +145,7 @@ export class RealStates {
   }
 
   turnDays(days: number): void {
-    this.clock.turn(days * DAY_MS);
+    this.clock.advance(days * DAY_MS);
   }
 
   async read(name: string, state: BlobState | null): Promise<Buffer> {

@@ -90,7 +90,7 @@ function spell(asked: BlobAsked, source: string): Spelled {
       return { method: "PUT", headers: { ...type, ...named(asked), ...guardHeaders(asked) } };
     }
     case "put-page":
-      return spellPage(asked);
+      return renderPage(asked);
     case "set-sequence": {
       const { action, number } = asked;
       const value = action === "increment" ? {} : { "x-ms-blob-sequence-number": String(number) };
@@ -150,7 +150,7 @@ function sourceOf(blob: URL, asked: BlobAsked): string {
   return `${blob.origin}${blob.pathname}?${snapshot}&${blob.search.slice(1)}`;
 }
 
-function spellPage(asked: PutPageAsked): Spelled {
+function renderPage(asked: PutPageAsked): Spelled {
   const from = asked.page * PAGE_BYTES;
   const clears = asked.piece === ZERO_PAGE;
   const { sequence } = asked;

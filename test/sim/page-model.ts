@@ -1,10 +1,10 @@
 import {
   type BlobState,
   type Chosen,
+  judgeWriteByLease,
   refuse,
   refuseByType,
   refuseWriteByEtag,
-  refuseWriteByLease,
   type Step,
   sequenceOf,
   write,
@@ -20,7 +20,7 @@ export function putPage(state: BlobState, asked: PutPageAsked, chosen: Chosen): 
   const refused =
     refuseByType(state, "page") ??
     refuseWriteByEtag(state, asked) ??
-    refuseWriteByLease(state, asked.leaseId) ??
+    judgeWriteByLease(state, asked.leaseId) ??
     refuseBySequence(blob.sequence, asked.sequence);
   if (refused !== null) return refuse(state, refused);
   const pieces = blob.pieces.with(asked.page, asked.piece);
@@ -43,7 +43,7 @@ export function setSequence(state: BlobState, asked: SetSequenceAsked, chosen: C
   const refused =
     refuseByType(state, "page") ??
     refuseWriteByEtag(state, asked) ??
-    refuseWriteByLease(state, asked.leaseId);
+    judgeWriteByLease(state, asked.leaseId);
   if (refused !== null) return refuse(state, refused);
   const next = {
     max: Math.max(blob.sequence, asked.number),

@@ -37,7 +37,7 @@ for (const engine of ["memory", "embedded"] as const) {
         ask: async ({ key, asked }, mayLeave) => {
           if (random.chance(SWEEPS)) sweeps.push(sweep.sweep());
           if (asked.operation === "turn") {
-            server.clock.turn(asked.byMs);
+            server.clock.advance(asked.byMs);
             return { refused: null, messages: [] };
           }
           const queue = client.getQueueClient(key as string);

@@ -110,7 +110,7 @@ class Run {
 
   async #ask({ key, asked }: Chosen<BlobAsked>): Promise<BlobAnswer | null> {
     if (asked.operation === "turn") {
-      this.#server.clock.turn(asked.byMs);
+      this.#server.clock.advance(asked.byMs);
       return NOTHING_TOLD;
     }
     const manner = this.#random.weighted(MANNERS);

@@ -3,11 +3,11 @@ import {
   type BlobState,
   type Chosen,
   describe,
+  judgeWriteByLease,
   refuse,
   refuseByLeaseId,
   refuseByType,
   refuseWriteByEtag,
-  refuseWriteByLease,
   type Step,
   sequenceOf,
   told,
@@ -60,7 +60,7 @@ export function copySnapshot(
 ): Step {
   const source = state.snapshots[asked.snapshot];
   const bySource = source === undefined ? "404 CannotVerifyCopySource" : null;
-  const byTarget = refuseWriteByLease(state, asked.leaseId);
+  const byTarget = judgeWriteByLease(state, asked.leaseId);
   const refused = asked.targetFirst ? (byTarget ?? bySource) : (bySource ?? byTarget);
   if (refused !== null || source === undefined) return refuse(state, refused ?? "");
   const type = refuseByType(state, source.type);

@@ -54,9 +54,9 @@ async function write(path: string, text: string): Promise<void> {
 
 /** Names of snapshots have seconds: these are a minute apart. */
 async function snapshot(): Promise<string> {
-  smb.rest.clock.turn(60_000);
+  smb.rest.clock.advance(60_000);
   const { snapshot: name = "" } = await share.createSnapshot();
-  smb.rest.clock.turn(60_000);
+  smb.rest.clock.advance(60_000);
   return gmtOfStamp(stampOfIso(name) as bigint);
 }
 
@@ -104,7 +104,7 @@ test("what a snapshot shows is in nobody's way", async () => {
 });
 
 test("a handle into a snapshot ends with the snapshot", async () => {
-  smb.rest.clock.turn(60_000);
+  smb.rest.clock.advance(60_000);
   const { snapshot: name = "" } = await share.createSnapshot();
   const handle = await files.open(`${gmtOfStamp(stampOfIso(name) as bigint)}/dir/file`);
   await share.withSnapshot(name).delete();

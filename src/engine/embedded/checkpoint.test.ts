@@ -13,7 +13,7 @@ import { type StoreParts, storeWith } from "./store-parts.fixture.ts";
 const LOG_BYTES = 256 * KIB;
 const VALUE_BYTES = 16 * KIB;
 
-/** A store whose records soon leave the log. */
+/** A store whose records soon leave the WAL. */
 const opened = (t: TestContext, parts: StoreParts = {}) => storeWith(t, parts, LOG_BYTES);
 
 const at = (id: number) => key(SPACE.blob, id);
@@ -22,7 +22,7 @@ function write(store: Store, id: number, bytes = VALUE_BYTES): Promise<void> {
   return store.transact((tx) => tx.set(at(id), Buffer.alloc(bytes, id)));
 }
 
-/** More than the log takes before its records go to lmdb. */
+/** More than the WAL takes before its records go to LMDB. */
 async function fillLog(store: Store, first = 1): Promise<void> {
   for (let id = first; id < first + LOG_BYTES / VALUE_BYTES; id++) await write(store, id);
 }
@@ -30,14 +30,14 @@ async function fillLog(store: Store, first = 1): Promise<void> {
 test("what was written a short while ago can be extended, until it has settled", async (t) => {
   const { store } = await opened(t);
   await write(store, 1, 3);
-  const extend = (size: number) =>
-    store.transact((tx) => tx.extend(at(1), size, Buffer.from("more")));
-  assert.equal(await extend(3), true);
-  assert.equal(await extend(7), true);
+  const append = (size: number) =>
+    store.transact((tx) => tx.append(at(1), size, Buffer.from("more")));
+  assert.equal(await append(3), true);
+  assert.equal(await append(7), true);
   await fillLog(store, 100);
-  assert.equal(await extend(11), false);
+  assert.equal(await append(11), false);
   await write(store, 1, 11);
-  assert.equal(await extend(11), true);
+  assert.equal(await append(11), true);
 });
 
 test("what is replaced by less before it settles is spared lmdb", async (t) => {
@@ -51,7 +51,7 @@ test("what is replaced by less before it settles is spared lmdb", async (t) => {
     }),
   });
   let calls = 0;
-  store.beforeSettling(async () => {
+  store.beforeCheckpoint(async () => {
     if (calls++ > 0) return;
     await store.transact((tx) => {
       for (let id = 1; id <= 10; id++) tx.set(at(id), Buffer.from("short"));
@@ -73,7 +73,7 @@ test("who prepares may write more than the log has room for", async (t) => {
   const { store } = await opened(t);
   let isDone = false;
   let isFirst = true;
-  store.beforeSettling(async () => {
+  store.beforeCheckpoint(async () => {
     if (!isFirst) return;
     isFirst = false;
     for (let round = 1; round <= 4; round++) await fillLog(store, round * 1_000);
@@ -88,11 +88,11 @@ test("who prepares may write more than the log has room for", async (t) => {
 test("whoever fails to prepare, or never ends, holds nobody up, not even who closes", async (t) => {
   const { store } = await opened(t);
   let calls = 0;
-  store.beforeSettling(async () => {
+  store.beforeCheckpoint(async () => {
     calls++;
     throw new Error("no time");
   });
-  store.beforeSettling(() => new Promise(() => {}));
+  store.beforeCheckpoint(() => new Promise(() => {}));
   for (let round = 1; round <= 6; round++) await fillLog(store, round * 1_000);
   assert.ok(calls > 1);
   await store.close();
@@ -100,7 +100,7 @@ test("whoever fails to prepare, or never ends, holds nobody up, not even who clo
 
 test("a later value spares lmdb an earlier one only if it is in the log by then", async (t) => {
   const gate = new Gate();
-  const held = new Gate();
+  const pinned = new Gate();
   let isHolding = false;
   let commits = 0;
   const { store, folder } = await opened(t, {
@@ -112,16 +112,16 @@ test("a later value spares lmdb an earlier one only if it is in the log by then"
         return result;
       },
     }),
-    log: (file) => ({
+    wal: (file) => ({
       write: async (bytes, position) => {
-        if (isHolding) await held.opened;
+        if (isHolding) await pinned.opened;
         return file.write(bytes, position);
       },
     }),
   });
   await write(store, 1, 100);
   gate.close();
-  held.close();
+  pinned.close();
   await fillLog(store, 100);
   isHolding = true;
   const later = write(store, 1, 200);
@@ -131,7 +131,7 @@ test("a later value spares lmdb an earlier one only if it is in the log by then"
   const copy = await mkdtemp(join(tmpdir(), "lazuli-settled-"));
   t.after(() => rm(copy, { recursive: true }));
   await cp(folder, copy, { recursive: true });
-  held.open();
+  pinned.open();
   await later;
 
   const again = await openEmbeddedStore(copy, systemClock, assert.fail);

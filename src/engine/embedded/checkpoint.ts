@@ -7,11 +7,11 @@ import { isDiskFull } from "./disk-full.ts";
 import type { DiskSpace } from "./disk-space.ts";
 import { InTime } from "./in-time.ts";
 import { type Lmdb, throwReason } from "./lmdb.ts";
-import type { LogSecret } from "./wal-groups.ts";
-import { type Cell, type Overlay, valueIn } from "./memtable.ts";
+import { type Cell, type Memtable, valueIn } from "./memtable.ts";
 import type { SealedRecords } from "./sealed-records.ts";
+import type { WalSecret } from "./wal-groups.ts";
 
-/** What is put into lmdb at one go, at most. */
+/** What is put into LMDB at one go, at most. */
 export interface Steps {
   readonly recordsMax: number;
   readonly bytesMax: number;
@@ -23,25 +23,25 @@ export const LONG_STEPS: Steps = { recordsMax: 50_000, bytesMax: 32 * MIB };
 /** On a full disk: a step copies a page for each record at worst, and frees the old ones afterwards. */
 const TIGHT_STEPS: Steps = { recordsMax: 64, bytesMax: 128 * KIB };
 const MILESTONE = key(SPACE.engine, "milestone");
-const LOG_SECRET = key(SPACE.engine, "log-secret");
+const WAL_SECRET = key(SPACE.engine, "log-secret");
 
 /** The same as long as the store lives. */
-export async function logSecretOf(lmdb: Lmdb, records: SealedRecords): Promise<LogSecret> {
-  let found = records.get(LOG_SECRET);
+export async function walSecretOf(lmdb: Lmdb, records: SealedRecords): Promise<WalSecret> {
+  let found = records.get(WAL_SECRET);
   if (found === undefined) {
-    // With another one, what is in the log would not be understood.
+    // With another one, what is in the WAL would not be understood.
     records.proveMisses();
     const made = randomBytes(8);
-    await commit(lmdb, () => records.put(LOG_SECRET, made));
+    await commit(lmdb, () => records.put(WAL_SECRET, made));
     lmdb.resetReadTxn();
     found = made;
   }
   return { mark: found.readUInt32LE(0), seed: found.readUInt32LE(4) };
 }
 
-/** How far lmdb has got. */
+/** How far LMDB has got. */
 export interface Milestone {
-  /** The last group of which lmdb has everything. */
+  /** The last group of which LMDB has everything. */
   readonly group: number;
   readonly lastStamp: bigint;
 }
@@ -56,22 +56,22 @@ export function readMilestone(records: SealedRecords): Milestone {
 }
 
 /**
- * Puts records into lmdb, and last of all how far it has got: whoever does not come to the end of it
- * begins again from the log. A record is left out if the log has a later one that takes its place.
+ * Puts records into LMDB, and last of all how far it has got: whoever does not come to the end of it
+ * begins again from the WAL. A record is left out if the WAL has a later one that takes its place.
  */
-async function settle(
+async function checkpoint(
   lmdb: Lmdb,
   records: SealedRecords,
-  overlay: Overlay,
+  memtable: Memtable,
   milestone: Milestone,
   steps: Steps,
   isReplaced: (name: string) => boolean = () => false,
 ): Promise<void> {
-  const cells = overlay.cells()[Symbol.iterator]();
+  const cells = memtable.cells()[Symbol.iterator]();
   const inTime = new InTime();
   let done = false;
   // Most records that are made and deleted again soon have keys behind all others of their kind.
-  for (const space of overlay.spaces()) records.findEnd(space);
+  for (const space of memtable.spaces()) records.findEnd(space);
   const step = () => {
     done = putSome(records, cells, steps, isReplaced);
     if (done) records.put(MILESTONE, encodeMilestone(milestone));
@@ -84,10 +84,10 @@ async function settle(
 }
 
 /** The same, on a full disk with the help of the reserve. False if even so there is no room for it. */
-export async function settleIfRoom(
+export async function checkpointIfRoom(
   { lmdb, folder, space }: { lmdb: Lmdb; folder: string; space?: DiskSpace | null },
   records: SealedRecords,
-  overlay: Overlay,
+  memtable: Memtable,
   milestone: Milestone,
   steps: Steps,
   isReplaced?: (name: string) => boolean,
@@ -95,7 +95,7 @@ export async function settleIfRoom(
   let next = space?.mayGrow === false ? TIGHT_STEPS : steps;
   for (;;) {
     try {
-      await settle(lmdb, records, overlay, milestone, next, isReplaced);
+      await checkpoint(lmdb, records, memtable, milestone, next, isReplaced);
       return true;
     } catch (error) {
       if (!(await isMerelyFull(lmdb, folder, error))) throw error;
@@ -106,11 +106,11 @@ export async function settleIfRoom(
   }
 }
 
-/** Whether lmdb could not write for want of space, and provably wrote nothing: then life goes on. */
+/** Whether LMDB could not write for want of space, and provably wrote nothing: then life goes on. */
 export async function isMerelyFull(lmdb: Lmdb, folder: string, error: unknown): Promise<boolean> {
   try {
     if (!(await isDiskFull(error, folder))) return false;
-    // lmdb writes the new root last. If just that had failed, it would begin no other transaction.
+    // LMDB writes the new root last. If just that had failed, it would begin no other transaction.
     await commit(lmdb, () => {});
     return true;
   } catch {
@@ -146,11 +146,11 @@ function encodeMilestone({ group, lastStamp }: Milestone): Bytes {
   return bytes;
 }
 
-/** Runs in lmdb's write transaction, which is committed when `run` returns. */
+/** Runs in LMDB's write transaction, which is committed when `run` returns. */
 export async function commit(lmdb: Lmdb, run: () => void, inTime = new InTime()): Promise<void> {
   let failure: unknown = null;
   const committed = lmdb.transaction(() => {
-    // lmdb makes two promises of one commit. A failure of this one would go unhandled.
+    // LMDB makes two promises of one commit. A failure of this one would go unhandled.
     lmdb.committed.then(ignore, ignore);
     try {
       run();

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, open as openFile, readdir, rm, stat } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { HandClock } from "../../base/clock.ts";
+import { ManualClock } from "../../base/clock.ts";
 import { contentUsesContract } from "../../content/content-uses.contract.ts";
 import { findEndOfUse } from "../../content/content-uses.ts";
 import { ContentsBench, NO_DIGESTS } from "../../content/contents.fixture.ts";
@@ -173,7 +173,7 @@ async function openIn(
   wrap: (extents: Extents) => Extents = (extents) => extents,
 ): Promise<ContentsBench> {
   const failStop = (error: StoreError) => assert.fail(error);
-  const store = await openEmbeddedStore(join(folder, "store"), new HandClock(START_MS), failStop);
+  const store = await openEmbeddedStore(join(folder, "store"), new ManualClock(START_MS), failStop);
   const extents = await EmbeddedExtents.open({
     folder: join(folder, "extents"),
     endOfUse: await findEndOfUse(store),

@@ -39,7 +39,7 @@ function placesOf(path: string, bytes: Bytes): number[] {
   return places;
 }
 
-/** What lmdb reads is what is written here, at once: it maps the file. */
+/** What LMDB reads is what is written here, at once: it maps the file. */
 function writeAt(path: string, bytes: Bytes, place: number): void {
   const file = openSync(path, "r+");
   writeSync(file, bytes, 0, bytes.length, place);

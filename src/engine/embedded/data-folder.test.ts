@@ -10,10 +10,10 @@ import { openDataFolder } from "./data-folder.ts";
 
 // This file is also a program that holds a data folder until it is killed.
 const [, , command, folderOfProgram = ""] = process.argv;
-if (command === "hold") await hold(folderOfProgram);
+if (command === "hold") await pin(folderOfProgram);
 else registerTests();
 
-async function hold(folder: string): Promise<void> {
+async function pin(folder: string): Promise<void> {
   const answer = await openDataFolder(folder).then(
     () => "mine",
     (error) => String(error.message),

@@ -1,9 +1,9 @@
 import { type FileHandle, open, readdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { LOG_FILE_NAMES } from "./wal-file.ts";
 import { readMeta } from "./meta-pages.ts";
+import { LOG_FILE_NAMES } from "./wal-file.ts";
 
-/** Where lmdb keeps its records. */
+/** Where LMDB keeps its records. */
 export const DATABASE_FILE = "data.mdb";
 /** Keys of `KEY_BYTES_MAX` need pages of at least this size. It cannot be changed later. */
 export const DATABASE_PAGE_BYTES = 8_192;
@@ -11,7 +11,7 @@ export const DATABASE_PAGE_BYTES = 8_192;
 const FIRST_BYTES = 2 * DATABASE_PAGE_BYTES;
 
 /**
- * lmdb takes a file that is missing or empty for a new database, and what is wrong in one brings the
+ * LMDB takes a file that is missing or empty for a new database, and what is wrong in one brings the
  * process down without a word: hence this look before it. Throws if records are lost, with what to do.
  */
 export async function checkDatabase(storeFolder: string, extentsFolder: string): Promise<void> {
@@ -46,7 +46,7 @@ async function problemIn(file: FileHandle, size: number): Promise<string | null>
   const wholeBytes = (meta.lastPage + 1) * meta.pageBytes;
   if (size >= wholeBytes) return null;
   if (size < meta.usedPages * meta.pageBytes) return "is cut short";
-  // The last pages may be free, and were never written then. If they are not, lmdb comes upon zeros,
+  // The last pages may be free, and were never written then. If they are not, LMDB comes upon zeros,
   // which it refuses, and not upon the end of the file, where the system would end the process.
   await file.truncate(wholeBytes);
   return null;

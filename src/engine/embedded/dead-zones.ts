@@ -9,7 +9,7 @@ interface Zone {
 }
 
 /**
- * Where nothing is left of what lmdb still has: who takes from the front of a row of keys again and again
+ * Where nothing is left of what LMDB still has: who takes from the front of a row of keys again and again
  * would otherwise pass everything that was taken before, each time.
  */
 export class DeadZones {

@@ -12,7 +12,7 @@ const SPARE_BYTES_MIN = 16 * MIB;
 export async function isDiskFull(error: unknown, folder: string): Promise<boolean> {
   const code = codeOf(error);
   if (FULL_CODES.includes(code)) return true;
-  // lmdb reports a short write, the usual sign of a full disk, as an input/output error.
+  // LMDB reports a short write, the usual sign of a full disk, as an input/output error.
   return code === EIO && (await freeBytes(folder)) < SPARE_BYTES_MIN;
 }
 
@@ -26,7 +26,7 @@ export function fullError(): StoreError {
   return new StoreError("full", "no space is left where the data folder is");
 }
 
-/** lmdb tells the number as the code, Node as its negative beside a name. */
+/** LMDB tells the number as the code, Node as its negative beside a name. */
 function codeOf(error: unknown): number {
   if (!(error instanceof Error)) return Number.NaN;
   const { code, errno } = error as NodeJS.ErrnoException & { code?: unknown };

@@ -9,7 +9,7 @@ import { ReserveFile } from "./reserve-file.ts";
 
 const RESERVE_FILE = "reserve";
 /**
- * LMDB needs at most this much for each byte of the log: a value just longer than half a page takes
+ * LMDB needs at most this much for each byte of the WAL: a value just longer than half a page takes
  * a whole one, and a leaf that is split is half full.
  */
 const DATABASE_BYTES_PER_LOG_BYTE = 2;
@@ -37,7 +37,7 @@ export type OnSpace = (isShort: boolean) => void;
 
 /**
  * The space on the disk of a data folder, of which a reserve is kept. While the reserve is whole,
- * LMDB has room for everything that the log may hold. When LMDB or the sweeper meets a full disk,
+ * LMDB has room for everything that the WAL may hold. When LMDB or the sweeper meets a full disk,
  * the reserve is given up to them bit by bit, and until it is whole again nothing is taken that
  * needs more space than it frees.
  */
@@ -104,15 +104,15 @@ export class DiskSpace implements ScarceSpace {
     this.#onSpace(true);
   }
 
-  /** Keeps enough for a log of this size, from now on or as soon as there is space. */
-  keepForLog(logBytes: number): Promise<void> {
-    this.#wantedBytes = Math.max(this.#wantedBytes, bytesForLog(logBytes));
+  /** Keeps enough for a WAL of this size, from now on or as soon as there is space. */
+  keepForLog(walBytes: number): Promise<void> {
+    this.#wantedBytes = Math.max(this.#wantedBytes, bytesForLog(walBytes));
     return this.look();
   }
 
-  /** Keeps enough for a log of this size. False, and it must not grow, if there is no space. */
-  mayGrowLog(logBytes: number): Promise<boolean> {
-    return this.#want(bytesForLog(logBytes));
+  /** Keeps enough for a WAL of this size. False, and it must not grow, if there is no space. */
+  mayGrowWal(walBytes: number): Promise<boolean> {
+    return this.#want(bytesForLog(walBytes));
   }
 
   /** Keeps enough to move so many bytes of extents, if there is space. */
@@ -215,8 +215,8 @@ export class DiskSpace implements ScarceSpace {
   }
 }
 
-function bytesForLog(logBytes: number): number {
-  return DATABASE_BYTES_PER_LOG_BYTE * logBytes + COPIES_BYTES;
+function bytesForLog(walBytes: number): number {
+  return DATABASE_BYTES_PER_LOG_BYTE * walBytes + COPIES_BYTES;
 }
 
 /** `most` on large volumes, and on small ones a part of the volume, in whole MiB. */

@@ -3,7 +3,7 @@ import type { Bytes } from "../../base/bytes.ts";
 import { StoreError } from "../../store/store.ts";
 
 /**
- * A stored value ends with a checksum of its key and itself, for lmdb checks nothing. It stands at
+ * A stored value ends with a checksum of its key and itself, for LMDB checks nothing. It stands at
  * the end so that an opened value is a view of the sealed one.
  */
 export const SEAL_BYTES = 4;

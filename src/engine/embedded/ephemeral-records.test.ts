@@ -5,55 +5,55 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { Bytes } from "../../base/bytes.ts";
 import { systemClock } from "../../base/clock.ts";
-import { key, PASSING_SPACES, SPACE } from "../../base/keys.ts";
+import { EPHEMERAL_SPACES, key, SPACE } from "../../base/keys.ts";
 import type { Store } from "../../store/store.ts";
-import { logSecretOf } from "./checkpoint.ts";
+import { walSecretOf } from "./checkpoint.ts";
 import { openLmdb } from "./lmdb.ts";
-import { LOG_BYTES_ENOUGH } from "./wal.ts";
-import { findWalFiles, type LogFile } from "./wal-file.ts";
 import { SealedRecords } from "./sealed-records.ts";
 import { EmbeddedStore, openEmbeddedStore } from "./store.ts";
 import { walWith } from "./store-parts.fixture.ts";
+import { WAL_BYTES_ENOUGH } from "./wal.ts";
 import { checkWal } from "./wal-check.ts";
+import { findWalFiles, type WalFile } from "./wal-file.ts";
 import { readWalNote } from "./wal-notes.ts";
 
-const PASSING = key(SPACE.opens, 1);
+const EPHEMERAL = key(SPACE.opens, 1);
 const LASTING = key(SPACE.file, 1);
 
 /** A store whose disk answers when it is told to. */
 async function slow(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-passing-"));
-  const held: (() => void)[] = [];
+  const pinned: (() => void)[] = [];
   let isSlow = false;
-  const slowed = (file: LogFile): LogFile => ({
+  const slowed = (file: WalFile): WalFile => ({
     capacity: file.capacity,
     write: async (bytes: Bytes, position: number) => {
-      if (isSlow) await new Promise<void>((resolve) => held.push(resolve));
+      if (isSlow) await new Promise<void>((resolve) => pinned.push(resolve));
       await file.write(bytes, position);
     },
-    extend: (bytes) => file.extend(bytes),
+    append: (bytes) => file.append(bytes),
     close: () => file.close(),
   });
   const store = await EmbeddedStore.open({
     lmdb: await openLmdb(folder),
-    log: await walWith(folder, slowed),
+    wal: await walWith(folder, slowed),
     folder,
     clock: systemClock,
     failStop: assert.fail,
-    logBytesEnough: LOG_BYTES_ENOUGH,
+    walBytesEnough: WAL_BYTES_ENOUGH,
   });
   isSlow = true;
   t.after(async () => {
     isSlow = false;
-    answerAll(held);
+    answerAll(pinned);
     await store.close();
     await rm(folder, { recursive: true });
   });
-  return { store, held, folder };
+  return { store, pinned, folder };
 }
 
-function answerAll(held: (() => void)[]): void {
-  for (const answer of held.splice(0)) answer();
+function answerAll(pinned: (() => void)[]): void {
+  for (const answer of pinned.splice(0)) answer();
 }
 
 function set(store: Store, at: Bytes, text: string): Promise<void> {
@@ -75,38 +75,38 @@ async function isSettled(call: Promise<unknown>): Promise<boolean> {
 }
 
 test("nobody waits for the disk for what ends with the process, neither who writes nor who reads", async (t) => {
-  const { store, held } = await slow(t);
-  await set(store, PASSING, "open");
-  assert.equal(await get(store, PASSING), "open");
+  const { store, pinned } = await slow(t);
+  await set(store, EPHEMERAL, "open");
+  assert.equal(await get(store, EPHEMERAL), "open");
   await store.transact((tx) => {
     tx.stamp();
-    tx.delete(PASSING);
+    tx.delete(EPHEMERAL);
   });
-  assert.equal(await get(store, PASSING), "undefined");
-  assert.equal(held.length, 0);
+  assert.equal(await get(store, EPHEMERAL), "undefined");
+  assert.equal(pinned.length, 0);
 });
 
 test("who writes or has seen what lasts waits until it is durable", async (t) => {
-  const { store, held } = await slow(t);
+  const { store, pinned } = await slow(t);
   const calls = [
     set(store, LASTING, "file"),
     get(store, LASTING),
     store.read((view) => view.range(LASTING, key(SPACE.file, 2), { limit: 9 }).length),
     store.transact((tx) => {
-      if (tx.get(LASTING) !== undefined) tx.set(PASSING, Buffer.from("open"));
+      if (tx.get(LASTING) !== undefined) tx.set(EPHEMERAL, Buffer.from("open"));
     }),
   ];
   assert.equal(await isSettled(get(store, key(SPACE.file, 5))), true, "others do not wait");
   for (const call of calls) assert.equal(await isSettled(call), false);
-  answerAll(held);
+  answerAll(pinned);
   await Promise.all(calls);
 });
 
 test("a stamp that is given away waits until it cannot be given again", async (t) => {
-  const { store, held } = await slow(t);
+  const { store, pinned } = await slow(t);
   const stamp = store.transact((tx) => tx.stamp());
   assert.equal(await isSettled(stamp), false);
-  answerAll(held);
+  answerAll(pinned);
   await stamp;
 });
 
@@ -114,16 +114,16 @@ test("what lasts takes along what was written before it, and what is written wit
   const folder = await mkdtemp(join(tmpdir(), "lazuli-passing-"));
   t.after(() => rm(folder, { recursive: true }));
   const store = await openEmbeddedStore(folder, systemClock, assert.fail);
-  const passing = [...PASSING_SPACES].map((space) => key(space, 7));
-  for (const at of passing) await set(store, at, "before");
+  const ephemeral = [...EPHEMERAL_SPACES].map((space) => key(space, 7));
+  for (const at of ephemeral) await set(store, at, "before");
   await set(store, LASTING, "file");
   const { found } = await findWalFiles(folder);
   const lmdb = await openLmdb(folder);
   const records = new SealedRecords(lmdb);
-  const secret = await logSecretOf(lmdb, records);
+  const secret = await walSecretOf(lmdb, records);
   const { groups } = checkWal(secret, 0, readWalNote(records), found);
   await lmdb.close();
   const keys = groups.flatMap((group) => group.records.map(({ key }) => key));
-  assert.deepEqual(keys.map(String), [...passing, LASTING].map(String));
+  assert.deepEqual(keys.map(String), [...ephemeral, LASTING].map(String));
   await store.close();
 });

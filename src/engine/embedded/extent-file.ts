@@ -10,7 +10,7 @@ import { writeParts } from "./write-parts.ts";
 import { type Settle, WriteQueue } from "./write-queue.ts";
 
 /** From here on the next part is under way while one is sent, and the disk's pace is all that counts. */
-const LONG_STRETCH_BYTES = 2 * MIB;
+const LONG_RUN_BYTES = 2 * MIB;
 
 export interface ExtentFileSetup {
   readonly extent: number;
@@ -83,7 +83,7 @@ export class ExtentFile {
     return this.#sealed;
   }
 
-  get held(): boolean {
+  get pinned(): boolean {
     return this.#pins > 0;
   }
 
@@ -99,7 +99,7 @@ export class ExtentFile {
     return offset;
   }
 
-  hold(): void {
+  pin(): void {
     this.#pins++;
   }
 
@@ -109,16 +109,16 @@ export class ExtentFile {
   }
 
   /** The pages must not change until it settles. What is not written durably is so with the next `sync`. */
-  write(pages: Bytes, position: number, durably: boolean, settle: Settle): void {
+  write(pages: Bytes, position: number, durably: boolean, checkpoint: Settle): void {
     this.#beginIo();
     this.#writes.write(pages, position, durably, {
       written: () => {
         this.#endIo();
-        settle.written();
+        checkpoint.written();
       },
       failed: (error) => {
         this.#endIo();
-        settle.failed(error);
+        checkpoint.failed(error);
       },
     });
   }
@@ -130,7 +130,7 @@ export class ExtentFile {
   isBestDirect(position: number, bytes: number): boolean {
     if (this.#directFlag === 0) return false;
     const isNew = this.#marks.mark(position, bytes);
-    return isNew || (bytes >= LONG_STRETCH_BYTES && this.#pace.isFast);
+    return isNew || (bytes >= LONG_RUN_BYTES && this.#pace.isFast);
   }
 
   /** Fills whole pages, past the cache or through it; false if the file ends before. */
@@ -189,7 +189,7 @@ export class ExtentFile {
 
   /** Some I/O is asked for. */
   #beginIo(): void {
-    this.hold();
+    this.pin();
     this.#underWay++;
   }
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, stat, writeFile } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { keepLoan, type Loan } from "../../base/borrowed-buffer.ts";
+import { type BorrowedBuffer, copyAndRelease } from "../../base/borrowed-buffer.ts";
 import { type Bytes, wholeBody } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
 import { alignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
@@ -33,7 +33,7 @@ for (const [what, sentBytes] of [
     await idle(extents, 1);
     assert.deepEqual(failures, []);
     const [at] = next.addresses as [Address];
-    assert.deepEqual(await gather(extents.lender(at, 0, at.length)), someBytes(50_000, 2));
+    assert.deepEqual(await gather(extents.owner(at, 0, at.length)), someBytes(50_000, 2));
     next.release();
     await extents.close();
     assert.deepEqual(await readdir(folder), ["0000000000000002.extent"]);
@@ -46,13 +46,13 @@ test("a read that outlasts its hold gets the bytes that it asked for", async (t)
   const written = await extents.write(wholeBody(bytes));
   const [at] = written.addresses as [Address];
   const reads = await hang(t, "read");
-  const loan = extents.lender(at, 0, at.length).lend(Number.POSITIVE_INFINITY);
+  const borrowed = extents.owner(at, 0, at.length).borrow(Number.POSITIVE_INFINITY);
   await reads.made(1);
   written.release();
   await extents.remove(at.extent);
   assert.equal((await readdir(folder)).length, 1, "the file is still read");
   await reads.letGo();
-  assert.ok(keepLoan((await loan) as Loan).equals(bytes));
+  assert.ok(copyAndRelease((await borrowed) as BorrowedBuffer).equals(bytes));
   await extents.close();
   assert.deepEqual(await readdir(folder), []);
 });
@@ -79,7 +79,7 @@ test("a file that was let go of never opens its path again", async (t) => {
   await writeFile(path, "before");
   const failures: StoreError[] = [];
   const file = newFile(path, failures);
-  file.hold();
+  file.pin();
   const letGo = file.letGo();
   await letGo;
   await writeFile(path, "of another extent");
@@ -95,7 +95,7 @@ test("a file that was let go of never opens its path again", async (t) => {
 
 test("a file that could not be opened can be closed", async (t) => {
   const file = newFile(join(await newFolder(t), "missing"), []);
-  file.hold();
+  file.pin();
   const read = file.read(alignedBytes(PAGE_BYTES), 0, false);
   await Promise.all([assert.rejects(read, { kind: "damaged" }), file.close()]);
 });
@@ -141,12 +141,12 @@ function brokenOff(length: number, sentBytes: number) {
 }
 
 function heldIn(extents: EmbeddedExtents): number {
-  return extents.list().filter(({ held }) => held).length;
+  return extents.list().filter(({ pinned }) => pinned).length;
 }
 
 /** Waits until an extent is gone, or nothing pins it. */
 async function idle(extents: EmbeddedExtents, extent: number): Promise<void> {
-  const isPinned = () => extents.list().some((info) => info.extent === extent && info.held);
+  const isPinned = () => extents.list().some((info) => info.extent === extent && info.pinned);
   while (isPinned()) await new Promise(setImmediate);
 }
 

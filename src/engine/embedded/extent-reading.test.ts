@@ -3,7 +3,7 @@ import { type FileHandle, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { type Loan, lendWhole, lengthOf } from "../../base/borrowed-buffer.ts";
+import { type BorrowedBuffer, borrowWhole, lengthOf } from "../../base/borrowed-buffer.ts";
 import { wholeBody } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
 import { gather, someBytes } from "../../store/bodies.fixture.ts";
@@ -28,7 +28,7 @@ for (const { pace, length, later } of WAYS) {
     const handles = await watchReads(t);
     const ways: Set<FileHandle>[] = [];
     for (let reading = 0; reading < 3; reading++) {
-      await gather(extents.lender(at, 100_000, length));
+      await gather(extents.owner(at, 100_000, length));
       ways.push(new Set(handles.splice(0)));
     }
     const [first, ...others] = ways;
@@ -44,18 +44,18 @@ for (const { pace, length, later } of WAYS) {
 
 test("the more is lent, the less is lent at once", async (t) => {
   const { extents, at } = await openWithPiece(t, "fast");
-  const loans: Loan[] = [];
+  const buffers: BorrowedBuffer[] = [];
   const sizes = new Set<number>();
-  while (loans.length < 300) {
-    const loan = (await extents.lender(at, 0, at.length).lend(2 * MIB)) as Loan;
-    loans.push(loan);
-    sizes.add(lengthOf(loan.parts) / CHUNK_BYTES);
+  while (buffers.length < 300) {
+    const borrowed = (await extents.owner(at, 0, at.length).borrow(2 * MIB)) as BorrowedBuffer;
+    buffers.push(borrowed);
+    sizes.add(lengthOf(borrowed.parts) / CHUNK_BYTES);
   }
   assert.deepEqual([...sizes], [32, 17, 8]);
-  for (const loan of loans) loan.giveBack();
-  const loan = await lendWhole(extents.lender(at, 0, at.length));
-  assert.equal(lengthOf(loan.parts), at.length);
-  loan.giveBack();
+  for (const borrowed of buffers) borrowed.release();
+  const borrowed = await borrowWhole(extents.owner(at, 0, at.length));
+  assert.equal(lengthOf(borrowed.parts), at.length);
+  borrowed.release();
 });
 
 async function openWithPiece(

@@ -1,4 +1,9 @@
-import { copyLent, type Lender, type Loan, lendTogether } from "../../base/borrowed-buffer.ts";
+import {
+  type BorrowedBuffer,
+  type BufferOwner,
+  borrowTogether,
+  copyParts,
+} from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { fairQueue } from "../../base/fair-queue.ts";
 import { MemoryBudget } from "../../base/memory-budget.ts";
@@ -40,7 +45,7 @@ const copySlabs = new ShrinkingSlabs(STRIDE_BYTES, COPIES_KEPT, COPIES_MAX);
 const reads = new MemoryBudget((LENT_SLABS_MAX + READING_SLABS_MAX) * slabs.bytes);
 
 /** Lends the bytes of a piece from `from` on. */
-export class PieceLender implements Lender {
+export class PieceOwner implements BufferOwner {
   readonly #file: ExtentFile;
   readonly #at: Address;
   readonly #until: number;
@@ -55,21 +60,21 @@ export class PieceLender implements Lender {
     this.#isDirect = length > 0 && isBestDirect(file, at, from, length);
   }
 
-  async lend(bytes: number): Promise<Loan | null> {
+  async borrow(bytes: number): Promise<BorrowedBuffer | null> {
     if (this.#from === this.#until) return null;
-    const asked: Promise<Loan>[] = [];
+    const asked: Promise<BorrowedBuffer>[] = [];
     let chunks = Math.min(Math.max(Math.floor(bytes / CHUNK_BYTES), 1), chunksAtOnce());
     for (; chunks > 0 && this.#from < this.#until; chunks -= READ_CHUNKS_MAX) {
       asked.push(this.#read(Math.min(chunks, READ_CHUNKS_MAX)));
     }
-    return lendTogether(asked);
+    return borrowTogether(asked);
   }
 
-  #read(chunks: number): Promise<Loan> {
+  #read(chunks: number): Promise<BorrowedBuffer> {
     const [file, at, from, isDirect] = [this.#file, this.#at, this.#from, this.#isDirect];
     const end = startOfChunk(at, from) + chunks * chunkBytesOf(at.length);
     this.#from = Math.min(end, this.#until);
-    return lendChunks({ file, at, from, until: this.#from, isDirect });
+    return borrowChunks({ file, at, from, until: this.#from, isDirect });
   }
 }
 
@@ -88,7 +93,7 @@ function startOfChunk({ length }: Address, byte: number): number {
   return byte - (byte % chunkBytesOf(length));
 }
 
-interface LendChunks {
+interface BorrowChunks {
   readonly file: ExtentFile;
   readonly at: Address;
   readonly from: number;
@@ -100,7 +105,7 @@ interface LendChunks {
  * Reads all of the chunks that the wanted bytes lie in, in whole pages, checks each of them, and
  * lends what is wanted from between the checksums.
  */
-async function lendChunks(asked: LendChunks): Promise<Loan> {
+async function borrowChunks(asked: BorrowChunks): Promise<BorrowedBuffer> {
   const { file, at, from, until, isDirect } = asked;
   const chunkBytes = chunkBytesOf(at.length);
   const first = startOfChunk(at, from);
@@ -127,7 +132,7 @@ async function lendChunks(asked: LendChunks): Promise<Loan> {
     }
     return slabs.taken <= LENT_SLABS_MAX ? lent(slab, parts) : copied(slab, parts);
   } catch (error) {
-    giveBack(slab);
+    releaseSlab(slab);
     throw error;
   }
 }
@@ -141,33 +146,33 @@ function isSound(at: Address, pages: Bytes, chunkAt: number, chunk: Bytes): bool
   return checksumOf(chunk, at.extent) === pages.readUInt32LE(chunkAt + chunk.length);
 }
 
-function lent(slab: Bytes, parts: readonly Bytes[]): Loan {
-  return { parts, isScratch: true, giveBack: () => giveBack(slab) };
+function lent(slab: Bytes, parts: readonly Bytes[]): BorrowedBuffer {
+  return { parts, mayOverwrite: true, release: () => releaseSlab(slab) };
 }
 
 /** The same bytes in smaller memory, which goes back to the system. */
-function copied(slab: Bytes, parts: readonly Bytes[]): Loan {
+function copied(slab: Bytes, parts: readonly Bytes[]): BorrowedBuffer {
   const copies = parts.map(copyOf);
-  giveBack(slab);
+  releaseSlab(slab);
   const release = () => {
-    for (const { memory } of copies) if (memory !== null) copySlabs.giveBack(memory);
+    for (const { memory } of copies) if (memory !== null) copySlabs.release(memory);
   };
-  return { parts: copies.map(({ bytes }) => bytes), isScratch: true, giveBack: release };
+  return { parts: copies.map(({ bytes }) => bytes), mayOverwrite: true, release };
 }
 
 function copyOf(part: Bytes): { readonly bytes: Bytes; readonly memory: Bytes | null } {
   const memory = copySlabs.take();
   const bytes = memory?.subarray(0, part.length) ?? Buffer.allocUnsafeSlow(part.length);
-  copyLent([part], bytes);
+  copyParts([part], bytes);
   return { bytes, memory };
 }
 
-function giveBack(slab: Bytes): void {
-  slabs.giveBack(slab);
+function releaseSlab(slab: Bytes): void {
+  slabs.release(slab);
   reads.release(slabs.bytes);
 }
 
-function damaged({ file, at }: LendChunks, start: number): StoreError {
+function damaged({ file, at }: BorrowChunks, start: number): StoreError {
   const where = `${file.path}, piece at ${at.offset}, byte ${start}`;
   return new StoreError("damaged", `${where}: the bytes on disk are not those written`);
 }

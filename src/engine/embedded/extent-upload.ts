@@ -4,7 +4,7 @@ import { MemoryBudget } from "../../base/memory-budget.ts";
 import { alignedBytes } from "../../machine/aligned-bytes.ts";
 import { Crc64 } from "../../machine/crc64.ts";
 import { Slabs } from "../../machine/slabs.ts";
-import type { Address, Look, Onlooker, Written } from "../../store/extents.ts";
+import type { Address, Tap, Taps, Written } from "../../store/extents.ts";
 import {
   bytesOnDisk,
   CHECKSUM_BYTES,
@@ -57,7 +57,7 @@ export interface RoomFinder {
 export class ExtentUpload implements Written {
   readonly addresses: Address[] = [];
   readonly #rooms: RoomFinder;
-  readonly #look: Look;
+  readonly #look: Taps;
   readonly #slabs: Slabs;
   readonly #files: ExtentFile[] = [];
   /** Those in which a piece of several batches lies. */
@@ -76,7 +76,7 @@ export class ExtentUpload implements Written {
   #onProgress: (() => void) | null = null;
   #unsyncedBytes = 0;
 
-  constructor(rooms: RoomFinder, length: number, look: Look) {
+  constructor(rooms: RoomFinder, length: number, look: Taps) {
     this.#rooms = rooms;
     this.#bytesAhead = length;
     this.#look = look;
@@ -116,9 +116,9 @@ export class ExtentUpload implements Written {
     piece.bytesLeft = 0;
     this.#send(piece, batch);
     return new Promise((resolve, reject) => {
-      const settle = () => {
+      const checkpoint = () => {
         if (this.#underWay > 0) {
-          this.#onProgress = settle;
+          this.#onProgress = checkpoint;
         } else if (this.#failure === null) {
           resolve(this);
         } else {
@@ -126,7 +126,7 @@ export class ExtentUpload implements Written {
           reject(this.#failure.error);
         }
       };
-      settle();
+      checkpoint();
     });
   }
 
@@ -145,7 +145,7 @@ export class ExtentUpload implements Written {
   /** Waits until nobody writes or looks any more; the room taken stays unused. */
   async abandon(): Promise<void> {
     while (this.#underWay > 0) await this.#progress();
-    this.#batch?.giveBack();
+    this.#batch?.release();
     this.#batch = null;
     this.release();
   }
@@ -217,7 +217,7 @@ export class ExtentUpload implements Written {
     this.#sent.push(batch);
     this.#unwritten++;
     this.#underWay++;
-    const { onlooker } = this.#look;
+    const { tap } = this.#look;
     file.write(pages, position, isOneBatch, {
       written: () => this.#written(batch),
       failed: (error) => {
@@ -225,7 +225,7 @@ export class ExtentUpload implements Written {
         this.#written(batch);
       },
     });
-    if (onlooker !== null) this.#show(batch, onlooker);
+    if (tap !== null) this.#show(batch, tap);
     if (!isOneBatch) this.#syncAhead(file, pages.length);
   }
 
@@ -239,7 +239,7 @@ export class ExtentUpload implements Written {
   #leave(batch: UploadBatch): void {
     batch.users--;
     if (batch.users === 0) {
-      batch.giveBack();
+      batch.release();
       this.#underWay--;
     }
     const wake = this.#onProgress;
@@ -247,10 +247,10 @@ export class ExtentUpload implements Written {
     wake?.();
   }
 
-  async #show(batch: UploadBatch, onlooker: Onlooker): Promise<void> {
+  async #show(batch: UploadBatch, tap: Tap): Promise<void> {
     batch.users++;
     try {
-      await onlooker(batch.chunks());
+      await tap(batch.chunks());
     } catch (error) {
       this.#failure ??= { error };
     }
@@ -297,8 +297,8 @@ class UploadBatch {
     this.#piece = piece;
   }
 
-  giveBack(): void {
-    this.#slabs?.giveBack(this.#slab);
+  release(): void {
+    this.#slabs?.release(this.#slab);
     if (this.#slabs === leanBatches) leanMemory.release(leanBatches.bytes);
   }
 

@@ -5,7 +5,12 @@ import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { eachLoan, keepLoan, type Loan, lendWhole } from "../../base/borrowed-buffer.ts";
+import {
+  type BorrowedBuffer,
+  borrowWhole,
+  copyAndRelease,
+  eachBorrowed,
+} from "../../base/borrowed-buffer.ts";
 import { wholeBody } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
 import { alignedBytes } from "../../machine/aligned-bytes.ts";
@@ -23,7 +28,7 @@ extentsContract("embedded", async (t) => openIn(t, await newFolder(t)));
 test("of bodies that come faster than they are dealt with, a few MiB each are in memory", async (t) => {
   const extents = await openIn(t, await newFolder(t), null, 256 * MIB);
   const part = someBytes(MIB, 1);
-  let held = 0;
+  let pinned = 0;
   let heldMost = 0;
   const body = {
     length: 24 * MIB,
@@ -33,17 +38,15 @@ test("of bodies that come faster than they are dealt with, a few MiB each are in
   };
   const look = async (chunks: readonly Buffer[]) => {
     const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
-    held += bytes;
-    heldMost = Math.max(heldMost, held);
+    pinned += bytes;
+    heldMost = Math.max(heldMost, pinned);
     for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
-    held -= bytes;
+    pinned -= bytes;
   };
-  (await extents.write(body, { crc64: false, onlooker: look })).release();
+  (await extents.write(body, { crc64: false, tap: look })).release();
   assert.ok(heldMost > 4 * MIB && heldMost <= 16 * MIB, `${heldMost} of one`);
   heldMost = 0;
-  const bodies = Array.from({ length: 4 }, () =>
-    extents.write(body, { crc64: false, onlooker: look }),
-  );
+  const bodies = Array.from({ length: 4 }, () => extents.write(body, { crc64: false, tap: look }));
   for (const written of await Promise.all(bodies)) written.release();
   assert.ok(heldMost <= (16 + 4 * 3) * MIB, `${heldMost} of four`);
 });
@@ -62,8 +65,8 @@ test("after a restart writing goes on behind the last bytes in use", async (t) =
   const fresh = someBytes(100_000, 3);
   const next = await place(after, fresh);
   assert.deepEqual([next.extent, next.offset], [endOfUse.extent, endOfUse.offset]);
-  assert.deepEqual(await gather(after.lender(at, 0, at.length)), kept);
-  assert.deepEqual(await gather(after.lender(next, 0, next.length)), fresh);
+  assert.deepEqual(await gather(after.owner(at, 0, at.length)), kept);
+  assert.deepEqual(await gather(after.owner(next, 0, next.length)), fresh);
 });
 
 test("after a restart a last extent that nobody uses is written from its beginning", async (t) => {
@@ -87,7 +90,7 @@ test("the number of an extent that is in use but lost is not given to another on
   await unlink(fileOf(folder, lost.extent));
 
   const after = await openIn(t, folder, { extent: lost.extent, offset: lost.bytesOnDisk });
-  assert.throws(() => after.hold([lost.extent]), { kind: "damaged", message: /is missing/ });
+  assert.throws(() => after.pin([lost.extent]), { kind: "damaged", message: /is missing/ });
   assert.ok((await place(after, someBytes(100_000, 2))).extent > lost.extent);
 });
 
@@ -114,7 +117,7 @@ test("what lay in a file before it was used again does not pass for what should 
   // A disk that says it has written bytes, and has not, leaves there what was there before.
   const { extent } = await place(extents, someBytes(30, 3));
   const stale = { ...at, extent };
-  await assert.rejects(gather(extents.lender(stale, 0, stale.length)), { kind: "damaged" });
+  await assert.rejects(gather(extents.owner(stale, 0, stale.length)), { kind: "damaged" });
 });
 
 test("what is kept for the next extent is found and removed after a restart", async (t) => {
@@ -134,7 +137,7 @@ test("what is kept for the next extent is found and removed after a restart", as
     ],
   );
   await after.remove(first);
-  assert.deepEqual(await gather(after.lender(at, 0, at.length)), someBytes(50_000, 2));
+  assert.deepEqual(await gather(after.owner(at, 0, at.length)), someBytes(50_000, 2));
 });
 
 test("no two pieces share a sector of the disk", async (t) => {
@@ -153,13 +156,13 @@ test("a flipped bit is found, in the bytes and in their checksum, whoever reads 
     const flip = () => flipBit(fileOf(folder, at.extent), at.offset + position);
     await flip();
     for (let reading = 0; reading < 3; reading++) {
-      const read = gather(extents.lender(at, 0, at.length));
+      const read = gather(extents.owner(at, 0, at.length));
       await assert.rejects(read, { kind: "damaged", message: /not those written/ }, `${position}`);
-      const whole = lendWhole(extents.lender(at, 0, at.length));
+      const whole = borrowWhole(extents.owner(at, 0, at.length));
       await assert.rejects(whole, { kind: "damaged", message: /not those written/ });
     }
     await flip();
-    assert.deepEqual(await gather(extents.lender(at, 0, at.length)), someBytes(200_000, 1));
+    assert.deepEqual(await gather(extents.owner(at, 0, at.length)), someBytes(200_000, 1));
   }
 });
 
@@ -169,10 +172,10 @@ test("so is one in a body of one chunk, by the checksum that its address has", a
   for (const length of [1, 4_096, 20_000, 65_536]) {
     const bytes = someBytes(length, length);
     for (const crc64 of [true, false]) {
-      const written = await extents.write(wholeBody(bytes), { crc64, onlooker: null });
+      const written = await extents.write(wholeBody(bytes), { crc64, tap: null });
       const [at] = written.addresses as [Address];
       written.release();
-      const read = (asked: Address) => gather(extents.lender(asked, 0, length));
+      const read = (asked: Address) => gather(extents.owner(asked, 0, length));
       const notWritten = { kind: "damaged", message: /not those written/ };
       for (const position of [0, Math.floor(length / 2), length - 1]) {
         const flip = () => flipBit(fileOf(folder, at.extent), at.offset + position);
@@ -194,14 +197,14 @@ test("damage in one of the parts that are read at once is found, and costs no me
   const flip = () => flipBit(fileOf(folder, at.extent), at.offset + 2_500_000);
   await flip();
   for (let reading = 0; reading < 200; reading++) {
-    const whole = lendWhole(extents.lender(at, 0, at.length));
+    const whole = borrowWhole(extents.owner(at, 0, at.length));
     await assert.rejects(whole, { kind: "damaged" });
   }
   await flip();
   // Beyond what may be lent, each part would be a copy, and in one piece.
-  const loan = await lendWhole(extents.lender(at, 0, at.length));
-  assert.equal(loan.parts.length, Math.ceil(at.length / 65_532));
-  assert.ok(keepLoan(loan).equals(bytes));
+  const borrowed = await borrowWhole(extents.owner(at, 0, at.length));
+  assert.equal(borrowed.parts.length, Math.ceil(at.length / 65_532));
+  assert.ok(copyAndRelease(borrowed).equals(bytes));
 });
 
 test("damage is no obstacle to reading the chunks that are sound", async (t) => {
@@ -210,7 +213,7 @@ test("damage is no obstacle to reading the chunks that are sound", async (t) => 
   const bytes = someBytes(200_000, 1);
   const at = await place(extents, bytes);
   await flipBit(fileOf(folder, at.extent), at.offset);
-  const sound = await gather(extents.lender(at, 65_532, 100_000));
+  const sound = await gather(extents.owner(at, 65_532, 100_000));
   assert.deepEqual(sound, bytes.subarray(65_532, 165_532));
 });
 
@@ -219,15 +222,15 @@ test("a file that ends too early is found", async (t) => {
   const extents = await openIn(t, folder);
   const at = await place(extents, someBytes(200_000, 1));
   await truncate(fileOf(folder, at.extent), 150_000);
-  await assert.rejects(gather(extents.lender(at, 0, at.length)), { kind: "damaged" });
+  await assert.rejects(gather(extents.owner(at, 0, at.length)), { kind: "damaged" });
 });
 
 test("bytes that the disk cannot read are damaged, not gone", async (t) => {
   const extents = await openIn(t, await newFolder(t));
   const at = await place(extents, someBytes(50_000, 1));
   await failNext(t, "read");
-  await assert.rejects(gather(extents.lender(at, 0, at.length)), { kind: "damaged" });
-  assert.deepEqual(await gather(extents.lender(at, 0, at.length)), someBytes(50_000, 1));
+  await assert.rejects(gather(extents.owner(at, 0, at.length)), { kind: "damaged" });
+  assert.deepEqual(await gather(extents.owner(at, 0, at.length)), someBytes(50_000, 1));
 });
 
 test("a body that can be written from where it lies is not copied, and is the same", async (t) => {
@@ -246,13 +249,13 @@ test("a body that can be written from where it lies is not copied, and is the sa
       },
     };
     const shown: Buffer[] = [];
-    const onlooker = (parts: readonly Buffer[]) => void shown.push(...parts);
+    const tap = (parts: readonly Buffer[]) => void shown.push(...parts);
     for (const crc64 of [true, false]) {
-      const written = await extents.write(body, { crc64, onlooker });
+      const written = await extents.write(body, { crc64, tap });
       assert.deepEqual(written.crc64, crc64 ? crc64Of(bytes) : null);
       const [at] = written.addresses as [Address];
       assert.equal(asked, at.bytesOnDisk);
-      assert.deepEqual(await gather(extents.lender(at, 0, length)), bytes);
+      assert.deepEqual(await gather(extents.owner(at, 0, length)), bytes);
       written.release();
     }
     for (const part of shown) assert.equal(part.buffer, pages.buffer);
@@ -274,11 +277,11 @@ test("a body is the same at its first reading and at later ones", async (t) => {
     const bytes = someBytes(length, length);
     const at = await place(extents, bytes);
     for (let reading = 0; reading < 3; reading++) {
-      assert.deepEqual(await gather(extents.lender(at, 0, length)), bytes);
+      assert.deepEqual(await gather(extents.owner(at, 0, length)), bytes);
     }
     const [first, later] = [await place(extents, bytes), at];
     for (const one of [first, later]) {
-      assert.deepEqual(keepLoan(await lendWhole(extents.lender(one, 0, length))), bytes);
+      assert.deepEqual(copyAndRelease(await borrowWhole(extents.owner(one, 0, length))), bytes);
     }
   }
 });
@@ -287,7 +290,7 @@ test("a reader that stops in the middle is no trouble", async (t) => {
   const extents = await openIn(t, await newFolder(t), null, 64 * 1024 * 1024);
   const bytes = someBytes(5_000_000, 1);
   const at = await place(extents, bytes);
-  await eachLoan(extents.lender(at, 0, at.length), async ([part]) => {
+  await eachBorrowed(extents.owner(at, 0, at.length), async ([part]) => {
     assert.deepEqual(part, bytes.subarray(0, part?.length));
     return false;
   });
@@ -297,17 +300,17 @@ test("bytes hold until they are given back, however many are lent", async (t) =>
   const extents = await openIn(t, await newFolder(t), null, 64 * 1024 * 1024);
   const bytes = someBytes(150_000, 1);
   const at = await place(extents, bytes);
-  const loans: Loan[] = [];
-  for (let loan = 0; loan < 200; loan++) {
-    loans.push(await lendWhole(extents.lender(at, loan, at.length - loan)));
+  const buffers: BorrowedBuffer[] = [];
+  for (let borrowed = 0; borrowed < 200; borrowed++) {
+    buffers.push(await borrowWhole(extents.owner(at, borrowed, at.length - borrowed)));
   }
-  for (const [from, { parts, isScratch }] of loans.entries()) {
+  for (const [from, { parts, mayOverwrite }] of buffers.entries()) {
     assert.ok(Buffer.concat(parts).equals(bytes.subarray(from)));
-    assert.ok(isScratch);
+    assert.ok(mayOverwrite);
     for (const part of parts) part.fill(0xdb);
   }
-  for (const loan of loans) loan.giveBack();
-  assert.deepEqual(await gather(extents.lender(at, 0, at.length)), bytes);
+  for (const borrowed of buffers) borrowed.release();
+  assert.deepEqual(await gather(extents.owner(at, 0, at.length)), bytes);
 });
 
 const linuxOnly = { skip: process.platform !== "linux" && "needs the devices of Linux" };
@@ -320,7 +323,7 @@ test("a full disk refuses the body, and the next one is tried again", linuxOnly,
     kind: "full",
     message: /free some/,
   });
-  assert.ok(extents.list().every(({ held }) => !held));
+  assert.ok(extents.list().every(({ pinned }) => !pinned));
   extents.seal(1);
   assert.equal((await place(extents, someBytes(50_000, 2))).length, 50_000);
 });
@@ -385,9 +388,9 @@ test("reading many extents leaves few files open", linuxOnly, async (t) => {
   assert.ok(extents.list().length > 100);
   const filesBefore = (await readdir("/proc/self/fd")).length;
   for (const at of addresses) {
-    const hold = extents.hold([at.extent]);
-    await gather(extents.lender(at, 0, at.length));
-    hold.release();
+    const pin = extents.pin([at.extent]);
+    await gather(extents.owner(at, 0, at.length));
+    pin.release();
   }
   const filesAfter = (await readdir("/proc/self/fd")).length;
   assert.ok(filesAfter <= Math.max(filesBefore, 64) + 16, `${filesBefore} then ${filesAfter}`);

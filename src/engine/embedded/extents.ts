@@ -1,15 +1,15 @@
 import { open, readdir, rename, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
-import type { Lender } from "../../base/borrowed-buffer.ts";
+import type { BufferOwner } from "../../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../../base/bytes.ts";
 import {
   type Address,
   type EndOfUse,
   type ExtentInfo,
   type Extents,
-  type Hold,
-  type Look,
-  NO_LOOK,
+  NO_TAPS,
+  type Pin,
+  type Taps,
   type Written,
 } from "../../store/extents.ts";
 import { type FailStop, StoreError } from "../../store/store.ts";
@@ -18,7 +18,7 @@ import { DiskPace } from "./disk-pace.ts";
 import type { DiskSpace } from "./disk-space.ts";
 import { bytesOnDisk, lengthWithin, ONE_CHUNK_BYTES_MAX } from "./extent-chunks.ts";
 import { ExtentFile, writeError } from "./extent-file.ts";
-import { PieceLender } from "./extent-reading.ts";
+import { PieceOwner } from "./extent-reading.ts";
 import { ExtentUpload, type Room } from "./extent-upload.ts";
 import { PRIVATE_FILE_MODE } from "./private-folder.ts";
 import { removeFile } from "./remove-file.ts";
@@ -96,15 +96,15 @@ export class EmbeddedExtents implements Extents {
     return extents;
   }
 
-  write(body: Body, look: Look = NO_LOOK): Promise<Written> {
+  write(body: Body, look: Taps = NO_TAPS): Promise<Written> {
     const upload = new ExtentUpload(this, body.length, look);
     const pages = this.#pagesOf(body);
     return pages === null ? gatherAndWrite(upload, body) : upload.writePages(pages);
   }
 
-  hold(extents: Iterable<number>): Hold {
+  pin(extents: Iterable<number>): Pin {
     const files = [...new Set(extents)].map((extent) => this.#fileOf(extent));
-    for (const file of files) this.#hold(file);
+    for (const file of files) this.#pin(file);
     return {
       release() {
         for (const file of files.splice(0)) file.release();
@@ -112,8 +112,8 @@ export class EmbeddedExtents implements Extents {
     };
   }
 
-  lender(at: Address, from: number, length: number): Lender {
-    return new PieceLender(this.#fileOf(at.extent), at, from, length);
+  owner(at: Address, from: number, length: number): BufferOwner {
+    return new PieceOwner(this.#fileOf(at.extent), at, from, length);
   }
 
   get lastExtent(): number {
@@ -124,8 +124,8 @@ export class EmbeddedExtents implements Extents {
     const infos: ExtentInfo[] = [];
     for (const file of this.#files.values()) {
       if (this.#doomed.has(file)) continue;
-      const { extent, end, sealed, held } = file;
-      infos.push({ extent, bytesOnDisk: end, open: !sealed, held });
+      const { extent, end, sealed, pinned } = file;
+      infos.push({ extent, bytesOnDisk: end, open: !sealed, pinned });
     }
     return infos;
   }
@@ -140,12 +140,12 @@ export class EmbeddedExtents implements Extents {
     file.seal();
     const isShort = this.space?.isShort === true;
     const isWorthKeeping = !isShort && file.end >= this.#extentBytesMax * SPARE_PART;
-    if (isWorthKeeping && !file.held && this.#sparePaths.length < SPARES_MAX) {
+    if (isWorthKeeping && !file.pinned && this.#sparePaths.length < SPARES_MAX) {
       await this.#tracked(this.#keepSpare(file));
       return;
     }
     this.#doomed.add(file);
-    if (!file.held) await this.#tracked(this.#removeFile(file));
+    if (!file.pinned) await this.#tracked(this.#removeFile(file));
   }
 
   async trim(): Promise<void> {
@@ -169,7 +169,7 @@ export class EmbeddedExtents implements Extents {
     const file = this.#current;
     const offset = file?.reserve(bytesOnDisk) ?? null;
     if (file !== null && offset !== null) {
-      this.#hold(file);
+      this.#pin(file);
       return { file, offset };
     }
     this.#adding ??= this.#addFile().finally(() => {
@@ -232,9 +232,9 @@ export class EmbeddedExtents implements Extents {
     return file;
   }
 
-  #hold(file: ExtentFile): void {
+  #pin(file: ExtentFile): void {
     this.#idle.delete(file);
-    file.hold();
+    file.pin();
   }
 
   #retire(file: ExtentFile): void {
@@ -247,7 +247,7 @@ export class EmbeddedExtents implements Extents {
       if (this.#idle.size <= IDLE_FILES_MAX) return;
       this.#idle.delete(longest);
       // A read that outlasts its holder comes here again when it ends.
-      if (!longest.held) this.#inBackground(longest.close());
+      if (!longest.pinned) this.#inBackground(longest.close());
     }
   }
 

@@ -6,7 +6,7 @@ export class Group {
   readonly number: number;
   /** Each record once, as it is when the group leaves for the disk. */
   readonly cells: Cell[] = [];
-  /** At most what the records take in the log. */
+  /** At most what the records take in the WAL. */
   bytes = 0;
   /** Somebody waits for it. */
   isWanted = false;

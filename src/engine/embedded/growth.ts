@@ -1,4 +1,4 @@
-import { PASSING_SPACES, type Space } from "../../base/keys.ts";
+import { EPHEMERAL_SPACES, type Space } from "../../base/keys.ts";
 import type { State, Write } from "../body-view.ts";
 import { bytesOfRecord } from "./wal-groups.ts";
 
@@ -8,10 +8,10 @@ import { bytesOfRecord } from "./wal-groups.ts";
  */
 export function growthOf(writes: readonly Write[], state: State): number {
   let growth = 0;
-  for (const { name, key, value, isTail } of writes) {
-    if (PASSING_SPACES.has(key[0] as Space)) continue;
-    if (value !== null) growth += isTail ? value.length : bytesOfRecord(key, value);
-    const before = isTail ? undefined : state.get(key, name);
+  for (const { name, key, value, isAppend } of writes) {
+    if (EPHEMERAL_SPACES.has(key[0] as Space)) continue;
+    if (value !== null) growth += isAppend ? value.length : bytesOfRecord(key, value);
+    const before = isAppend ? undefined : state.get(key, name);
     if (before !== undefined) growth -= bytesOfRecord(key, before);
   }
   return growth;

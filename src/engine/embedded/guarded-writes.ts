@@ -2,8 +2,8 @@ import type { Body } from "../../base/bytes.ts";
 import {
   type Extents,
   type ExtentWrites,
-  type Look,
-  NO_LOOK,
+  NO_TAPS,
+  type Taps,
   type Written,
 } from "../../store/extents.ts";
 import { isFullError } from "../../store/store.ts";
@@ -23,7 +23,7 @@ export class GuardedWrites implements ExtentWrites {
     this.#space = space;
   }
 
-  async write(body: Body, look: Look = NO_LOOK): Promise<Written> {
+  async write(body: Body, look: Taps = NO_TAPS): Promise<Written> {
     if (!this.#space.mayGrow && !(await this.#space.hasSpaceAgain())) throw fullError();
     try {
       return await this.#extents.write(body, look);

@@ -12,7 +12,7 @@ export class InTime {
   #sinceMs = 0;
   #giveUp: () => void = () => {};
 
-  /** Rejects if the disk has not answered in time: after some errors lmdb's promises never settle. */
+  /** Rejects if the disk has not answered in time: after some errors LMDB's promises never settle. */
   watch(writing: Promise<unknown>): Promise<void> {
     return new Promise((resolve, reject) => {
       const seconds = WRITE_MS_MAX / 1_000;

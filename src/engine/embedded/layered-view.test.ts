@@ -10,11 +10,11 @@ import { KIB } from "../../base/limits.ts";
 import type { Store } from "../../store/store.ts";
 import { lmdbWith } from "./lmdb.fixture.ts";
 import { openLmdb } from "./lmdb.ts";
-import { LOG_BYTES_ENOUGH } from "./wal.ts";
-import { findWalFiles } from "./wal-file.ts";
 import { EmbeddedStore, openEmbeddedStore } from "./store.ts";
+import { WAL_BYTES_ENOUGH } from "./wal.ts";
+import { findWalFiles } from "./wal-file.ts";
 
-const ROW = key(SPACE.messageTurn, 1);
+const ROW = key(SPACE.messageSlot, 1);
 const RECORDS = 2_000;
 
 /** Takes what stands first. */
@@ -29,7 +29,7 @@ function take(store: Store): Promise<number> {
 
 function put(store: Store, number: number): Promise<void> {
   return store.transact((tx) =>
-    tx.set(key(SPACE.messageTurn, 1, number), Buffer.from(`${number}`)),
+    tx.set(key(SPACE.messageSlot, 1, number), Buffer.from(`${number}`)),
   );
 }
 
@@ -49,9 +49,9 @@ test("who takes from the front again and again does not pass what was taken befo
         return entry;
       }),
   });
-  const log = await findWalFiles(folder);
-  const logBytesEnough = LOG_BYTES_ENOUGH + 4 * KIB;
-  const setup = { lmdb, log, folder, clock: systemClock, failStop: assert.fail, logBytesEnough };
+  const wal = await findWalFiles(folder);
+  const walBytesEnough = WAL_BYTES_ENOUGH + 4 * KIB;
+  const setup = { lmdb, wal, folder, clock: systemClock, failStop: assert.fail, walBytesEnough };
   const store = await EmbeddedStore.open(setup);
   for (let number = 0; number < RECORDS / 2; number++) assert.equal(await take(store), number);
   assert.ok(met < 30 * RECORDS, `${met} records of lmdb were met for ${RECORDS / 2}`);
@@ -82,7 +82,7 @@ const step = fc.oneof(
 
 test("whatever is deleted in long stretches and written again, scans tell what is there", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-state-"));
-  const at = (number: number) => key(SPACE.messageTurn, 1, number);
+  const at = (number: number) => key(SPACE.messageSlot, 1, number);
   const filled = await openEmbeddedStore(folder, systemClock, assert.fail);
   await Promise.all(Array.from({ length: KEYS }, (_, number) => put(filled, number)));
   await filled.close();

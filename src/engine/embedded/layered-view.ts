@@ -3,19 +3,19 @@ import type { Entry } from "../../store/store.ts";
 import type { State } from "../body-view.ts";
 import { keyOf, nameOf } from "../sorted-items.ts";
 import { DeadZones } from "./dead-zones.ts";
-import { type Cell, copyOf, Overlay } from "./memtable.ts";
+import { type Cell, copyOf, Memtable } from "./memtable.ts";
 import type { SealedRecords } from "./sealed-records.ts";
 
 /** Fewer are as soon passed again. */
 const PASSED_MIN = 16;
 
-/** The newest state: what lmdb has, and over it what it does not have yet. */
-export class LayeredState implements State {
+/** The newest state: what LMDB has, and over it what it does not have yet. */
+export class LayeredView implements State {
   newest = 0;
   readonly #records: SealedRecords;
-  #top = new Overlay();
-  /** On its way into lmdb. */
-  #settling: Overlay | null = null;
+  #top = new Memtable();
+  /** On its way into LMDB. */
+  #checkpoint: Memtable | null = null;
   readonly #deadZones = new DeadZones();
   /** How many that are gone were met so far. */
   #passed = 0;
@@ -24,19 +24,19 @@ export class LayeredState implements State {
     this.#records = records;
   }
 
-  get top(): Overlay {
+  get top(): Memtable {
     return this.#top;
   }
 
-  get isSettling(): boolean {
-    return this.#settling !== null;
+  get isCheckpointing(): boolean {
+    return this.#checkpoint !== null;
   }
 
   get(key: Bytes, known?: string): Bytes | undefined {
-    const settling = this.#settling?.mayHave(key) === true ? this.#settling : null;
-    if (settling !== null || this.#top.mayHave(key)) {
+    const checkpoint = this.#checkpoint?.mayHave(key) === true ? this.#checkpoint : null;
+    if (checkpoint !== null || this.#top.mayHave(key)) {
       const name = known ?? nameOf(key);
-      const cell = this.#top.get(name) ?? settling?.get(name);
+      const cell = this.#top.get(name) ?? checkpoint?.get(name);
       if (cell !== undefined) {
         this.#see(cell);
         return copyOf(cell) ?? undefined;
@@ -51,8 +51,8 @@ export class LayeredState implements State {
       : this.#scanUp(from, until, sparesDamaged);
   }
 
-  /** What the log has in the file that is being written to can go on there. */
-  canExtend(name: string, size: number): boolean {
+  /** What the WAL has in the file that is being written to can go on there. */
+  canAppend(name: string, size: number): boolean {
     const cell = this.#top.get(name);
     if (cell === undefined) return false;
     this.#see(cell);
@@ -64,23 +64,23 @@ export class LayeredState implements State {
     if (value !== null) this.#deadZones.end(name);
   }
 
-  /** Lays a new overlay on top. The one before goes into lmdb; until it is there nothing else may. */
-  beginSettling(): Overlay {
-    const settling = this.#top;
-    this.#settling = settling;
-    this.#top = new Overlay();
-    return settling;
+  /** Lays a new memtable on top. The one before goes into LMDB; until it is there nothing else may. */
+  beginCheckpoint(): Memtable {
+    const checkpoint = this.#top;
+    this.#checkpoint = checkpoint;
+    this.#top = new Memtable();
+    return checkpoint;
   }
 
   /** Lays what an earlier process has left below everything. */
-  resumeSettling(overlay: Overlay): void {
-    this.#settling = overlay;
+  resumeCheckpoint(memtable: Memtable): void {
+    this.#checkpoint = memtable;
   }
 
-  /** Everything that was settling is what lmdb reads. */
-  endSettling(): void {
-    this.#settling?.release();
-    this.#settling = null;
+  /** Everything that was settling is what LMDB reads. */
+  endCheckpoint(): void {
+    this.#checkpoint?.release();
+    this.#checkpoint = null;
   }
 
   #scanUp(from: Bytes, until: Bytes, sparesDamaged: boolean): Iterable<Entry> {
@@ -102,8 +102,8 @@ export class LayeredState implements State {
     sparesDamaged: boolean,
   ): Iterable<Entry> {
     let entries = this.#records.scan(from, until, reverse, sparesDamaged);
-    for (const overlay of [this.#settling, this.#top]) {
-      if (overlay !== null) entries = overlay.layOver(entries, from, until, reverse, this.#see);
+    for (const memtable of [this.#checkpoint, this.#top]) {
+      if (memtable !== null) entries = memtable.layOver(entries, from, until, reverse, this.#see);
     }
     return entries;
   }

@@ -10,7 +10,7 @@ import { freeBytes } from "./disk-full.ts";
 import { PRIVATE_FILE_MODE } from "./private-folder.ts";
 import { syncFile, syncFolder } from "./sync-folder.ts";
 
-/** The part of lmdb that the store stands on. */
+/** The part of LMDB that the store stands on. */
 export type Lmdb = Pick<
   RootDatabase<Bytes, Bytes>,
   | "get"
@@ -23,7 +23,7 @@ export type Lmdb = Pick<
   | "close"
 >;
 
-/** Address space, not memory or disk. lmdb maps more when the data outgrows it. */
+/** Address space, not memory or disk. LMDB maps more when the data outgrows it. */
 const MAP_BYTES_AT_FIRST = 16 * GIB;
 const FIRST_BYTES = MIB;
 /** Files whose names begin with a dot do not count as data. */
@@ -45,7 +45,7 @@ export async function openLmdb(folder: string): Promise<RootDatabase<Bytes, Byte
   }
 }
 
-/** lmdb takes it, but does not declare it. */
+/** LMDB takes it, but does not declare it. */
 const FILE_MODE: object = { permissionsMode: PRIVATE_FILE_MODE };
 
 /**
@@ -63,7 +63,7 @@ async function makeDatabase(folder: string): Promise<void> {
   } finally {
     await lmdb.close();
   }
-  // lmdb flushes a new file with its first record, and never the folder that names it.
+  // LMDB flushes a new file with its first record, and never the folder that names it.
   await syncFile(join(draft, DATABASE_FILE));
   await rename(join(draft, DATABASE_FILE), join(folder, DATABASE_FILE));
   await syncFolder(folder);
@@ -88,7 +88,7 @@ function openIn(folder: string): RootDatabase<Bytes, Bytes> {
   });
 }
 
-/** lmdb's own codes for what it finds in a file: from "page not found" to "not an LMDB file". */
+/** LMDB's own codes for what it finds in a file: from "page not found" to "not an LMDB file". */
 export function isLmdbDamage(error: unknown): error is Error {
   if (!(error instanceof Error && "code" in error && typeof error.code === "number")) return false;
   return error.code >= -30_797 && error.code <= -30_793;
@@ -98,14 +98,14 @@ function damagedIn(folder: string, { message }: Error): Error {
   return lostRecords(join(folder, DATABASE_FILE), `is damaged (${message})`);
 }
 
-/** Without room for its first files lmdb would not fail: it would take the process down. */
+/** Without room for its first files LMDB would not fail: it would take the process down. */
 async function checkRoom(folder: string): Promise<void> {
   if ((await freeBytes(folder)) >= FIRST_BYTES) return;
   throw new Error(`no space is left for ${folder}`);
 }
 
 /**
- * A copy in Node's own pool, at half the cost of one that lmdb makes. The next read overwrites
+ * A copy in Node's own pool, at half the cost of one that LMDB makes. The next read overwrites
  * `shared`, and only its `length` property, not its true length, is that of the value.
  */
 function copyOut(shared: Bytes): Bytes {
@@ -124,7 +124,7 @@ async function proveDurable(lmdb: RootDatabase<Bytes, Bytes>): Promise<void> {
   }
 }
 
-/** lmdb gives the reason for a failed commit in a second promise, which nobody else handles. */
+/** LMDB gives the reason for a failed commit in a second promise, which nobody else handles. */
 export async function throwReason(error: Error & { commitError?: Promise<never> }): Promise<never> {
   await error.commitError;
   throw error;

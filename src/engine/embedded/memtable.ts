@@ -10,20 +10,20 @@ const SLAB_BYTES = 256 * KIB;
 const SLAB_VALUE_BYTES_MAX = 32 * KIB;
 const IDLE_SLABS_MAX = 256;
 
-/** Memory that lived as long as an overlay and then died would keep the garbage collector busy. */
+/** Memory that lived as long as an memtable and then died would keep the garbage collector busy. */
 const slabs = new Slabs(SLAB_BYTES, IDLE_SLABS_MAX);
 
-/** A record that was written since lmdb got the last ones; null says that it was deleted. */
+/** A record that was written since LMDB got the last ones; null says that it was deleted. */
 export interface Cell extends Named {
-  /** Its value, but for what was put behind it. Lives as long as the overlay: who keeps it copies it. */
+  /** Its value, but for what was put behind it. Lives as long as the memtable: who keeps it copies it. */
   head: Bytes | null;
   /** What was put behind it, in few pieces however often it was. */
-  tails: Bytes[] | null;
+  appended: Bytes[] | null;
   /** What is left of the memory of the last one. */
   spare: number;
   /** Of head and tails. */
   size: number;
-  /** How many of these bytes are in the log. */
+  /** How many of these bytes are in the WAL. */
   logged: number;
   /** The group in which it was written last. */
   group: number;
@@ -31,8 +31,8 @@ export interface Cell extends Named {
   awaited: number;
 }
 
-/** Records that lie over those in lmdb until they are put there. */
-export class Overlay {
+/** Records that lie over those in LMDB until they are put there. */
+export class Memtable {
   readonly #cells = new SortedItems<Cell>();
   /** Those of which there is a cell: by the first character of names. */
   readonly #spaces = new Uint8Array(256);
@@ -57,7 +57,7 @@ export class Overlay {
     const found = this.#cells.get(name);
     if (found !== undefined) {
       found.head = this.#copy(value, found.head);
-      found.tails = null;
+      found.appended = null;
       found.spare = 0;
       found.size = value?.length ?? 0;
       found.logged = 0;
@@ -66,7 +66,7 @@ export class Overlay {
     const cell = {
       name,
       head: this.#copy(value, null),
-      tails: null,
+      appended: null,
       spare: 0,
       size: value?.length ?? 0,
       logged: 0,
@@ -79,19 +79,19 @@ export class Overlay {
   }
 
   /** The same for bytes that go behind the value, which must be there. */
-  extend(name: string, tail: Bytes, group: number, awaited: number): Cell | null {
+  append(name: string, more: Bytes, group: number, awaited: number): Cell | null {
     const cell = this.#cells.get(name);
     if (cell === undefined || cell.head === null) throw new Error("there is nothing to extend");
-    if (tail.length > cell.spare) {
+    if (more.length > cell.spare) {
       // As much again as there is: thus very many short ones take few pieces.
-      const room = this.#room(Math.max(tail.length, Math.min(cell.size, SLAB_VALUE_BYTES_MAX)));
-      cell.tails ??= [];
-      cell.tails.push(room.subarray(0, 0));
+      const room = this.#room(Math.max(more.length, Math.min(cell.size, SLAB_VALUE_BYTES_MAX)));
+      cell.appended ??= [];
+      cell.appended.push(room.subarray(0, 0));
       cell.spare = room.length;
     }
-    if (cell.tails !== null) cell.tails.push(grown(cell.tails.pop() as Bytes, tail));
-    cell.spare -= tail.length;
-    cell.size += tail.length;
+    if (cell.appended !== null) cell.appended.push(grown(cell.appended.pop() as Bytes, more));
+    cell.spare -= more.length;
+    cell.size += more.length;
     return joinGroup(cell, group, awaited);
   }
 
@@ -128,7 +128,7 @@ export class Overlay {
 
   /** Nobody looks at it any more. */
   release(): void {
-    for (const slab of this.#slabs.splice(0)) slabs.giveBack(slab);
+    for (const slab of this.#slabs.splice(0)) slabs.release(slab);
   }
 
   /** Into the memory of `before` if it fits: what is written again and again takes no more of it. */
@@ -173,14 +173,14 @@ function joinGroup(cell: Cell, group: number, awaited: number): Cell | null {
   return isFirst ? cell : null;
 }
 
-/** Its value, which may be in the overlay's memory. */
-export function valueIn({ head, tails, size }: Cell): Bytes | null {
-  return head === null || tails === null ? head : Buffer.concat([head, ...tails], size);
+/** Its value, which may be in the memtable's memory. */
+export function valueIn({ head, appended, size }: Cell): Bytes | null {
+  return head === null || appended === null ? head : Buffer.concat([head, ...appended], size);
 }
 
 /** The same in memory of its own. */
 export function copyOf(cell: Cell): Bytes | null {
-  return cell.head === null || cell.tails !== null ? valueIn(cell) : Buffer.from(cell.head);
+  return cell.head === null || cell.appended !== null ? valueIn(cell) : Buffer.from(cell.head);
 }
 
 /** Keys begin with the number of a space, and there is none of this number. */

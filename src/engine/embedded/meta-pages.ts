@@ -1,7 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import type { Bytes } from "../../base/bytes.ts";
 
-/** What lmdb believes of its file without a look. */
+/** What LMDB believes of its file without a look. */
 export interface Meta {
   readonly pageBytes: number;
   /** Pages that hold records, or tell which ones are free. */
@@ -26,7 +26,7 @@ const META_PAGES = 2;
 const PAGE_BYTES_MAX = 65_536;
 
 /**
- * The page that lmdb goes by, of the two with which its file begins; null if one of them is none. The
+ * The page that LMDB goes by, of the two with which its file begins; null if one of them is none. The
  * other one need not be sound: a write of it that failed leaves a mix of old and new there.
  */
 export async function readMeta(file: FileHandle): Promise<Meta | null> {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { HandClock } from "../../base/clock.ts";
+import { ManualClock } from "../../base/clock.ts";
 import { KIB, MIB } from "../../base/limits.ts";
 import { growingMapContract } from "../../content/appended-entries.contract.ts";
 import { ContentsBench } from "../../content/contents.fixture.ts";
@@ -16,22 +16,22 @@ import { rangeMapModelContract } from "../../store/range-map-model.contract.ts";
 import { replacedMapContract } from "../../store/replaced-map.contract.ts";
 import type { StoreError } from "../../store/store.ts";
 import { EmbeddedExtents } from "./extents.ts";
-import { LOG_BYTES_ENOUGH } from "./wal.ts";
 import { openEmbeddedStore } from "./store.ts";
+import { WAL_BYTES_ENOUGH } from "./wal.ts";
 
-/** So short that bytes are moved from the log all the time. */
+/** So short that bytes are moved from the WAL all the time. */
 const SHORT_LOG_BYTES = 128 * KIB;
 
-const open: OpenContents = (t) => openWith(t, LOG_BYTES_ENOUGH);
+const open: OpenContents = (t) => openWith(t, WAL_BYTES_ENOUGH);
 const openWithShortLog: OpenContents = (t) => openWith(t, SHORT_LOG_BYTES);
 
-async function openWith(t: TestContext, logBytes: number): Promise<ContentsBench> {
+async function openWith(t: TestContext, walBytes: number): Promise<ContentsBench> {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-maps-"));
   await mkdir(join(folder, "store"));
   await mkdir(join(folder, "extents"));
   const failStop = (error: StoreError) => assert.fail(error);
-  const clock = new HandClock(1_700_000_000_000);
-  const store = await openEmbeddedStore(join(folder, "store"), clock, failStop, logBytes);
+  const clock = new ManualClock(1_700_000_000_000);
+  const store = await openEmbeddedStore(join(folder, "store"), clock, failStop, walBytes);
   const extents = await EmbeddedExtents.open({
     folder: join(folder, "extents"),
     endOfUse: null,

@@ -19,7 +19,7 @@ async function openFor(t: TestContext) {
   return lmdb;
 }
 
-/** Counts how often lmdb is asked. */
+/** Counts how often LMDB is asked. */
 async function openCounted(t: TestContext) {
   const lmdb = await openFor(t);
   const asked = { times: 0 };
@@ -55,7 +55,7 @@ test("a record that was read before it was put, changed or removed is read as it
   ];
   for (const [change, expected] of changes) {
     await committed(lmdb, change);
-    // Twice: once from lmdb, and once as it was kept.
+    // Twice: once from LMDB, and once as it was kept.
     for (let time = 0; time < 2; time++) assert.equal(records.get(at)?.toString(), expected);
   }
 });
@@ -164,7 +164,7 @@ test("what is asked for while a record is on its way into lmdb does not hide it 
   const lmdb = await openFor(t);
   const records = new SealedRecords(lmdb);
   const of = shareKey;
-  // Nothing is known of the space, and once the body has returned lmdb still reads what was there before.
+  // Nothing is known of the space, and once the body has returned LMDB still reads what was there before.
   let returned = () => {};
   const hasReturned = new Promise<void>((resolve) => {
     returned = resolve;

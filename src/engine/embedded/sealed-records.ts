@@ -13,28 +13,28 @@ const PROVEN_STARTS_MAX = 4_096;
 const NEVER_BEHIND = Buffer.alloc(KEY_BYTES_MAX + 1, 0xff);
 
 /**
- * lmdb with every value sealed: what is read is what was written, or a "damaged" error. A key that is
- * damaged leads lmdb astray, so what it does not find is looked for between two neighbours that are
+ * LMDB with every value sealed: what is read is what was written, or a "damaged" error. A key that is
+ * damaged leads LMDB astray, so what it does not find is looked for between two neighbours that are
  * whole and in order: if they lie next to each other, there is nothing between them.
  */
 export class SealedRecords {
   readonly #lmdb: Lmdb;
   readonly #onDamage: OnDamage;
-  /** lmdb copies a value while it takes it, so that one place serves all of them. */
+  /** LMDB copies a value while it takes it, so that one place serves all of them. */
   readonly #scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
-  /** While one of them is being changed, nobody reads it here: the overlay has what it will be. */
+  /** While one of them is being changed, nobody reads it here: the memtable has what it will be. */
   readonly #recent = new RecentRecords();
 
   /**
-   * The last key that lmdb has, or may have, of each space: null if it has none, undefined if nobody
-   * knows. Many keys begin with a stamp, and what is asked for is often newer than all that lmdb has:
+   * The last key that LMDB has, or may have, of each space: null if it has none, undefined if nobody
+   * knows. Many keys begin with a stamp, and what is asked for is often newer than all that LMDB has:
    * then it need not be asked.
    */
   readonly #lastKeys = new Array<Bytes | null | undefined>(SPACES).fill(undefined);
   /** What was asked for since `forgetMisses`, and not found: the first `#misses` of these. */
   readonly #missed: Bytes[] = [];
   #misses = 0;
-  /** Where scans begin for which that was proved already; some of lmdb may have changed since. */
+  /** Where scans begin for which that was proved already; some of LMDB may have changed since. */
   readonly #provenStarts = new Map<string, boolean>();
 
   constructor(lmdb: Lmdb, onDamage: OnDamage = () => {}) {
@@ -117,13 +117,13 @@ export class SealedRecords {
     if (this.#lastKeys[space] === undefined) this.#lastKeys[space] = this.#proveLast(space);
   }
 
-  /** All that was put and removed so far is what lmdb reads: spaces may end before they did. */
+  /** All that was put and removed so far is what LMDB reads: spaces may end before they did. */
   lookAnew(): void {
     this.#lastKeys.fill(undefined);
     this.#provenStarts.clear();
   }
 
-  /** Whether lmdb has nothing of its space from this key on. */
+  /** Whether LMDB has nothing of its space from this key on. */
   #isBehindAll(key: Bytes): boolean {
     this.findEnd(key[0] as number);
     return this.#isKnownBehindAll(key);
@@ -135,7 +135,7 @@ export class SealedRecords {
     return last === null || (last !== undefined && key.compare(last) > 0);
   }
 
-  /** A key that lmdb is about to have: what is proved before it reads that would be too little. */
+  /** A key that LMDB is about to have: what is proved before it reads that would be too little. */
   #noteKey(key: Bytes): void {
     const space = key[0] as number;
     const last = this.#lastKeys[space];
@@ -143,7 +143,7 @@ export class SealedRecords {
     else if (last === null || key.compare(last) > 0) this.#lastKeys[space] = key;
   }
 
-  /** Next to a damaged record nothing is proved, and lmdb is asked each time. */
+  /** Next to a damaged record nothing is proved, and LMDB is asked each time. */
   #proveLast(space: number): Bytes | null {
     try {
       const end = Buffer.alloc(KEY_BYTES_MAX, 0xff);
@@ -161,7 +161,7 @@ export class SealedRecords {
     const prove = () => this.#proveStart(from, false);
     const isFirstThere = (sparesDamaged ? unlessDamaged(prove) : prove()) === true;
     let last: Bytes | null = null;
-    // lmdb is told no end: the record behind the last one is to be seen, for its key may be damaged.
+    // LMDB is told no end: the record behind the last one is to be seen, for its key may be damaged.
     for (const { key, value } of this.#lmdb.getRange({ start: from })) {
       const entry = this.#open(key, value, sparesDamaged);
       if (entry === null) continue;
@@ -181,7 +181,7 @@ export class SealedRecords {
     if (sparesDamaged) unlessDamaged(prove);
     else prove();
     let behind: Bytes | null = null;
-    // Nor is lmdb told to leave `until` out: it would leave out others whose keys have become the same.
+    // Nor is LMDB told to leave `until` out: it would leave out others whose keys have become the same.
     for (const { key, value } of this.#lmdb.getRange({ start: until, reverse: true })) {
       const entry = this.#open(key, value, sparesDamaged);
       if (entry === null) continue;

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { keepLoan, lendWhole } from "../../base/borrowed-buffer.ts";
+import { borrowWhole, copyAndRelease } from "../../base/borrowed-buffer.ts";
 import { KIB, MIB } from "../../base/limits.ts";
 import { alignedMemory } from "../../machine/aligned-bytes.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
@@ -54,7 +54,7 @@ test("uploads that hardly send anything take little memory each, and arrive whol
     const written = await one;
     const parts: Buffer[] = [];
     for (const at of written.addresses) {
-      parts.push(keepLoan(await lendWhole(extents.lender(at, 0, at.length))));
+      parts.push(copyAndRelease(await borrowWhole(extents.owner(at, 0, at.length))));
     }
     assert.ok(Buffer.concat(parts).equals(bytes));
     written.release();

@@ -16,7 +16,7 @@ import { openEmbeddedStore } from "./store.ts";
 
 const ROUNDS = 10;
 const WRITERS = 8;
-/** So little that records are on their way from the log to lmdb all the time. */
+/** So little that records are on their way from the WAL to LMDB all the time. */
 const LOG_BYTES = 64 * KIB;
 const PROGRAM = import.meta.filename;
 
@@ -55,8 +55,8 @@ async function writeForEver(folder: string, first: number): Promise<void> {
 /** Each writer keeps a list of what it has written, in a value that grows. */
 function addLine(tx: Transaction, at: Bytes, line: string): void {
   const before = tx.get(at) ?? NO_BYTES;
-  const tail = Buffer.from(line);
-  if (!tx.extend(at, before.length, tail)) tx.set(at, Buffer.concat([before, tail]));
+  const more = Buffer.from(line);
+  if (!tx.append(at, before.length, more)) tx.set(at, Buffer.concat([before, more]));
 }
 
 function contentOf(id: number): Bytes {

@@ -5,19 +5,19 @@ import { key, SPACE } from "../../base/keys.ts";
 import { MIB } from "../../base/limits.ts";
 import { type Store, StoreError, type StoreErrorKind, type View } from "../../store/store.ts";
 import { WRITE_MS_MAX } from "./in-time.ts";
-import { LOG_GROWTH_MAX } from "./wal.ts";
 import { type StoreParts, storeWith } from "./store-parts.fixture.ts";
+import { LOG_GROWTH_MAX } from "./wal.ts";
 
 const EIO = 5;
 const ENOSPC = 28;
-const LOG_BYTES_ENOUGH = 2 * MIB;
+const WAL_BYTES_ENOUGH = 2 * MIB;
 
-const faulty = (t: TestContext, parts: StoreParts) => storeWith(t, parts, LOG_BYTES_ENOUGH);
+const faulty = (t: TestContext, parts: StoreParts) => storeWith(t, parts, WAL_BYTES_ENOUGH);
 
-/** The log's first writes fail, the rest go through. */
+/** The WAL's first writes fail, the rest go through. */
 function failFirstWrites(...codes: string[]): StoreParts {
   return {
-    log: (real) => ({
+    wal: (real) => ({
       write: async (bytes, position) => {
         const code = codes.shift();
         if (code !== undefined) throw Object.assign(new Error(`error ${code}`), { code });
@@ -27,7 +27,7 @@ function failFirstWrites(...codes: string[]): StoreParts {
   };
 }
 
-/** The log's first write begins, and does not end by itself. */
+/** The WAL's first write begins, and does not end by itself. */
 function unansweredWrite() {
   let begun = () => {};
   const beginning = new Promise<void>((resolve) => {
@@ -41,10 +41,10 @@ function unansweredWrite() {
     begun();
     return written;
   };
-  return { parts: { log: () => ({ write }) }, beginning, fail };
+  return { parts: { wal: () => ({ write }) }, beginning, fail };
 }
 
-/** Fails the first commits after their records were put, in the way of lmdb; the rest go through. */
+/** Fails the first commits after their records were put, in the way of LMDB; the rest go through. */
 function failFirstCommits(...codes: number[]): StoreParts {
   return {
     lmdb: (real) => ({
@@ -70,8 +70,8 @@ function isThere(store: Store, id: number): Promise<boolean> {
   return store.read((view) => view.get(key(SPACE.blob, id)) !== undefined);
 }
 
-/** Writes until there is enough in the log for lmdb to get it. */
-async function fillLog(store: Store, bytes = LOG_BYTES_ENOUGH): Promise<void> {
+/** Writes until there is enough in the WAL for LMDB to get it. */
+async function fillLog(store: Store, bytes = WAL_BYTES_ENOUGH): Promise<void> {
   for (let id = 100; id < 100 + bytes / MIB; id++) await write(store, id, MIB);
 }
 
@@ -126,7 +126,7 @@ test("nobody is told of what is not durable: neither by a read nor by a refusal"
     if (tx.get(key(SPACE.blob, 1)) !== undefined) throw new Error("it is there");
   });
   const refusedToo = store.transact((tx) => {
-    if (tx.extend(key(SPACE.blob, 1), 1, Buffer.from("x"))) throw new Error("it is there");
+    if (tx.append(key(SPACE.blob, 1), 1, Buffer.from("x"))) throw new Error("it is there");
   });
   const elsewhere = isThere(store, 2);
   assert.deepEqual(await kindsOf([written, reading, refused, refusedToo, elsewhere]), [
@@ -185,7 +185,7 @@ test("a record that lmdb does not take stops the store", async (t) => {
   await assertStopped(store, stops, /no page/);
 });
 
-/** Fills the log and goes on writing until the store does not take any more. */
+/** Fills the WAL and goes on writing until the store does not take any more. */
 async function untilStopped(stops: readonly StoreError[], store: Store): Promise<void> {
   await fillLog(store).catch(() => {});
   for (let id = 1_000; stops.length === 0; id++) {
@@ -214,7 +214,7 @@ test("while lmdb finds no space the log takes writes as far as it goes, then the
     }),
   });
   const kinds: string[] = [];
-  const writesMax = 3 * LOG_GROWTH_MAX * (LOG_BYTES_ENOUGH / MIB);
+  const writesMax = 3 * LOG_GROWTH_MAX * (WAL_BYTES_ENOUGH / MIB);
   for (let id = 1; id < writesMax && kinds.at(-1) !== "full"; id++) {
     kinds.push(...(await kindsOf([write(store, id, MIB)])));
   }
@@ -230,8 +230,8 @@ test("while lmdb finds no space the log takes writes as far as it goes, then the
 
 test("a log that cannot grow refuses a write that needs it; others go on", async (t) => {
   const { store, stops } = await faulty(t, {
-    log: () => ({
-      extend: async () => {
+    wal: () => ({
+      append: async () => {
         throw Object.assign(new Error("no space"), { code: "ENOSPC", errno: -ENOSPC });
       },
     }),

@@ -9,17 +9,17 @@ import { systemClock } from "../../base/clock.ts";
 import type { StoreError } from "../../store/store.ts";
 import { lmdbWith } from "./lmdb.fixture.ts";
 import { type Lmdb, openLmdb } from "./lmdb.ts";
-import { findWalFiles, type LogFile, type WalFiles } from "./wal-file.ts";
 import { EmbeddedStore, openEmbeddedStore } from "./store.ts";
+import { findWalFiles, type WalFile, type WalFiles } from "./wal-file.ts";
 
-/** What is to be replaced of lmdb and of each file of the log. */
+/** What is to be replaced of LMDB and of each file of the WAL. */
 export interface StoreParts {
   readonly lmdb?: (real: RootDatabase<Bytes, Bytes>) => Partial<Lmdb>;
-  readonly log?: (real: LogFile) => Partial<LogFile>;
+  readonly wal?: (real: WalFile) => Partial<WalFile>;
 }
 
 /** A store of which some parts are replaced, for the time of one test. */
-export async function storeWith(t: TestContext, parts: StoreParts, logBytesEnough: number) {
+export async function storeWith(t: TestContext, parts: StoreParts, walBytesEnough: number) {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-store-"));
   // What only a new store writes does not count.
   await (await openEmbeddedStore(folder, systemClock, assert.fail)).close();
@@ -27,11 +27,11 @@ export async function storeWith(t: TestContext, parts: StoreParts, logBytesEnoug
   const stops: StoreError[] = [];
   const store = await EmbeddedStore.open({
     lmdb: lmdbWith(real, parts.lmdb?.(real) ?? {}),
-    log: await walWith(folder, (file) => replaced(file, parts)),
+    wal: await walWith(folder, (file) => replaced(file, parts)),
     folder,
     clock: systemClock,
     failStop: (error) => stops.push(error),
-    logBytesEnough,
+    walBytesEnough,
   });
   t.after(async () => {
     await store.close();
@@ -41,10 +41,10 @@ export async function storeWith(t: TestContext, parts: StoreParts, logBytesEnoug
   return { store, stops, folder };
 }
 
-/** The log of a folder, with a file of the test's in the place of each of its own. */
+/** The WAL of a folder, with a file of the test's in the place of each of its own. */
 export async function walWith(
   folder: string,
-  replace: (file: LogFile) => LogFile,
+  replace: (file: WalFile) => WalFile,
 ): Promise<WalFiles> {
   const { found, open } = await findWalFiles(folder);
   return {
@@ -56,14 +56,14 @@ export async function walWith(
   };
 }
 
-function replaced(file: LogFile, parts: StoreParts): LogFile {
+function replaced(file: WalFile, parts: StoreParts): WalFile {
   return {
     get capacity() {
       return file.capacity;
     },
     write: (bytes, position) => file.write(bytes, position),
-    extend: (bytes) => file.extend(bytes),
+    append: (bytes) => file.append(bytes),
     close: () => file.close(),
-    ...parts.log?.(file),
+    ...parts.wal?.(file),
   };
 }

@@ -29,9 +29,9 @@ function unexpected(error: StoreError): never {
   throw error;
 }
 
-async function openInNewFolder(clock: Clock, logBytesEnough?: number): Promise<LastingStore> {
+async function openInNewFolder(clock: Clock, walBytesEnough?: number): Promise<LastingStore> {
   const folder = await newFolder();
-  const open = () => openEmbeddedStore(folder, clock, unexpected, logBytesEnough);
+  const open = () => openEmbeddedStore(folder, clock, unexpected, walBytesEnough);
   let store = await open();
   return {
     store,

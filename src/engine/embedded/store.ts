@@ -1,5 +1,5 @@
 import type { Clock, Instant } from "../../base/clock.ts";
-import { PASSING_SPACES, type Space } from "../../base/keys.ts";
+import { EPHEMERAL_SPACES, type Space } from "../../base/keys.ts";
 import { MIB } from "../../base/limits.ts";
 import { type Stamp, stampAfter } from "../../base/stamp.ts";
 import {
@@ -10,49 +10,49 @@ import {
   type View,
 } from "../../store/store.ts";
 import { BodyTransaction, BodyView, runBody } from "../body-view.ts";
-import { KeptStretches } from "../cached-ranges.ts";
+import { CachedRanges } from "../cached-ranges.ts";
 import {
+  checkpointIfRoom,
   isMerelyFull,
   LONG_STEPS,
   type Milestone,
   SHORT_STEPS,
-  settleIfRoom,
 } from "./checkpoint.ts";
 import { fullError, isDiskFull } from "./disk-full.ts";
 import type { DiskSpace } from "./disk-space.ts";
 import { Group } from "./group.ts";
 import { growthOf } from "./growth.ts";
 import { InTime } from "./in-time.ts";
-import { LayeredState } from "./layered-view.ts";
+import { LayeredView } from "./layered-view.ts";
 import { isLmdbDamage, type Lmdb, openLmdb } from "./lmdb.ts";
-import { LOG_BYTES_ENOUGH, type Log } from "./wal.ts";
-import { findWalFiles } from "./wal-file.ts";
-import { bytesOfRecord } from "./wal-groups.ts";
-import type { Overlay } from "./memtable.ts";
+import type { Memtable } from "./memtable.ts";
 import { type RecoveredWal, type RecoverWal, recoverWal, type WalOptions } from "./recover-wal.ts";
 import { SealedRecords } from "./sealed-records.ts";
+import { WAL_BYTES_ENOUGH, type Wal } from "./wal.ts";
+import { findWalFiles } from "./wal-file.ts";
+import { bytesOfRecord } from "./wal-groups.ts";
 import { WalNotes, writeWalNote } from "./wal-notes.ts";
 
-/** Records go from the log to lmdb when there are so many: each takes some memory of its own. */
+/** Records go from the WAL to LMDB when there are so many: each takes some memory of its own. */
 const RECORDS_ENOUGH = 50_000;
 /** Records that nobody waits for are written with the next ones, or when there are so many. */
 const UNWANTED_BYTES_MAX = MIB;
 
 /**
  * Opens the store in a folder that is there and belongs to this process alone. Throws a `WalLossError`,
- * and leaves the log as it is, if acknowledged writes are missing in it.
+ * and leaves the WAL as it is, if acknowledged writes are missing in it.
  */
 export async function openEmbeddedStore(
   folder: string,
   clock: Clock,
   failStop: FailStop,
-  logBytesEnough = LOG_BYTES_ENOUGH,
+  walBytesEnough = WAL_BYTES_ENOUGH,
   options?: Partial<WalOptions> & Pick<RecoverWal, "space">,
 ): Promise<Store> {
   const lmdb = await openLmdb(folder);
   try {
-    const log = await findWalFiles(folder);
-    const parts = { lmdb, log, folder, clock, failStop, logBytesEnough };
+    const wal = await findWalFiles(folder);
+    const parts = { lmdb, wal, folder, clock, failStop, walBytesEnough };
     return await EmbeddedStore.open({ ...parts, ...options });
   } catch (error) {
     await lmdb.close();
@@ -67,9 +67,9 @@ export interface EmbeddedStoreSetup extends RecoverWal {
 }
 
 /**
- * Bodies run at once, on the newest state. What they write goes to the log in groups: whatever has
+ * Bodies run at once, on the newest state. What they write goes to the WAL in groups: whatever has
  * gathered while one group was being written makes the next one. An answer leaves when all that it
- * rests on is durable. From the log, records go to lmdb in the background.
+ * rests on is durable. From the WAL, records go to LMDB in the background.
  */
 export class EmbeddedStore implements Store {
   readonly #lmdb: Lmdb;
@@ -78,9 +78,9 @@ export class EmbeddedStore implements Store {
   readonly #space: DiskSpace | null;
   readonly #clock: Clock;
   readonly #failStop: FailStop;
-  readonly #log: Log;
-  readonly #state: LayeredState;
-  readonly #kept = new KeptStretches();
+  readonly #wal: Wal;
+  readonly #state: LayeredView;
+  readonly #kept = new CachedRanges();
   readonly #inTime = new InTime();
   readonly #notes = new WalNotes(
     (note) => writeWalNote(this.#lmdb, this.#records, note),
@@ -94,11 +94,11 @@ export class EmbeddedStore implements Store {
   /** All groups up to this one are durable. */
   #durable: number;
   #isWriteDue = false;
-  #isTurnWanted = false;
-  /** Puts records from the log into lmdb. */
-  #settling: Promise<void> = Promise.resolve();
+  #isSwitchWanted = false;
+  /** Puts records from the WAL into LMDB. */
+  #checkpoint: Promise<void> = Promise.resolve();
   /** Those that did not get there for want of space. */
-  #unsettled: { readonly overlay: Overlay; readonly milestone: Milestone } | null = null;
+  #unfinished: { readonly memtable: Memtable; readonly milestone: Milestone } | null = null;
   #makingRoom: Promise<void> | null = null;
   readonly #preparations: (() => Promise<void>)[] = [];
   /** Ends the wait for them. */
@@ -109,24 +109,24 @@ export class EmbeddedStore implements Store {
   #callsUnderWay = 0;
   #onLastCall: () => void = () => {};
 
-  private constructor(setup: EmbeddedStoreSetup, { log, milestone, unsettled }: RecoveredWal) {
+  private constructor(setup: EmbeddedStoreSetup, { wal, milestone, unfinished }: RecoveredWal) {
     this.#lmdb = setup.lmdb;
     this.#records = new SealedRecords(setup.lmdb, setup.onDamage);
-    this.#log = log;
+    this.#wal = wal;
     this.#folder = setup.folder;
     this.#space = setup.space ?? null;
     this.#clock = setup.clock;
     this.#failStop = setup.failStop;
-    this.#state = new LayeredState(this.#records);
+    this.#state = new LayeredView(this.#records);
     this.#durable = milestone.group;
     this.#gathering = new Group(milestone.group + 1);
     this.#lastStamp = milestone.lastStamp;
-    if (unsettled === null) return;
-    this.#state.resumeSettling(unsettled);
-    this.#unsettled = { overlay: unsettled, milestone };
+    if (unfinished === null) return;
+    this.#state.resumeCheckpoint(unfinished);
+    this.#unfinished = { memtable: unfinished, milestone };
   }
 
-  /** First of all lmdb gets what an earlier process has left in the log, if it has room. */
+  /** First of all LMDB gets what an earlier process has left in the WAL, if it has room. */
   static async open(setup: EmbeddedStoreSetup): Promise<EmbeddedStore> {
     return new EmbeddedStore(setup, await recoverWal(setup));
   }
@@ -167,7 +167,7 @@ export class EmbeddedStore implements Store {
           if (await this.#space.hasSpaceAgain()) continue;
           throw fullError();
         }
-        if (takesRoom && !this.#log.fits(this.#gathering.bytes + bytes)) {
+        if (takesRoom && !this.#wal.fits(this.#gathering.bytes + bytes)) {
           tx.discard();
           await this.#makeRoom(bytes);
           continue;
@@ -185,7 +185,7 @@ export class EmbeddedStore implements Store {
     }
   }
 
-  beforeSettling(prepare: () => Promise<void>): void {
+  beforeCheckpoint(prepare: () => Promise<void>): void {
     this.#preparations.push(prepare);
   }
 
@@ -196,11 +196,11 @@ export class EmbeddedStore implements Store {
         this.#onLastCall = resolve;
       });
     }
-    if (!this.#failed) await this.#settleAll();
+    if (!this.#failed) await this.#checkpointAll();
     // After a failure the disk may never answer again.
     if (this.#failed) return;
     await this.#notes.stop();
-    await this.#log.close();
+    await this.#wal.close();
     await this.#lmdb.close();
   }
 
@@ -227,7 +227,7 @@ export class EmbeddedStore implements Store {
     }
   }
 
-  /** What lmdb finds wrong in its own pages is damage, too. After that it reads no more in this view. */
+  /** What LMDB finds wrong in its own pages is damage, too. After that it reads no more in this view. */
   #damageIn(reason: unknown): unknown {
     if (!isLmdbDamage(reason)) return reason;
     this.#lmdb.resetReadTxn();
@@ -249,17 +249,17 @@ export class EmbeddedStore implements Store {
     const group = this.#gathering;
     let isLasting = false;
     let isEmpty = true;
-    for (const { name, key, value, isTail } of tx.writes) {
+    for (const { name, key, value, isAppend } of tx.writes) {
       isEmpty = false;
-      const isPassing = PASSING_SPACES.has(key[0] as Space);
-      if (!isPassing) isLasting = true;
+      const isEphemeral = EPHEMERAL_SPACES.has(key[0] as Space);
+      if (!isEphemeral) isLasting = true;
       this.#kept.change(key);
       this.#state.change(name, value);
       const { top } = this.#state;
-      const awaited = isPassing ? 0 : group.number;
+      const awaited = isEphemeral ? 0 : group.number;
       const cell =
-        isTail && value !== null
-          ? top.extend(name, value, group.number, awaited)
+        isAppend && value !== null
+          ? top.append(name, value, group.number, awaited)
           : top.set(name, value, group.number, awaited);
       if (cell !== null) group.cells.push(cell);
       group.bytes += bytesOfRecord(key, value);
@@ -304,43 +304,43 @@ export class EmbeddedStore implements Store {
     this.#gathering = new Group(group.number + 1);
     try {
       const milestone = { group: group.number, lastStamp: this.#lastStamp };
-      const appended = this.#log.append(group.number, this.#lastStamp, group.cells, group.bytes);
-      const turned = this.#turnIfDue();
+      const appended = this.#wal.append(group.number, this.#lastStamp, group.cells, group.bytes);
+      const turned = this.#switchIfDue();
       await this.#inTime.watch(appended);
       if (this.#failed) return;
       this.#durable = group.number;
       this.#writing = null;
       group.succeed();
-      this.#notes.reached(this.#log.noteAt(group.number));
-      if (turned !== null) this.#settling = this.#settle(turned, milestone);
+      this.#notes.reached(this.#wal.noteAt(group.number));
+      if (turned !== null) this.#checkpoint = this.#runCheckpoint(turned, milestone);
       if (this.#gathering.isWanted) this.#want();
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  /** What is to be put into lmdb once the group that has just left is durable. */
-  #turnIfDue(): Overlay | null {
-    if (this.#state.isSettling) return null;
-    const isEnough = this.#log.hasEnough || this.#state.top.size >= RECORDS_ENOUGH;
-    if (!isEnough && !this.#isTurnWanted) return null;
-    this.#isTurnWanted = false;
-    this.#log.turn();
-    return this.#state.beginSettling();
+  /** What is to be put into LMDB once the group that has just left is durable. */
+  #switchIfDue(): Memtable | null {
+    if (this.#state.isCheckpointing) return null;
+    const isEnough = this.#wal.hasEnough || this.#state.top.size >= RECORDS_ENOUGH;
+    if (!isEnough && !this.#isSwitchWanted) return null;
+    this.#isSwitchWanted = false;
+    this.#wal.switchFiles();
+    return this.#state.beginCheckpoint();
   }
 
-  async #settle(overlay: Overlay, milestone: Milestone): Promise<void> {
+  async #runCheckpoint(memtable: Memtable, milestone: Milestone): Promise<void> {
     try {
-      this.#unsettled = null;
-      if (this.#refusal === null) await this.#prepareSettling();
+      this.#unfinished = null;
+      if (this.#refusal === null) await this.#prepareCheckpoint();
       const steps = this.#refusal === null ? SHORT_STEPS : LONG_STEPS;
       const place = { lmdb: this.#lmdb, folder: this.#folder, space: this.#space };
       const records = this.#records;
-      if (await settleIfRoom(place, records, overlay, milestone, steps, this.#isReplaced)) {
-        this.#state.endSettling();
+      if (await checkpointIfRoom(place, records, memtable, milestone, steps, this.#isReplaced)) {
+        this.#state.endCheckpoint();
         await this.#space?.look();
       } else {
-        this.#unsettled = { overlay, milestone };
+        this.#unfinished = { memtable, milestone };
       }
     } catch (error) {
       this.#fail(error);
@@ -352,8 +352,8 @@ export class EmbeddedStore implements Store {
     if (!(await isMerelyFull(this.#lmdb, this.#folder, error))) this.#fail(error);
   }
 
-  /** Whoever needs room in the log waits for this, and may be one of those who prepare. */
-  async #prepareSettling(): Promise<void> {
+  /** Whoever needs room in the WAL waits for this, and may be one of those who prepare. */
+  async #prepareCheckpoint(): Promise<void> {
     const hurried = new Promise<void>((resolve) => {
       this.#hurry = resolve;
     });
@@ -362,20 +362,20 @@ export class EmbeddedStore implements Store {
     await Promise.race([prepared, hurried]);
   }
 
-  /** Whether what is settling of a record need not: who starts again finds a later one in the log. */
+  /** Whether what is settling of a record need not: who starts again finds a later one in the WAL. */
   readonly #isReplaced = (name: string): boolean => {
     const cell = this.#state.top.get(name);
     return cell !== undefined && cell.group <= this.#durable;
   };
 
-  /** Everything up to now goes into lmdb, so that the next process finds nothing to do. */
-  async #settleAll(): Promise<void> {
+  /** Everything up to now goes into LMDB, so that the next process finds nothing to do. */
+  async #checkpointAll(): Promise<void> {
     this.#hurry();
-    await this.#settling;
-    if (this.#unsettled !== null || this.#state.top.size === 0) return;
-    this.#isTurnWanted = true;
+    await this.#checkpoint;
+    if (this.#unfinished !== null || this.#state.top.size === 0) return;
+    this.#isSwitchWanted = true;
     await this.#whenWritten(this.#gathering);
-    await this.#settling;
+    await this.#checkpoint;
   }
 
   /** Rejects with "full" if there is no space for so many more bytes of records. */
@@ -388,27 +388,27 @@ export class EmbeddedStore implements Store {
 
   async #makeRoomFor(bytes: number): Promise<void> {
     const wanted = this.#gathering.bytes + bytes;
-    if (this.#log.mayGrowFor(wanted) && (await this.#growLog(wanted))) return;
+    if (this.#wal.mayGrowFor(wanted) && (await this.#growWal(wanted))) return;
     // The other file is of no use to what does not fit into an empty one.
-    if (this.#log.isEmpty && this.#gathering.bytes === 0) throw fullError();
-    if (this.#unsettled !== null) {
-      const { overlay, milestone } = this.#unsettled;
-      this.#settling = this.#settle(overlay, milestone);
+    if (this.#wal.isEmpty && this.#gathering.bytes === 0) throw fullError();
+    if (this.#unfinished !== null) {
+      const { memtable, milestone } = this.#unfinished;
+      this.#checkpoint = this.#runCheckpoint(memtable, milestone);
     }
     this.#hurry();
-    await this.#settling;
+    await this.#checkpoint;
     if (this.#failed) throw this.#refusal;
-    if (this.#unsettled !== null) throw fullError();
-    this.#isTurnWanted = true;
+    if (this.#unfinished !== null) throw fullError();
+    this.#isSwitchWanted = true;
     await this.#whenWritten(this.#gathering);
   }
 
-  /** False if the disk has no space for it, or none for lmdb to get it all later. */
-  async #growLog(bytes: number): Promise<boolean> {
+  /** False if the disk has no space for it, or none for LMDB to get it all later. */
+  async #growWal(bytes: number): Promise<boolean> {
     try {
-      const logBytes = this.#log.capacityFor(bytes);
-      if ((await this.#space?.mayGrowLog(logBytes)) === false) return false;
-      await this.#log.growFor(bytes);
+      const walBytes = this.#wal.capacityFor(bytes);
+      if ((await this.#space?.mayGrowWal(walBytes)) === false) return false;
+      await this.#wal.growFor(bytes);
       return true;
     } catch (error) {
       if (await isDiskFull(error, this.#folder)) {

@@ -2,7 +2,7 @@ import type { Bytes } from "../../base/bytes.ts";
 import { PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 import { StoreError } from "../../store/store.ts";
 import type { LogEnd } from "./wal.ts";
-import { decodeGroup, type LoggedGroup, type LogSecret, numberAt } from "./wal-groups.ts";
+import { decodeGroup, type LoggedGroup, numberAt, type WalSecret } from "./wal-groups.ts";
 import { decodeWalHeader, WAL_HEADER_BYTES, type WalHeader } from "./wal-header.ts";
 
 /** A file of the write-ahead log as it was found at the start. */
@@ -15,7 +15,7 @@ export interface FoundWalFile {
 
 /**
  * What the database knows about its write-ahead log. It is written when a file is begun and a moment
- * after groups were, so the log may be further than this, and never less far.
+ * after groups were, so the WAL may be further than this, and never less far.
  */
 export interface WalNote {
   /** Of each file. */
@@ -52,7 +52,7 @@ export class WalLossError extends StoreError {
  * last group that the database has. `note` is null if no log was ever made for this database.
  */
 export function checkWal(
-  secret: LogSecret,
+  secret: WalSecret,
   through: number,
   note: WalNote | null,
   files: readonly FoundWalFile[],
@@ -138,7 +138,7 @@ interface Row {
  * The groups from the beginning of a file on, up to the one that was being written when the process
  * ended, or to what is left from an earlier use of the file.
  */
-function rowOfGroups(secret: LogSecret, bytes: Bytes): Row {
+function rowOfGroups(secret: WalSecret, bytes: Bytes): Row {
   const groups: LoggedGroup[] = [];
   let last = 0;
   let at = WAL_HEADER_BYTES;
@@ -157,7 +157,7 @@ function rowOfGroups(secret: LogSecret, bytes: Bytes): Row {
  * Groups are written one after the other, so a whole group behind a broken one shows that the broken
  * one was durable. Groups begin on pages.
  */
-function lastBehind(secret: LogSecret, bytes: Bytes, from: number): number {
+function lastBehind(secret: WalSecret, bytes: Bytes, from: number): number {
   let last = 0;
   for (let at = from; at < bytes.length; at += PAGE_BYTES) {
     const group = decodeGroup(secret, bytes, at);

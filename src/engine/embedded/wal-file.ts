@@ -14,13 +14,13 @@ const FIRST_BYTES = MIB;
 const ZEROS = alignedBytes(MIB);
 
 /** Room on the disk that is written to from its beginning, again and again. */
-export interface LogFile {
+export interface WalFile {
   /** Up to here writing needs no new space, and cannot fail for want of it. */
   readonly capacity: number;
   /** Resolves once the bytes, whole pages of them in aligned memory, are on the disk. */
   write(bytes: Bytes, position: number): Promise<void>;
   /** Makes room for so many bytes in all. */
-  extend(bytes: number): Promise<void>;
+  append(bytes: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export interface LogFile {
 export interface WalFiles {
   readonly found: readonly [FoundWalFile, FoundWalFile];
   /** Opens them to be written to, and makes those that are missing. */
-  open(): Promise<readonly [LogFile, LogFile]>;
+  open(): Promise<readonly [WalFile, WalFile]>;
 }
 
 /** Reads the files and changes nothing, so that damage is still there to be looked at. */
@@ -54,7 +54,7 @@ async function openLogFiles(
   folder: string,
   first: string,
   second: string,
-): Promise<readonly [LogFile, LogFile]> {
+): Promise<readonly [WalFile, WalFile]> {
   const flags = constants.O_RDWR | constants.O_CREAT | SYNC_FLAG | (await directIoFlag(folder));
   const files = [await openOne(first, flags), await openOne(second, flags)] as const;
   // The files are synced as they are written, but not the folder that names them.
@@ -62,14 +62,14 @@ async function openLogFiles(
   return files;
 }
 
-async function openOne(path: string, flags: number): Promise<LogFile> {
+async function openOne(path: string, flags: number): Promise<WalFile> {
   const handle = await open(path, flags, 0o600);
   const file = new RealLogFile(handle, (await handle.stat()).size);
-  if (file.capacity < FIRST_BYTES) await file.extend(FIRST_BYTES);
+  if (file.capacity < FIRST_BYTES) await file.append(FIRST_BYTES);
   return file;
 }
 
-class RealLogFile implements LogFile {
+class RealLogFile implements WalFile {
   readonly #handle: FileHandle;
   #capacity: number;
 
@@ -99,7 +99,7 @@ class RealLogFile implements LogFile {
   }
 
   /** With zeros: space that was merely set aside would have to be noted when it is written to. */
-  async extend(bytes: number): Promise<void> {
+  async append(bytes: number): Promise<void> {
     while (this.#capacity < bytes) {
       await this.write(ZEROS, this.#capacity);
       this.#capacity += ZEROS.length;

@@ -27,7 +27,7 @@ const TAIL = 2 ** 31;
 /** What lies behind a group, up to the next page. To fill shared memory with a number goes byte by byte. */
 const NO_PAGE = Buffer.alloc(PAGE_BYTES);
 
-export interface LogSecret {
+export interface WalSecret {
   readonly mark: number;
   /** What checksums begin with. */
   readonly seed: number;
@@ -37,7 +37,7 @@ export interface LoggedRecord {
   readonly key: Bytes;
   readonly value: Bytes | null;
   /** Whether it goes behind the value that an earlier record gave this key. */
-  readonly isTail: boolean;
+  readonly isAppend: boolean;
 }
 
 export interface LoggedGroup {
@@ -64,7 +64,7 @@ function wholePages(bytes: number): number {
 
 /** Writes a group into `room`, and returns that part of it. Its cells know that they are logged. */
 export function encodeGroup(
-  secret: LogSecret,
+  secret: WalSecret,
   number: number,
   lastStamp: bigint,
   cells: readonly Cell[],
@@ -92,13 +92,13 @@ export function encodeGroup(
   return room.subarray(0, end);
 }
 
-/** What the log does not have of a value; where it ends is returned. */
+/** What the WAL does not have of a value; where it ends is returned. */
 function writeRest(cell: Cell, room: Bytes, from: number): number {
   let at = writePiece(cell.head, cell.logged, room, from);
   let passed = cell.head?.length ?? 0;
-  for (const tail of cell.tails ?? []) {
-    at = writePiece(tail, cell.logged - passed, room, at);
-    passed += tail.length;
+  for (const more of cell.appended ?? []) {
+    at = writePiece(more, cell.logged - passed, room, at);
+    passed += more.length;
   }
   return at;
 }
@@ -112,7 +112,7 @@ function writePiece(piece: Bytes | null, skip: number, room: Bytes, at: number):
 }
 
 /** The group that begins at `at`; null if none does. Its values share the memory of `bytes`. */
-export function decodeGroup(secret: LogSecret, bytes: Bytes, at: number): LoggedGroup | null {
+export function decodeGroup(secret: WalSecret, bytes: Bytes, at: number): LoggedGroup | null {
   if (at + HEADER_BYTES > bytes.length || bytes.readUInt32LE(at) !== secret.mark) return null;
   const size = bytes.readUInt32LE(at + SIZE_AT);
   if (size < HEADER_BYTES || at + size > bytes.length) return null;
@@ -127,7 +127,7 @@ export function decodeGroup(secret: LogSecret, bytes: Bytes, at: number): Logged
 }
 
 /** The number of the group that was begun at `at`, whole or not; null if none was. */
-export function numberAt(secret: LogSecret, bytes: Bytes, at: number): number | null {
+export function numberAt(secret: WalSecret, bytes: Bytes, at: number): number | null {
   if (at + HEADER_BYTES > bytes.length || bytes.readUInt32LE(at) !== secret.mark) return null;
   return Number(bytes.readBigUInt64LE(at + NUMBER_AT));
 }
@@ -137,10 +137,10 @@ function decodeRecords(bytes: Bytes): LoggedRecord[] {
   for (let at = 0; at < bytes.length; ) {
     const keyEnd = at + RECORD_BYTES + bytes.readUInt16LE(at);
     const sized = bytes.readUInt32LE(at + 2);
-    const isTail = sized >= TAIL;
+    const isAppend = sized >= TAIL;
     const key = bytes.subarray(at + RECORD_BYTES, keyEnd);
     at = sized === 0 ? keyEnd : keyEnd + (sized % TAIL) - 1;
-    records.push({ key, value: sized === 0 ? null : bytes.subarray(keyEnd, at), isTail });
+    records.push({ key, value: sized === 0 ? null : bytes.subarray(keyEnd, at), isAppend });
   }
   return records;
 }

@@ -1,11 +1,11 @@
 import { crc32 } from "node:zlib";
 import type { Bytes } from "../../base/bytes.ts";
 import { alignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
-import type { LogFile } from "./wal-file.ts";
-import type { LogSecret } from "./wal-groups.ts";
+import type { WalFile } from "./wal-file.ts";
+import type { WalSecret } from "./wal-groups.ts";
 
 /**
- * The first page of a write-ahead log file. It is written together with the first group behind it,
+ * The first page of a write-ahead WAL file. It is written together with the first group behind it,
  * and all of it lies in one disk sector: a power cut leaves the old header or the new one.
  */
 export interface WalHeader {
@@ -24,7 +24,7 @@ const FIRST_GROUP_AT = 16;
 const END = 24;
 
 /** Fills the first page of `room`. */
-export function encodeWalHeader(secret: LogSecret, header: WalHeader, room: Bytes): void {
+export function encodeWalHeader(secret: WalSecret, header: WalHeader, room: Bytes): void {
   room.fill(NO_PAGE, 0, WAL_HEADER_BYTES);
   room.writeUInt32LE(markOf(secret), 0);
   room.writeBigUInt64LE(BigInt(header.generation), GENERATION_AT);
@@ -33,7 +33,7 @@ export function encodeWalHeader(secret: LogSecret, header: WalHeader, room: Byte
 }
 
 /** The header of a file; null if it has none of this store. */
-export function decodeWalHeader(secret: LogSecret, file: Bytes): WalHeader | null {
+export function decodeWalHeader(secret: WalSecret, file: Bytes): WalHeader | null {
   if (file.length < END || file.readUInt32LE(0) !== markOf(secret)) return null;
   const checksum = crc32(file.subarray(GENERATION_AT, END), secret.seed);
   if (checksum !== file.readUInt32LE(CHECKSUM_AT)) return null;
@@ -45,8 +45,8 @@ export function decodeWalHeader(secret: LogSecret, file: Bytes): WalHeader | nul
 
 /** Gives both files a header, without a group behind it. */
 export async function makeWal(
-  secret: LogSecret,
-  files: readonly [LogFile, LogFile],
+  secret: WalSecret,
+  files: readonly [WalFile, WalFile],
   generations: readonly [number, number],
   firstGroup: number,
 ): Promise<void> {
@@ -60,6 +60,6 @@ const headerPage = alignedBytes(PAGE_BYTES);
 const NO_PAGE = Buffer.alloc(PAGE_BYTES);
 
 /** Never that of a group. */
-function markOf({ mark }: LogSecret): number {
+function markOf({ mark }: WalSecret): number {
   return ~mark >>> 0;
 }

@@ -6,8 +6,8 @@ import type { SealedRecords } from "./sealed-records.ts";
 import type { WalNote } from "./wal-check.ts";
 
 /**
- * The database learns at most so often how far the log has got. Of what is acknowledged meanwhile,
- * nobody misses the last part if the end of the log is lost. A note costs one small commit.
+ * The database learns at most so often how far the WAL has got. Of what is acknowledged meanwhile,
+ * nobody misses the last part if the end of the WAL is lost. A note costs one small commit.
  */
 const PAUSE_MS = 200;
 

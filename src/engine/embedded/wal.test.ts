@@ -4,11 +4,11 @@ import type { Bytes } from "../../base/bytes.ts";
 import { KIB, MIB } from "../../base/limits.ts";
 import { PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 import { keyOf } from "../sorted-items.ts";
-import { Log } from "./wal.ts";
-import type { LogFile } from "./wal-file.ts";
-import { bytesOfRecord } from "./wal-groups.ts";
-import { type Cell, Overlay, valueIn } from "./memtable.ts";
+import { type Cell, Memtable, valueIn } from "./memtable.ts";
+import { Wal } from "./wal.ts";
 import { checkWal, type FoundWalFile, type WalFindings, type WalNote } from "./wal-check.ts";
+import type { WalFile } from "./wal-file.ts";
+import { bytesOfRecord } from "./wal-groups.ts";
 import { makeWal, WAL_HEADER_BYTES } from "./wal-header.ts";
 
 const BYTES_ENOUGH = 64 * KIB;
@@ -18,7 +18,7 @@ const GENERATIONS = [1, 2] as const;
 const FIRST_NOTE: WalNote = { generations: GENERATIONS, sizes: [2 * MIB, 2 * MIB], group: 0 };
 
 /** A file in memory. */
-class Paper implements LogFile {
+class Paper implements WalFile {
   bytes: Bytes = Buffer.alloc(2 * MIB);
 
   get capacity(): number {
@@ -31,7 +31,7 @@ class Paper implements LogFile {
     assert.ok(bytes.copy(this.bytes, position) === bytes.length);
   }
 
-  async extend(): Promise<void> {}
+  async append(): Promise<void> {}
 
   async close(): Promise<void> {}
 }
@@ -39,26 +39,26 @@ class Paper implements LogFile {
 function cell(name: string, value: string | null): Cell {
   const head = value === null ? null : Buffer.from(value);
   const size = head?.length ?? 0;
-  return { name, head, tails: null, spare: 0, size, logged: 0, group: 0, awaited: 0 };
+  return { name, head, appended: null, spare: 0, size, logged: 0, group: 0, awaited: 0 };
 }
 
-function append(log: Log, number: number, cells: readonly Cell[]): Promise<void> {
+function append(wal: Wal, number: number, cells: readonly Cell[]): Promise<void> {
   const bytes = cells.map((each) => bytesOfRecord(keyOf(each.name), valueIn(each)));
   const sum = bytes.reduce((a, b) => a + b, 0);
-  assert.ok(log.fits(sum));
-  return log.append(number, BigInt(number) * 10n, cells, sum);
+  assert.ok(wal.fits(sum));
+  return wal.append(number, BigInt(number) * 10n, cells, sum);
 }
 
 /** A log with groups 1 to `count`, each of one record and `pages` pages. */
 async function written(count: number, pages = 1) {
   const files = [new Paper(), new Paper()] as const;
   await makeWal(SECRET, files, GENERATIONS, 1);
-  const log = new Log(files, SECRET, BYTES_ENOUGH, GENERATIONS);
+  const wal = new Wal(files, SECRET, BYTES_ENOUGH, GENERATIONS);
   const value = "x".repeat((pages - 1) * PAGE_BYTES);
   for (let number = 1; number <= count; number++) {
-    await append(log, number, [cell(`key ${number}`, value)]);
+    await append(wal, number, [cell(`key ${number}`, value)]);
   }
-  return { log, files, found: () => files.map(({ bytes }) => bytes) };
+  return { wal, files, found: () => files.map(({ bytes }) => bytes) };
 }
 
 function check(through: number, found: readonly Bytes[], note = FIRST_NOTE): WalFindings {
@@ -73,13 +73,13 @@ function numbers(through: number, found: readonly Bytes[]): number[] {
 }
 
 test("groups are read as they were written", async () => {
-  const { log, found } = await written(0);
+  const { wal, found } = await written(0);
   const names = ["a", "\u00ff\u0000", "k".repeat(3_500)];
   const large = "v".repeat(1_500_000);
-  await append(log, 1, [cell("a", ""), cell("b", null), cell("c", large)]);
-  await append(log, 2, []);
+  await append(wal, 1, [cell("a", ""), cell("b", null), cell("c", large)]);
+  await append(wal, 2, []);
   await append(
-    log,
+    wal,
     3,
     names.map((name) => cell(name, name)),
   );
@@ -109,28 +109,28 @@ test("groups are read as they were written", async () => {
 });
 
 test("of a value that goes on, a later group has what is new, unless another took its place", async () => {
-  const { log, found } = await written(0);
-  const overlay = new Overlay();
+  const { wal, found } = await written(0);
+  const memtable = new Memtable();
   const groups: ((number: number) => Cell | null)[] = [
-    (number) => overlay.set("log", Buffer.from("abc"), number, 0),
+    (number) => memtable.set("log", Buffer.from("abc"), number, 0),
     (number) => {
-      const first = overlay.extend("log", Buffer.from("d"), number, 0);
-      assert.equal(overlay.extend("log", Buffer.from("ef"), number, 0), null);
+      const first = memtable.append("log", Buffer.from("d"), number, 0);
+      assert.equal(memtable.append("log", Buffer.from("ef"), number, 0), null);
       return first;
     },
-    (number) => overlay.extend("log", Buffer.from("g"), number, 0),
+    (number) => memtable.append("log", Buffer.from("g"), number, 0),
     (number) => {
-      const first = overlay.set("log", Buffer.from("x"), number, 0);
-      overlay.extend("log", Buffer.from("yz"), number, 0);
+      const first = memtable.set("log", Buffer.from("x"), number, 0);
+      memtable.append("log", Buffer.from("yz"), number, 0);
       return first;
     },
   ];
   for (const [at, change] of groups.entries()) {
     const changed = change(at + 1);
-    await append(log, at + 1, changed === null ? [] : [changed]);
+    await append(wal, at + 1, changed === null ? [] : [changed]);
   }
   const spelled = check(0, found()).groups.flatMap(({ records }) =>
-    records.map(({ value, isTail }) => [`${value}`, isTail]),
+    records.map(({ value, isAppend }) => [`${value}`, isAppend]),
   );
   assert.deepEqual(spelled, [
     ["abc", false],
@@ -141,13 +141,13 @@ test("of a value that goes on, a later group has what is new, unless another too
 });
 
 test("what lmdb has is left out, and so is what an earlier use of a file has left behind", async () => {
-  const { log, found } = await written(5);
+  const { wal, found } = await written(5);
   assert.deepEqual(numbers(3, found()), [4, 5]);
-  log.turn();
-  for (const number of [6, 7, 8]) await append(log, number, [cell("k", "v")]);
+  wal.switchFiles();
+  for (const number of [6, 7, 8]) await append(wal, number, [cell("k", "v")]);
   assert.deepEqual(numbers(3, found()), [4, 5, 6, 7, 8]);
-  log.turn();
-  await append(log, 9, [cell("k", "v")]);
+  wal.switchFiles();
+  await append(wal, 9, [cell("k", "v")]);
   assert.deepEqual(numbers(5, found()), [6, 7, 8, 9]);
   assert.deepEqual(numbers(8, found()), [9]);
   assert.deepEqual(numbers(9, found()), []);
@@ -168,9 +168,9 @@ test("the group that was being written when the power went is not there, whereve
 });
 
 test("a group that others follow is not given up: the log is damaged", async () => {
-  const { files, log, found } = await written(6);
-  log.turn();
-  await append(log, 7, [cell("k", "v")]);
+  const { files, wal, found } = await written(6);
+  wal.switchFiles();
+  await append(wal, 7, [cell("k", "v")]);
   const whole = Buffer.from(files[0].bytes);
   for (const group of [0, 2, 4, 5]) {
     files[0].bytes.writeUInt8(0xee, WAL_HEADER_BYTES + group * PAGE_BYTES + 40);
@@ -192,28 +192,28 @@ test("what a client sent cannot pass for a group: it does not know the secret", 
     { mark: 0, seed: SECRET.seed },
   ];
   for (const secret of guessed) {
-    const { files, log, found } = await written(2);
+    const { files, wal, found } = await written(2);
     const other = [new Paper(), new Paper()] as const;
-    const forged = new Log(other, secret, BYTES_ENOUGH, GENERATIONS);
+    const forged = new Wal(other, secret, BYTES_ENOUGH, GENERATIONS);
     await append(forged, 3, [cell("key 1", "forged")]);
     const end = WAL_HEADER_BYTES + 2 * PAGE_BYTES;
     const page = [WAL_HEADER_BYTES, WAL_HEADER_BYTES + PAGE_BYTES] as const;
     other[0].bytes.copy(files[0].bytes, end, ...page);
     assert.deepEqual(numbers(0, found()), [1, 2]);
-    await log.close();
+    await wal.close();
   }
 });
 
 /** A log with six groups in one file and two in the other, as the database knows it. */
 async function twoFiles() {
-  const { log, files, found } = await written(6);
-  log.turn();
-  for (const number of [7, 8]) await append(log, number, [cell("k", "v")]);
-  return { log, files, found, note: log.noteAt(8) };
+  const { wal, files, found } = await written(6);
+  wal.switchFiles();
+  for (const number of [7, 8]) await append(wal, number, [cell("k", "v")]);
+  return { wal, files, found, note: wal.noteAt(8) };
 }
 
 test("a log file that is missing, cut, overwritten or older than known is noticed", async () => {
-  const { log, files, found, note } = await twoFiles();
+  const { wal, files, found, note } = await twoFiles();
   const [first, second] = found() as [Bytes, Bytes];
   const older = Buffer.from(first);
   assert.deepEqual(note.generations, [3, 4]);
@@ -223,29 +223,29 @@ test("a log file that is missing, cut, overwritten or older than known is notice
   assert.match(losses([Buffer.alloc(0), second], note), /log-0 is cut short \(0 of/);
   assert.match(losses([Buffer.alloc(first.length), second], note), /log-0 does not begin as/);
   assert.match(losses([first, Buffer.alloc(first.length, 1)], note), /log-1 does not begin as/);
-  log.turn();
-  await append(log, 9, [cell("k", "v")]);
+  wal.switchFiles();
+  await append(wal, 9, [cell("k", "v")]);
   assert.match(
-    losses([older, second], log.noteAt(9)),
+    losses([older, second], wal.noteAt(9)),
     /log-0 is an older copy \(generation 3, 5 is/,
   );
   const begun = Buffer.from(second);
-  log.turn();
-  await append(log, 10, [cell("k", "v")]);
-  log.turn();
-  await append(log, 11, [cell("k", "v")]);
+  wal.switchFiles();
+  await append(wal, 10, [cell("k", "v")]);
+  wal.switchFiles();
+  await append(wal, 11, [cell("k", "v")]);
   const both = [files[0].bytes, begun];
   assert.match(losses(both, FIRST_NOTE, 9), /log-1 is an older copy: the files do not belong/);
 });
 
 test("an older copy with the same beginning is noticed by the last group that is known", async () => {
-  const { log, files, found } = await written(3);
+  const { wal, files, found } = await written(3);
   const older = found().map((bytes) => Buffer.from(bytes));
-  for (const number of [4, 5]) await append(log, number, [cell("k", "v")]);
-  assert.deepEqual(check(0, older, log.noteAt(3)).losses, []);
-  assert.match(losses(older, log.noteAt(5)), /ends with group 3, but group 5 was written/);
+  for (const number of [4, 5]) await append(wal, number, [cell("k", "v")]);
+  assert.deepEqual(check(0, older, wal.noteAt(3)).losses, []);
+  assert.match(losses(older, wal.noteAt(5)), /ends with group 3, but group 5 was written/);
   files[0].bytes.fill(0, WAL_HEADER_BYTES + PAGE_BYTES);
-  assert.match(losses(found(), log.noteAt(5)), /ends with group 1, but group 5 was written/);
+  assert.match(losses(found(), wal.noteAt(5)), /ends with group 1, but group 5 was written/);
 });
 
 test("a header tells that all groups before it were durable", async () => {
@@ -264,10 +264,10 @@ test("a damaged last group looks like a torn write, and is reported as one", asy
 });
 
 test("a power cut within the first write to a file leaves the old header or the new one", async () => {
-  const { log, files, found, note } = await twoFiles();
+  const { wal, files, found, note } = await twoFiles();
   const before = Buffer.from(files[0].bytes);
-  log.turn();
-  await append(log, 9, [cell("k", "v")]);
+  wal.switchFiles();
+  await append(wal, 9, [cell("k", "v")]);
   const after = Buffer.from(files[0].bytes);
   // The database has the first six groups, else the file would not have been begun anew.
   after.copy(files[0].bytes, 0, 0, WAL_HEADER_BYTES);

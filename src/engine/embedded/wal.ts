@@ -2,19 +2,19 @@ import type { Bytes } from "../../base/bytes.ts";
 import { MIB } from "../../base/limits.ts";
 import { alignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 import { Slabs } from "../../machine/slabs.ts";
-import type { LogFile } from "./wal-file.ts";
-import { bytesOfGroup, encodeGroup, type LogSecret } from "./wal-groups.ts";
 import type { Cell } from "./memtable.ts";
 import type { WalNote } from "./wal-check.ts";
+import type { WalFile } from "./wal-file.ts";
+import { bytesOfGroup, encodeGroup, type WalSecret } from "./wal-groups.ts";
 import { encodeWalHeader, WAL_HEADER_BYTES } from "./wal-header.ts";
 
-/** A file that holds so much is left to lmdb, and the other one is written to. */
-export const LOG_BYTES_ENOUGH = 32 * MIB;
-/** At most so many times that while lmdb is still busy with the other one. */
+/** A file that holds so much is left to LMDB, and the other one is written to. */
+export const WAL_BYTES_ENOUGH = 32 * MIB;
+/** At most so many times that while LMDB is still busy with the other one. */
 export const LOG_GROWTH_MAX = 2;
 const SLAB_BYTES = MIB + WAL_HEADER_BYTES;
 
-/** Where the log goes on. */
+/** Where the WAL goes on. */
 export interface LogEnd {
   readonly file: 0 | 1;
   readonly position: number;
@@ -23,12 +23,12 @@ export interface LogEnd {
 const slabs = new Slabs(SLAB_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
 
 /**
- * What has been written since lmdb got the last of it, group by group. One of two files is written
- * to, from its beginning, while what is in the other is put into lmdb.
+ * What has been written since LMDB got the last of it, group by group. One of two files is written
+ * to, from its beginning, while what is in the other is put into LMDB.
  */
-export class Log {
-  readonly #files: readonly [LogFile, LogFile];
-  readonly #secret: LogSecret;
+export class Wal {
+  readonly #files: readonly [WalFile, WalFile];
+  readonly #secret: WalSecret;
   readonly #bytesEnough: number;
   /** In the headers of the files. */
   readonly #generations: [number, number];
@@ -37,8 +37,8 @@ export class Log {
   readonly #slab = slabs.take();
 
   constructor(
-    files: readonly [LogFile, LogFile],
-    secret: LogSecret,
+    files: readonly [WalFile, WalFile],
+    secret: WalSecret,
     bytesEnough: number,
     generations: readonly [number, number],
     end: LogEnd | null = null,
@@ -47,7 +47,7 @@ export class Log {
     this.#secret = secret;
     this.#bytesEnough = bytesEnough;
     this.#generations = [...generations];
-    // If everything in both is in lmdb, the one that was begun first is begun anew.
+    // If everything in both is in LMDB, the one that was begun first is begun anew.
     this.#current = end?.file ?? (generations[0] < generations[1] ? 0 : 1);
     this.#position = end?.position ?? WAL_HEADER_BYTES;
   }
@@ -57,7 +57,7 @@ export class Log {
     return this.#files[0].capacity + this.#files[1].capacity;
   }
 
-  /** What the database is to know of the log. `group` was appended last, and is durable. */
+  /** What the database is to know of the WAL. `group` was appended last, and is durable. */
   noteAt(group: number): WalNote {
     const sizes: WalNote["sizes"] = [this.#files[0].capacity, this.#files[1].capacity];
     return { generations: [...this.#generations], sizes, group };
@@ -85,7 +85,7 @@ export class Log {
   }
 
   async growFor(bytesOfRecords: number): Promise<void> {
-    await this.#file.extend(this.#endOf(bytesOfRecords));
+    await this.#file.append(this.#endOf(bytesOfRecords));
   }
 
   /** Resolves once the group, which must fit, is durable. */
@@ -109,18 +109,18 @@ export class Log {
       : this.#writeLarge(this.#file, written, position);
   }
 
-  /** Goes on at the beginning of the other file, of which everything is in lmdb. */
-  turn(): void {
+  /** Goes on at the beginning of the other file, of which everything is in LMDB. */
+  switchFiles(): void {
     this.#current = this.#current === 0 ? 1 : 0;
     this.#position = WAL_HEADER_BYTES;
   }
 
   async close(): Promise<void> {
     for (const file of this.#files) await file.close();
-    slabs.giveBack(this.#slab);
+    slabs.release(this.#slab);
   }
 
-  async #writeLarge(file: LogFile, group: Bytes, position: number): Promise<void> {
+  async #writeLarge(file: WalFile, group: Bytes, position: number): Promise<void> {
     for (let at = 0; at < group.length; at += SLAB_BYTES) {
       const size = group.copy(this.#slab, 0, at, at + SLAB_BYTES);
       await file.write(this.#slab.subarray(0, size), position + at);
@@ -136,7 +136,7 @@ export class Log {
     return this.#position === WAL_HEADER_BYTES;
   }
 
-  get #file(): LogFile {
+  get #file(): WalFile {
     return this.#files[this.#current];
   }
 }

@@ -33,8 +33,8 @@ export class WriteQueue {
   }
 
   /** The bytes must not change until it settles. Fails alone, even if it went with others. */
-  write(pages: Bytes, position: number, durably: boolean, settle: Settle): void {
-    this.#waiting.push({ pages, position, durably, settle });
+  write(pages: Bytes, position: number, durably: boolean, checkpoint: Settle): void {
+    this.#waiting.push({ pages, position, durably, checkpoint });
     this.#wake();
   }
 
@@ -66,11 +66,11 @@ export class WriteQueue {
     try {
       await this.#write(parts, first.position, durably);
     } catch (error) {
-      if (others.length === 0) first.settle.failed(error);
+      if (others.length === 0) first.checkpoint.failed(error);
       else for (const queued of group) await this.#writeGroup([queued]);
       return;
     }
-    for (const { settle } of group) settle.written();
+    for (const { checkpoint } of group) checkpoint.written();
   }
 }
 
@@ -78,7 +78,7 @@ interface QueuedWrite {
   readonly pages: Bytes;
   readonly position: number;
   readonly durably: boolean;
-  readonly settle: Settle;
+  readonly checkpoint: Settle;
 }
 
 /**

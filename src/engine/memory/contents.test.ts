@@ -1,4 +1,4 @@
-import { HandClock } from "../../base/clock.ts";
+import { ManualClock } from "../../base/clock.ts";
 import { contentUsesContract } from "../../content/content-uses.contract.ts";
 import { ContentsBench } from "../../content/contents.fixture.ts";
 import {
@@ -16,7 +16,7 @@ const START_MS = 1_700_000_000_000;
 
 const open: OpenContents = async (_t, wrap = (extents) => extents) =>
   new ContentsBench(
-    new MemoryStore(new HandClock(START_MS)),
+    new MemoryStore(new ManualClock(START_MS)),
     wrap(new MemoryExtents(CONTENTS_EXTENT_BYTES)),
   );
 

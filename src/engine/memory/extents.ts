@@ -1,13 +1,13 @@
-import type { Lender } from "../../base/borrowed-buffer.ts";
+import type { BufferOwner } from "../../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../../base/bytes.ts";
 import { Crc64 } from "../../machine/crc64.ts";
 import {
   type Address,
   type ExtentInfo,
   type Extents,
-  type Hold,
-  type Look,
-  NO_LOOK,
+  NO_TAPS,
+  type Pin,
+  type Taps,
   type Written,
 } from "../../store/extents.ts";
 import { StoreError } from "../../store/store.ts";
@@ -27,7 +27,7 @@ export class MemoryExtents implements Extents {
     this.#extentBytesMax = extentBytesMax;
   }
 
-  async write(body: Body, { crc64, onlooker }: Look = NO_LOOK): Promise<Written> {
+  async write(body: Body, { crc64, tap }: Taps = NO_TAPS): Promise<Written> {
     const pieceBytesMax = this.#extentBytesMax / PIECE_PART;
     const crc = crc64 ? new Crc64() : null;
     const reserve = (bytes: number) => this.#reserve(bytes);
@@ -35,7 +35,7 @@ export class MemoryExtents implements Extents {
     try {
       await body.drain((part) => {
         upload.add(part);
-        return onlooker?.([part]);
+        return tap?.([part]);
       });
       upload.finish();
     } catch (error) {
@@ -45,25 +45,25 @@ export class MemoryExtents implements Extents {
     return upload;
   }
 
-  hold(extents: Iterable<number>): Hold {
-    const held = [...new Set(extents)].map((extent) => this.#extentOf(extent));
-    for (const extent of held) extent.holders++;
+  pin(extents: Iterable<number>): Pin {
+    const pinned = [...new Set(extents)].map((extent) => this.#extentOf(extent));
+    for (const extent of pinned) extent.pins++;
     return {
       release: () => {
-        for (const extent of held.splice(0)) this.#release(extent);
+        for (const extent of pinned.splice(0)) this.#release(extent);
       },
     };
   }
 
-  lender(at: Address, from: number, length: number): Lender {
+  owner(at: Address, from: number, length: number): BufferOwner {
     let left = length;
     return {
-      lend: async () => {
+      borrow: async () => {
         if (left === 0) return null;
         left = 0;
         const part = Buffer.from(this.#pieceAt(at).subarray(from, from + length));
         // Nobody may rely on what he has given back: here everybody would notice.
-        return { parts: [part], isScratch: true, giveBack: () => part.fill(SPENT) };
+        return { parts: [part], mayOverwrite: true, release: () => part.fill(SPENT) };
       },
     };
   }
@@ -74,8 +74,8 @@ export class MemoryExtents implements Extents {
 
   list(): readonly ExtentInfo[] {
     const infos: ExtentInfo[] = [];
-    for (const { number, end, open, holders, doomed } of this.#extents.values()) {
-      if (!doomed) infos.push({ extent: number, bytesOnDisk: end, open, held: holders > 0 });
+    for (const { number, end, open, pins, doomed } of this.#extents.values()) {
+      if (!doomed) infos.push({ extent: number, bytesOnDisk: end, open, pinned: pins > 0 });
     }
     return infos;
   }
@@ -88,7 +88,7 @@ export class MemoryExtents implements Extents {
     const removed = this.#extentOf(extent);
     removed.open = false;
     removed.doomed = true;
-    if (removed.holders === 0) this.#extents.delete(extent);
+    if (removed.pins === 0) this.#extents.delete(extent);
   }
 
   async trim(): Promise<void> {}
@@ -97,14 +97,14 @@ export class MemoryExtents implements Extents {
     this.#extents.clear();
   }
 
-  #reserve(bytes: number): [Bytes, Address, Hold] {
+  #reserve(bytes: number): [Bytes, Address, Pin] {
     const extent = this.#extentFor(bytes);
     const offset = extent.end;
     const piece = Buffer.alloc(bytes);
     extent.pieces.set(offset, piece);
     extent.end += bytes;
     const at = { extent: extent.number, offset, length: bytes, bytesOnDisk: bytes, checksum: 0 };
-    return [piece, at, this.hold([extent.number])];
+    return [piece, at, this.pin([extent.number])];
   }
 
   #extentFor(bytes: number): MemoryExtent {
@@ -118,7 +118,7 @@ export class MemoryExtents implements Extents {
       pieces: new Map<number, Bytes>(),
       end: 0,
       open: true,
-      holders: 0,
+      pins: 0,
       doomed: false,
     };
     this.#extents.set(extent.number, extent);
@@ -126,8 +126,8 @@ export class MemoryExtents implements Extents {
   }
 
   #release(extent: MemoryExtent): void {
-    extent.holders--;
-    if (extent.doomed && extent.holders === 0) this.#extents.delete(extent.number);
+    extent.pins--;
+    if (extent.doomed && extent.pins === 0) this.#extents.delete(extent.number);
   }
 
   #pieceAt({ extent, offset }: Address): Bytes {
@@ -148,7 +148,7 @@ interface MemoryExtent {
   readonly pieces: Map<number, Bytes>;
   end: number;
   open: boolean;
-  holders: number;
+  pins: number;
   doomed: boolean;
 }
 
@@ -156,8 +156,8 @@ class MemoryUpload implements Written {
   readonly addresses: Address[] = [];
   readonly #pieceBytesMax: number;
   readonly #crc: Crc64 | null;
-  readonly #reserve: (bytes: number) => [Bytes, Address, Hold];
-  readonly #holds: Hold[] = [];
+  readonly #reserve: (bytes: number) => [Bytes, Address, Pin];
+  readonly #holds: Pin[] = [];
   #bytesAhead: number;
   /** What is still to be filled of the last piece. */
   #room: Bytes = Buffer.alloc(0);
@@ -166,7 +166,7 @@ class MemoryUpload implements Written {
     length: number,
     pieceBytesMax: number,
     crc: Crc64 | null,
-    reserve: (bytes: number) => [Bytes, Address, Hold],
+    reserve: (bytes: number) => [Bytes, Address, Pin],
   ) {
     this.#bytesAhead = length;
     this.#pieceBytesMax = pieceBytesMax;
@@ -193,16 +193,16 @@ class MemoryUpload implements Written {
   }
 
   release(): void {
-    for (const hold of this.#holds.splice(0)) hold.release();
+    for (const pin of this.#holds.splice(0)) pin.release();
   }
 
   #beginPiece(): void {
     if (this.#bytesAhead === 0) throw new Error("a body is longer than it said");
     const length = Math.min(this.#bytesAhead, this.#pieceBytesMax);
-    const [piece, address, hold] = this.#reserve(length);
+    const [piece, address, pin] = this.#reserve(length);
     this.#bytesAhead -= length;
     this.#room = piece;
     this.addresses.push(address);
-    this.#holds.push(hold);
+    this.#holds.push(pin);
   }
 }

@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Body } from "../../base/bytes.ts";
-import { HandClock } from "../../base/clock.ts";
+import { ManualClock } from "../../base/clock.ts";
 import { SPACE } from "../../base/keys.ts";
 import { KIB } from "../../base/limits.ts";
 import { ContentsBench, NO_DIGESTS } from "../../content/contents.fixture.ts";
-import { moveTails } from "../../content/move-appended-entries.ts";
+import { moveAppendedEntries } from "../../content/move-appended-entries.ts";
 import { MapBench } from "../../content/range-map.fixture.ts";
 import type { MapContents } from "../../content/stored-range-maps.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
 import type { Content } from "../../store/contents.ts";
-import type { Look, Written } from "../../store/extents.ts";
+import type { Taps, Written } from "../../store/extents.ts";
 import { MemoryExtents } from "./extents.ts";
 import { MemoryStore } from "./store.ts";
 
 /** Maps of which each has one entry that has grown to so many bytes, and what happens to others. */
 async function grown(lengths: readonly number[], onTaken: (bench: MapBench) => Promise<void>) {
-  const store = new MemoryStore(new HandClock(1_700_000_000_000));
+  const store = new MemoryStore(new ManualClock(1_700_000_000_000));
   const bench = new MapBench(new ContentsBench(store, new MemoryExtents()));
   const maps: Content[] = [];
   for (const length of lengths) {
@@ -38,8 +38,8 @@ async function grown(lengths: readonly number[], onTaken: (bench: MapBench) => P
     share: (tx, content) => contents.share(tx, content),
     drop: (tx, content) => contents.drop(tx, content),
   };
-  const tails = maps.map(({ id }) => ({ layer: id, start: 0 }));
-  return { bench, maps, tails, move: () => moveTails(store, moving, tails) };
+  const appended = maps.map(({ id }) => ({ layer: id, start: 0 }));
+  return { bench, maps, appended, move: () => moveAppendedEntries(store, moving, appended) };
 }
 
 test("what has grown is moved to extents, and what is short stays", async () => {
@@ -54,14 +54,14 @@ test("what has grown is moved to extents, and what is short stays", async () => 
 
 test("what grows on, or goes, while it is moved is left alone; who moves it is told", async () => {
   const changed: Content[] = [];
-  const { bench, maps, tails, move } = await grown(
+  const { bench, maps, appended, move } = await grown(
     [20 * KIB, 24 * KIB, 28 * KIB],
     async (bench) => {
       changed.push(await bench.append(maps[0] as Content, someBytes(100, 3)));
       await bench.contents.drop(maps[1] as Content);
     },
   );
-  assert.deepEqual(await move(), [tails[0], tails[1]]);
+  assert.deepEqual(await move(), [appended[0], appended[1]]);
   await bench.expect(changed[0] as Content, 0, [
     someBytes(10 * KIB, 1),
     someBytes(10 * KIB, 2),
@@ -74,10 +74,10 @@ test("what grows on, or goes, while it is moved is left alone; who moves it is t
 });
 
 /** Tells when its records are about to settle: when a test wants it. */
-class SettlingStore extends MemoryStore {
+class CheckpointingStore extends MemoryStore {
   prepare: () => Promise<void> = () => assert.fail("nobody prepares");
 
-  beforeSettling(prepare: () => Promise<void>): void {
+  beforeCheckpoint(prepare: () => Promise<void>): void {
     this.prepare = prepare;
   }
 }
@@ -85,14 +85,14 @@ class SettlingStore extends MemoryStore {
 class SlowExtents extends MemoryExtents {
   meanwhile: () => Promise<void> = async () => {};
 
-  override async write(body: Body, look?: Look): Promise<Written> {
+  override async write(body: Body, look?: Taps): Promise<Written> {
     await this.meanwhile();
     return super.write(body, look);
   }
 }
 
 test("what grew on while it was to be moved is moved the next time", async () => {
-  const store = new SettlingStore(new HandClock(1_700_000_000_000));
+  const store = new CheckpointingStore(new ManualClock(1_700_000_000_000));
   const extents = new SlowExtents();
   const bench = new MapBench(new ContentsBench(store, extents));
   let map = await bench.create(0);

@@ -1,4 +1,4 @@
-import { HandClock } from "../../base/clock.ts";
+import { ManualClock } from "../../base/clock.ts";
 import { growingMapContract } from "../../content/appended-entries.contract.ts";
 import { ContentsBench } from "../../content/contents.fixture.ts";
 import { CONTENTS_EXTENT_BYTES, type OpenContents } from "../../store/contents.contract.ts";
@@ -10,7 +10,7 @@ import { MemoryStore } from "./store.ts";
 
 const open: OpenContents = async () =>
   new ContentsBench(
-    new MemoryStore(new HandClock(1_700_000_000_000)),
+    new MemoryStore(new ManualClock(1_700_000_000_000)),
     new MemoryExtents(CONTENTS_EXTENT_BYTES),
   );
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HandClock } from "../../base/clock.ts";
+import { ManualClock } from "../../base/clock.ts";
 import { entriesBetween, type RangeEntry, writeEntry } from "../../content/range-records.ts";
 import { clearLayer } from "../../content/range-writes.ts";
 import type { Transaction } from "../../store/store.ts";
@@ -11,7 +11,7 @@ const NO_LEAVES = { share: assert.fail, drop: assert.fail };
 
 /** Clears a stretch of two entries, from 0 and from 4096 on, and tells what is left of them. */
 async function clear(from: number, until: number) {
-  const store = new MemoryStore(new HandClock(1_700_000_000_000));
+  const store = new MemoryStore(new ManualClock(1_700_000_000_000));
   return store.transact((tx) => {
     for (const start of [0, 4_096]) writeEntry(tx, LAYER, zeroes(start, 4_096));
     const { tx: counted, searches } = countingSearches(tx);
@@ -36,12 +36,13 @@ function countingSearches(tx: Transaction): { tx: Transaction; searches: () => n
       count++;
       return tx.range(from, until, options);
     },
-    stretch: (making, from, until, limit) => tx.stretch(making, from, until, limit),
+    derivedRange: (derivation, from, until, limit) =>
+      tx.derivedRange(derivation, from, until, limit),
     now: () => tx.now(),
     onDiscard: (release) => tx.onDiscard(release),
     set: (key, value) => tx.set(key, value),
     delete: (key) => tx.delete(key),
-    extend: (key, size, tail) => tx.extend(key, size, tail),
+    append: (key, size, more) => tx.append(key, size, more),
     stamp: () => tx.stamp(),
   };
   return { tx: counted, searches: () => count };

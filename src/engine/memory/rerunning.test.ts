@@ -1,4 +1,4 @@
-import { HandClock } from "../../base/clock.ts";
+import { ManualClock } from "../../base/clock.ts";
 import { growingMapContract } from "../../content/appended-entries.contract.ts";
 import { contentUsesContract } from "../../content/content-uses.contract.ts";
 import { ContentsBench } from "../../content/contents.fixture.ts";
@@ -21,7 +21,7 @@ const ENGINE = "memory, where every body runs twice,";
 
 const open: OpenContents = async (_t, wrap = (extents) => extents) =>
   new ContentsBench(
-    new RerunningStore(new MemoryStore(new HandClock(1_700_000_000_000))),
+    new RerunningStore(new MemoryStore(new ManualClock(1_700_000_000_000))),
     wrap(new MemoryExtents(CONTENTS_EXTENT_BYTES)),
   );
 

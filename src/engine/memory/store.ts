@@ -9,14 +9,14 @@ import {
   type View,
 } from "../../store/store.ts";
 import { BodyTransaction, BodyView, runBody, type State, type Write } from "../body-view.ts";
-import { KeptStretches } from "../cached-ranges.ts";
+import { CachedRanges } from "../cached-ranges.ts";
 import { type Named, nameOf, SortedItems } from "../sorted-items.ts";
 
 /** A store that lives and dies with its process. */
 export class MemoryStore implements Store {
   readonly #clock: Clock;
   readonly #records = new Records();
-  readonly #kept = new KeptStretches();
+  readonly #kept = new CachedRanges();
   #lastStamp: Stamp = 0n;
   #closed = false;
 
@@ -68,12 +68,12 @@ class Records implements State {
     for (const { entry } of this.#items.scan(nameOf(from), nameOf(until), reverse)) yield entry;
   }
 
-  canExtend(name: string, size: number): boolean {
+  canAppend(name: string, size: number): boolean {
     return this.#items.get(name)?.entry.value.length === size;
   }
 
-  apply({ name, key, value, isTail }: Write): void {
-    const before = isTail ? this.#items.get(name)?.entry.value : undefined;
+  apply({ name, key, value, isAppend }: Write): void {
+    const before = isAppend ? this.#items.get(name)?.entry.value : undefined;
     this.#items.delete(name);
     if (value === null) return;
     const copy = before === undefined ? Buffer.from(value) : Buffer.concat([before, value]);

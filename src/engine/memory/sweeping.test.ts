@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Body } from "../../base/bytes.ts";
-import { HandClock } from "../../base/clock.ts";
+import { ManualClock } from "../../base/clock.ts";
 import { ContentsBench } from "../../content/contents.fixture.ts";
 import { MapBench } from "../../content/range-map.fixture.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
 import type { Content } from "../../store/contents.ts";
 import { CountingStore } from "../../store/counting-store.fixture.ts";
-import type { Look, Written } from "../../store/extents.ts";
+import type { Taps, Written } from "../../store/extents.ts";
 import { MemoryExtents } from "./extents.ts";
 import { MemoryStore } from "./store.ts";
 
@@ -16,14 +16,14 @@ const PIECE_BYTES = 20_000;
 class CountingExtents extends MemoryExtents {
   writes = 0;
 
-  override write(body: Body, look?: Look): Promise<Written> {
+  override write(body: Body, look?: Taps): Promise<Written> {
     this.writes++;
     return super.write(body, look);
   }
 }
 
 function opened() {
-  const store = new CountingStore(new MemoryStore(new HandClock(1_700_000_000_000)));
+  const store = new CountingStore(new MemoryStore(new ManualClock(1_700_000_000_000)));
   const extents = new CountingExtents();
   return { store, extents, bench: new ContentsBench(store, extents) };
 }

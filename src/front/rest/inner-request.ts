@@ -53,7 +53,7 @@ export function readInnerRequest(outer: RestRequest, part: Part): InnerRequest {
 }
 
 /** An answer as it stands in the answer to a batch, below `headers` of its part. */
-export function spellInnerAnswer(
+export function renderInnerResponse(
   headers: readonly string[],
   { status, headers: own, body }: RestResponse,
 ): string {

@@ -1,4 +1,4 @@
-import { lengthOf, WholeLender } from "../../base/borrowed-buffer.ts";
+import { lengthOf, WholeBuffer } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { KIB } from "../../base/limits.ts";
 import type { ResponseBody } from "./http/exchange.ts";
@@ -13,6 +13,6 @@ export function bodyOfPieces(pieces: readonly Bytes[]): ResponseBody {
   if (length <= COPIED_BYTES_MAX || length < pieces.length * PIECE_BYTES_MIN) {
     return Buffer.concat(pieces, length);
   }
-  const lender = new WholeLender(pieces);
-  return { length, isAtHand: true, lend: () => lender.lend(), close() {} };
+  const owner = new WholeBuffer(pieces);
+  return { length, isAtHand: true, borrow: () => owner.borrow(), close() {} };
 }

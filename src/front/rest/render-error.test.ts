@@ -4,7 +4,7 @@ import { NO_BYTES, wholeBody } from "../../base/bytes.ts";
 import { Fault } from "../../base/fault.ts";
 import type { RestRequest } from "./http/exchange.ts";
 import { parseQuery } from "./http/query.ts";
-import { spellDfsError, spellTableError, spellXmlError } from "./render-error.ts";
+import { renderDfsError, renderTableError, renderXmlError } from "./render-error.ts";
 import { parseXml } from "./xml/parse-xml.ts";
 
 function asked(method: string): RestRequest {
@@ -29,7 +29,7 @@ const MESSAGE =
 const WRONG_HEADER = new Fault("InvalidHeaderValue", { HeaderName: "x", HeaderValue: "<&\u0001" });
 
 test("an XML error has code, message with request id and time, and an element per detail", () => {
-  const { status, headers, body } = spellXmlError(WRONG_HEADER, asked("PUT"));
+  const { status, headers, body } = renderXmlError(WRONG_HEADER, asked("PUT"));
   assert.equal(status, 400);
   assert.deepEqual(headers, [
     "x-ms-error-code",
@@ -51,27 +51,27 @@ test("an XML error has code, message with request id and time, and an element pe
 });
 
 test("a table error is an odata.error, a Data Lake error an error", () => {
-  const table = spellTableError(WRONG_HEADER, asked("PUT"));
+  const table = renderTableError(WRONG_HEADER, asked("PUT"));
   assert.deepEqual(JSON.parse(table.body as string), {
     "odata.error": {
       code: "InvalidHeaderValue",
       message: { lang: "en-US", value: `${MESSAGE}\nHeaderName:x\nHeaderValue:<&\u0001` },
     },
   });
-  const dfs = spellDfsError(new Fault("InvalidHeaderValue"), asked("PUT"));
+  const dfs = renderDfsError(new Fault("InvalidHeaderValue"), asked("PUT"));
   assert.deepEqual(JSON.parse(dfs.body as string), {
     error: { code: "InvalidHeaderValue", message: MESSAGE },
   });
 });
 
 test("the answer to a HEAD, and a 304, have a code but no body", () => {
-  const head = spellXmlError(new Fault("BlobNotFound"), asked("HEAD"));
+  const head = renderXmlError(new Fault("BlobNotFound"), asked("HEAD"));
   assert.deepEqual(head, {
     status: 404,
     headers: ["x-ms-error-code", "BlobNotFound"],
     body: null,
   });
-  const unchanged = spellXmlError(new Fault("NotModified", { ETag: '"0x1"' }), asked("GET"));
+  const unchanged = renderXmlError(new Fault("NotModified", { ETag: '"0x1"' }), asked("GET"));
   assert.deepEqual(unchanged, {
     status: 304,
     headers: ["ETag", '"0x1"', "x-ms-error-code", "ConditionNotMet"],
@@ -81,7 +81,7 @@ test("the answer to a HEAD, and a 304, have a code but no body", () => {
 
 test("details that are headers are sent as such and not repeated in the body", () => {
   const fault = new Fault("InvalidRange", { "Content-Range": "bytes */10" });
-  const { headers, body } = spellXmlError(fault, asked("GET"));
+  const { headers, body } = renderXmlError(fault, asked("GET"));
   assert.deepEqual(headers.slice(0, 2), ["Content-Range", "bytes */10"]);
   assert.doesNotMatch(body as string, /Content-Range/);
 });
@@ -89,15 +89,15 @@ test("details that are headers are sent as such and not repeated in the body", (
 test("every 401, and nothing else, carries the challenge", () => {
   const options = { challenge: "Bearer authorization_uri=https://login/x" };
   for (const code of ["NoAuthenticationInformation", "InvalidBearerToken"] as const) {
-    const { status, headers } = spellXmlError(new Fault(code), asked("HEAD"), options);
+    const { status, headers } = renderXmlError(new Fault(code), asked("HEAD"), options);
     assert.equal(status, 401);
     assert.deepEqual(headers.slice(-2), ["WWW-Authenticate", options.challenge]);
   }
-  const other = spellXmlError(new Fault("AuthenticationFailed"), asked("GET"), options);
+  const other = renderXmlError(new Fault("AuthenticationFailed"), asked("GET"), options);
   assert.ok(!other.headers.includes("WWW-Authenticate"));
 });
 
 test("who finds the server busy is told when to come back", () => {
-  const { status, headers } = spellXmlError(new Fault("ServerBusy"), asked("HEAD"));
+  const { status, headers } = renderXmlError(new Fault("ServerBusy"), asked("HEAD"));
   assert.deepEqual([status, headers.slice(-2)], [503, ["Retry-After", "1"]]);
 });

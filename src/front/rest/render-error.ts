@@ -13,16 +13,16 @@ export interface ErrorOptions {
   readonly messages?: typeof FILE_MESSAGES;
 }
 
-export function spellFileError(
+export function renderFileError(
   fault: Fault,
   request: RestRequest,
   options: ErrorOptions,
 ): RestResponse {
-  return spellXmlError(fault, request, { ...options, messages: FILE_MESSAGES });
+  return renderXmlError(fault, request, { ...options, messages: FILE_MESSAGES });
 }
 
 /** Blob and Queue. */
-export function spellXmlError(
+export function renderXmlError(
   fault: Fault,
   request: RestRequest,
   options: ErrorOptions = {},
@@ -35,7 +35,7 @@ export function spellXmlError(
 }
 
 /** Table. */
-export function spellTableError(
+export function renderTableError(
   fault: Fault,
   request: RestRequest,
   options: ErrorOptions = {},
@@ -48,7 +48,7 @@ export function spellTableError(
 }
 
 /** The Data Lake endpoint. */
-export function spellDfsError(
+export function renderDfsError(
   fault: Fault,
   request: RestRequest,
   options: ErrorOptions = {},

@@ -14,8 +14,8 @@ import type { MacKey } from "./auth/signature.ts";
 import type { Identity } from "./auth/user-delegation-key.ts";
 import type { RestRequest, RestResponse, RestService } from "./http/exchange.ts";
 import { addedNames } from "./http/send-response.ts";
-import { refuseByTimeout } from "./request-query.ts";
 import type { ErrorOptions } from "./render-error.ts";
+import { refuseByTimeout } from "./request-query.ts";
 
 /** A request, and what routing, authentication and version made of it. */
 export interface StorageCall<Route> {

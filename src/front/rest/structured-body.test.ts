@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { keepLoan, lendWhole } from "../../base/borrowed-buffer.ts";
+import { borrowWhole, copyAndRelease } from "../../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../../base/bytes.ts";
 import { Fault } from "../../base/fault.ts";
 import { MIB } from "../../base/limits.ts";
@@ -59,15 +59,15 @@ async function encoded(
   let at = 0;
   const stream = encodeStructured({
     length: content.length,
-    async lend() {
+    async borrow() {
       if (at >= content.length) return null;
       const part = Buffer.from(content.subarray(at, at + partBytes));
       at += part.length;
-      return { parts: [part], isScratch: true, giveBack: () => part.fill(0xdb) };
+      return { parts: [part], mayOverwrite: true, release: () => part.fill(0xdb) };
     },
     close() {},
   });
-  const bytes = keepLoan(await lendWhole(stream));
+  const bytes = copyAndRelease(await borrowWhole(stream));
   return { bytes, length: stream.length };
 }
 

@@ -1,4 +1,4 @@
-import { givenAway, type Loan } from "../../base/borrowed-buffer.ts";
+import { type BorrowedBuffer, unowned } from "../../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../../base/bytes.ts";
 import { Fault } from "../../base/fault.ts";
 import { MIB } from "../../base/limits.ts";
@@ -183,17 +183,17 @@ class Frames implements ResponseStream {
     this.#before = [headerOf(length, segments), segmentHeaderOf(1, this.#leftInSegment)];
   }
 
-  async lend(bytes: number): Promise<Loan | null> {
+  async borrow(bytes: number): Promise<BorrowedBuffer | null> {
     const frames = this.#before;
     if (frames === null) return null;
-    const loan = await this.#content.lend(bytes);
-    if (loan === null) {
+    const borrowed = await this.#content.borrow(bytes);
+    if (borrowed === null) {
       this.#before = null;
-      return givenAway([...frames, this.#segmentCrc.digest(), this.#crc.digest()]);
+      return unowned([...frames, this.#segmentCrc.digest(), this.#crc.digest()]);
     }
     this.#before = [];
-    for (const part of loan.parts) this.#frame(part, frames);
-    return { parts: frames, isScratch: false, giveBack: () => loan.giveBack() };
+    for (const part of borrowed.parts) this.#frame(part, frames);
+    return { parts: frames, mayOverwrite: false, release: () => borrowed.release() };
   }
 
   close(): void {

@@ -3,8 +3,8 @@ import { Fault, refuse } from "../../base/fault.ts";
 import { KIB } from "../../base/limits.ts";
 import { isoTime, parseIsoTime } from "../../base/time-text.ts";
 import {
+  judgeUserDelegationKey,
   makeUserDelegationKey,
-  refuseUserDelegationKey,
   type UserDelegationKey,
 } from "./auth/user-delegation-key.ts";
 import type { RestRequest, RestResponse } from "./http/exchange.ts";
@@ -65,7 +65,7 @@ async function readTerms(request: RestRequest): Promise<KeyTerms> {
   refuseOtherChildren(root, ["Start", "Expiry", ...(delegates ? [DELEGATED_TENANT] : [])]);
   const startMs = timeOf(root, "Start");
   const expiryMs = timeOf(root, "Expiry");
-  refuse(refuseUserDelegationKey(startMs, expiryMs, request.receivedMs));
+  refuse(judgeUserDelegationKey(startMs, expiryMs, request.receivedMs));
   return { startMs, expiryMs, delegatedTenantId: tenantOf(root) };
 }
 

@@ -1,4 +1,4 @@
-import { givenAway } from "../../base/borrowed-buffer.ts";
+import { unowned } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import type { BreakNotice } from "../../service/file/caches.ts";
 import { COMMAND, unaskedHeader } from "./codec/header.ts";
@@ -75,8 +75,8 @@ function send(session: Session, body: Bytes): void {
   const message = Buffer.concat([unaskedHeader(COMMAND.oplockBreak), body]);
   const { wire } = session.connection;
   if (session.sealer !== null && (session.isSealing || session.encryptionRequired)) {
-    wire.send(sealFrame(session, givenAway([message])));
+    wire.send(sealFrame(session, unowned([message])));
   } else {
-    wire.send(givenAway([message]));
+    wire.send(unowned([message]));
   }
 }

@@ -1,4 +1,4 @@
-import type { Loan } from "../../base/borrowed-buffer.ts";
+import type { BorrowedBuffer } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import type { Taken } from "../../store/contents.ts";
 import type { Share } from "../send-budget.ts";
@@ -24,7 +24,7 @@ export interface Answer {
   /** One after another, behind the header. */
   readonly body: readonly Bytes[];
   /** What follows the body, where its lender has it. Whoever sends the answer gives it back. */
-  readonly lent: Loan | null;
+  readonly lent: BorrowedBuffer | null;
   /** The memory that it takes until it is sent. */
   readonly share: Share | null;
   /** Stated where the request could not name it yet. */

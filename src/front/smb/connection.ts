@@ -1,4 +1,4 @@
-import type { Loan } from "../../base/borrowed-buffer.ts";
+import type { BorrowedBuffer } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import type { Share } from "../send-budget.ts";
 import type { RequestHeader } from "./codec/header.ts";
@@ -35,7 +35,7 @@ export interface NegotiatedClient {
 export interface Wire {
   readonly remoteAddress: string;
   /** Sends the parts as one frame, and then gives them back. */
-  send(frame: Loan): void;
+  send(frame: BorrowedBuffer): void;
   /** Waits until so much more may be in memory for an answer to READ. */
   shareFor(bytes: number): Promise<Share>;
   /** Nothing more is read or sent. */

@@ -1,4 +1,4 @@
-import { copyLent, type Loan, lengthOf } from "../../base/borrowed-buffer.ts";
+import { type BorrowedBuffer, copyParts, lengthOf } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { atOnce, fairQueue, inSlices, type Steps } from "../../base/fair-queue.ts";
 import { Fault } from "../../base/fault.ts";
@@ -19,7 +19,7 @@ import { type NtStatus, STATUS, StatusError } from "./nt-status.ts";
 import { sealFrameInSteps } from "./seal-frame.ts";
 import type { Session } from "./session.ts";
 
-const NOTHING: Loan = { parts: [], isScratch: true, giveBack() {} };
+const NOTHING: BorrowedBuffer = { parts: [], mayOverwrite: true, release() {} };
 
 /** What is known of a request before its answer. */
 interface Asked {
@@ -38,7 +38,7 @@ interface Ready {
   /** Whose key each of them is signed with; null for none. */
   readonly signers: readonly (Session | null)[];
   /** What follows the last of them. */
-  readonly lent: Loan;
+  readonly lent: BorrowedBuffer;
   /** The memory that they take until they are sent. */
   readonly shares: readonly Share[];
 }
@@ -55,7 +55,7 @@ export class Exchange {
   #answers: Bytes[] = [];
   #signers: (Session | null)[] = [];
   /** What follows the only answer. */
-  #lent: Loan = NOTHING;
+  #lent: BorrowedBuffer = NOTHING;
   /** The memory of the answers that are not sent yet. */
   #shares: Share[] = [];
   /** Large frames that are made ready in slices. */
@@ -234,7 +234,7 @@ export class Exchange {
     if (lent === null) return gathered(body, []);
     if (this.#messages.length > 1) {
       const bytes = gathered(body, lent.parts);
-      lent.giveBack();
+      lent.release();
       return bytes;
     }
     this.#lent = lent;
@@ -270,12 +270,12 @@ export class Exchange {
     return ready;
   }
 
-  async #sendInSlices(frame: Steps<Loan>): Promise<void> {
+  async #sendInSlices(frame: Steps<BorrowedBuffer>): Promise<void> {
     await fairQueue.next();
     this.#connection.wire.send(await inSlices(frame));
   }
 
-  *#protect({ answers, signers, lent, shares }: Ready): Steps<Loan> {
+  *#protect({ answers, signers, lent, shares }: Ready): Steps<BorrowedBuffer> {
     const parts: Bytes[] = [];
     for (const [index, answer] of answers.entries()) {
       const isLast = index === answers.length - 1;
@@ -285,13 +285,13 @@ export class Exchange {
       if (signer !== null) yield* signer.signInSteps(chained, rest, SIGNED_BY_SERVER);
       parts.push(chained);
     }
-    const giveBack = () => {
+    const release = () => {
       for (const part of parts) giveFrameBack(part);
-      lent.giveBack();
+      lent.release();
       for (const share of shares) share.release();
     };
-    const { isScratch } = lent;
-    const frame = { parts: [...parts, ...lent.parts], isScratch, giveBack };
+    const { mayOverwrite } = lent;
+    const frame = { parts: [...parts, ...lent.parts], mayOverwrite, release };
     return this.#sealedBy === null ? frame : yield* sealFrameInSteps(this.#sealedBy, frame);
   }
 }
@@ -312,7 +312,7 @@ function gathered(body: readonly Bytes[], lent: readonly Bytes[]): Bytes {
   const bytes = newMessage(HEADER_BYTES + lengthOf(body) + lengthOf(lent));
   let at = HEADER_BYTES;
   for (const part of body) at += part.copy(bytes, at);
-  copyLent(lent, bytes.subarray(at));
+  copyParts(lent, bytes.subarray(at));
   return bytes;
 }
 

@@ -29,7 +29,7 @@ export function takeFrame(bytes: number): Bytes {
 /** Only for frames that nobody looks at any more. Others than those of `takeFrame` are left alone. */
 export function giveFrameBack({ buffer }: Bytes): void {
   const size = SIZES.find((one) => one.bytes === buffer.byteLength);
-  size?.slabs.giveBack(Buffer.from(buffer));
+  size?.slabs.release(Buffer.from(buffer));
 }
 
 /** A message that is to be filled in, with cleared bytes behind it up to a multiple of eight. */

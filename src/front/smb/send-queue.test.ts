@@ -29,9 +29,9 @@ function slowSocket() {
 function frameOf(...parts: Bytes[]) {
   const frame = {
     parts,
-    isScratch: true,
+    mayOverwrite: true,
     isBack: false,
-    giveBack() {
+    release() {
       frame.isBack = true;
     },
   };

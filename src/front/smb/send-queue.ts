@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { type Loan, lengthOf } from "../../base/borrowed-buffer.ts";
+import { type BorrowedBuffer, lengthOf } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { fairQueue } from "../../base/fair-queue.ts";
 import { KIB } from "../../base/limits.ts";
@@ -14,7 +14,7 @@ const SLICE_BYTES = 512 * KIB;
 export class SendQueue {
   readonly #socket: Socket;
   readonly #onSent: () => void;
-  readonly #frames: Loan[] = [];
+  readonly #frames: BorrowedBuffer[] = [];
   #isBusy = false;
   #bytes = 0;
 
@@ -30,10 +30,10 @@ export class SendQueue {
   }
 
   /** The frame is given back when the system has taken all of it, or the socket is gone. */
-  send(frame: Loan): void {
+  send(frame: BorrowedBuffer): void {
     const length = lengthOf(frame.parts);
     if (!this.#isBusy && length <= SLICE_BYTES) {
-      this.#write(frame.parts, () => frame.giveBack());
+      this.#write(frame.parts, () => frame.release());
       return;
     }
     this.#frames.push(frame);
@@ -52,7 +52,7 @@ export class SendQueue {
         this.#bytes -= lengthOf(slice);
         this.#onSent();
       }
-      frame.giveBack();
+      frame.release();
     }
     this.#isBusy = false;
   }

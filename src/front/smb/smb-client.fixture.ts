@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { givenAway, keepLoan } from "../../base/borrowed-buffer.ts";
+import { copyAndRelease, unowned } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import {
   initToken,
@@ -68,7 +68,7 @@ export class DirectLine implements ClientLine {
     this.#onError = onError;
     this.connection = new Connection(server, {
       remoteAddress,
-      send: (frame) => this.#inbox.put(keepLoan(frame)),
+      send: (frame) => this.#inbox.put(copyAndRelease(frame)),
       shareFor: async (bytes) => ({ bytes, release() {} }),
       drop: () => this.#inbox.close(),
     });
@@ -370,7 +370,7 @@ export class SmbClient {
     if (this.sealer === null) throw new Error("no cipher was agreed on");
     const nonce = this.sealer.nextNonce();
     const header = writeTransform(nonce, message.length, this.sessionId);
-    const { text, tag } = this.sealer.seal(nonce, aadOf(header), givenAway([message]));
+    const { text, tag } = this.sealer.seal(nonce, aadOf(header), unowned([message]));
     writeTag(header, tag);
     return Buffer.concat([header, ...text]);
   }

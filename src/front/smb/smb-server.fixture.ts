@@ -1,4 +1,4 @@
-import { HandClock } from "../../base/clock.ts";
+import { ManualClock } from "../../base/clock.ts";
 import { StoredContents } from "../../content/stored-contents.ts";
 import { MemoryExtents } from "../../engine/memory/extents.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
@@ -25,7 +25,7 @@ export interface ServerUnderTest {
   readonly failures: unknown[];
   /** Lines for whoever runs the server. */
   readonly warnings: string[];
-  readonly clock: HandClock;
+  readonly clock: ManualClock;
   client(address?: string): SmbClient;
 }
 
@@ -43,7 +43,7 @@ export async function serverUnderTest(traits: ServerTraits = {}): Promise<Server
   const failures: unknown[] = [];
   const warnings: string[] = [];
   const { user, password } = USER;
-  const clock = new HandClock(Date.UTC(2026, 0, 1));
+  const clock = new ManualClock(Date.UTC(2026, 0, 1));
   const store = new WatchedStore(new RerunningStore(new MemoryStore(clock)));
   const contents = new StoredContents(store, new MemoryExtents());
   const files = { store, contents, breaks: new CacheBreaks(traits.timer) };

@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import { givenAway, type Loan, lengthOf } from "../../base/borrowed-buffer.ts";
+import { type BorrowedBuffer, lengthOf, unowned } from "../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../base/bytes.ts";
 import { fairQueue } from "../../base/fair-queue.ts";
 import { KIB } from "../../base/limits.ts";
@@ -166,7 +166,7 @@ class Line implements Wire, Counted, Transfer {
     socket.resume();
   }
 
-  send(frame: Loan): void {
+  send(frame: BorrowedBuffer): void {
     const { parts } = frame;
     const length = lengthOf(parts);
     const isGathered = length <= GATHERED_BYTES_MAX;
@@ -175,8 +175,8 @@ class Line implements Wire, Counted, Transfer {
     if (isGathered) {
       let at = PREFIX_BYTES;
       for (const part of parts) at += part.copy(start, at);
-      frame.giveBack();
-      this.#unsent.send(givenAway([start]));
+      frame.release();
+      this.#unsent.send(unowned([start]));
       return;
     }
     this.#unsent.send({ ...frame, parts: [start, ...parts] });

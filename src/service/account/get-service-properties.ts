@@ -1,5 +1,5 @@
 import { refuse } from "../../base/fault.ts";
-import { refuseByAccess } from "../../rules/access.ts";
+import { judgeByAccess } from "../../rules/access.ts";
 import { SERVICE_NEEDS } from "../../rules/service-needs.ts";
 import { type DeleteRetention, readDeleteRetention } from "../shared/delete-retention.ts";
 import type { AccountContext, ServiceAddress, ServiceAsked } from "./context.ts";
@@ -16,7 +16,7 @@ export async function getServiceProperties(
   asked: ServiceAsked,
 ): Promise<ServicePropertiesFound> {
   return context.store.read((view) => {
-    refuse(refuseByAccess(asked.access, SERVICE_NEEDS.getServiceProperties, null, view.now()));
+    refuse(judgeByAccess(asked.access, SERVICE_NEEDS.getServiceProperties, null, view.now()));
     return {
       properties: readProperties(view, asked.at),
       deleteRetention: readDeleteRetention(view, asked.at.account, asked.at.service),

@@ -1,6 +1,6 @@
 import type { Instant } from "../../base/clock.ts";
 import { refuse } from "../../base/fault.ts";
-import { refuseByAccess } from "../../rules/access.ts";
+import { judgeByAccess } from "../../rules/access.ts";
 import { SERVICE_NEEDS } from "../../rules/service-needs.ts";
 import type { AccountContext, ServiceAsked } from "./context.ts";
 
@@ -14,7 +14,7 @@ export async function getServiceStats(
   asked: ServiceAsked,
 ): Promise<ServiceStats> {
   return context.store.read((view) => {
-    refuse(refuseByAccess(asked.access, SERVICE_NEEDS.getServiceStats, null, view.now()));
+    refuse(judgeByAccess(asked.access, SERVICE_NEEDS.getServiceStats, null, view.now()));
     return { lastSyncMs: view.now() };
   });
 }

@@ -1,6 +1,6 @@
 import { refuse } from "../../base/fault.ts";
-import { refuseByAccess } from "../../rules/access.ts";
-import { refuseCorsRules } from "../../rules/cors-rules.ts";
+import { judgeByAccess } from "../../rules/access.ts";
+import { judgeCorsRules } from "../../rules/cors-rules.ts";
 import { SERVICE_NEEDS } from "../../rules/service-needs.ts";
 import { type DeleteRetention, writeDeleteRetention } from "../shared/delete-retention.ts";
 import type { AccountContext, ServiceAsked } from "./context.ts";
@@ -18,8 +18,8 @@ export async function setServiceProperties(
   asked: SetServiceProperties,
 ): Promise<void> {
   await context.store.transact((tx) => {
-    refuse(refuseByAccess(asked.access, SERVICE_NEEDS.setServiceProperties, null, tx.now()));
-    refuse(refuseCorsRules(asked.changes.cors ?? []));
+    refuse(judgeByAccess(asked.access, SERVICE_NEEDS.setServiceProperties, null, tx.now()));
+    refuse(judgeCorsRules(asked.changes.cors ?? []));
     writeProperties(tx, asked.at, { ...readProperties(tx, asked.at), ...asked.changes });
     if (asked.deleteRetention !== undefined) {
       writeDeleteRetention(tx, asked.at.account, asked.at.service, asked.deleteRetention);

@@ -1,7 +1,7 @@
 import { refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { refuseAbortOfCopy } from "../../rules/copy.ts";
-import { refuseWriteByLease } from "../../rules/lease.ts";
+import { judgeAbortOfCopy } from "../../rules/copy.ts";
+import { judgeWriteByLease } from "../../rules/lease.ts";
 import { admitToBlob } from "./admit.ts";
 import type { BlobAsked } from "./context.ts";
 import { type CopyContext, writeEnd } from "./fetch-copy.ts";
@@ -17,8 +17,8 @@ export async function abortCopyBlob(context: CopyContext, asked: AbortCopyBlob):
   const { at, copyId } = asked;
   await context.store.transact((tx) => {
     const { container, blob } = admitToBlob(tx, asked, BLOB_NEEDS.abortCopyBlob);
-    refuse(refuseWriteByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
-    refuse(refuseAbortOfCopy(blob.copy, copyId));
+    refuse(judgeWriteByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
+    refuse(judgeAbortOfCopy(blob.copy, copyId));
     const content =
       blob.type === "PageBlob" ? context.contents.maps.resize(tx, blob.content, 0) : blob.content;
     const end = { status: "aborted", description: "", content } as const;

@@ -1,20 +1,20 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { etagOf } from "../../base/stamp.ts";
-import { type Access, type Need, refuseByAccess, refuseOverwrite } from "../../rules/access.ts";
-import { refuseBlobName } from "../../rules/blob-name.ts";
+import { type Access, judgeByAccess, judgeOverwrite, type Need } from "../../rules/access.ts";
+import { judgeBlobName } from "../../rules/blob-name.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import {
-  refuseCreateByConditions,
-  refuseReadByConditions,
-  refuseWriteByConditions,
+  judgeCreateByConditions,
+  judgeReadByConditions,
+  judgeWriteByConditions,
 } from "../../rules/conditions.ts";
-import { refuseContainerName } from "../../rules/container-name.ts";
-import { refuseByPendingCopy, refuseOnIncrementalCopy } from "../../rules/copy.ts";
+import { judgeContainerName } from "../../rules/container-name.ts";
+import { judgeByPendingCopy, judgeOnIncrementalCopy } from "../../rules/copy.ts";
 import { DASHED_NAME_RULE } from "../../rules/dashed-name.ts";
-import { refuseReadByLease, refuseWriteByLease } from "../../rules/lease.ts";
-import { refuseByTags } from "../../rules/tag-expression.ts";
-import { NO_TAGS, refuseTags } from "../../rules/tags.ts";
-import { refuseByTier } from "../../rules/tier.ts";
+import { judgeReadByLease, judgeWriteByLease } from "../../rules/lease.ts";
+import { judgeByTags } from "../../rules/tag-expression.ts";
+import { judgeTags, NO_TAGS } from "../../rules/tags.ts";
+import { judgeByTier } from "../../rules/tier.ts";
 import type { View } from "../../store/store.ts";
 import type {
   BlobAsked,
@@ -36,10 +36,10 @@ export function admitToContainer(
 ): Container {
   const container = readContainer(view, asked.at);
   // Permission comes first: who may not look does not learn what exists.
-  refuse(refuseByAccess(asked.access, need, container, view.now()));
+  refuse(judgeByAccess(asked.access, need, container, view.now()));
   if (container === null) {
     // What exists has a proper name, so only a miss has to look at it.
-    refuse(refuseContainerName(asked.at.container), DASHED_NAME_RULE);
+    refuse(judgeContainerName(asked.at.container), DASHED_NAME_RULE);
     throw new Fault("ContainerNotFound");
   }
   return container;
@@ -47,15 +47,15 @@ export function admitToContainer(
 
 export function admitContainerRead(view: View, asked: ContainerRead, need: Need): Container {
   const container = admitToContainer(view, asked, need);
-  refuse(refuseReadByLease(container.lease, asked.leaseId, view.now(), "Container"));
+  refuse(judgeReadByLease(container.lease, asked.leaseId, view.now(), "Container"));
   return container;
 }
 
 /** A container's lease guards its deletion only: other updates need no id, but check one. */
 export function admitContainerUpdate(view: View, asked: ContainerUpdate, need: Need): Container {
   const container = admitToContainer(view, asked, need);
-  refuse(refuseWriteByConditions(container, asked.conditions));
-  refuse(refuseReadByLease(container.lease, asked.leaseId, view.now(), "Container"));
+  refuse(judgeWriteByConditions(container, asked.conditions));
+  refuse(judgeReadByLease(container.lease, asked.leaseId, view.now(), "Container"));
   return container;
 }
 
@@ -70,7 +70,7 @@ export function admitToBlobName(
   type: BlobType | null = null,
 ): { container: Container; old: Blob | null } {
   const container = admitToContainer(view, asked, need);
-  refuse(refuseBlobName(asked.at.blob));
+  refuse(judgeBlobName(asked.at.blob));
   const old = readBlob(view, container, asked.at.blob);
   if (old !== null) refuseOtherType(old, type);
   return { container, old };
@@ -101,7 +101,7 @@ export function admitToState(
   type: BlobType | null = null,
 ): AdmittedState {
   const container = admitToContainer(view, asked, need);
-  refuse(refuseBlobName(asked.at.blob));
+  refuse(judgeBlobName(asked.at.blob));
   const found = findState(view, container, asked.at);
   if (found === null) throw new Fault("BlobNotFound");
   refuseOtherType(found.blob, type);
@@ -115,7 +115,7 @@ export function admitBlobRead(
   type: BlobType | null = null,
 ): AdmittedState {
   const found = admitBlobLook(view, asked, need, type);
-  if (found.isCurrent) refuse(refuseOnIncrementalCopy(found.blob.copy));
+  if (found.isCurrent) refuse(judgeOnIncrementalCopy(found.blob.copy));
   return found;
 }
 
@@ -128,12 +128,12 @@ export function admitBlobLook(
 ): AdmittedState {
   const found = admitToState(view, asked, need, type);
   const { blob } = found;
-  const refused = refuseReadByConditions(blob, asked.conditions);
+  const refused = judgeReadByConditions(blob, asked.conditions);
   // A cache that is up to date is told so with the ETag it has.
   if (refused === "NotModified") throw new Fault(refused, { ETag: `"${etagOf(blob.etag)}"` });
   refuse(refused);
   refuseByTagsOf(view, asked, found.container, blob);
-  refuse(refuseReadByLease(blob.lease, asked.leaseId, view.now(), "Blob"));
+  refuse(judgeReadByLease(blob.lease, asked.leaseId, view.now(), "Blob"));
   return found;
 }
 
@@ -144,8 +144,8 @@ export function admitBlobUpdate(
   type: BlobType | null = null,
 ): Admitted {
   const admitted = admitBlobRemoval(view, asked, need, type);
-  refuse(refuseOnIncrementalCopy(admitted.blob.copy));
-  refuse(refuseByTier(admitted.blob.tier, view.now()));
+  refuse(judgeOnIncrementalCopy(admitted.blob.copy));
+  refuse(judgeByTier(admitted.blob.tier, view.now()));
   return admitted;
 }
 
@@ -158,10 +158,10 @@ export function admitBlobRemoval(
 ): Admitted {
   const admitted = admitToBlob(view, asked, need, type);
   const { container, blob } = admitted;
-  refuse(refuseWriteByConditions(blob, asked.conditions));
+  refuse(judgeWriteByConditions(blob, asked.conditions));
   refuseByTagsOf(view, asked, container, blob);
-  refuse(refuseWriteByLease(blob.lease, asked.leaseId, view.now(), "Blob"));
-  refuse(refuseByPendingCopy(blob.copy));
+  refuse(judgeWriteByLease(blob.lease, asked.leaseId, view.now(), "Blob"));
+  refuse(judgeByPendingCopy(blob.copy));
   return admitted;
 }
 
@@ -173,8 +173,8 @@ export function refuseByTagsOf(
   blob: Blob | null,
 ): void {
   if (conditions.ifTags === null) return;
-  refuse(refuseByAccess(access, BLOB_NEEDS.getBlobTags, container, view.now()));
-  refuse(refuseByTags(blob?.tags ?? NO_TAGS, conditions.ifTags));
+  refuse(judgeByAccess(access, BLOB_NEEDS.getBlobTags, container, view.now()));
+  refuse(judgeByTags(blob?.tags ?? NO_TAGS, conditions.ifTags));
 }
 
 /** For writes that create a blob or replace one. */
@@ -183,21 +183,21 @@ export function admitBlobCreation(
   asked: BlobCreation,
   need: Need,
   type: BlobType | null = null,
-  refuseByConditions = refuseCreateByConditions,
+  refuseByConditions = judgeCreateByConditions,
 ): { container: Container; old: Blob | null } {
   const { container, old } = admitToBlobName(view, asked, need, type);
   const now = view.now();
-  if (old !== null) refuse(refuseOverwrite(asked.access, container, now));
+  if (old !== null) refuse(judgeOverwrite(asked.access, container, now));
   if (asked.copiesTags === true || asked.tags.length > 0) {
-    refuse(refuseByAccess(asked.access, BLOB_NEEDS.setBlobTags, container, now));
-    refuse(refuseTags(asked.tags));
+    refuse(judgeByAccess(asked.access, BLOB_NEEDS.setBlobTags, container, now));
+    refuse(judgeTags(asked.tags));
   }
   refuse(refuseByConditions(old, asked.conditions));
   refuseByTagsOf(view, asked, container, old);
-  refuse(refuseWriteByLease(old?.lease ?? null, asked.leaseId, now, "Blob"));
-  refuse(refuseByPendingCopy(old?.copy ?? null));
-  refuse(refuseOnIncrementalCopy(old?.copy ?? null));
-  if (old !== null) refuse(refuseByTier(old.tier, now));
+  refuse(judgeWriteByLease(old?.lease ?? null, asked.leaseId, now, "Blob"));
+  refuse(judgeByPendingCopy(old?.copy ?? null));
+  refuse(judgeOnIncrementalCopy(old?.copy ?? null));
+  if (old !== null) refuse(judgeByTier(old.tier, now));
   return { container, old };
 }
 

@@ -2,7 +2,7 @@ import type { Body } from "../../base/bytes.ts";
 import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { refuse } from "../../base/fault.ts";
 import type { Need } from "../../rules/access.ts";
-import { type Appendable, type AppendConditions, refuseAppend } from "../../rules/append-block.ts";
+import { type Appendable, type AppendConditions, judgeAppend } from "../../rules/append-block.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Versioned } from "../../rules/conditions.ts";
 import type { Content } from "../../store/contents.ts";
@@ -64,7 +64,7 @@ interface AdmittedAppend {
 /** The order of these lines is the order of the answers a client can see. */
 export function admitAppend(view: View, asked: Append, need: Need, length: number): AdmittedAppend {
   const admitted = admitBlobUpdate(view, asked, need, "AppendBlob");
-  refuse(refuseAppend(appendable(admitted.blob), length, asked.append));
+  refuse(judgeAppend(appendable(admitted.blob), length, asked.append));
   return admitted;
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type Body, type Bytes, wholeBody } from "../../base/bytes.ts";
-import { HandClock } from "../../base/clock.ts";
+import { ManualClock } from "../../base/clock.ts";
 import { Fault, type FaultCode } from "../../base/fault.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import { StoredContents } from "../../content/stored-contents.ts";
@@ -40,7 +40,7 @@ export const LEASE_ID = "aaaaaaaa-0000-4000-8000-000000000001";
 
 /** A container in a store of its own, and short words for what tests do with the blobs in it. */
 export class Blobs {
-  readonly clock = new HandClock(1_700_000_000_000);
+  readonly clock = new ManualClock(1_700_000_000_000);
   readonly store = new RerunningStore(new MemoryStore(this.clock));
   readonly extents = new MemoryExtents();
   readonly context: BlobContext = {

@@ -1,9 +1,9 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { newGuid } from "../../base/ids.ts";
-import { refuseOverwrite } from "../../rules/access.ts";
+import { judgeOverwrite } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { refuseTargetByConditions } from "../../rules/conditions.ts";
-import { refuseWriteByLease } from "../../rules/lease.ts";
+import { judgeTargetByConditions } from "../../rules/conditions.ts";
+import { judgeWriteByLease } from "../../rules/lease.ts";
 import type { Content } from "../../store/contents.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { OwnSource } from "../shared/source.ts";
@@ -60,10 +60,10 @@ export async function copyBlobIncrementally(
 function admit(tx: Transaction, asked: CopyBlobIncrementally): Target {
   const target = admitToBlobName(tx, asked, BLOB_NEEDS.copyBlobIncrementally, "PageBlob");
   const { container, old } = target;
-  if (old !== null) refuse(refuseOverwrite(asked.access, container, tx.now()));
-  refuse(refuseTargetByConditions(old, asked.conditions));
+  if (old !== null) refuse(judgeOverwrite(asked.access, container, tx.now()));
+  refuse(judgeTargetByConditions(old, asked.conditions));
   refuseByTagsOf(tx, asked, container, old);
-  refuse(refuseWriteByLease(old?.lease ?? null, asked.leaseId, tx.now(), "Blob"));
+  refuse(judgeWriteByLease(old?.lease ?? null, asked.leaseId, tx.now(), "Blob"));
   const { followed, followedTo } = followedBy(asked);
   if (old === null) return target;
   const last = old.copy;

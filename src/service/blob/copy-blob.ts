@@ -1,7 +1,7 @@
 import { refuse } from "../../base/fault.ts";
 import { newGuid } from "../../base/ids.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { refuseCopyByLease } from "../../rules/lease.ts";
+import { judgeCopyByLease } from "../../rules/lease.ts";
 import type { Content } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import type { ForeignSource, OwnSource, Source, SourceObject } from "../shared/source.ts";
@@ -72,7 +72,7 @@ async function copyForeign(
 /** The order of these lines is the order of the answers a client can see. */
 function admit(view: View, asked: CopyBlob): Target {
   const target = admitTarget(view, asked, BLOB_NEEDS.copyBlob);
-  refuse(refuseCopyByLease(target.old?.lease ?? null, view.now()));
+  refuse(judgeCopyByLease(target.old?.lease ?? null, view.now()));
   return target;
 }
 

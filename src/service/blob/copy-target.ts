@@ -1,10 +1,10 @@
 import type { Instant } from "../../base/clock.ts";
 import { Fault } from "../../base/fault.ts";
 import type { Need } from "../../rules/access.ts";
-import { refuseTargetByConditions } from "../../rules/conditions.ts";
+import { judgeTargetByConditions } from "../../rules/conditions.ts";
 import {
+  judgeCopyFromArchive,
   type RehydratePriority,
-  refuseCopyFromArchive,
   type StoredTier,
   stepTier,
   storedTier,
@@ -38,7 +38,7 @@ export interface Target {
 }
 
 export function admitTarget(view: View, asked: CopyAsked, need: Need): Target {
-  return admitBlobCreation(view, asked, need, null, refuseTargetByConditions);
+  return admitBlobCreation(view, asked, need, null, judgeTargetByConditions);
 }
 
 /** What can be taken over of what a source is. */
@@ -97,7 +97,7 @@ export function writeCopy(
 }
 
 function refuseToArchive(tier: Tier | null): void {
-  const refused = refuseCopyFromArchive(tier);
+  const refused = judgeCopyFromArchive(tier);
   if (refused === null) return;
   throw new Fault(refused, { Reason: "Name a tier that is online for the copy." });
 }

@@ -1,8 +1,8 @@
 import { Fault, refuse } from "../../base/fault.ts";
-import { type PublicAccess, refuseByAccess } from "../../rules/access.ts";
+import { judgeByAccess, type PublicAccess } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Versioned } from "../../rules/conditions.ts";
-import { refuseNewContainerName } from "../../rules/container-name.ts";
+import { judgeNewContainerName } from "../../rules/container-name.ts";
 import { DASHED_NAME_RULE } from "../../rules/dashed-name.ts";
 import type { BlobContext, ContainerAsked } from "./context.ts";
 import { type Metadata, readContainer, writeContainer } from "./records.ts";
@@ -18,8 +18,8 @@ export async function createContainer(
   asked: CreateContainer,
 ): Promise<Versioned> {
   return context.store.transact((tx) => {
-    refuse(refuseByAccess(asked.access, BLOB_NEEDS.createContainer, null, tx.now()));
-    refuse(refuseNewContainerName(asked.at.container), DASHED_NAME_RULE);
+    refuse(judgeByAccess(asked.access, BLOB_NEEDS.createContainer, null, tx.now()));
+    refuse(judgeNewContainerName(asked.at.container), DASHED_NAME_RULE);
     if (readContainer(tx, asked.at) !== null) throw new Fault("ContainerAlreadyExists");
     const version = nextVersion(tx, null);
     writeContainer(tx, asked.at, {

@@ -1,7 +1,7 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { refuseWriteByConditions } from "../../rules/conditions.ts";
-import { refuseReadByLease } from "../../rules/lease.ts";
+import { judgeWriteByConditions } from "../../rules/conditions.ts";
+import { judgeReadByLease } from "../../rules/lease.ts";
 import type { Transaction } from "../../store/store.ts";
 import { readDeleteRetention } from "../shared/delete-retention.ts";
 import { admitBlobRemoval, admitToContainer, admitToState, refuseByTagsOf } from "./admit.ts";
@@ -79,9 +79,9 @@ function deleteState(
   const need = isVersion ? BLOB_NEEDS.deleteBlobVersion : BLOB_NEEDS.deleteBlob;
   const { container, blob, isCurrent } = admitToState(tx, asked, need);
   if (isCurrent) throw new Fault("OperationNotAllowedOnRootBlob");
-  refuse(refuseWriteByConditions(blob, asked.conditions));
+  refuse(judgeWriteByConditions(blob, asked.conditions));
   refuseByTagsOf(tx, asked, container, blob);
-  refuse(refuseReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
+  refuse(judgeReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
   return { isGone: removeState(context, tx, { at, container }, state, blob) };
 }
 
@@ -99,7 +99,7 @@ function deleteForGood(
   if (state === null) throw notForGood("Name a snapshot or a version.");
   const deleted = findDeleted(tx, container, at.blob, state);
   if (deleted === null) throw notDeleted(tx, container, at);
-  refuse(refuseWriteByConditions(deleted.blob, asked.conditions));
+  refuse(judgeWriteByConditions(deleted.blob, asked.conditions));
   refuseByTagsOf(tx, asked, container, deleted.blob);
   deleteDeleted(tx, container, at.blob, deleted);
   context.contents.drop(tx, deleted.blob.content);

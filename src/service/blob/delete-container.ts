@@ -1,7 +1,7 @@
 import { refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { refuseWriteByConditions } from "../../rules/conditions.ts";
-import { refuseWriteByLease } from "../../rules/lease.ts";
+import { judgeWriteByConditions } from "../../rules/conditions.ts";
+import { judgeWriteByLease } from "../../rules/lease.ts";
 import { endOfRetention } from "../../rules/retention.ts";
 import { admitToContainer } from "./admit.ts";
 import type { BlobContext, ContainerUpdate } from "./context.ts";
@@ -15,8 +15,8 @@ import { deleteContainer as deleteRecord, doomContainer } from "./records.ts";
 export async function deleteContainer(context: BlobContext, asked: ContainerUpdate): Promise<void> {
   await context.store.transact((tx) => {
     const container = admitToContainer(tx, asked, BLOB_NEEDS.deleteContainer);
-    refuse(refuseWriteByConditions(container, asked.conditions));
-    refuse(refuseWriteByLease(container.lease, asked.leaseId, tx.now(), "Container"));
+    refuse(judgeWriteByConditions(container, asked.conditions));
+    refuse(judgeWriteByLease(container.lease, asked.leaseId, tx.now(), "Container"));
     deleteRecord(tx, asked.at);
     const days = context.settingsOf(asked.at.account).containerRetentionDays;
     if (days === null) {

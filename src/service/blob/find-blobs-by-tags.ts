@@ -2,7 +2,7 @@ import { BodyBudget } from "../../base/body-budget.ts";
 import { fairQueue } from "../../base/fair-queue.ts";
 import { refuse } from "../../base/fault.ts";
 import { keyAfter } from "../../base/keys.ts";
-import { type Access, refuseByAccess } from "../../rules/access.ts";
+import { type Access, judgeByAccess } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { matchesTags, type TagQuery } from "../../rules/tag-expression.ts";
 import type { Tags } from "../../rules/tags.ts";
@@ -118,7 +118,7 @@ function findPage(
 function admit(view: View, asked: FindBlobsByTags): void {
   const { account, container, access } = asked;
   if (container === null) {
-    refuse(refuseByAccess(access, BLOB_NEEDS.findBlobsByTags, null, view.now()));
+    refuse(judgeByAccess(access, BLOB_NEEDS.findBlobsByTags, null, view.now()));
   } else {
     const need = BLOB_NEEDS.findBlobsByTagsInContainer;
     admitToContainer(view, { at: { account, container }, access }, need);

@@ -1,10 +1,10 @@
 import { refuse } from "../../base/fault.ts";
-import { refuseByAccess } from "../../rules/access.ts";
+import { judgeByAccess } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { refuseSourceByConditions } from "../../rules/conditions.ts";
-import { refuseByPendingCopy, refuseOnIncrementalCopy } from "../../rules/copy.ts";
-import { refuseByTags } from "../../rules/tag-expression.ts";
-import { refuseByTier } from "../../rules/tier.ts";
+import { judgeSourceByConditions } from "../../rules/conditions.ts";
+import { judgeByPendingCopy, judgeOnIncrementalCopy } from "../../rules/copy.ts";
+import { judgeByTags } from "../../rules/tag-expression.ts";
+import { judgeByTier } from "../../rules/tier.ts";
 import type { View } from "../../store/store.ts";
 import { admitToState } from "./admit.ts";
 import type { BlobRead } from "./context.ts";
@@ -22,14 +22,14 @@ export function findSource(view: View, asked: FindSource): Blob & { isArchived: 
   const { container, blob, isCurrent } = admitToState(view, asked, BLOB_NEEDS.getBlob);
   const { ifTags } = asked.conditions;
   if (asked.withTags || ifTags !== null) {
-    refuse(refuseByAccess(asked.access, BLOB_NEEDS.getBlobTags, container, view.now()));
+    refuse(judgeByAccess(asked.access, BLOB_NEEDS.getBlobTags, container, view.now()));
   }
-  refuse(refuseSourceByConditions(blob, asked.conditions));
-  if (ifTags !== null && refuseByTags(blob.tags, ifTags) !== null) refuse("SourceConditionNotMet");
+  refuse(judgeSourceByConditions(blob, asked.conditions));
+  if (ifTags !== null && judgeByTags(blob.tags, ifTags) !== null) refuse("SourceConditionNotMet");
   // Its bytes are not here yet, whatever it looks like.
-  refuse(refuseByPendingCopy(blob.copy));
-  if (isCurrent) refuse(refuseOnIncrementalCopy(blob.copy));
-  const refused = refuseByTier(blob.tier, view.now());
+  refuse(judgeByPendingCopy(blob.copy));
+  if (isCurrent) refuse(judgeOnIncrementalCopy(blob.copy));
+  const refused = judgeByTier(blob.tier, view.now());
   const isArchived = refused === "BlobArchived" && asked.fromArchive;
   if (!isArchived) refuse(refused);
   return { ...blob, isArchived };

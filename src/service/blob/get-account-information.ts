@@ -1,5 +1,5 @@
 import { refuse } from "../../base/fault.ts";
-import { refuseByAccess } from "../../rules/access.ts";
+import { judgeByAccess } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { BlobContext, ContainerAsked } from "./context.ts";
 import { readContainer } from "./records.ts";
@@ -17,7 +17,7 @@ export async function getAccountInformation(
 ): Promise<AccountInformation> {
   return context.store.read((view) => {
     const guard = readContainer(view, asked.at);
-    refuse(refuseByAccess(asked.access, BLOB_NEEDS.getAccountInformation, guard, view.now()));
+    refuse(judgeByAccess(asked.access, BLOB_NEEDS.getAccountInformation, guard, view.now()));
     return { sku: "Standard_RAGRS", kind: "StorageV2", isHierarchical: false };
   });
 }

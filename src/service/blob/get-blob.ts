@@ -5,7 +5,7 @@ import { refuse } from "../../base/fault.ts";
 import { readWhole, WholeReading } from "../../content/whole-reading.ts";
 import { crc64 } from "../../machine/crc64.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { refuseByTier } from "../../rules/tier.ts";
+import { judgeByTier } from "../../rules/tier.ts";
 import type { Digests, Reading } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 import { admitBlobRead } from "./admit.ts";
@@ -52,7 +52,7 @@ type Opened = Omit<GetBlobDone, "md5" | "crc64">;
 async function openBlob(context: BlobContext, asked: GetBlob): Promise<Opened> {
   const opened = await context.store.read((view) => {
     const { blob, isCurrent } = admitBlobRead(view, asked, BLOB_NEEDS.getBlob);
-    refuse(refuseByTier(blob.tier, view.now()));
+    refuse(judgeByTier(blob.tier, view.now()));
     const { from, length } = pieceToRead(blob, asked);
     const reading = context.contents.open(view, blob.content, from, length);
     return openedOf(view, blob, isCurrent, from, reading);
@@ -68,7 +68,7 @@ async function openBlob(context: BlobContext, asked: GetBlob): Promise<Opened> {
 function openFrozen(context: BlobContext, asked: GetBlob): Promise<Opened> {
   return context.store.transact((tx) => {
     const { container, blob, isCurrent } = admitBlobRead(tx, asked, BLOB_NEEDS.getBlob);
-    refuse(refuseByTier(blob.tier, tx.now()));
+    refuse(judgeByTier(blob.tier, tx.now()));
     const { from, length } = pieceToRead(blob, asked);
     if (blob.type !== "PageBlob" || !isCurrent) {
       // Meanwhile it is another blob, or a version of the past.

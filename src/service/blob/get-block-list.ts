@@ -1,7 +1,7 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { refuseReadByLease } from "../../rules/lease.ts";
-import { refuseByTier } from "../../rules/tier.ts";
+import { judgeReadByLease } from "../../rules/lease.ts";
+import { judgeByTier } from "../../rules/tier.ts";
 import type { View } from "../../store/store.ts";
 import { admitToBlobName, admitToState, refuseByTagsOf } from "./admit.ts";
 import {
@@ -47,6 +47,6 @@ function refuseRead(
   blob: Blob | null,
 ): void {
   refuseByTagsOf(view, asked, container, blob);
-  refuse(refuseReadByLease(blob?.lease ?? null, asked.leaseId, view.now(), "Blob"));
-  refuse(refuseByTier(blob?.tier ?? null, view.now()));
+  refuse(judgeReadByLease(blob?.lease ?? null, asked.leaseId, view.now(), "Blob"));
+  refuse(judgeByTier(blob?.tier ?? null, view.now()));
 }

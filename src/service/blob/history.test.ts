@@ -107,10 +107,10 @@ test("deleted blobs keep their bytes until their time is over", async () => {
   await blobs.put("blob", LARGE);
   await blobs.delete("blob");
   await assert.rejects(blobs.text("blob"), refused("BlobNotFound"));
-  blobs.clock.turn(7 * 24 * 3_600_000 - 1);
+  blobs.clock.advance(7 * 24 * 3_600_000 - 1);
   await blobs.sweep();
   assert.ok(blobs.bytesInExtents() >= 2 * LARGE.length);
-  blobs.clock.turn(1);
+  blobs.clock.advance(1);
   await blobs.sweep();
   assert.equal(blobs.bytesInExtents(), 0);
   assert.equal(await blobs.recordsOfContents(), 0);
@@ -123,9 +123,9 @@ test("a blob that is deleted again and again loses no bytes to the void", async 
     await blobs.put("blob", LARGE);
     await blobs.delete("blob");
     // The one before the last is past its time, and the sweeper has not come by.
-    if (round === 1) blobs.clock.turn(24 * 3_600_000);
+    if (round === 1) blobs.clock.advance(24 * 3_600_000);
   }
-  blobs.clock.turn(24 * 3_600_000);
+  blobs.clock.advance(24 * 3_600_000);
   await blobs.sweep();
   assert.equal(await blobs.recordsOfContents(), 0);
 });

@@ -2,10 +2,10 @@ import { Fault, refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import {
   type BlobConditions,
-  refuseWriteByConditions,
+  judgeWriteByConditions,
   type Versioned,
 } from "../../rules/conditions.ts";
-import { refuseByPendingCopy, refuseOnIncrementalCopy } from "../../rules/copy.ts";
+import { judgeByPendingCopy, judgeOnIncrementalCopy } from "../../rules/copy.ts";
 import { type LeaseAction, stepLease } from "../../rules/lease.ts";
 import { admitToBlob, refuseByTagsOf } from "./admit.ts";
 import type { BlobAsked, BlobContext } from "./context.ts";
@@ -30,10 +30,10 @@ export async function leaseBlob(context: BlobContext, asked: LeaseBlob): Promise
   const need = breaks ? BLOB_NEEDS.breakBlobLease : BLOB_NEEDS.leaseBlob;
   return context.store.transact((tx) => {
     const { container, blob } = admitToBlob(tx, asked, need);
-    refuse(refuseWriteByConditions(blob, asked.conditions));
+    refuse(judgeWriteByConditions(blob, asked.conditions));
     refuseByTagsOf(tx, asked, container, blob);
-    refuse(refuseByPendingCopy(blob.copy));
-    refuse(refuseOnIncrementalCopy(blob.copy));
+    refuse(judgeByPendingCopy(blob.copy));
+    refuse(judgeOnIncrementalCopy(blob.copy));
     const outcome = stepLease(blob.lease, asked.lease, tx.now());
     if (outcome.refused !== null) throw new Fault(outcome.refused);
     writeBlob(tx, container, asked.at.blob, { ...blob, lease: outcome.lease });

@@ -1,10 +1,6 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import {
-  type Conditions,
-  refuseWriteByConditions,
-  type Versioned,
-} from "../../rules/conditions.ts";
+import { type Conditions, judgeWriteByConditions, type Versioned } from "../../rules/conditions.ts";
 import { type LeaseAction, stepLease } from "../../rules/lease.ts";
 import { admitToContainer } from "./admit.ts";
 import type { BlobContext, ContainerAsked } from "./context.ts";
@@ -31,7 +27,7 @@ export async function leaseContainer(
   const need = breaks ? BLOB_NEEDS.breakContainerLease : BLOB_NEEDS.leaseContainer;
   return context.store.transact((tx) => {
     const container = admitToContainer(tx, asked, need);
-    refuse(refuseWriteByConditions(container, asked.conditions));
+    refuse(judgeWriteByConditions(container, asked.conditions));
     const outcome = stepLease(container.lease, asked.lease, tx.now());
     if (outcome.refused !== null) throw new Fault(outcome.refused);
     writeContainer(tx, asked.at, { ...container, lease: outcome.lease });

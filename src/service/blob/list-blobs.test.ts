@@ -111,15 +111,15 @@ function countEntries(blobs: Blobs): { context: Blobs["context"]; entries(): num
           now: () => view.now(),
           onDiscard: (release) => view.onDiscard(release),
           range: (from, until, options) => view.range(from, until, options),
-          stretch(making, from, until, limit) {
-            const counted: typeof making = {
-              space: making.space,
+          derivedRange(derivation, from, until, limit) {
+            const counted: typeof derivation = {
+              space: derivation.space,
               make(found) {
                 entries += found.length;
-                return making.make(found);
+                return derivation.make(found);
               },
             };
-            return view.stretch(counted, from, until, limit);
+            return view.derivedRange(counted, from, until, limit);
           },
         }),
       ),

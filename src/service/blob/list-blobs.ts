@@ -4,7 +4,7 @@ import { fairQueue } from "../../base/fair-queue.ts";
 import { refuse } from "../../base/fault.ts";
 import { key, keyAfter, keyOfTextPrefix, type Space } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
-import { refuseByAccess } from "../../rules/access.ts";
+import { judgeByAccess } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { type LeaseStatus, leaseStatus } from "../../rules/lease.ts";
 import { type TierStatus, tierStatus } from "../../rules/tier.ts";
@@ -138,7 +138,7 @@ function listPage(
 ): ListedPage {
   const container = admitToContainer(view, asked, BLOB_NEEDS.listBlobs);
   if (asked.tags) {
-    refuse(refuseByAccess(asked.access, BLOB_NEEDS.getBlobTags, container, view.now()));
+    refuse(judgeByAccess(asked.access, BLOB_NEEDS.getBlobTags, container, view.now()));
   }
   const states = new ListedStates(view, container, asked.kinds, {
     startOf: (space) => startOf(space, container, asked, after),

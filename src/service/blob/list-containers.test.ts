@@ -27,7 +27,7 @@ test("what is past restoring and not swept yet hides nothing behind it, and no b
   const blobs = await Blobs.open();
   for (let containers = 0; containers < 4_100; containers++) await deleteFor(blobs, 1);
   await deleteFor(blobs, 30);
-  blobs.clock.turn(DAY_MS);
+  blobs.clock.advance(DAY_MS);
   const { store } = blobs;
   let bodies = 0;
   const counting = {

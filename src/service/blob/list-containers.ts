@@ -4,7 +4,7 @@ import { fairQueue } from "../../base/fair-queue.ts";
 import { refuse } from "../../base/fault.ts";
 import { keyAfter, keyOfTextPrefix, SPACE, type Space } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
-import { type Access, refuseByAccess } from "../../rules/access.ts";
+import { type Access, judgeByAccess } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { isSystemContainer } from "../../rules/container-name.ts";
 import { type LeaseStatus, leaseStatus } from "../../rules/lease.ts";
@@ -83,7 +83,7 @@ function listPage(
   after: ContainerPosition | null,
   room: number,
 ): ListedContainers {
-  refuse(refuseByAccess(asked.access, BLOB_NEEDS.listContainers, null, view.now()));
+  refuse(judgeByAccess(asked.access, BLOB_NEEDS.listContainers, null, view.now()));
   const all = new Containers(view, asked, after);
   const containers: ListedContainer[] = [];
   const budget = new BodyBudget();

@@ -99,7 +99,7 @@ test("a blob that is replaced gives its space back", async () => {
 test("time does not run backwards for a blob, even if the clock does", async () => {
   const blobs = await Blobs.open();
   const first = await blobs.put("blob", "one");
-  blobs.clock.turn(-3_600_000);
+  blobs.clock.advance(-3_600_000);
   const second = await blobs.put("blob", "two");
   assert.equal(second.modifiedMs, first.modifiedMs);
   assert.ok(second.etag > first.etag);

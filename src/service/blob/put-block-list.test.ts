@@ -97,7 +97,7 @@ test("what is rearranged stays as it was in a snapshot, in a version, and where 
 
   const { blobs: kept } = await made((blobs) => blobs.keepDeleted(1));
   await rearrange(kept);
-  kept.clock.turn(2 * 86_400_000);
+  kept.clock.advance(2 * 86_400_000);
   await kept.sweep();
   assert.equal(await kept.text("blob"), `${idOf(2)}${idOf(1)}`);
   await kept.keepDeleted(null);

@@ -84,10 +84,10 @@ test("a blob has up to 100,000 uncommitted blocks, of which each may still be re
 test("blocks that nobody came back for are gone after a week", async () => {
   const blobs = await Blobs.open();
   await blobs.stage("blob", "AAAA", LARGE);
-  blobs.clock.turn(UNCOMMITTED_BLOCKS_KEPT_MS - 1);
+  blobs.clock.advance(UNCOMMITTED_BLOCKS_KEPT_MS - 1);
   await blobs.sweep();
   assert.deepEqual(await uncommitted(blobs, "blob"), ["AAAA:100000"]);
-  blobs.clock.turn(1);
+  blobs.clock.advance(1);
   await blobs.sweep();
   await assert.rejects(uncommitted(blobs, "blob"), refused("BlobNotFound"));
   assert.equal(blobs.bytesInExtents(), 0);

@@ -4,10 +4,10 @@ import { Fault, refuse } from "../../base/fault.ts";
 import { UNCOMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
 import type { Need } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { blockIdBytes, refuseBlockId } from "../../rules/block-id.ts";
-import { refuseByPendingCopy } from "../../rules/copy.ts";
-import { leaseAfterWrite, refuseWriteByLease } from "../../rules/lease.ts";
-import { refuseByTier } from "../../rules/tier.ts";
+import { blockIdBytes, judgeBlockId } from "../../rules/block-id.ts";
+import { judgeByPendingCopy } from "../../rules/copy.ts";
+import { judgeWriteByLease, leaseAfterWrite } from "../../rules/lease.ts";
+import { judgeByTier } from "../../rules/tier.ts";
 import type { Content, Taken } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { lookAhead } from "../shared/look-ahead.ts";
@@ -119,11 +119,11 @@ interface AdmittedBlock {
 
 /** The order of these lines is the order of the answers a client can see. */
 export function admitBlock(view: View, asked: StageBlock, need: Need): AdmittedBlock {
-  refuse(refuseBlockId(asked.blockId));
+  refuse(judgeBlockId(asked.blockId));
   const { container, old } = admitToBlobName(view, asked, need, "BlockBlob");
-  refuse(refuseWriteByLease(old?.lease ?? null, asked.leaseId, view.now(), "Blob"));
-  refuse(refuseByPendingCopy(old?.copy ?? null));
-  if (old !== null) refuse(refuseByTier(old.tier, view.now()));
+  refuse(judgeWriteByLease(old?.lease ?? null, asked.leaseId, view.now(), "Blob"));
+  refuse(judgeByPendingCopy(old?.copy ?? null));
+  if (old !== null) refuse(judgeByTier(old.tier, view.now()));
   const staged = readStagedBlob(view, container, asked.at.blob);
   if (staged === null) return { container, old, staged, replaced: null };
   if (staged.blockIdBytes !== blockIdBytes(asked.blockId)) {

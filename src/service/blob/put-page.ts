@@ -4,7 +4,7 @@ import { Fault, refuse } from "../../base/fault.ts";
 import type { Need } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Versioned } from "../../rules/conditions.ts";
-import { refuseBySequenceNumber, type SequenceConditions } from "../../rules/sequence-number.ts";
+import { judgeBySequenceNumber, type SequenceConditions } from "../../rules/sequence-number.ts";
 import type { Content } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { lookAhead } from "../shared/look-ahead.ts";
@@ -77,7 +77,7 @@ interface AdmittedPageWrite {
 export function admitPageWrite(view: View, asked: PageWrite, need: Need): AdmittedPageWrite {
   const admitted = admitBlobUpdate(view, asked, need, "PageBlob");
   const { sequenceNumber, content } = admitted.blob;
-  refuse(refuseBySequenceNumber(sequenceNumber, asked.sequence));
+  refuse(judgeBySequenceNumber(sequenceNumber, asked.sequence));
   if (asked.range.until > content.length) {
     throw new Fault("InvalidPageRange", { Reason: `The blob ends at byte ${content.length}.` });
   }

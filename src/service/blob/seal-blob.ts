@@ -1,5 +1,5 @@
 import { refuse } from "../../base/fault.ts";
-import { refuseByPosition } from "../../rules/append-block.ts";
+import { judgeByPosition } from "../../rules/append-block.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Versioned } from "../../rules/conditions.ts";
 import { leaseAfterWrite } from "../../rules/lease.ts";
@@ -17,7 +17,7 @@ export interface SealBlob extends BlobUse {
 export async function sealBlob(context: BlobContext, asked: SealBlob): Promise<Versioned> {
   return context.store.transact((tx) => {
     const { container, blob } = admitBlobUpdate(tx, asked, BLOB_NEEDS.sealBlob, "AppendBlob");
-    refuse(refuseByPosition(appendable(blob), asked.position));
+    refuse(judgeByPosition(appendable(blob), asked.position));
     const lease = leaseAfterWrite(blob.lease, tx.now());
     writeBlob(tx, container, asked.at.blob, { ...blob, lease, isSealed: true });
     return blob;

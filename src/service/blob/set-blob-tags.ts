@@ -1,9 +1,9 @@
 import { refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { refuseWriteByConditions } from "../../rules/conditions.ts";
-import { refuseByPendingCopy, refuseOnIncrementalCopy } from "../../rules/copy.ts";
-import { leaseAfterWrite, refuseWriteByLease } from "../../rules/lease.ts";
-import { refuseTags, type Tags } from "../../rules/tags.ts";
+import { judgeWriteByConditions } from "../../rules/conditions.ts";
+import { judgeByPendingCopy, judgeOnIncrementalCopy } from "../../rules/copy.ts";
+import { judgeWriteByLease, leaseAfterWrite } from "../../rules/lease.ts";
+import { judgeTags, type Tags } from "../../rules/tags.ts";
 import { admitToState, refuseByTagsOf } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
 import { amendState } from "./history.ts";
@@ -19,12 +19,12 @@ export async function setBlobTags(context: BlobContext, asked: SetBlobTags): Pro
   await context.store.transact((tx) => {
     const found = admitToState(tx, asked, BLOB_NEEDS.setBlobTags);
     const { container, blob, isCurrent } = found;
-    refuse(refuseTags(asked.tags));
-    refuse(refuseWriteByConditions(blob, asked.conditions));
+    refuse(judgeTags(asked.tags));
+    refuse(judgeWriteByConditions(blob, asked.conditions));
     refuseByTagsOf(tx, asked, container, blob);
-    refuse(refuseWriteByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
-    refuse(refuseByPendingCopy(blob.copy));
-    if (isCurrent) refuse(refuseOnIncrementalCopy(blob.copy));
+    refuse(judgeWriteByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
+    refuse(judgeByPendingCopy(blob.copy));
+    if (isCurrent) refuse(judgeOnIncrementalCopy(blob.copy));
     const lease = leaseAfterWrite(blob.lease, tx.now());
     amendState(tx, asked.at, found, { ...blob, tags: asked.tags, lease });
   });

@@ -1,8 +1,8 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { refuseByPendingCopy } from "../../rules/copy.ts";
-import { leaseAfterWrite, refuseReadByLease } from "../../rules/lease.ts";
-import { refuseTierOfPast, type SetTier, stepTier } from "../../rules/tier.ts";
+import { judgeByPendingCopy } from "../../rules/copy.ts";
+import { judgeReadByLease, leaseAfterWrite } from "../../rules/lease.ts";
+import { judgeTierOfPast, type SetTier, stepTier } from "../../rules/tier.ts";
 import { admitToState, refuseByTagsOf } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
 import { amendState } from "./history.ts";
@@ -34,9 +34,9 @@ export async function setBlobTier(
       throw new Fault("InvalidBlobTier", { Reason: "Only premium page blobs have this tier." });
     }
     refuseByTagsOf(tx, asked, container, blob);
-    refuse(refuseReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
-    refuse(refuseByPendingCopy(blob.copy));
-    if (!isCurrent) refuse(refuseTierOfPast(blob.tier, tier, tx.now()));
+    refuse(judgeReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
+    refuse(judgeByPendingCopy(blob.copy));
+    if (!isCurrent) refuse(judgeTierOfPast(blob.tier, tier, tx.now()));
     const { refused, stored } = stepTier(blob.tier, { tier, priority }, tx.now());
     if (refused !== null) throw new Fault(refused);
     const lease = leaseAfterWrite(blob.lease, tx.now());

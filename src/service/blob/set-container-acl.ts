@@ -2,7 +2,7 @@ import { refuse } from "../../base/fault.ts";
 import type { PublicAccess, StoredPolicy } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Versioned } from "../../rules/conditions.ts";
-import { CONTAINER_LETTERS, refusePolicies } from "../../rules/stored-policies.ts";
+import { CONTAINER_LETTERS, judgePolicies } from "../../rules/stored-policies.ts";
 import { admitContainerUpdate } from "./admit.ts";
 import type { BlobContext, ContainerUpdate } from "./context.ts";
 import { writeContainer } from "./records.ts";
@@ -20,7 +20,7 @@ export async function setContainerAcl(
 ): Promise<Versioned> {
   return context.store.transact((tx) => {
     const old = admitContainerUpdate(tx, asked, BLOB_NEEDS.setContainerAcl);
-    refuse(refusePolicies(asked.policies, CONTAINER_LETTERS));
+    refuse(judgePolicies(asked.policies, CONTAINER_LETTERS));
     const version = nextVersion(tx, old);
     const { publicAccess, policies } = asked;
     writeContainer(tx, asked.at, { ...old, ...version, publicAccess, policies });

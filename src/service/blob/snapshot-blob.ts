@@ -1,10 +1,10 @@
 import { refuse } from "../../base/fault.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { refuseWriteByConditions } from "../../rules/conditions.ts";
-import { refuseByPendingCopy, refuseOnIncrementalCopy } from "../../rules/copy.ts";
-import { refuseReadByLease } from "../../rules/lease.ts";
-import { refuseByTier } from "../../rules/tier.ts";
+import { judgeWriteByConditions } from "../../rules/conditions.ts";
+import { judgeByPendingCopy, judgeOnIncrementalCopy } from "../../rules/copy.ts";
+import { judgeReadByLease } from "../../rules/lease.ts";
+import { judgeByTier } from "../../rules/tier.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitToBlob, refuseByTagsOf } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
@@ -31,13 +31,13 @@ export async function snapshotBlob(
   const { at } = asked;
   return context.store.transact((tx) => {
     const { container, blob } = admitToBlob(tx, asked, BLOB_NEEDS.snapshotBlob);
-    refuse(refuseWriteByConditions(blob, asked.conditions));
+    refuse(judgeWriteByConditions(blob, asked.conditions));
     refuseByTagsOf(tx, asked, container, blob);
     // Whoever has no lease may take a snapshot all the same.
-    refuse(refuseReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
-    refuse(refuseByPendingCopy(blob.copy));
-    refuse(refuseOnIncrementalCopy(blob.copy));
-    refuse(refuseByTier(blob.tier, tx.now()));
+    refuse(judgeReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
+    refuse(judgeByPendingCopy(blob.copy));
+    refuse(judgeOnIncrementalCopy(blob.copy));
+    refuse(judgeByTier(blob.tier, tx.now()));
     const snapshot = snapshotOf(tx, blob, asked.metadata);
     const stamp = tx.stamp();
     writeState(tx, container, at.blob, { kind: "snapshot", stamp }, snapshot);

@@ -78,10 +78,10 @@ test("blocks that nobody commits for a week are dropped, later ones stay", async
   };
   for (let at = 0; at < 300; at++) await blobs.stage(`old${at}`, "YQ==", "text");
   await blobs.stage("kept", "YQ==", "a");
-  blobs.clock.turn(UNCOMMITTED_BLOCKS_KEPT_MS - 1);
+  blobs.clock.advance(UNCOMMITTED_BLOCKS_KEPT_MS - 1);
   await run();
   await blobs.stage("kept", "Yg==", "b");
-  blobs.clock.turn(3_600_000);
+  blobs.clock.advance(3_600_000);
   await run();
   await blobs.commit("kept", ["YQ==", "Yg=="]);
   assert.equal(await blobs.text("kept"), "ab");

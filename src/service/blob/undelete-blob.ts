@@ -1,5 +1,5 @@
 import { Fault, refuse } from "../../base/fault.ts";
-import { refuseBlobName } from "../../rules/blob-name.ts";
+import { judgeBlobName } from "../../rules/blob-name.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitToContainer } from "./admit.ts";
@@ -33,7 +33,7 @@ function undelete(
 ): number {
   const { at } = asked;
   const container = admitToContainer(tx, asked, BLOB_NEEDS.undeleteBlob);
-  refuse(refuseBlobName(at.blob));
+  refuse(judgeBlobName(at.blob));
   const place = { at, container };
   // The blob comes first: its snapshots are nothing without it.
   const current = readDeletedCurrent(tx, container, at.blob);

@@ -1,8 +1,8 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import type { Stamp } from "../../base/stamp.ts";
-import { refuseByAccess } from "../../rules/access.ts";
+import { judgeByAccess } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { refuseContainerName } from "../../rules/container-name.ts";
+import { judgeContainerName } from "../../rules/container-name.ts";
 import { DASHED_NAME_RULE } from "../../rules/dashed-name.ts";
 import type { BlobContext, ContainerAsked } from "./context.ts";
 import { deleteDeletedContainer, readDeletedContainer } from "./deleted-containers.ts";
@@ -20,8 +20,8 @@ export async function undeleteContainer(
 ): Promise<void> {
   const { at, version } = asked;
   await context.store.transact((tx) => {
-    refuse(refuseByAccess(asked.access, BLOB_NEEDS.undeleteContainer, null, tx.now()));
-    refuse(refuseContainerName(at.container), DASHED_NAME_RULE);
+    refuse(judgeByAccess(asked.access, BLOB_NEEDS.undeleteContainer, null, tx.now()));
+    refuse(judgeContainerName(at.container), DASHED_NAME_RULE);
     const deleted = readDeletedContainer(tx, at, version);
     if (deleted === null) throw new Fault("ContainerNotFound");
     if (readContainer(tx, at) !== null) throw new Fault("ContainerAlreadyExists");

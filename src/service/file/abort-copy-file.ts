@@ -1,6 +1,6 @@
 import { refuse } from "../../base/fault.ts";
-import { refuseAbortOfCopy } from "../../rules/copy.ts";
-import { refuseWriteByLease } from "../../rules/lease.ts";
+import { judgeAbortOfCopy } from "../../rules/copy.ts";
+import { judgeWriteByLease } from "../../rules/lease.ts";
 import type { StoredCopy } from "../shared/copy-field.ts";
 import { admitToFile } from "./admit.ts";
 import type { FileAsked } from "./context.ts";
@@ -18,8 +18,8 @@ export async function abortCopyFile(context: CopyContext, asked: AbortCopyFile):
   const { maps } = context.contents;
   await context.store.transact((tx) => {
     const { tree, file } = admitToFile(tx, asked, "abortCopyFile");
-    refuse(refuseWriteByLease(file.lease, asked.leaseId, tx.now(), "File"));
-    refuse(refuseAbortOfCopy(file.copy, copyId));
+    refuse(judgeWriteByLease(file.lease, asked.leaseId, tx.now(), "File"));
+    refuse(judgeAbortOfCopy(file.copy, copyId));
     addUsage(tx, tree.share, file.id, -file.content.length);
     writeEnd(context, tx, tree, file, file.copy as StoredCopy, {
       status: "aborted",

@@ -1,12 +1,12 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import type { Stamp } from "../../base/stamp.ts";
-import { type Need, refuseByAccess, refuseOverwrite } from "../../rules/access.ts";
-import { refuseByPendingCopy } from "../../rules/copy.ts";
-import { DASHED_NAME_RULE, refuseDashedName } from "../../rules/dashed-name.ts";
+import { judgeByAccess, judgeOverwrite, type Need } from "../../rules/access.ts";
+import { judgeByPendingCopy } from "../../rules/copy.ts";
+import { DASHED_NAME_RULE, judgeDashedName } from "../../rules/dashed-name.ts";
 import { isReadOnly } from "../../rules/file-attributes.ts";
-import { refuseFilePath, withoutTrailingDots } from "../../rules/file-name.ts";
+import { judgeFilePath, withoutTrailingDots } from "../../rules/file-name.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
-import { refuseReadByLease, refuseWriteByLease } from "../../rules/lease.ts";
+import { judgeReadByLease, judgeWriteByLease } from "../../rules/lease.ts";
 import type { View } from "../../store/store.ts";
 import type { FileAsked, PathAddress, PathAsked, ShareAsked, ShareUse } from "./context.ts";
 import type { Tree } from "./kept-records.ts";
@@ -32,10 +32,10 @@ import {
 export function admitToShare(view: View, asked: ShareAsked, need: Need): Share {
   const share = readShare(view, asked.at);
   // Permission comes first: who may not look does not learn what exists.
-  refuse(refuseByAccess(asked.access, need, guardOf(share), view.now()));
+  refuse(judgeByAccess(asked.access, need, guardOf(share), view.now()));
   if (share === null) {
     // What exists has a proper name, so only a miss has to look at it.
-    refuse(refuseDashedName(asked.at.share), DASHED_NAME_RULE);
+    refuse(judgeDashedName(asked.at.share), DASHED_NAME_RULE);
     throw new Fault("ShareNotFound");
   }
   return share;
@@ -44,7 +44,7 @@ export function admitToShare(view: View, asked: ShareAsked, need: Need): Share {
 /** A lease on a share guards whatever changes the share itself. */
 export function admitShareUpdate(view: View, asked: ShareUse, need: Need): Share {
   const share = admitToShare(view, asked, need);
-  refuse(refuseWriteByLease(share.lease, asked.leaseId, view.now(), "Container"));
+  refuse(judgeWriteByLease(share.lease, asked.leaseId, view.now(), "Container"));
   return share;
 }
 
@@ -115,7 +115,7 @@ export function admitFileRead(
   touched: Touched | null = null,
 ): InFile {
   const admitted = admitToFile(view, asked, operation, touched);
-  refuse(refuseReadByLease(admitted.file.lease, asked.leaseId, view.now(), "File"));
+  refuse(judgeReadByLease(admitted.file.lease, asked.leaseId, view.now(), "File"));
   return admitted;
 }
 
@@ -142,11 +142,11 @@ export function admitFileCreation(
   const { share, tree, parent, name, entry } = admitToName(view, asked, FILE_NEEDS[operation]);
   if (entry === null) {
     refusePendingDirectory(view, tree, parent);
-    refuse(refuseWriteByLease(null, asked.leaseId, view.now(), "File"));
+    refuse(judgeWriteByLease(null, asked.leaseId, view.now(), "File"));
     return { share, tree, parent, name, old: null };
   }
   if (entry.isDirectory) throw new Fault("ResourceTypeMismatch");
-  if (refuseOverwrite(asked.access, guardOf(share), view.now()) !== null) {
+  if (judgeOverwrite(asked.access, guardOf(share), view.now()) !== null) {
     throw new Fault("AuthorizationPermissionMismatch");
   }
   refuseByOpens(view, tree, entry.id, operation, ALL_BYTES);
@@ -177,13 +177,13 @@ export function refuseChange(
   ignoresReadOnly: boolean,
 ): void {
   if (!ignoresReadOnly && isReadOnly(file.attributes)) throw new Fault("ReadOnlyAttribute");
-  refuse(refuseWriteByLease(file.lease, leaseId, view.now(), "File"));
-  refuse(refuseByPendingCopy(file.copy));
+  refuse(judgeWriteByLease(file.lease, leaseId, view.now(), "File"));
+  refuse(judgeByPendingCopy(file.copy));
 }
 
 function pathOf({ path, trailingDots }: PathAddress): readonly string[] {
   const names = trailingDots ? path : path.map(withoutTrailingDots);
-  refuse(refuseFilePath(names));
+  refuse(judgeFilePath(names));
   return names;
 }
 

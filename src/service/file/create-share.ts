@@ -1,9 +1,9 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { fileTimeOfStamp } from "../../base/file-time.ts";
 import type { Stamp } from "../../base/stamp.ts";
-import { refuseByAccess } from "../../rules/access.ts";
+import { judgeByAccess } from "../../rules/access.ts";
 import type { Versioned } from "../../rules/conditions.ts";
-import { DASHED_NAME_RULE, refuseDashedName } from "../../rules/dashed-name.ts";
+import { DASHED_NAME_RULE, judgeDashedName } from "../../rules/dashed-name.ts";
 import { FILE_ATTRIBUTES } from "../../rules/file-attributes.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import type { Transaction } from "../../store/store.ts";
@@ -22,8 +22,8 @@ export interface CreateShare extends ShareAsked {
 
 export async function createShare(context: FileContext, asked: CreateShare): Promise<Versioned> {
   return context.store.transact((tx) => {
-    refuse(refuseByAccess(asked.access, FILE_NEEDS.createShare, null, tx.now()));
-    refuse(refuseDashedName(asked.at.share), DASHED_NAME_RULE);
+    refuse(judgeByAccess(asked.access, FILE_NEEDS.createShare, null, tx.now()));
+    refuse(judgeDashedName(asked.at.share), DASHED_NAME_RULE);
     if (readShare(tx, asked.at) !== null) throw new Fault("ShareAlreadyExists");
     const version = nextVersion(tx, null);
     const share: Share = {

@@ -1,6 +1,6 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
-import { leaseIsLocked, refuseWriteByLease } from "../../rules/lease.ts";
+import { judgeWriteByLease, leaseIsLocked } from "../../rules/lease.ts";
 import { endOfRetention } from "../../rules/retention.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitToShare, requireSnapshot } from "./admit.ts";
@@ -28,7 +28,7 @@ export async function deleteShare(context: ShareContext, asked: DeleteShare): Pr
   await context.store.transact((tx) => {
     const share = admitToShare(tx, asked, FILE_NEEDS.deleteShare);
     const { lease } = snapshot === null ? share : requireSnapshot(tx, share, snapshot);
-    refuse(refuseWriteByLease(lease, asked.leaseId, tx.now(), "Container"));
+    refuse(judgeWriteByLease(lease, asked.leaseId, tx.now(), "Container"));
     if (snapshot !== null) {
       deleteSnapshot(tx, asked.at, share, snapshot);
       return;

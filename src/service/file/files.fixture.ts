@@ -1,5 +1,5 @@
 import { type Bytes, wholeBody } from "../../base/bytes.ts";
-import { HandClock } from "../../base/clock.ts";
+import { ManualClock } from "../../base/clock.ts";
 import { NO_DIGESTS } from "../../base/digests.ts";
 import { key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
 import { SHARE_QUOTA_GIB_DEFAULT } from "../../base/limits.ts";
@@ -33,12 +33,12 @@ const ALL_SPACES = Object.values(SPACE).filter((space) => space !== SPACE.engine
 
 /** A share in a store of its own, and short words for what tests do with it. */
 export class Files {
-  readonly clock = new HandClock(1_700_000_000_000);
+  readonly clock = new ManualClock(1_700_000_000_000);
   readonly store: Store;
   readonly context: ShareContext;
 
   constructor(
-    store: (clock: HandClock) => Store = (clock) => new RerunningStore(new MemoryStore(clock)),
+    store: (clock: ManualClock) => Store = (clock) => new RerunningStore(new MemoryStore(clock)),
     breaks = new CacheBreaks(),
   ) {
     this.store = store(this.clock);

@@ -1,6 +1,6 @@
 import { refuse } from "../../base/fault.ts";
-import { type Conditions, refuseSourceByConditions } from "../../rules/conditions.ts";
-import { refuseByPendingCopy } from "../../rules/copy.ts";
+import { type Conditions, judgeSourceByConditions } from "../../rules/conditions.ts";
+import { judgeByPendingCopy } from "../../rules/copy.ts";
 import type { View } from "../../store/store.ts";
 import type { OwnObject } from "../shared/source.ts";
 import { admitToFile } from "./admit.ts";
@@ -15,9 +15,9 @@ export interface FindSource extends PathAsked {
 /** A file to copy from: who may read it now may copy it. */
 export function findSource(view: View, asked: FindSource): OwnObject {
   const { tree, file } = admitToFile(view, asked, "getFile", ALL_BYTES);
-  refuse(refuseSourceByConditions(file, asked.conditions));
+  refuse(judgeSourceByConditions(file, asked.conditions));
   // Its bytes are not here yet, whatever it looks like.
-  refuse(refuseByPendingCopy(file.copy));
+  refuse(judgeByPendingCopy(file.copy));
   const { etag, content, properties, metadata, attributes, created, written, changed } = file;
   const sddl = readPermission(view, tree, file.permissionKey) ?? "";
   return {

@@ -1,7 +1,7 @@
 import { refuse } from "../../base/fault.ts";
 import type { Need } from "../../rules/access.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
-import { type LeaseStatus, leaseStatus, refuseReadByLease } from "../../rules/lease.ts";
+import { judgeReadByLease, type LeaseStatus, leaseStatus } from "../../rules/lease.ts";
 import type { View } from "../../store/store.ts";
 import { admitToShare, requireSnapshot } from "./admit.ts";
 import type { FileContext, ShareUse } from "./context.ts";
@@ -26,6 +26,6 @@ export function lookAtShare(view: View, asked: ShareUse, need: Need): ShareFound
   const share = admitToShare(view, asked, need);
   const { snapshot } = asked.at;
   const state = snapshot === null ? share : requireSnapshot(view, share, snapshot);
-  refuse(refuseReadByLease(state.lease, asked.leaseId, view.now(), "Container"));
+  refuse(judgeReadByLease(state.lease, asked.leaseId, view.now(), "Container"));
   return { share, state, lease: leaseStatus(state.lease, view.now()) };
 }

@@ -24,7 +24,7 @@ test("what is past restoring and not swept yet hides nothing behind it", async (
   const files = await Files.open();
   for (let shares = 0; shares < 1_100; shares++) await deleteFor(files, 1);
   await deleteFor(files, 30);
-  files.clock.turn(DAY_MS);
+  files.clock.advance(DAY_MS);
   assert.deepEqual(
     (await list(files)).map(({ deleted }) => deleted !== null),
     [true, false],

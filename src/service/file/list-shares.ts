@@ -4,7 +4,7 @@ import { fairQueue } from "../../base/fair-queue.ts";
 import { refuse } from "../../base/fault.ts";
 import { key, keyAfter, keyOfTextPrefix, SPACE, type Space } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
-import { type Access, refuseByAccess } from "../../rules/access.ts";
+import { type Access, judgeByAccess } from "../../rules/access.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import { type LeaseStatus, leaseStatus } from "../../rules/lease.ts";
 import { type Deletion, deletionOf } from "../../rules/retention.ts";
@@ -89,7 +89,7 @@ function listPage(
   after: SharePosition | null,
   room: number,
 ): ListedShares {
-  refuse(refuseByAccess(asked.access, FILE_NEEDS.listShares, null, view.now()));
+  refuse(judgeByAccess(asked.access, FILE_NEEDS.listShares, null, view.now()));
   // The name behind which it goes on may have been listed in part, or may be gone.
   const name = keyOfTextPrefix(SPACE.share, [asked.account], after?.name ?? "");
   const foundLive = entriesOf(view, SPACE.share, asked, name, room + 2);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { FaultCode } from "../../base/fault.ts";
 import { HANDLES_OF_ITEM_MAX } from "../../base/limits.ts";
 import { FILE_ATTRIBUTES } from "../../rules/file-attributes.ts";
-import { DELETE, READ, refuseOpen, WRITE } from "../../rules/share-mode.ts";
+import { DELETE, judgeOpen, READ, WRITE } from "../../rules/share-mode.ts";
 import { leaseFile } from "./lease-file.ts";
 import type { Disposition } from "./open-file.ts";
 import { ALL, Files, refused } from "./opens.fixture.ts";
@@ -72,7 +72,7 @@ test("opens go together or not as the rule says, for every access and share mode
   for (const first of modes) {
     const held = await files.open("file", { mode: first });
     for (const second of modes) {
-      const code = refuseOpen([first], second, false);
+      const code = judgeOpen([first], second, false);
       const opening = files.open("file", { mode: second });
       if (code === null) await files.close(await opening);
       else await assert.rejects(opening, refused(code));

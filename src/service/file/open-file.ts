@@ -5,11 +5,11 @@ import { LOOKS_AT_SECURITY, NEEDS_HANDLES, READS, WRITES } from "../../rules/cac
 import {
   FILE_ATTRIBUTES,
   isReadOnly,
-  refuseOverwriteByAttributes,
+  judgeOverwriteByAttributes,
 } from "../../rules/file-attributes.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import { leaseIsLocked } from "../../rules/lease.ts";
-import { type Open, refuseOpen, refuseOpenByLease, WRITE } from "../../rules/share-mode.ts";
+import { judgeOpen, judgeOpenByLease, type Open, WRITE } from "../../rules/share-mode.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitToName, admitToTree, type FileCreation } from "./admit.ts";
 import { type CacheOwner, NO_OWNER } from "./cache-records.ts";
@@ -170,7 +170,7 @@ function create(
 function openDirectory(tx: Transaction, tree: Tree, id: bigint, asked: OpenFile): Opened {
   const { disposition, kind, mode } = asked;
   const opens = readOpens(tx, { share: tree.share, id });
-  if (opens !== null) refuse(refuseOpen(opens.modes, mode, opens.isDeletePending));
+  if (opens !== null) refuse(judgeOpen(opens.modes, mode, opens.isDeletePending));
   if (disposition !== "open" && disposition !== "openIf") throw new Fault("ResourceAlreadyExists");
   if (kind === "file") throw new Fault("ResourceTypeMismatch");
   return { tree, isDirectory: true, item: readDirectory(tx, tree, id), action: "opened", opens };
@@ -195,8 +195,8 @@ function openExisting(
   if (opens !== null) refuseByOthers(tx, item, opens, asked, { access, share: mode.share });
   if (kind === "directory") throw new Fault("ResourceTypeMismatch");
   if ((access & WRITE) !== 0 && isReadOnly(file.attributes)) throw new Fault("ReadOnlyAttribute");
-  if (replaces) refuse(refuseOverwriteByAttributes(file.attributes, settings.attributes ?? 0));
-  refuse(refuseOpenByLease(leaseIsLocked(file.lease, tx.now()), { access, share: mode.share }));
+  if (replaces) refuse(judgeOverwriteByAttributes(file.attributes, settings.attributes ?? 0));
+  refuse(judgeOpenByLease(leaseIsLocked(file.lease, tx.now()), { access, share: mode.share }));
   const intrusion = replaces ? WRITES : INTRUSIONS[asked.looksAt];
   if (opens !== null && intrusion !== null) {
     giveWay(tx, item, opens, ownerOf(asked), intrusion);
@@ -215,7 +215,7 @@ function refuseByOthers(
   asked: OpenFile,
   wanted: Open,
 ): void {
-  const refusal = refuseOpen(opens.modes, wanted, opens.isDeletePending);
+  const refusal = judgeOpen(opens.modes, wanted, opens.isDeletePending);
   if (refusal === "SharingViolation") giveWay(tx, item, opens, ownerOf(asked), NEEDS_HANDLES);
   refuse(refusal);
 }

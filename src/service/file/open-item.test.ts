@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { keepLoan } from "../../base/borrowed-buffer.ts";
+import { copyAndRelease } from "../../base/borrowed-buffer.ts";
 import { FILE_BYTES_MAX } from "../../base/limits.ts";
 import { parseSddl } from "../../base/sddl.ts";
 import { DELETE } from "../../rules/share-mode.ts";
@@ -20,8 +20,8 @@ import { writeOpenFile } from "./write-open-file.ts";
 const EVERYTHING = { mode: { access: ALL, share: ALL } };
 
 async function read(files: Files, handle: HandleAsked, from = 0, length = 1_000) {
-  const loan = await readOpenFile(files.context, { ...handle, from, length, ahead: null });
-  return loan === null ? null : keepLoan(loan).toString();
+  const borrowed = await readOpenFile(files.context, { ...handle, from, length, ahead: null });
+  return borrowed === null ? null : copyAndRelease(borrowed).toString();
 }
 
 function write(files: Files, handle: HandleAsked, from: number | null, text: string) {
@@ -72,7 +72,7 @@ test("every write is a new version, and keeps the time of the last write if it i
   await files.create("file");
   const handle = await files.open("file", EVERYTHING);
   const before = (await getOpenItem(files.context, handle)).item;
-  files.clock.turn(1_000);
+  files.clock.advance(1_000);
   const bytes = Buffer.from("x");
   await writeOpenFile(files.context, { ...handle, from: 0, bytes, preservesWritten: true });
   const kept = (await getOpenItem(files.context, handle)).item;
@@ -221,7 +221,7 @@ test("a file that was written to gets the time of it with its close, if that is 
   await files.create("file");
   const handle = await files.open("file", EVERYTHING);
   const { item: before } = await getOpenItem(files.context, handle);
-  files.clock.turn(1_000);
+  files.clock.advance(1_000);
   const { item, isDirectory } = await closeHandle(files.context, handle, true);
   assert.equal(isDirectory, false);
   assert.ok(item.written > before.written && item.etag > before.etag);

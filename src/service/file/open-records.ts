@@ -133,7 +133,7 @@ export function deleteHandle(
 
 /**
  * To be called with whatever changes about a handle: if it is to outlive the process, so are its
- * records, all of which lie in `PASSING_SPACES` but for this one.
+ * records, all of which lie in `EPHEMERAL_SPACES` but for this one.
  */
 export function notePersistent(
   tx: Transaction,

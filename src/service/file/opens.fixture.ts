@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Fault, type FaultCode } from "../../base/fault.ts";
-import { PASSING_SPACES, SPACE } from "../../base/keys.ts";
+import { EPHEMERAL_SPACES, SPACE } from "../../base/keys.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { DELETE, READ, WRITE } from "../../rules/share-mode.ts";
 import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
@@ -66,7 +66,7 @@ export class Files extends ClosedFiles {
 
   /** What is stored of handles and locks. */
   recordsOfOpens(): Promise<number> {
-    return this.records([...PASSING_SPACES, SPACE.persistentHandle]);
+    return this.records([...EPHEMERAL_SPACES, SPACE.persistentHandle]);
   }
 }
 

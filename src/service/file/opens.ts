@@ -1,13 +1,13 @@
 import { refuse } from "../../base/fault.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import { NEEDS_HANDLES } from "../../rules/caching.ts";
-import { refuseReadByLocks, refuseWriteByLocks } from "../../rules/range-lock.ts";
+import { judgeReadByLocks, judgeWriteByLocks } from "../../rules/range-lock.ts";
 import {
+  judgeDirectoryDelete,
+  judgeMomentaryOpen,
   type MomentaryOpen,
   type Open,
   REST_OPENS,
-  refuseDirectoryDelete,
-  refuseMomentaryOpen,
   WRITE,
 } from "../../rules/share-mode.ts";
 import type { View } from "../../store/store.ts";
@@ -43,13 +43,13 @@ export function refuseByOpens(
   const opens = readOpens(view, item);
   if (opens === null) return;
   const wanted: MomentaryOpen = REST_OPENS[operation];
-  const refusal = refuseMomentaryOpen(opens.modes, wanted, opens.isDeletePending);
+  const refusal = judgeMomentaryOpen(opens.modes, wanted, opens.isDeletePending);
   if (refusal === "SharingViolation") giveWay(view, item, opens, NO_OWNER, NEEDS_HANDLES);
   refuse(refusal);
   if (wanted.intrusion !== null) giveWay(view, item, opens, NO_OWNER, wanted.intrusion);
   if (touched === null || opens.locks === 0) return;
   const locks = readLocks(view, item, opens.locks);
-  const refuseByLocks = (wanted.access & WRITE) === 0 ? refuseReadByLocks : refuseWriteByLocks;
+  const refuseByLocks = (wanted.access & WRITE) === 0 ? judgeReadByLocks : judgeWriteByLocks;
   refuse(refuseByLocks(locks, null, touched.from, touched.length));
 }
 
@@ -57,13 +57,13 @@ export function refuseByOpens(
 export function refusePendingDirectory(view: View, tree: Tree, id: bigint): void {
   if (tree.snapshot !== null) return;
   const opens = readOpens(view, { share: tree.share, id });
-  refuse(refuseDirectoryDelete(0, opens?.isDeletePending ?? false));
+  refuse(judgeDirectoryDelete(0, opens?.isDeletePending ?? false));
 }
 
 /** A directory that somebody has open stays. */
 export function refuseOpenDirectory(view: View, tree: Tree, id: bigint): void {
   const opens = readOpens(view, { share: tree.share, id });
-  refuse(refuseDirectoryDelete(handlesOf(opens), opens?.isDeletePending ?? false));
+  refuse(judgeDirectoryDelete(handlesOf(opens), opens?.isDeletePending ?? false));
 }
 
 /** Which of a directory's items lists leave out. It costs one look if there are none. */

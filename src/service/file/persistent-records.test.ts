@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PASSING_SPACES, type Space } from "../../base/keys.ts";
+import { EPHEMERAL_SPACES, type Space } from "../../base/keys.ts";
 import type { Store, Transaction, View } from "../../store/store.ts";
 import type { HandleAsked } from "./admit-handle.ts";
 import { closeHandle } from "./close-handle.ts";
@@ -28,7 +28,7 @@ class LastingWrites implements Store {
     const result = await this.#store.transact((tx) => {
       isLasting = false;
       const look = (space: number | undefined) => {
-        if (!PASSING_SPACES.has(space as Space)) isLasting = true;
+        if (!EPHEMERAL_SPACES.has(space as Space)) isLasting = true;
       };
       const set = tx.set.bind(tx);
       const remove = tx.delete.bind(tx);

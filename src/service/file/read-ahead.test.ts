@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { keepLoan } from "../../base/borrowed-buffer.ts";
+import { copyAndRelease } from "../../base/borrowed-buffer.ts";
 import { MIB } from "../../base/limits.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
 import type { Reading } from "../../store/contents.ts";
@@ -62,8 +62,8 @@ class Watched {
 
   async read(ahead: ReadAhead, part: number, length = MIB): Promise<Buffer> {
     const asked = { ...this.handle, from: part * MIB, length, ahead };
-    const loan = await readOpenFile(this.files.context, asked);
-    return loan === null ? Buffer.alloc(0) : keepLoan(loan);
+    const borrowed = await readOpenFile(this.files.context, asked);
+    return borrowed === null ? Buffer.alloc(0) : copyAndRelease(borrowed);
   }
 
   /** Somebody who has read so much that what comes next was begun. */

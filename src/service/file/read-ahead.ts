@@ -1,4 +1,4 @@
-import { type Loan, lendWhole } from "../../base/borrowed-buffer.ts";
+import { type BorrowedBuffer, borrowWhole } from "../../base/borrowed-buffer.ts";
 import { MIB } from "../../base/limits.ts";
 import type { Content, Contents, Reading } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
@@ -119,18 +119,18 @@ export class ReadAhead {
 class Begun {
   readonly from: number;
   readonly reading: Reading;
-  readonly #lent: Promise<Loan>;
+  readonly #lent: Promise<BorrowedBuffer>;
 
   constructor(from: number, reading: Reading) {
     this.from = from;
     this.reading = reading;
     bytesAhead += reading.length;
-    this.#lent = lendWhole(reading);
+    this.#lent = borrowWhole(reading);
     // It may break before anybody asks for it.
     this.#lent.catch(() => {});
   }
 
-  async take(): Promise<Loan> {
+  async take(): Promise<BorrowedBuffer> {
     try {
       return await this.#lent;
     } finally {
@@ -140,7 +140,7 @@ class Begun {
 
   drop(): void {
     this.take().then(
-      (loan) => loan.giveBack(),
+      (borrowed) => borrowed.release(),
       () => {},
     );
   }

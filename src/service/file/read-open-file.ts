@@ -1,6 +1,6 @@
-import { type Loan, lendWhole } from "../../base/borrowed-buffer.ts";
+import { type BorrowedBuffer, borrowWhole } from "../../base/borrowed-buffer.ts";
 import { Fault, refuse } from "../../base/fault.ts";
-import { refuseReadByLocks } from "../../rules/range-lock.ts";
+import { judgeReadByLocks } from "../../rules/range-lock.ts";
 import type { Reading } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 import { admitToReadHandle, type HandleAsked } from "./admit-handle.ts";
@@ -21,7 +21,7 @@ export interface ReadOpenFile extends HandleAsked {
 export async function readOpenFile(
   context: FileContext,
   asked: ReadOpenFile,
-): Promise<Loan | null> {
+): Promise<BorrowedBuffer | null> {
   const { contents } = context;
   const opened = await context.store.read((view) => {
     const { file, length } = admit(view, asked);
@@ -35,15 +35,15 @@ export async function readOpenFile(
   if (opened.begun !== null) return opened.begun.take();
   const { reading } = opened;
   // What a snapshot shows does not change any more.
-  if (reading.isSettled || asked.at.snapshot !== null) return lendAndClose(reading);
+  if (reading.isSettled || asked.at.snapshot !== null) return borrowAndClose(reading);
   reading.close();
   const frozen = await openFrozen(context, asked);
-  return frozen === null ? null : lendAndClose(frozen);
+  return frozen === null ? null : borrowAndClose(frozen);
 }
 
-async function lendAndClose(reading: Reading): Promise<Loan> {
+async function borrowAndClose(reading: Reading): Promise<BorrowedBuffer> {
   try {
-    return await lendWhole(reading);
+    return await borrowWhole(reading);
   } finally {
     reading.close();
   }
@@ -73,7 +73,7 @@ function admit(view: View, asked: ReadOpenFile): Admitted {
   const file = readFile(view, tree, item.id);
   if (opens !== null && opens.locks > 0) {
     const locks = readLocks(view, item, opens.locks);
-    refuse(refuseReadByLocks(locks, asked.handle, asked.from, asked.length));
+    refuse(judgeReadByLocks(locks, asked.handle, asked.from, asked.length));
   }
   const left = file.content.length - asked.from;
   return { tree, file, length: left > 0 ? Math.min(left, asked.length) : null };

@@ -1,6 +1,6 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
-import { refuseWriteByLease } from "../../rules/lease.ts";
+import { judgeWriteByLease } from "../../rules/lease.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitFileUpdate, admitToName, type InDirectory, refuseChange } from "./admit.ts";
 import type { FileAsked, FileContext } from "./context.ts";
@@ -49,7 +49,7 @@ function replace(
 ): void {
   refusePendingDirectory(tx, tree, entry?.id ?? parent);
   if (entry === null) {
-    refuse(refuseWriteByLease(null, asked.leaseId, tx.now(), "File"));
+    refuse(judgeWriteByLease(null, asked.leaseId, tx.now(), "File"));
     return;
   }
   if (entry.isDirectory || !asked.replaces) throw new Fault("ResourceAlreadyExists");

@@ -2,8 +2,8 @@ import { Fault, refuse } from "../../base/fault.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import { NEEDS_HANDLES } from "../../rules/caching.ts";
 import { isReadOnly } from "../../rules/file-attributes.ts";
-import { refuseFilePath } from "../../rules/file-name.ts";
-import { RENAME_INTO, refuseOpen } from "../../rules/share-mode.ts";
+import { judgeFilePath } from "../../rules/file-name.ts";
+import { judgeOpen, RENAME_INTO } from "../../rules/share-mode.ts";
 import type { Transaction } from "../../store/store.ts";
 import { parentOf } from "./admit.ts";
 import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
@@ -39,7 +39,7 @@ const HANDLES_LOOKED_AT_MAX = 10_000;
 
 /** Moves what is open to another name; who has it open keeps it. */
 export async function renameOpenItem(context: FileContext, asked: RenameOpenItem): Promise<void> {
-  refuse(refuseFilePath(asked.path));
+  refuse(judgeFilePath(asked.path));
   const name = asked.path.at(-1);
   if (name === undefined) throw new Fault("ResourceAlreadyExists");
   await context.store.transact((tx) => {
@@ -63,7 +63,7 @@ export async function renameOpenItem(context: FileContext, asked: RenameOpenItem
 
 function refuseInto(tx: Transaction, { share }: Tree, id: bigint): void {
   const opens = readOpens(tx, { share, id });
-  if (opens !== null) refuse(refuseOpen(opens.modes, RENAME_INTO, opens.isDeletePending));
+  if (opens !== null) refuse(judgeOpen(opens.modes, RENAME_INTO, opens.isDeletePending));
 }
 
 /** A directory stays where it is while something below it is open. */

@@ -1,6 +1,6 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
-import { matchesPattern, refusePattern } from "../../rules/name-pattern.ts";
+import { judgePattern, matchesPattern } from "../../rules/name-pattern.ts";
 import type { View } from "../../store/store.ts";
 import { admitToReadHandle, type HandleAsked } from "./admit-handle.ts";
 import type { FileContext } from "./context.ts";
@@ -34,7 +34,7 @@ export async function scanOpenDirectory(
   context: FileContext,
   asked: ScanOpenDirectory,
 ): Promise<ScanOpenDirectoryDone> {
-  refuse(refusePattern(asked.pattern));
+  refuse(judgePattern(asked.pattern));
   return context.store.read((view) => {
     const { tree, item, isDirectory } = admitToReadHandle(view, asked);
     if (!isDirectory) throw new Fault("ResourceTypeMismatch");

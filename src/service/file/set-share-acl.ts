@@ -2,7 +2,7 @@ import { refuse } from "../../base/fault.ts";
 import type { StoredPolicy } from "../../rules/access.ts";
 import type { Versioned } from "../../rules/conditions.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
-import { refusePolicies, SHARE_LETTERS } from "../../rules/stored-policies.ts";
+import { judgePolicies, SHARE_LETTERS } from "../../rules/stored-policies.ts";
 import { admitShareUpdate } from "./admit.ts";
 import type { FileContext, ShareUse } from "./context.ts";
 import { writeShare } from "./records.ts";
@@ -15,7 +15,7 @@ export interface SetShareAcl extends ShareUse {
 export async function setShareAcl(context: FileContext, asked: SetShareAcl): Promise<Versioned> {
   return context.store.transact((tx) => {
     const share = admitShareUpdate(tx, asked, FILE_NEEDS.setShareAcl);
-    refuse(refusePolicies(asked.policies, SHARE_LETTERS));
+    refuse(judgePolicies(asked.policies, SHARE_LETTERS));
     const version = nextVersion(tx, share);
     writeShare(tx, asked.at, { ...share, ...version, policies: asked.policies });
     return version;

@@ -15,10 +15,10 @@ test("a deleted share goes when its time is over, however many others are kept",
   };
   for (let shares = 0; shares < 300; shares++) await deleteFor(30);
   await deleteFor(1);
-  files.clock.turn(DAY_MS);
+  files.clock.advance(DAY_MS);
   await files.sweep();
   assert.equal(await files.records([SPACE.deletedShare]), 300);
-  files.clock.turn(30 * DAY_MS);
+  files.clock.advance(30 * DAY_MS);
   await files.sweep();
   assert.equal(await files.records([SPACE.deletedShare]), 0);
 });

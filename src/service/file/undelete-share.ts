@@ -1,7 +1,7 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import type { Stamp } from "../../base/stamp.ts";
-import { refuseByAccess } from "../../rules/access.ts";
-import { DASHED_NAME_RULE, refuseDashedName } from "../../rules/dashed-name.ts";
+import { judgeByAccess } from "../../rules/access.ts";
+import { DASHED_NAME_RULE, judgeDashedName } from "../../rules/dashed-name.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import { treeOf } from "./admit.ts";
 import type { FileContext, ShareAsked } from "./context.ts";
@@ -19,8 +19,8 @@ export interface UndeleteShare extends ShareAsked {
 export async function undeleteShare(context: FileContext, asked: UndeleteShare): Promise<Share> {
   const { at, deletedName, deletedVersion } = asked;
   return context.store.transact((tx) => {
-    refuse(refuseByAccess(asked.access, FILE_NEEDS.undeleteShare, null, tx.now()));
-    refuse(refuseDashedName(at.share), DASHED_NAME_RULE);
+    refuse(judgeByAccess(asked.access, FILE_NEEDS.undeleteShare, null, tx.now()));
+    refuse(judgeDashedName(at.share), DASHED_NAME_RULE);
     const was = { account: at.account, share: deletedName };
     const found = readDeletedShare(tx, was, deletedVersion);
     if (found === null || found.untilMs <= tx.now()) throw new Fault("ShareNotFound");

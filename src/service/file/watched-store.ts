@@ -2,12 +2,12 @@ import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import type {
+  Derivation,
+  Derived,
+  DerivedRange,
   Entry,
-  Made,
-  Making,
   RangeOptions,
   Store,
-  Stretch,
   Transaction,
   View,
 } from "../../store/store.ts";
@@ -99,8 +99,13 @@ class NotingTransaction implements Transaction {
     return this.#tx.range(from, until, options);
   }
 
-  stretch<T extends Made>(making: Making<T>, from: Bytes, until: Bytes, limit: number): Stretch<T> {
-    return this.#tx.stretch(making, from, until, limit);
+  derivedRange<T extends Derived>(
+    derivation: Derivation<T>,
+    from: Bytes,
+    until: Bytes,
+    limit: number,
+  ): DerivedRange<T> {
+    return this.#tx.derivedRange(derivation, from, until, limit);
   }
 
   now(): Instant {
@@ -125,9 +130,9 @@ class NotingTransaction implements Transaction {
     this.#tx.delete(key);
   }
 
-  extend(key: Bytes, size: number, tail: Bytes): boolean {
+  append(key: Bytes, size: number, more: Bytes): boolean {
     this.#note(key);
-    return this.#tx.extend(key, size, tail);
+    return this.#tx.append(key, size, more);
   }
 
   #note(key: Bytes): void {

@@ -3,7 +3,7 @@ import { Fault, refuse } from "../../base/fault.ts";
 import { fileTimeOfStamp } from "../../base/file-time.ts";
 import { FILE_BYTES_MAX } from "../../base/limits.ts";
 import { WRITES } from "../../rules/caching.ts";
-import { refuseWriteByLocks } from "../../rules/range-lock.ts";
+import { judgeWriteByLocks } from "../../rules/range-lock.ts";
 import type { Taken } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
@@ -73,7 +73,7 @@ function admit(
   giveWay(view, item, opens, handle.cache, WRITES);
   if (opens.locks > 0) {
     const locks = readLocks(view, item, opens.locks);
-    refuse(refuseWriteByLocks(locks, asked.handle, from, length));
+    refuse(judgeWriteByLocks(locks, asked.handle, from, length));
   }
   return { share, tree, file, from };
 }

@@ -51,7 +51,7 @@ test("hidden and expired messages do not make a get dearer for long", async () =
   await queues.put(1_000, null, 3_600_000);
   await queues.put(5_000, 1_000);
   await queues.put(10);
-  queues.clock.turn(1_000);
+  queues.clock.advance(1_000);
   const store = new CountingStore(queues.store.once);
   const ask = { ...queues.asked, messagesMax: 1, hiddenMs: 30_000 };
   await getMessages({ store }, ask);

@@ -1,6 +1,6 @@
 import { Fault, refuse } from "../../base/fault.ts";
-import { refuseByAccess } from "../../rules/access.ts";
-import { DASHED_NAME_RULE, refuseDashedName } from "../../rules/dashed-name.ts";
+import { judgeByAccess } from "../../rules/access.ts";
+import { DASHED_NAME_RULE, judgeDashedName } from "../../rules/dashed-name.ts";
 import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
 import type { QueueAsked, QueueContext } from "./context.ts";
 import { type Metadata, readQueue, writeQueue } from "./records.ts";
@@ -12,8 +12,8 @@ export interface CreateQueue extends QueueAsked {
 /** Resolves to false if the very same queue is there already. */
 export async function createQueue(context: QueueContext, asked: CreateQueue): Promise<boolean> {
   return context.store.transact((tx) => {
-    refuse(refuseByAccess(asked.access, QUEUE_NEEDS.createQueue, null, tx.now()));
-    refuse(refuseDashedName(asked.at.queue), DASHED_NAME_RULE);
+    refuse(judgeByAccess(asked.access, QUEUE_NEEDS.createQueue, null, tx.now()));
+    refuse(judgeDashedName(asked.at.queue), DASHED_NAME_RULE);
     const old = readQueue(tx, asked.at);
     if (old !== null) {
       if (!isSame(old.metadata, asked.metadata)) throw new Fault("QueueAlreadyExists");

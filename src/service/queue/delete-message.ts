@@ -5,7 +5,7 @@ import { removeMessage } from "./records.ts";
 
 export async function deleteMessage(context: QueueContext, asked: MessageAsked): Promise<void> {
   await context.store.transact((tx) => {
-    const { queue, turn } = admitToMessage(tx, asked, QUEUE_NEEDS.deleteMessage);
-    removeMessage(tx, queue.id, turn);
+    const { queue, slot } = admitToMessage(tx, asked, QUEUE_NEEDS.deleteMessage);
+    removeMessage(tx, queue.id, slot);
   });
 }

@@ -6,14 +6,14 @@ import { admitToQueue } from "./admit.ts";
 import type { QueueAsked, QueueContext } from "./context.ts";
 import type { PeekedMessage } from "./peek-messages.ts";
 import {
-  deleteTurn,
-  messageOfTurn,
+  deleteSlot,
+  messageOfSlot,
   receiptOf,
   removeMessage,
-  type Turn,
-  writeTurn,
+  type Slot,
+  writeSlot,
 } from "./records.ts";
-import { visibleTurns } from "./visible-turns.ts";
+import { visibleSlots } from "./visible-slots.ts";
 
 export interface GetMessages extends QueueAsked {
   readonly messagesMax: number;
@@ -41,8 +41,8 @@ export async function getMessages(
 
 function isEmpty(view: View, asked: GetMessages): boolean {
   const { id } = admitToQueue(view, asked, QUEUE_NEEDS.getMessages);
-  const { turns, expired } = visibleTurns(view, id, 1);
-  return turns.length === 0 && expired.length === 0;
+  const { slots, expired } = visibleSlots(view, id, 1);
+  return slots.length === 0 && expired.length === 0;
 }
 
 /**
@@ -51,22 +51,22 @@ function isEmpty(view: View, asked: GetMessages): boolean {
  */
 function take(tx: Transaction, asked: GetMessages): GotMessage[] | null {
   const { id } = admitToQueue(tx, asked, QUEUE_NEEDS.getMessages);
-  const { turns, expired, isAll } = visibleTurns(tx, id, asked.messagesMax);
-  for (const turn of expired) removeMessage(tx, id, turn);
+  const { slots, expired, isAll } = visibleSlots(tx, id, asked.messagesMax);
+  for (const slot of expired) removeMessage(tx, id, slot);
   if (!isAll) return null;
   const visibleAtMs = tx.now() + asked.hiddenMs;
-  const taken = turns.map((old) => takeOne(tx, id, old, visibleAtMs));
+  const taken = slots.map((old) => takeOne(tx, id, old, visibleAtMs));
   const got = taken.filter((message) => message !== null);
-  return got.length === 0 && turns.length > 0 ? null : got;
+  return got.length === 0 && slots.length > 0 ? null : got;
 }
 
-function takeOne(tx: Transaction, id: bigint, old: Turn, visibleAtMs: Instant): GotMessage | null {
+function takeOne(tx: Transaction, id: bigint, old: Slot, visibleAtMs: Instant): GotMessage | null {
   const { messageId, expiresMs } = old;
   const dequeueCount = old.dequeueCount + 1;
   const receipt = receiptOf(visibleAtMs, tx.stamp());
-  deleteTurn(tx, id, old);
-  writeTurn(tx, id, { messageId, expiresMs, dequeueCount, receipt });
-  const message = unlessDamaged(() => messageOfTurn(tx, id, old));
+  deleteSlot(tx, id, old);
+  writeSlot(tx, id, { messageId, expiresMs, dequeueCount, receipt });
+  const message = unlessDamaged(() => messageOfSlot(tx, id, old));
   if (message === null) return null;
   const { text, insertedMs } = message;
   return { messageId, text, insertedMs, expiresMs, dequeueCount, receipt, visibleAtMs };

@@ -2,7 +2,7 @@ import type { Bytes } from "../../base/bytes.ts";
 import { fairQueue } from "../../base/fair-queue.ts";
 import { refuse } from "../../base/fault.ts";
 import { keyAfter, keyOfTextPrefix, SPACE } from "../../base/keys.ts";
-import { type Access, refuseByAccess } from "../../rules/access.ts";
+import { type Access, judgeByAccess } from "../../rules/access.ts";
 import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
 import type { View } from "../../store/store.ts";
 import { readRangePage } from "../shared/range-page.ts";
@@ -52,7 +52,7 @@ export async function* listQueues(
 }
 
 function listPage(view: View, asked: ListQueues, after: string, room: number): ListedQueues {
-  refuse(refuseByAccess(asked.access, QUEUE_NEEDS.listQueues, null, view.now()));
+  refuse(judgeByAccess(asked.access, QUEUE_NEEDS.listQueues, null, view.now()));
   const prefix = keyOfTextPrefix(SPACE.queue, [asked.account], asked.prefix);
   const behind = keyAfter(queueKey({ account: asked.account, queue: after }));
   const from = after === "" ? prefix : later(prefix, behind);

@@ -203,7 +203,7 @@ async function run(queues: Queues, model: Model, next: Step): Promise<void> {
     case "update":
       return change(queues, model, next);
     case "turn":
-      return queues.clock.turn(next.byMs);
+      return queues.clock.advance(next.byMs);
     case "clear":
       model.messages = [];
       return clearMessages(queues.context, queues.asked);
@@ -223,7 +223,7 @@ test("whatever is done to a queue, it is what a list searched from end to end wo
         const living = model.messages.filter(({ expiresMs }) => queues.clock.now() < expiresMs);
         assert.ok(messagesAbout >= living.length && messagesAbout <= model.messages.length);
       }
-      queues.clock.turn(2 * 3_600_000);
+      queues.clock.advance(2 * 3_600_000);
       await queues.sweep();
       const { messagesAbout } = await getQueueMetadata(queues.context, queues.asked);
       const left = model.messages.filter(({ expiresMs }) => queues.clock.now() < expiresMs);

@@ -2,8 +2,8 @@ import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
 import { type Transaction, unlessDamaged, type View } from "../../store/store.ts";
 import { admitToQueue } from "./admit.ts";
 import type { QueueAsked, QueueContext } from "./context.ts";
-import { type Message, messageOfTurn, removeMessage, type TurnTerms } from "./records.ts";
-import { visibleTurns } from "./visible-turns.ts";
+import { type Message, messageOfSlot, removeMessage, type SlotTerms } from "./records.ts";
+import { visibleSlots } from "./visible-slots.ts";
 
 /** Messages that cannot be read are passed by, up to so many. */
 const DAMAGED_MAX = 256;
@@ -12,7 +12,7 @@ export interface PeekMessages extends QueueAsked {
   readonly messagesMax: number;
 }
 
-export interface PeekedMessage extends Message, TurnTerms {}
+export interface PeekedMessage extends Message, SlotTerms {}
 
 /** Changes nothing that anybody could see. */
 export async function peekMessages(
@@ -30,14 +30,14 @@ export async function peekMessages(
 function look(view: View, asked: PeekMessages): PeekedMessage[] | null {
   const { id } = admitToQueue(view, asked, QUEUE_NEEDS.peekMessages);
   for (let wanted = asked.messagesMax; ; ) {
-    const { turns, isAll } = visibleTurns(view, id, wanted);
+    const { slots, isAll } = visibleSlots(view, id, wanted);
     if (!isAll) return null;
-    const peeked = turns.flatMap((turn) => {
-      const message = unlessDamaged(() => messageOfTurn(view, id, turn));
-      return message === null ? [] : [{ ...message, ...turn }];
+    const peeked = slots.flatMap((slot) => {
+      const message = unlessDamaged(() => messageOfSlot(view, id, slot));
+      return message === null ? [] : [{ ...message, ...slot }];
     });
-    const damaged = turns.length - peeked.length;
-    const isEnough = peeked.length >= asked.messagesMax || turns.length < wanted;
+    const damaged = slots.length - peeked.length;
+    const isEnough = peeked.length >= asked.messagesMax || slots.length < wanted;
     if (isEnough || damaged > DAMAGED_MAX) return peeked.slice(0, asked.messagesMax);
     wanted += damaged;
   }
@@ -45,5 +45,5 @@ function look(view: View, asked: PeekMessages): PeekedMessage[] | null {
 
 function clearAway(tx: Transaction, asked: PeekMessages): void {
   const { id } = admitToQueue(tx, asked, QUEUE_NEEDS.peekMessages);
-  for (const turn of visibleTurns(tx, id, asked.messagesMax).expired) removeMessage(tx, id, turn);
+  for (const slot of visibleSlots(tx, id, asked.messagesMax).expired) removeMessage(tx, id, slot);
 }

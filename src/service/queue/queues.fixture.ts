@@ -1,4 +1,4 @@
-import { HandClock } from "../../base/clock.ts";
+import { ManualClock } from "../../base/clock.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { OWNER } from "../../rules/access.ts";
@@ -11,7 +11,7 @@ import { QueueSweep } from "./sweep.ts";
 
 /** A queue in a store of its own, and short words for what tests do with it. */
 export class Queues {
-  readonly clock = new HandClock(1_700_000_000_000);
+  readonly clock = new ManualClock(1_700_000_000_000);
   readonly store = new RerunningStore(new MemoryStore(this.clock));
   readonly context: QueueContext = { store: this.store };
   readonly asked = { at: { account: "account", queue: "queue" }, access: OWNER };

@@ -31,8 +31,8 @@ const messageShape = {
   expiresMs: orNull(count),
 };
 
-/** What a message is until its next turn. Each get and each update ends one turn and begins one. */
-const turnShape = {
+/** What a message is until its next visibility slot. Each get and each update ends one visibility slot and begins one. */
+const slotShape = {
   messageId: text,
   expiresMs: orNull(count),
   dequeueCount: count,
@@ -46,17 +46,17 @@ const nothing = format(1, {}).encode({});
 export type Queue = Readonly<RecordOf<typeof queueShape>>;
 export type Metadata = Queue["metadata"];
 export type Message = Readonly<RecordOf<typeof messageShape>>;
-export type TurnTerms = Readonly<RecordOf<typeof turnShape>>;
+export type SlotTerms = Readonly<RecordOf<typeof slotShape>>;
 
 /** Where a message stands in its queue. */
-export interface Turn extends TurnTerms {
-  /** Names this turn and never another one, of any message: clients show it as the pop receipt. */
+export interface Slot extends SlotTerms {
+  /** Names this visibility slot and never another one, of any message: clients show it as the pop receipt. */
   readonly receipt: Bytes;
 }
 
 const queueFormat = format(1, queueShape);
 const messageFormat = format(1, messageShape);
-const turnFormat = format(1, turnShape);
+const slotFormat = format(1, slotShape);
 const countFormat = format(1, countShape);
 
 const MESSAGE_ID_CHARS = 36;
@@ -113,26 +113,26 @@ export function writeMessage(tx: Transaction, id: bigint, messageId: string, val
   tx.set(messageKey(id, messageId), messageFormat.encode(value));
 }
 
-/** Whatever has a turn has a message. */
-export function messageOfTurn(view: View, id: bigint, { messageId }: TurnTerms): Message {
+/** Whatever has a visibility slot has a message. */
+export function messageOfSlot(view: View, id: bigint, { messageId }: SlotTerms): Message {
   const message = readMessage(view, id, messageId);
   if (message === null) throw new Error(`message ${messageId} has a turn and no text`);
   return message;
 }
 
-/** A message that is new, with its first turn. */
-export function addMessage(tx: Transaction, id: bigint, turn: Turn, message: Message): void {
-  writeMessage(tx, id, turn.messageId, message);
-  writeTurn(tx, id, turn);
-  addToCount(tx, id, turn.messageId, 1);
+/** A message that is new, with its first visibility slot. */
+export function addMessage(tx: Transaction, id: bigint, slot: Slot, message: Message): void {
+  writeMessage(tx, id, slot.messageId, message);
+  writeSlot(tx, id, slot);
+  addToCount(tx, id, slot.messageId, 1);
   if (message.expiresMs !== null) noteExpiry(tx, id, message.expiresMs);
 }
 
-/** A message as a whole, of which this is the present turn. */
-export function removeMessage(tx: Transaction, id: bigint, turn: Turn): void {
-  tx.delete(messageKey(id, turn.messageId));
-  deleteTurn(tx, id, turn);
-  addToCount(tx, id, turn.messageId, -1);
+/** A message as a whole, of which this is the present visibility slot. */
+export function removeMessage(tx: Transaction, id: bigint, slot: Slot): void {
+  tx.delete(messageKey(id, slot.messageId));
+  deleteSlot(tx, id, slot);
+  addToCount(tx, id, slot.messageId, -1);
 }
 
 /** Turns lie in the order in which messages become visible, and then in the order of the stamps. */
@@ -143,38 +143,38 @@ export function receiptOf(visibleAtMs: Instant, stamp: Stamp): Bytes {
   return receipt;
 }
 
-/** Where the turns begin that become visible at this time. */
-export function firstTurnKey(id: bigint, visibleAtMs: Instant): Bytes {
-  return key(SPACE.messageTurn, id, visibleAtMs);
+/** Where the visibility slots begin that become visible at this time. */
+export function firstSlotKey(id: bigint, visibleAtMs: Instant): Bytes {
+  return key(SPACE.messageSlot, id, visibleAtMs);
 }
 
-function turnKey(id: bigint, receipt: Bytes): Bytes {
-  return key(SPACE.messageTurn, id, receipt);
+function slotKey(id: bigint, receipt: Bytes): Bytes {
+  return key(SPACE.messageSlot, id, receipt);
 }
 
-/** The turn that has this receipt, which may be anything. */
-export function readTurn(view: View, id: bigint, receipt: Bytes): Turn | null {
+/** The visibility slot that has this receipt, which may be anything. */
+export function readSlot(view: View, id: bigint, receipt: Bytes): Slot | null {
   if (receipt.length !== RECEIPT_BYTES) return null;
-  const found = view.get(turnKey(id, receipt));
-  return found === undefined ? null : decodeTurn(found, receipt);
+  const found = view.get(slotKey(id, receipt));
+  return found === undefined ? null : decodeSlot(found, receipt);
 }
 
-export function turnOfEntry(entry: Entry): Turn {
+export function slotOfEntry(entry: Entry): Slot {
   const receipt = Buffer.from(entry.key.subarray(entry.key.length - RECEIPT_BYTES));
-  return decodeTurn(entry.value, receipt);
+  return decodeSlot(entry.value, receipt);
 }
 
-function decodeTurn(found: Bytes, receipt: Bytes): Turn {
-  const { messageId, expiresMs, dequeueCount } = turnFormat.decode(found);
+function decodeSlot(found: Bytes, receipt: Bytes): Slot {
+  const { messageId, expiresMs, dequeueCount } = slotFormat.decode(found);
   return { messageId, expiresMs, dequeueCount, receipt };
 }
 
-export function writeTurn(tx: Transaction, id: bigint, turn: Turn): void {
-  tx.set(turnKey(id, turn.receipt), turnFormat.encode(turn));
+export function writeSlot(tx: Transaction, id: bigint, slot: Slot): void {
+  tx.set(slotKey(id, slot.receipt), slotFormat.encode(slot));
 }
 
-export function deleteTurn(tx: Transaction, id: bigint, turn: Turn): void {
-  tx.delete(turnKey(id, turn.receipt));
+export function deleteSlot(tx: Transaction, id: bigint, slot: Slot): void {
+  tx.delete(slotKey(id, slot.receipt));
 }
 
 /** Expired messages count until they are swept. */

@@ -1,7 +1,7 @@
 import { refuse } from "../../base/fault.ts";
 import type { StoredPolicy } from "../../rules/access.ts";
 import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
-import { QUEUE_LETTERS, refusePolicies } from "../../rules/stored-policies.ts";
+import { judgePolicies, QUEUE_LETTERS } from "../../rules/stored-policies.ts";
 import { admitToQueue } from "./admit.ts";
 import type { QueueAsked, QueueContext } from "./context.ts";
 import { writeQueue } from "./records.ts";
@@ -14,7 +14,7 @@ export interface SetQueueAcl extends QueueAsked {
 export async function setQueueAcl(context: QueueContext, asked: SetQueueAcl): Promise<void> {
   await context.store.transact((tx) => {
     const old = admitToQueue(tx, asked, QUEUE_NEEDS.setQueueAcl);
-    refuse(refusePolicies(asked.policies, QUEUE_LETTERS));
+    refuse(judgePolicies(asked.policies, QUEUE_LETTERS));
     writeQueue(tx, asked.at, { ...old, policies: asked.policies });
   });
 }

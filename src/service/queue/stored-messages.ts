@@ -1,10 +1,10 @@
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import { unlessDamaged, type View } from "../../store/store.ts";
 import { objectName, type StoredObjects } from "../shared/stored-objects.ts";
-import { queueOfEntry, readTurn } from "./records.ts";
+import { queueOfEntry, readSlot } from "./records.ts";
 
 export const STORED_MESSAGES: StoredObjects = {
-  spaces: [SPACE.queue, SPACE.message, SPACE.messageTurn, SPACE.messageCount],
+  spaces: [SPACE.queue, SPACE.message, SPACE.messageSlot, SPACE.messageCount],
   nameOf(view, found) {
     const parts = new KeyReader(found);
     if (found[0] === SPACE.queue) return objectName("queue", parts.text(), parts.text());
@@ -12,8 +12,8 @@ export const STORED_MESSAGES: StoredObjects = {
     const queue = queueOf(view, id);
     if (found[0] === SPACE.message) return objectName("message", queue, parts.text());
     if (found[0] === SPACE.messageCount) return objectName("count of messages of queue", queue);
-    const turn = unlessDamaged(() => readTurn(view, id, parts.rest()));
-    return objectName("visibility of a message", queue, turn?.messageId ?? "unknown");
+    const slot = unlessDamaged(() => readSlot(view, id, parts.rest()));
+    return objectName("visibility of a message", queue, slot?.messageId ?? "unknown");
   },
   contentOf: () => null,
 };

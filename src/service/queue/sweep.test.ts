@@ -14,7 +14,7 @@ test("a deleted queue leaves nothing behind, however much it held", async () => 
   await queues.get(32);
   await deleteQueue(queues.context, queues.asked);
   await queues.sweep();
-  queues.clock.turn(2 * HOUR_MS);
+  queues.clock.advance(2 * HOUR_MS);
   await queues.sweep();
   assert.equal(await queues.recordsOfMessages(), 0);
 });
@@ -62,7 +62,7 @@ test("expired messages are swept in few steps, seen or hidden, and others stay",
   await queues.get(32, 10 * HOUR_MS);
   await queues.put(3_000);
   await queues.put(5, 3 * HOUR_MS);
-  queues.clock.turn(2 * HOUR_MS);
+  queues.clock.advance(2 * HOUR_MS);
   const sweep = new QueueSweep(queues.context);
   for (let left = await queues.recordsOfMessages(); await sweep.sweep(); ) {
     const now = await queues.recordsOfMessages();
@@ -71,7 +71,7 @@ test("expired messages are swept in few steps, seen or hidden, and others stay",
   }
   const { messagesAbout } = await getQueueMetadata(queues.context, queues.asked);
   assert.equal(messagesAbout, 3_005);
-  queues.clock.turn(2 * HOUR_MS);
+  queues.clock.advance(2 * HOUR_MS);
   await queues.sweep();
   const later = await getQueueMetadata(queues.context, queues.asked);
   assert.equal(later.messagesAbout, 3_000);
@@ -80,7 +80,7 @@ test("expired messages are swept in few steps, seen or hidden, and others stay",
 test("a message that is taken or deleted while the sweep is on its way is not counted twice", async () => {
   const queues = await Queues.open();
   await queues.put(10, 1_000);
-  queues.clock.turn(2 * HOUR_MS);
+  queues.clock.advance(2 * HOUR_MS);
   const sweeping = queues.sweep();
   await queues.get(32);
   await sweeping;

@@ -5,12 +5,12 @@ import type { Entry, Transaction, View } from "../../store/store.ts";
 import type { QueueContext } from "./context.ts";
 import {
   type ExpiryNote,
-  firstTurnKey,
+  firstSlotKey,
   readExpiryNote,
-  readTurn,
+  readSlot,
   removeMessage,
-  type Turn,
-  turnOfEntry,
+  type Slot,
+  slotOfEntry,
 } from "./records.ts";
 
 const ROUND_RECORDS_MAX = 256;
@@ -69,7 +69,7 @@ function firstDoomed(view: View): Entry | null {
   return view.range(all, keyAfter(all), { limit: 1 })[0] ?? null;
 }
 
-const HELD: readonly Space[] = [SPACE.message, SPACE.messageTurn, SPACE.messageCount];
+const HELD: readonly Space[] = [SPACE.message, SPACE.messageSlot, SPACE.messageCount];
 
 function freeDoomed(tx: Transaction): void {
   const doomed = firstDoomed(tx);
@@ -87,23 +87,23 @@ function freeDoomed(tx: Transaction): void {
 
 function beginSearch(view: View): Search | null {
   const note = readExpiryNote(view);
-  return note === null ? null : { note, from: firstTurnKey(note.id, 0) };
+  return note === null ? null : { note, from: firstSlotKey(note.id, 0) };
 }
 
 interface Page {
-  readonly expired: readonly Turn[];
+  readonly expired: readonly Slot[];
   /** Null at the end. */
   readonly next: Bytes | null;
 }
 
 function searchPage(view: View, { note, from }: Search): Page {
-  const until = keyAfter(key(SPACE.messageTurn, note.id));
+  const until = keyAfter(key(SPACE.messageSlot, note.id));
   const entries = view.range(from, until, { limit: ROUND_TURNS_MAX });
-  const expired: Turn[] = [];
+  const expired: Slot[] = [];
   for (const entry of entries) {
-    const turn = turnOfEntry(entry);
-    if (!isExpired(turn, view.now())) continue;
-    expired.push(turn);
+    const slot = slotOfEntry(entry);
+    if (!isExpired(slot, view.now())) continue;
+    expired.push(slot);
     if (expired.length >= ROUND_RECORDS_MAX) return { expired, next: keyAfter(entry.key) };
   }
   const last = entries.length < ROUND_TURNS_MAX ? undefined : entries.at(-1);
@@ -111,8 +111,8 @@ function searchPage(view: View, { note, from }: Search): Page {
 }
 
 /** Some may have been removed, or the queue deleted, since they were found. */
-function removeExpired(tx: Transaction, id: bigint, expired: readonly Turn[]): void {
-  for (const turn of expired) {
-    if (readTurn(tx, id, turn.receipt) !== null) removeMessage(tx, id, turn);
+function removeExpired(tx: Transaction, id: bigint, expired: readonly Slot[]): void {
+  for (const slot of expired) {
+    if (readSlot(tx, id, slot.receipt) !== null) removeMessage(tx, id, slot);
   }
 }

@@ -1,12 +1,12 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
 import { Fault, refuse } from "../../base/fault.ts";
-import { refuseMessageText } from "../../rules/message-text.ts";
+import { judgeMessageText } from "../../rules/message-text.ts";
 import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
-import { refuseLaterTurn } from "../../rules/visibility.ts";
+import { judgeLaterSlot } from "../../rules/visibility.ts";
 import { admitToMessage } from "./admit.ts";
 import type { MessageAsked, QueueContext } from "./context.ts";
-import { deleteTurn, messageOfTurn, receiptOf, writeMessage, writeTurn } from "./records.ts";
+import { deleteSlot, messageOfSlot, receiptOf, writeMessage, writeSlot } from "./records.ts";
 
 export interface UpdateMessage extends MessageAsked {
   /** From now on. */
@@ -25,20 +25,20 @@ export async function updateMessage(
   asked: UpdateMessage,
 ): Promise<UpdateMessageDone> {
   return context.store.transact((tx) => {
-    const { queue, turn } = admitToMessage(tx, asked, QUEUE_NEEDS.updateMessage);
+    const { queue, slot } = admitToMessage(tx, asked, QUEUE_NEEDS.updateMessage);
     const visibleAtMs = tx.now() + asked.hiddenMs;
-    const refused = refuseLaterTurn(visibleAtMs, turn);
+    const refused = judgeLaterSlot(visibleAtMs, slot);
     if (refused !== null) {
       throw new Fault(refused, { Reason: "A message cannot be hidden for longer than it lives." });
     }
     if (asked.text !== null) {
-      refuse(refuseMessageText(asked.text));
-      const message = messageOfTurn(tx, queue.id, turn);
-      writeMessage(tx, queue.id, turn.messageId, { ...message, text: asked.text });
+      refuse(judgeMessageText(asked.text));
+      const message = messageOfSlot(tx, queue.id, slot);
+      writeMessage(tx, queue.id, slot.messageId, { ...message, text: asked.text });
     }
     const receipt = receiptOf(visibleAtMs, tx.stamp());
-    deleteTurn(tx, queue.id, turn);
-    writeTurn(tx, queue.id, { ...turn, receipt });
+    deleteSlot(tx, queue.id, slot);
+    writeSlot(tx, queue.id, { ...slot, receipt });
     return { receipt, visibleAtMs };
   });
 }

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import type { Bytes } from "../../base/bytes.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import {
+  CACHED_ENTRIES_MIN,
+  type Derivation,
+  type Derived,
   type Entry,
-  KEPT_ENTRIES_MIN,
-  type Made,
-  type Making,
   type View,
 } from "../../store/store.ts";
 import { EntryCursor, type ListedEntry } from "./entry-cursor.ts";
@@ -15,7 +15,7 @@ import { EntryCursor, type ListedEntry } from "./entry-cursor.ts";
 function entriesOf(count: number): ListedEntry[] {
   const [from, value] = [key(SPACE.blob), Buffer.alloc(100)];
   const all = Array.from({ length: count }, (_, at) => ({ key: key(SPACE.blob, at), value }));
-  const view = { stretch: madeOf(all) } as Partial<View> as View;
+  const view = { derivedRange: madeOf(all) } as Partial<View> as View;
   const cursor = new EntryCursor(view, from, keyAfter(from), false);
   return all.map(() => {
     const head = cursor.head(count) as ListedEntry;
@@ -25,16 +25,16 @@ function entriesOf(count: number): ListedEntry[] {
 }
 
 function madeOf(entries: readonly Entry[]) {
-  return <T extends Made>({ make }: Making<T>, from: Bytes, until: Bytes) => ({
+  return <T extends Derived>({ make }: Derivation<T>, from: Bytes, until: Bytes) => ({
     from,
     until,
-    made: make(entries),
-    wasKept: false,
+    derived: make(entries),
+    wasCached: false,
   });
 }
 
 test("entries have their texts in the spelling that was used last, and in no other", () => {
-  const [first, , , last] = entriesOf(KEPT_ENTRIES_MIN) as [ListedEntry, ...ListedEntry[]];
+  const [first, , , last] = entriesOf(CACHED_ENTRIES_MIN) as [ListedEntry, ...ListedEntry[]];
   assert.equal(first.textIn("long"), null);
   assert.equal(first.keepText("long", Buffer.from("a long text")).toString(), "a long text");
   assert.equal(first.textIn("long")?.toString(), "a long text");
@@ -46,7 +46,7 @@ test("entries have their texts in the spelling that was used last, and in no oth
 });
 
 test("a page that no engine keeps has no room for texts", () => {
-  const [entry] = entriesOf(KEPT_ENTRIES_MIN - 1) as [ListedEntry];
+  const [entry] = entriesOf(CACHED_ENTRIES_MIN - 1) as [ListedEntry];
   const text = Buffer.from("text");
   assert.equal(entry.keepText("spelling", text), text);
   assert.equal(entry.textIn("spelling"), null);

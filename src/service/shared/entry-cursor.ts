@@ -1,10 +1,10 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { keyAfter, type Space } from "../../base/keys.ts";
 import {
+  CACHED_ENTRIES_MIN,
+  type Derivation,
+  type Derived,
   type Entry,
-  KEPT_ENTRIES_MIN,
-  type Made,
-  type Making,
   type View,
 } from "../../store/store.ts";
 import { EntryTexts, textBytesMax } from "./entry-texts.ts";
@@ -21,7 +21,7 @@ const ENTRY_BYTES = 600;
  */
 export class EntryCursor {
   readonly #view: View;
-  readonly #pages: Making<EntryPage>;
+  readonly #pages: Derivation<EntryPage>;
   readonly #until: Bytes;
   #from: Bytes;
   #page: EntryPage = NO_ENTRIES;
@@ -66,10 +66,11 @@ export class EntryCursor {
 
   #readPage(most: number): void {
     const limit = Math.min(this.#limit, most);
-    const { made, until } = this.#view.stretch(this.#pages, this.#from, this.#until, limit);
-    this.#page = made;
-    this.#at = made.indexOf(this.#from);
-    this.#end = until.compare(this.#until) <= 0 ? made.entries.length : made.indexOf(this.#until);
+    const { derived, until } = this.#view.derivedRange(this.#pages, this.#from, this.#until, limit);
+    this.#page = derived;
+    this.#at = derived.indexOf(this.#from);
+    this.#end =
+      until.compare(this.#until) <= 0 ? derived.entries.length : derived.indexOf(this.#until);
     this.#from = until;
     this.#limit = Math.min(this.#limit * 2, PAGE_ENTRIES_MAX);
   }
@@ -107,7 +108,7 @@ export class ListedEntry implements Entry {
   }
 }
 
-class EntryPage implements Made {
+class EntryPage implements Derived {
   readonly entries: readonly ListedEntry[];
   readonly bytes: number;
   readonly #textBytesMax: number;
@@ -117,7 +118,7 @@ class EntryPage implements Made {
     this.entries = entries.map((entry, row) => new ListedEntry(entry, this, row));
     let bytes = 0;
     for (const { key, value } of entries) bytes += key.length + value.length;
-    const isKept = entries.length >= KEPT_ENTRIES_MIN;
+    const isKept = entries.length >= CACHED_ENTRIES_MIN;
     this.#textBytesMax = isKept ? textBytesMax(entries.length, bytes) : 0;
     this.bytes = ENTRY_BYTES * entries.length + bytes + this.#textBytesMax;
   }
@@ -150,12 +151,12 @@ class EntryPage implements Made {
 }
 
 const NO_ENTRIES = new EntryPage([]);
-const MAKINGS = new Map<Space, Making<EntryPage>>();
+const DERIVATIONS = new Map<Space, Derivation<EntryPage>>();
 
-function pagesIn(space: Space): Making<EntryPage> {
-  const known = MAKINGS.get(space);
+function pagesIn(space: Space): Derivation<EntryPage> {
+  const known = DERIVATIONS.get(space);
   if (known !== undefined) return known;
-  const making = { space, make: (entries: readonly Entry[]) => new EntryPage(entries) };
-  MAKINGS.set(space, making);
-  return making;
+  const derivation = { space, make: (entries: readonly Entry[]) => new EntryPage(entries) };
+  DERIVATIONS.set(space, derivation);
+  return derivation;
 }

@@ -1,4 +1,4 @@
-import { drainLoans } from "../../base/borrowed-buffer.ts";
+import { drainBorrowed } from "../../base/borrowed-buffer.ts";
 import { type ByteRange, type Piece, pieceOf } from "../../base/byte-range.ts";
 import type { Body, Bytes } from "../../base/bytes.ts";
 import { Fault, type FaultCode } from "../../base/fault.ts";
@@ -150,7 +150,7 @@ class OwnBody implements Body {
     for (;;) {
       const reading = this.#next;
       try {
-        await drainLoans(reading, take);
+        await drainBorrowed(reading, take);
       } finally {
         reading.close();
       }

@@ -1,6 +1,6 @@
 import { Fault, refuse } from "../../base/fault.ts";
-import { type Need, refuseByAccess } from "../../rules/access.ts";
-import { refuseTableName, TABLE_NAME_RULE } from "../../rules/table-name.ts";
+import { judgeByAccess, type Need } from "../../rules/access.ts";
+import { judgeTableName, TABLE_NAME_RULE } from "../../rules/table-name.ts";
 import type { View } from "../../store/store.ts";
 import type { TableAsked } from "./context.ts";
 import { readTable, type Table } from "./records.ts";
@@ -9,10 +9,10 @@ import { readTable, type Table } from "./records.ts";
 export function admitToTable(view: View, asked: TableAsked, need: Need): Table {
   const table = readTable(view, asked.at);
   // Permission comes first: who may not look does not learn what exists.
-  refuse(refuseByAccess(asked.access, need, guardOf(table), view.now()));
+  refuse(judgeByAccess(asked.access, need, guardOf(table), view.now()));
   if (table === null) {
     // What exists has a proper name, so only a miss has to look at it.
-    refuse(refuseTableName(asked.at.table), TABLE_NAME_RULE);
+    refuse(judgeTableName(asked.at.table), TABLE_NAME_RULE);
     throw new Fault("TableNotFound");
   }
   return table;

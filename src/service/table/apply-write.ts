@@ -1,8 +1,8 @@
-import { type Property, readProperties, spellProperties } from "../../base/edm.ts";
+import { formatProperties, type Property, readProperties } from "../../base/edm.ts";
 import { Fault, refuse } from "../../base/fault.ts";
-import { refuseByAccess, refuseByKeyRange } from "../../rules/access.ts";
-import { type IfMatch, refuseByEtag } from "../../rules/entity-etag.ts";
-import { refuseEntityKeys, refuseProperties } from "../../rules/entity-limits.ts";
+import { judgeByAccess, judgeByKeyRange } from "../../rules/access.ts";
+import { type IfMatch, judgeByEtag } from "../../rules/entity-etag.ts";
+import { judgeEntityKeys, judgeProperties } from "../../rules/entity-limits.ts";
 import type { EntityPlace } from "../../rules/entity-plan.ts";
 import { TABLE_NEEDS } from "../../rules/table-needs.ts";
 import type { Transaction } from "../../store/store.ts";
@@ -36,11 +36,11 @@ export function applyWrite(
 ): EntityWritten {
   const { place } = write;
   const { partition, row } = place;
-  refuse(refuseByAccess(asked.access, TABLE_NEEDS[write.kind], guardOf(table), tx.now()));
-  refuse(refuseByKeyRange(asked.keyRange, asked.at.table, partition, row));
+  refuse(judgeByAccess(asked.access, TABLE_NEEDS[write.kind], guardOf(table), tx.now()));
+  refuse(judgeByKeyRange(asked.keyRange, asked.at.table, partition, row));
   if ("properties" in write) {
-    refuse(refuseEntityKeys(partition, row));
-    refuse(refuseProperties(partition, row, write.properties));
+    refuse(judgeEntityKeys(partition, row));
+    refuse(judgeProperties(partition, row, write.properties));
   }
   const old = readEntity(tx, table, place);
   refuseByOld(write, old);
@@ -58,7 +58,7 @@ function refuseByOld(write: EntityWrite, old: StoredEntity | null): void {
   if (write.kind === "insertEntity" && old !== null) throw new Fault("EntityAlreadyExists");
   if (!("ifMatch" in write)) return;
   if (old === null) throw new Fault("ResourceNotFound");
-  refuse(refuseByEtag(old.stamp, write.ifMatch));
+  refuse(judgeByEtag(old.stamp, write.ifMatch));
 }
 
 function nextProperties(
@@ -66,10 +66,10 @@ function nextProperties(
   old: StoredEntity | null,
 ): string {
   const isMerge = kind === "mergeEntity" || kind === "insertOrMergeEntity";
-  if (!isMerge || old === null) return spellProperties(properties);
+  if (!isMerge || old === null) return formatProperties(properties);
   const merged = new Map(readProperties(old.properties).map((one) => [one.name, one]));
   for (const property of properties) merged.set(property.name, property);
   const all = [...merged.values()];
-  refuse(refuseProperties(place.partition, place.row, all));
-  return spellProperties(all);
+  refuse(judgeProperties(place.partition, place.row, all));
+  return formatProperties(all);
 }

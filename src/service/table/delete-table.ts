@@ -1,5 +1,5 @@
 import { Fault, refuse } from "../../base/fault.ts";
-import { refuseByAccess } from "../../rules/access.ts";
+import { judgeByAccess } from "../../rules/access.ts";
 import { TABLE_NEEDS } from "../../rules/table-needs.ts";
 import type { TableAsked, TableContext } from "./context.ts";
 import { deleteTable as deleteRecord, readTable } from "./records.ts";
@@ -7,7 +7,7 @@ import { deleteTable as deleteRecord, readTable } from "./records.ts";
 /** The name is free at once, whatever the table held: the sweeper removes that. */
 export async function deleteTable(context: TableContext, asked: TableAsked): Promise<void> {
   await context.store.transact((tx) => {
-    refuse(refuseByAccess(asked.access, TABLE_NEEDS.deleteTable, null, tx.now()));
+    refuse(judgeByAccess(asked.access, TABLE_NEEDS.deleteTable, null, tx.now()));
     const table = readTable(tx, asked.at);
     if (table === null) throw new Fault("ResourceNotFound");
     deleteRecord(tx, asked.at, table);

@@ -20,7 +20,7 @@ import {
   matches,
 } from "../../rules/entity-filter.ts";
 import type { EntityPlace } from "../../rules/entity-plan.ts";
-import type { Entry, Made, Making } from "../../store/store.ts";
+import type { Derivation, Derived, Entry } from "../../store/store.ts";
 import { decodeEntity, placeOfKey } from "./records.ts";
 
 /** Some of the entities of a page, in order. */
@@ -47,7 +47,7 @@ const SEARCHED_NAMES_MAX = 8;
  * Neighbouring entities of a table. It answers from what it has worked out before: a filter reads the
  * properties that it names once, and a page is spelled once, however often it is asked for.
  */
-export class EntityPage implements Columns, Made {
+export class EntityPage implements Columns, Derived {
   readonly #keys: Bytes[] = [];
   readonly #stamps: Stamp[] = [];
   readonly #sizes: number[] = [];
@@ -209,7 +209,7 @@ class ReadEntity implements Filtered {
   }
 }
 
-export const ENTITY_PAGES: Making<EntityPage> = {
+export const ENTITY_PAGES: Derivation<EntityPage> = {
   space: SPACE.entity,
   make: (entries) => new EntityPage(entries),
 };

@@ -1,5 +1,5 @@
 import { Fault, refuse } from "../../base/fault.ts";
-import { refuseByKeyRange } from "../../rules/access.ts";
+import { judgeByKeyRange } from "../../rules/access.ts";
 import type { EntityParts } from "../../rules/entity-filter.ts";
 import type { EntityPlace } from "../../rules/entity-plan.ts";
 import { TABLE_NEEDS } from "../../rules/table-needs.ts";
@@ -15,7 +15,7 @@ export async function getEntity(context: TableContext, asked: GetEntity): Promis
   const { partition, row } = asked.place;
   return context.store.read((view) => {
     const table = admitToTable(view, asked, TABLE_NEEDS.getEntity);
-    refuse(refuseByKeyRange(asked.keyRange, asked.at.table, partition, row));
+    refuse(judgeByKeyRange(asked.keyRange, asked.at.table, partition, row));
     const found = readEntity(view, table, asked.place);
     if (found === null) throw new Fault("ResourceNotFound");
     return { partition, row, stamp: found.stamp, properties: found.properties };

@@ -20,7 +20,7 @@ test("a query that finds nothing for five seconds ends its page with a token", a
     ...tables.store.once,
     read<T>(body: (view: View) => T) {
       bodies++;
-      tables.clock.turn(QUERY_MS_MAX);
+      tables.clock.advance(QUERY_MS_MAX);
       return tables.store.once.read(body);
     },
   };
@@ -97,12 +97,12 @@ test("terms on the keys are looked up, not searched for", async () => {
     now: () => view.now(),
     onDiscard: (release) => view.onDiscard(release),
     range: (from, until, options) => view.range(from, until, options),
-    stretch(making, from, until, limit) {
-      const counted: typeof making = {
-        space: making.space,
-        make: (found) => making.make(count(found)),
+    derivedRange(derivation, from, until, limit) {
+      const counted: typeof derivation = {
+        space: derivation.space,
+        make: (found) => derivation.make(count(found)),
       };
-      return view.stretch(counted, from, until, limit);
+      return view.derivedRange(counted, from, until, limit);
     },
   });
   const store: Store = {

@@ -127,14 +127,14 @@ class Search {
     const end = until === null ? endKey(this.#table) : boundKey(this.#table, until);
     let at = boundKey(this.#table, from);
     while (at.compare(end) < 0) {
-      const stretch = this.#view.stretch(ENTITY_PAGES, at, end, this.#limit());
-      const page = stretch.made;
-      const last = stretch.until.compare(end) <= 0 ? page.size : page.rowAt(end);
-      const first = at.equals(stretch.from) ? 0 : page.rowAt(at);
-      const stop = this.#take(page, first, last, stretch.wasKept);
+      const derivedRange = this.#view.derivedRange(ENTITY_PAGES, at, end, this.#limit());
+      const page = derivedRange.derived;
+      const last = derivedRange.until.compare(end) <= 0 ? page.size : page.rowAt(end);
+      const first = at.equals(derivedRange.from) ? 0 : page.rowAt(at);
+      const stop = this.#take(page, first, last, derivedRange.wasCached);
       if (stop < last) return page.place(stop);
-      if (!stretch.wasKept) this.#payForBytes(page);
-      at = stretch.until;
+      if (!derivedRange.wasCached) this.#payForBytes(page);
+      at = derivedRange.until;
     }
     return null;
   }

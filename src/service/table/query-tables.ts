@@ -1,6 +1,6 @@
 import { refuse } from "../../base/fault.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
-import { type Access, refuseByAccess } from "../../rules/access.ts";
+import { type Access, judgeByAccess } from "../../rules/access.ts";
 import { type Filter, matches } from "../../rules/entity-filter.ts";
 import { TABLE_NEEDS } from "../../rules/table-needs.ts";
 import type { View } from "../../store/store.ts";
@@ -32,7 +32,7 @@ export async function queryTables(
   asked: QueryTables,
 ): Promise<QueryTablesDone> {
   return context.store.read((view) => {
-    refuse(refuseByAccess(asked.access, TABLE_NEEDS.queryTables, null, view.now()));
+    refuse(judgeByAccess(asked.access, TABLE_NEEDS.queryTables, null, view.now()));
     return readPage(view, asked);
   });
 }

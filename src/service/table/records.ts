@@ -21,7 +21,7 @@ const doomedTableShape = {};
 const entityShape = {
   /** Of the last write: timestamp and ETag. */
   stamp: u64,
-  /** As `spellProperties` made it. */
+  /** As `formatProperties` made it. */
   properties: text,
 };
 

@@ -1,6 +1,6 @@
 import { refuse } from "../../base/fault.ts";
 import type { StoredPolicy } from "../../rules/access.ts";
-import { refusePolicies } from "../../rules/stored-policies.ts";
+import { judgePolicies } from "../../rules/stored-policies.ts";
 import { TABLE_NEEDS } from "../../rules/table-needs.ts";
 import { admitToTable } from "./admit.ts";
 import type { TableAsked, TableContext } from "./context.ts";
@@ -16,7 +16,7 @@ const TABLE_LETTERS = "raud";
 export async function setTableAcl(context: TableContext, asked: SetTableAcl): Promise<void> {
   await context.store.transact((tx) => {
     const table = admitToTable(tx, asked, TABLE_NEEDS.setTableAcl);
-    refuse(refusePolicies(asked.policies, TABLE_LETTERS));
+    refuse(judgePolicies(asked.policies, TABLE_LETTERS));
     writeTable(tx, asked.at, { ...table, policies: asked.policies });
   });
 }

@@ -1,4 +1,4 @@
-import { HandClock } from "../../base/clock.ts";
+import { ManualClock } from "../../base/clock.ts";
 import type { Property } from "../../base/edm.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import { KIB } from "../../base/limits.ts";
@@ -14,7 +14,7 @@ import { writeBatch } from "./write-batch.ts";
 
 /** A table in a store of its own, and short words for what tests do with it. */
 export class Tables {
-  readonly clock = new HandClock(1_700_000_000_000);
+  readonly clock = new ManualClock(1_700_000_000_000);
   readonly store = new RerunningStore(new MemoryStore(this.clock));
   readonly context: TableContext = { store: this.store };
   readonly asked: EntitiesAsked = {

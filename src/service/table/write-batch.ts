@@ -1,7 +1,7 @@
 import { fairQueue } from "../../base/fair-queue.ts";
 import { Fault, refuse } from "../../base/fault.ts";
 import { BATCH_OPERATIONS_MAX } from "../../base/limits.ts";
-import { refuseInBatch } from "../../rules/entity-batch.ts";
+import { judgeInBatch } from "../../rules/entity-batch.ts";
 import { TABLE_NEEDS } from "../../rules/table-needs.ts";
 import { admitToTable } from "./admit.ts";
 import { applyWrite, type EntityWrite, type EntityWritten } from "./apply-write.ts";
@@ -34,7 +34,7 @@ export async function writeBatch(
       const rows = new Set<string>();
       return asked.writes.map((write, at) => {
         index = at;
-        refuse(refuseInBatch(write.place, first.place, rows));
+        refuse(judgeInBatch(write.place, first.place, rows));
         rows.add(write.place.row);
         return applyWrite(tx, asked, table, write);
       });

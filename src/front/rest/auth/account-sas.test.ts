@@ -6,7 +6,7 @@ import {
   SASProtocol,
   StorageSharedKeyCredential,
 } from "@azure/storage-blob";
-import { refuseByAccess } from "../../../rules/access.ts";
+import { judgeByAccess } from "../../../rules/access.ts";
 import {
   ACCOUNT_NAME,
   assertRefused,
@@ -74,7 +74,7 @@ test("a token opens the services it names, and Data Lake with Blob", () => {
 test("a token opens the types of resource and the operations it names", () => {
   const { access } = withToken(tokenOf({ resourceTypes: "o" }))();
   const need = { on: "o", account: "r", service: "r", anonymous: "never" } as const;
-  const refusal = (more: object) => refuseByAccess(access, { ...need, ...more }, null, NOON);
+  const refusal = (more: object) => judgeByAccess(access, { ...need, ...more }, null, NOON);
   assert.equal(refusal({}), null);
   assert.equal(refusal({ on: "c" }), "AuthorizationResourceTypeMismatch");
   assert.equal(refusal({ account: "w" }), "AuthorizationPermissionMismatch");

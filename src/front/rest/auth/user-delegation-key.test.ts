@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ACCOUNT, NOON } from "./request.fixture.ts";
-import { makeUserDelegationKey, refuseUserDelegationKey } from "./user-delegation-key.ts";
+import { judgeUserDelegationKey, makeUserDelegationKey } from "./user-delegation-key.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const SECRET = ACCOUNT.delegationSecret;
@@ -33,7 +33,7 @@ test("the same terms always give the same key, and any other term another one", 
 
 test("a key may begin and end within seven days of now, in this order", () => {
   const refused = (startMs: number, expiryMs: number) =>
-    refuseUserDelegationKey(NOON + startMs, NOON + expiryMs, NOON) !== null;
+    judgeUserDelegationKey(NOON + startMs, NOON + expiryMs, NOON) !== null;
   assert.equal(refused(0, 7 * DAY_MS), false);
   assert.equal(refused(-DAY_MS, DAY_MS), false);
   assert.equal(refused(6 * DAY_MS, 7 * DAY_MS), false);

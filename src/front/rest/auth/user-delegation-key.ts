@@ -46,7 +46,7 @@ export function makeUserDelegationKey(
 }
 
 /** A key ends after it starts and is not over yet, and both lie within seven days of now. */
-export function refuseUserDelegationKey(
+export function judgeUserDelegationKey(
   startMs: Instant,
   expiryMs: Instant,
   now: Instant,

@@ -5,7 +5,7 @@ import type { BlobContext } from "../../../service/blob/context.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { nextRequestId } from "../http/request-id.ts";
 import { readWholeBody } from "../http/whole-body.ts";
-import { type InnerRequest, readInnerRequest, spellInnerAnswer } from "../inner-request.ts";
+import { type InnerRequest, readInnerRequest, renderInnerResponse } from "../inner-request.ts";
 import { boundaryOf, brokenBatch, joinParts, readParts } from "../multipart.ts";
 import type { BlobCall } from "./call.ts";
 import type { BlobOperationName } from "./route.ts";
@@ -60,5 +60,5 @@ async function answerPart(call: BlobCall, { request, contentId }: InnerRequest):
   const { status, headers, body } = await call.inner.answer({ ...request, id });
   const common = ["x-ms-request-id", id, "x-ms-version", request.version];
   const named = contentId === null ? [] : [`Content-ID: ${contentId}`];
-  return spellInnerAnswer(named, { status, headers: [...common, ...headers], body });
+  return renderInnerResponse(named, { status, headers: [...common, ...headers], body });
 }

@@ -1,7 +1,7 @@
 import { Fault } from "../../../base/fault.ts";
 import type { Accounts } from "../auth/account.ts";
 import type { AuthOptions } from "../auth/authenticate.ts";
-import { spellXmlError } from "../render-error.ts";
+import { renderXmlError } from "../render-error.ts";
 import { type StorageProtocol, StorageRestService } from "../storage-rest-service.ts";
 import type { BlobFront, BlobHandler } from "./call.ts";
 import { BLOB_HANDLERS } from "./handlers.ts";
@@ -19,7 +19,7 @@ function protocolOn(context: BlobFront): StorageProtocol<BlobRoute> {
     route: ({ method, query, headers }, path) => routeBlob(method, path, query, headers),
     resourceOf: ({ container, blob }) => ({ service: "blob", container, name: blob }),
     handle: (call) => handlerOf(call.route.operation)(context, call),
-    spell: spellXmlError,
+    spell: renderXmlError,
   };
 }
 

@@ -76,7 +76,7 @@ async function listXml(
   includes: ReadonlySet<string>,
 ): Promise<ResponseBody> {
   const { query } = call.request;
-  const spell = spellingOf(includes);
+  const spell = rendererOf(includes);
   const xml = new XmlBytes();
   xml.add(
     `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}` +
@@ -131,20 +131,20 @@ const METADATA = 1;
 const TAGS = 2;
 const COPY = 4;
 
-type Spelling = (shown: ShownBlob) => string;
+type Renderer = (shown: ShownBlob) => string;
 
 /** One for each choice of parts, and always the same one: texts are kept by it. */
-const SPELLINGS = Array.from(
+const RENDERERS = Array.from(
   { length: METADATA + TAGS + COPY + 1 },
-  (_, parts): Spelling =>
+  (_, parts): Renderer =>
     (shown) =>
       blobElement(shown, parts),
 );
 
-function spellingOf(includes: ReadonlySet<string>): Spelling {
+function rendererOf(includes: ReadonlySet<string>): Renderer {
   const part = (name: string, value: number) => (includes.has(name) ? value : 0);
   const parts = part("metadata", METADATA) | part("tags", TAGS) | part("copy", COPY);
-  return SPELLINGS[parts] as Spelling;
+  return RENDERERS[parts] as Renderer;
 }
 
 function blobElement(shown: ShownBlob, parts: number): string {

@@ -2,8 +2,8 @@ import { Fault } from "../../../base/fault.ts";
 import { MakingWay } from "../../../service/file/making-way.ts";
 import type { Accounts } from "../auth/account.ts";
 import type { AuthOptions } from "../auth/authenticate.ts";
+import { renderFileError } from "../render-error.ts";
 import { timeoutMsOf } from "../request-query.ts";
-import { spellFileError } from "../render-error.ts";
 import { type StorageProtocol, StorageRestService } from "../storage-rest-service.ts";
 import type { FileCall, FileFront, FileHandler } from "./call.ts";
 import { FILE_HANDLERS } from "./handlers.ts";
@@ -21,7 +21,7 @@ function protocolOn(context: FileFront): StorageProtocol<FileRoute> {
     route: ({ method, query, headers }, path) => routeFile(method, path, query, headers),
     resourceOf: ({ share, path }) => ({ service: "file", container: share, name: path.join("/") }),
     handle: (call) => handlerOf(call.route.operation)(contextOf(context, call), call),
-    spell: spellFileError,
+    spell: renderFileError,
   };
 }
 

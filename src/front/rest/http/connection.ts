@@ -70,7 +70,7 @@ export class Connection implements Counted, Transfer, Reader {
   #held = NO_BYTES;
   /** The memory that it lies in, if that was lent for the request that is under way. */
   #lent: Bytes | null = null;
-  #endLoan: () => void = () => {};
+  #endBorrowed: () => void = () => {};
   /** Of the last request: those of a client are mostly alike. */
   #headBytes = 0;
   /** So much of it is known not to hold the end of a head. */
@@ -203,7 +203,7 @@ export class Connection implements Counted, Transfer, Reader {
   served(): void {
     if (this.#lent === null) return;
     this.#endUseOfLent();
-    this.#endLoan();
+    this.#endBorrowed();
   }
 
   /** The request has been read and its answer sent. */
@@ -239,7 +239,7 @@ export class Connection implements Counted, Transfer, Reader {
     if (!this.#isBusy) this.#endUseOfLent();
     if (this.#lent === null) return null;
     return new Promise((resolve) => {
-      this.#endLoan = resolve;
+      this.#endBorrowed = resolve;
     });
   }
 

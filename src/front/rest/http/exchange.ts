@@ -1,4 +1,4 @@
-import type { Lender } from "../../../base/borrowed-buffer.ts";
+import type { BufferOwner } from "../../../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../../../base/bytes.ts";
 import type { Instant } from "../../../base/clock.ts";
 import type { Fault } from "../../../base/fault.ts";
@@ -58,7 +58,7 @@ export interface RestResponse {
 export type ResponseBody = null | string | Bytes | ResponseStream;
 
 /** A body that is sent in parts. `close` is called once in the end, sent or not. */
-export interface ResponseStream extends Lender {
+export interface ResponseStream extends BufferOwner {
   readonly length: number;
   /** True if all of it is in memory already, so that reading it takes no more. */
   readonly isAtHand?: boolean;

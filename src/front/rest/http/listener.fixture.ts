@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { TestContext } from "node:test";
-import { HandClock } from "../../../base/clock.ts";
+import { ManualClock } from "../../../base/clock.ts";
 import { KIB } from "../../../base/limits.ts";
 import { SendBudget } from "../../send-budget.ts";
 import { WaitingWork } from "../../waiting-work.ts";
-import { spellXmlError } from "../render-error.ts";
+import { renderXmlError } from "../render-error.ts";
 import type { RestRequest, RestResponse } from "./exchange.ts";
 import { DEFAULT_LIMITS, type ListenerLimits } from "./limits.ts";
 import type { Access } from "./log.ts";
@@ -15,7 +15,7 @@ export type Handle = (request: RestRequest) => RestResponse | Promise<RestRespon
 
 export interface Running {
   readonly listener: Listener;
-  readonly clock: HandClock;
+  readonly clock: ManualClock;
   /** Request ids with what was logged as broken. */
   readonly failures: [string, unknown][];
   readonly accesses: Access[];
@@ -34,14 +34,14 @@ export interface Settings {
 
 /** A listener on a free port, closed with the test. */
 export async function listen(t: TestContext, handle: Handle, set: Settings = {}): Promise<Running> {
-  const clock = new HandClock(NOON);
+  const clock = new ManualClock(NOON);
   const failures: [string, unknown][] = [];
   const accesses: Access[] = [];
   const debug: string[] = [];
   const clients: RawClient[] = [];
   let answered = () => {};
   const listener = await openListener({
-    service: { name: "blob", handle: async (request) => handle(request), spell: spellXmlError },
+    service: { name: "blob", handle: async (request) => handle(request), spell: renderXmlError },
     host: "127.0.0.1",
     port: 0,
     tls: null,

@@ -1,5 +1,10 @@
 import type { Socket } from "node:net";
-import { eachLoan, type Loan, lengthOf, WholeLender } from "../../../base/borrowed-buffer.ts";
+import {
+  type BorrowedBuffer,
+  eachBorrowed,
+  lengthOf,
+  WholeBuffer,
+} from "../../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../../base/bytes.ts";
 import { KIB } from "../../../base/limits.ts";
 import type { SendBudget, Share } from "../../send-budget.ts";
@@ -47,8 +52,8 @@ export async function sendBody(
     return !output.destroyed;
   };
   try {
-    if (Buffer.isBuffer(body)) await eachLoan(new WholeLender([body]), take);
-    else if (body.isAtHand === true) await eachLoan(body, take);
+    if (Buffer.isBuffer(body)) await eachBorrowed(new WholeBuffer([body]), take);
+    else if (body.isAtHand === true) await eachBorrowed(body, take);
     else await eachShare(body, budget, "encrypted" in output, take);
     if (left !== 0 && !output.destroyed) {
       throw new Error(`the parts of a body do not add up to ${body.length} bytes`);
@@ -64,7 +69,7 @@ export async function sendBody(
 
 /** What was lent, together with the memory that it may take. */
 interface Borrowed {
-  readonly loan: Loan | null;
+  readonly borrowed: BorrowedBuffer | null;
   readonly share: Share;
 }
 
@@ -83,30 +88,30 @@ async function eachShare(
   const next = async () => borrow(body, await budget.share(Math.max(left, 1), isSecure));
   try {
     for (;;) {
-      const { loan, share } = await (ahead ?? next());
+      const { borrowed, share } = await (ahead ?? next());
       ahead = null;
-      if (loan === null) {
+      if (borrowed === null) {
         share.release();
         return;
       }
-      left -= lengthOf(loan.parts);
+      left -= lengthOf(borrowed.parts);
       const more = left > 0 ? budget.tryLarge(left, isSecure) : null;
       if (more !== null) ahead = borrow(body, more);
       try {
-        if (!(await take(loan.parts))) return;
+        if (!(await take(borrowed.parts))) return;
       } finally {
-        giveBack({ loan, share });
+        release({ borrowed, share });
       }
     }
   } finally {
     // What was read in vain.
-    ahead?.then(giveBack).catch(() => {});
+    ahead?.then(release).catch(() => {});
   }
 }
 
 function borrow(body: ResponseStream, share: Share): Promise<Borrowed> {
-  const borrowed = body.lend(share.bytes).then(
-    (loan) => ({ loan, share }),
+  const borrowed = body.borrow(share.bytes).then(
+    (borrowed) => ({ borrowed, share }),
     (error) => {
       share.release();
       throw error;
@@ -117,8 +122,8 @@ function borrow(body: ResponseStream, share: Share): Promise<Borrowed> {
   return borrowed;
 }
 
-function giveBack({ loan, share }: Borrowed): void {
-  loan?.giveBack();
+function release({ borrowed, share }: Borrowed): void {
+  borrowed?.release();
   share.release();
 }
 

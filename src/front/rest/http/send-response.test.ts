@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Loan } from "../../../base/borrowed-buffer.ts";
+import type { BorrowedBuffer } from "../../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../../base/bytes.ts";
 import { KIB } from "../../../base/limits.ts";
 import type { ResponseStream } from "./exchange.ts";
@@ -28,11 +28,11 @@ class Counted implements ResponseStream {
     });
   }
 
-  async lend(): Promise<Loan | null> {
+  async borrow(): Promise<BorrowedBuffer | null> {
     if (this.pulled === this.length / PART_BYTES) return null;
     const bytes = this.#bytesOf(this.pulled++);
     this.lent++;
-    return { parts: [bytes], isScratch: true, giveBack: () => this.lent-- };
+    return { parts: [bytes], mayOverwrite: true, release: () => this.lent-- };
   }
 
   close(): void {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Loan } from "../../../base/borrowed-buffer.ts";
+import type { BorrowedBuffer } from "../../../base/borrowed-buffer.ts";
 import { KIB, MIB } from "../../../base/limits.ts";
 import { SendBudget } from "../../send-budget.ts";
 import type { ResponseStream, RestResponse } from "./exchange.ts";
@@ -21,19 +21,19 @@ class Lenders {
 
   #stream(): ResponseStream {
     let left = LARGE_BYTES;
-    const lend = async (asked: number): Promise<Loan | null> => {
+    const borrow = async (asked: number): Promise<BorrowedBuffer | null> => {
       if (left === 0) return null;
       const length = Math.min(left, asked);
       left -= length;
       this.bytes += length;
       this.pulled++;
       this.most = Math.max(this.most, this.bytes);
-      const giveBack = () => {
+      const release = () => {
         this.bytes -= length;
       };
-      return { parts: [Buffer.alloc(length)], isScratch: true, giveBack };
+      return { parts: [Buffer.alloc(length)], mayOverwrite: true, release };
     };
-    return { length: LARGE_BYTES, lend, close() {} };
+    return { length: LARGE_BYTES, borrow, close() {} };
   }
 
   /** The systems' buffers are full, and nothing is lent any more. */
@@ -46,50 +46,50 @@ class Lenders {
 }
 
 test("however many do not read, no more is lent to them than there is", async (t) => {
-  const lenders = new Lenders();
+  const owners = new Lenders();
   const sizes = { largeBytesMax: 8 * MIB, smallBytesMax: 4 * SHARE_BYTES };
-  const running = await listen(t, () => lenders.answer(), {
+  const running = await listen(t, () => owners.answer(), {
     options: { budget: new SendBudget(sizes) },
     limits: { drainMs: 1 },
   });
   const clients = Array.from({ length: 20 }, () => running.connect().send(GET));
   for (const { socket } of clients) socket.pause();
-  await lenders.standStill();
-  assert.ok(lenders.most <= sizes.largeBytesMax + sizes.smallBytesMax, `${lenders.most}`);
-  assert.ok(lenders.bytes > 0);
+  await owners.standStill();
+  assert.ok(owners.most <= sizes.largeBytesMax + sizes.smallBytesMax, `${owners.most}`);
+  assert.ok(owners.bytes > 0);
 });
 
 test("who waits behind readers that take nothing gets all of its answer once they are cut", async (t) => {
-  const lenders = new Lenders();
+  const owners = new Lenders();
   const sizes = { largeBytesMax: 1, smallBytesMax: 2 * SHARE_BYTES };
   const budget = new SendBudget(sizes);
   // Nobody gets a large share here.
   assert.notEqual(budget.tryLarge(1, false), null);
-  const running = await listen(t, () => lenders.answer(), {
+  const running = await listen(t, () => owners.answer(), {
     options: { budget },
     limits: { paceCheckMs: 1, send: { checks: 100, bytesMin: 1 } },
   });
   const idle = [running.connect().send(GET), running.connect().send(GET)];
   for (const { socket } of idle) socket.pause();
-  await lenders.standStill();
+  await owners.standStill();
   const { body } = await running.connect().send(GET).answer();
   assert.equal(body.length, LARGE_BYTES);
   for (const { socket } of idle) socket.resume();
   for (const { closed } of idle) assert.ok((await closed).length < LARGE_BYTES);
-  assert.ok(lenders.most <= 2 * SHARE_BYTES);
+  assert.ok(owners.most <= 2 * SHARE_BYTES);
 });
 
 test("small answers do not wait behind large ones", async (t) => {
-  const lenders = new Lenders();
+  const owners = new Lenders();
   const budget = new SendBudget({ largeBytesMax: 1, smallBytesMax: 1 });
   const small = { status: 200, headers: [], body: "small" };
-  const running = await listen(t, ({ path }) => (path === "/small" ? small : lenders.answer()), {
+  const running = await listen(t, ({ path }) => (path === "/small" ? small : owners.answer()), {
     options: { budget },
     limits: { drainMs: 1 },
   });
   const idle = Array.from({ length: 4 }, () => running.connect().send(GET));
   for (const { socket } of idle) socket.pause();
-  await lenders.standStill();
+  await owners.standStill();
   const asked = running.connect().send("GET /small HTTP/1.1\r\nHost: x\r\n\r\n");
   assert.equal((await asked.answer()).body, "small");
 });

@@ -1,7 +1,7 @@
 import type { QueueContext } from "../../../service/queue/context.ts";
 import type { Accounts } from "../auth/account.ts";
 import type { AuthOptions } from "../auth/authenticate.ts";
-import { spellXmlError } from "../render-error.ts";
+import { renderXmlError } from "../render-error.ts";
 import { type StorageProtocol, StorageRestService } from "../storage-rest-service.ts";
 import { QUEUE_HANDLERS } from "./handlers.ts";
 import { type QueueRoute, routeQueue } from "./route.ts";
@@ -18,6 +18,6 @@ function protocolOn(context: QueueContext): StorageProtocol<QueueRoute> {
     route: ({ method, query }, path) => routeQueue(method, path, query),
     resourceOf: ({ queue }) => ({ service: "queue", container: queue, name: "" }),
     handle: (call) => QUEUE_HANDLERS[call.route.operation](context, call),
-    spell: spellXmlError,
+    spell: renderXmlError,
   };
 }

@@ -1,10 +1,10 @@
 import { newGuid } from "../../../base/ids.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import { spellInnerAnswer } from "../inner-request.ts";
+import { renderInnerResponse } from "../inner-request.ts";
 import { CRLF, joinParts } from "../multipart.ts";
 import { DATA_HEADERS } from "./call.ts";
 
-/** The answers to a change set, or the one refusal, as `spellPart` made them. */
+/** The answers to a change set, or the one refusal, as `renderPart` made them. */
 export function answerWithChanges(parts: readonly string[]): RestResponse {
   const boundary = `changesetresponse_${newGuid()}`;
   const head = `Content-Type: multipart/mixed; boundary=${boundary}`;
@@ -16,12 +16,16 @@ export function answerWithQuery(part: string): RestResponse {
 }
 
 /** An answer as it stands in the answer to a batch. */
-export function spellPart(
+export function renderPart(
   { status, headers, body }: RestResponse,
   contentId: string | null,
 ): string {
   const named = contentId === null ? headers : ["Content-ID", contentId, ...headers];
-  return spellInnerAnswer(["Content-Transfer-Encoding: binary"], { status, headers: named, body });
+  return renderInnerResponse(["Content-Transfer-Encoding: binary"], {
+    status,
+    headers: named,
+    body,
+  });
 }
 
 function answerWith(parts: readonly string[]): RestResponse {

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { drainLoans } from "../../../base/borrowed-buffer.ts";
+import { drainBorrowed } from "../../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../../base/bytes.ts";
 import { PacedBytes } from "../../../base/fair-queue.ts";
 import { Fault } from "../../../base/fault.ts";
@@ -10,8 +10,8 @@ import { writeBatch } from "../../../service/table/write-batch.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { readWholeBody } from "../http/whole-body.ts";
 import { brokenBatch } from "../multipart.ts";
-import { spellTableError } from "../render-error.ts";
-import { answerWithChanges, answerWithQuery, spellPart } from "./batch-answer.ts";
+import { renderTableError } from "../render-error.ts";
+import { answerWithChanges, answerWithQuery, renderPart } from "./batch-answer.ts";
 import { type InnerTableRequest, readBatch } from "./batch-request.ts";
 import { entitiesAskedOf, type TableCall } from "./call.ts";
 import { handleGetEntity } from "./get-entity.ts";
@@ -27,10 +27,10 @@ export async function handleBatch(context: TableContext, call: TableCall): Promi
   if (isChangeSet) return changeSet(context, call, inner);
   const [query] = inner as [InnerTableRequest];
   const answer = await answerQuery(context, call, query).catch((error: unknown) => {
-    if (error instanceof Fault) return spellTableError(error, query.request);
+    if (error instanceof Fault) return renderTableError(error, query.request);
     throw error;
   });
-  return answerWithQuery(spellPart(await inOnePiece(answer), query.contentId));
+  return answerWithQuery(renderPart(await inOnePiece(answer), query.contentId));
 }
 
 /** A long list would be sent in pieces; here it is a part itself. */
@@ -40,7 +40,7 @@ async function inOnePiece({ status, headers, body }: RestResponse): Promise<Rest
   }
   const pieces: Bytes[] = [];
   try {
-    await drainLoans(body, (piece) => {
+    await drainBorrowed(body, (piece) => {
       pieces.push(Buffer.from(piece));
     });
   } finally {
@@ -94,7 +94,7 @@ async function changeSet(
       change.write,
       done.results[at] ?? null,
     );
-    return spellPart(answer, contentId);
+    return renderPart(answer, contentId);
   });
   return answerWithChanges(parts);
 }
@@ -112,7 +112,7 @@ async function readChange({ request, path }: InnerTableRequest, first?: Change):
 /** The change set answers with the one operation that was refused; who may not at all is told so. */
 function refusal({ request }: TableCall, index: number, fault: Fault): RestResponse {
   if (AUTHORIZATION.test(fault.code)) throw fault;
-  return answerWithChanges([spellPart(spellTableError(fault, request, { index }), null)]);
+  return answerWithChanges([renderPart(renderTableError(fault, request, { index }), null)]);
 }
 
 const AUTHORIZATION = /^Auth/;

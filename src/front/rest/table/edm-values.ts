@@ -36,7 +36,7 @@ export function propertyOf(
 function inferredType(value: JsonValue): EdmType {
   if (value.kind === "text") return "Edm.String";
   if (value.kind !== "number") return "Edm.Boolean";
-  return spellInt32(value.text) === null ? "Edm.Double" : "Edm.Int32";
+  return formatInt32(value.text) === null ? "Edm.Double" : "Edm.Int32";
 }
 
 function typeNamed(name: string, annotation: string): EdmType {
@@ -50,24 +50,24 @@ function jsonOf(type: EdmType, text: string): string | null {
     case "Edm.String":
       return JSON.stringify(text);
     case "Edm.Boolean":
-      return spellBoolean(text);
+      return formatBoolean(text);
     case "Edm.Int32":
-      return spellInt32(text);
+      return formatInt32(text);
     case "Edm.Int64":
-      return quoted(spellInt64(text));
+      return quoted(formatInt64(text));
     case "Edm.Double":
-      return spellDouble(text);
+      return formatDouble(text);
     case "Edm.DateTime":
-      return quoted(spellDateTime(text));
+      return quoted(formatDateTime(text));
     case "Edm.Guid":
       return quoted(parseGuid(text));
     case "Edm.Binary":
-      return quoted(spellBase64(text));
+      return quoted(formatBase64(text));
   }
 }
 
 /** In any case: clients of some languages send `True`. */
-function spellBoolean(text: string): string | null {
+function formatBoolean(text: string): string | null {
   const lower = text.length > "false".length ? "" : text.toLowerCase();
   return lower === "true" || lower === "false" ? lower : null;
 }
@@ -76,20 +76,20 @@ function quoted(text: string | null): string | null {
   return text === null ? null : `"${text}"`;
 }
 
-function spellInt32(text: string): string | null {
+function formatInt32(text: string): string | null {
   if (!INTEGER.test(text)) return null;
   const number = Number(text);
   return number <= INT32_MAX && number >= -INT32_MAX - 1 ? String(number) : null;
 }
 
-export function spellInt64(text: string): string | null {
+export function formatInt64(text: string): string | null {
   if (!INTEGER.test(text)) return null;
   const number = BigInt(text);
   return number <= INT64_MAX && number >= -INT64_MAX - 1n ? String(number) : null;
 }
 
 /** A Double always shows that it is one: 1 is spelled 1.0. */
-function spellDouble(text: string): string | null {
+function formatDouble(text: string): string | null {
   const special = NOT_FINITE.get(text);
   if (special !== undefined) return special;
   const number = NUMBER.test(text) ? Number(text) : Number.NaN;
@@ -105,7 +105,7 @@ const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 const TICK_DIGITS = 7;
 
 /** In UTC, down to 100 ns, without zeros at the end of the fraction. */
-export function spellDateTime(text: string): string | null {
+export function formatDateTime(text: string): string | null {
   const parts = DATE_TIME.exec(text);
   if (parts === null) return null;
   const [, minute = "", second = "00", fraction = "", sign, hours, minutes] = parts;
@@ -119,7 +119,7 @@ export function spellDateTime(text: string): string | null {
   return ticks === "" ? `${whole}Z` : `${whole}.${ticks}Z`;
 }
 
-function spellBase64(text: string): string | null {
+function formatBase64(text: string): string | null {
   const bytes = Buffer.from(text, "base64");
   return bytes.toString("base64") === text ? text : null;
 }

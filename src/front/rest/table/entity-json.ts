@@ -1,5 +1,5 @@
 import type { Bytes } from "../../../base/bytes.ts";
-import { isAnnotated, type Property, readProperties, spellProperty } from "../../../base/edm.ts";
+import { formatProperty, isAnnotated, type Property, readProperties } from "../../../base/edm.ts";
 import { PacedBytes } from "../../../base/fair-queue.ts";
 import { MIB } from "../../../base/limits.ts";
 import { isoOfStamp } from "../../../base/stamp.ts";
@@ -57,7 +57,7 @@ export class EntityJson {
     }
     const wait = paced.next(page.bytes);
     if (wait !== undefined) await wait;
-    const { bytes, starts } = page.text(spellInList);
+    const { bytes, starts } = page.text(renderInList);
     for (let at = 0; at < rows.length; ) {
       const first = rows[at] as number;
       let end = first + 1;
@@ -81,7 +81,7 @@ export class EntityJson {
   #chosenMembers(entity: EntityParts): string {
     const { level, select } = this.#options;
     const time = isoOfStamp(entity.stamp);
-    const spell = level === "none" ? plainProperty : spellProperty;
+    const spell = level === "none" ? plainProperty : formatProperty;
     const has = (name: string) => select === null || select.has(name);
     let text = "";
     if (level === "full") text += `,${this.#identity(entity)}`;
@@ -113,7 +113,7 @@ const WHOLE_PAGE_SHARE = 0.5;
 /** A larger page is spelled in several pieces of work. */
 const WHOLE_PAGE_BYTES = MIB;
 
-function spellInList(entity: EntityParts): string {
+function renderInList(entity: EntityParts): string {
   return `{${membersAsStored(entity)}},`;
 }
 
@@ -136,7 +136,7 @@ function inUrl(key: string): string {
 }
 
 function plainProperty(property: Property): string {
-  return isAnnotated(property) ? `,"${property.name}":${property.json}` : spellProperty(property);
+  return isAnnotated(property) ? `,"${property.name}":${property.json}` : formatProperty(property);
 }
 
 /** As `etagOfStamp` spells it, with the quotes escaped. */

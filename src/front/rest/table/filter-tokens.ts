@@ -1,7 +1,7 @@
 import { Fault } from "../../../base/fault.ts";
 import { parseGuid } from "../../../base/ids.ts";
 import type { Comparable } from "../../../rules/entity-filter.ts";
-import { spellDateTime, spellInt64 } from "./edm-values.ts";
+import { formatDateTime, formatInt64 } from "./edm-values.ts";
 
 export type FilterToken =
   | { readonly kind: "open" | "close" | "end" }
@@ -71,7 +71,7 @@ export function invalidFilter(reason: string): Fault {
 function quotedValue(prefix: string | undefined, inner: string): Comparable {
   switch (prefix) {
     case "datetime": {
-      const time = spellDateTime(inner);
+      const time = formatDateTime(inner);
       if (time === null) throw invalidFilter(`datetime'${inner}' is no date and time.`);
       return { kind: "datetime", value: time.slice(0, -1) };
     }
@@ -100,12 +100,12 @@ function numberValue([
 ]: RegExpExecArray): Comparable {
   const isWhole = fraction === undefined && exponent === undefined;
   if (suffix === "L" || suffix === "l") {
-    const number = isWhole ? spellInt64(integer) : null;
+    const number = isWhole ? formatInt64(integer) : null;
     if (number === null) throw invalidFilter(`${whole} is no Int64.`);
     return { kind: "number", value: BigInt(number) };
   }
   const spelled = suffix === undefined ? whole : whole.slice(0, -1);
   // Without a suffix an Int64 is taken for one, too: as a Double it would not be exact.
-  const exact = isWhole && suffix === undefined ? spellInt64(integer) : null;
+  const exact = isWhole && suffix === undefined ? formatInt64(integer) : null;
   return { kind: "number", value: exact === null ? Number(spelled) : BigInt(exact) };
 }

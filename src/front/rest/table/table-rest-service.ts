@@ -1,7 +1,7 @@
 import type { TableContext } from "../../../service/table/context.ts";
 import type { Accounts } from "../auth/account.ts";
 import type { AuthOptions } from "../auth/authenticate.ts";
-import { spellTableError } from "../render-error.ts";
+import { renderTableError } from "../render-error.ts";
 import { type StorageProtocol, StorageRestService } from "../storage-rest-service.ts";
 import { TABLE_HANDLERS } from "./handlers.ts";
 import { routeTable, type TableRoute } from "./route.ts";
@@ -18,6 +18,6 @@ function protocolOn(context: TableContext): StorageProtocol<TableRoute> {
     route: ({ method, query, headers }, path) => routeTable(method, path, query, headers),
     resourceOf: ({ table }) => ({ service: "table", container: table, name: "" }),
     handle: (call) => TABLE_HANDLERS[call.route.operation](context, call),
-    spell: spellTableError,
+    spell: renderTableError,
   };
 }

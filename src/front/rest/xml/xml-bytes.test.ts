@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { lendWhole } from "../../../base/borrowed-buffer.ts";
+import { borrowWhole } from "../../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../../base/bytes.ts";
 import { slicesDuring } from "../../../base/fair-queue.fixture.ts";
 import { PIECE_BYTES } from "../../../base/fair-queue.ts";
@@ -11,7 +11,7 @@ import { XmlBytes } from "./xml-bytes.ts";
 
 async function piecesOf(body: ResponseBody): Promise<readonly Bytes[]> {
   if (Buffer.isBuffer(body)) return [body];
-  return (await lendWhole(body as ResponseStream)).parts;
+  return (await borrowWhole(body as ResponseStream)).parts;
 }
 
 test("a document is what was added to it, in that order, wherever it came from", async () => {

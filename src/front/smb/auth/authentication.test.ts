@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import type { Bytes } from "../../../base/bytes.ts";
-import { HandClock } from "../../../base/clock.ts";
+import { ManualClock } from "../../../base/clock.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import { Authentication, type AuthenticationDone, LogonRefused } from "./authentication.ts";
 import { readElement } from "./der.ts";
@@ -26,7 +26,7 @@ const USER: NtlmUser = { user: "account", domain: "AZURE", password: KEY };
 function authentication(): Authentication {
   const passwordHashes = [KEY, SECOND_KEY].map(passwordHash);
   const accounts = new Map([["account", { name: "account", passwordHashes }]]);
-  return new Authentication(accounts, "LAZULI", new HandClock(Date.UTC(2026, 0, 1)));
+  return new Authentication(accounts, "LAZULI", new ManualClock(Date.UTC(2026, 0, 1)));
 }
 
 /** The token of a step that is not the last. */

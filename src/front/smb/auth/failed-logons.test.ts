@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HandClock } from "../../../base/clock.ts";
+import { ManualClock } from "../../../base/clock.ts";
 import { HandTimer } from "../../../service/file/hand-timer.fixture.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import { LogonRefused } from "./authentication.ts";
@@ -17,7 +17,7 @@ const THERE = "10.0.0.2";
 
 function logons(limits: Partial<LogonLimits> = {}) {
   const timer = new HandTimer();
-  const clock = new HandClock(Date.UTC(2026, 0, 1));
+  const clock = new ManualClock(Date.UTC(2026, 0, 1));
   const lines: string[] = [];
   const all = { ...DEFAULT_LOGON_LIMITS, ...limits };
   const failed = new FailedLogons(all, clock, timer, (line) => lines.push(line));
@@ -151,7 +151,7 @@ test("a client that hangs up while it waits for its check is never checked", asy
 test("failures are forgotten after a while", async () => {
   const { guess, fail, clock, lines } = logons({ rememberedMs: 1_000, logLinesMax: 100 });
   await fail(10);
-  clock.turn(1_001);
+  clock.advance(1_001);
   const next = guess();
   await next.ended;
   assert.match(lines.at(-1) as string, /\(1 in a row\)/);
@@ -186,7 +186,7 @@ test("beyond a number of lines in a while, failures are only counted", async () 
   const { fail, lines, clock } = logons({ logLinesMax: 3, logWindowMs: 1_000 });
   for (let index = 0; index < 10; index++) await fail(1, `name${index}`);
   assert.equal(lines.length, 3);
-  clock.turn(1_000);
+  clock.advance(1_000);
   await fail(1, "last");
   assert.equal(lines[3], "log-ons refused: 7 more, not listed");
   assert.match(lines[4] as string, /"last"/);

@@ -1,4 +1,4 @@
-import { keepLoan } from "../../../base/borrowed-buffer.ts";
+import { copyAndRelease } from "../../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../../base/bytes.ts";
 import { fairQueue } from "../../../base/fair-queue.ts";
 import { MIB } from "../../../base/limits.ts";
@@ -62,8 +62,8 @@ async function copyChunk(
   { from, to, length }: Chunk,
 ): Promise<number> {
   const { files } = call.server.options;
-  const loan = await readOpenFile(files, { ...source.asked, from, length, ahead: null });
-  const bytes = loan === null ? null : keepLoan(loan);
+  const borrowed = await readOpenFile(files, { ...source.asked, from, length, ahead: null });
+  const bytes = borrowed === null ? null : copyAndRelease(borrowed);
   // What lies behind the end cannot be copied, not even in part.
   if (bytes?.length !== length) throw new StatusError(STATUS.INVALID_VIEW_SIZE);
   const written = { ...target.asked, from: to, bytes, preservesWritten: true };

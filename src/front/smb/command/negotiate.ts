@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { givenAway } from "../../../base/borrowed-buffer.ts";
+import { unowned } from "../../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../../base/bytes.ts";
 import { fileTimeOfStamp } from "../../../base/file-time.ts";
 import { stampOf } from "../../../base/stamp.ts";
@@ -163,7 +163,7 @@ export function answerSmb1(connection: Connection, dialects: readonly string[]):
     asyncId: null,
     signed: false,
   });
-  connection.wire.send(givenAway([header, answerBody(server, negotiated, null)]));
+  connection.wire.send(unowned([header, answerBody(server, negotiated, null)]));
 }
 
 const NO_CONTEXTS = { hashes: null, ciphers: null, signings: null };

@@ -1,4 +1,4 @@
-import { givenAway, lengthOf } from "../../../base/borrowed-buffer.ts";
+import { lengthOf, unowned } from "../../../base/borrowed-buffer.ts";
 import { readOpenFile } from "../../../service/file/read-open-file.ts";
 import { type Answer, answered, type Call } from "../call.ts";
 import { ACCESS } from "../codec/access.ts";
@@ -7,7 +7,7 @@ import type { FileOpen } from "../file-open.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 
 const OFFSET_MAX = 2 ** 63;
-const NOTHING = givenAway([]);
+const NOTHING = unowned([]);
 
 export async function handleRead(call: Call): Promise<Answer> {
   const request = readRead(call.message);
@@ -31,7 +31,7 @@ async function readFile(call: Call, open: FileOpen, request: ReadRequest): Promi
     const lent = (await readOpenFile(call.server.options.files, asked)) ?? NOTHING;
     const bytes = lengthOf(lent.parts);
     if (bytes < lengthMin || (bytes === 0 && length > 0)) {
-      lent.giveBack();
+      lent.release();
       throw new StatusError(STATUS.END_OF_FILE);
     }
     open.position = BigInt(from + bytes);

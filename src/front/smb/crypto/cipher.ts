@@ -7,7 +7,12 @@ import {
   type Decipher,
   randomBytes,
 } from "node:crypto";
-import { copyLent, givenAway, keepLoan, type Loan } from "../../../base/borrowed-buffer.ts";
+import {
+  type BorrowedBuffer,
+  copyAndRelease,
+  copyParts,
+  unowned,
+} from "../../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../../base/bytes.ts";
 import { atOnce, type Steps } from "../../../base/fair-queue.ts";
 import { KIB } from "../../../base/limits.ts";
@@ -82,17 +87,17 @@ export class Sealer {
   }
 
   /** The text lies where the parts were, if it may. */
-  seal(nonce: Bytes, aad: Bytes, plain: Loan): Sealed {
+  seal(nonce: Bytes, aad: Bytes, plain: BorrowedBuffer): Sealed {
     return atOnce(this.sealInSteps(nonce, aad, plain));
   }
 
-  *sealInSteps(nonce: Bytes, aad: Bytes, { parts, isScratch }: Loan): Steps<Sealed> {
+  *sealInSteps(nonce: Bytes, aad: Bytes, { parts, mayOverwrite }: BorrowedBuffer): Steps<Sealed> {
     const { ccm, gcm } = this.#kind;
     if (gcm === null) return this.#sealWhole(ccm as CipherCCMTypes, nonce, aad, whole(parts));
     const cipher = createCipheriv(gcm, this.#key, nonce).setAAD(aad);
     const text: Bytes[] = [];
     for (const part of parts) {
-      if (isScratch && part.length >= IN_PLACE_BYTES_MIN) {
+      if (mayOverwrite && part.length >= IN_PLACE_BYTES_MIN) {
         text.push(yield* updateInPlace(cipher, part));
         continue;
       }
@@ -193,12 +198,12 @@ function* updateInPlace(cipher: Cipher | Opening, bytes: Bytes): Steps<Bytes> {
   for (let at = 0; at < bytes.length; at += STEP_BYTES) {
     if (at > 0) yield;
     const step = cipher.update(bytes.subarray(at, at + STEP_BYTES));
-    copyLent([step], bytes.subarray(at));
+    copyParts([step], bytes.subarray(at));
     freeMemory(step);
   }
   return bytes;
 }
 
 function whole(parts: readonly Bytes[]): Bytes {
-  return parts.length === 1 ? (parts[0] as Bytes) : keepLoan(givenAway(parts));
+  return parts.length === 1 ? (parts[0] as Bytes) : copyAndRelease(unowned(parts));
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createCipheriv, randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { givenAway } from "../../../base/borrowed-buffer.ts";
+import { unowned } from "../../../base/borrowed-buffer.ts";
 import { CIPHER, type CipherId, cipherKeyBytes, Opener, type Opening, Sealer } from "./cipher.ts";
 import { CmacKey } from "./cmac.ts";
 import { deriveKey } from "./derive-key.ts";
@@ -114,7 +114,7 @@ test("what is sealed opens again, unless a bit of it was changed", () => {
     const aad = Buffer.from("header");
     const plain = Buffer.from("hello, sealed world");
     const nonce = sealer.nextNonce();
-    const sealed = sealer.seal(nonce, aad, givenAway([plain]));
+    const sealed = sealer.seal(nonce, aad, unowned([plain]));
     const [text, tag] = [Buffer.concat(sealed.text), sealed.tag];
     assert.notDeepEqual(text, plain);
     assert.deepEqual(opener.open(nonce, aad, text, tag), plain);
@@ -137,9 +137,9 @@ test("a large text is sealed as at one go, and opens again unless a bit of it wa
       Buffer.from(plain.subarray(ends[at - 1] ?? 0, end)),
     );
     const nonce = sealer.nextNonce();
-    const once = sealer.seal(nonce, aad, givenAway(parts));
+    const once = sealer.seal(nonce, aad, unowned(parts));
     assert.deepEqual(Buffer.concat(parts), plain, "what is not to be written over is left alone");
-    const sealed = sealer.seal(nonce, aad, { parts, isScratch: true, giveBack() {} });
+    const sealed = sealer.seal(nonce, aad, { parts, mayOverwrite: true, release() {} });
     const [text, tag] = [Buffer.concat(sealed.text), sealed.tag];
     assert.deepEqual([Buffer.concat(once.text), once.tag], [text, tag]);
     if (id === CIPHER.aes128Gcm) {
@@ -160,7 +160,7 @@ test("what is sealed with GCM opens bit by bit, and CCM has to be opened at one 
     const key = Buffer.alloc(cipherKeyBytes(id), 9);
     const [sealer, opener] = [new Sealer(id, key), new Opener(id, key)];
     const [aad, plain, nonce] = [Buffer.from("header"), randomBytes(1_000), sealer.nextNonce()];
-    const sealed = sealer.seal(nonce, aad, givenAway([plain]));
+    const sealed = sealer.seal(nonce, aad, unowned([plain]));
     const text = Buffer.concat(sealed.text);
     const isGcm = id === CIPHER.aes128Gcm || id === CIPHER.aes256Gcm;
     assert.equal(opener.begin(nonce, aad, sealed.tag) !== null, isGcm);
@@ -177,7 +177,7 @@ test("what is sealed with GCM opens bit by bit, and CCM has to be opened at one 
 
 test("AES-GCM is that of its standard", () => {
   const gcm = new Sealer(CIPHER.aes128Gcm, Buffer.alloc(16));
-  const zeroes = givenAway([Buffer.alloc(16)]);
+  const zeroes = unowned([Buffer.alloc(16)]);
   const { text, tag } = gcm.seal(Buffer.alloc(12), Buffer.alloc(0), zeroes);
   assert.equal(Buffer.concat(text).toString("hex"), "0388dace60b6a392f328c2b971b2fe78");
   assert.equal(tag.toString("hex"), "ab6e47d42cec13bdf53a67b21257bddf");
