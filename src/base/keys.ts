@@ -74,20 +74,6 @@ export const SPACE = {
 
 export type Space = (typeof SPACE)[keyof typeof SPACE];
 
-/**
- * Spaces of what ends with its process: opens, locks and caches of clients. Nobody waits for the disk
- * on account of them. What has to outlive the process after all is written together with a record
- * elsewhere.
- */
-export const EPHEMERAL_SPACES: ReadonlySet<Space> = new Set<Space>([
-  SPACE.opens,
-  SPACE.handle,
-  SPACE.rangeLock,
-  SPACE.deletePending,
-  SPACE.cache,
-  SPACE.leasedFile,
-]);
-
 /** Longest key an engine must take: a blob name of 3,072 UTF-8 bytes behind a tag and its value. */
 export const KEY_BYTES_MAX = 3_500;
 

@@ -1,6 +1,7 @@
 import type { Bytes } from "../base/bytes.ts";
 import { added, count, flag, format, oneOf, orNull, rest, struct, u64 } from "../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../base/keys.ts";
+import { appendInPlace } from "../store/acceleration.ts";
 import type { Content } from "../store/contents.ts";
 import { type Entry, StoreError, type Transaction, type View } from "../store/store.ts";
 
@@ -100,7 +101,7 @@ export function appendToEntry(
   // What is longer can be nothing else by its size.
   const mayBeOther = length < OTHER_BYTES_MAX;
   if (mayBeOther && entryAt(tx, layer, start)?.source.kind !== "inline") return false;
-  return tx.append(entryKey(layer, start), 1 + length, more);
+  return appendInPlace(tx, entryKey(layer, start), 1 + length, more);
 }
 
 export function deleteEntry(tx: Transaction, layer: bigint, start: number): void {

@@ -1,22 +1,16 @@
 import type { Bytes } from "../base/bytes.ts";
 import type { Instant } from "../base/clock.ts";
-import { KEY_BYTES_MAX, keyBehind } from "../base/keys.ts";
-import { MIB } from "../base/limits.ts";
+import { KEY_BYTES_MAX } from "../base/keys.ts";
 import type { Stamp } from "../base/stamp.ts";
-import type {
-  Derivation,
-  Derived,
-  DerivedRange,
-  Entry,
-  RangeOptions,
-  Transaction,
-  View,
-} from "../store/store.ts";
+import {
+  type Derivation,
+  type Derived,
+  type DerivedRange,
+  deriveRange,
+} from "../store/acceleration.ts";
+import type { Entry, RangeOptions, Transaction, View } from "../store/store.ts";
 import type { CachedRanges } from "./cached-ranges.ts";
 import { nameOf } from "./sorted-items.ts";
-
-/** A stretch ends with the entry that brings what is read for it to this size. */
-export const RUN_BYTES_MAX = 4 * MIB;
 
 /** So many are found sooner by their names than one by one. */
 const MANY_WRITES = 16;
@@ -61,15 +55,15 @@ export function runBody<V extends BodyView, T>(body: (view: V) => T, view: V): T
 export class BodyView implements View {
   protected readonly state: State;
   readonly #nowMs: Instant;
-  readonly #kept: CachedRanges | null;
+  readonly #cache: CachedRanges | null;
   #ended = false;
   #releases: (() => void)[] | null = null;
 
-  /** `kept` is what was made of this very state, as far as it goes. */
-  constructor(state: State, nowMs: Instant, kept: CachedRanges | null) {
+  /** `cache` holds ranges derived from this very state; null if nothing of it is cached. */
+  constructor(state: State, nowMs: Instant, cache: CachedRanges | null) {
     this.state = state;
     this.#nowMs = nowMs;
-    this.#kept = kept;
+    this.#cache = cache;
   }
 
   get(key: Bytes, name?: string): Bytes | undefined {
@@ -91,21 +85,15 @@ export class BodyView implements View {
     this.check(from);
     this.check(until);
     const { state } = this;
-    const kept = this.#kept?.find(derivation, from) ?? null;
-    if (kept !== null) {
-      state.newest = Math.max(state.newest, kept.newest);
-      return kept;
+    const cached = this.#cache?.find(derivation, from) ?? null;
+    if (cached !== null) {
+      state.newest = Math.max(state.newest, cached.newest);
+      return cached;
     }
-    const end = this.#kept?.untilNext(derivation, from, until) ?? until;
-    const { entries, reached } = this.#readStretch(from, end, limit);
-    const derivedRange = {
-      from,
-      until: reached,
-      derived: derivation.make(entries),
-      wasCached: false,
-    };
-    this.#kept?.keep(derivation, derivedRange, entries.length, state.newest);
-    return derivedRange;
+    const end = this.#cache?.untilNext(derivation, from, until) ?? until;
+    const { range, entries } = deriveRange(this, derivation, from, end, limit);
+    this.#cache?.keep(derivation, range, entries, state.newest);
+    return range;
   }
 
   now(): Instant {
@@ -127,18 +115,6 @@ export class BodyView implements View {
 
   end(): void {
     this.#ended = true;
-  }
-
-  #readStretch(from: Bytes, until: Bytes, limit: number): { entries: Entry[]; reached: Bytes } {
-    const entries: Entry[] = [];
-    let bytes = 0;
-    for (const entry of this.scan(from, until, false, true)) {
-      entries.push(entry);
-      bytes += entry.key.length + entry.value.length;
-      const isEnough = entries.length >= limit || bytes >= RUN_BYTES_MAX;
-      if (isEnough) return { entries, reached: keyBehind(entry.key) };
-    }
-    return { entries, reached: until };
   }
 
   protected scan(

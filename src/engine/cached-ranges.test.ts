@@ -6,7 +6,7 @@ import {
   type Derivation,
   type Derived,
   type DerivedRange,
-} from "../store/store.ts";
+} from "../store/acceleration.ts";
 import { CachedRanges } from "./cached-ranges.ts";
 
 const entities: Derivation<Derived> = { space: SPACE.entity, make: () => ({ bytes: 0 }) };

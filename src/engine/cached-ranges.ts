@@ -5,7 +5,7 @@ import {
   type Derivation,
   type Derived,
   type DerivedRange,
-} from "../store/store.ts";
+} from "../store/acceleration.ts";
 
 /** What all that is kept may take of memory. */
 export const CACHED_BYTES_MAX = 32 * MIB;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Fault } from "../base/fault.ts";
+import { appendInPlace } from "./acceleration.ts";
 import { addTo, k, list, type OpenStore, opened, put, read, v } from "./opened-store.contract.ts";
 
 /** What is put behind a value. */
@@ -23,11 +24,11 @@ export function appendsInPlace(open: OpenStore): void {
     await put(store, k(2), v("gone"));
     await store.transact((tx) => tx.delete(k(2)));
     const done = await store.transact((tx) => [
-      tx.append(k(1), 2, v("x")),
-      tx.append(k(1), 4, v("x")),
-      tx.append(k(2), 4, v("x")),
-      tx.append(k(2), 0, v("x")),
-      tx.append(k(3), 0, v("x")),
+      appendInPlace(tx, k(1), 2, v("x")),
+      appendInPlace(tx, k(1), 4, v("x")),
+      appendInPlace(tx, k(2), 4, v("x")),
+      appendInPlace(tx, k(2), 0, v("x")),
+      appendInPlace(tx, k(3), 0, v("x")),
     ]);
     assert.deepEqual(done, [false, false, false, false, false]);
     assert.deepEqual(await store.read((view) => list(view)), ["01=abc"]);
@@ -38,16 +39,16 @@ export function appendsInPlace(open: OpenStore): void {
     for (const at of [1, 2, 3]) await put(store, k(at), v("old"));
     const seen = await store.transact((tx) => {
       addTo(tx, k(1), v("+1"));
-      assert.ok(tx.append(k(1), 5, v("+2")));
-      assert.equal(tx.append(k(1), 3, v("+3")), false);
+      assert.ok(appendInPlace(tx, k(1), 5, v("+2")));
+      assert.equal(appendInPlace(tx, k(1), 3, v("+3")), false);
       addTo(tx, k(2), v("+"));
       tx.set(k(2), v("new"));
-      assert.ok(tx.append(k(2), 3, v("er")));
+      assert.ok(appendInPlace(tx, k(2), 3, v("er")));
       addTo(tx, k(3), v("+"));
       tx.delete(k(3));
-      assert.equal(tx.append(k(3), 4, v("+")), false);
+      assert.equal(appendInPlace(tx, k(3), 4, v("+")), false);
       tx.set(k(4), v("a"));
-      assert.ok(tx.append(k(4), 1, v("b")));
+      assert.ok(appendInPlace(tx, k(4), 1, v("b")));
       return [`${tx.get(k(1))}`, `${tx.get(k(2))}`, `${tx.get(k(3))}`, ...list(tx)];
     });
     const all = ["01=old+1+2", "02=newer", "04=ab"];

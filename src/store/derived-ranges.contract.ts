@@ -4,8 +4,9 @@ import fc from "fast-check";
 import type { Bytes } from "../base/bytes.ts";
 import { SPACE } from "../base/keys.ts";
 import { MIB } from "../base/limits.ts";
+import { type Derivation, type Derived, derivedRange } from "./acceleration.ts";
 import { ALL, k, type OpenStore, opened, put, spell } from "./opened-store.contract.ts";
-import type { Derivation, Derived, Entry, Store, View } from "./store.ts";
+import type { Entry, Store, View } from "./store.ts";
 
 /** Enough keys for an engine to find a stretch worth keeping. */
 const KEYS = 120;
@@ -26,18 +27,18 @@ const spelled: Derivation<Spelled> = {
   }),
 };
 
-/** What the stretches tell of a range, walked from one to the next. */
+/** What derived ranges tell of a key range, walked from one to the next. */
 function walk(view: View, from: Bytes, until: Bytes, limit: number): string[] {
   const found: string[] = [];
   for (let at = from; at.compare(until) < 0; ) {
-    const derivedRange = view.derivedRange(spelled, at, until, limit);
-    assert.ok(derivedRange.from.compare(at) <= 0 && derivedRange.until.compare(at) > 0);
-    const { keys, entries } = derivedRange.derived;
+    const range = derivedRange(view, spelled, at, until, limit);
+    assert.ok(range.from.compare(at) <= 0 && range.until.compare(at) > 0);
+    const { keys, entries } = range.derived;
     keys.forEach((key, index) => {
-      assert.ok(key.compare(derivedRange.from) >= 0 && key.compare(derivedRange.until) < 0);
+      assert.ok(key.compare(range.from) >= 0 && key.compare(range.until) < 0);
       if (key.compare(at) >= 0 && key.compare(until) < 0) found.push(entries[index] as string);
     });
-    at = derivedRange.until;
+    at = range.until;
   }
   return found;
 }
@@ -137,9 +138,9 @@ export function stretches(open: OpenStore): void {
       },
     };
     await store.read((view) => {
-      view.derivedRange(counting, k(10), k(13), 1_000);
-      view.derivedRange(counting, k(10), ALL.until, 5);
-      view.derivedRange(counting, k(110), ALL.until, 5);
+      derivedRange(view, counting, k(10), k(13), 1_000);
+      derivedRange(view, counting, k(10), ALL.until, 5);
+      derivedRange(view, counting, k(110), ALL.until, 5);
     });
     assert.deepEqual(read, [3, 5, 0]);
   });
@@ -160,7 +161,7 @@ export function stretches(open: OpenStore): void {
     };
     await store.read((view) => {
       for (let at = ALL.from; at.compare(ALL.until) < 0; ) {
-        at = view.derivedRange(counting, at, ALL.until, KEYS).until;
+        at = derivedRange(view, counting, at, ALL.until, KEYS).until;
       }
     });
     assert.ok(Math.max(...read) < large, `${read}`);

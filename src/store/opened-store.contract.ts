@@ -3,6 +3,7 @@ import type { TestContext } from "node:test";
 import type { Bytes } from "../base/bytes.ts";
 import { type Clock, ManualClock } from "../base/clock.ts";
 import type { Stamp } from "../base/stamp.ts";
+import { appendInPlace } from "./acceleration.ts";
 import type { Entry, Store, Transaction, View } from "./store.ts";
 
 /** A store in a place of its own. */
@@ -52,10 +53,10 @@ export function put(store: Store, key: Bytes, value: Bytes): Promise<void> {
 export function addTo(tx: Transaction, key: Bytes, more: Bytes): boolean {
   const before = tx.get(key);
   if (before === undefined) {
-    assert.equal(tx.append(key, 0, more), false);
+    assert.equal(appendInPlace(tx, key, 0, more), false);
     return false;
   }
-  if (!tx.append(key, before.length, more)) tx.set(key, Buffer.concat([before, more]));
+  if (!appendInPlace(tx, key, before.length, more)) tx.set(key, Buffer.concat([before, more]));
   return true;
 }
 

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { ManualClock } from "../../base/clock.ts";
 import { entriesBetween, type RangeEntry, writeEntry } from "../../content/range-records.ts";
 import { clearLayer } from "../../content/range-writes.ts";
+import { appendInPlace } from "../../store/acceleration.ts";
 import type { Transaction } from "../../store/store.ts";
 import { MemoryStore } from "./store.ts";
 
@@ -36,13 +37,11 @@ function countingSearches(tx: Transaction): { tx: Transaction; searches: () => n
       count++;
       return tx.range(from, until, options);
     },
-    derivedRange: (derivation, from, until, limit) =>
-      tx.derivedRange(derivation, from, until, limit),
     now: () => tx.now(),
     onDiscard: (release) => tx.onDiscard(release),
     set: (key, value) => tx.set(key, value),
     delete: (key) => tx.delete(key),
-    append: (key, size, more) => tx.append(key, size, more),
+    append: (key, size, more) => appendInPlace(tx, key, size, more),
     stamp: () => tx.stamp(),
   };
   return { tx: counted, searches: () => count };

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { slicesDuring } from "../../base/fair-queue.fixture.ts";
 import { OWNER } from "../../rules/access.ts";
+import { derivedRange } from "../../store/acceleration.ts";
 import type { Store } from "../../store/store.ts";
 import { Blobs, refused } from "./blobs.fixture.ts";
 import { deleteContainer } from "./delete-container.ts";
@@ -119,7 +120,7 @@ function countEntries(blobs: Blobs): { context: Blobs["context"]; entries(): num
                 return derivation.make(found);
               },
             };
-            return view.derivedRange(counted, from, until, limit);
+            return derivedRange(view, counted, from, until, limit);
           },
         }),
       ),
