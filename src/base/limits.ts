@@ -32,6 +32,9 @@ export const PAGE_BYTES = 512;
 export const PAGE_BLOB_BYTES_MAX = 8 * TIB;
 export const PUT_PAGE_BYTES_MAX = 4 * MIB;
 export const PAGE_RANGES_MAX = 10_000;
+/** Space within a file is given back, and its changes are listed, in units of this size. */
+export const SECTOR_BYTES = 512;
+export const FILE_RANGES_MAX = 10_000;
 export const SEQUENCE_NUMBER_MAX = 2n ** 63n - 1n;
 export const RANGE_DIGEST_BYTES_MAX = 4 * MIB;
 /** Of what is copied while the client waits. */
