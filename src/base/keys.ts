@@ -67,6 +67,8 @@ export const SPACE = {
   /** Which file of a share a lease over SMB is of. */
   leasedFile: 0x63,
   persistentHandle: 0x64,
+  /** A share of this name has just been deleted. */
+  shareDeletion: 0x65,
   /** A snapshot of this share has gone, and with it perhaps the need for what was kept. */
   thinnedShare: 0x57,
   pendingFileCopy: 0x60,
@@ -75,7 +77,8 @@ export const SPACE = {
 export type Space = (typeof SPACE)[keyof typeof SPACE];
 
 /**
- * Spaces of what ends with its process: opens, locks and caches of clients. Nobody waits for the disk
+ * Spaces of what ends with its process: opens, locks and caches of clients, and what is remembered of
+ * shares that have just been deleted. Nobody waits for the disk
  * on account of them. What has to outlive the process after all is written together with a record
  * elsewhere.
  */
@@ -86,6 +89,7 @@ export const PASSING_SPACES: ReadonlySet<Space> = new Set<Space>([
   SPACE.deletePending,
   SPACE.cache,
   SPACE.leasedFile,
+  SPACE.shareDeletion,
 ]);
 
 /** Longest key an engine must take: a blob name of 3,072 UTF-8 bytes behind a tag and its value. */

@@ -21,6 +21,10 @@ export const TAGS_HEADER_CHARS_MAX = 2 * KIB;
 /** How long it takes until an archived blob can be read again. */
 export const REHYDRATE_STANDARD_MS = 15 * 3_600_000;
 export const REHYDRATE_HIGH_MS = 3_600_000;
+/** How long a share is on its way from one tier to another. */
+export const TIER_TRANSITION_MS = 60_000;
+/** How long a share counts as being deleted. */
+export const SHARE_DELETION_MS = 30_000;
 export const STORED_POLICIES_MAX = 5;
 export const POLICY_ID_CHARS_MAX = 64;
 
