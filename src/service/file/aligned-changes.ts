@@ -4,8 +4,8 @@ import type { Range, Ranges } from "../../store/range-map.ts";
 /**
  * A page of changes in whole sectors, as the service lists them: a sector counts as cleared only if
  * all of it was, and as written if any other byte of it has changed. The last sector of a file ends
- * with the file. `changes` begin with a sector; at least `CHANGES_MIN` are needed for a page that
- * goes on, so that it comes further than one sector.
+ * with the file. `changes` must begin at a sector, and a page of them that goes on must hold at
+ * least `CHANGES_MIN`: fewer might all lie in one sector, and the list would not advance.
  */
 export function alignedChanges(changes: Ranges, size: number, limit: number): Ranges {
   // A sector that is not known to its end is left to the next page.
@@ -40,7 +40,10 @@ export function sectorsUntil(end: number, size: number): number {
   return Math.min(Math.ceil(end / SECTOR_BYTES) * SECTOR_BYTES, size);
 }
 
-/** Where it overlaps with the one before, that has the sector, and it is a written one. */
+/**
+ * Appends a range, or extends the last one. Ranges overlap in a sector that changed in parts alone:
+ * it counts as written, and belongs to the first of them.
+ */
 function add(found: Range[], from: number, to: number, isCleared: boolean, until: number): void {
   const last = found.at(-1);
   const start = Math.max(from, last?.end ?? 0);

@@ -24,7 +24,7 @@ export interface DeleteShare extends ShareUse {
 /**
  * A share, with its snapshots if that is asked for, or one snapshot. The name is free at once,
  * whatever the share held: the sweeper removes that, as soon as it cannot be restored any more.
- * To delete a share again that has just been deleted changes nothing and is no error.
+ * Deleting a share again that has just been deleted changes nothing and succeeds.
  */
 export async function deleteShare(context: ShareContext, asked: DeleteShare): Promise<void> {
   const { shareRetentionDays } = context.settingsOf(asked.at.account);

@@ -4,7 +4,7 @@ import type { Entry, Store, Transaction, View } from "../../store/store.ts";
 
 const PAGE_RECORDS_MAX = 256;
 
-/** Looks through a space, page by page and again and again, and removes records that have expired. */
+/** Walks through a space page by page, in rounds without end, and removes expired records. */
 export class ExpirySearch {
   readonly #all: Bytes;
   readonly #isExpired: (view: View, entry: Entry) => boolean;

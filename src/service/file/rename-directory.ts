@@ -12,7 +12,7 @@ import { type Directory, ROOT_ID, readDirectory, writeDirectory } from "./tree-r
 import { nextDirectoryVersion } from "./version.ts";
 
 export interface RenameDirectory extends Rename {
-  /** Where it is now. A directory has no lease, so one that is named is none of its own. */
+  /** Where it is now. Directories have no leases, so a lease id is refused. */
   readonly source: FileAsked;
 }
 

@@ -6,9 +6,8 @@ import type { Transaction, View } from "../../store/store.ts";
 import type { ShareName } from "./records.ts";
 
 /**
- * The service takes a while to delete a share, and a client that deletes it again meanwhile has
- * succeeded too. Here a share is gone at once, so the name of a deleted share is remembered for
- * that long.
+ * The service takes a while to delete a share, and answers another delete of it meanwhile with
+ * success, too. Here a share is gone at once, so its name is remembered for that long.
  */
 
 const deletionFormat = format(1, { deletedMs: count });
