@@ -67,6 +67,8 @@ export const SPACE = {
   /** Which file of a share a lease over SMB is of. */
   leasedFile: 0x63,
   persistentHandle: 0x64,
+  /** A share of this name has just been deleted. */
+  shareDeletion: 0x65,
   /** A snapshot of this share has gone, and with it perhaps the need for what was kept. */
   thinnedShare: 0x57,
   pendingFileCopy: 0x60,

@@ -5,6 +5,8 @@ import { type FileServer, startFileServer } from "./file-server.ts";
 import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
 
+const OTHER_LEASE = "00000000-0000-0000-0000-00000000000a";
+
 let server: FileServer;
 
 before(async () => {
@@ -105,14 +107,66 @@ test("a directory does not move into itself, nor over anything", async () => {
   await directory.getDirectoryClient("b").getProperties();
 });
 
-test("a directory has no lease to name", async () => {
+test("a directory replaces a file only if told so, and a read-only one only if told so too", async () => {
+  const share = await server.newShare();
+  const directory = share.getDirectoryClient("dir");
+  await directory.create();
+  await directory.getFileClient("inner").create(3);
+  const file = share.rootDirectoryClient.getFileClient("file");
+  await file.create(7, { fileAttributes: FileSystemAttributes.parse("ReadOnly") });
+  const { snapshot = "" } = await share.createSnapshot();
+  const { shareUsageBytes: before } = await share.getStatistics();
+  await refused(directory.rename("file"), 409, "ResourceAlreadyExists");
+  await refused(directory.rename("file", { replaceIfExists: true }), 409, "ReadOnlyAttribute");
+  await directory.rename("file", { replaceIfExists: true, ignoreReadOnly: true });
+  const moved = share.getDirectoryClient("file");
+  assert.equal((await moved.getFileClient("inner").getProperties()).contentLength, 3);
+  await refused(file.getProperties(), 409, "ResourceTypeMismatch");
+  await refused(directory.getProperties(), 404, "ResourceNotFound");
+  assert.deepEqual([before, (await share.getStatistics()).shareUsageBytes], [10, 3]);
+  const then = file.withShareSnapshot(snapshot);
+  assert.equal((await then.getProperties()).contentLength, 7);
+});
+
+test("a directory replaces a leased file only with its lease", async () => {
+  const share = await server.newShare();
+  const directory = share.getDirectoryClient("dir");
+  await directory.create();
+  const file = share.rootDirectoryClient.getFileClient("file");
+  await file.create(1);
+  const { leaseId = "" } = await file.getShareLeaseClient().acquireLease(-1);
+  const replace = (id?: string) =>
+    directory.rename("file", {
+      replaceIfExists: true,
+      ...(id !== undefined && { destinationLeaseAccessConditions: { leaseId: id } }),
+    });
+  await refused(replace(), 412, "LeaseIdMissing");
+  await refused(replace(OTHER_LEASE), 412, "LeaseIdMismatchWithFileOperation");
+  await replace(leaseId);
+  await share.getDirectoryClient("file").getProperties();
+});
+
+test("a directory has no lease to name, nor has what is not there", async () => {
   const share = await server.newShare();
   const directory = share.getDirectoryClient("a");
   await directory.create();
   for (const name of ["sourceLeaseAccessConditions", "destinationLeaseAccessConditions"]) {
-    const leased = { [name]: { leaseId: "00000000-0000-0000-0000-00000000000a" } };
-    await refused(directory.rename("b", leased), 400, "UnsupportedHeader");
+    const leased = { [name]: { leaseId: OTHER_LEASE } };
+    await refused(directory.rename("b", leased), 412, "LeaseNotPresentWithFileOperation");
   }
+});
+
+test("a slash that comes percent-encoded parts a path, too", async () => {
+  const share = await server.newShare();
+  await share.getDirectoryClient("from").create();
+  await share.getDirectoryClient("to").create();
+  const answer = await rawRequest(server, {
+    method: "PUT",
+    path: `/${share.name}/to%2Fmoved?restype=directory&comp=rename`,
+    headers: { "x-ms-file-rename-source": `${server.url}/${share.name}/from` },
+  });
+  assert.equal(answer.status, 200);
+  await share.getDirectoryClient("to/moved").getProperties();
 });
 
 test("a rename needs a source, in the same share", async () => {

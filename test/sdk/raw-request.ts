@@ -5,7 +5,7 @@ export interface RawAsked {
   /** Behind the account: `/container/blob?comp=…`, percent-encoded. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   /** Null to name none. */
   readonly version?: string | null;
   /** With the account's key, unless told otherwise. */

@@ -23,8 +23,8 @@ import { NO_OWNER } from "./cache-records.ts";
  */
 
 /**
- * Spaces of records that die with their process: opens, locks and caches of clients. The engine does
- * not wait for the disk on account of them. What has to outlive the process is written together with a
+ * Spaces of records that die with their process: opens, locks, caches of clients, and the names of
+ * shares that have just been deleted. The engine does not wait for the disk on account of them. What has to outlive the process is written together with a
  * record elsewhere (`persistentHandle`).
  */
 export const EPHEMERAL_SPACES: ReadonlySet<Space> = new Set<Space>([
@@ -34,6 +34,7 @@ export const EPHEMERAL_SPACES: ReadonlySet<Space> = new Set<Space>([
   SPACE.deletePending,
   SPACE.cache,
   SPACE.leasedFile,
+  SPACE.shareDeletion,
 ]);
 
 /** What can be opened: a file or directory of a share, by the ids of both. */
