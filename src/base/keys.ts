@@ -36,7 +36,7 @@ export const SPACE = {
   deletedBlob: 0x28,
   deletedContainer: 0x29,
   expiringBlob: 0x2a,
-  deletedBlobState: 0x2b,
+  deletedRevision: 0x2b,
   blobTag: 0x2c,
   pendingCopy: 0x2d,
   queue: 0x30,

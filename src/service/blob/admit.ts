@@ -26,7 +26,7 @@ import type {
   ContainerUpdate,
 } from "./context.ts";
 import { type Blob, type Container, readBlob, readContainer } from "./records.ts";
-import { findState } from "./state-records.ts";
+import { findRevision } from "./revision-records.ts";
 
 /** The container, if it is there and the caller may do this to it or to what it holds. */
 export function admitToContainer(
@@ -93,16 +93,16 @@ export function admitToBlob(
   return { container, blob: old };
 }
 
-/** The state of a blob that is asked for, which must exist. */
-export function admitToState(
+/** The revision of a blob that is asked for, which must exist. */
+export function admitToRevision(
   view: View,
   asked: Pick<BlobRead, "at" | "access">,
   need: Need,
   type: BlobType | null = null,
-): AdmittedState {
+): AdmittedRevision {
   const container = admitToContainer(view, asked, need);
   refuse(judgeBlobName(asked.at.blob));
-  const found = findState(view, container, asked.at);
+  const found = findRevision(view, container, asked.at);
   if (found === null) throw new Fault("BlobNotFound");
   refuseOtherType(found.blob, type);
   return { container, blob: found.blob, isCurrent: found.isCurrent };
@@ -113,7 +113,7 @@ export function admitBlobRead(
   asked: BlobRead,
   need: Need,
   type: BlobType | null = null,
-): AdmittedState {
+): AdmittedRevision {
   const found = admitBlobLook(view, asked, need, type);
   if (found.isCurrent) refuse(judgeOnIncrementalCopy(found.blob.copy));
   return found;
@@ -125,8 +125,8 @@ export function admitBlobLook(
   asked: BlobRead,
   need: Need,
   type: BlobType | null = null,
-): AdmittedState {
-  const found = admitToState(view, asked, need, type);
+): AdmittedRevision {
+  const found = admitToRevision(view, asked, need, type);
   const { blob } = found;
   const refused = judgeReadByConditions(blob, asked.conditions);
   // A cache that is up to date is told so with the ETag it has.
@@ -208,7 +208,7 @@ interface Admitted {
   readonly blob: Blob;
 }
 
-interface AdmittedState extends Admitted {
-  /** A state that is not current never changes. */
+interface AdmittedRevision extends Admitted {
+  /** A revision that is not current never changes. */
   readonly isCurrent: boolean;
 }

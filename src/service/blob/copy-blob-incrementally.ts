@@ -12,7 +12,7 @@ import type { BlobContext, BlobUse } from "./context.ts";
 import type { CopyBlobDone } from "./copy-blob.ts";
 import { copyMade, type Target, writeCopy } from "./copy-target.ts";
 import type { BlobCopy } from "./records.ts";
-import { writeState } from "./state-records.ts";
+import { writeRevision } from "./revision-records.ts";
 
 export interface CopyBlobIncrementally extends BlobUse {
   readonly source: OwnSource;
@@ -49,8 +49,8 @@ export async function copyBlobIncrementally(
     context.contents.share(tx, content);
     const blob = writeCopy(context, tx, { ...asked, ...PLAIN }, target, found, content, copy);
     context.contents.share(tx, content);
-    const state = { ...blob, lease: null, versionId: 0n };
-    writeState(tx, target.container, at.blob, { kind: "snapshot", stamp: snapshot }, state);
+    const revision = { ...blob, lease: null, versionId: 0n };
+    writeRevision(tx, target.container, at.blob, { kind: "snapshot", stamp: snapshot }, revision);
     const { etag, modifiedMs, versionId } = blob;
     return { etag, modifiedMs, versionId, copyId, status: copy.status };
   });

@@ -19,7 +19,7 @@ import type { BlobContext, BlobCreation } from "./context.ts";
 import { replaceBlob } from "./history.ts";
 import { type Blob, type BlobCopy, type Container, type Metadata, NEW_BLOB } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
-import { nextBlobState } from "./version.ts";
+import { nextRevision } from "./version.ts";
 
 /** A whole blob that is made of another object. */
 export interface CopyAsked extends BlobCreation {
@@ -79,7 +79,7 @@ export function writeCopy(
   }
   const blob: Blob = {
     ...NEW_BLOB,
-    ...nextBlobState(context, tx, asked.at, old),
+    ...nextRevision(context, tx, asked.at, old),
     type,
     content,
     properties,

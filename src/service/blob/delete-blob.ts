@@ -4,12 +4,12 @@ import { judgeWriteByConditions } from "../../rules/conditions.ts";
 import { judgeReadByLease } from "../../rules/lease.ts";
 import type { Transaction } from "../../store/store.ts";
 import { readDeleteRetention } from "../shared/delete-retention.ts";
-import { admitBlobRemoval, admitToContainer, admitToState, refuseByTagsOf } from "./admit.ts";
-import type { BlobContext, BlobRead, BlobState, BlobStateAddress } from "./context.ts";
-import { removeBlob, removeState } from "./history.ts";
+import { admitBlobRemoval, admitToContainer, admitToRevision, refuseByTagsOf } from "./admit.ts";
+import type { BlobContext, BlobRead, BlobRevision, BlobRevisionAddress } from "./context.ts";
+import { removeBlob, removeRevision } from "./history.ts";
 import type { Container } from "./records.ts";
+import { deleteDeleted, findDeleted, findRevision, readSnapshots } from "./revision-records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
-import { deleteDeleted, findDeleted, findState, readSnapshots } from "./state-records.ts";
 
 /** At `at` stands the current blob, or a snapshot or version that goes alone. */
 export interface DeleteBlob extends BlobRead {
@@ -40,11 +40,11 @@ function deleteOnce(
   tx: Transaction,
   asked: DeleteBlob,
 ): DeleteBlobDone | null {
-  const { state } = asked.at;
-  if (asked.permanent) return deleteForGood(context, tx, asked, state);
-  return state === null
+  const { revision } = asked.at;
+  if (asked.permanent) return deleteForGood(context, tx, asked, revision);
+  return revision === null
     ? deleteCurrent(context, tx, asked)
-    : deleteState(context, tx, asked, state);
+    : deleteRevision(context, tx, asked, revision);
 }
 
 function deleteCurrent(
@@ -60,7 +60,7 @@ function deleteCurrent(
   if (asked.snapshots === null && snapshots.length > 0) throw new Fault("SnapshotsPresent");
   let isGone = true;
   for (const { stamp, blob: snapshot } of snapshots) {
-    isGone = removeState(context, tx, place, { kind: "snapshot", stamp }, snapshot);
+    isGone = removeRevision(context, tx, place, { kind: "snapshot", stamp }, snapshot);
   }
   if (snapshots.length === BODY_SNAPSHOTS_MAX) return null;
   if (asked.snapshots === "only") return { isGone };
@@ -68,36 +68,36 @@ function deleteCurrent(
   return { isGone: removeBlob(context, tx, place, blob) };
 }
 
-function deleteState(
+function deleteRevision(
   context: BlobContext,
   tx: Transaction,
   asked: DeleteBlob,
-  state: BlobState,
+  revision: BlobRevision,
 ): DeleteBlobDone {
   const { at } = asked;
-  const isVersion = state.kind === "version";
+  const isVersion = revision.kind === "version";
   const need = isVersion ? BLOB_NEEDS.deleteBlobVersion : BLOB_NEEDS.deleteBlob;
-  const { container, blob, isCurrent } = admitToState(tx, asked, need);
+  const { container, blob, isCurrent } = admitToRevision(tx, asked, need);
   if (isCurrent) throw new Fault("OperationNotAllowedOnRootBlob");
   refuse(judgeWriteByConditions(blob, asked.conditions));
   refuseByTagsOf(tx, asked, container, blob);
   refuse(judgeReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
-  return { isGone: removeState(context, tx, { at, container }, state, blob) };
+  return { isGone: removeRevision(context, tx, { at, container }, revision, blob) };
 }
 
 function deleteForGood(
   context: BlobContext,
   tx: Transaction,
   asked: DeleteBlob,
-  state: BlobState | null,
+  revision: BlobRevision | null,
 ): DeleteBlobDone {
   const { at } = asked;
   const container = admitToContainer(tx, asked, BLOB_NEEDS.deleteBlobPermanently);
   if (!readDeleteRetention(tx, at.account, "blob")?.allowsPermanentDelete) {
     throw notForGood("Set AllowPermanentDelete in the DeleteRetentionPolicy first.");
   }
-  if (state === null) throw notForGood("Name a snapshot or a version.");
-  const deleted = findDeleted(tx, container, at.blob, state);
+  if (revision === null) throw notForGood("Name a snapshot or a version.");
+  const deleted = findDeleted(tx, container, at.blob, revision);
   if (deleted === null) throw notDeleted(tx, container, at);
   refuse(judgeWriteByConditions(deleted.blob, asked.conditions));
   refuseByTagsOf(tx, asked, container, deleted.blob);
@@ -106,8 +106,8 @@ function deleteForGood(
   return { isGone: true };
 }
 
-function notDeleted(tx: Transaction, container: Container, at: BlobStateAddress): Fault {
-  const found = findState(tx, container, at);
+function notDeleted(tx: Transaction, container: Container, at: BlobRevisionAddress): Fault {
+  const found = findRevision(tx, container, at);
   if (found === null) return new Fault("BlobNotFound");
   return new Fault(
     found.isCurrent ? "OperationNotAllowedOnRootBlob" : "BlobSnapshotNotSoftDeleted",

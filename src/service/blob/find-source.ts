@@ -6,7 +6,7 @@ import { judgeByPendingCopy, judgeOnIncrementalCopy } from "../../rules/copy.ts"
 import { judgeByTags } from "../../rules/tag-expression.ts";
 import { judgeByTier } from "../../rules/tier.ts";
 import type { View } from "../../store/store.ts";
-import { admitToState } from "./admit.ts";
+import { admitToRevision } from "./admit.ts";
 import type { BlobRead } from "./context.ts";
 import type { Blob } from "./records.ts";
 
@@ -17,9 +17,9 @@ export interface FindSource extends Omit<BlobRead, "leaseId"> {
   readonly fromArchive: boolean;
 }
 
-/** A blob, or one of its other states, to copy from: who may read it may copy it. */
+/** A blob, or one of its other revisions, to copy from: who may read it may copy it. */
 export function findSource(view: View, asked: FindSource): Blob & { isArchived: boolean } {
-  const { container, blob, isCurrent } = admitToState(view, asked, BLOB_NEEDS.getBlob);
+  const { container, blob, isCurrent } = admitToRevision(view, asked, BLOB_NEEDS.getBlob);
   const { ifTags } = asked.conditions;
   if (asked.withTags || ifTags !== null) {
     refuse(judgeByAccess(asked.access, BLOB_NEEDS.getBlobTags, container, view.now()));

@@ -11,7 +11,7 @@ import type { BlobContext, BlobCreation } from "./context.ts";
 import { replaceBlob } from "./history.ts";
 import { type BlobProperties, type Metadata, NEW_BLOB } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
-import { type BlobWritten, nextBlobState } from "./version.ts";
+import { type BlobWritten, nextRevision } from "./version.ts";
 
 export interface PutBlobFromUrl extends BlobCreation {
   readonly copiesTags: boolean;
@@ -48,7 +48,7 @@ export async function putBlobFromUrl(
     const type = "BlockBlob";
     const tags = asked.copiesTags ? found.tags : asked.tags;
     const tier = tierOnUpload(asked.tier, old?.tier ?? null, tx.now());
-    const written = nextBlobState(context, tx, at, old);
+    const written = nextRevision(context, tx, at, old);
     const next = {
       ...NEW_BLOB,
       ...written,

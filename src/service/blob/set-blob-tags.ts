@@ -4,9 +4,9 @@ import { judgeWriteByConditions } from "../../rules/conditions.ts";
 import { judgeByPendingCopy, judgeOnIncrementalCopy } from "../../rules/copy.ts";
 import { judgeWriteByLease, leaseAfterWrite } from "../../rules/lease.ts";
 import { judgeTags, type Tags } from "../../rules/tags.ts";
-import { admitToState, refuseByTagsOf } from "./admit.ts";
+import { admitToRevision, refuseByTagsOf } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
-import { amendState } from "./history.ts";
+import { amendRevision } from "./history.ts";
 
 /** Of the current blob or of a version. */
 export interface SetBlobTags extends BlobRead {
@@ -17,7 +17,7 @@ export interface SetBlobTags extends BlobRead {
 /** Tags are about a blob, not of it: its ETag and its time stay. */
 export async function setBlobTags(context: BlobContext, asked: SetBlobTags): Promise<void> {
   await context.store.transact((tx) => {
-    const found = admitToState(tx, asked, BLOB_NEEDS.setBlobTags);
+    const found = admitToRevision(tx, asked, BLOB_NEEDS.setBlobTags);
     const { container, blob, isCurrent } = found;
     refuse(judgeTags(asked.tags));
     refuse(judgeWriteByConditions(blob, asked.conditions));
@@ -26,6 +26,6 @@ export async function setBlobTags(context: BlobContext, asked: SetBlobTags): Pro
     refuse(judgeByPendingCopy(blob.copy));
     if (isCurrent) refuse(judgeOnIncrementalCopy(blob.copy));
     const lease = leaseAfterWrite(blob.lease, tx.now());
-    amendState(tx, asked.at, found, { ...blob, tags: asked.tags, lease });
+    amendRevision(tx, asked.at, found, { ...blob, tags: asked.tags, lease });
   });
 }

@@ -24,8 +24,8 @@ import { NO_OWNER } from "./cache-records.ts";
 
 /**
  * Spaces of records that die with their process: opens, locks, caches of clients, and the names of
- * shares that have just been deleted. The engine does not wait for the disk on account of them. What has to outlive the process is written together with a
- * record elsewhere (`persistentHandle`).
+ * shares that have just been deleted. The engine does not wait for the disk on account of them. What
+ * has to outlive the process is written together with a record elsewhere (`persistentHandle`).
  */
 export const EPHEMERAL_SPACES: ReadonlySet<Space> = new Set<Space>([
   SPACE.opens,

@@ -4,7 +4,7 @@ import { sourceDigestsOf } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { copiedMetadataOf } from "../source/source-headers.ts";
 import { copiesTagsOf } from "../source/source-tags.ts";
-import { writtenHeaders } from "./blob-state.ts";
+import { writtenHeaders } from "./blob-revision.ts";
 import { tagsOf } from "./blob-tags.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
 import { wholeSourceOf } from "./source-headers.ts";

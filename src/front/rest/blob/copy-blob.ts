@@ -3,7 +3,7 @@ import type { RestResponse } from "../http/exchange.ts";
 import { flagOf } from "../request-headers.ts";
 import { copiedMetadataOf } from "../source/source-headers.ts";
 import { copiesTagsOf } from "../source/source-tags.ts";
-import { writtenHeaders } from "./blob-state.ts";
+import { writtenHeaders } from "./blob-revision.ts";
 import { tagsOf } from "./blob-tags.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
 import { wholeSourceOf } from "./source-headers.ts";

@@ -14,7 +14,7 @@ export async function handleDeleteBlob(
   const asked = blobReadOf(call);
   const { isGone } = await deleteBlob(context, {
     ...asked,
-    snapshots: snapshotsOf(call, asked.at.state !== null),
+    snapshots: snapshotsOf(call, asked.at.revision !== null),
     permanent: isPermanent(call),
   });
   const headers = ["x-ms-delete-type-permanent", String(isGone)];
@@ -29,13 +29,13 @@ function isPermanent({ request }: BlobCall): boolean {
   return true;
 }
 
-function snapshotsOf({ request }: BlobCall, isState: boolean): DeleteBlob["snapshots"] {
+function snapshotsOf({ request }: BlobCall, isRevision: boolean): DeleteBlob["snapshots"] {
   const name = "x-ms-delete-snapshots";
   const value = request.headers.get(name)?.toLowerCase();
   if (value === undefined) return null;
   if (value !== "include" && value !== "only") {
     throw invalidHeader(name, value, "It must be include or only.");
   }
-  if (isState) throw invalidHeader(name, value, "A snapshot or version has no snapshots.");
+  if (isRevision) throw invalidHeader(name, value, "A snapshot or version has no snapshots.");
   return value;
 }

@@ -9,7 +9,7 @@ import { refuseHeaders } from "../request-headers.ts";
 import { versionHeaders, XML_CONTENT } from "../response-headers.ts";
 import { XML_DECLARATION } from "../xml/write-xml.ts";
 import { XmlBytes } from "../xml/xml-bytes.ts";
-import { stampFromQuery } from "./blob-state.ts";
+import { stampFromQuery } from "./blob-revision.ts";
 import { type BlobCall, blobReadOf } from "./call.ts";
 import { refuseBeforePageBlobs } from "./create-blob.ts";
 import { refuseUnsupportedOnRead } from "./unsupported.ts";

@@ -109,7 +109,7 @@ function positionOf(query: Query): ListPosition | null {
   throw invalidQuery("marker", query.get("marker") ?? "");
 }
 
-/** Of one of the states of a name: its stamp, and then the name. */
+/** Of one of the revisions of a name: its stamp, and then the name. */
 const STATE = /^(\d{1,20}):(.*)$/su;
 const STAMP_MAX = 2n ** 64n - 1n;
 
@@ -117,11 +117,11 @@ function positionOfMarker({ kind, text }: Marker<"n" | "p" | "s">): ListPosition
   if (kind !== "s") return { behind: kind === "p" ? "prefix" : "name", text };
   const [, stamp = "", name = ""] = STATE.exec(text) ?? [];
   if (stamp === "" || BigInt(stamp) > STAMP_MAX) return null;
-  return { behind: "state", text: name, stamp: BigInt(stamp) };
+  return { behind: "revision", text: name, stamp: BigInt(stamp) };
 }
 
 function markerText(next: ListPosition): string {
-  if (next.behind === "state")
+  if (next.behind === "revision")
     return writeMarker({ kind: "s", text: `${next.stamp}:${next.text}` });
   return writeMarker({ kind: next.behind === "prefix" ? "p" : "n", text: next.text });
 }
@@ -156,7 +156,7 @@ function blobElement(shown: ShownBlob, parts: number): string {
   const tags = (parts & TAGS) !== 0 && blob.tags.length > 0 ? tagsElement(blob.tags) : "";
   const tagCount = blob.tags.length > 0 ? `<TagCount>${blob.tags.length}</TagCount>` : "";
   return (
-    `<Blob>${name}${stateElements(shown, blob)}<Properties>` +
+    `<Blob>${name}${revisionElements(shown, blob)}<Properties>` +
     `<Creation-Time>${rfc1123(blob.createdMs)}</Creation-Time>` +
     `<Last-Modified>${rfc1123(blob.modifiedMs)}</Last-Modified><Etag>${etagOf(blob.etag)}</Etag>` +
     `<Content-Length>${blob.content.length}</Content-Length>` +
@@ -175,14 +175,14 @@ function blobElement(shown: ShownBlob, parts: number): string {
   );
 }
 
-/** What tells a state from others of the same name. */
-function stateElements({ state, deleted }: ShownBlob, { versionId }: Blob): string {
+/** What tells a revision from others of the same name. */
+function revisionElements({ revision, deleted }: ShownBlob, { versionId }: Blob): string {
   const gone = deleted === null ? "" : "<Deleted>true</Deleted>";
-  if (state?.kind === "snapshot") {
-    return `${gone}<Snapshot>${isoOfStamp(state.stamp)}</Snapshot>`;
+  if (revision?.kind === "snapshot") {
+    return `${gone}<Snapshot>${isoOfStamp(revision.stamp)}</Snapshot>`;
   }
   if (versionId === 0n) return gone;
-  const current = state === null && deleted === null ? CURRENT_VERSION : "";
+  const current = revision === null && deleted === null ? CURRENT_VERSION : "";
   return `${gone}<VersionId>${isoOfStamp(versionId)}</VersionId>${current}`;
 }
 

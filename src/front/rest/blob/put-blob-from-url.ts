@@ -10,7 +10,7 @@ import {
 } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { copiesTagsOf } from "../source/source-tags.ts";
-import { writtenHeaders } from "./blob-state.ts";
+import { writtenHeaders } from "./blob-revision.ts";
 import { tagsOf } from "./blob-tags.ts";
 import { putBlobBytesMax } from "./body-limits.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";

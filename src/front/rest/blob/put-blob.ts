@@ -11,7 +11,7 @@ import {
 import { digestHeaders } from "../response-headers.ts";
 import { incomingBody } from "../stored-body.ts";
 import { blobConditionsOf } from "./blob-conditions.ts";
-import { writtenHeaders } from "./blob-state.ts";
+import { writtenHeaders } from "./blob-revision.ts";
 import { tagsOf } from "./blob-tags.ts";
 import { putBlobBytesMax } from "./body-limits.ts";
 import { addressOf, type BlobCall } from "./call.ts";

@@ -12,7 +12,7 @@ import { digestHeaders } from "../response-headers.ts";
 import { parseXmlInSteps, type XmlElement } from "../xml/parse-xml.ts";
 import { digestsOfWhole } from "../xml-body.ts";
 import { requireRoot } from "../xml-nodes.ts";
-import { writtenHeaders } from "./blob-state.ts";
+import { writtenHeaders } from "./blob-revision.ts";
 import { tagsOf } from "./blob-tags.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
 import { propertiesOfList } from "./properties.ts";

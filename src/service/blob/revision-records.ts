@@ -4,7 +4,7 @@ import { count, format, oneOf, type RecordOf, u64 } from "../../base/fields.ts";
 import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import type { Transaction, View } from "../../store/store.ts";
-import type { BlobState, BlobStateAddress } from "./context.ts";
+import type { BlobRevision, BlobRevisionAddress } from "./context.ts";
 import {
   type Blob,
   blobFields,
@@ -17,13 +17,13 @@ import {
 } from "./records.ts";
 
 /**
- * The states of a blob beside the current one. Each kind has a space of its own: a list of current
+ * The revisions of a blob beside the current one. Each kind has a space of its own: a list of current
  * blobs does not come across them, and whether a blob has snapshots is one look.
  */
 
 const SPACES = { snapshot: SPACE.blobSnapshot, version: SPACE.blobVersion } as const;
 
-/** A state that was deleted and can still be restored. */
+/** A revision that was deleted and can still be restored. */
 const deletedBlobShape = {
   was: oneOf("current", "snapshot", "version"),
   /** By which a restored snapshot or version is found. */
@@ -38,55 +38,55 @@ export type DeletedBlob = Readonly<RecordOf<typeof deletedBlobShape>>;
 
 const deletedBlobFormat = format(1, deletedBlobShape);
 
-/** Behind every other state, before the blob that has come in its place. */
+/** Behind every other revision, before the blob that has come in its place. */
 const DELETED_CURRENT = CURRENT - 1n;
 
-function stateKey({ id }: ContainerId, name: string, { kind, stamp }: BlobState): Bytes {
+function revisionKey({ id }: ContainerId, name: string, { kind, stamp }: BlobRevision): Bytes {
   return key(SPACES[kind], id, name, stamp);
 }
 
-/** What stands at an address: the current blob, or another of its states. */
-export function findState(
+/** What stands at an address: the current blob, or another of its revisions. */
+export function findRevision(
   view: View,
   container: Container,
-  { blob: name, state }: BlobStateAddress,
+  { blob: name, revision }: BlobRevisionAddress,
 ): { blob: Blob; isCurrent: boolean } | null {
-  if (state?.kind !== "snapshot") {
+  if (revision?.kind !== "snapshot") {
     const blob = readBlob(view, container, name);
-    const isMeant = state === null || blob?.versionId === state.stamp;
+    const isMeant = revision === null || blob?.versionId === revision.stamp;
     if (isMeant) return blob === null ? null : { blob, isCurrent: true };
   }
-  const blob = readState(view, container, name, state);
+  const blob = readRevision(view, container, name, revision);
   return blob === null ? null : { blob, isCurrent: false };
 }
 
-export function readState(
+export function readRevision(
   view: View,
   container: ContainerId,
   name: string,
-  state: BlobState,
+  revision: BlobRevision,
 ): Blob | null {
-  const found = view.get(stateKey(container, name, state));
+  const found = view.get(revisionKey(container, name, revision));
   return found === undefined ? null : decodeBlob(found);
 }
 
-export function writeState(
+export function writeRevision(
   tx: Transaction,
   container: ContainerId,
   name: string,
-  state: BlobState,
+  revision: BlobRevision,
   value: Blob,
 ): void {
-  tx.set(stateKey(container, name, state), encodeBlob(value));
+  tx.set(revisionKey(container, name, revision), encodeBlob(value));
 }
 
-export function deleteState(
+export function deleteRevision(
   tx: Transaction,
   container: ContainerId,
   name: string,
-  state: BlobState,
+  revision: BlobRevision,
 ): void {
-  tx.delete(stateKey(container, name, state));
+  tx.delete(revisionKey(container, name, revision));
 }
 
 /** Up to `limit` snapshots, the oldest first. */
@@ -102,7 +102,7 @@ export function readSnapshots(
     .map((entry) => ({ stamp: stampOfKey(entry.key), blob: decodeBlob(entry.value) }));
 }
 
-/** Of a state, whether current or not. */
+/** Of a revision, whether current or not. */
 export function stampOfKey(found: Bytes): Stamp {
   const parts = new KeyReader(found);
   parts.u64();
@@ -116,7 +116,7 @@ function deletedKey(
   { was, stamp }: Pick<DeletedBlob, "was" | "stamp">,
 ): Bytes {
   if (was === "current") return key(SPACE.deletedBlob, id, name, DELETED_CURRENT);
-  return key(SPACE.deletedBlobState, id, name, stamp);
+  return key(SPACE.deletedRevision, id, name, stamp);
 }
 
 export function writeDeleted(
@@ -146,7 +146,7 @@ export function findDeleted(
   view: View,
   container: ContainerId,
   name: string,
-  { kind, stamp }: BlobState,
+  { kind, stamp }: BlobRevision,
 ): DeletedBlob | null {
   const found = view.get(deletedKey(container, name, { was: kind, stamp }));
   const deleted =
@@ -166,13 +166,13 @@ export function readDeletedCurrent(
 }
 
 /** Up to `limit` snapshots and versions that were deleted. Some may be past their time. */
-export function readDeletedStates(
+export function readDeletedRevisions(
   view: View,
   { id }: ContainerId,
   name: string,
   limit: number,
 ): DeletedBlob[] {
-  const all = key(SPACE.deletedBlobState, id, name);
+  const all = key(SPACE.deletedRevision, id, name);
   return view
     .range(all, keyAfter(all), { limit })
     .map((entry) => deletedBlobFormat.decode(entry.value));

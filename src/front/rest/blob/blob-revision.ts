@@ -1,5 +1,5 @@
 import { isoOfStamp, type Stamp, stampOfIso } from "../../../base/stamp.ts";
-import type { BlobState } from "../../../service/blob/context.ts";
+import type { BlobRevision } from "../../../service/blob/context.ts";
 import type { BlobWritten } from "../../../service/blob/version.ts";
 import type { Query } from "../http/exchange.ts";
 import { invalidQuery } from "../request-query.ts";
@@ -7,8 +7,8 @@ import { versionHeaders } from "../response-headers.ts";
 
 /** Snapshots and versions, as queries and headers name them. */
 
-/** The state that a query asks for; null for the current blob. */
-export function stateOf(query: Query): BlobState | null {
+/** The revision that a query asks for; null for the current blob. */
+export function revisionOf(query: Query): BlobRevision | null {
   const snapshot = stampFromQuery(query, "snapshot");
   const version = stampFromQuery(query, "versionid");
   if (snapshot !== null && version !== null) {
@@ -28,7 +28,7 @@ export function stampFromQuery(query: Query, name: string): Stamp | null {
   throw invalidQuery(name, value, "It must look like 2026-11-16T00:17:23.1234567Z.");
 }
 
-export function refuseState(query: Query): void {
+export function refuseRevision(query: Query): void {
   for (const name of ["snapshot", "versionid"]) {
     const value = query.get(name);
     if (value !== undefined) {

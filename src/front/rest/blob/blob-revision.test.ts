@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Fault } from "../../../base/fault.ts";
 import { stampOfIso } from "../../../base/stamp.ts";
 import { parseQuery } from "../http/query.ts";
-import { refuseState, stateOf } from "./blob-state.ts";
+import { refuseRevision, revisionOf } from "./blob-revision.ts";
 
 const ID = "2026-11-16T00:17:23.1234567Z";
 
@@ -16,23 +16,26 @@ function refused(name: string): (error: unknown) => boolean {
 
 test("a query names a snapshot or a version by its id, or the current blob", () => {
   const stamp = stampOfIso(ID);
-  assert.deepEqual(stateOf(parseQuery(`snapshot=${ID}`)), { kind: "snapshot", stamp });
-  assert.deepEqual(stateOf(parseQuery(`versionid=${ID}`)), { kind: "version", stamp });
-  assert.equal(stateOf(parseQuery("comp=metadata")), null);
+  assert.deepEqual(revisionOf(parseQuery(`snapshot=${ID}`)), { kind: "snapshot", stamp });
+  assert.deepEqual(revisionOf(parseQuery(`versionid=${ID}`)), { kind: "version", stamp });
+  assert.equal(revisionOf(parseQuery("comp=metadata")), null);
 });
 
 test("what is no id, or two of them, is refused by name", () => {
   for (const name of ["snapshot", "versionid"]) {
     for (const value of ["", "yesterday", "2026-11-16T00:17:23Z", "2026-02-30T00:00:00.0000000Z"]) {
-      assert.throws(() => stateOf(parseQuery(`${name}=${value}`)), refused(name), value);
+      assert.throws(() => revisionOf(parseQuery(`${name}=${value}`)), refused(name), value);
     }
   }
-  assert.throws(() => stateOf(parseQuery(`snapshot=${ID}&versionid=${ID}`)), refused("versionid"));
+  assert.throws(
+    () => revisionOf(parseQuery(`snapshot=${ID}&versionid=${ID}`)),
+    refused("versionid"),
+  );
 });
 
 test("what can be done to the current blob only takes no id", () => {
   for (const name of ["snapshot", "versionid"]) {
-    assert.throws(() => refuseState(parseQuery(`${name}=${ID}`)), refused(name));
+    assert.throws(() => refuseRevision(parseQuery(`${name}=${ID}`)), refused(name));
   }
-  refuseState(parseQuery("comp=metadata"));
+  refuseRevision(parseQuery("comp=metadata"));
 });

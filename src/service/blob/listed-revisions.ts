@@ -5,9 +5,9 @@ import type { Stamp } from "../../base/stamp.ts";
 import { type Deletion, deletionOf } from "../../rules/retention.ts";
 import type { Entry, View } from "../../store/store.ts";
 import { EntryCursor, type ListedEntry } from "../shared/entry-cursor.ts";
-import type { BlobState } from "./context.ts";
+import type { BlobRevision } from "./context.ts";
 import { type Blob, type ContainerId, CURRENT, decodeBlob, nameOfBlobKey } from "./records.ts";
-import { type DeletedBlob, decodeDeleted, stampOfKey } from "./state-records.ts";
+import { type DeletedBlob, decodeDeleted, stampOfKey } from "./revision-records.ts";
 
 /** What is listed beside current blobs. */
 export interface ListedKinds {
@@ -31,12 +31,12 @@ export interface Walk {
   readonly mayJump: boolean;
 }
 
-export interface ListedState {
+export interface ListedRevision {
   readonly name: string;
   /** Null if nothing is committed. */
   readonly blob: Blob | null;
   /** Null for the current blob, and for a deleted one that nothing has come in the place of. */
-  readonly state: BlobState | null;
+  readonly revision: BlobRevision | null;
   readonly deleted: Deletion | null;
   /** Whether it stands for a blob that is gone but for its versions. */
   readonly hasVersionsOnly: boolean;
@@ -46,16 +46,16 @@ export interface ListedState {
   readonly entry: ListedEntry | null;
 }
 
-/** A state that is not listed. */
-export type Passed = Pick<ListedState, "name" | "stamp">;
+/** A revision that is not listed. */
+export type Passed = Pick<ListedRevision, "name" | "stamp">;
 
-type Kind = "current" | "snapshot" | "version" | "deleted" | "deleted state" | "staged";
+type Kind = "current" | "snapshot" | "version" | "deleted" | "deleted revision" | "staged";
 
 const SPACES: Readonly<Record<Kind, Space>> = {
   staged: SPACE.stagedBlob,
   snapshot: SPACE.blobSnapshot,
   version: SPACE.blobVersion,
-  "deleted state": SPACE.deletedBlobState,
+  "deleted revision": SPACE.deletedRevision,
   deleted: SPACE.deletedBlob,
   current: SPACE.blob,
 };
@@ -66,10 +66,10 @@ interface Source {
 }
 
 /**
- * The states of a container's blobs within one body, in their order: by name, then from the oldest
+ * The revisions of a container's blobs within one body, in their order: by name, then from the oldest
  * to the current one. Each kind lies in a space of its own, with the same parts in its keys.
  */
-export class ListedStates {
+export class ListedRevisions {
   readonly #view: View;
   readonly #container: ContainerId;
   readonly #asked: ListedKinds;
@@ -106,7 +106,7 @@ export class ListedStates {
   }
 
   /** Null at the end, or where it stopped. No more than `most` will be used, this one included. */
-  head(most: number): ListedState | null {
+  head(most: number): ListedRevision | null {
     while (this.#stoppedAt === null) {
       const entry = this.#first(most);
       if (entry === null) return null;
@@ -142,8 +142,8 @@ export class ListedStates {
   }
 
   /** Null if this one is not to be listed. */
-  #listed({ kind }: Source, entry: ListedEntry, most: number): ListedState | null {
-    if (kind === "current") return entry.content(currentStateOf);
+  #listed({ kind }: Source, entry: ListedEntry, most: number): ListedRevision | null {
+    if (kind === "current") return entry.content(currentRevisionOf);
     const { key: found, value } = entry;
     const name = nameOfBlobKey(found);
     switch (kind) {
@@ -161,7 +161,7 @@ export class ListedStates {
     }
   }
 
-  #version(name: string, stamp: Stamp, blob: Blob, most: number): ListedState | null {
+  #version(name: string, stamp: Stamp, blob: Blob, most: number): ListedRevision | null {
     const hasVersionsOnly = this.#isLastVersion(name, most);
     if (!this.#asked.versions && !hasVersionsOnly) return null;
     // Where versions are not asked for, it stands for its name only.
@@ -169,7 +169,7 @@ export class ListedStates {
     return { ...listed(name, shown, { kind: "version", stamp }, stamp), hasVersionsOnly };
   }
 
-  #deleted(name: string, place: Stamp, deleted: DeletedBlob, most: number): ListedState | null {
+  #deleted(name: string, place: Stamp, deleted: DeletedBlob, most: number): ListedRevision | null {
     const { was, stamp, blob } = deleted;
     const deletion = deletionOf(deleted, this.#view.now());
     if (deletion === null) return null;
@@ -178,13 +178,13 @@ export class ListedStates {
     const hasVersionsOnly = kind === "version" && this.#isLastVersion(name, most);
     const isAsked = kind === null || this.#asked[kind === "version" ? "versions" : "snapshots"];
     if (!(this.#asked.deleted && isAsked) && !hasVersionsOnly) return null;
-    const state = kind === null ? null : { kind, stamp };
-    return { ...listed(name, blob, state, place), deleted: deletion, hasVersionsOnly };
+    const revision = kind === null ? null : { kind, stamp };
+    return { ...listed(name, blob, revision, place), deleted: deletion, hasVersionsOnly };
   }
 
   #hasCurrent(name: string, most: number): boolean {
     const current = this.#current.cursor.head(most);
-    return current?.content(currentStateOf).name === name;
+    return current?.content(currentRevisionOf).name === name;
   }
 
   /**
@@ -212,8 +212,8 @@ function kindsOf(asked: ListedKinds): Kind[] {
   if (asked.uncommitted) kinds.push("staged");
   if (asked.snapshots) kinds.push("snapshot");
   if (asked.versions || asked.versionsOnly) kinds.push("version");
-  const areStatesAsked = asked.deleted && (asked.snapshots || asked.versions);
-  if (areStatesAsked || asked.versionsOnly) kinds.push("deleted state");
+  const areRevisionsAsked = asked.deleted && (asked.snapshots || asked.versions);
+  if (areRevisionsAsked || asked.versionsOnly) kinds.push("deleted revision");
   if (asked.deleted) kinds.push("deleted");
   kinds.push("current");
   return kinds;
@@ -224,15 +224,15 @@ function isBefore(one: Entry, other: Entry): boolean {
   return one.key.subarray(1).compare(other.key.subarray(1)) < 0;
 }
 
-/** Uncommitted blocks come before all states of their name. */
+/** Uncommitted blocks come before all revisions of their name. */
 function passedAt({ kind }: Source, { key: found }: Entry): Passed {
   return { name: nameOfBlobKey(found), stamp: kind === "staged" ? 0n : stampOfKey(found) };
 }
 
 /** Its record is read when somebody asks for it: who has its text already does not. */
-class CurrentState implements ListedState {
+class CurrentRevision implements ListedRevision {
   readonly name: string;
-  readonly state = null;
+  readonly revision = null;
   readonly deleted = null;
   readonly hasVersionsOnly = false;
   readonly stamp = CURRENT;
@@ -248,15 +248,15 @@ class CurrentState implements ListedState {
   }
 }
 
-function currentStateOf(entry: ListedEntry): ListedState {
-  return new CurrentState(entry);
+function currentRevisionOf(entry: ListedEntry): ListedRevision {
+  return new CurrentRevision(entry);
 }
 
 function listed(
   name: string,
   blob: Blob | null,
-  state: BlobState | null,
+  revision: BlobRevision | null,
   stamp: Stamp,
-): ListedState {
-  return { name, blob, state, deleted: null, hasVersionsOnly: false, stamp, entry: null };
+): ListedRevision {
+  return { name, blob, revision, deleted: null, hasVersionsOnly: false, stamp, entry: null };
 }
