@@ -33,7 +33,7 @@ export interface StepReadingSetup<Run> {
 export class StepReading<Run> implements Reading {
   readonly length: number;
   readonly whole: Bytes | null;
-  readonly isSettled: boolean;
+  readonly isStable: boolean;
   readonly #setup: StepReadingSetup<Run>;
   readonly #until: number;
   /** Whether the first step found everything. */
@@ -51,7 +51,7 @@ export class StepReading<Run> implements Reading {
     this.#step = this.#find(view, setup.from);
     view.onDiscard(() => this.close());
     this.#isComplete = this.#step.until === this.#until;
-    this.isSettled = this.#isComplete || !setup.mayChange;
+    this.isStable = this.#isComplete || !setup.mayChange;
     this.whole = this.#isComplete ? setup.wholeOf(this.#step.runs) : null;
   }
 

@@ -290,11 +290,11 @@ export class StoredRangeMaps implements RangeMaps {
       from,
       length,
       onClose: () => {
-        if (!reading.isSettled) this.#unpin(layer);
+        if (!reading.isStable) this.#unpin(layer);
       },
     });
     // What has been found entirely needs its layers no more.
-    if (!reading.isSettled) this.#pins.set(layer, (this.#pins.get(layer) ?? 0) + 1);
+    if (!reading.isStable) this.#pins.set(layer, (this.#pins.get(layer) ?? 0) + 1);
     return reading;
   }
 

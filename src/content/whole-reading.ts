@@ -10,7 +10,7 @@ import type { Reading } from "../store/contents.ts";
 /** Bytes that are all at hand. */
 export class WholeReading implements Reading {
   readonly whole: Bytes;
-  readonly isSettled = true;
+  readonly isStable = true;
   readonly #owner: WholeBuffer;
 
   constructor(bytes: Bytes) {

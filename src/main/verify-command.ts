@@ -42,7 +42,7 @@ export async function verify(location: string, around: VerifySurroundings): Prom
     reports.lookIn(data.store);
     let done = { records: 0, bytes: 0 };
     for await (done of new Verifier(data, tell).run()) lines.show(done);
-    await reports.settle();
+    await reports.finish();
     lines.end();
     const what = `${done.records} records, ${(done.bytes / MIB).toFixed(1)} MiB`;
     around.out(damaged === 0 ? `All is well: ${what}.` : `${damaged} damaged, of ${what}.`);

@@ -109,7 +109,7 @@ export interface Reading extends BufferOwner {
   /** All of the bytes, where they were at hand at once. */
   readonly whole: Bytes | null;
   /** Whether the bytes stay what they were when it was opened, even if a map is written meanwhile. */
-  readonly isSettled: boolean;
+  readonly isStable: boolean;
   /** Whether both find the same bytes in the same places; false if that was not all found out at once. */
   isSameAs(other: Reading): boolean;
   close(): void;

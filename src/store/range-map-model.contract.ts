@@ -238,7 +238,7 @@ class World {
   async #openPart(map: Model, from: number, lengthMax: number): Promise<void> {
     const length = Math.min(lengthMax, map.bytes.length - from);
     const reading = await this.#bench.open(map.content, from, length);
-    assert.ok(reading.isSettled);
+    assert.ok(reading.isStable);
     this.#open.push({ reading, bytes: Buffer.from(map.bytes.subarray(from, from + length)) });
   }
 

@@ -183,7 +183,7 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
       let map = await bench.write(await bench.create(0), 0, someBytes(100_000, 1));
       map = await bench.write(map, 10 * PAGE, page(1));
       const reading = await bench.contents.open(map);
-      assert.ok(reading.isSettled);
+      assert.ok(reading.isStable);
       map = await bench.write(map, 0, someBytes(100_000, 2));
       await bench.contents.drop(map);
       await bench.contents.sweepAll();
@@ -203,7 +203,7 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
       let map = await bench.create(4_000 * PAGE);
       map = await bench.writePages(map, 2_000, 2);
       const loose = await bench.contents.open(map);
-      assert.equal(loose.isSettled, false);
+      assert.equal(loose.isStable, false);
       loose.close();
       const { contents, store } = bench.contents;
       const frozen = await store.transact((tx) => contents.maps.openFrozen(tx, map, 0, map.length));

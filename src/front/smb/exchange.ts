@@ -97,7 +97,7 @@ export class Exchange {
       answer = answered(this.#statusOf(error), [writeError()]);
     }
     this.#chain.failed = answer.status >= 0xc0000000 ? answer.status : null;
-    if (asked.pending !== null) this.#connection.settle(asked.pending);
+    if (asked.pending !== null) this.#connection.finish(asked.pending);
     this.#add(asked, answer);
   }
 

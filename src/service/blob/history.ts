@@ -1,6 +1,6 @@
 import { endOfRetention } from "../../rules/retention.ts";
 import { NO_TAGS } from "../../rules/tags.ts";
-import { settledTier } from "../../rules/tier.ts";
+import { tierAsOf } from "../../rules/tier.ts";
 import type { Content, Part, Taken } from "../../store/contents.ts";
 import type { Transaction } from "../../store/store.ts";
 import { readDeleteRetention } from "../shared/delete-retention.ts";
@@ -184,7 +184,7 @@ function keepVersion(
   if (old.versionId === 0n && !context.settingsOf(at.account).versioning) return false;
   // Whoever wrote it without versioning gave it a stamp all the same.
   const versionId = old.versionId === 0n ? old.etag : old.versionId;
-  const version = { ...old, versionId, lease: null, tier: settledTier(old.tier, tx.now()) };
+  const version = { ...old, versionId, lease: null, tier: tierAsOf(old.tier, tx.now()) };
   writeRevision(tx, container, at.blob, { kind: "version", stamp: versionId }, version);
   return true;
 }
@@ -224,7 +224,7 @@ function keepDeleted(
     stamp: stamp ?? tx.stamp(),
     deletedMs: tx.now(),
     untilMs: endOfRetention(tx.now(), retention.days),
-    blob: { ...blob, lease: null, tier: settledTier(blob.tier, tx.now()) },
+    blob: { ...blob, lease: null, tier: tierAsOf(blob.tier, tx.now()) },
   });
   return true;
 }
