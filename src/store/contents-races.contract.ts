@@ -273,7 +273,7 @@ function withWrite(extents: Extents, write: Extents["write"]): Extents {
   return {
     write,
     pin: (numbers) => extents.pin(numbers),
-    owner: (at, from, length) => extents.owner(at, from, length),
+    read: (at, from, length) => extents.read(at, from, length),
     get lastExtent() {
       return extents.lastExtent;
     },

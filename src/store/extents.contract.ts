@@ -84,9 +84,9 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     const edges = [0, 1, 65_531, 65_532, 65_533, 65_536, 131_064, 199_999, 200_000];
     for (const from of edges) {
       for (const until of edges.filter((edge) => edge >= from)) {
-        const read = await gather(extents.owner(at, from, until - from));
+        const read = await gather(extents.read(at, from, until - from));
         assert.deepEqual(read, bytes.subarray(from, until), `${from} to ${until}`);
-        const whole = copyAndRelease(await borrowWhole(extents.owner(at, from, until - from)));
+        const whole = copyAndRelease(await borrowWhole(extents.read(at, from, until - from)));
         assert.deepEqual(whole, read, `${from} to ${until}, at one go`);
       }
     }
@@ -166,7 +166,7 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     const { written, extent } = await writtenInOne(extents, bytes);
     const pin = extents.pin([extent]);
     written.release();
-    const owner = extents.owner(written.addresses[0] as Address, 0, bytes.length);
+    const owner = extents.read(written.addresses[0] as Address, 0, bytes.length);
     await extents.remove(extent);
     assert.ok(!extents.list().some((info) => info.extent === extent));
     assert.deepEqual(await gather(owner), bytes);
@@ -223,7 +223,7 @@ async function turns(count: number): Promise<void> {
 }
 
 async function readAll(extents: Extents, addresses: readonly Address[]): Promise<Bytes> {
-  const all = addresses.map((at) => gather(extents.owner(at, 0, at.length)));
+  const all = addresses.map((at) => gather(extents.read(at, 0, at.length)));
   return Buffer.concat(await Promise.all(all));
 }
 

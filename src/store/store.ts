@@ -8,9 +8,18 @@ import type {
 } from "./acceleration.ts";
 
 /**
- * One ordered key-value space with synchronous transactions. Everything but bulk bytes lives here.
- * `store.contract.ts` states what every engine promises, and checks it. What an engine may offer
- * beyond that to be faster stands in `acceleration.ts`.
+ * One ordered key-value space with synchronous transactions. It holds everything but bulk bytes.
+ *
+ * This folder is contracts and their tests, without implementations. Read the contracts in this order:
+ * 1. `store.ts`: records, views and transactions. Engines implement it.
+ * 2. `extents.ts`: bulk bytes, written once and found by address. Engines implement it.
+ * 3. `contents.ts`: reference-counted byte sequences, made of records and extents. `src/content`
+ *    implements it once, for every engine.
+ * 4. `range-map.ts`: the contents that can be written at any offset.
+ * 5. `acceleration.ts`: what an engine may add to be faster. Skip it at first.
+ *
+ * Each `*.contract.ts` is the test suite of a contract and runs on every engine; its test names are the
+ * promises.
  */
 export interface Store extends Partial<StoreAcceleration> {
   /**
@@ -37,7 +46,7 @@ export interface Store extends Partial<StoreAcceleration> {
 export interface View extends Partial<ViewAcceleration> {
   /** The value. It must not be modified, and later writes do not change it. */
   get(key: Bytes): Bytes | undefined;
-  /** Entries with `from <= key < until`, in key order (or backwards, from the last one). */
+  /** Entries with `from <= key < until`, in ascending key order unless `reverse` is set. */
   range(from: Bytes, until: Bytes, options: RangeOptions): Entry[];
   /** The same instant throughout one body. */
   now(): Instant;
@@ -57,21 +66,22 @@ export interface Transaction extends View, Partial<TransactionAcceleration> {
 
 export interface RangeOptions {
   readonly limit: number;
-  /** The last entry is the one that brings keys and values to this size. Default: no limit. */
+  /** The range ends with the entry that brings keys and values to this size. Default: no limit. */
   readonly bytesMax?: number;
   readonly reverse?: boolean;
-  /** Leaves damaged records out instead of failing. For lists only: the engine reports each of them. */
-  readonly sparesDamaged?: boolean;
+  /** Skips damaged records instead of failing. For lists only: the engine reports each of them. */
+  readonly skipsDamaged?: boolean;
 }
 
-/** Like a value from `get`, it must not be modified, and later writes do not change it. */
+/** A record. As with `get`, its bytes must not be modified, and later writes do not change them. */
 export interface Entry {
   readonly key: Bytes;
   readonly value: Bytes;
 }
 
 /**
- * - broken: the engine failed; nothing was written.
+ * Why the engine failed.
+ * - broken: an error before the commit; nothing was written.
  * - unknown: the engine failed at a moment when the writes may or may not have become durable.
  * - damaged: what is stored is not what was written.
  * - full: no space is left; nothing was written.
@@ -88,7 +98,7 @@ export class StoreError extends Error {
   }
 }
 
-/** What `read` returns; null if it met a damaged record, which the engine has reported. */
+/** Returns what `read` returns, or null if it met a damaged record, which the engine has reported. */
 export function unlessDamaged<T>(read: () => T): T | null {
   try {
     return read();
@@ -98,7 +108,7 @@ export function unlessDamaged<T>(read: () => T): T | null {
   }
 }
 
-/** Gets the key of each damaged record that a reader meets, perhaps more than once. */
+/** Receives the key of each damaged record that a reader meets, perhaps more than once. */
 export type OnDamage = (key: Bytes) => void;
 
 export function isFullError(error: unknown): boolean {
