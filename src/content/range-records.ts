@@ -78,7 +78,7 @@ function encodeEntry({ length, source }: RangeEntry): Bytes {
       return inlineFormat.encode({ bytes: source.bytes });
     case "leaf": {
       const { id, kind } = source.content;
-      if (kind !== "extent") throw new Error("small bytes stand in the entry itself");
+      if (kind !== "extent") throw new Error("an entry must contain inline bytes itself");
       const content = { id, kind, length: source.content.length } as const;
       return leafFormat.encode({ content, from: source.from, length });
     }
@@ -181,7 +181,7 @@ function entryFrom(start: number, value: Bytes): RangeEntry {
     case ZERO:
       return { start, length: zeroFormat.decode(value).length, source: { kind: "zero" } };
     default:
-      throw new StoreError("damaged", `a range of layer ${start} is of no known kind`);
+      throw new StoreError("damaged", `the map entry at offset ${start} is of no known kind`);
   }
 }
 

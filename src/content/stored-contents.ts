@@ -266,7 +266,7 @@ export class StoredContents implements Contents {
     if (inline !== null) return this.#keepInline(tx, id, inline);
     // A body that runs again keeps the same bytes again, under another id.
     if (taken.keptAs !== null && liesAt(tx, taken.keptAs, addresses)) {
-      throw new Error("bytes can be given a name only once");
+      throw new Error("taken bytes can be kept only once");
     }
     taken.keptAs = id;
     writeAddresses(tx, id, addresses);

@@ -145,8 +145,8 @@ export class ExtentSweep {
       return true;
     }
     this.#extents.seal(extent);
-    // A sealed extent without pins gets no new uses: nobody writes to it, and an upload that is not
-    // kept yet would pin it.
+    // A sealed extent without pins gets no new uses: no body is written to it, and an upload that is
+    // not kept yet would pin it.
     if (this.#infoOf(extent)?.pinned) return false;
     if (!(await this.#moveUsed(extent))) return false;
     await this.#remove(extent);
@@ -266,7 +266,7 @@ function firstPieces(view: View, extent: number): Piece[] {
   for (const { content } of listUses(view, extent, 0n, MOVED_PIECES_MAX)) {
     const here = readAddresses(view, content).filter((at) => at.extent === extent);
     if (here.length === 0) {
-      throw new StoreError("damaged", `content ${content} does not lie where its bytes are`);
+      throw new StoreError("damaged", `content ${content} has no bytes in extent ${extent}`);
     }
     for (const at of here) {
       if (pieces.length > 0 && bytes + at.bytesOnDisk > MOVED_BYTES_MAX) return pieces;

@@ -34,8 +34,8 @@ export interface StoreAcceleration {
 }
 
 /**
- * Turns neighbouring entries into a value that answers queries faster than the entries do. `make` must
- * be pure: an engine may cache what it returns until one of the entries changes, or one is added.
+ * Derives a value from neighbouring entries that answers queries faster than the entries do. `make`
+ * must be pure: an engine may cache its result until one of the entries changes, or one is added.
  */
 export interface Derivation<T extends Derived> {
   /** The space in which all entries lie. */

@@ -8,7 +8,7 @@ import type {
 } from "./acceleration.ts";
 
 /**
- * One ordered key-value space with synchronous transactions. It holds everything but bulk bytes.
+ * One ordered key-value space with synchronous transactions. It contains everything but bulk bytes.
  *
  * This folder is contracts and their tests, without implementations. Read the contracts in this order:
  * 1. `store.ts`: records, views and transactions. Engines implement it.
@@ -83,7 +83,7 @@ export interface Entry {
  * Why the engine failed.
  * - broken: an error before the commit; nothing was written.
  * - unknown: the engine failed at a moment when the writes may or may not have become durable.
- * - damaged: what is stored is not what was written.
+ * - damaged: stored bytes are missing, or are not those that were written.
  * - full: no space is left; nothing was written.
  */
 export type StoreErrorKind = "broken" | "unknown" | "damaged" | "full";
@@ -117,6 +117,6 @@ export function isFullError(error: unknown): boolean {
 
 /**
  * Called once, with the first commit or sync that failed. The process must stop serving and exit:
- * nobody knows what the disk holds after such an error, and only a restart finds out.
+ * the state of the disk is unknown after such an error, and only a restart finds it out.
  */
 export type FailStop = (error: StoreError) => void;
