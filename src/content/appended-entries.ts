@@ -23,8 +23,9 @@ interface LastAppended extends AppendedEntry {
 }
 
 /**
- * Remembers the last inline entry of each layer, so that bytes written directly after it are appended to
- * it in place. This is a hint: a transaction may fail after it was noted, so `append` checks the record.
+ * Remembers the last inline entry of each layer, so that bytes written directly after it are
+ * appended to it in place. This is a hint: a transaction may fail after it was noted, so `append`
+ * checks the record.
  */
 export class AppendedEntries {
   /** By layer, the oldest first. */
@@ -52,8 +53,8 @@ export class AppendedEntries {
   }
 
   /**
-   * Appends bytes to the last entry of a layer if it ends at `end`. Returns false, and does nothing, if
-   * there is no such entry or it would exceed `bytesMax`.
+   * Appends bytes to the last entry of a layer if it ends at `end`. Returns false, and does
+   * nothing, if there is no such entry or it would exceed `bytesMax`.
    */
   append(tx: Transaction, layer: bigint, end: number, bytes: Bytes, bytesMax: number): boolean {
     const entry = this.#last.get(layer);

@@ -23,8 +23,8 @@ export interface ReadingSetup {
 }
 
 /**
- * Opens bytes of a leaf or list. A long list is looked up step by step while it is read, because the
- * sweeper may move its leaves meanwhile.
+ * Opens bytes of a leaf or list. A long list is looked up step by step while it is read, because
+ * the sweeper may move its leaves meanwhile.
  */
 export function readContent(view: View, setup: ReadingSetup): Reading {
   const { store, extents, content, from, length, onClose } = setup;

@@ -5,7 +5,7 @@ import type { Content, Part } from "../store/contents.ts";
 import type { Address } from "../store/extents.ts";
 import { StoreError, type Transaction, type View } from "../store/store.ts";
 
-/** A list is stored in segments of this many parts, so that a transaction need not read all of them. */
+/** Parts per segment of a list. Segments let a transaction read a part of a long list. */
 export const SEGMENT_PARTS_MAX = 256;
 
 const inlineFormat = format(1, { bytes });
@@ -178,7 +178,7 @@ function missing(what: string): StoreError {
   return new StoreError("damaged", `${what} is missing in the store`);
 }
 
-/** Checks a part before it is stored. Parts are of leaves, or of lists whose parts are of leaves. */
+/** Checks a part before it is stored. Lists nest one level deep, and contain no maps. */
 function storedPart(
   part: Part,
 ): Part & { content: Content & { kind: "inline" | "extent" | "list" } } {

@@ -17,7 +17,7 @@ export class ContentsBench {
   readonly extents: Extents;
   readonly contents: StoredContents;
 
-  /** Moves of appended entries to extents. If the content is dropped meanwhile, they make garbage. */
+  /** Moves of appended entries to extents that are under way. They may make garbage. */
   readonly #moving = new Set<Promise<void>>();
 
   constructor(store: Store, extents: Extents) {

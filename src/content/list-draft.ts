@@ -19,8 +19,8 @@ interface Pins {
 }
 
 /**
- * A list that is written in several transactions. Until it is adopted it is recorded as garbage, so that
- * the sweeper frees it after a crash. In this process a pin keeps the sweeper from it.
+ * A list that is written in several transactions. Until it is adopted it is recorded as garbage, so
+ * that the sweeper frees it after a crash. In this process a pin keeps the sweeper from it.
  */
 export class ListDraft implements Draft {
   readonly #pins: Pins;
@@ -85,7 +85,7 @@ export class ListDraft implements Draft {
     return true;
   }
 
-  /** Pins the list before its commit. A body that runs again gets another id, and pins that instead. */
+  /** Pins the list before its commit. A body that runs again pins another id instead. */
   #begin(tx: Transaction): void {
     this.release();
     const id = tx.stamp();

@@ -8,7 +8,7 @@ import type { MapContents } from "./stored-range-maps.ts";
 
 const ENTRIES_PER_STEP = 64;
 
-/** Moves the bytes of grown entries from their records to extents; returns the entries left behind. */
+/** Moves the bytes of grown entries to extents; returns the entries that changed meanwhile. */
 export async function moveAppendedEntries(
   store: Store,
   contents: MapContents,

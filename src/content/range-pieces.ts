@@ -15,8 +15,8 @@ const ENTRIES_PER_LOOKUP = 64;
 const PIECES_PER_LISTING = 2_000;
 
 /**
- * A layer and those below it, the topmost first, down to `bottom` exclusive; null if `bottom` is not
- * below it.
+ * A layer and those below it, the topmost first, down to `bottom` exclusive; null if `bottom` is
+ * not below it.
  */
 export function layersOf(view: View, top: bigint, bottom: bigint | null = null): bigint[] | null {
   const layers: bigint[] = [];
@@ -27,7 +27,7 @@ export function layersOf(view: View, top: bigint, bottom: bigint | null = null):
   return layers;
 }
 
-/** The visible pieces between two offsets: for each byte, the entry of the topmost layer that has one. */
+/** The visible pieces between two offsets: for each byte, the topmost layer's entry. */
 export function* piecesOf(
   view: View,
   layers: readonly bigint[],
@@ -90,7 +90,7 @@ class LayerWalk {
   }
 }
 
-/** Entries of one layer between two offsets, cut at both. The cost depends on what it finds alone. */
+/** Entries of one layer between two offsets, cut at both. The cost grows with the result alone. */
 export function* entriesOver(
   view: View,
   layer: bigint,
@@ -98,7 +98,7 @@ export function* entriesOver(
   until: number,
 ): Generator<RangeEntry> {
   if (from >= until) return;
-  // Reads often begin where a write began: then a single get is enough, and it is cheaper than a search.
+  // Reads often begin where a write began: then a get, which is cheaper than a search, is enough.
   const first = entryAt(view, layer, from) ?? lastEntryBefore(view, layer, from);
   let at = from;
   if (first !== null && endOf(first) > from) {

@@ -40,8 +40,8 @@ export interface RangeReadingSetup {
 }
 
 /**
- * Opens bytes of a map. One lookup usually finds all of their pieces; then later writes to the map do
- * not show. If there are very many pieces, the rest is looked up step by step while it is read.
+ * Opens bytes of a map. One lookup usually finds all of their pieces; then later writes to the map
+ * do not show. If there are very many pieces, the rest is looked up step by step while it is read.
  */
 export function readRange(view: View, setup: RangeReadingSetup): Reading {
   const { store, extents, from, length, onClose } = setup;

@@ -26,7 +26,7 @@ interface Cleared {
   readonly isCrowded: boolean;
 }
 
-/** Removes everything between two offsets from a layer; entries that cross a bound are cut there. */
+/** Clears a layer between two offsets. Entries that cross a bound are cut there. */
 export function clearLayer(
   tx: Transaction,
   leaves: Leaves,
@@ -81,7 +81,7 @@ function replace(
   recount(tx, leaves, entry.source, outside.length);
 }
 
-/** Adjusts the reference count of a leaf after `entries` entries have replaced one that refers to it. */
+/** Adjusts a leaf's reference count after `entries` entries have replaced one that refers to it. */
 export function recount(
   tx: Transaction,
   leaves: Leaves,

@@ -27,8 +27,8 @@ export interface StepReadingSetup<Run> {
 }
 
 /**
- * A reading that looks up its runs step by step, each step in a read of the store. The first step is
- * part of the transaction that opens the reading.
+ * A reading that looks up its runs step by step, each step in a read of the store. The first step
+ * is part of the transaction that opens the reading.
  */
 export class StepReading<Run> implements Reading {
   readonly length: number;

@@ -64,7 +64,8 @@ const NO_DIGESTS: Digests = { md5: false, crc64: false };
  *
  * Maps are the second half. Enter at `stored-range-maps.ts`; then `range-records.ts`,
  * `range-writes.ts`, `range-pieces.ts` (which layer is visible where), `range-reading.ts`,
- * `appended-entries.ts` with `move-appended-entries.ts` (appending in place), and `sweep-ranges.ts`.
+ * `appended-entries.ts` with `move-appended-entries.ts` (appending in place), and
+ * `sweep-ranges.ts`.
  */
 export class StoredContents implements Contents {
   readonly maps: StoredRangeMaps;
@@ -79,7 +80,7 @@ export class StoredContents implements Contents {
   /** The highest extent at the last upload. When one is added, dead extents are removed. */
   #lastExtent: number;
 
-  /** `incoming` stores uploads, and may refuse them. The sweeper's copies go to `extents` directly. */
+  /** `incoming` stores uploads, and may refuse them. The sweeper writes to `extents` directly. */
   constructor(store: Store, extents: Extents, incoming: ExtentWrites = extents) {
     this.#store = store;
     this.#extents = extents;
@@ -202,7 +203,7 @@ export class StoredContents implements Contents {
     return this.#sweeper.sweep();
   }
 
-  /** Removes a reference. If this frees a list, returns its parts, whose references the caller drops. */
+  /** Removes a reference. If this frees a list, returns its parts, which the caller drops. */
   #dropOne(tx: Transaction, content: Content): readonly Part[] {
     const { id, kind } = content;
     if (kind === "map") {
@@ -224,7 +225,7 @@ export class StoredContents implements Contents {
     return parts;
   }
 
-  /** Passes a list's references to its parts on to `shared`, adds missing ones, and drops the others. */
+  /** Passes a list's references on to `shared`, adds missing ones, and drops the others. */
   #passOnReferences(tx: Transaction, parts: readonly Part[], shared: readonly Content[]): void {
     const left = parts.map(({ content }) => content);
     for (const other of shared) {
@@ -236,9 +237,9 @@ export class StoredContents implements Contents {
   }
 
   /**
-   * Frees a leaf with one reference, except for its record: the caller deletes or overwrites that. The
-   * leaf must lie in one piece, so that a reader has pinned all of its bytes. Returns false, and does
-   * nothing, for any other content.
+   * Frees a leaf with one reference, except for its record: the caller deletes or overwrites that.
+   * The leaf must lie in one piece, so that a reader has pinned all of its bytes. Returns false,
+   * and does nothing, for any other content.
    */
   #freeAllButRecord(tx: Transaction, { id, kind }: Content): boolean {
     if (kind === "list" || kind === "map" || !hasOneReference(tx, id)) return false;

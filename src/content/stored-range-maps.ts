@@ -44,10 +44,10 @@ export interface MapContents extends Pick<Contents, "keep" | "share" | "drop"> {
 const APPENDED_BYTES_MAX = 64 * KIB;
 
 /**
- * A map is a stack of layers, and its id is that of the topmost. Where a layer has no entries, the layer
- * below is visible. Writers change only the topmost layer. They add a new one if it is shared, if a
- * reader has frozen it, or if one transaction cannot replace all of its entries. The sweeper joins
- * layers that need no longer be separate.
+ * A map is a stack of layers, and its id is that of the topmost. Where a layer has no entries, the
+ * layer below is visible. Writers change only the topmost layer. They add a new one if it is
+ * shared, if a reader has frozen it, or if one transaction cannot replace all of its entries. The
+ * sweeper joins layers that need no longer be separate.
  */
 export class StoredRangeMaps implements RangeMaps {
   readonly #store: Store;
@@ -200,7 +200,7 @@ export class StoredRangeMaps implements RangeMaps {
     return this.#sweep.round();
   }
 
-  /** Runs before a checkpoint. An entry that changes while it is moved is moved before the next one. */
+  /** Runs before a checkpoint. Entries that change meanwhile are moved before the next one. */
   async #moveAppendedEntries(): Promise<void> {
     const left = await moveAppendedEntries(this.#store, this.#contents, this.#appended.takeGrown());
     for (const entry of left) this.#appended.noteGrown(entry);
@@ -218,8 +218,8 @@ export class StoredRangeMaps implements RangeMaps {
   }
 
   /**
-   * Drops a map. Returns true if a new map may take over its layer: the entry at 0, if there is one,
-   * still has to be overwritten.
+   * Drops a map. Returns true if a new map may take over its layer: the entry at 0, if there is
+   * one, still has to be overwritten.
    */
   #reuseLayer(tx: Transaction, map: Content): boolean {
     const entries = this.#entriesIfSmall(tx, map);
@@ -269,8 +269,8 @@ export class StoredRangeMaps implements RangeMaps {
   }
 
   /**
-   * Writes bytes where the layer has none. Returns true if it wrote a new entry, false if it appended
-   * them in place to an inline entry that ends there, up to `bytesMax`.
+   * Writes bytes where the layer has none. Returns true if it wrote a new entry, false if it
+   * appended them in place to an inline entry that ends there, up to `bytesMax`.
    */
   #put(tx: Transaction, layer: bigint, at: number, taken: Taken, bytesMax: number): boolean {
     const { length, inline } = taken;

@@ -72,7 +72,7 @@ export class ExtentSweep {
     return this.#hasMore;
   }
 
-  /** Forgets earlier checks, because the limit for compaction changes when space gets short or free. */
+  /** Forgets earlier checks, because the limit for compaction has changed. */
   #recheckAll(): void {
     this.#wasShort = this.#isShort;
     this.#spareBytes.clear();
@@ -145,8 +145,8 @@ export class ExtentSweep {
       return true;
     }
     this.#extents.seal(extent);
-    // A sealed extent without pins gets no new uses: no body is written to it, and an upload that is
-    // not kept yet would pin it.
+    // A sealed extent without pins gets no new uses: no body is written to it, and an upload that
+    // is not kept yet would pin it.
     if (this.#infoOf(extent)?.pinned) return false;
     if (!(await this.#moveUsed(extent))) return false;
     await this.#remove(extent);
@@ -233,7 +233,7 @@ export class ExtentSweep {
     return { piece, written: await this.#extents.write(this.#bodyOf(piece.at)) };
   }
 
-  /** Unpins copies. They are suspects, since a copy is dead if its content was dropped meanwhile. */
+  /** Unpins copies. A copy is dead if its content was dropped meanwhile. */
   #releaseCopies(copies: readonly PromiseSettledResult<Copy>[]): void {
     for (const copy of copies) {
       if (copy.status === "rejected") continue;

@@ -38,8 +38,8 @@ export class GarbageSweep {
   }
 
   /**
-   * Frees some garbage; true while there may be more. The garbage records are committed, so later reads
-   * cannot find these contents, and earlier reads have already pinned them.
+   * Frees some garbage; true while there may be more. The garbage records are committed, so later
+   * reads cannot find these contents, and earlier reads have already pinned them.
    */
   async round(): Promise<boolean> {
     const found = await this.#store.read((view) =>

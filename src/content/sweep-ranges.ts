@@ -41,11 +41,11 @@ const MERGED_BYTES_PER_ROUND = 4 * MIB;
 const REGION_ENTRIES_MAX = 2_048;
 /** Entries that are merged into one. One lookup of a reader finds this many. */
 const RUN_ENTRIES_MAX = 256;
-/** Entries of this length are not merged again: many small appends would rewrite them every time. */
+/** Entries of this length are not merged again, so that small appends do not rewrite them. */
 const LONG_ENTRY_BYTES = 128 * KIB;
 /**
- * Entries that one transaction moves to the layer above, and entries of that layer that it considers
- * for each of them.
+ * Entries that one transaction moves to the layer above, and entries of that layer that it
+ * considers for each of them.
  */
 const MOVED_ENTRIES_MAX = 64;
 
@@ -58,8 +58,8 @@ export interface Readers {
 }
 
 /**
- * Sweeps maps, with a bounded amount of work per round: frees layers without references, joins a layer
- * with the one on top if nothing else refers to it, and merges small neighbouring entries.
+ * Sweeps maps, with a bounded amount of work per round: frees layers without references, joins a
+ * layer with the one on top if nothing else refers to it, and merges small neighbouring entries.
  */
 export class RangeSweep {
   readonly #store: Store;
@@ -212,7 +212,7 @@ export class RangeSweep {
     );
   }
 
-  /** Writes the merged bytes first, then replaces the entries if they have not changed meanwhile. */
+  /** Writes the merged bytes, then replaces the entries if they have not changed meanwhile. */
   async #mergeRun(layer: bigint, run: Run): Promise<boolean> {
     const taken = await this.#contents.take(borrowedBody(run.reading.length, run.reading));
     try {
@@ -291,8 +291,8 @@ function freeLayer(tx: Transaction, leaves: Leaves, layer: bigint): void {
 }
 
 /**
- * Moves the visible parts of a layer's first entry to the layer on top; false if no entry is left. The
- * map reads the same before and after.
+ * Moves the visible parts of a layer's first entry to the layer on top; false if no entry is left.
+ * The map reads the same before and after.
  */
 function moveUp(
   tx: Transaction,

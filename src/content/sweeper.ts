@@ -57,7 +57,7 @@ export class Sweeper {
     });
   }
 
-  /** Reports an error only after all steps, so that one damaged content does not block the others. */
+  /** Throws only after all steps, so that one damaged content does not block the others. */
   async #sweep(): Promise<boolean> {
     const maps = await Promise.allSettled([this.#sweepMaps()]);
     const garbage = await Promise.allSettled([this.#garbage.round()]);

@@ -259,7 +259,7 @@ function take(entries: Iterable<Entry>, { limit, bytesMax }: RangeOptions): Entr
   return taken;
 }
 
-/** Merges writes over entries. Both are sorted, ascending if `sign` is 1, descending if it is -1. */
+/** Merges writes over entries. Both are sorted, ascending if `sign` is 1, else descending. */
 export function* layWrites(
   above: Iterable<Omit<Write, "name" | "isAppend">>,
   below: Iterable<Entry>,

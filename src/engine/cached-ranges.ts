@@ -13,8 +13,8 @@ export const CACHED_BYTES_MAX = 32 * MIB;
 const RANGE_BYTES = 1_024;
 
 /**
- * An LRU cache of derived ranges, valid for the newest state. The engine calls `change` for every key
- * that it writes, before the change can be read.
+ * An LRU cache of derived ranges, valid for the newest state. The engine calls `change` for every
+ * key that it writes, before the change can be read.
  */
 export class CachedRanges {
   readonly #byDerivation = new Map<Derivation<Derived>, Cached[]>();

@@ -7,7 +7,7 @@ export interface Named {
   readonly name: string;
 }
 
-/** A key as a string with one character per byte. Strings can be keys of a Map, and `<` sorts like keys. */
+/** A key as a string with one character per byte. A Map can find it, and `<` sorts like the key. */
 export function nameOf(key: Bytes): string {
   return key.toString("latin1");
 }
@@ -17,9 +17,10 @@ export function keyOf(name: string): Bytes {
 }
 
 /**
- * A sorted map from names to items. The order is a list of short sorted chunks: each search is binary,
- * and an insertion moves the items of one chunk at most. Each first character of a name, which is the
- * key's space, has a hash map of its own, so that a small, busy space stays in the processor's cache.
+ * A sorted map from names to items. The order is a list of short sorted chunks: each search is
+ * binary, and an insertion moves the items of one chunk at most. Each first character of a name,
+ * which is the key's space, has a hash map of its own, so that a small, busy space stays in the
+ * processor's cache.
  */
 export class SortedItems<T extends Named> {
   /** By the first character of the names. */
@@ -110,7 +111,7 @@ export class SortedItems<T extends Named> {
     return map;
   }
 
-  /** The index of the chunk in which this name belongs: the last one that begins at or before it. */
+  /** The index of the chunk of this name: the last one that begins at or before it. */
   #chunkOf(name: string): number {
     let low = 0;
     let high = this.#chunks.length;

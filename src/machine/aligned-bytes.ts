@@ -32,7 +32,7 @@ export function placeInAlignedMemory(bytes: Bytes): number | null {
   return views.has(bytes.buffer) ? bytes.byteOffset : null;
 }
 
-/** Extends `bytes` to `length` bytes; null unless they begin on a page and the result lies in `memory`. */
+/** Extends `bytes` to `length` bytes; null unless they begin on a page and fit in `memory`. */
 export function pagesAt(bytes: Bytes, memory: Bytes, length: number): Bytes | null {
   const place = placeInAlignedMemory(bytes);
   if (place === null || place % PAGE_BYTES !== 0 || bytes.buffer !== memory.buffer) return null;

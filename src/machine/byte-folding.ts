@@ -38,11 +38,12 @@ type Fold = (at: number, until: number, before: number, to: number) => void;
 
 /**
  * Reduces many bytes to few that have the same CRC. A CRC is the remainder of a division by a
- * polynomial, so the remainder of a division by any multiple of that polynomial has the same CRC. This
- * class divides by a multiple with few terms: a byte of the quotient is the sum of a byte of the input
- * and of some earlier bytes of the quotient, one per term, so that no table is needed. Modulo 2, the
- * eighth power of a polynomial in x is the same polynomial in x to the eighth, so its exponents count
- * bytes as well as bits. Unaligned vectors cost less than more terms, or memory outside the cache.
+ * polynomial, so the remainder of a division by any multiple of that polynomial has the same CRC.
+ * This class divides by a multiple with few terms: a byte of the quotient is the sum of a byte of
+ * the input and of some earlier bytes of the quotient, one per term, so that no table is needed.
+ * Modulo 2, the eighth power of a polynomial in x is the same polynomial in x to the eighth, so its
+ * exponents count bytes as well as bits. Unaligned vectors cost less than more terms, or memory
+ * outside the cache.
  */
 export class ByteFolding {
   /** The place of a block's remainder in aligned memory. */
@@ -51,7 +52,7 @@ export class ByteFolding {
   readonly #restBytes: number;
   readonly #quotient: Bytes;
   readonly #beforeAt: number;
-  /** The offset of the byte that is the farthest away from the first one, among those added to it. */
+  /** The offset of the farthest byte that is added to the first one. */
   readonly #stateAt: number;
   readonly #fold: Fold;
 
@@ -77,8 +78,8 @@ export class ByteFolding {
   }
 
   /**
-   * Reduces `bytes` bytes of aligned memory to the bytes from `restAt` to `restUntil`, which have the
-   * same CRC. `state` is the CRC of the bytes before them.
+   * Reduces `bytes` bytes of aligned memory to the bytes from `restAt` to `restUntil`, which have
+   * the same CRC. `state` is the CRC of the bytes before them.
    */
   fold(at: number, bytes: number, state: bigint): void {
     const room = this.#restBytes;

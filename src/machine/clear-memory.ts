@@ -4,7 +4,7 @@ import { compile, get, I32, I32_SUB, i32, MEMORY_FILL } from "./wasm-code.ts";
 const AT = 0;
 const UNTIL = 1;
 
-/** Zeroes aligned memory. `Buffer.fill` with a number is slow there: it writes shared memory bytewise. */
+/** Zeroes aligned memory. `Buffer.fill(0)` would be slow: it writes shared memory bytewise. */
 export const clearMemory = compile<(at: number, until: number) => void>(
   {
     parameters: [I32, I32],

@@ -29,8 +29,8 @@ import {
 } from "./wasm-code.ts";
 
 /**
- * CRC-64/NVME, the checksum of `x-ms-content-crc64`: reflected, initial value and final XOR all ones,
- * written as eight bytes, least significant first.
+ * CRC-64/NVME, the checksum of `x-ms-content-crc64`: reflected, initial value and final XOR all
+ * ones, written as eight bytes, least significant first.
  */
 export class Crc64 {
   #state = ALL_ONES;
@@ -57,7 +57,7 @@ export function crc64Remainder(bytes: Bytes, before = 0n): bigint {
   return at === null ? throughWindow(bytes, before) : remainderAt(at, at + bytes.length, before);
 }
 
-/** Folds as many bytes as possible; the rest goes to the next folding, and in the end to the tables. */
+/** Folds as many bytes as possible; the rest goes to the next folding, the last to the tables. */
 function remainderAt(at: number, until: number, before: bigint, level = 0): bigint {
   const folding = foldings[level];
   if (folding === undefined) return advance(before, at, until);
@@ -98,11 +98,11 @@ const foldings = [
 ];
 
 // Tables handle what folding leaves, and what is too short for it. 64-bit arithmetic in JavaScript
-// takes a BigInt per step, which is a hundred times too slow. So the loop is a WebAssembly function,
-// assembled below. An iteration takes 16 bytes and looks up each of them in a table of its own:
-// tables[k][b] is the checksum of byte b followed by k zero bytes.
-// The function sees aligned memory only, where uploads are buffered. Its tables lie there, too, as does
-// a window into which other bytes are copied.
+// takes a BigInt per step, which is a hundred times too slow. So the loop is a WebAssembly
+// function, assembled below. An iteration takes 16 bytes and looks up each of them in a table of
+// its own: tables[k][b] is the checksum of byte b followed by k zero bytes. The function sees
+// aligned memory only, where uploads are buffered. Its tables lie there, too, as does a window into
+// which other bytes are copied.
 const STRIDE_BYTES = 16;
 const TABLE_BYTES = 256 * 8;
 const WINDOW_BYTES = 32 * 1024;
@@ -121,14 +121,14 @@ const HIGH = 5;
 
 const advanceBy = (bytes: number): Code => [...get(AT), ...i32(bytes), I32_ADD, ...set(AT)];
 
-/** tables[table][byte number `byte` of a half]. The index is shifted by 3, since entries have 8 bytes. */
+/** tables[table][byte number `byte` of a half], at an index times 8, the size of an entry. */
 function lookUp(table: number, half: number, byte: number): Code {
   const toIndex = byte === 0 ? [...i32(3), I32_SHL] : [...i32(8 * byte - 3), I32_SHR_U];
   const index = [...get(half), ...toIndex, ...i32(0xff << 3), I32_AND];
   return [...index, ...loadWord(TABLES_AT + table * TABLE_BYTES)];
 }
 
-/** Looks up bytes `from` to `until` of WORD, and sums them as a tree, which is faster than a chain. */
+/** Looks up bytes `from` to `until` of WORD. Sums them as a tree, which is faster than a chain. */
 function lookUpAll(lastTable: number, from: number, until: number): Code {
   if (until - from === 1) return lookUp(lastTable - from, from < 4 ? LOW : HIGH, from % 4);
   const middle = (from + until) / 2;

@@ -7,7 +7,7 @@ import { MD5_INITIAL_STATE } from "./md5-lanes.ts";
 const LANES = 4;
 /** Shorter bodies are hashed alone: sharing lanes would not be faster. */
 const BYTES_MIN = 512;
-/** A body that comes this long after the last one is hashed at once: others are unlikely to follow. */
+/** A body that comes this long after the last one does not wait: others are unlikely to follow. */
 const ALONE_MS = 0.25;
 /** Room for the bytes after the last whole block, the padding and the count of bits. */
 const PADDED_BYTES = 2 * MD5_BLOCK_BYTES;
@@ -19,8 +19,8 @@ interface Waiting {
 }
 
 /**
- * MD5 of small bodies that arrive in one iteration of the event loop, in batches of four. In a batch
- * each body takes half the time (see `Md5Blocks`). A body that comes alone does not wait.
+ * MD5 of small bodies that arrive in one iteration of the event loop, in batches of four. In a
+ * batch each body takes half the time (see `Md5Blocks`). A body that comes alone does not wait.
  */
 export class Md5Batches {
   #waiting: Waiting[] = [];
@@ -95,7 +95,7 @@ export function md5OfFour(bodies: readonly Bytes[]): Bytes[] {
   });
 }
 
-/** Pads the bytes after the last whole block to one or two blocks, as MD5 wants; returns how many. */
+/** Pads the bytes after the last whole block to one or two blocks; returns how many. */
 function padLastBlock(body: Bytes, at: number): number {
   const length = body.length % MD5_BLOCK_BYTES;
   const count = length + 1 + COUNT_BYTES <= MD5_BLOCK_BYTES ? 1 : 2;

@@ -33,9 +33,9 @@ export const MD5_BLOCK_BYTES = 64;
 export const MD5_STATE_BYTES = 16;
 
 /**
- * MD5's block function (RFC 1321), on states and blocks in WebAssembly memory. Each step depends on the
- * one before, which leaves most of a processor idle. So four bodies in the four lanes of a vector take
- * little longer than one.
+ * MD5's block function (RFC 1321), on states and blocks in WebAssembly memory. Each step depends on
+ * the one before, which leaves most of a processor idle. So four bodies in the four lanes of a
+ * vector take little longer than one.
  */
 export interface Md5Blocks {
   /** Hashes blocks of one body. */
@@ -56,7 +56,7 @@ export function md5Blocks(memory: SharedMemory): Md5Blocks {
   return { one, four: (states, at, blocks) => four(...states, ...at, blocks) };
 }
 
-/** Instructions on 32-bit numbers, or on vectors of four. All but `constant` operate on the stack. */
+/** Instructions on 32-bit numbers, or on vectors of four. Their operands are on the stack. */
 interface Arithmetic {
   readonly add: Code;
   readonly and: Code;
@@ -110,7 +110,7 @@ function wordOf(round: number, step: number): number {
   return (factor * step + start) & 15;
 }
 
-/** Adds a round's function of three words. It uses `b` as late as possible, since `b` is known last. */
+/** Adds a round's function of three words. It uses `b` late, because `b` is known last. */
 function mixed(arithmetic: Arithmetic, round: number, b: number, c: number, d: number): Code {
   const { add, and, or, xor, not } = arithmetic;
   switch (round) {

@@ -54,7 +54,7 @@ export class Md5Lanes {
     if (!wasReady && lane.blocks > 0) this.#ready.push(lane);
   }
 
-  /** Hashes blocks of up to four bodies, as many as all of them have. False if there is nothing to do. */
+  /** Hashes the same number of blocks of up to four bodies. False if there is nothing to do. */
   step(): boolean {
     const lanes = this.#ready.splice(0, LANES);
     const [first] = lanes;

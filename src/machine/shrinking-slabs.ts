@@ -10,8 +10,8 @@ type NewResizableBuffer = new (
 ) => ResizableBuffer;
 
 /**
- * A pool of buffers of one size that returns memory to the system when fewer are in use. Buffers from
- * the heap fragment it: after a thousand of 64 KiB, nearly all of their memory stayed with the process.
+ * A pool of buffers of one size that returns memory to the system when fewer are in use. Buffers
+ * from the heap would fragment it: after a thousand of 64 KiB, the process kept nearly all memory.
  */
 export class ShrinkingSlabs {
   readonly bytes: number;

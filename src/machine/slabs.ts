@@ -1,8 +1,8 @@
 import type { Bytes } from "../base/bytes.ts";
 
 /**
- * A pool of buffers of one size. Allocating large buffers anew costs more than using them: the system
- * zeroes their pages, and the garbage collector has to free them.
+ * A pool of buffers of one size. Allocating large buffers anew costs more than using them: the
+ * system zeroes their pages, and the garbage collector has to free them.
  */
 export class Slabs {
   readonly bytes: number;
@@ -11,7 +11,7 @@ export class Slabs {
   readonly #idle: Bytes[] = [];
   #taken = 0;
 
-  /** Idle slabs beyond `idleMax` are left to the garbage collector. Pass Infinity for aligned memory. */
+  /** Idle slabs beyond `idleMax` are garbage-collected. Pass Infinity for aligned memory. */
   constructor(
     bytes: number,
     idleMax: number,

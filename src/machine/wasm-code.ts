@@ -1,6 +1,6 @@
 import type { SharedMemory } from "./aligned-bytes.ts";
 
-/** WebAssembly instructions, encoded. WebAssembly has the fast 64-bit arithmetic that JavaScript lacks. */
+/** Encoded WebAssembly instructions, for the fast 64-bit arithmetic that JavaScript lacks. */
 export type Code = readonly number[];
 
 // Codes of the types and instructions in use.

@@ -4,8 +4,8 @@ import { MIB } from "../base/limits.ts";
 import type { Entry, Transaction, View } from "./store.ts";
 
 /**
- * Optional methods of an engine, beyond the contract of `store.ts`, that make it faster. An engine may
- * leave out any of them: callers use the functions below, which fall back to the core contract.
+ * Optional methods of an engine, beyond the contract of `store.ts`, that make it faster. An engine
+ * may leave out any of them: callers use the functions below, which fall back to the core contract.
  */
 export interface ViewAcceleration {
   /**
@@ -27,8 +27,8 @@ export interface TransactionAcceleration {
 
 export interface StoreAcceleration {
   /**
-   * Registers `prepare`, which an engine with a write-ahead log calls before each checkpoint. It may
-   * replace large values by small ones, so that the checkpoint copies less.
+   * Registers `prepare`, which an engine with a write-ahead log calls before each checkpoint. It
+   * may replace large values by small ones, so that the checkpoint copies less.
    */
   beforeCheckpoint(prepare: () => Promise<void>): void;
 }
@@ -106,9 +106,9 @@ function endOf(entries: readonly Entry[], until: Bytes, limit: number): Bytes {
 }
 
 /**
- * Appends bytes to a value of `size` bytes. The write-ahead log gets only these bytes, however long the
- * value is. Returns false, and does nothing, if the value is missing, has another size, or is no longer
- * in the write-ahead log.
+ * Appends bytes to a value of `size` bytes. The write-ahead log gets only these bytes, however long
+ * the value is. Returns false, and does nothing, if the value is missing, has another size, or is
+ * no longer in the write-ahead log.
  */
 export function appendInPlace(tx: Transaction, key: Bytes, size: number, more: Bytes): boolean {
   return tx.append?.(key, size, more) ?? false;

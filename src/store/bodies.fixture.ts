@@ -12,7 +12,7 @@ export function someBytes(length: number, seed: number): Bytes {
   return bytes;
 }
 
-/** A body in parts of this size that all reuse one buffer, so that a taker that retains one fails. */
+/** A body in parts of this size that reuse one buffer, so that retaining a part fails tests. */
 export function inParts(bytes: Bytes, partBytes: number): Body {
   return {
     length: bytes.length,

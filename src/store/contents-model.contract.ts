@@ -138,7 +138,7 @@ class World {
     (await this.#bench.contents.take(inParts(bytes, 20_000), NO_DIGESTS)).release();
   }
 
-  /** Composes ranges of leaves and of lists of leaves; the list takes over or shares their references. */
+  /** Composes ranges of leaves and of lists of leaves, which it takes over or shares. */
   async #compose(pick: number): Promise<void> {
     const flat = this.#models.filter(({ isNested }) => !isNested);
     const chosen = flat.filter((_, at) => (at + pick) % 5 < 2);

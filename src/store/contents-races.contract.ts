@@ -107,7 +107,7 @@ export function contentsRacesContract(engine: string, open: OpenContents): void 
     },
   );
 
-  test(`contents on ${engine}: a leaf dropped while it is moved is freed with its copy`, async (t) => {
+  test(`contents on ${engine}: a leaf dropped while it moves is freed with its copy`, async (t) => {
     let onCopied = async () => {};
     const bench = await open(t, (extents) => {
       const write: Extents["write"] = async (body) => {

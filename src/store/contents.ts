@@ -11,8 +11,8 @@ export const INLINE_BYTES_MAX = 16 * 1024;
  * (bytes inside its record, or addresses in extents), a *list* of parts of leaves (or of lists of
  * leaves), or a *map* (see `range-map.ts`). Only a map can be changed.
  *
- * Contents are reference-counted. `keep` and `compose` create one with one reference, `share` adds one,
- * `drop` removes one. Only the owner of the last reference can reuse the id, by `replace` or `recompose`.
+ * Contents are reference-counted. `keep` and `compose` create one with one reference, `share` adds
+ * one, `drop` removes one. `replace` and `recompose` reuse the id of a content that has no other.
  */
 export interface Contents {
   readonly maps: RangeMaps;
@@ -21,17 +21,17 @@ export interface Contents {
   /** Makes a new leaf of taken bytes, with one reference. */
   keep(tx: Transaction, taken: Taken): Content;
   /**
-   * Drops a content and keeps taken bytes. If the content was a leaf with no other reference, the new
-   * one gets its id, so that records that name it need no change unless kind or length differ.
+   * Drops a content and keeps taken bytes. If the content was a leaf with no other reference, the
+   * new one gets its id, so that records that name it need no change unless kind or length differ.
    */
   replace(tx: Transaction, content: Content, taken: Taken): Content;
-  /** Makes a new list of these parts, in order. It takes over one reference to each part's content. */
+  /** Makes a new list of these parts. It takes over one reference to each part's content. */
   compose(tx: Transaction, parts: readonly Part[]): Content;
   /**
    * Drops a content and composes a list. `shared` names the contents to which the caller has no
-   * reference for the list to take over, once per missing reference. Those that were parts of the old
-   * content pass on its references. As in `replace`, a short list with no other reference keeps its id.
-   * `replaced` are all parts of the old content, for a caller that has just read them.
+   * reference for the list to take over, once per missing reference. Those that were parts of the
+   * old content pass on its references. As in `replace`, a short list with no other reference keeps
+   * its id. `replaced` are all parts of the old content, for a caller that has just read them.
    */
   recompose(
     tx: Transaction,
@@ -41,14 +41,14 @@ export interface Contents {
     replaced?: readonly Part[],
   ): Content;
   /**
-   * Writes a list with too many parts for one transaction. Each transaction first calls `partsExist`;
-   * if that returns false, the result is null. A draft has references of its own to all parts.
+   * Writes a list with too many parts for one transaction. Each transaction first calls
+   * `partsExist`; if that returns false, the result is null. A draft adds references to all parts.
    */
   draft(parts: readonly Part[], partsExist: (view: View) => boolean): Promise<Draft | null>;
   /**
-   * Makes a leaf or list of these bytes of another content without copying them, with one reference.
-   * Returns null, and writes nothing, if copying is cheaper: the bytes lie in a map, or in very many
-   * pieces.
+   * Makes a leaf or list of these bytes of another content without copying them, with one
+   * reference. Returns null, and writes nothing, if copying is cheaper: the bytes lie in a map, or
+   * in very many pieces.
    */
   slice(tx: Transaction, content: Content, from: number, length: number): Content | null;
   /** Adds a reference. */
@@ -74,7 +74,7 @@ export interface Content {
   readonly length: number;
 }
 
-/** A piece of a list: `length` bytes of a leaf or list, beginning at `from`. A block's part has a name. */
+/** A piece of a list: bytes of a leaf or list, with the name of the block, if it is one. */
 export interface Part {
   readonly content: Content;
   readonly from: number;
@@ -82,7 +82,7 @@ export interface Part {
   readonly name: string;
 }
 
-/** A list that no record names yet. Call `release` in the end: the sweeper frees it unless adopted. */
+/** A list that no record names yet. After `release`, the sweeper frees it unless it is adopted. */
 export interface Draft {
   /** Makes the draft a content, with one reference. */
   adopt(tx: Transaction): Content;
@@ -112,7 +112,7 @@ export interface Reading extends BufferOwner {
   readonly whole: Bytes | null;
   /** Whether the reading shows no write to a map that is committed after it was opened. */
   readonly isStable: boolean;
-  /** Whether both have the same bytes in the same places; false if the lookup took several steps. */
+  /** Whether both have the same bytes in the same places; false if a lookup took several steps. */
   isSameAs(other: Reading): boolean;
   close(): void;
 }

@@ -145,7 +145,7 @@ export function derivedRanges(open: OpenStore): void {
     assert.deepEqual(read, [3, 5, 0]);
   });
 
-  test("a derived range of large entries ends early, and the next one continues there", async (t) => {
+  test("a derived range of large entries ends early; the next one continues there", async (t) => {
     const { store } = await opened(t, open);
     const large = 8;
     await store.transact((tx) => {

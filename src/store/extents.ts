@@ -2,8 +2,8 @@ import type { BufferOwner } from "../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../base/bytes.ts";
 
 /**
- * Bulk bytes in append-only files: written once, never changed, found by address. Extents do not know
- * which of their bytes are in use: records in the store say so (see `content/content-uses.ts`).
+ * Bulk bytes in append-only files: written once, never changed, found by address. Which bytes are
+ * in use is recorded in the store (see `content/content-uses.ts`).
  */
 export interface Extents extends ExtentWrites {
   /**
@@ -24,8 +24,8 @@ export interface Extents extends ExtentWrites {
   /** Stops writing to this extent; later bodies go to others. */
   seal(extent: number): void;
   /**
-   * Frees an extent's space once it is not pinned, or retains it for the next extent to be added. The
-   * caller makes sure that none of its bytes are in use.
+   * Frees an extent's space once it is not pinned, or retains it for the next extent to be added.
+   * The caller makes sure that none of its bytes are in use.
    */
   remove(extent: number): Promise<void>;
   /** Frees the space that `remove` has retained. */
@@ -37,7 +37,7 @@ export interface Extents extends ExtentWrites {
 
 /** Disk space that can run out, with a reserve for that time. */
 export interface ScarceSpace {
-  /** While true, the sweeper retains no removed extents and also compacts those with little garbage. */
+  /** While true, the sweeper retains no space, and also compacts extents with little garbage. */
   readonly isShort: boolean;
   /** Whether compaction can write this many bytes before it frees their old place. */
   hasRoomToMove(bytes: number): Promise<boolean>;
@@ -80,8 +80,8 @@ export interface Address {
 }
 
 /**
- * Whether both addresses mean the same bytes. A place is not written twice while a process runs, since
- * extent numbers are not used again.
+ * Whether both addresses mean the same bytes. A place is not written twice while a process runs,
+ * since extent numbers are not used again.
  */
 export function isSamePlace(one: Address, other: Address): boolean {
   return one.extent === other.extent && one.offset === other.offset;

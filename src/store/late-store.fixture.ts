@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Store, Transaction, View } from "./store.ts";
 
-/** Delays the commit of a write that its body has decided, as engines with a write-ahead log may. */
+/** Delays the commit of a write after its body has run, as engines with a write-ahead log may. */
 export class LateStore implements Store {
   readonly #inner: Store;
   #others: (() => void) | null = null;

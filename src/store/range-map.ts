@@ -2,10 +2,10 @@ import type { Content, Reading, Taken } from "./contents.ts";
 import type { Transaction, View } from "./store.ts";
 
 /**
- * Maps: contents of kind "map", whose bytes can be written at any offset. Bytes that were never written
- * read as zeroes and take no space. `Contents` shares, drops and opens maps like any content. Writes to
- * a shared map are copy-on-write, at no extra cost. Each method that changes a map returns the content
- * that the caller must store in its place, in the same transaction.
+ * Maps: contents of kind "map", whose bytes can be written at any offset. Bytes that were never
+ * written read as zeroes and take no space. `Contents` shares, drops and opens maps like any
+ * content. Writes to a shared map are copy-on-write, at no extra cost. Each method that changes a
+ * map returns the content that the caller must store in its place, in the same transaction.
  */
 export interface RangeMaps {
   /**
@@ -18,8 +18,8 @@ export interface RangeMaps {
   /** Writes bytes at the end of a map that was never truncated, so that they replace nothing. */
   append(tx: Transaction, map: Content, taken: Taken): Content;
   /**
-   * Writes bytes of another content at an offset without copying them. Its holes become holes. Returns
-   * null, and writes nothing, if the bytes lie in so many pieces that copying is cheaper.
+   * Writes bytes of another content at an offset without copying them. Its holes become holes.
+   * Returns null, and writes nothing, if the bytes lie in so many pieces that copying is cheaper.
    */
   place(
     tx: Transaction,
@@ -36,8 +36,8 @@ export interface RangeMaps {
   /** Lists written ranges between `from` and `until`. One call does a bounded amount of work. */
   ranges(view: View, map: Content, from: number, until: number, limit: number): Ranges;
   /**
-   * Lists what was written or cleared after `since` was shared from this map; null if `since` is not
-   * an earlier state of this map.
+   * Lists what was written or cleared after `since` was shared from this map; null if `since` is
+   * not an earlier state of this map.
    */
   changes(
     view: View,

@@ -32,7 +32,7 @@ const REPLACED_MAPS: Readonly<Record<string, (bench: MapBench) => Promise<Conten
     const second = await bench.resize(await bench.write(first, 0, page(2)), PAGE);
     await bench.contents.share(second);
     const map = await bench.write(second, 0, page(3));
-    // The sweeper joins the middle layer with the topmost one first, and the result with the lowest.
+    // The sweeper joins the middle layer with the topmost one, then the result with the lowest.
     for (const snapshot of [second, first]) {
       await bench.contents.drop(snapshot);
       await bench.contents.sweepAll();
@@ -41,7 +41,7 @@ const REPLACED_MAPS: Readonly<Record<string, (bench: MapBench) => Promise<Conten
   },
 };
 
-/** Changes a map that has a snapshot, then drops the snapshot, so that the two layers are joined. */
+/** Changes a map that has a snapshot, then drops the snapshot, so that both layers are joined. */
 async function changeUnderSnapshot(
   bench: MapBench,
   change: (map: Content) => Promise<Content>,

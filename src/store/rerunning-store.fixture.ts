@@ -2,8 +2,8 @@ import type { Store, Transaction, View } from "./store.ts";
 
 /**
  * Runs every body twice, as a store may, with other bodies in between. It discards the first run's
- * writes, result and errors. The second run has other stamps and another time, so that state which the
- * first run left outside makes tests fail.
+ * writes, result and errors. The second run has other stamps and another time, so that state which
+ * the first run left outside makes tests fail.
  */
 export class RerunningStore implements Store {
   /** The store below, for tests that count what a body costs. */

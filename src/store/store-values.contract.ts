@@ -95,7 +95,7 @@ export function values(open: OpenStore): void {
     }
   });
 
-  test("keys may have up to KEY_BYTES_MAX bytes, and may differ only in the last one", async (t) => {
+  test("keys of KEY_BYTES_MAX bytes may differ only in the last one", async (t) => {
     const { store } = await opened(t, open);
     const longest = Buffer.alloc(KEY_BYTES_MAX, 0x20);
     const next = Buffer.from(longest);

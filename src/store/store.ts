@@ -10,7 +10,7 @@ import type {
 /**
  * One ordered key-value space with synchronous transactions. It contains everything but bulk bytes.
  *
- * This folder is contracts and their tests, without implementations. Read the contracts in this order:
+ * This folder has contracts and their tests, but no implementations. Read it in this order:
  * 1. `store.ts`: records, views and transactions. Engines implement it.
  * 2. `extents.ts`: bulk bytes, written once and found by address. Engines implement it.
  * 3. `contents.ts`: reference-counted byte sequences, made of records and extents. `src/content`
@@ -18,8 +18,7 @@ import type {
  * 4. `range-map.ts`: the contents that can be written at any offset.
  * 5. `acceleration.ts`: what an engine may add to be faster. Skip it at first.
  *
- * Each `*.contract.ts` is the test suite of a contract and runs on every engine; its test names are the
- * promises.
+ * Each `*.contract.ts` is a test suite that runs on every engine. Its test names are the promises.
  */
 export interface Store extends Partial<StoreAcceleration> {
   /**
@@ -29,8 +28,8 @@ export interface Store extends Partial<StoreAcceleration> {
   read<T>(body: (view: View) => T): Promise<T>;
   /**
    * Runs `body` until its writes are committed; resolves once they are durable. Writes to ephemeral
-   * keys are the exception: they become durable together with the next other write, because they die
-   * with the process anyway. Whatever `body` throws reaches the caller, and nothing is written.
+   * keys are the exception: they become durable together with the next other write, because they
+   * die with the process anyway. Whatever `body` throws reaches the caller, and nothing is written.
    * After a `StoreError` of kind "unknown" the writes may or may not have taken place.
    */
   transact<T>(body: (tx: Transaction) => T): Promise<T>;
@@ -39,9 +38,10 @@ export interface Store extends Partial<StoreAcceleration> {
 }
 
 /**
- * What a body reads from. A body is a plain synchronous function: it does not await, has no clock or
- * randomness of its own, keeps no view beyond its end, and may run more than once. So it must not count
- * its runs or add to anything outside, and registers with `onDiscard` the release of what it acquires.
+ * One consistent state of the store, as a body reads it. A body is a plain synchronous function: it
+ * does not await, has no clock or randomness of its own, and does not use the view after its end.
+ * It may run more than once, so it must not change anything outside, and registers with `onDiscard`
+ * how to release what it acquires.
  */
 export interface View extends Partial<ViewAcceleration> {
   /** The value. It must not be modified, and later writes do not change it. */
@@ -98,7 +98,7 @@ export class StoreError extends Error {
   }
 }
 
-/** Returns what `read` returns, or null if it met a damaged record, which the engine has reported. */
+/** Calls `read`; returns null if it met a damaged record, which the engine has reported. */
 export function unlessDamaged<T>(read: () => T): T | null {
   try {
     return read();

@@ -15,8 +15,8 @@ import { MemoryExtents } from "./extents.ts";
 import { MemoryStore } from "./store.ts";
 
 /**
- * Maps that have one grown entry each, of these lengths. `onTaken` runs once, after the first entry was
- * copied and before it is replaced.
+ * Maps that have one grown entry each, of these lengths. `onTaken` runs once, after the first entry
+ * was copied and before it is replaced.
  */
 async function grown(lengths: readonly number[], onTaken: (bench: MapBench) => Promise<void>) {
   const store = new MemoryStore(new ManualClock(1_700_000_000_000));

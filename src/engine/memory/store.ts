@@ -12,7 +12,7 @@ import { BodyTransaction, BodyView, runBody, type State, type Write } from "../b
 import { CachedRanges } from "../cached-ranges.ts";
 import { type Named, nameOf, SortedItems } from "../sorted-items.ts";
 
-/** An ephemeral store, in memory. It has no log and no locks: bodies run one after another anyway. */
+/** An ephemeral store, in memory. It needs no lock, since bodies are synchronous. */
 export class MemoryStore implements Store {
   readonly #clock: Clock;
   readonly #records = new Records();
