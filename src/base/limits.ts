@@ -14,8 +14,8 @@ export const METADATA_BYTES_MAX = 8 * KIB;
 export const TAGS_MAX = 10;
 export const TAG_NAME_CHARS_MAX = 128;
 export const TAG_VALUE_CHARS_MAX = 256;
-/** AND and OR in one condition or query. */
-export const TAG_EXPRESSION_OPERATORS_MAX = 10;
+/** Of parentheses in one condition or query. */
+export const TAG_EXPRESSION_DEPTH_MAX = 100;
 /** Of `x-ms-tags`. */
 export const TAGS_HEADER_CHARS_MAX = 2 * KIB;
 /** How long it takes until an archived blob can be read again. */
