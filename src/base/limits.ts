@@ -44,6 +44,11 @@ export const RANGE_DIGEST_BYTES_MAX = 4 * MIB;
 /** Of what is copied while the client waits. */
 export const COPY_FROM_URL_BYTES_MAX = 256 * MIB;
 export const LIST_RESULTS_MAX = 5_000;
+/**
+ * Ours: a list ends with the page that brings it to this size, and goes on behind its marker. Answers
+ * are whole in memory until they are sent.
+ */
+export const LIST_BYTES_MAX = 8 * MIB;
 
 export const LEASE_SECONDS_MIN = 15;
 export const LEASE_SECONDS_MAX = 60;
