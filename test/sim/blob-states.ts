@@ -164,6 +164,7 @@ export class RealStates {
         prefix: name,
         delimiter: "",
         startFrom: "",
+        endBefore: "",
         after,
         resultsMax,
         tags: false,

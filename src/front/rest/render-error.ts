@@ -94,7 +94,8 @@ function answer(
   headers.push("Content-Type", contentType);
   const time = isoOfStamp(stampOf(request.receivedMs));
   const prefix = index === undefined ? "" : `${index}:`;
-  const text = `${prefix}${messages?.[fault.code] ?? message}\nRequestId:${request.id}\nTime:${time}`;
+  const sentence = fault.sentence ?? messages?.[fault.code] ?? message;
+  const text = `${prefix}${sentence}\nRequestId:${request.id}\nTime:${time}`;
   const details = entries.filter(([name]) => !HEADER_DETAILS.has(name));
   return { status, headers, body: spell(code, text, details) };
 }

@@ -25,7 +25,7 @@ export interface AccountSettings {
 export interface Accounts {
   readonly byName: ReadonlyMap<string, Account>;
   readonly byDomain: ReadonlyMap<string, Account>;
-  /** Host names mean nothing: the account always stands in the path. */
+  /** Host names mean nothing, but for the cloud's own: the account stands in the path. */
   readonly pathStyleOnly: boolean;
 }
 

@@ -1,6 +1,7 @@
 import { Fault } from "../../../base/fault.ts";
 import type { RestRequest } from "../http/exchange.ts";
 import { type Account, type Accounts, SECONDARY_SUFFIX } from "./account.ts";
+import type { ServiceName } from "./resource.ts";
 
 /** Which account a URL names, and what is left of its path. */
 export interface Address {
@@ -33,9 +34,18 @@ export function endpointOf(request: RestRequest, address: Address): string {
   return `${root}${address.accountName}${alias}/`;
 }
 
+/** What the service itself is called, with an account in front. */
+const CLOUD_NAME = /^[^.]+\.(blob|dfs|file|queue|table)\.core\.windows\.net$/;
+
+/** The service that `account.blob.core.windows.net` names; null for all other hosts. */
+export function cloudServiceOf(name: string): ServiceName | null {
+  return (CLOUD_NAME.exec(name)?.[1] as ServiceName | undefined) ?? null;
+}
+
 function byHost(host: string | undefined, path: string, accounts: Accounts): Address | null {
-  if (accounts.pathStyleOnly || host === undefined || host.startsWith("[")) return null;
+  if (host === undefined || host.startsWith("[")) return null;
   const name = hostName(host);
+  if (accounts.pathStyleOnly && cloudServiceOf(name) === null) return null;
   const owner = accounts.byDomain.get(name);
   if (owner !== undefined) return hostStyle(owner, false, path);
   const dot = name.indexOf(".");

@@ -9,6 +9,7 @@ import {
   type ShownBlob,
 } from "../../../service/blob/list-blobs.ts";
 import type { Blob, BlobCopy } from "../../../service/blob/records.ts";
+import { ARROW_TYPE, ArrowStream } from "../arrow/arrow-stream.ts";
 import type { Query, ResponseBody, RestResponse } from "../http/exchange.ts";
 import {
   deletionElements,
@@ -18,10 +19,12 @@ import {
   nameElement,
 } from "../list-elements.ts";
 import { type Marker, markerOf, writeMarker } from "../marker.ts";
+import { acceptsType } from "../request-headers.ts";
 import { includesOf, invalidQuery, nameFromQuery, resultsMaxOf } from "../request-query.ts";
 import { XML_CONTENT } from "../response-headers.ts";
 import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
 import { XmlBytes } from "../xml/xml-bytes.ts";
+import { columnsOf, rowOf } from "./blob-columns.ts";
 import { tagsElement } from "./blob-tags.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 import { tierElements } from "./tier-headers.ts";
@@ -54,6 +57,7 @@ export async function handleListBlobs(context: BlobContext, call: BlobCall): Pro
     prefix: nameFromQuery(query, "prefix"),
     delimiter,
     startFrom: nameFromQuery(query, "startfrom"),
+    endBefore: call.version < ARROW_SINCE ? "" : nameFromQuery(query, "endbefore"),
     after: positionOf(query),
     resultsMax: resultsMaxOf(query),
     kinds: {
@@ -65,8 +69,34 @@ export async function handleListBlobs(context: BlobContext, call: BlobCall): Pro
     },
     tags: includes.has("tags"),
   };
+  if (call.version >= ARROW_SINCE && acceptsType(call.request.headers, ARROW_TYPE)) {
+    const body = await listArrow(context, asked, includes);
+    return { status: 200, headers: ["Content-Type", ARROW_TYPE], body };
+  }
   const body = await listXml(context, call, asked, includes);
   return { status: 200, headers: [...XML_CONTENT], body };
+}
+
+/** Lists in the format of Apache Arrow, and `endBefore`. */
+const ARROW_SINCE = "2026-10-06";
+
+async function listArrow(
+  context: BlobContext,
+  asked: ListBlobs,
+  includes: ReadonlySet<string>,
+): Promise<ResponseBody> {
+  const stream = new ArrowStream(columnsOf(includes));
+  let next: ListPosition | null = null;
+  for await (const page of listBlobs(context, asked)) {
+    stream.add(page.items.map(rowOf));
+    next = page.next;
+    if (stream.isFull) break;
+  }
+  const marker = next === null ? "" : markerText(next);
+  return stream.done([
+    ["NextMarker", marker],
+    ["NumberOfRecords", String(stream.rows)],
+  ]);
 }
 
 async function listXml(
