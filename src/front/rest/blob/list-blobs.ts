@@ -10,6 +10,7 @@ import {
 } from "../../../service/blob/list-blobs.ts";
 import type { Blob, BlobCopy } from "../../../service/blob/records.ts";
 import { ARROW_TYPE, ArrowStream } from "../arrow/arrow-stream.ts";
+import type { HiddenFields } from "../field-versions.ts";
 import type { Query, ResponseBody, RestResponse } from "../http/exchange.ts";
 import {
   deletionElements,
@@ -106,8 +107,8 @@ async function listXml(
   includes: ReadonlySet<string>,
 ): Promise<ResponseBody> {
   const { query } = call.request;
-  const spell = spellingOf(includes);
-  const xml = new XmlBytes();
+  const spell = spellingOf(includes, call.hidden);
+  const xml = new XmlBytes(call.hidden);
   xml.add(
     `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}` +
       `${attribute("ContainerName", call.route.container)}>` +
@@ -163,18 +164,26 @@ const COPY = 4;
 
 type Spelling = (shown: ShownBlob) => string;
 
-/** One for each choice of parts, and always the same one: texts are kept by it. */
-const SPELLINGS = Array.from(
-  { length: METADATA + TAGS + COPY + 1 },
-  (_, parts): Spelling =>
-    (shown) =>
-      blobElement(shown, parts),
-);
+/** By what is hidden and by choice of parts: always the same one, as texts are kept by it. */
+const SPELLINGS = new Map<HiddenFields | null, readonly Spelling[]>();
 
-function spellingOf(includes: ReadonlySet<string>): Spelling {
+function spellingOf(includes: ReadonlySet<string>, hidden: HiddenFields | null): Spelling {
   const part = (name: string, value: number) => (includes.has(name) ? value : 0);
   const parts = part("metadata", METADATA) | part("tags", TAGS) | part("copy", COPY);
-  return SPELLINGS[parts] as Spelling;
+  let spellings = SPELLINGS.get(hidden);
+  if (spellings === undefined) {
+    spellings = spellingsWithout(hidden);
+    SPELLINGS.set(hidden, spellings);
+  }
+  return spellings[parts] as Spelling;
+}
+
+/** One for each choice of parts. */
+function spellingsWithout(hidden: HiddenFields | null): Spelling[] {
+  return Array.from({ length: METADATA + TAGS + COPY + 1 }, (_, parts): Spelling => {
+    if (hidden === null) return (shown) => blobElement(shown, parts);
+    return (shown) => hidden.xmlWithout(blobElement(shown, parts));
+  });
 }
 
 function blobElement(shown: ShownBlob, parts: number): string {

@@ -46,7 +46,7 @@ async function listXml(
 ): Promise<ResponseBody> {
   const { query } = call.request;
   const { share, path, snapshot } = asked.at;
-  const xml = new XmlBytes();
+  const xml = new XmlBytes(call.hidden);
   xml.add(
     `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}` +
       attribute("ShareName", share) +
