@@ -55,6 +55,7 @@ test("File: every field is sent from its version on, and not before", async () =
       { method: "PUT", path: "/share/file?comp=range", headers: { ...put, ...source } },
     ],
     listDirectoriesAndFiles: [{ path: `/share?restype=directory&comp=list&${timed}` }],
+    listRanges: [{ path: "/share/file?comp=rangelist" }],
     forceCloseHandles: [
       { method: "PUT", path: "/share/file?comp=forceclosehandles", headers: closing },
     ],

@@ -14,7 +14,11 @@ export const FILE_FIELDS: readonly FieldsSince<FileOperationName>[] = [
   {
     since: "2019-12-12",
     of: ["getShareProperties"],
-    headers: ["x-ms-access-tier", "x-ms-access-tier-change-time"],
+    headers: [
+      "x-ms-access-tier",
+      "x-ms-access-tier-change-time",
+      "x-ms-access-tier-transition-state",
+    ],
   },
   {
     since: "2020-02-10",
@@ -29,7 +33,11 @@ export const FILE_FIELDS: readonly FieldsSince<FileOperationName>[] = [
   {
     since: "2019-12-12",
     of: ["listShares"],
-    elements: ["Share/Properties/AccessTier", "Share/Properties/AccessTierChangeTime"],
+    elements: [
+      "Share/Properties/AccessTier",
+      "Share/Properties/AccessTierChangeTime",
+      "Share/Properties/AccessTierTransitionState",
+    ],
   },
   {
     since: "2020-02-10",
@@ -85,6 +93,7 @@ export const FILE_FIELDS: readonly FieldsSince<FileOperationName>[] = [
     ],
   },
   { since: "2020-10-02", of: ["listDirectoriesAndFiles"], elements: ["DirectoryId"] },
+  { since: "2026-10-06", of: ["listRanges"], elements: ["NextMarker"] },
   { since: "2019-07-07", of: ["forceCloseHandles"], headers: ["x-ms-number-of-handles-failed"] },
   { since: "2023-01-03", of: ["listHandles"], elements: ["Handle/AccessRightList"] },
 ];

@@ -41,7 +41,7 @@ export async function handleListRanges(
   const xml = new XmlBytes(call.hidden);
   xml.add(`${XML_DECLARATION}<Ranges>`);
   await xml.addAll(ranges, rangeElement);
-  xml.add(`${isPaged ? nextOffsetElement(next) : ""}</Ranges>`);
+  xml.add(`${nextOffsetElement(next)}</Ranges>`);
   return {
     status: 200,
     headers: [
