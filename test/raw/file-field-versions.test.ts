@@ -64,7 +64,7 @@ test("File: every field is sent from its version on, and not before", async () =
   await checkFields(FILE_FIELDS, samples, (asked) => rawRequest(server, asked));
 });
 
-test("the usage of a share is told in gibibytes before 2018-11-09", async () => {
+test("the usage of a share is in gibibytes before 2018-11-09", async () => {
   const path = "/share?restype=share&comp=stats";
   const old = await rawRequest(server, { path, version: "2018-11-08" });
   assert.match(old.text, /<ShareStats><ShareUsage>1<\/ShareUsage><\/ShareStats>$/);
