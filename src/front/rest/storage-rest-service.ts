@@ -12,6 +12,7 @@ import { corsHeaders, preflight } from "./auth/cors.ts";
 import type { Resource } from "./auth/resource.ts";
 import type { MacKey } from "./auth/signature.ts";
 import type { Identity } from "./auth/user-delegation-key.ts";
+import type { FieldVersions, HiddenFields } from "./field-versions.ts";
 import type { RestRequest, RestResponse, RestService } from "./http/exchange.ts";
 import { addedNames } from "./http/send-response.ts";
 import type { ErrorOptions } from "./render-error.ts";
@@ -25,6 +26,8 @@ export interface StorageCall<Route> {
   readonly access: Access;
   /** `x-ms-version` of the request, or the newest we know. */
   readonly version: string;
+  /** What is left out of the answer, as clients of this version do not know it; null for nothing. */
+  readonly hidden: HiddenFields | null;
   /** Whether the client reached the account by its secondary name. */
   readonly isSecondary: boolean;
   /** The URL of the account as the client reached it, with a slash at its end. */
@@ -52,9 +55,15 @@ export interface Delegation {
   readonly secret: MacKey;
 }
 
+/** What routing finds, whatever the service. */
+export interface RouteOf<Operation extends string> {
+  readonly operation: Operation;
+}
+
 /** What tells one service from another: how it reads URLs, who handles what, how it spells errors. */
-export interface StorageProtocol<Route> {
+export interface StorageProtocol<Route extends RouteOf<string>> {
   readonly name: ServiceAddress["service"];
+  readonly fields: FieldVersions<Route["operation"]>;
   /** `path` is what follows the account, percent-encoded. */
   route(request: RestRequest, path: string): Route;
   /** What is addressed, for whoever checks a SAS. */
@@ -64,7 +73,7 @@ export interface StorageProtocol<Route> {
 }
 
 /** A service behind a listener: finds out what is asked and by whom, and has it handled. */
-export class StorageRestService<Route> implements RestService {
+export class StorageRestService<Route extends RouteOf<string>> implements RestService {
   readonly name: string;
   readonly #protocol: StorageProtocol<Route>;
   readonly #context: AccountContext;
@@ -145,12 +154,14 @@ export class StorageRestService<Route> implements RestService {
     refuseAnonymousWrite(found, request.method);
     refuseScope(found, request.method);
     refuseByTimeout(request.query);
-    return this.#protocol.handle({
+    const hidden = this.#protocol.fields.hiddenFrom(request.version, route.operation);
+    const answer = this.#protocol.handle({
       route,
       request,
       account: address.accountName,
       access: found.access,
       version: request.version,
+      hidden,
       isSecondary: address.isSecondary,
       endpoint: endpointOf(request, address),
       overrides: found.overrides,
@@ -161,6 +172,7 @@ export class StorageRestService<Route> implements RestService {
           ? null
           : { identity: found.identity, secret: account.delegationSecret },
     });
+    return hidden === null ? answer : answer.then((whole) => hidden.answerWithout(whole));
   }
 
   /** Pages see refusals too, so those are spelled here and get the same headers as any answer. */

@@ -8,7 +8,7 @@ import { blockIdBytes, judgeBlockId } from "../../rules/block-id.ts";
 import { judgeByPendingCopy } from "../../rules/copy.ts";
 import { judgeWriteByLease, leaseAfterWrite } from "../../rules/lease.ts";
 import { judgeByTier } from "../../rules/tier.ts";
-import type { Content, Taken } from "../../store/contents.ts";
+import type { Content, Digests, Taken } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { lookAhead } from "../shared/look-ahead.ts";
 import { admitToBlobName } from "./admit.ts";
@@ -33,8 +33,10 @@ export interface StageBlock extends BlobAsked {
 
 export interface PutBlock extends StageBlock {
   readonly body: Body;
-  /** What the client says the body's digests are. An MD5 is computed only to check one. */
+  /** What the client says the body's digests are. */
   readonly digests: BodyDigests;
+  /** What is computed of the body: at least those. */
+  readonly computed: Digests;
 }
 
 export interface PutBlockDone {
@@ -48,8 +50,7 @@ export async function putBlock(context: BlobContext, asked: PutBlock): Promise<P
     admitBlock(view, asked, BLOB_NEEDS.putBlock),
   );
 
-  const md5 = asked.digests.md5 !== null;
-  const taken = await context.contents.take(asked.body, { md5, crc64: !md5 });
+  const taken = await context.contents.take(asked.body, asked.computed);
   try {
     await context.store.transact((tx) => {
       const admitted = admitBlock(tx, asked, BLOB_NEEDS.putBlock);

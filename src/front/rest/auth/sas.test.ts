@@ -86,7 +86,7 @@ test("every mandatory field is asked for by name", () => {
   for (const name of ["sp", "se", "ss", "srt"]) {
     assert.match(assertRefused("AuthenticationFailed", asking({ [name]: "" })), new RegExp(name));
   }
-  for (const sv of ["x", "2018-11-9", "2018-13-01", "2018-11-09T00:00Z"]) {
+  for (const sv of ["x", "2018-11-9", "2018-13-01", "3025-01-01", "2018-11-09T00:00Z"]) {
     assertRefused("AuthenticationFailed", asking({ sv }), sv);
   }
 });

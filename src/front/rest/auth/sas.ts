@@ -3,6 +3,7 @@ import { Fault } from "../../../base/fault.ts";
 import { isoTime, parseIsoTime } from "../../../base/time-text.ts";
 import type { Access, KeyRange } from "../../../rules/access.ts";
 import type { Query, RestRequest } from "../http/exchange.ts";
+import { isProtocolVersion } from "../http/protocol-version.ts";
 import { isWithinRange, parseIpRange } from "./ip-range.ts";
 import { authenticationFailed, isSigned, type MacKey, readable } from "./signature.ts";
 
@@ -70,8 +71,10 @@ export function requireSasField(query: Query, name: string): string {
 /** `sv`, or "" for tokens from before there was one. */
 export function sasVersion(query: Query): string {
   const version = sasField(query, "sv");
-  if (version !== "" && (version.length !== 10 || parseIsoTime(version) === null)) {
-    throw authenticationFailed(`sv must be a date such as 2020-12-06, not ${readable(version)}.`);
+  if (version !== "" && !isProtocolVersion(version)) {
+    throw authenticationFailed(
+      `sv must be a date such as 2020-12-06, before the year 2100, not ${readable(version)}.`,
+    );
   }
   return version;
 }

@@ -10,6 +10,7 @@ import {
 } from "../../../service/blob/list-blobs.ts";
 import type { Blob, BlobCopy } from "../../../service/blob/records.ts";
 import { ARROW_TYPE, ArrowStream } from "../arrow/arrow-stream.ts";
+import type { HiddenFields } from "../field-versions.ts";
 import type { Query, ResponseBody, RestResponse } from "../http/exchange.ts";
 import {
   deletionElements,
@@ -106,8 +107,8 @@ async function listXml(
   includes: ReadonlySet<string>,
 ): Promise<ResponseBody> {
   const { query } = call.request;
-  const spell = rendererOf(includes);
-  const xml = new XmlBytes();
+  const spell = rendererOf(includes, call.hidden);
+  const xml = new XmlBytes(call.hidden);
   xml.add(
     `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}` +
       `${attribute("ContainerName", call.route.container)}>` +
@@ -163,18 +164,26 @@ const COPY = 4;
 
 type Renderer = (shown: ShownBlob) => string;
 
-/** One for each choice of parts, and always the same one: texts are kept by it. */
-const RENDERERS = Array.from(
-  { length: METADATA + TAGS + COPY + 1 },
-  (_, parts): Renderer =>
-    (shown) =>
-      blobElement(shown, parts),
-);
+/** By what is hidden and by choice of parts: always the same one, as texts are kept by it. */
+const RENDERERS = new Map<HiddenFields | null, readonly Renderer[]>();
 
-function rendererOf(includes: ReadonlySet<string>): Renderer {
+function rendererOf(includes: ReadonlySet<string>, hidden: HiddenFields | null): Renderer {
   const part = (name: string, value: number) => (includes.has(name) ? value : 0);
   const parts = part("metadata", METADATA) | part("tags", TAGS) | part("copy", COPY);
-  return RENDERERS[parts] as Renderer;
+  let spellings = RENDERERS.get(hidden);
+  if (spellings === undefined) {
+    spellings = spellingsWithout(hidden);
+    RENDERERS.set(hidden, spellings);
+  }
+  return spellings[parts] as Renderer;
+}
+
+/** One for each choice of parts. */
+function spellingsWithout(hidden: HiddenFields | null): Renderer[] {
+  return Array.from({ length: METADATA + TAGS + COPY + 1 }, (_, parts): Renderer => {
+    if (hidden === null) return (shown) => blobElement(shown, parts);
+    return (shown) => hidden.xmlWithout(blobElement(shown, parts));
+  });
 }
 
 function blobElement(shown: ShownBlob, parts: number): string {
