@@ -73,7 +73,9 @@ export class Reader {
       this.#beside = await start();
       return;
     }
-    await this.#server?.stop();
+    const before = this.#server;
+    this.#server = null;
+    await before?.stop();
     this.#server = await start();
   }
 
