@@ -122,6 +122,15 @@ test("every service that there is listens, and no other takes a port", async (t)
   assert.deepEqual([...origins.keys()], ["blob", "queue", "table", "file", "smb"]);
 });
 
+test("only the services that are to be started listen", async (t) => {
+  const all = settings("--inMemoryPersistence");
+  for (const services of [["queue"], ["blob", "table"], ["smb"]] as const) {
+    const serving = await serve({ ...all, services }, new Around());
+    t.after(() => serving.stop());
+    assert.deepEqual([...serving.origins.keys()], services);
+  }
+});
+
 test("IPv6 addresses work, and are bracketed in the origin", async (t) => {
   const serving = await started(t, new Around(), "--inMemoryPersistence", "--blobHost", "::1");
   assert.match(serving.origins.get("blob") ?? "", /^http:\/\/\[::1\]:\d+$/);

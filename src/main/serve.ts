@@ -22,6 +22,7 @@ import { QueueSweep } from "../service/queue/sweep.ts";
 import { RunningCopies } from "../service/shared/running-copies.ts";
 import { TableSweep } from "../service/table/sweep.ts";
 import { type FailStop, isFullError } from "../store/store.ts";
+import { refuseAzuriteData } from "./azurite-data.ts";
 import { Background, type Schedule } from "./background.ts";
 import type { ListenAt } from "./command-line.ts";
 import { connectionLimits } from "./connection-limits.ts";
@@ -87,6 +88,8 @@ async function open(
   if (settings.oauth?.mode === "issuer") {
     settings.oauth.keys.onFailure = (error) => log.warn("keys of the issuer", error.message);
   }
+  const { services, location, azuriteLocation } = settings;
+  if (location !== null) await refuseAzuriteData(location, azuriteLocation);
   const reports = new DamageReports((name) => log.tell(`damaged: the record of ${name}`));
   const { onDamage } = reports;
   const data = await openData(settings, around.clock, failStop, { tell: log.tell, onDamage });
@@ -111,18 +114,21 @@ async function open(
   const health = { healthy: () => isHealthy, isFull: () => data.space?.isShort === true };
   const endpoints = new OwnEndpoints(settings.accounts);
   for (const [name, service] of servicesOn({ ...data, copies }, files, settings, endpoints)) {
+    if (!services.includes(name)) continue;
     const listener = await listen(name, service, settings, around, log, { ...load, ...health });
     undo.add(() => listener.drain());
     origins.set(name, listener.origin);
     if (name !== "smb") endpoints.add(name, listener.origin);
   }
-  const smb = await listenSmb(settings, files, epoch, around.clock, log, load.budget).catch(
-    (error) => {
-      throw listenError("smb", settings.listen.smb, error);
-    },
-  );
-  undo.add(() => smb.drain());
-  origins.set("smb", smb.origin);
+  if (services.includes("smb")) {
+    const smb = await listenSmb(settings, files, epoch, around.clock, log, load.budget).catch(
+      (error) => {
+        throw listenError("smb", settings.listen.smb, error);
+      },
+    );
+    undo.add(() => smb.drain());
+    origins.set("smb", smb.origin);
+  }
   background.start();
   if (settings.scrub !== null) {
     const scrub = scrubbing(data, around, log, settings.scrub);

@@ -42,7 +42,7 @@ export function readSettings(options: Options): Settings {
   const [source, stated] = chooseAccounts(options, config);
   const accounts = checkAccounts(source, stated);
   const oauth = chooseOauth(options, config);
-  const hosts = Object.values(options.listen).map(({ host }) => host);
+  const hosts = options.services.map((service) => options.listen[service].host);
   refuseExposure({ ...options, hosts, accounts: stated });
   const tls = certificate === null ? null : loadCertificate(certificate, readFile);
   const blobSettings = settingsBy(config, ({ blob }) => blob);
