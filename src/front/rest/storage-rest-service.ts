@@ -7,7 +7,7 @@ import type { ServiceProperties } from "../../service/account/records.ts";
 import type { Account, Accounts } from "./auth/account.ts";
 import { type Address, endpointOf, locate } from "./auth/address.ts";
 import { type Authenticated, type AuthOptions, authenticate } from "./auth/authenticate.ts";
-import { challenge } from "./auth/bearer.ts";
+import { challenge } from "./auth/challenge.ts";
 import { corsHeaders, preflight } from "./auth/cors.ts";
 import type { Resource } from "./auth/resource.ts";
 import type { MacKey } from "./auth/signature.ts";
@@ -93,7 +93,9 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
     this.#context = context;
     this.#accounts = accounts;
     this.#auth = auth;
-    this.#errors = { challenge: challenge(auth.oauth) };
+    this.#errors = {
+      challenge: ({ headers }) => challenge(auth.oauth, headers.get("authorization")),
+    };
     this.#inner = {
       route: (request) => {
         const { accountName, resourcePath } = this.#locate(request);

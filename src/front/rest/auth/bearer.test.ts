@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac, generateKeyPairSync, type KeyObject, sign as signBytes } from "node:crypto";
 import { test } from "node:test";
-import { challenge, issuerOf, type OAuth } from "./bearer.ts";
+import { issuerOf, type OAuth } from "./bearer.ts";
 import {
   ACCOUNT_NAME,
   type Asked,
@@ -311,20 +311,6 @@ test("Files takes tokens from those who say that they mean to override its permi
   const token = tokenOf(CLAIMS);
   await assertRefused("MissingRequiredHeader", asking(token, TRUSTED, {}, "file"));
   await asking(token, TRUSTED, { headers: { "x-ms-file-request-intent": "backup" } }, "file")();
-});
-
-test("the challenge names the authority and the resource", async () => {
-  const tail = "resource_uri=https://storage.azure.com";
-  for (const oauth of [null, BASIC]) {
-    assert.equal(
-      challenge(oauth),
-      `Bearer authorization_uri=https://login.microsoftonline.com/common/oauth2/authorize ${tail}`,
-    );
-  }
-  assert.equal(
-    challenge(TRUSTED),
-    `Bearer authorization_uri=https://login.microsoftonline.com/${TENANT}/oauth2/authorize ${tail}`,
-  );
 });
 
 test("signing keys that cannot be used are refused at the start", async () => {

@@ -43,7 +43,8 @@ export interface TokenUse {
 /** How far the clocks of issuer, client and server may be apart. */
 const SKEW_MS = 5 * 60_000;
 
-const STORAGE = "https://storage.azure.com";
+/** What tokens are for, unless the configuration says otherwise. */
+export const STORAGE = "https://storage.azure.com";
 /** Storage as an application. */
 const STORAGE_ID = "e406a681-f3d4-42a8-90b6-c2b029497af1";
 const CLOUDS = ["windows.net", "usgovcloudapi.net", "chinacloudapi.cn", "cloudapi.de"];
@@ -95,17 +96,6 @@ export async function verifyBearer(
   refuseByAudience(claims, oauth, use);
   refuseByTime(claims, now);
   return identityOf(claims, oauth);
-}
-
-/** What a 401 tells in `WWW-Authenticate`: where to get a token, and for what. */
-export function challenge(oauth: OAuth | null): string {
-  const issuer =
-    oauth?.mode === "issuer" ? oauth.issuer : "https://login.microsoftonline.com/common";
-  const authority = issuer
-    .replace(/^https:\/\/sts\.windows\.net\//, "https://login.microsoftonline.com/")
-    .replace(/\/(?:v2\.0)?$/, "");
-  const resource = (oauth?.mode === "issuer" && oauth.audience) || STORAGE;
-  return `Bearer authorization_uri=${authority}/oauth2/authorize resource_uri=${resource}`;
 }
 
 function refuseByAuthority(claims: Claims, oauth: OAuth): void {
