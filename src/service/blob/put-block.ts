@@ -2,7 +2,7 @@ import type { Body, Bytes } from "../../base/bytes.ts";
 import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { Fault, refuse } from "../../base/fault.ts";
 import { UNCOMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
-import type { Need } from "../../rules/access.ts";
+import { type Need, refuseOverwrite } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { blockIdBytes, refuseBlockId } from "../../rules/block-id.ts";
 import { refuseByPendingCopy } from "../../rules/copy.ts";
@@ -122,6 +122,7 @@ interface AdmittedBlock {
 export function admitBlock(view: View, asked: StageBlock, need: Need): AdmittedBlock {
   refuse(refuseBlockId(asked.blockId));
   const { container, old } = admitToBlobName(view, asked, need, "BlockBlob");
+  if (old !== null) refuse(refuseOverwrite(asked.access, container, view.now()));
   refuse(refuseWriteByLease(old?.lease ?? null, asked.leaseId, view.now(), "Blob"));
   refuse(refuseByPendingCopy(old?.copy ?? null));
   if (old !== null) refuse(refuseByTier(old.tier, view.now()));
