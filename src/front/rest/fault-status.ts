@@ -28,7 +28,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 403,
     code: "AuthenticationFailed",
     message:
-      "Server failed to authenticate the request. Make sure the value of the Authorization header is formed correctly including the signature.",
+      "Server failed to authenticate the request. Make sure the value of Authorization header is formed correctly including the signature.",
   },
   AuthorizationFailure: {
     status: 403,

@@ -88,6 +88,7 @@ export async function verifyBearer(
 ): Promise<Identity> {
   if (oauth === null) {
     throw refused(
+      "Authentication scheme Bearer is not supported.",
       "This server takes no bearer tokens. Start it with --oauth, or use a key or SAS.",
     );
   }
@@ -101,7 +102,11 @@ export async function verifyBearer(
 function refuseByAuthority(claims: Claims, oauth: OAuth): void {
   const issuer = textOf(claims, "iss") ?? "";
   const trusted = oauth.mode === "issuer" ? issuer === oauth.issuer : isAuthority(issuer);
-  if (!trusted) throw refused(`The token's issuer, ${JSON.stringify(issuer)}, is not trusted.`);
+  if (trusted) return;
+  throw refused(
+    "Issuer validation failed. Issuer did not match.",
+    `The token's issuer, ${JSON.stringify(issuer)}, is not trusted.`,
+  );
 }
 
 function isAuthority(issuer: string): boolean {
@@ -119,7 +124,10 @@ function refuseByAudience(claims: Claims, oauth: OAuth, use: TokenUse): void {
   });
   if (meant) return;
   const others = wanted === null ? ` or for the account ${use.accountName}` : "";
-  throw refused(`The token is not for ${wanted ?? STORAGE}${others} (aud).`);
+  throw refused(
+    "Audience validation failed. Audience did not match.",
+    `The token is not for ${wanted ?? STORAGE}${others} (aud).`,
+  );
 }
 
 /** All of storage, or this service of this account; with a last slash or without. */
@@ -143,8 +151,12 @@ function refuseByTime({ exp, nbf = 0 }: Claims, now: Instant): void {
   if (!Number.isFinite(exp) || !Number.isFinite(nbf)) {
     throw refused("The token does not say until when it is valid (exp and nbf are numbers).");
   }
-  if (now >= Number(exp) * 1000 + SKEW_MS) throw refused("The token has expired.");
-  if (now < nbf * 1000 - SKEW_MS) throw refused("The token is not valid yet.");
+  if (now >= Number(exp) * 1000 + SKEW_MS) {
+    throw refused("Lifetime validation failed. The token is expired.");
+  }
+  if (now < nbf * 1000 - SKEW_MS) {
+    throw refused("Lifetime validation failed. The token is not yet valid.");
+  }
 }
 
 function identityOf(claims: Claims, oauth: OAuth): Identity {
