@@ -13,5 +13,5 @@ test("the service's own containers have names that nobody else may choose", () =
     assert.equal(refuseContainerName(name), "InvalidResourceName", name);
     assert.equal(refuseNewContainerName(name), "InvalidResourceName", name);
   }
-  assert.equal(refuseContainerName("$r"), "OutOfRangeInput");
+  assert.equal(refuseContainerName("$r"), "ResourceNameLength");
 });

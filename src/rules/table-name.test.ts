@@ -9,7 +9,7 @@ test("a table's name is a letter and then letters and digits, 3 to 63 in all", (
     assert.equal(refuseTableName(bad), "InvalidResourceName", bad);
   }
   for (const bad of ["", "ab", `a${"x".repeat(63)}`]) {
-    assert.equal(refuseTableName(bad), "OutOfRangeInput", bad);
+    assert.equal(refuseTableName(bad), "ResourceNameLength", bad);
   }
 });
 

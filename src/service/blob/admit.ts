@@ -13,7 +13,7 @@ import { refuseByPendingCopy, refuseOnIncrementalCopy } from "../../rules/copy.t
 import { DASHED_NAME_RULE } from "../../rules/dashed-name.ts";
 import { refuseReadByLease, refuseWriteByLease } from "../../rules/lease.ts";
 import { refuseByTags } from "../../rules/tag-expression.ts";
-import { NO_TAGS, refuseTags } from "../../rules/tags.ts";
+import { NO_TAGS, refuseTags, TAGS_RULE } from "../../rules/tags.ts";
 import { refuseByTier } from "../../rules/tier.ts";
 import type { View } from "../../store/store.ts";
 import type {
@@ -190,7 +190,7 @@ export function admitBlobCreation(
   if (old !== null) refuse(refuseOverwrite(asked.access, container, now));
   if (asked.copiesTags === true || asked.tags.length > 0) {
     refuse(refuseByAccess(asked.access, BLOB_NEEDS.setBlobTags, container, now));
-    refuse(refuseTags(asked.tags));
+    refuse(refuseTags(asked.tags), TAGS_RULE);
   }
   refuse(refuseByConditions(old, asked.conditions));
   refuseByTagsOf(view, asked, container, old);

@@ -3,7 +3,7 @@ import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { refuseWriteByConditions } from "../../rules/conditions.ts";
 import { refuseByPendingCopy, refuseOnIncrementalCopy } from "../../rules/copy.ts";
 import { leaseAfterWrite, refuseWriteByLease } from "../../rules/lease.ts";
-import { refuseTags, type Tags } from "../../rules/tags.ts";
+import { refuseTags, TAGS_RULE, type Tags } from "../../rules/tags.ts";
 import { admitToState, refuseByTagsOf } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
 import { amendState } from "./history.ts";
@@ -19,7 +19,7 @@ export async function setBlobTags(context: BlobContext, asked: SetBlobTags): Pro
   await context.store.transact((tx) => {
     const found = admitToState(tx, asked, BLOB_NEEDS.setBlobTags);
     const { container, blob, isCurrent } = found;
-    refuse(refuseTags(asked.tags));
+    refuse(refuseTags(asked.tags), TAGS_RULE);
     refuse(refuseWriteByConditions(blob, asked.conditions));
     refuseByTagsOf(tx, asked, container, blob);
     refuse(refuseWriteByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));

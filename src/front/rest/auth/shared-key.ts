@@ -121,8 +121,8 @@ function refuseByDate(text: string | undefined, now: Instant): void {
   }
   if (Math.abs(sent - now) <= DATE_SKEW_MS_MAX) return;
   throw authenticationFailed(
-    `Request date header too ${sent < now ? "old" : "far ahead"}: ${readable(text)}. It is ` +
-      `'${rfc1123(now)}' here, and the two may be 15 minutes apart: set the client's clock.`,
+    `Request date header too ${sent < now ? "old" : "far ahead"}: ${readable(text)}`,
+    `It is '${rfc1123(now)}' here, and the two may be 15 minutes apart: set the client's clock.`,
   );
 }
 
