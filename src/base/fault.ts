@@ -146,6 +146,7 @@ export const FAULT_CODES = [
   "ReadOnlyAttribute",
   "RequestBodyTooLarge",
   "ResourceAlreadyExists",
+  "ResourceNameLength",
   "ResourceNotFound",
   "ResourceTypeMismatch",
   "SequenceNumberConditionNotMet",

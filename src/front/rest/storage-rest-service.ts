@@ -5,10 +5,17 @@ import type { AccountContext, ServiceAddress } from "../../service/account/conte
 import { knownServiceProperties } from "../../service/account/get-service-properties.ts";
 import type { ServiceProperties } from "../../service/account/records.ts";
 import type { Account, Accounts } from "./auth/account.ts";
-import { type Address, endpointOf, locate } from "./auth/address.ts";
-import { type Authenticated, type AuthOptions, authenticate } from "./auth/authenticate.ts";
-import { challenge } from "./auth/bearer.ts";
+import { type Address, endpointOf, locate, locateIn } from "./auth/address.ts";
+import {
+  type Authenticated,
+  type AuthOptions,
+  authenticate,
+  isSasOf,
+  refuseUnknownAccount,
+} from "./auth/authenticate.ts";
+import { challenge } from "./auth/challenge.ts";
 import { corsHeaders, preflight } from "./auth/cors.ts";
+import { accountSignedFor } from "./auth/left-out-account.ts";
 import type { Resource } from "./auth/resource.ts";
 import type { MacKey } from "./auth/signature.ts";
 import type { Identity } from "./auth/user-delegation-key.ts";
@@ -93,7 +100,9 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
     this.#context = context;
     this.#accounts = accounts;
     this.#auth = auth;
-    this.#errors = { challenge: challenge(auth.oauth) };
+    this.#errors = {
+      challenge: ({ headers }) => challenge(auth.oauth, headers.get("authorization")),
+    };
     this.#inner = {
       route: (request) => {
         const { accountName, resourcePath } = this.#locate(request);
@@ -126,7 +135,21 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
         Reason: "The URL holds bytes that are not printable ASCII: percent-encode its UTF-8.",
       });
     }
-    return locate(request.headers.get("host"), request.path, this.#accounts);
+    const address = locate(request.headers.get("host"), request.path, this.#accounts);
+    if (address.account !== null) return address;
+    const account = accountSignedFor(request, this.#accounts, (one) => this.#isSasOf(request, one));
+    return account === null ? address : locateIn(account, request.path);
+  }
+
+  #isSasOf(request: RestRequest, account: Account): boolean {
+    try {
+      const resource = this.#protocol.resourceOf(this.#protocol.route(request, request.path));
+      return isSasOf(request, locateIn(account, request.path), resource);
+    } catch (error) {
+      // The path cannot be read like that.
+      if (error instanceof Fault) return false;
+      throw error;
+    }
   }
 
   #answer(request: RestRequest, address: Address): Promise<RestResponse> {
@@ -138,6 +161,7 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
 
   /** What is refused before anything is read or written is thrown at once. */
   #answerInVersion(request: RestRequest, address: Address): Promise<RestResponse> {
+    refuseUnknownAccount(request, address, this.#protocol.name, this.#auth);
     const route = this.#protocol.route(request, address.resourcePath);
     const found = authenticate(request, address, this.#protocol.resourceOf(route), this.#auth);
     if (!(found instanceof Promise)) return this.#answerKnown(request, address, route, found);
