@@ -1,6 +1,8 @@
 import { isUtf8 } from "node:buffer";
+import { inSlices } from "../../../base/fair-queue.ts";
 import { newGuid } from "../../../base/ids.ts";
 import { BATCH_BYTES_MAX, BLOB_BATCH_OPERATIONS_MAX } from "../../../base/limits.ts";
+import { textInSteps } from "../../../base/utf8-text.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { nextRequestId } from "../http/request-id.ts";
@@ -19,7 +21,7 @@ const OPERATIONS: ReadonlySet<BlobOperationName> = new Set(["deleteBlob", "setBl
 export async function handleBatch(_context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const bytes = await readWholeBody(call.request.body, BATCH_BYTES_MAX);
   if (!isUtf8(bytes)) throw brokenBatch("It is not UTF-8.");
-  const inner = readBatch(call, bytes.toString("utf8"));
+  const inner = readBatch(call, await inSlices(textInSteps(bytes)));
   refuseOperations(call, inner);
   const parts = await Promise.all(inner.map((one) => answerPart(call, one)));
   const boundary = `batchresponse_${newGuid()}`;

@@ -1,9 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import type { Bytes } from "../../../base/bytes.ts";
-import { PacedBytes } from "../../../base/fair-queue.ts";
+import { inSlices, PacedBytes } from "../../../base/fair-queue.ts";
 import { Fault } from "../../../base/fault.ts";
 import { BATCH_BYTES_MAX } from "../../../base/limits.ts";
 import { drainLoans } from "../../../base/loan.ts";
+import { textInSteps } from "../../../base/utf8-text.ts";
 import type { EntityWrite } from "../../../service/table/apply-write.ts";
 import type { TableContext } from "../../../service/table/context.ts";
 import { writeBatch } from "../../../service/table/write-batch.ts";
@@ -23,7 +24,8 @@ import { answerEntityWrite, readEntityWrite } from "./write-entity.ts";
 export async function handleBatch(context: TableContext, call: TableCall): Promise<RestResponse> {
   const bytes = await readWholeBody(call.request.body, BATCH_BYTES_MAX);
   if (!isUtf8(bytes)) throw brokenBatch("It is not UTF-8.");
-  const { isChangeSet, inner } = readBatch(call.request, bytes.toString("utf8"), call.endpoint);
+  const text = await inSlices(textInSteps(bytes));
+  const { isChangeSet, inner } = readBatch(call.request, text, call.endpoint);
   if (isChangeSet) return changeSet(context, call, inner);
   const [query] = inner as [InnerTableRequest];
   const answer = await answerQuery(context, call, query).catch((error: unknown) => {
