@@ -6,7 +6,7 @@ import { MIB } from "../../base/limits.ts";
 import { type Store, StoreError, type StoreErrorKind, type View } from "../../store/store.ts";
 import { WRITE_MS_MAX } from "./in-time.ts";
 import { LOG_GROWTH_MAX } from "./log.ts";
-import { type StoreParts, storeWith } from "./store-parts.fixture.ts";
+import { copyOf, type StoreParts, storeIn, storeWith } from "./store-parts.fixture.ts";
 
 const EIO = 5;
 const ENOSPC = 28;
@@ -194,12 +194,12 @@ async function untilStopped(stops: readonly StoreError[], store: Store): Promise
   }
 }
 
-test("while lmdb finds no space the log takes writes as far as it goes, then they are refused", async (t) => {
-  const isFull = { now: true };
-  const { store, stops } = await faulty(t, {
+/** As long as the disk is full no transaction that adds records succeeds; others do. */
+function fullLmdb(disk: { isFull: boolean }): StoreParts {
+  return {
     lmdb: (real) => ({
       transaction: async <T>(run: () => T): Promise<T> => {
-        if (!isFull.now) return real.transaction(run);
+        if (!disk.isFull) return real.transaction(run);
         let wrote = false;
         await real.childTransaction(() => {
           const before = real.getStats() as { entryCount: number };
@@ -212,7 +212,12 @@ test("while lmdb finds no space the log takes writes as far as it goes, then the
         throw Object.assign(new Error("no reason"), { commitError: Promise.reject(reason) });
       },
     }),
-  });
+  };
+}
+
+test("while lmdb finds no space the log takes writes as far as it goes, then they are refused", async (t) => {
+  const disk = { isFull: true };
+  const { store, stops } = await faulty(t, fullLmdb(disk));
   const kinds: string[] = [];
   const writesMax = 3 * LOG_GROWTH_MAX * (LOG_BYTES_ENOUGH / MIB);
   for (let id = 1; id < writesMax && kinds.at(-1) !== "full"; id++) {
@@ -222,10 +227,35 @@ test("while lmdb finds no space the log takes writes as far as it goes, then the
   assert.equal(kinds.at(-1), "full");
   assert.equal(await isThere(store, refused), false);
   assert.equal(await isThere(store, refused - 1), true);
-  isFull.now = false;
+  disk.isFull = false;
   await write(store, refused, MIB);
   assert.equal(await isThere(store, refused), true);
   assert.equal(stops.length, 0);
+});
+
+test("a start that finds no space for lmdb goes on where the log ends, and loses nothing", async (t) => {
+  const disk = { isFull: true };
+  const before = await faulty(t, fullLmdb(disk));
+  // Both files of the log have something that lmdb does not have.
+  await write(before.store, 1);
+  await fillLog(before.store);
+  await write(before.store, 2);
+  const killed = await copyOf(before.folder);
+  const full = await storeIn(t, killed, fullLmdb(disk), LOG_BYTES_ENOUGH);
+  for (const id of [1, 2]) assert.equal(await isThere(full.store, id), true);
+  await write(full.store, 3);
+  // What lies in the log twice is read twice, by the next start and by one with space.
+  for (const parts of [fullLmdb(disk), {}]) {
+    const next = await storeIn(t, await copyOf(killed), parts, LOG_BYTES_ENOUGH);
+    for (const id of [1, 2, 3]) assert.equal(await isThere(next.store, id), true);
+    assert.equal(next.stops.length, 0);
+  }
+  disk.isFull = false;
+  await fillLog(full.store);
+  await full.store.close();
+  const last = await storeIn(t, killed, {}, LOG_BYTES_ENOUGH);
+  for (const id of [1, 2, 3]) assert.equal(await isThere(last.store, id), true);
+  assert.deepEqual([full.stops, last.stops], [[], []]);
 });
 
 test("a log that cannot grow refuses a write that needs it; others go on", async (t) => {

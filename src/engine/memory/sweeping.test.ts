@@ -6,7 +6,7 @@ import { someBytes } from "../../store/bodies.fixture.ts";
 import { ContentsBench } from "../../store/contents.fixture.ts";
 import type { Content } from "../../store/contents.ts";
 import { CountingStore } from "../../store/counting-store.fixture.ts";
-import type { Look, Written } from "../../store/extents.ts";
+import type { Look, ScarceSpace, Written } from "../../store/extents.ts";
 import { MapBench } from "../../store/range-map.fixture.ts";
 import { MemoryExtents } from "./extents.ts";
 import { MemoryStore } from "./store.ts";
@@ -15,6 +15,23 @@ const PIECE_BYTES = 20_000;
 
 class CountingExtents extends MemoryExtents {
   writes = 0;
+  trims = 0;
+  isShort = false;
+  #looks = 0;
+
+  get space(): ScarceSpace {
+    const { isShort } = this;
+    return { isShort, hasRoomToMove: async () => true, giveUp: async () => false };
+  }
+
+  /** As if there were a new extent each time that somebody looks. */
+  override get lastExtent(): number {
+    return ++this.#looks;
+  }
+
+  override async trim(): Promise<void> {
+    this.trims++;
+  }
 
   override write(body: Body, look?: Look): Promise<Written> {
     this.writes++;
@@ -90,4 +107,19 @@ test("the living are moved in the end although others die all the time", async (
     await dying();
     await bench.contents.sweep();
   }
+});
+
+test("where space is short, extents that are mostly alive are compacted, and none are kept for later", async () => {
+  const { extents, bench } = opened();
+  const contents: Content[] = [];
+  for (let at = 0; at < 100; at++) contents.push(await bench.put(someBytes(PIECE_BYTES, at)));
+  for (const content of contents.slice(0, 20)) await bench.drop(content);
+  await bench.sweepAll();
+  extents.writes = 0;
+  await bench.sweepAll();
+  assert.deepEqual([extents.writes, extents.trims], [0, 0], "four fifths are alive");
+  extents.isShort = true;
+  await bench.sweepAll();
+  assert.equal(extents.writes, 80);
+  assert.ok(extents.trims > 0, "what is kept for the next extents is given back");
 });
