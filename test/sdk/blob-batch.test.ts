@@ -8,6 +8,7 @@ import {
   ContainerSASPermissions,
   generateBlobSASQueryParameters,
 } from "@azure/storage-blob";
+import { slicesDuring } from "../../src/base/fair-queue.fixture.ts";
 import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
 import { CREDENTIAL, forThisFile, startServer } from "./server.ts";
@@ -214,4 +215,16 @@ test("who has no credentials submits no batch", async () => {
     signed: false,
   });
   assert.deepEqual([status, code], [401, "NoAuthenticationInformation"]);
+});
+
+test("other requests run between the operations of a batch", async () => {
+  const names = Array.from({ length: 100 }, (_, at) => `blob ${at}`);
+  const box = await boxWith(...names);
+  const blobs = names.map((name) => box.getBlobClient(name));
+  const client = new BlobBatchClient(box.url, CREDENTIAL);
+  const slices = await slicesDuring(async () => {
+    const { subResponses } = await client.deleteBlobs(blobs);
+    assert.equal(subResponses.filter(({ status }) => status === 202).length, 100);
+  });
+  assert.ok(slices >= 3, `${slices} slices`);
 });

@@ -13,7 +13,7 @@ import { readWholeBody } from "../http/whole-body.ts";
 import { brokenBatch } from "../multipart.ts";
 import { spellTableError } from "../spell-error.ts";
 import { answerWithChanges, answerWithQuery, spellPart } from "./batch-answer.ts";
-import { type InnerTableRequest, readBatch } from "./batch-request.ts";
+import { type InnerTableRequest, readBatchInSteps } from "./batch-request.ts";
 import { entitiesAskedOf, type TableCall } from "./call.ts";
 import { handleGetEntity } from "./get-entity.ts";
 import { handleQueryEntities } from "./query-entities.ts";
@@ -25,7 +25,8 @@ export async function handleBatch(context: TableContext, call: TableCall): Promi
   const bytes = await readWholeBody(call.request.body, BATCH_BYTES_MAX);
   if (!isUtf8(bytes)) throw brokenBatch("It is not UTF-8.");
   const text = await inSlices(textInSteps(bytes));
-  const { isChangeSet, inner } = readBatch(call.request, text, call.endpoint);
+  const reading = readBatchInSteps(call.request, text, call.endpoint);
+  const { isChangeSet, inner } = await inSlices(reading);
   if (isChangeSet) return changeSet(context, call, inner);
   const [query] = inner as [InnerTableRequest];
   const answer = await answerQuery(context, call, query).catch((error: unknown) => {
