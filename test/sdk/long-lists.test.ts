@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LIST_BYTES_MAX } from "../../src/front/rest/xml/xml-bytes.ts";
+import { LIST_BYTES_MAX } from "../../src/base/limits.ts";
 import { startFileServer } from "./file-server.ts";
 import { startQueueServer } from "./queue-server.ts";
 import { forThisFile, startServer } from "./server.ts";

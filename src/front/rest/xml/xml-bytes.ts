@@ -1,17 +1,11 @@
 import type { Bytes } from "../../../base/bytes.ts";
 import { fairQueue, PIECE_BYTES } from "../../../base/fair-queue.ts";
-import { MIB } from "../../../base/limits.ts";
+import { LIST_BYTES_MAX } from "../../../base/limits.ts";
 import type { HiddenFields } from "../field-versions.ts";
 import type { ResponseBody } from "../http/exchange.ts";
 import { bodyOfPieces } from "../pieces-body.ts";
 
 const PIECE_CHARS = 32 * 1024;
-
-/**
- * A list ends with the page that brings it to this size, and goes on behind its marker. Answers are whole in
- * memory until they are sent, and 5,000 blobs with 8 KiB of metadata each would be 100 MiB.
- */
-export const LIST_BYTES_MAX = 8 * MIB;
 
 /**
  * A long document that becomes bytes while it is written. As one string it would be put together
