@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { ABORT } from "lmdb";
+import type { Bytes } from "../../base/bytes.ts";
 import { key, SPACE } from "../../base/keys.ts";
 import { MIB } from "../../base/limits.ts";
 import { type Store, StoreError, type StoreErrorKind, type View } from "../../store/store.ts";
@@ -268,6 +269,50 @@ test("a log that cannot grow refuses a write that needs it; others go on", async
   });
   assert.deepEqual(await kindsOf([write(store, 1, 2 * MIB), write(store, 2)]), ["full", "done"]);
   assert.equal(await isThere(store, 1), false);
+  assert.equal(stops.length, 0);
+});
+
+const PAGE_NOT_FOUND = -30_797;
+const BAD_TXN = -30_782;
+
+/** One record lies on a damaged page; behind it lmdb reads nothing before its transaction is reset. */
+function damagedPage(damaged: Bytes): StoreParts {
+  const lmdbError = (code: number) => Object.assign(new Error(`lmdb ${code}`), { code });
+  return {
+    lmdb: (real) => {
+      let isBad = false;
+      return {
+        get(key) {
+          if (isBad) throw lmdbError(BAD_TXN);
+          isBad = key.equals(damaged);
+          if (isBad) throw lmdbError(PAGE_NOT_FOUND);
+          return real.get(key);
+        },
+        getRange(options) {
+          if (isBad) throw lmdbError(BAD_TXN);
+          return real.getRange(options);
+        },
+        resetReadTxn() {
+          isBad = false;
+          real.resetReadTxn();
+        },
+      };
+    },
+  };
+}
+
+test("behind a read that lmdb finds damaged, others go on", async (t) => {
+  const before = await faulty(t, {});
+  for (const id of [1, 2, 9]) await write(before.store, id);
+  await before.store.close();
+  const parts = damagedPage(key(SPACE.blob, 2));
+  const { store, stops } = await storeIn(t, before.folder, parts, LOG_BYTES_ENOUGH);
+  const missAndMeetDamage = (view: View) => [5, 2].map((id) => view.get(key(SPACE.blob, id)));
+  const damaged = { kind: "damaged", message: /the database is damaged/ };
+  for (const call of [store.read(missAndMeetDamage), store.transact(missAndMeetDamage)]) {
+    await assert.rejects(call, damaged);
+    assert.equal(await isThere(store, 1), true);
+  }
   assert.equal(stops.length, 0);
 });
 
