@@ -363,8 +363,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   InvalidCrc64: {
     status: 400,
     code: "InvalidHeaderValue",
-    message:
-      "The CRC64 value specified in the request is invalid. It must be 64 bits and Base64-encoded.",
+    message: "The CRC64 value specified in the request is invalid. It must be Base64-encoded.",
   },
   InvalidDuplicateRow: {
     status: 400,

@@ -15,7 +15,7 @@ import { tagsOf } from "./blob-tags.ts";
 import { putBlobBytesMax } from "./body-limits.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
 import { digestsOfSource } from "./computed-digests.ts";
-import { PROPERTY_NAMES, propertiesOf } from "./properties.ts";
+import { PROPERTY_NAMES, propertiesOf, requireMd5 } from "./properties.ts";
 import { wholeSourceOf } from "./source-headers.ts";
 import { tierOf } from "./tier-headers.ts";
 
@@ -36,6 +36,7 @@ export async function handlePutBlobFromUrl(
   if (type !== "BlockBlob") {
     throw invalidHeader("x-ms-blob-type", type, "Only a BlockBlob is made from a URL in one step.");
   }
+  requireMd5(headers);
   const own = propertiesOf(headers);
   const copiesProperties = headers.get(COPIES) === undefined || flagOf(headers, COPIES);
   const digests = sourceDigestsOf(headers);
