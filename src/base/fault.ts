@@ -4,6 +4,7 @@
  */
 export const FAULT_CODES = [
   "AccessTierNotSupportedForBlobType",
+  "AllBatchSubRequestsShouldBeSameApi",
   "AppendPositionConditionNotMet",
   "AtomFormatNotSupported",
   "AuthenticationFailed",
@@ -49,6 +50,7 @@ export const FAULT_CODES = [
   "EmptyTagName",
   "EntityAlreadyExists",
   "EntityTooLarge",
+  "ExceedsMaxBatchRequestCount",
   "FeatureVersionMismatch",
   "FileGenerationMismatch",
   "FileInvalidPermission",

@@ -13,6 +13,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "AccessTierNotSupportedForBlobType",
     message: "The access tier is not supported for this blob type.",
   },
+  AllBatchSubRequestsShouldBeSameApi: {
+    status: 400,
+    code: "AllBatchSubRequestsShouldBeSameApi",
+    message: "All batch subrequests should be the same api.",
+  },
   AppendPositionConditionNotMet: {
     status: 412,
     code: "AppendPositionConditionNotMet",
@@ -243,6 +248,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 400,
     code: "EntityTooLarge",
     message: "The entity is larger than the maximum size permitted.",
+  },
+  ExceedsMaxBatchRequestCount: {
+    status: 400,
+    code: "ExceedsMaxBatchRequestCount",
+    message: "The batch operation exceeds maximum number of allowed subrequests.",
   },
   FeatureVersionMismatch: {
     status: 409,

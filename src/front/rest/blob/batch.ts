@@ -1,12 +1,15 @@
 import { isUtf8 } from "node:buffer";
+import type { Bytes } from "../../../base/bytes.ts";
+import { Fault } from "../../../base/fault.ts";
 import { newGuid } from "../../../base/ids.ts";
 import { BATCH_BYTES_MAX, BLOB_BATCH_OPERATIONS_MAX } from "../../../base/limits.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
-import type { RestResponse } from "../http/exchange.ts";
+import type { RestRequest, RestResponse } from "../http/exchange.ts";
 import { nextRequestId } from "../http/request-id.ts";
 import { readWholeBody } from "../http/whole-body.ts";
 import { type InnerRequest, readInnerRequest, spellInnerAnswer } from "../inner-request.ts";
 import { boundaryOf, brokenBatch, joinParts, readParts } from "../multipart.ts";
+import { spellXmlError } from "../spell-error.ts";
 import type { BlobCall } from "./call.ts";
 import type { BlobOperationName } from "./route.ts";
 
@@ -17,32 +20,43 @@ const OPERATIONS: ReadonlySet<BlobOperationName> = new Set(["deleteBlob", "setBl
  * they run side by side, so that they can share a commit.
  */
 export async function handleBatch(_context: BlobContext, call: BlobCall): Promise<RestResponse> {
+  const boundary = boundaryOf(call.request.headers.get("content-type"));
+  if (boundary === null) throw brokenBatch("Its Content-Type must be multipart/mixed; boundary=….");
   const bytes = await readWholeBody(call.request.body, BATCH_BYTES_MAX);
-  if (!isUtf8(bytes)) throw brokenBatch("It is not UTF-8.");
-  const inner = readBatch(call, bytes.toString("utf8"));
-  refuseOperations(call, inner);
-  const parts = await Promise.all(inner.map((one) => answerPart(call, one)));
-  const boundary = `batchresponse_${newGuid()}`;
+  const parts = await answersTo(call, bytes, boundary);
+  const answered = `batchresponse_${newGuid()}`;
   return {
     status: 202,
-    headers: ["Content-Type", `multipart/mixed; boundary=${boundary}`],
-    body: joinParts(parts, boundary),
+    headers: ["Content-Type", `multipart/mixed; boundary=${answered}`],
+    body: joinParts(parts, answered),
   };
 }
 
-function readBatch({ request }: BlobCall, text: string): InnerRequest[] {
-  const boundary = boundaryOf(request.headers.get("content-type"));
-  if (boundary === null) throw brokenBatch("Its Content-Type must be multipart/mixed; boundary=….");
-  const parts = readParts(text, boundary, BLOB_BATCH_OPERATIONS_MAX);
+/** The service refuses a batch as a whole with a single part: nothing of it has happened then. */
+async function answersTo(call: BlobCall, bytes: Bytes, boundary: string): Promise<string[]> {
+  const { request } = call;
+  try {
+    const inner = readBatch(request, bytes, boundary);
+    refuseOperations(call, inner);
+    return await Promise.all(inner.map((one) => answerPart(call, one)));
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return [spellPart(request, null, spellXmlError(error, request))];
+  }
+}
+
+function readBatch(request: RestRequest, bytes: Bytes, boundary: string): InnerRequest[] {
+  if (!isUtf8(bytes)) throw brokenBatch("It is not UTF-8.");
+  const tooMany = new Fault("ExceedsMaxBatchRequestCount");
+  const parts = readParts(bytes.toString("utf8"), boundary, BLOB_BATCH_OPERATIONS_MAX, tooMany);
   if (parts.length === 0) throw brokenBatch("It is empty.");
   return parts.map((part) => readInnerRequest(request, part));
 }
 
-/** What a batch may not hold at all is refused before any of it has happened. */
 function refuseOperations(call: BlobCall, inner: readonly InnerRequest[]): void {
   const operations = new Set<BlobOperationName>();
   for (const { request } of inner) {
-    const { account, route } = call.inner.route(request);
+    const { account, route } = call.inner.route(request, call.account);
     if (account !== call.account) throw brokenBatch("An operation names another account.");
     if (call.route.container !== "" && route.container !== call.route.container) {
       throw brokenBatch("An operation names another container.");
@@ -52,13 +66,20 @@ function refuseOperations(call: BlobCall, inner: readonly InnerRequest[]): void 
     }
     operations.add(route.operation);
   }
-  if (operations.size > 1) throw brokenBatch("All of its operations must be of one kind.");
+  if (operations.size > 1) throw new Fault("AllBatchSubRequestsShouldBeSameApi");
 }
 
 async function answerPart(call: BlobCall, { request, contentId }: InnerRequest): Promise<string> {
-  const id = nextRequestId();
-  const { status, headers, body } = await call.inner.answer({ ...request, id });
-  const common = ["x-ms-request-id", id, "x-ms-version", request.version];
+  const numbered = { ...request, id: nextRequestId() };
+  return spellPart(numbered, contentId, await call.inner.answer(numbered, call.account));
+}
+
+function spellPart(
+  { id, version }: RestRequest,
+  contentId: string | null,
+  { status, headers, body }: RestResponse,
+): string {
+  const common = ["x-ms-request-id", id, "x-ms-version", version];
   const named = contentId === null ? [] : [`Content-ID: ${contentId}`];
   return spellInnerAnswer(named, { status, headers: [...common, ...headers], body });
 }
