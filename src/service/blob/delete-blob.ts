@@ -1,13 +1,19 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { refuseWriteByConditions } from "../../rules/conditions.ts";
-import { refuseReadByLease } from "../../rules/lease.ts";
+import { refuseReadByLease, refuseWriteByLease } from "../../rules/lease.ts";
 import { readDeleteRetention } from "../../store/delete-retention.ts";
 import type { Transaction } from "../../store/store.ts";
-import { admitBlobRemoval, admitToContainer, admitToState, refuseByTagsOf } from "./admit.ts";
+import {
+  admitToBlobName,
+  admitToContainer,
+  admitToState,
+  refuseByTagsOf,
+  refuseRemoval,
+} from "./admit.ts";
 import type { BlobContext, BlobRead, BlobState, BlobStateAddress } from "./context.ts";
 import { removeBlob, removeState } from "./history.ts";
-import type { Container } from "./records.ts";
+import { type Container, readStagedBlob } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
 import { deleteDeleted, findDeleted, findState, readSnapshots } from "./state-records.ts";
 
@@ -23,7 +29,7 @@ export interface DeleteBlob extends BlobRead {
 const BODY_SNAPSHOTS_MAX = 256;
 
 export interface DeleteBlobDone {
-  /** Whether it cannot be had back. */
+  /** Whether it is not kept as something deleted. */
   readonly isGone: boolean;
 }
 
@@ -53,7 +59,9 @@ function deleteCurrent(
   asked: DeleteBlob,
 ): DeleteBlobDone | null {
   const { at } = asked;
-  const { container, blob } = admitBlobRemoval(tx, asked, BLOB_NEEDS.deleteBlob);
+  const { container, old: blob } = admitToBlobName(tx, asked, BLOB_NEEDS.deleteBlob);
+  if (blob === null) return deleteUncommitted(tx, asked, container);
+  refuseRemoval(tx, asked, { container, blob });
   const place = { at, container };
   const limit = asked.snapshots === null ? 1 : BODY_SNAPSHOTS_MAX;
   const snapshots = readSnapshots(tx, container, at.blob, limit);
@@ -66,6 +74,21 @@ function deleteCurrent(
   if (asked.snapshots === "only") return { isGone };
   dropStagedBlocks(tx, container, at.blob);
   return { isGone: removeBlob(context, tx, place, blob) };
+}
+
+/** Where there are uncommitted blocks and no blob yet, the blocks go. */
+function deleteUncommitted(
+  tx: Transaction,
+  asked: DeleteBlob,
+  container: Container,
+): DeleteBlobDone {
+  const isStaged = readStagedBlob(tx, container, asked.at.blob) !== null;
+  if (!isStaged || asked.snapshots === "only") throw new Fault("BlobNotFound");
+  refuse(refuseWriteByConditions(null, asked.conditions));
+  refuseByTagsOf(tx, asked, container, null);
+  refuse(refuseWriteByLease(null, asked.leaseId, tx.now(), "Blob"));
+  dropStagedBlocks(tx, container, asked.at.blob);
+  return { isGone: true };
 }
 
 function deleteState(
