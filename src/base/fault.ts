@@ -121,6 +121,7 @@ export const FAULT_CODES = [
   "MissingRequiredQueryParameter",
   "MissingRequiredXmlNode",
   "MultipleConditionHeadersNotSupported",
+  "MutuallyExclusiveQueryParameters",
   "NoAuthenticationInformation",
   "NoPendingCopyOperation",
   "NotImplemented",

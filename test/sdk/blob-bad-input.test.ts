@@ -140,6 +140,22 @@ test("headers that make no sense are refused by name", async () => {
   assert.deepEqual([gone.status, gone.code], [400, "InvalidHeaderValue"]);
 });
 
+test("snapshots are deleted with the current blob only, not with a snapshot or version", async () => {
+  const headers = { "x-ms-delete-snapshots": "include" };
+  const stamp = "2026-01-02T03:04:05.1234567Z";
+  for (const [name, subject] of [
+    ["snapshot", "Snapshot"],
+    ["versionid", "Version id"],
+  ] as const) {
+    const path = `/${container.containerName}/blob?${name}=${stamp}`;
+    const answer = await rawRequest(server, { method: "DELETE", path, headers });
+    assert.deepEqual([answer.status, answer.code], [400, "InvalidQueryParameterValue"]);
+    const reason = `This operation is only allowed on the root blob. ${subject} should not be provided.`;
+    assert.ok(answer.text.includes(`<QueryParameterName>${name}</QueryParameterName>`));
+    assert.ok(answer.text.includes(`<Reason>${reason}</Reason>`));
+  }
+});
+
 test("ranges that make no sense are refused or ignored, as each header wants it", async () => {
   const path = `/${container.containerName}/blob`;
   const get = (headers: Record<string, string>) => rawRequest(server, { path, headers });

@@ -618,6 +618,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "MultipleConditionHeadersNotSupported",
     message: "Multiple condition headers are not supported.",
   },
+  MutuallyExclusiveQueryParameters: {
+    status: 400,
+    code: "MutuallyExclusiveQueryParameters",
+    message: "Query parameters that exclude each other are specified in the request URI.",
+  },
   NoAuthenticationInformation: {
     status: 401,
     code: "NoAuthenticationInformation",
