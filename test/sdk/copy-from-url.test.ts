@@ -302,7 +302,7 @@ test("Put Blob From URL checks conditions, leases and digests like Put Blob", as
   const copy = box.getBlockBlobClient("copy");
   await copy.upload("old", 3);
   const conditions = { ifMatch: '"0x8D000000000000"' };
-  await refused(copy.syncUploadFromURL(source.url, { conditions }), 412, "ConditionNotMet");
+  await refused(copy.syncUploadFromURL(source.url, { conditions }), 412, "TargetConditionNotMet");
   const sourceConditions = { ifMatch: '"0x8D000000000000"' };
   await refused(
     copy.syncUploadFromURL(source.url, { sourceConditions }),

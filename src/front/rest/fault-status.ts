@@ -162,6 +162,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "CopyIdMismatch",
     message: "The specified copy ID did not match the copy ID for the pending copy operation.",
   },
+  CopySourceConditionNotMet: {
+    status: 412,
+    code: "CannotVerifyCopySource",
+    message: "The condition specified using HTTP conditional header(s) is not met.",
+  },
   CopySourceForbidden: {
     status: 403,
     code: "CannotVerifyCopySource",
@@ -181,6 +186,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 404,
     code: "CannotVerifyCopySource",
     message: "The specified copy source does not exist.",
+  },
+  CopySourceNotModified: {
+    status: 304,
+    code: "CannotVerifyCopySource",
+    message: "The condition specified using HTTP conditional header(s) is not met.",
   },
   CopySourceTooLarge: {
     status: 409,
