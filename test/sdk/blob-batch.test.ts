@@ -127,7 +127,11 @@ test("a batch under a SAS does what the SAS of each part permits", async () => {
   const box = await boxWith("a", "b", "c");
   const path = (name: string) => `/${server.account}/${box.containerName}/${name}`;
   const parts = [
-    { line: `DELETE ${path("a")}?${sasFor(box, "d", "a")} HTTP/1.1`, id: "first" },
+    {
+      line: `DELETE ${path("a")}?${sasFor(box, "d", "a")} HTTP/1.1`,
+      headers: ["x-ms-client-request-id: mine"],
+      id: "first",
+    },
     { line: `DELETE ${path("b")}?${sasFor(box, "r", "b")} HTTP/1.1`, id: "second" },
     { line: `DELETE ${path("c")}?${sasFor(box, "d", "a")} HTTP/1.1`, id: "third" },
     { line: `DELETE ${path("c")} HTTP/1.1`, id: "fourth" },
@@ -135,6 +139,7 @@ test("a batch under a SAS does what the SAS of each part permits", async () => {
   const { status, text } = await submit(spelled(parts));
   assert.equal(status, 202);
   const answers = text.split(/--batchresponse_[0-9a-f-]+/).slice(1, -1);
+  assert.match(answers[0] ?? "", /x-ms-client-request-id: mine/);
   const found = answers.map((answer) => [
     /Content-ID: (\w+)/.exec(answer)?.[1],
     /HTTP\/1\.1 (\d+)/.exec(answer)?.[1],

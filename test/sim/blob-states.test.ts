@@ -227,6 +227,10 @@ async function step(real: RealStates, model: Model, random: Random, at: number):
         await assert.rejects(real.delete(name, null), isFault("SnapshotsPresent"));
         break;
       }
+      if (snapshots === "only" && blob.snapshots.length === 0) {
+        await assert.rejects(real.delete(name, snapshots), isFault("BlobNotFound"));
+        break;
+      }
       await real.delete(name, snapshots);
       model.delete(name, snapshots);
       break;

@@ -27,9 +27,9 @@ test("uncommitted blocks alone are deleted by their blob's name, with all of the
   assert.equal(blobs.bytesInExtents(), 0);
 });
 
-test("deleting only snapshots leaves a blob without any alone", async () => {
+test("deleting only snapshots finds nothing where there are none, and leaves the blob alone", async () => {
   const blobs = await Blobs.open();
   await blobs.put("blob", "text");
-  await blobs.delete("blob", { snapshots: "only" });
+  await assert.rejects(blobs.delete("blob", { snapshots: "only" }), refused("BlobNotFound"));
   assert.equal(await blobs.text("blob"), "text");
 });

@@ -34,8 +34,8 @@ export interface DeleteBlobDone {
 }
 
 export async function deleteBlob(context: BlobContext, asked: DeleteBlob): Promise<DeleteBlobDone> {
-  for (;;) {
-    const done = await context.store.transact((tx) => deleteOnce(context, tx, asked));
+  for (let isFirst = true; ; isFirst = false) {
+    const done = await context.store.transact((tx) => deleteOnce(context, tx, asked, isFirst));
     if (done !== null) return done;
   }
 }
@@ -45,11 +45,12 @@ function deleteOnce(
   context: BlobContext,
   tx: Transaction,
   asked: DeleteBlob,
+  isFirst: boolean,
 ): DeleteBlobDone | null {
   const { state } = asked.at;
   if (asked.permanent) return deleteForGood(context, tx, asked, state);
   return state === null
-    ? deleteCurrent(context, tx, asked)
+    ? deleteCurrent(context, tx, asked, isFirst)
     : deleteState(context, tx, asked, state);
 }
 
@@ -57,6 +58,7 @@ function deleteCurrent(
   context: BlobContext,
   tx: Transaction,
   asked: DeleteBlob,
+  isFirst: boolean,
 ): DeleteBlobDone | null {
   const { at } = asked;
   const { container, old: blob } = admitToBlobName(tx, asked, BLOB_NEEDS.deleteBlob);
@@ -66,6 +68,9 @@ function deleteCurrent(
   const limit = asked.snapshots === null ? 1 : BODY_SNAPSHOTS_MAX;
   const snapshots = readSnapshots(tx, container, at.blob, limit);
   if (asked.snapshots === null && snapshots.length > 0) throw new Fault("SnapshotsPresent");
+  // The service looks for snapshots alone then, and does not find one.
+  const findsNone = asked.snapshots === "only" && isFirst && snapshots.length === 0;
+  if (findsNone) throw new Fault("BlobNotFound");
   let isGone = true;
   for (const { stamp, blob: snapshot } of snapshots) {
     isGone = removeState(context, tx, place, { kind: "snapshot", stamp }, snapshot);

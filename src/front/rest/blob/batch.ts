@@ -6,6 +6,7 @@ import { BATCH_BYTES_MAX, BLOB_BATCH_OPERATIONS_MAX } from "../../../base/limits
 import type { BlobContext } from "../../../service/blob/context.ts";
 import type { RestRequest, RestResponse } from "../http/exchange.ts";
 import { nextRequestId } from "../http/request-id.ts";
+import { CLIENT_ID_HEADER, clientRequestIdOf } from "../http/send-response.ts";
 import { readWholeBody } from "../http/whole-body.ts";
 import { type InnerRequest, readInnerRequest, spellInnerAnswer } from "../inner-request.ts";
 import { boundaryOf, brokenBatch, joinParts, readParts } from "../multipart.ts";
@@ -75,11 +76,13 @@ async function answerPart(call: BlobCall, { request, contentId }: InnerRequest):
 }
 
 function spellPart(
-  { id, version }: RestRequest,
+  request: RestRequest,
   contentId: string | null,
   { status, headers, body }: RestResponse,
 ): string {
-  const common = ["x-ms-request-id", id, "x-ms-version", version];
+  const common = ["x-ms-request-id", request.id, "x-ms-version", request.version];
+  const clientId = clientRequestIdOf(request.headers);
+  if (clientId !== null) common.push(CLIENT_ID_HEADER, clientId);
   const named = contentId === null ? [] : [`Content-ID: ${contentId}`];
   return spellInnerAnswer(named, { status, headers: [...common, ...headers], body });
 }
