@@ -103,6 +103,15 @@ export function refuseSourceByConditions(
   return refused === "ConditionNotMet" ? "SourceConditionNotMet" : refused;
 }
 
+/** For where a blob is put from a URL: ETags are refused as for copies, dates as for other writes. */
+export function refuseUploadByConditions(
+  found: Versioned | null,
+  asked: Conditions,
+): FaultCode | null {
+  const namesEtag = asked.ifMatch !== null || asked.ifNoneMatch !== null;
+  return (namesEtag ? refuseTargetByConditions : refuseCreateByConditions)(found, asked);
+}
+
 /** For where it is copied to: the same as for other writes that create, in other words. */
 export function refuseTargetByConditions(
   found: Versioned | null,

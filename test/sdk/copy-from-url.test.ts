@@ -309,6 +309,16 @@ test("Put Blob From URL checks conditions, leases and digests like Put Blob", as
     412,
     "SourceConditionNotMet",
   );
+  const { lastModified = new Date() } = await source.getProperties();
+  const [before, later] = [-900_000, 900_000].map((ms) => new Date(lastModified.getTime() + ms));
+  const uploadIf = (more: object) => copy.syncUploadFromURL(source.url, more);
+  for (const [dates, code, status] of [
+    [{ ifModifiedSince: later }, "ConditionNotMet", 304],
+    [{ ifUnmodifiedSince: before }, "ConditionNotMet", 412],
+  ] as const) {
+    await refused(uploadIf({ conditions: dates }), 412, code);
+    await refused(uploadIf({ sourceConditions: dates }), status, "CannotVerifyCopySource");
+  }
   const exists = copy.syncUploadFromURL(source.url, { conditions: { ifNoneMatch: "*" } });
   await refused(exists, 409, "BlobAlreadyExists");
   const wrong = copy.syncUploadFromURL(source.url, { sourceContentMD5: randomBytes(16) });

@@ -105,7 +105,8 @@ class Model {
   undelete(name: string): boolean {
     const blob = this.blob(name);
     const alive = this.alive(blob);
-    const isThere = blob.current !== null || alive.length > 0;
+    const states = [...blob.snapshots, ...blob.versions, ...alive];
+    const isThere = blob.current !== null || states.length > 0;
     for (const { was, state } of alive) {
       if (was === "current" && blob.current === null) blob.current = state;
       else if (was === "version") blob.versions.push(state);

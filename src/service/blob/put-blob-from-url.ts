@@ -1,7 +1,7 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { refuseTargetByConditions } from "../../rules/conditions.ts";
+import { refuseUploadByConditions } from "../../rules/conditions.ts";
 import { tierOnUpload } from "../../rules/tier.ts";
 import type { Content, Digests } from "../../store/contents.ts";
 import type { Source, SourceObject } from "../../store/source.ts";
@@ -39,7 +39,7 @@ export async function putBlobFromUrl(
   const { contents } = context;
   const admit = (view: View) => {
     const need = BLOB_NEEDS.putBlobFromUrl;
-    return admitBlobCreation(view, asked, need, null, refuseTargetByConditions);
+    return admitBlobCreation(view, asked, need, null, refuseUploadByConditions);
   };
   const write = (
     tx: Transaction,

@@ -1,6 +1,7 @@
+import type { SourceRole } from "../../../rules/conditions.ts";
 import { putBlobFromUrl } from "../../../service/blob/put-blob-from-url.ts";
 import { DEFAULT_CONTENT_TYPE } from "../content-properties.ts";
-import type { RestResponse } from "../http/exchange.ts";
+import type { RequestHeaders, RestResponse } from "../http/exchange.ts";
 import {
   flagOf,
   invalidHeader,
@@ -45,7 +46,7 @@ export async function handlePutBlobFromUrl(
     tags: tagsOf(headers),
     copiesTags: copiesTagsOf(headers),
     tier: tierOf(call),
-    source: await wholeSourceOf(context, call, KNOWN),
+    source: await wholeSourceOf(context, call, KNOWN, roleOf(headers)),
     bytesMax: putBlobBytesMax(call.version),
     digests,
     computed: digestsOfSource(call.version, digests),
@@ -65,4 +66,10 @@ export async function handlePutBlobFromUrl(
     ],
     body: null,
   };
+}
+
+/** The service judges ETags of such a source as a copy does, and dates as a read does. */
+function roleOf(headers: RequestHeaders): SourceRole {
+  const etags = ["x-ms-source-if-match", "x-ms-source-if-none-match"];
+  return etags.some((name) => headers.get(name) !== undefined) ? "copied" : "read";
 }

@@ -1,3 +1,4 @@
+import type { SourceRole } from "../../../rules/conditions.ts";
 import type { OwnSource, Source } from "../../../store/source.ts";
 import { refuseHeaders } from "../request-headers.ts";
 import { refuseBody } from "../stored-body.ts";
@@ -34,10 +35,11 @@ export function wholeSourceOf(
   { sources }: BlobFront,
   call: BlobCall,
   known: readonly string[],
+  role: SourceRole = "copied",
 ): Promise<Source> {
   refuseHeaders(call.request.headers, without(ON_WHOLE_SOURCES, known));
   refuseOnSource(call, known);
-  return sources.of(call, "blob", "copied");
+  return sources.of(call, "blob", role);
 }
 
 /** The same, of a blob on this server. */

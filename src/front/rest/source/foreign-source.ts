@@ -83,14 +83,14 @@ export class HttpSource implements ForeignSource {
   }
 
   async #ask(method: string, more: Record<string, string>): Promise<IncomingMessage> {
-    const { authorization, version, role } = this.#setup;
+    const { authorization, version } = this.#setup;
     const headers: Record<string, string> = { ...more, "x-ms-version": version };
     if (authorization !== null) headers.authorization = authorization;
     const answer = await this.#send(method, headers);
     const status = answer.statusCode ?? 0;
     if (status === 200 || status === 206) return answer;
     answer.destroy();
-    throw refusalOf(answer, status, role);
+    throw refusalOf(answer, status, this.#setup.role);
   }
 
   async #send(method: string, headers: Record<string, string>): Promise<IncomingMessage> {
