@@ -323,6 +323,8 @@ test("Put Blob From URL checks conditions, leases and digests like Put Blob", as
   await refused(exists, 409, "BlobAlreadyExists");
   const wrong = copy.syncUploadFromURL(source.url, { sourceContentMD5: randomBytes(16) });
   await refused(wrong, 400, "Md5Mismatch");
+  const blobHTTPHeaders = { blobContentMD5: randomBytes(4) };
+  await refused(copy.syncUploadFromURL(source.url, { blobHTTPHeaders }), 400, "InvalidMd5");
   await copy.getBlobLeaseClient().acquireLease(-1);
   await refused(copy.syncUploadFromURL(source.url), 412, "LeaseIdMissing");
   assert.equal(await textOf(copy), "old");
