@@ -1,7 +1,7 @@
 import { refuse } from "../../base/fault.ts";
 import { refuseByAccess } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { refuseSourceByConditions } from "../../rules/conditions.ts";
+import { refuseSourceByConditions, type SourceRole } from "../../rules/conditions.ts";
 import { refuseByPendingCopy, refuseOnIncrementalCopy } from "../../rules/copy.ts";
 import { refuseByTags } from "../../rules/tag-expression.ts";
 import { refuseByTier } from "../../rules/tier.ts";
@@ -11,6 +11,7 @@ import type { BlobRead } from "./context.ts";
 import type { Blob } from "./records.ts";
 
 export interface FindSource extends Omit<BlobRead, "leaseId"> {
+  readonly role: SourceRole;
   /** Whether its tags are wanted, too. */
   readonly withTags: boolean;
   /** Whether it may be archived. */
@@ -24,8 +25,8 @@ export function findSource(view: View, asked: FindSource): Blob & { isArchived: 
   if (asked.withTags || ifTags !== null) {
     refuse(refuseByAccess(asked.access, BLOB_NEEDS.getBlobTags, container, view.now()));
   }
-  refuse(refuseSourceByConditions(blob, asked.conditions));
-  if (ifTags !== null && refuseByTags(blob.tags, ifTags) !== null) refuse("SourceConditionNotMet");
+  refuse(refuseSourceByConditions(blob, asked.conditions, asked.role));
+  if (ifTags !== null) refuse(refuseByTags(blob.tags, ifTags));
   // Its bytes are not here yet, whatever it looks like.
   refuse(refuseByPendingCopy(blob.copy));
   if (isCurrent) refuse(refuseOnIncrementalCopy(blob.copy));

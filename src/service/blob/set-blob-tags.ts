@@ -1,7 +1,7 @@
 import { refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { refuseWriteByConditions } from "../../rules/conditions.ts";
-import { refuseByPendingCopy, refuseOnIncrementalCopy } from "../../rules/copy.ts";
+import { refuseByPendingCopy } from "../../rules/copy.ts";
 import { leaseAfterWrite, refuseWriteByLease } from "../../rules/lease.ts";
 import { refuseTags, TAGS_RULE, type Tags } from "../../rules/tags.ts";
 import { admitToState, refuseByTagsOf } from "./admit.ts";
@@ -18,13 +18,12 @@ export interface SetBlobTags extends BlobRead {
 export async function setBlobTags(context: BlobContext, asked: SetBlobTags): Promise<void> {
   await context.store.transact((tx) => {
     const found = admitToState(tx, asked, BLOB_NEEDS.setBlobTags);
-    const { container, blob, isCurrent } = found;
+    const { container, blob } = found;
     refuse(refuseTags(asked.tags), TAGS_RULE);
     refuse(refuseWriteByConditions(blob, asked.conditions));
     refuseByTagsOf(tx, asked, container, blob);
     refuse(refuseWriteByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
     refuse(refuseByPendingCopy(blob.copy));
-    if (isCurrent) refuse(refuseOnIncrementalCopy(blob.copy));
     const lease = leaseAfterWrite(blob.lease, tx.now());
     amendState(tx, asked.at, found, { ...blob, tags: asked.tags, lease });
   });
