@@ -27,7 +27,9 @@ test("what is no id, or two of them, is refused by name", () => {
       assert.throws(() => stateOf(parseQuery(`${name}=${value}`)), refused(name), value);
     }
   }
-  assert.throws(() => stateOf(parseQuery(`snapshot=${ID}&versionid=${ID}`)), refused("versionid"));
+  assert.throws(() => stateOf(parseQuery(`snapshot=${ID}&versionid=${ID}`)), {
+    code: "MutuallyExclusiveQueryParameters",
+  });
 });
 
 test("what can be done to the current blob only takes no id", () => {
