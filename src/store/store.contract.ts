@@ -21,8 +21,21 @@ import { type Store, StoreError, type Transaction, type View } from "./store.ts"
 import { storeAgreesWithModel } from "./store-model.contract.ts";
 import { ranges, values } from "./store-values.contract.ts";
 
+export interface StoreContractOptions {
+  /**
+   * False for the test engine that runs every body twice. Three promises are left to plain engines:
+   * each run takes a stamp and the time, so neither can be predicted, and the second run of a body
+   * begins after a close.
+   */
+  readonly runsBodiesOnce?: boolean;
+}
+
 /** Registers tests of everything that `store.ts` promises. */
-export function storeContract(engine: string, open: OpenStore): void {
+export function storeContract(
+  engine: string,
+  open: OpenStore,
+  { runsBodiesOnce = true }: StoreContractOptions = {},
+): void {
   describe(`${engine} store`, () => {
     values(open);
     ranges(open);
@@ -30,9 +43,12 @@ export function storeContract(engine: string, open: OpenStore): void {
     appendsInPlace(open);
     transactions(open);
     isolation(open);
-    time(open);
-    stamps(open);
-    closing(open);
+    risingStamps(open);
+    if (runsBodiesOnce) {
+      time(open);
+      exactStamps(open);
+      closing(open);
+    }
     discarding(open);
     test("random transactions agree with a sorted map", async (t) => {
       const { store } = await opened(t, open);
@@ -237,16 +253,20 @@ function time(open: OpenStore): void {
   });
 }
 
-function stamps(open: OpenStore): void {
-  const oneStamp = (store: Store) => store.transact((tx) => tx.stamp());
-
+function exactStamps(open: OpenStore): void {
   test("a stamp is the clock's time in ticks of 100 ns, if the clock has advanced", async (t) => {
     const { store, clock } = await opened(t, open);
     assert.equal(await oneStamp(store), stampOf(START_MS));
     clock.advance(1);
     assert.equal(await oneStamp(store), stampOf(START_MS + 1));
   });
+}
 
+function oneStamp(store: Store): Promise<Stamp> {
+  return store.transact((tx) => tx.stamp());
+}
+
+function risingStamps(open: OpenStore): void {
   test("stamps rise within a body, from body to body, and when the clock goes back", async (t) => {
     const { store, clock } = await opened(t, open);
     const given: Stamp[] = [];

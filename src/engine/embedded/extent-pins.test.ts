@@ -1,5 +1,15 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import {
+  type FileHandle,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  rmdir,
+  stat,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -14,6 +24,7 @@ import type { StoreError } from "../../store/store.ts";
 import { DiskPace } from "./disk-pace.ts";
 import { ExtentFile } from "./extent-file.ts";
 import { EmbeddedExtents } from "./extents.ts";
+import { fileHandles } from "./file-handles.fixture.ts";
 import { hang } from "./slow-files.fixture.ts";
 
 for (const [what, sentBytes] of [
@@ -39,6 +50,23 @@ for (const [what, sentBytes] of [
     assert.deepEqual(await readdir(folder), ["0000000000000002.extent"]);
   });
 }
+
+test("an upload of several batches is durable: it ends behind a sync that began behind its last write", async (t) => {
+  const { extents, folder } = await openExtents(t, 48 * MIB);
+  const handles = await fileHandles();
+  const { datasync } = handles;
+  const events: string[] = [];
+  t.mock.method(handles, "datasync", async function (this: FileHandle) {
+    events.push(`sync of ${(await this.stat()).size}`);
+    await datasync.call(this);
+    events.push("synced");
+  });
+  const written = await extents.write(wholeBody(someBytes(6 * MIB, 1)));
+  events.push("told");
+  const { size } = await stat(join(folder, "0000000000000001.extent"));
+  assert.deepEqual(events, [`sync of ${size}`, "synced", "told"]);
+  written.release();
+});
 
 test("a read that outlasts its hold gets the bytes that it asked for", async (t) => {
   const { extents, folder } = await openExtents(t, MIB);

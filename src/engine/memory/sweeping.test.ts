@@ -7,7 +7,7 @@ import { MapBench } from "../../content/range-map.fixture.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
 import type { Content } from "../../store/contents.ts";
 import { CountingStore } from "../../store/counting-store.fixture.ts";
-import type { Taps, Written } from "../../store/extents.ts";
+import type { ScarceSpace, Taps, Written } from "../../store/extents.ts";
 import { MemoryExtents } from "./extents.ts";
 import { MemoryStore } from "./store.ts";
 
@@ -15,6 +15,23 @@ const PIECE_BYTES = 20_000;
 
 class CountingExtents extends MemoryExtents {
   writes = 0;
+  trims = 0;
+  isShort = false;
+  #looks = 0;
+
+  get space(): ScarceSpace {
+    const { isShort } = this;
+    return { isShort, hasRoomToMove: async () => true, giveUp: async () => false };
+  }
+
+  /** Pretends that an extent was added since the last look. */
+  override get lastExtent(): number {
+    return ++this.#looks;
+  }
+
+  override async trim(): Promise<void> {
+    this.trims++;
+  }
 
   override write(body: Body, taps?: Taps): Promise<Written> {
     this.writes++;
@@ -90,4 +107,19 @@ test("compaction starts in the end, even if there is always more garbage", async
     await makeGarbage();
     await bench.contents.sweep();
   }
+});
+
+test("where space is short, extents that are mostly in use are compacted, and no spare files are kept", async () => {
+  const { extents, bench } = opened();
+  const contents: Content[] = [];
+  for (let at = 0; at < 100; at++) contents.push(await bench.put(someBytes(PIECE_BYTES, at)));
+  for (const content of contents.slice(0, 20)) await bench.drop(content);
+  await bench.sweepAll();
+  extents.writes = 0;
+  await bench.sweepAll();
+  assert.deepEqual([extents.writes, extents.trims], [0, 0], "four fifths are in use");
+  extents.isShort = true;
+  await bench.sweepAll();
+  assert.equal(extents.writes, 80);
+  assert.ok(extents.trims > 0, "spare files are given back");
 });

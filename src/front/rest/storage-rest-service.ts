@@ -50,9 +50,13 @@ export interface StorageCall<Route> {
 
 /** How the same service deals with the requests inside a request. */
 export interface InnerCalls<Route> {
-  route(request: RestRequest): { readonly account: string; readonly route: Route };
+  /** `account` is that of a path which begins with no account of ours; null if each names its own. */
+  route(
+    request: RestRequest,
+    account: string | null,
+  ): { readonly account: string; readonly route: Route };
   /** Authenticated by themselves. A refusal is an answer, too. */
-  answer(request: RestRequest): Promise<RestResponse>;
+  answer(request: RestRequest, account: string | null): Promise<RestResponse>;
   /** What its own credentials permit. */
   access(request: RestRequest): Promise<Access>;
 }
@@ -104,12 +108,12 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
       challenge: ({ headers }) => challenge(auth.oauth, headers.get("authorization")),
     };
     this.#inner = {
-      route: (request) => {
-        const { accountName, resourcePath } = this.#locate(request);
+      route: (request, account) => {
+        const { accountName, resourcePath } = this.#locateInner(request, account);
         return { account: accountName, route: protocol.route(request, resourcePath) };
       },
-      answer: (request) =>
-        this.#spelled(request, () => this.#answer(request, this.#locate(request))),
+      answer: (request, account) =>
+        this.#spelled(request, () => this.#answer(request, this.#locateInner(request, account))),
       access: async (request) => {
         const address = this.#locate(request);
         const route = protocol.route(request, address.resourcePath);
@@ -150,6 +154,13 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
       if (error instanceof Fault) return false;
       throw error;
     }
+  }
+
+  #locateInner(request: RestRequest, account: string | null): Address {
+    const address = this.#locate(request);
+    if (address.account !== null || account === null) return address;
+    const known = this.#accounts.byName.get(account);
+    return known === undefined ? address : locateIn(known, request.path);
   }
 
   #answer(request: RestRequest, address: Address): Promise<RestResponse> {

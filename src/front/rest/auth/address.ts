@@ -31,7 +31,7 @@ export function locate(host: string | undefined, path: string, accounts: Account
 
 /**
  * The same URL, read as one of this account that leaves its name out. Only for requests whose
- * signature names the account, and never where the URL names one itself.
+ * signature names the account, or whose batch does, and never where the URL names one itself.
  */
 export function locateIn(account: Account, path: string): KnownAddress {
   const accountName = account.name;
