@@ -1,7 +1,7 @@
 "use strict";
 
 // Installs and builds what is missing. CommonJS and synchronous, so that `start.cjs` can serve in
-// the same process: see bin/lazuli.cjs.
+// the same process: see bin/run.cjs.
 const { spawnSync } = require("node:child_process");
 const fs = require("node:fs");
 const path = require("node:path");

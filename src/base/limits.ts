@@ -14,8 +14,8 @@ export const METADATA_BYTES_MAX = 8 * KIB;
 export const TAGS_MAX = 10;
 export const TAG_NAME_CHARS_MAX = 128;
 export const TAG_VALUE_CHARS_MAX = 256;
-/** AND and OR in one condition or query. */
-export const TAG_EXPRESSION_OPERATORS_MAX = 10;
+/** Of parentheses in one condition or query. */
+export const TAG_EXPRESSION_DEPTH_MAX = 100;
 /** Of `x-ms-tags`. */
 export const TAGS_HEADER_CHARS_MAX = 2 * KIB;
 /** How long it takes until an archived blob can be read again. */
@@ -44,6 +44,11 @@ export const RANGE_DIGEST_BYTES_MAX = 4 * MIB;
 /** Of what is copied while the client waits. */
 export const COPY_FROM_URL_BYTES_MAX = 256 * MIB;
 export const LIST_RESULTS_MAX = 5_000;
+/**
+ * Ours: a list ends with the page that brings it to this size, and goes on behind its marker. Answers
+ * are whole in memory until they are sent.
+ */
+export const LIST_BYTES_MAX = 8 * MIB;
 
 export const LEASE_SECONDS_MIN = 15;
 export const LEASE_SECONDS_MAX = 60;

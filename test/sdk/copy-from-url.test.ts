@@ -101,7 +101,10 @@ test("the owner of another account needs a SAS, public access or nothing is copi
     "NoAuthenticationInformation",
   );
   assert.equal(noSas.response?.headers.get("x-ms-copy-source-status-code"), "401");
-  await refused(copy.syncCopyFromURL(`${source.url}?${sasOf("w")}`), 403, "CannotVerifyCopySource");
+  assert.match(noSas.message, /^Server failed to authenticate the request\. Please refer to/);
+  const noRead = copy.syncCopyFromURL(`${source.url}?${sasOf("w")}`);
+  const { message } = await refused(noRead, 403, "CannotVerifyCopySource");
+  assert.match(message, /^This request is not authorized to .* using this permission\.\n/);
   const forged = `${source.url}?${sasOf("r").replace(/sig=[^&]*/, "sig=AAAA")}`;
   await refused(copy.syncCopyFromURL(forged), 403, "CannotVerifyCopySource");
   await copy.syncCopyFromURL(`${source.url}?${sasOf("r")}`);
@@ -130,6 +133,7 @@ test("a source that is not there is a 404, and no account of ours a 401", async 
     "CannotVerifyCopySource",
   );
   assert.equal(missing.response?.headers.get("x-ms-copy-source-error-code"), "BlobNotFound");
+  assert.match(missing.message, /^The specified blob does not exist\.\n/);
   const noContainer = server.client().getContainerClient("nowhere").getBlobClient("blob").url;
   await refused(copy.syncCopyFromURL(noContainer), 404, "CannotVerifyCopySource");
   const nobody = source.url.replace(server.account, "nobody");

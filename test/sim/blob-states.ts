@@ -28,6 +28,7 @@ import { writeDeleteRetention } from "../../src/service/shared/delete-retention.
 export const PAGE_BLOB_BYTES = 2_048;
 
 const NO_DIGESTS = { md5: null, crc64: null };
+const CRC64 = { md5: false, crc64: true };
 const NO_PROPERTIES = {
   contentType: "",
   contentEncoding: "",
@@ -91,7 +92,7 @@ export class RealStates {
 
   /** Adds a block behind those that are committed. */
   async block(name: string, blockId: string, bytes: Buffer, label: string): Promise<void> {
-    const asked = { ...use(name), body: wholeBody(bytes), digests: NO_DIGESTS };
+    const asked = { ...use(name), body: wholeBody(bytes), digests: NO_DIGESTS, computed: CRC64 };
     await putBlock(this.#context, { ...asked, blockId });
     const { committed } = await getBlockList(this.#context, use(name));
     const ids = [...committed.map((part) => part.name), blockId];
@@ -106,7 +107,7 @@ export class RealStates {
   }
 
   async write(name: string, type: "PageBlob" | "AppendBlob", at: number, bytes: Buffer) {
-    const asked = { ...use(name), body: wholeBody(bytes), digests: NO_DIGESTS };
+    const asked = { ...use(name), body: wholeBody(bytes), digests: NO_DIGESTS, computed: CRC64 };
     if (type === "AppendBlob") {
       await appendBlock(this.#context, { ...asked, append: { position: null, bytesMax: null } });
       return;
@@ -164,6 +165,7 @@ export class RealStates {
         prefix: name,
         delimiter: "",
         startFrom: "",
+        endBefore: "",
         after,
         resultsMax,
         tags: false,

@@ -12,6 +12,7 @@ import {
 } from "./lines.ts";
 import { checkBarrels, checkDeclaredNames, checkFileName } from "./names.ts";
 import { checkSize } from "./sizes.ts";
+import { checkVerdicts, checkWords } from "./words.ts";
 
 const RULES: readonly Rule[] = [
   checkLayers,
@@ -25,6 +26,8 @@ const RULES: readonly Rule[] = [
   checkMacCompare,
   checkMachinePaths,
   checkLockFile,
+  checkWords,
+  checkVerdicts,
 ];
 
 const FOLDERS = ["bin", "src", "test", "bench", "examples", "tools", "docs", ".ci"];

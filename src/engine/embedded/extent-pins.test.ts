@@ -33,7 +33,7 @@ for (const [what, sentBytes] of [
     await idle(extents, 1);
     assert.deepEqual(failures, []);
     const [at] = next.addresses as [Address];
-    assert.deepEqual(await gather(extents.owner(at, 0, at.length)), someBytes(50_000, 2));
+    assert.deepEqual(await gather(extents.read(at, 0, at.length)), someBytes(50_000, 2));
     next.release();
     await extents.close();
     assert.deepEqual(await readdir(folder), ["0000000000000002.extent"]);
@@ -46,7 +46,7 @@ test("a read that outlasts its hold gets the bytes that it asked for", async (t)
   const written = await extents.write(wholeBody(bytes));
   const [at] = written.addresses as [Address];
   const reads = await hang(t, "read");
-  const borrowed = extents.owner(at, 0, at.length).borrow(Number.POSITIVE_INFINITY);
+  const borrowed = extents.read(at, 0, at.length).borrow(Number.POSITIVE_INFINITY);
   await reads.made(1);
   written.release();
   await extents.remove(at.extent);

@@ -1,5 +1,5 @@
 import { ManualClock } from "../../base/clock.ts";
-import { growingMapContract } from "../../content/appended-entries.contract.ts";
+import { appendedEntriesContract } from "../../content/appended-entries.contract.ts";
 import { contentUsesContract } from "../../content/content-uses.contract.ts";
 import { ContentsBench } from "../../content/contents.fixture.ts";
 import {
@@ -32,5 +32,5 @@ listDraftContract(ENGINE, open);
 contentsModelContract(ENGINE, 5, open);
 rangeMapContract(ENGINE, open);
 replacedMapContract(ENGINE, open);
-growingMapContract(ENGINE, open);
+appendedEntriesContract(ENGINE, open);
 rangeMapModelContract(ENGINE, 5, open);

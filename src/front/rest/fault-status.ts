@@ -21,14 +21,13 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   AtomFormatNotSupported: {
     status: 415,
     code: "AtomFormatNotSupported",
-    message:
-      "Atom format is not supported. Ask for JSON, such as application/json;odata=minimalmetadata.",
+    message: "Atom format is not supported.",
   },
   AuthenticationFailed: {
     status: 403,
     code: "AuthenticationFailed",
     message:
-      "Server failed to authenticate the request. Make sure the value of the Authorization header is formed correctly including the signature.",
+      "Server failed to authenticate the request. Make sure the value of Authorization header is formed correctly including the signature.",
   },
   AuthorizationFailure: {
     status: 403,
@@ -248,7 +247,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   FeatureVersionMismatch: {
     status: 409,
     code: "FeatureVersionMismatch",
-    message: "The operation requires a later version of the service: see x-ms-version.",
+    message: "The operation for AppendBlob requires at least version 2015-02-21.",
   },
   FileGenerationMismatch: {
     status: 409,
@@ -447,8 +446,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   InvalidTag: {
     status: 400,
     code: "InvalidTag",
-    message:
-      "One of the tags specified is invalid: a name has 1 to 128 and a value up to 256 letters, digits, spaces or + - . / : = _.",
+    message: "The tags specified are invalid. It contains characters that are not permitted.",
   },
   InvalidUri: {
     status: 400,
@@ -640,7 +638,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   OperationNotAllowedOnRootBlob: {
     status: 403,
     code: "OperationNotAllowedOnRootBlob",
-    message: "This operation is not allowed on the current version of a blob.",
+    message: "The specified operation is not allowed on root blob.",
   },
   OperationTimedOut: {
     status: 500,
@@ -750,6 +748,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "ResourceAlreadyExists",
     message: "The specified resource already exists.",
   },
+  ResourceNameLength: {
+    status: 400,
+    code: "OutOfRangeInput",
+    message: "The specified resource name length is not within the permissible limits.",
+  },
   ResourceNotFound: {
     status: 404,
     code: "ResourceNotFound",
@@ -834,8 +837,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   TagsTooLarge: {
     status: 400,
     code: "TagsTooLarge",
-    message:
-      "The tags specified are too large: a blob has up to 10, and their header up to 2,048 characters.",
+    message: "The tags specified exceed the maximum permissible limit.",
   },
   TargetConditionNotMet: {
     status: 412,

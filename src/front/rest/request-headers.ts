@@ -26,6 +26,12 @@ export function invalidHeader(name: string, value: string, reason?: string): Fau
   );
 }
 
+/** Whether `Accept` names this media type. Patterns and preferences are not looked at. */
+export function acceptsType(headers: RequestHeaders, type: string): boolean {
+  const types = headers.get("accept")?.toLowerCase().split(",") ?? [];
+  return types.some((one) => one.split(";", 1)[0]?.trim() === type);
+}
+
 /** The four standard conditions, by these names or by others with a prefix (`x-ms-source-`). */
 export function conditionsOf(headers: RequestHeaders, prefix = ""): Conditions {
   return {

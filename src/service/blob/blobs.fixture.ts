@@ -89,6 +89,7 @@ export class Blobs {
       blockId,
       body: bodyOf(body),
       digests: { md5: null, crc64: null },
+      computed: { md5: false, crc64: true },
       ...more,
     });
   }

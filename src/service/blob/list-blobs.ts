@@ -25,6 +25,8 @@ export interface ListBlobs extends ContainerAsked {
   readonly delimiter: string;
   /** The first name that counts. */
   readonly startFrom: string;
+  /** The first name that does not count; "" if all do. */
+  readonly endBefore: string;
   /** Where the list before ended. */
   readonly after: ListPosition | null;
   readonly resultsMax: number;
@@ -147,7 +149,7 @@ function listPage(
   }
   const revisions = new ListedRevisions(view, container, asked.kinds, {
     startOf: (space) => startOf(space, container, asked, after),
-    prefix: asked.prefix,
+    endOf: (space) => endOf(space, container, asked),
     mayJump: asked.delimiter !== "",
   });
   const nowMs = view.now();
@@ -204,4 +206,12 @@ function startOf(
   if (after?.behind === "revision") starts.push(keyAfter(key(space, id, after.text, after.stamp)));
   if (after?.behind === "prefix") starts.push(keyAfter(keyOfTextPrefix(space, [id], after.text)));
   return starts.reduce((last, start) => (start.compare(last) > 0 ? start : last));
+}
+
+/** The first of the places where the list ends. */
+function endOf(space: Space, { id }: Container, { prefix, endBefore }: ListBlobs): Bytes {
+  const end = keyAfter(keyOfTextPrefix(space, [id], prefix));
+  if (endBefore === "") return end;
+  const before = keyOfTextPrefix(space, [id], endBefore);
+  return before.compare(end) < 0 ? before : end;
 }

@@ -27,7 +27,7 @@ const PASSED_MAX = 500;
 /** Where a walk begins and ends, and whether it leaves things out on its way. */
 export interface Walk {
   startOf(space: Space): Bytes;
-  readonly prefix: string;
+  endOf(space: Space): Bytes;
   readonly mayJump: boolean;
 }
 
@@ -87,8 +87,8 @@ export class ListedRevisions {
     this.#asked = asked;
     const source = (kind: Kind): Source => {
       const space = SPACES[kind];
-      const until = keyAfter(keyOfTextPrefix(space, [container.id], walk.prefix));
-      return { kind, cursor: new EntryCursor(view, walk.startOf(space), until, walk.mayJump) };
+      const [start, end] = [walk.startOf(space), walk.endOf(space)];
+      return { kind, cursor: new EntryCursor(view, start, end, walk.mayJump) };
     };
     this.#sources = kindsOf(asked).map(source);
     this.#current = this.#sources.at(-1) as Source;

@@ -3,7 +3,7 @@ import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { judgeWriteByConditions } from "../../rules/conditions.ts";
 import { judgeByPendingCopy, judgeOnIncrementalCopy } from "../../rules/copy.ts";
 import { judgeWriteByLease, leaseAfterWrite } from "../../rules/lease.ts";
-import { judgeTags, type Tags } from "../../rules/tags.ts";
+import { judgeTags, TAGS_RULE, type Tags } from "../../rules/tags.ts";
 import { admitToRevision, refuseByTagsOf } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
 import { amendRevision } from "./history.ts";
@@ -19,7 +19,7 @@ export async function setBlobTags(context: BlobContext, asked: SetBlobTags): Pro
   await context.store.transact((tx) => {
     const found = admitToRevision(tx, asked, BLOB_NEEDS.setBlobTags);
     const { container, blob, isCurrent } = found;
-    refuse(judgeTags(asked.tags));
+    refuse(judgeTags(asked.tags), TAGS_RULE);
     refuse(judgeWriteByConditions(blob, asked.conditions));
     refuseByTagsOf(tx, asked, container, blob);
     refuse(judgeWriteByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));

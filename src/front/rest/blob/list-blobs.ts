@@ -9,6 +9,8 @@ import {
   type ShownBlob,
 } from "../../../service/blob/list-blobs.ts";
 import type { Blob, BlobCopy } from "../../../service/blob/records.ts";
+import { ARROW_TYPE, ArrowStream } from "../arrow/arrow-stream.ts";
+import type { HiddenFields } from "../field-versions.ts";
 import type { Query, ResponseBody, RestResponse } from "../http/exchange.ts";
 import {
   deletionElements,
@@ -18,10 +20,12 @@ import {
   nameElement,
 } from "../list-elements.ts";
 import { type Marker, markerOf, writeMarker } from "../marker.ts";
+import { acceptsType } from "../request-headers.ts";
 import { includesOf, invalidQuery, nameFromQuery, resultsMaxOf } from "../request-query.ts";
 import { XML_CONTENT } from "../response-headers.ts";
 import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
 import { XmlBytes } from "../xml/xml-bytes.ts";
+import { columnsOf, rowOf } from "./blob-columns.ts";
 import { tagsElement } from "./blob-tags.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 import { tierElements } from "./tier-headers.ts";
@@ -54,6 +58,7 @@ export async function handleListBlobs(context: BlobContext, call: BlobCall): Pro
     prefix: nameFromQuery(query, "prefix"),
     delimiter,
     startFrom: nameFromQuery(query, "startfrom"),
+    endBefore: call.version < ARROW_SINCE ? "" : nameFromQuery(query, "endbefore"),
     after: positionOf(query),
     resultsMax: resultsMaxOf(query),
     kinds: {
@@ -65,8 +70,34 @@ export async function handleListBlobs(context: BlobContext, call: BlobCall): Pro
     },
     tags: includes.has("tags"),
   };
+  if (call.version >= ARROW_SINCE && acceptsType(call.request.headers, ARROW_TYPE)) {
+    const body = await listArrow(context, asked, includes);
+    return { status: 200, headers: ["Content-Type", ARROW_TYPE], body };
+  }
   const body = await listXml(context, call, asked, includes);
   return { status: 200, headers: [...XML_CONTENT], body };
+}
+
+/** Lists in the format of Apache Arrow, and `endBefore`. */
+const ARROW_SINCE = "2026-10-06";
+
+async function listArrow(
+  context: BlobContext,
+  asked: ListBlobs,
+  includes: ReadonlySet<string>,
+): Promise<ResponseBody> {
+  const stream = new ArrowStream(columnsOf(includes));
+  let next: ListPosition | null = null;
+  for await (const page of listBlobs(context, asked)) {
+    stream.add(page.items.map(rowOf));
+    next = page.next;
+    if (stream.isFull) break;
+  }
+  const marker = next === null ? "" : markerText(next);
+  return stream.done([
+    ["NextMarker", marker],
+    ["NumberOfRecords", String(stream.rows)],
+  ]);
 }
 
 async function listXml(
@@ -76,8 +107,8 @@ async function listXml(
   includes: ReadonlySet<string>,
 ): Promise<ResponseBody> {
   const { query } = call.request;
-  const spell = rendererOf(includes);
-  const xml = new XmlBytes();
+  const spell = rendererOf(includes, call.hidden);
+  const xml = new XmlBytes(call.hidden);
   xml.add(
     `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}` +
       `${attribute("ContainerName", call.route.container)}>` +
@@ -133,18 +164,26 @@ const COPY = 4;
 
 type Renderer = (shown: ShownBlob) => string;
 
-/** One for each choice of parts, and always the same one: texts are kept by it. */
-const RENDERERS = Array.from(
-  { length: METADATA + TAGS + COPY + 1 },
-  (_, parts): Renderer =>
-    (shown) =>
-      blobElement(shown, parts),
-);
+/** By what is hidden and by choice of parts: always the same one, as texts are kept by it. */
+const RENDERERS = new Map<HiddenFields | null, readonly Renderer[]>();
 
-function rendererOf(includes: ReadonlySet<string>): Renderer {
+function rendererOf(includes: ReadonlySet<string>, hidden: HiddenFields | null): Renderer {
   const part = (name: string, value: number) => (includes.has(name) ? value : 0);
   const parts = part("metadata", METADATA) | part("tags", TAGS) | part("copy", COPY);
-  return RENDERERS[parts] as Renderer;
+  let spellings = RENDERERS.get(hidden);
+  if (spellings === undefined) {
+    spellings = spellingsWithout(hidden);
+    RENDERERS.set(hidden, spellings);
+  }
+  return spellings[parts] as Renderer;
+}
+
+/** One for each choice of parts. */
+function spellingsWithout(hidden: HiddenFields | null): Renderer[] {
+  return Array.from({ length: METADATA + TAGS + COPY + 1 }, (_, parts): Renderer => {
+    if (hidden === null) return (shown) => blobElement(shown, parts);
+    return (shown) => hidden.xmlWithout(blobElement(shown, parts));
+  });
 }
 
 function blobElement(shown: ShownBlob, parts: number): string {

@@ -14,6 +14,7 @@ import { writtenHeaders } from "./blob-revision.ts";
 import { tagsOf } from "./blob-tags.ts";
 import { putBlobBytesMax } from "./body-limits.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
+import { digestsOfSource } from "./computed-digests.ts";
 import { PROPERTY_NAMES, propertiesOf } from "./properties.ts";
 import { wholeSourceOf } from "./source-headers.ts";
 import { tierOf } from "./tier-headers.ts";
@@ -37,6 +38,7 @@ export async function handlePutBlobFromUrl(
   }
   const own = propertiesOf(headers);
   const copiesProperties = headers.get(COPIES) === undefined || flagOf(headers, COPIES);
+  const digests = sourceDigestsOf(headers);
   const done = await putBlobFromUrl(context, {
     ...blobUseOf(call),
     tags: tagsOf(headers),
@@ -44,7 +46,8 @@ export async function handlePutBlobFromUrl(
     tier: tierOf(call),
     source: await wholeSourceOf(context, call, KNOWN),
     bytesMax: putBlobBytesMax(call.version),
-    digests: sourceDigestsOf(headers),
+    digests,
+    computed: digestsOfSource(call.version, digests),
     properties: copiesProperties
       ? own
       : { ...own, contentType: own.contentType || DEFAULT_CONTENT_TYPE },
@@ -55,7 +58,7 @@ export async function handlePutBlobFromUrl(
     status: 201,
     headers: [
       ...writtenHeaders(done),
-      ...digestHeaders({ md5: done.md5, crc64: null }),
+      ...digestHeaders(done),
       "x-ms-request-server-encrypted",
       "true",
     ],

@@ -38,10 +38,10 @@ export async function handleListRanges(
     resultsMax: isPaged ? rangesMaxOf(query, FILE_RANGES_MAX) : Number.POSITIVE_INFINITY,
     followsRenames: flagOf(headers, "x-ms-file-support-rename"),
   });
-  const xml = new XmlBytes();
+  const xml = new XmlBytes(call.hidden);
   xml.add(`${XML_DECLARATION}<Ranges>`);
   await xml.addAll(ranges, rangeElement);
-  xml.add(`${isPaged ? nextOffsetElement(next) : ""}</Ranges>`);
+  xml.add(`${nextOffsetElement(next)}</Ranges>`);
   return {
     status: 200,
     headers: [

@@ -22,7 +22,7 @@ export async function handleListQueues(
     after: markerOf(query, ["n"], "InvalidMarker")?.text ?? "",
     resultsMax: resultsMaxOf(query),
   });
-  const xml = new XmlBytes();
+  const xml = new XmlBytes(call.hidden);
   xml.add(listStart(call.endpoint, query, "Queues"));
   let next = "";
   for await (const { queues, hasMore } of pages) {

@@ -28,11 +28,12 @@ export function cannotVerify(fault: Fault): Fault {
   return cannotVerifyAnswer(status, code, message);
 }
 
-/** How a source refused, here or elsewhere. */
+/** How a source refused, here or elsewhere. The copy's own message repeats the source's. */
 export function cannotVerifyAnswer(status: number, code: string, message: string): Fault {
-  return new Fault(BY_STATUS[status] ?? "CannotVerifyCopySource", {
+  const detail = {
     CopySourceStatusCode: String(status),
     CopySourceErrorCode: code,
     CopySourceErrorMessage: message,
-  });
+  };
+  return new Fault(BY_STATUS[status] ?? "CannotVerifyCopySource", detail, message || null);
 }

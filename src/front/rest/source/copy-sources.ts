@@ -88,8 +88,12 @@ export class CopySources {
   }
 
   #serviceAt({ request }: SourceCall, url: SourceUrl, service: ServiceName): ServiceName | null {
+    const { endpoints, foreign } = this.#setup;
     const reached = { service, host: request.headers.get("host") };
-    return this.#setup.endpoints.serviceAt(url.authority, url.secure, reached);
+    const near = endpoints.serviceAt(url.authority, url.secure, reached);
+    // Operators who move out of the cloud keep the account's name and list its origin there.
+    if (near !== null || foreign.lists(url)) return near;
+    return endpoints.cloudServiceAt(url.authority, url.secure);
   }
 
   async #own(call: SourceCall, url: SourceUrl, service: ServiceName): Promise<OwnSource> {

@@ -26,20 +26,25 @@ export class ForeignSources {
     this.#limits = limits;
   }
 
+  /** Whether the configuration names this very host, and not just a pattern that it matches. */
+  lists(url: SourceUrl): boolean {
+    const parsed = originOf(url);
+    return parsed !== null && this.#guard.lists(parsed);
+  }
+
   at(
     url: SourceUrl,
     authorization: string | null,
     conditions: Conditions,
     version: string,
   ): HttpSource {
-    const scheme = url.secure ? "https" : "http";
-    const parsed = urlOf(`${scheme}://${url.authority}`);
+    const parsed = originOf(url);
     if (parsed === null || !this.#guard.permits(parsed)) {
       throw new Fault("CopySourceForbidden", {
         CopySource: publicUrl(url),
         Reason:
           `This server copies from itself only. To let it fetch from there, add ` +
-          `"${scheme}://${url.authority}" to "copySources.origins" in the configuration file (--config).`,
+          `"${originText(url)}" to "copySources.origins" in the configuration file (--config).`,
       });
     }
     if (authorization !== null && !this.#guard.permitsToken(parsed)) {
@@ -49,4 +54,13 @@ export class ForeignSources {
     const limits = this.#limits;
     return new HttpSource({ url, guard: this.#guard, limits, authorization, conditions, version });
   }
+}
+
+function originText({ secure, authority }: SourceUrl): string {
+  return `${secure ? "https" : "http"}://${authority}`;
+}
+
+/** Null if it is none. */
+function originOf(url: SourceUrl): URL | null {
+  return urlOf(originText(url));
 }

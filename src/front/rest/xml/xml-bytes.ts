@@ -1,5 +1,6 @@
 import type { Bytes } from "../../../base/bytes.ts";
 import { fairQueue, PIECE_BYTES } from "../../../base/fair-queue.ts";
+import type { HiddenFields } from "../field-versions.ts";
 import type { ResponseBody } from "../http/exchange.ts";
 import { bodyOfPieces } from "../pieces-body.ts";
 
@@ -17,10 +18,17 @@ export class XmlBytes {
   #runLength = 0;
   /** Added since the last pause. */
   #added = 0;
+  readonly #hidden: HiddenFields | null;
 
+  /** `hidden` is left out of all that is added as text. */
+  constructor(hidden: HiddenFields | null) {
+    this.#hidden = hidden;
+  }
+
+  /** An element is added whole, or is known to have nothing hidden in it. */
   add(xml: string): void {
     this.#endRun();
-    this.#text += xml;
+    this.#text += this.#hidden === null ? xml : this.#hidden.xmlWithout(xml);
     this.#added += xml.length;
     if (this.#text.length >= PIECE_CHARS) this.#endText();
   }
