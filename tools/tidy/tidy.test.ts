@@ -176,3 +176,12 @@ test("a verdict is used", () => {
   assert.deepEqual(rulesBroken(path, "const a = 1;", "judgeLease(lease);"), ["2 verdict"]);
   assert.deepEqual(rulesBroken(path, "if (a) {", "  judgeLease(lease);", "}"), ["2 verdict"]);
 });
+
+test("a decision is one page with its four parts", () => {
+  const path = "docs/decisions/0001-a-choice.md";
+  const parts = ["## Context", "## Choice", "## What we gave up", "## When to revisit"];
+  assert.deepEqual(rulesBroken(path, ...parts), []);
+  assert.deepEqual(rulesBroken(path, ...parts.slice(1)), ["1 decision"]);
+  assert.deepEqual(rulesBroken(path, ...parts, "word ".repeat(600)), ["1 decision"]);
+  assert.deepEqual(rulesBroken("docs/guides/a.md", "word ".repeat(600)), []);
+});

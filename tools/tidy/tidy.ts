@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
+import { checkDecision } from "./decisions.ts";
 import type { Finding, Rule, SourceFile } from "./finding.ts";
 import { checkLayers } from "./layers.ts";
 import {
@@ -27,6 +28,7 @@ const RULES: readonly Rule[] = [
   checkMacCompare,
   checkMachinePaths,
   checkLockFile,
+  checkDecision,
   checkWords,
   checkVerdicts,
 ];
