@@ -157,7 +157,8 @@ test("no machine's paths and no download addresses", () => {
   assert.deepEqual(rulesBroken("package-lock.json", resolved), ["1 lock"]);
 });
 
-test("retired words are refused with the word to use instead, in code and comments", () => {
+test("retired words are refused with the word to use instead, in code and documents", () => {
+  assert.deepEqual(rulesBroken("docs/guides/a.md", "The onlooker sees it."), ["1 word"]);
   assert.deepEqual(rulesBroken("src/base/a.ts", "/** Called by the onlooker. */"), ["1 word"]);
   assert.deepEqual(rulesBroken("src/base/a.ts", "const lender = 1;", "const stretch = 2;"), [
     "1 word",
