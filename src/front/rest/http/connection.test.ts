@@ -4,9 +4,10 @@ import { Duplex } from "node:stream";
 import { test } from "node:test";
 import { Connection } from "./connection.ts";
 import { DEFAULT_LIMITS, type ListenerLimits } from "./limits.ts";
-import { DONE, GET, LARGE_BYTES, listen } from "./listener.fixture.ts";
+import { DONE, GET, LARGE_BYTES, listen, testOnBoth } from "./listener.fixture.ts";
+import { restReadMemory } from "./own-server.ts";
 
-test("who ends its side of the connection still gets the answer", async (t) => {
+testOnBoth("who ends its side of the connection still gets the answer", async (t) => {
   const running = await listen(t, () => DONE);
   const client = running.connect().send(GET + GET);
   client.socket.end();
@@ -15,7 +16,7 @@ test("who ends its side of the connection still gets the answer", async (t) => {
   assert.equal(await client.closed, "");
 });
 
-test("after the last answer that a client wants, the connection is closed", async (t) => {
+testOnBoth("after the last answer that a client wants, the connection is closed", async (t) => {
   const running = await listen(t, () => DONE);
   for (const head of [
     "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
@@ -29,7 +30,7 @@ test("after the last answer that a client wants, the connection is closed", asyn
   }
 });
 
-test("a head is read in however many pieces it comes, and behind blank lines", async (t) => {
+testOnBoth("a head is read in however many pieces it comes, and behind blank lines", async (t) => {
   const running = await listen(t, () => DONE);
   const client = running.connect();
   for (const byte of `\r\n\r\n${GET}`) {
@@ -39,7 +40,7 @@ test("a head is read in however many pieces it comes, and behind blank lines", a
   assert.equal((await client.answer()).status, 201);
 });
 
-test("a client that asks on and on without an answer is not read any further", async (t) => {
+testOnBoth("a client that asks on and on without an answer is not read any further", async (t) => {
   const asked: string[] = [];
   const running = await listen(
     t,
@@ -136,10 +137,11 @@ function connected(limits: Partial<ListenerLimits> = {}) {
   }) as unknown as Socket;
   const owner = {
     limits: { ...DEFAULT_LIMITS, ...limits },
+    readMemory: restReadMemory(),
     closing: false,
     serve() {},
     rested() {},
-    noteRefusal: () => "",
+    noteRefusal: (_: Connection, status: number) => ({ status, fields: [] }),
   };
   return { connection: new Connection(socket, owner), socket, sent: () => sent };
 }

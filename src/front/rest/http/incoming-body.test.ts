@@ -5,7 +5,15 @@ import { Fault } from "../../../base/fault.ts";
 import { KIB } from "../../../base/limits.ts";
 import { PAGE_BYTES, placeInAlignedMemory } from "../../../machine/aligned-bytes.ts";
 import type { RestRequest, RestResponse } from "./exchange.ts";
-import { DONE, GET, LARGE_BYTES, listen, put, type Running } from "./listener.fixture.ts";
+import {
+  DONE,
+  GET,
+  LARGE_BYTES,
+  listen,
+  put,
+  type Running,
+  testOnBoth,
+} from "./listener.fixture.ts";
 
 /** A promise with its ends in hand. */
 function gate(): { opened: Promise<void>; open: () => void } {
@@ -32,7 +40,7 @@ async function collect({ body }: RestRequest): Promise<RestResponse> {
   return { status: 200, headers: [], body: Buffer.concat(parts) };
 }
 
-test("a body comes whole and in order, together with its head or byte by byte", async (t) => {
+testOnBoth("a body comes whole and in order, together with its head or byte by byte", async (t) => {
   const running = await listen(t, collect);
   const client = running.connect();
   assert.equal((await client.send(`${put(5)}hello`).answer()).body, "hello");
@@ -42,32 +50,35 @@ test("a body comes whole and in order, together with its head or byte by byte", 
   assert.equal((await client.send(put(0)).answer()).body, "");
 });
 
-test("a body that comes before it is asked for keeps all its bytes, blank lines too", async (t) => {
-  const asked = gate();
-  const go = gate();
-  const running = await listen(t, async (request) => {
-    if (request.body.length === 0) return DONE;
-    asked.open();
-    await go.opened;
-    return collect(request);
-  });
-  const text = "\r\n\r\n\nhello\r\n";
-  const client = running.connect().send(put(text.length));
-  await asked.opened;
-  client.send(text.slice(0, 3));
-  const other = running.connect();
-  // By the time another client has its answers, the server has read what came before.
-  const settle = async () => {
-    for (let time = 0; time < 3; time++) await other.send(GET).answer();
-  };
-  await settle();
-  client.send(text.slice(3));
-  await settle();
-  go.open();
-  assert.equal((await client.answer()).body, text);
-});
+testOnBoth(
+  "a body that comes before it is asked for keeps all its bytes, blank lines too",
+  async (t) => {
+    const asked = gate();
+    const go = gate();
+    const running = await listen(t, async (request) => {
+      if (request.body.length === 0) return DONE;
+      asked.open();
+      await go.opened;
+      return collect(request);
+    });
+    const text = "\r\n\r\n\nhello\r\n";
+    const client = running.connect().send(put(text.length));
+    await asked.opened;
+    client.send(text.slice(0, 3));
+    const other = running.connect();
+    // By the time another client has its answers, the server has read what came before.
+    const settle = async () => {
+      for (let time = 0; time < 3; time++) await other.send(GET).answer();
+    };
+    await settle();
+    client.send(text.slice(3));
+    await settle();
+    go.open();
+    assert.equal((await client.answer()).body, text);
+  },
+);
 
-test("a taker has one part at a time, and a slow one slows the sender down", async (t) => {
+testOnBoth("a taker has one part at a time, and a slow one slows the sender down", async (t) => {
   const first = gate();
   const release = gate();
   let working = 0;
@@ -166,15 +177,18 @@ test("a body whose sender has gone stays as it is until nobody looks at it any m
   assert.equal(looked.text, HELLO);
 });
 
-test("what comes behind a request is kept when the memory of that is used again", async (t) => {
-  const running = await listen(t, collect);
-  const client = running.connect();
-  const next = `${put(6)}goodby`;
-  client.send(`${put(5)}hello${next.slice(0, 20)}`);
-  assert.equal((await client.answer()).body, "hello");
-  await untilRead(running);
-  assert.equal((await client.send(next.slice(20)).answer()).body, "goodby");
-});
+testOnBoth(
+  "what comes behind a request is kept when the memory of that is used again",
+  async (t) => {
+    const running = await listen(t, collect);
+    const client = running.connect();
+    const next = `${put(6)}goodby`;
+    client.send(`${put(5)}hello${next.slice(0, 20)}`);
+    assert.equal((await client.answer()).body, "hello");
+    await untilRead(running);
+    assert.equal((await client.send(next.slice(20)).answer()).body, "goodby");
+  },
+);
 
 /**
  * By the time other clients have their answers, the server has read what came before; and it has
@@ -220,7 +234,7 @@ test("a body that comes like the one before it can be written from where it lies
   ]);
 });
 
-test("a body can be taken once", async (t) => {
+testOnBoth("a body can be taken once", async (t) => {
   const running = await listen(t, async ({ body }) => {
     await body.drain(() => {});
     await assert.rejects(
@@ -240,7 +254,7 @@ test("a body can be taken once", async (t) => {
   );
 });
 
-test("the parts that slow takers have stay as they are while others send", async (t) => {
+testOnBoth("the parts that slow takers have stay as they are while others send", async (t) => {
   const allHave = [gate(), gate()];
   const go = gate();
   const running = await listen(t, async ({ path, body }) => {
@@ -272,7 +286,7 @@ test("the parts that slow takers have stay as they are while others send", async
   }
 });
 
-test("what a taker throws ends the drain, and is answered", async (t) => {
+testOnBoth("what a taker throws ends the drain, and is answered", async (t) => {
   for (const wait of [false, true]) {
     const running = await listen(t, async ({ body }) => {
       await body.drain((): void | Promise<void> => {
@@ -291,7 +305,7 @@ test("what a taker throws ends the drain, and is answered", async (t) => {
   }
 });
 
-test("a sender that stops short leaves no whole body behind", async (t) => {
+testOnBoth("a sender that stops short leaves no whole body behind", async (t) => {
   const outcomes: Promise<string>[] = [];
   const started = [gate(), gate()];
   const running = await listen(t, async ({ body }) => {
@@ -311,35 +325,38 @@ test("a sender that stops short leaves no whole body behind", async (t) => {
   assert.deepEqual(running.failures, [], "clients that go away are no failure of ours");
 });
 
-test("when the sender goes away while a part is worked on, the drain ends after that work", async (t) => {
-  const taking = gate();
-  const finish = gate();
-  const events: string[] = [];
-  const ended = gate();
-  const running = await listen(t, async ({ body }) => {
-    if (body.length === 0) return DONE;
-    const drained = body.drain(async () => {
-      taking.open();
-      await finish.opened;
-      events.push("taken");
+testOnBoth(
+  "when the sender goes away while a part is worked on, the drain ends after that work",
+  async (t) => {
+    const taking = gate();
+    const finish = gate();
+    const events: string[] = [];
+    const ended = gate();
+    const running = await listen(t, async ({ body }) => {
+      if (body.length === 0) return DONE;
+      const drained = body.drain(async () => {
+        taking.open();
+        await finish.opened;
+        events.push("taken");
+      });
+      events.push(await outcome(drained));
+      ended.open();
+      return DONE;
     });
-    events.push(await outcome(drained));
-    ended.open();
-    return DONE;
-  });
-  const client = running.connect().send(`${put(100)}some`);
-  await taking.opened;
-  client.socket.resetAndDestroy();
-  // By the time another client has its answers, the server knows that the first one is gone.
-  const other = running.connect();
-  for (let time = 0; time < 3; time++) await other.send(GET).answer();
-  assert.deepEqual(events, []);
-  finish.open();
-  await ended.opened;
-  assert.deepEqual(events, ["taken", "IncompleteBody"]);
-});
+    const client = running.connect().send(`${put(100)}some`);
+    await taking.opened;
+    client.socket.resetAndDestroy();
+    // By the time another client has its answers, the server knows that the first one is gone.
+    const other = running.connect();
+    for (let time = 0; time < 3; time++) await other.send(GET).answer();
+    assert.deepEqual(events, []);
+    finish.open();
+    await ended.opened;
+    assert.deepEqual(events, ["taken", "IncompleteBody"]);
+  },
+);
 
-test("a body that nobody sends any more is cut, and the client told", async (t) => {
+testOnBoth("a body that nobody sends any more is cut, and the client told", async (t) => {
   const running = await listen(t, collect, {
     limits: { paceCheckMs: 1, receive: { checks: 3, bytesMin: 1 }, discardIdleMs: 1 },
   });
@@ -350,7 +367,7 @@ test("a body that nobody sends any more is cut, and the client told", async (t) 
   await client.closed;
 });
 
-test("leave to send a body is given when it is taken, not before", async (t) => {
+testOnBoth("leave to send a body is given when it is taken, not before", async (t) => {
   const asked = gate();
   const go = gate();
   const running = await listen(t, async (request) => {
@@ -370,22 +387,25 @@ test("leave to send a body is given when it is taken, not before", async (t) => 
   assert.equal(headers.get("connection"), "keep-alive");
 });
 
-test("a refusal before the body comes without that leave, and closes the connection", async (t) => {
-  const running = await listen(
-    t,
-    () => {
-      throw new Fault("ConditionNotMet");
-    },
-    { limits: { discardIdleMs: 1 } },
-  );
-  const client = running.connect().send(put(5, "Expect: 100-continue"));
-  const { status, headers } = await client.answer();
-  assert.equal(status, 412);
-  assert.equal(headers.get("connection"), "close");
-  await client.closed;
-});
+testOnBoth(
+  "a refusal before the body comes without that leave, and closes the connection",
+  async (t) => {
+    const running = await listen(
+      t,
+      () => {
+        throw new Fault("ConditionNotMet");
+      },
+      { limits: { discardIdleMs: 1 } },
+    );
+    const client = running.connect().send(put(5, "Expect: 100-continue"));
+    const { status, headers } = await client.answer();
+    assert.equal(status, 412);
+    assert.equal(headers.get("connection"), "close");
+    await client.closed;
+  },
+);
 
-test("a small rest of a refused body is read, and the connection goes on", async (t) => {
+testOnBoth("a small rest of a refused body is read, and the connection goes on", async (t) => {
   const running = await listen(t, () => {
     throw new Fault("ConditionNotMet");
   });
@@ -396,23 +416,26 @@ test("a small rest of a refused body is read, and the connection goes on", async
   assert.equal((await client.send("67890").send(GET).answer()).status, 412);
 });
 
-test("a client that sends a large refused body to its end still sees the answer", async (t) => {
-  const running = await listen(t, () => {
-    throw new Fault("ConditionNotMet");
-  });
-  const client = running.connect().send(put(LARGE_BYTES));
-  client.socket.pause();
-  await new Promise<void>((resolve) => {
-    client.socket.write(Buffer.alloc(LARGE_BYTES), () => resolve());
-  });
-  client.socket.resume();
-  const { status, headers } = await client.answer();
-  assert.equal(status, 412);
-  assert.equal(headers.get("connection"), "close");
-  await client.closed;
-});
+testOnBoth(
+  "a client that sends a large refused body to its end still sees the answer",
+  async (t) => {
+    const running = await listen(t, () => {
+      throw new Fault("ConditionNotMet");
+    });
+    const client = running.connect().send(put(LARGE_BYTES));
+    client.socket.pause();
+    await new Promise<void>((resolve) => {
+      client.socket.write(Buffer.alloc(LARGE_BYTES), () => resolve());
+    });
+    client.socket.resume();
+    const { status, headers } = await client.answer();
+    assert.equal(status, 412);
+    assert.equal(headers.get("connection"), "close");
+    await client.closed;
+  },
+);
 
-test("a refused body beyond all bounds is not read to its end", async (t) => {
+testOnBoth("a refused body beyond all bounds is not read to its end", async (t) => {
   const running = await listen(
     t,
     () => {
@@ -424,7 +447,7 @@ test("a refused body beyond all bounds is not read to its end", async (t) => {
   await client.closed;
 });
 
-test("bodies without a length are refused", async (t) => {
+testOnBoth("bodies without a length are refused", async (t) => {
   const running = await listen(t, () => assert.fail("was asked"), {
     limits: { discardIdleMs: 1 },
   });
@@ -437,7 +460,7 @@ test("bodies without a length are refused", async (t) => {
   await client.closed;
 });
 
-test("a GET or DELETE with a body is answered, and the body skipped", async (t) => {
+testOnBoth("a GET or DELETE with a body is answered, and the body skipped", async (t) => {
   const running = await listen(t, () => DONE);
   const client = running.connect();
   for (const method of ["GET", "DELETE"]) {
@@ -447,7 +470,7 @@ test("a GET or DELETE with a body is answered, and the body skipped", async (t) 
   }
 });
 
-test("a taker that is slow with the last part still gets a whole body", async (t) => {
+testOnBoth("a taker that is slow with the last part still gets a whole body", async (t) => {
   const first = gate();
   const last = gate();
   const parts = [first, last];

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { test } from "node:test";
 import { Fault } from "../../../base/fault.ts";
-import { DONE, GET, LARGE_BYTES, listen, put } from "./listener.fixture.ts";
+import { DONE, GET, LARGE_BYTES, listen, put, testOnBoth } from "./listener.fixture.ts";
 
-test("a drain finishes what runs, closes what idles, and takes nothing new", async (t) => {
+testOnBoth("a drain finishes what runs, closes what idles, and takes nothing new", async (t) => {
   let finish = () => {};
   const asked = new Promise<void>((started) => {
     finish = started;
@@ -35,7 +34,7 @@ test("a drain finishes what runs, closes what idles, and takes nothing new", asy
   await running.listener.drain();
 });
 
-test("a download that runs is finished, and its connection closed", async (t) => {
+testOnBoth("a download that runs is finished, and its connection closed", async (t) => {
   const running = await listen(t, () => ({
     status: 200,
     headers: [],
@@ -49,7 +48,7 @@ test("a download that runs is finished, and its connection closed", async (t) =>
   await drained;
 });
 
-test("a health check behind a download that runs says that the server stops", async (t) => {
+testOnBoth("a health check behind a download that runs says that the server stops", async (t) => {
   const running = await listen(t, () => ({
     status: 200,
     headers: [],
@@ -62,7 +61,7 @@ test("a health check behind a download that runs says that the server stops", as
   await drained;
 });
 
-test("connections that have not asked for anything do not hold a drain up", async (t) => {
+testOnBoth("connections that have not asked for anything do not hold a drain up", async (t) => {
   const running = await listen(t, () => assert.fail("was asked"));
   const [silent, halfway] = [running.connect(), running.connect()];
   await once(silent.socket, "connect");
@@ -72,7 +71,7 @@ test("connections that have not asked for anything do not hold a drain up", asyn
   assert.equal(await halfway.closed, "");
 });
 
-test("what does not end in time is cut", async (t) => {
+testOnBoth("what does not end in time is cut", async (t) => {
   let cut: Promise<unknown> = Promise.resolve();
   let started = () => {};
   const taking = new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import type { TestContext } from "node:test";
+import { type TestContext, test } from "node:test";
 import { ManualClock } from "../../../base/clock.ts";
 import { KIB } from "../../../base/limits.ts";
 import { SendBudget } from "../../send-budget.ts";
@@ -9,7 +9,15 @@ import { renderXmlError } from "../render-error.ts";
 import type { RestRequest, RestResponse } from "./exchange.ts";
 import { DEFAULT_LIMITS, type ListenerLimits } from "./limits.ts";
 import type { Access } from "./log.ts";
-import { type Listener, type ListenerOptions, openListener } from "./server.ts";
+import { restReadMemory } from "./own-server.ts";
+import {
+  LISTENER_KINDS,
+  type Listener,
+  type ListenerKind,
+  type ListenerOptions,
+  openListener,
+} from "./server.ts";
+import { SliceQuota } from "./slice-quota.ts";
 
 export type Handle = (request: RestRequest) => RestResponse | Promise<RestResponse>;
 
@@ -27,9 +35,29 @@ export interface Running {
 
 export const NOON = Date.UTC(2030, 0, 1, 12);
 
+/** For all tests of a file: aligned memory is never given back. */
+const readMemory = restReadMemory();
+
 export interface Settings {
   readonly limits?: Partial<ListenerLimits>;
   readonly options?: Partial<ListenerOptions>;
+}
+
+const kinds = new WeakMap<TestContext, ListenerKind>();
+
+/** A test that runs on either listener: `listen` opens the one that it is for. */
+export function testOnBoth(name: string, run: (t: TestContext) => unknown): void {
+  for (const kind of LISTENER_KINDS) {
+    test(`${name} (${kind} listener)`, async (t) => {
+      kinds.set(t, kind);
+      await run(t);
+    });
+  }
+}
+
+/** For what Node's parser legitimately does in another way. */
+export function isOnNode(t: TestContext): boolean {
+  return kinds.get(t) === "node";
 }
 
 /** A listener on a free port, closed with the test. */
@@ -41,6 +69,7 @@ export async function listen(t: TestContext, handle: Handle, set: Settings = {})
   const clients: RawClient[] = [];
   let answered = () => {};
   const listener = await openListener({
+    kind: kinds.get(t) ?? "own",
     service: { name: "blob", handle: async (request) => handle(request), spell: renderXmlError },
     host: "127.0.0.1",
     port: 0,
@@ -56,7 +85,9 @@ export async function listen(t: TestContext, handle: Handle, set: Settings = {})
       debug: (text) => debug.push(text),
     },
     budget: new SendBudget(),
+    slices: new SliceQuota(),
     work: new WaitingWork(),
+    readMemory,
     software: "Lazuli/1.2.3",
     healthy: () => true,
     ...set.options,

@@ -95,11 +95,11 @@ test("a connection goes on as the version and the client say", () => {
 });
 
 test("leave to send a body can be asked for by HTTP/1.1, and nothing else be expected", () => {
-  assert.equal(get("Expect: 100-Continue").waitsForLeave, true);
-  assert.equal(get().waitsForLeave, false);
+  assert.equal(get("Expect: 100-Continue").waitsForContinue, true);
+  assert.equal(get().waitsForContinue, false);
   assert.equal(parseHead(lines("GET / HTTP/1.1", "Host: x", "Expect: more")), 417);
   const older = parseHead(lines("GET / HTTP/1.0", "Expect: 100-continue")) as RequestHead;
-  assert.equal(older.waitsForLeave, false);
+  assert.equal(older.waitsForContinue, false);
 });
 
 test("a line that others might read differently is refused", () => {

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { BorrowedBuffer } from "../../../base/borrowed-buffer.ts";
 import { KIB, MIB } from "../../../base/limits.ts";
 import { SendBudget } from "../../send-budget.ts";
 import type { ResponseStream, RestResponse } from "./exchange.ts";
-import { GET, LARGE_BYTES, listen } from "./listener.fixture.ts";
+import { GET, LARGE_BYTES, listen, testOnBoth } from "./listener.fixture.ts";
 
 const SHARE_BYTES = 64 * KIB;
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
@@ -45,7 +44,7 @@ class Lenders {
   }
 }
 
-test("however many do not read, no more is lent to them than there is", async (t) => {
+testOnBoth("however many do not read, no more is lent to them than there is", async (t) => {
   const owners = new Lenders();
   const sizes = { largeBytesMax: 8 * MIB, smallBytesMax: 4 * SHARE_BYTES };
   const running = await listen(t, () => owners.answer(), {
@@ -59,27 +58,30 @@ test("however many do not read, no more is lent to them than there is", async (t
   assert.ok(owners.bytes > 0);
 });
 
-test("who waits behind readers that take nothing gets all of its answer once they are cut", async (t) => {
-  const owners = new Lenders();
-  const sizes = { largeBytesMax: 1, smallBytesMax: 2 * SHARE_BYTES };
-  const budget = new SendBudget(sizes);
-  // Nobody gets a large share here.
-  assert.notEqual(budget.tryLarge(1, false), null);
-  const running = await listen(t, () => owners.answer(), {
-    options: { budget },
-    limits: { paceCheckMs: 1, send: { checks: 100, bytesMin: 1 } },
-  });
-  const idle = [running.connect().send(GET), running.connect().send(GET)];
-  for (const { socket } of idle) socket.pause();
-  await owners.standStill();
-  const { body } = await running.connect().send(GET).answer();
-  assert.equal(body.length, LARGE_BYTES);
-  for (const { socket } of idle) socket.resume();
-  for (const { closed } of idle) assert.ok((await closed).length < LARGE_BYTES);
-  assert.ok(owners.most <= 2 * SHARE_BYTES);
-});
+testOnBoth(
+  "who waits behind readers that take nothing gets all of its answer once they are cut",
+  async (t) => {
+    const owners = new Lenders();
+    const sizes = { largeBytesMax: 1, smallBytesMax: 2 * SHARE_BYTES };
+    const budget = new SendBudget(sizes);
+    // Nobody gets a large share here.
+    assert.notEqual(budget.tryLarge(1, false), null);
+    const running = await listen(t, () => owners.answer(), {
+      options: { budget },
+      limits: { paceCheckMs: 1, send: { checks: 100, bytesMin: 1 } },
+    });
+    const idle = [running.connect().send(GET), running.connect().send(GET)];
+    for (const { socket } of idle) socket.pause();
+    await owners.standStill();
+    const { body } = await running.connect().send(GET).answer();
+    assert.equal(body.length, LARGE_BYTES);
+    for (const { socket } of idle) socket.resume();
+    for (const { closed } of idle) assert.ok((await closed).length < LARGE_BYTES);
+    assert.ok(owners.most <= 2 * SHARE_BYTES);
+  },
+);
 
-test("small answers do not wait behind large ones", async (t) => {
+testOnBoth("small answers do not wait behind large ones", async (t) => {
   const owners = new Lenders();
   const budget = new SendBudget({ largeBytesMax: 1, smallBytesMax: 1 });
   const small = { status: 200, headers: [], body: "small" };
@@ -94,22 +96,25 @@ test("small answers do not wait behind large ones", async (t) => {
   assert.equal((await asked.answer()).body, "small");
 });
 
-test("answers made in memory that nobody takes are bounded, and who reads gets them whole", async (t) => {
-  const budget = new SendBudget({ unsentBytesMax: 2 * LARGE_BYTES });
-  const body = Buffer.alloc(LARGE_BYTES, "x");
-  const running = await listen(t, () => ({ status: 200, headers: [], body }), {
-    options: { budget },
-    limits: { drainMs: 1 },
-  });
-  const idle = [running.connect().send(GET), running.connect().send(GET)];
-  for (const { socket } of idle) socket.pause();
-  while (budget.unsent.bytes < 2 * LARGE_BYTES) await nextTurn();
-  assert.equal((await running.connect().send(GET).answer()).body.length, LARGE_BYTES);
-  for (const { socket } of idle) socket.resume();
-  const lengths = await Promise.all([
-    idle[0]?.closed.then((received) => received.length),
-    idle[1]?.answer().then(({ body }) => body.length),
-  ]);
-  assert.ok((lengths[0] as number) < LARGE_BYTES, "the one that came first is cut");
-  assert.equal(lengths[1], LARGE_BYTES);
-});
+testOnBoth(
+  "answers made in memory that nobody takes are bounded, and who reads gets them whole",
+  async (t) => {
+    const budget = new SendBudget({ unsentBytesMax: 2 * LARGE_BYTES });
+    const body = Buffer.alloc(LARGE_BYTES, "x");
+    const running = await listen(t, () => ({ status: 200, headers: [], body }), {
+      options: { budget },
+      limits: { drainMs: 1 },
+    });
+    const idle = [running.connect().send(GET), running.connect().send(GET)];
+    for (const { socket } of idle) socket.pause();
+    while (budget.unsent.bytes < 2 * LARGE_BYTES) await nextTurn();
+    assert.equal((await running.connect().send(GET).answer()).body.length, LARGE_BYTES);
+    for (const { socket } of idle) socket.resume();
+    const lengths = await Promise.all([
+      idle[0]?.closed.then((received) => received.length),
+      idle[1]?.answer().then(({ body }) => body.length),
+    ]);
+    assert.ok((lengths[0] as number) < LARGE_BYTES, "the one that came first is cut");
+    assert.equal(lengths[1], LARGE_BYTES);
+  },
+);

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { BorrowedBuffer } from "../../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../../base/bytes.ts";
 import { KIB } from "../../../base/limits.ts";
 import type { ResponseStream } from "./exchange.ts";
-import { GET, LARGE_BYTES, listen, put } from "./listener.fixture.ts";
+import { GET, LARGE_BYTES, listen, put, testOnBoth } from "./listener.fixture.ts";
 
 const PART_BYTES = 64 * KIB;
 const PARTS = LARGE_BYTES / PART_BYTES;
@@ -45,7 +44,7 @@ function large(): Counted {
   return new Counted(LARGE_BYTES, (part) => Buffer.alloc(PART_BYTES, part));
 }
 
-test("a stream is sent whole, and closed once", async (t) => {
+testOnBoth("a stream is sent whole, and closed once", async (t) => {
   const stream = large();
   const streams = [stream, large()];
   const running = await listen(t, () => ({
@@ -68,13 +67,13 @@ test("a stream is sent whole, and closed once", async (t) => {
   await client.until(/HTTP\/1\.1 200/);
 });
 
-test("a large body in one piece is sent whole", async (t) => {
+testOnBoth("a large body in one piece is sent whole", async (t) => {
   const whole = Buffer.alloc(LARGE_BYTES, "0123456789");
   const running = await listen(t, () => ({ status: 200, headers: [], body: whole }));
   assert.ok((await running.connect().send(GET).answer()).body === whole.toString("latin1"));
 });
 
-test("no more parts are pulled than a slow reader takes", async (t) => {
+testOnBoth("no more parts are pulled than a slow reader takes", async (t) => {
   const stream = large();
   const running = await listen(t, () => ({ status: 200, headers: [], body: stream }));
   const client = running.connect().send(GET);
@@ -92,7 +91,7 @@ test("no more parts are pulled than a slow reader takes", async (t) => {
   assert.equal(stream.pulled, PARTS);
 });
 
-test("when the client goes away all is given back, and the stream closed", async (t) => {
+testOnBoth("when the client goes away all is given back, and the stream closed", async (t) => {
   const stream = large();
   const running = await listen(t, () => ({ status: 200, headers: [], body: stream }));
   const client = running.connect().send(GET);
@@ -104,7 +103,7 @@ test("when the client goes away all is given back, and the stream closed", async
   assert.deepEqual(running.failures, []);
 });
 
-test("a reader that has stopped is cut", async (t) => {
+testOnBoth("a reader that has stopped is cut", async (t) => {
   for (const body of [large(), Buffer.alloc(LARGE_BYTES)]) {
     const running = await listen(t, () => ({ status: 200, headers: [], body }), {
       limits: { paceCheckMs: 1, send: { checks: 50, bytesMin: 1 } },
@@ -120,7 +119,7 @@ test("a reader that has stopped is cut", async (t) => {
   }
 });
 
-test("a stream that breaks, or does not keep its length, cuts the connection", async (t) => {
+testOnBoth("a stream that breaks, or does not keep its length, cuts the connection", async (t) => {
   const part = Buffer.alloc(PART_BYTES);
   const streams = [
     new Counted(2 * PART_BYTES, (at) => {
@@ -140,7 +139,7 @@ test("a stream that breaks, or does not keep its length, cuts the connection", a
   }
 });
 
-test("a stream is closed unread where its answer has no body", async (t) => {
+testOnBoth("a stream is closed unread where its answer has no body", async (t) => {
   const streams: Counted[] = [];
   const running = await listen(t, (asked) => {
     const stream = large();
@@ -159,23 +158,26 @@ test("a stream is closed unread where its answer has no body", async (t) => {
   );
 });
 
-test("requests that come at once are answered one after the other, in their order", async (t) => {
-  const events: string[] = [];
-  const running = await listen(t, async (asked) => {
-    const name = asked.path.slice(1);
-    events.push(`${name} begins`);
-    await asked.body.drain(() => {});
-    await new Promise((resolve) => setImmediate(resolve));
-    events.push(`${name} ends`);
-    return { status: 200, headers: [], body: name };
-  });
-  const client = running.connect();
-  const request = (name: string) => put(2).replace("/a/c/b", `/${name}`);
-  client.send(`${request("1")}xx${request("2")}xx${request("3")}x`);
-  client.send("x");
-  for (const name of ["1", "2", "3"]) assert.equal((await client.answer()).body, name);
-  assert.deepEqual(
-    events,
-    ["1", "2", "3"].flatMap((name) => [`${name} begins`, `${name} ends`]),
-  );
-});
+testOnBoth(
+  "requests that come at once are answered one after the other, in their order",
+  async (t) => {
+    const events: string[] = [];
+    const running = await listen(t, async (asked) => {
+      const name = asked.path.slice(1);
+      events.push(`${name} begins`);
+      await asked.body.drain(() => {});
+      await new Promise((resolve) => setImmediate(resolve));
+      events.push(`${name} ends`);
+      return { status: 200, headers: [], body: name };
+    });
+    const client = running.connect();
+    const request = (name: string) => put(2).replace("/a/c/b", `/${name}`);
+    client.send(`${request("1")}xx${request("2")}xx${request("3")}x`);
+    client.send("x");
+    for (const name of ["1", "2", "3"]) assert.equal((await client.answer()).body, name);
+    assert.deepEqual(
+      events,
+      ["1", "2", "3"].flatMap((name) => [`${name} begins`, `${name} ends`]),
+    );
+  },
+);
