@@ -78,6 +78,9 @@ export const ACCOUNT = "devstoreaccount1";
 export const KEY =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
+/** Whether `LAZULI_TEST_LISTENER=node` is set: the tests run on the listener of `node:http`. */
+export const ON_NODE_LISTENER = process.env.LAZULI_TEST_LISTENER === "node";
+
 export const CREDENTIAL = new StorageSharedKeyCredential(ACCOUNT, KEY);
 
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -152,7 +155,7 @@ export async function startService(
     { name: OTHER_ACCOUNT, keys: [KEY] },
   ]);
   const listener = await openListener({
-    kind: process.env.LAZULI_TEST_LISTENER === "node" ? "node" : "own",
+    kind: ON_NODE_LISTENER ? "node" : "own",
     service: new Service(context, accounts, { oauth: options.oauth ?? null }),
     host: "127.0.0.1",
     port: 0,
