@@ -1,12 +1,15 @@
 import { STATUS_CODES } from "node:http";
 import type { RestRequest, RestResponse } from "./exchange.ts";
 
-/** An answer up to its body, as either listener sends it. */
+/** An answer up to its body. */
 export interface AnswerHead {
   readonly status: number;
-  /** Names and values in turn. */
-  readonly fields: readonly string[];
+  /** All headers, each with the end of its line: `Name: value\r\n…`. */
+  readonly lines: string;
 }
+
+/** The headers of an answer whose connection is closed. */
+export const CLOSE_LINES = "Connection: close\r\n";
 
 const CLIENT_ID_HEADER = "x-ms-client-request-id";
 const CLIENT_REQUEST_ID = /^[\x21-\x7e]{1,1024}$/;
@@ -14,11 +17,11 @@ const CLIENT_REQUEST_ID = /^[\x21-\x7e]{1,1024}$/;
 const NOT_IN_HEADERS = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** What the listener adds to a response. */
-export interface AddedFields {
+export interface AddedLines {
   /** Of every answer: `Server` and `Date`. */
-  readonly common: readonly string[];
+  readonly common: string;
   /** How the connection goes on: `Connection`, `Keep-Alive`. */
-  readonly connection: readonly string[];
+  readonly connection: string;
   /** The length of the body; null if there is none. */
   readonly bodyBytes: number | null;
 }
@@ -27,33 +30,41 @@ export interface AddedFields {
 export function answerHead(
   request: RestRequest,
   { status, headers }: RestResponse,
-  { common, connection, bodyBytes }: AddedFields,
+  { common, connection, bodyBytes }: AddedLines,
 ): AnswerHead {
-  const fields = [...common, "x-ms-request-id", request.id, "x-ms-version", request.version];
+  let lines = `${common}x-ms-request-id: ${request.id}\r\nx-ms-version: ${request.version}\r\n`;
   for (let at = 0; at < headers.length; at += 2) {
     const value = headers[at + 1] as string;
     if (NOT_IN_HEADERS.test(value)) throw new Error(`${headers[at]} cannot be sent as a header`);
-    fields.push(headers[at] as string, value);
+    lines += `${headers[at]}: ${value}\r\n`;
   }
   const clientRequestId = request.headers.get(CLIENT_ID_HEADER);
   if (clientRequestId !== undefined && CLIENT_REQUEST_ID.test(clientRequestId)) {
-    fields.push(CLIENT_ID_HEADER, clientRequestId);
+    lines += `${CLIENT_ID_HEADER}: ${clientRequestId}\r\n`;
   }
-  if (bodyBytes !== null) fields.push("Content-Length", String(bodyBytes));
-  else if (mayStateLength(request, status)) fields.push("Content-Length", "0");
-  fields.push(...connection);
-  return { status, fields };
+  if (bodyBytes !== null) lines += `Content-Length: ${bodyBytes}\r\n`;
+  else if (mayStateLength(request, status)) lines += "Content-Length: 0\r\n";
+  return { status, lines: lines + connection };
 }
 
 function mayStateLength({ method }: RestRequest, status: number): boolean {
   return method !== "HEAD" && status !== 204 && status !== 304;
 }
 
-/** The head of an answer as it goes over the wire. */
-export function renderHead({ status, fields }: AnswerHead): string {
-  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
-  for (let at = 0; at < fields.length; at += 2) text += `${fields[at]}: ${fields[at + 1]}\r\n`;
-  return `${text}\r\n`;
+/** The head as it goes over the wire. */
+export function renderHead({ status, lines }: AnswerHead): string {
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n`;
+}
+
+/** The headers as names and values in turn. */
+export function fieldsOf({ lines }: AnswerHead): string[] {
+  return lines
+    .slice(0, -"\r\n".length)
+    .split("\r\n")
+    .flatMap((line) => {
+      const colon = line.indexOf(":");
+      return [line.slice(0, colon), line.slice(colon + ": ".length)];
+    });
 }
 
 /** The headers that an answer has although its handler does not name them. */

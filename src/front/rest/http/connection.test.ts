@@ -141,7 +141,7 @@ function connected(limits: Partial<ListenerLimits> = {}) {
     closing: false,
     serve() {},
     rested() {},
-    noteRefusal: (_: Connection, status: number) => ({ status, fields: [] }),
+    noteRefusal: (_: Connection, status: number) => ({ status, lines: "" }),
   };
   return { connection: new Connection(socket, owner), socket, sent: () => sent };
 }

@@ -1,6 +1,6 @@
 import { rfc1123 } from "../../../base/time-text.ts";
 import { Pace } from "../../pace.ts";
-import type { AnswerHead } from "./answer-head.ts";
+import { type AnswerHead, CLOSE_LINES } from "./answer-head.ts";
 import type { RestResponse } from "./exchange.ts";
 import { HttpExchange } from "./http-exchange.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
@@ -20,12 +20,12 @@ export class Exchanges {
   /** Watches clients that read an answer. */
   readonly sending: Pace;
   /** Headers that tell the client that the connection stays open. */
-  readonly keepAliveFields: readonly string[];
+  readonly keepAliveLines: string;
   /** Whether the listener takes nothing new: each connection is closed after its answer. */
   closing = false;
   #running = 0;
   #onLastAnswer: () => void = () => {};
-  #commonFields: readonly string[] = [];
+  #commonLines = "";
   #commonSecond = Number.NaN;
   #ready: HttpExchange[] = [];
 
@@ -34,7 +34,7 @@ export class Exchanges {
     this.limits = options.limits;
     this.receiving = new Pace(options.limits.receive);
     this.sending = new Pace(options.limits.send);
-    this.keepAliveFields = keepAliveFields(options.limits);
+    this.keepAliveLines = keepAliveLines(options.limits);
   }
 
   begin(wire: Wire, head: RequestHead): void {
@@ -62,14 +62,14 @@ export class Exchanges {
   }
 
   /** Headers of every answer; they change with the second. */
-  commonFields(): readonly string[] {
+  commonLines(): string {
     const now = this.options.clock.now();
     const second = Math.floor(now / 1_000);
     if (second !== this.#commonSecond) {
-      this.#commonFields = ["Server", this.options.software, "Date", rfc1123(now)];
+      this.#commonLines = `Server: ${this.options.software}\r\nDate: ${rfc1123(now)}\r\n`;
       this.#commonSecond = second;
     }
-    return this.#commonFields;
+    return this.#commonLines;
   }
 
   /**
@@ -93,8 +93,8 @@ export class Exchanges {
     const seen = { service: service.name, requestId, remoteAddress, method: "-", target: "-" };
     const nothing = { tookMs: 0, requestBytes: 0, responseBytes: 0, aborted: false };
     log.access?.({ atMs: clock.now(), ...seen, status, ...nothing });
-    const own = ["x-ms-request-id", requestId, "Content-Length", "0", "Connection", "close"];
-    return { status, fields: [...this.commonFields(), ...own] };
+    const own = `x-ms-request-id: ${requestId}\r\nContent-Length: 0\r\n${CLOSE_LINES}`;
+    return { status, lines: this.commonLines() + own };
   }
 
   /** Logs an answer that was sent, or would have been. */
@@ -128,8 +128,8 @@ export class Exchanges {
   }
 }
 
-function keepAliveFields({ keepAliveMs }: ListenerLimits): string[] {
+function keepAliveLines({ keepAliveMs }: ListenerLimits): string {
   const seconds = Math.floor(keepAliveMs / 1_000);
-  const timeout = keepAliveMs === 0 ? [] : ["Keep-Alive", `timeout=${seconds}`];
-  return ["Connection", "keep-alive", ...timeout];
+  const timeout = keepAliveMs === 0 ? "" : `Keep-Alive: timeout=${seconds}\r\n`;
+  return `Connection: keep-alive\r\n${timeout}`;
 }

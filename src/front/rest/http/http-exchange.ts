@@ -2,7 +2,7 @@ import type { Bytes } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
 import type { Transfer } from "../../pace.ts";
 import { bytesTakenFrom } from "../../socket-progress.ts";
-import { type AnswerHead, answerHead } from "./answer-head.ts";
+import { type AnswerHead, answerHead, CLOSE_LINES } from "./answer-head.ts";
 import type { ResponseBody, ResponseStream, RestResponse } from "./exchange.ts";
 import type { Exchanges } from "./exchanges.ts";
 import { faultOfError } from "./fault-of-error.ts";
@@ -27,8 +27,6 @@ const NEXT: Readonly<Record<ExchangeState, readonly ExchangeState[]>> = {
 function isFinal(state: ExchangeState): boolean {
   return NEXT[state].length === 0;
 }
-
-const CLOSE_FIELDS = ["Connection", "close"];
 
 /**
  * One request and its answer, on either listener. It begins when the head is read; the connection
@@ -158,12 +156,12 @@ export class HttpExchange implements Transfer {
     body: Bytes | ResponseStream | null,
     unreadBytes: number,
   ): AnswerHead {
-    const { limits, closing, keepAliveFields } = this.#exchanges;
+    const { limits, closing, keepAliveLines } = this.#exchanges;
     const isTooMuch = unreadBytes > limits.unreadBytesMax;
     if (closing || isTooMuch || this.#request.body.isHeldBack) this.#isLast = true;
     return answerHead(this.#request, response, {
-      common: this.#exchanges.commonFields(),
-      connection: this.#isLast ? CLOSE_FIELDS : keepAliveFields,
+      common: this.#exchanges.commonLines(),
+      connection: this.#isLast ? CLOSE_LINES : keepAliveLines,
       bodyBytes: body === null ? null : body.length,
     });
   }

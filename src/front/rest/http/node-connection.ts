@@ -6,7 +6,7 @@ import {
   type ListenerConnection,
   remoteAddressOf,
 } from "./accepted-sockets.ts";
-import { type AnswerHead, renderHead } from "./answer-head.ts";
+import { type AnswerHead, fieldsOf, renderHead } from "./answer-head.ts";
 import type { Exchanges } from "./exchanges.ts";
 import { headOf } from "./request-head.ts";
 import type { Receiver, Wire } from "./wire.ts";
@@ -197,8 +197,8 @@ class NodeWire implements Wire {
     this.#response.writeContinue();
   }
 
-  sendHead({ status, fields }: AnswerHead): void {
-    this.#response.writeHead(status, [...fields]);
+  sendHead(head: AnswerHead): void {
+    this.#response.writeHead(head.status, fieldsOf(head));
     this.#response.flushHeaders();
   }
 
@@ -210,9 +210,9 @@ class NodeWire implements Wire {
     this.#response.uncork();
   }
 
-  sendWhole({ status, fields }: AnswerHead, body: Bytes | null, sending: { sent(): void }): void {
+  sendWhole(head: AnswerHead, body: Bytes | null, sending: { sent(): void }): void {
     this.#sending = sending;
-    this.#response.writeHead(status, [...fields]).end(body);
+    this.#response.writeHead(head.status, fieldsOf(head)).end(body);
     if (this.#isClosed) sending.sent();
   }
 
