@@ -12,8 +12,8 @@ export interface ListenerConnection extends Counted {
 type Greet = (socket: Socket, isSurplus: boolean) => ListenerConnection & { socket: Socket };
 
 /**
- * The sockets that a listener has accepted. Each one counts from its first byte on, a TLS connection
- * already while it shakes hands.
+ * The sockets that a listener has accepted. Each one counts from its first byte on, a TLS
+ * connection already while it shakes hands.
  */
 export class AcceptedSockets {
   readonly #connections: ConnectionTable<ListenerConnection>;

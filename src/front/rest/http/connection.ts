@@ -36,23 +36,23 @@ const JOINED_BYTES_MAX = 16 * KIB;
  * A client's connection: owns the socket, finds the heads of requests, and runs one exchange after
  * the other. A request that comes before the last one has its answer waits until it has.
  *
- * | state    | event                                       | does                 | next            |
- * |----------|---------------------------------------------|----------------------|-----------------|
- * | silent   | the first bytes that are no blank lines     |                      | head            |
- * | silent   | `headersMs` pass                            | sends 408            | closed          |
- * | idle     | bytes that are no blank lines               |                      | head            |
- * | idle     | `keepAliveMs` pass                          |                      | closed          |
- * | head     | the head is complete                        | begins an exchange   | exchange        |
- * | head     | it is no head, or too long                  | sends 400, 417, 431  | closed          |
- * | head     | `headersMs` pass                            | sends 408            | closed          |
- * | exchange | bytes: the body is being received           | passes them on       | exchange        |
- * | exchange | other bytes                                 | keeps them           | exchange        |
- * | exchange | over: the last one, or the client has ended |                      | closed          |
- * | exchange | over: the next head has begun               |                      | head (as above) |
- * | exchange | over: the listener is closing               |                      | closed          |
- * | exchange | over                                        |                      | idle            |
- * | exchange | the client ends, or the socket closes       | ends the body        | exchange        |
- * | others   | the client ends                             |                      | closed          |
+ * | state    | event                                   | does                | next     |
+ * |----------|-----------------------------------------|---------------------|----------|
+ * | silent   | the first bytes that are no blank lines |                     | head     |
+ * | silent   | `headersMs` pass                        | sends 408           | closed   |
+ * | idle     | bytes that are no blank lines           |                     | head     |
+ * | idle     | `keepAliveMs` pass                      |                     | closed   |
+ * | head     | the head is complete                    | begins an exchange  | exchange |
+ * | head     | it is no head, or too long              | sends 400, 417, 431 | closed   |
+ * | head     | `headersMs` pass                        | sends 408           | closed   |
+ * | exchange | bytes: the body is being received       | passes them on      | exchange |
+ * | exchange | other bytes                             | keeps them          | exchange |
+ * | exchange | over: the last, or the client has ended |                     | closed   |
+ * | exchange | over: the next head has begun           |                     | head     |
+ * | exchange | over: the listener is closing           |                     | closed   |
+ * | exchange | over                                    |                     | idle     |
+ * | exchange | the client ends, or the socket closes   | ends the body       | exchange |
+ * | others   | the client ends                         |                     | closed   |
  */
 export class Connection implements Counted, Reader, Wire {
   readonly socket: Socket;
@@ -132,7 +132,7 @@ export class Connection implements Counted, Reader, Wire {
   }
 
   /** The taker of a body may keep the parts that are still to come for a while. */
-  mayHold(): boolean {
+  mayBorrow(): boolean {
     return this.#bodyBytesAhead > 0;
   }
 

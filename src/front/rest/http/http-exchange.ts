@@ -32,20 +32,20 @@ function isFinal(state: ExchangeState): boolean {
  * One request and its answer, on either listener. It begins when the head is read; the connection
  * below (`Wire`) begins no other before this one has called `over`.
  *
- * | state      | event                                     | does                      | next       |
- * |------------|-------------------------------------------|---------------------------|------------|
- * | handling   | the handler returns a response            | sends its head            | sending    |
- * | handling   | the handler throws                        | renders and sends a fault | sending    |
- * | handling   | the head or the first bytes cannot be had | renders a fault instead   | handling   |
- * | handling   | not even the fault can be rendered        | cuts the connection       | aborted    |
- * | handling   | the client is gone when it would be sent  |                           | aborted    |
- * | sending    | the system has taken all bytes            |                           | done       |
- * | sending    | the same; the request has an unread rest  | reads and drops the rest  | discarding |
- * | sending    | the body breaks after its first bytes     | cuts the connection       | aborted    |
- * | sending    | the client is gone, or reads too slowly   | cuts the connection       | aborted    |
- * | discarding | the rest has come                         |                           | done       |
- * | discarding | the rest is too long or too slow          | closes the connection     | done       |
- * | discarding | the client is gone                        |                           | aborted    |
+ * | state      | event                              | does                      | next       |
+ * |------------|------------------------------------|---------------------------|------------|
+ * | handling   | the handler returns a response     | sends its head            | sending    |
+ * | handling   | the handler throws                 | renders and sends a fault | sending    |
+ * | handling   | no head or first bytes can be made | renders a fault instead   | handling   |
+ * | handling   | the fault cannot be rendered       | cuts the connection       | aborted    |
+ * | handling   | the client is gone                 |                           | aborted    |
+ * | sending    | the system has taken all bytes     |                           | done       |
+ * | sending    | the same, but the body has a rest  | reads and drops the rest  | discarding |
+ * | sending    | the body breaks later              | cuts the connection       | aborted    |
+ * | sending    | the client is gone or too slow     | cuts the connection       | aborted    |
+ * | discarding | the rest has come                  |                           | done       |
+ * | discarding | the rest is too long or too slow   | closes the connection     | done       |
+ * | discarding | the client is gone                 |                           | aborted    |
  *
  * While it is handling, the body has states of its own: see `IncomingBody`. A client that goes away
  * then ends the body; the handler notices, or goes on to its end.
@@ -73,8 +73,8 @@ export class HttpExchange implements Transfer {
   }
 
   /**
-   * Handles the request and sends the answer. The one place where everything that is thrown ends up:
-   * never rejects.
+   * Handles the request and sends the answer. The one place where everything that is thrown ends
+   * up: never rejects.
    */
   async run(): Promise<void> {
     const { work, log } = this.#exchanges.options;
@@ -113,7 +113,9 @@ export class HttpExchange implements Transfer {
     return service.spell(faultOfError(error), this.#request);
   }
 
-  /** Sends the response; or a refusal, if that fails before anything was sent. Small ones at once. */
+  /**
+   * Sends the response; or a refusal, if that fails before anything was sent. Small ones at once.
+   */
   #answer(response: RestResponse): Promise<void> | undefined {
     try {
       return this.#send(response)?.catch((error) => this.#refuseInstead(error));
@@ -242,7 +244,7 @@ export class HttpExchange implements Transfer {
   #watchReader(bytesInMemory: number): void {
     this.#isWatched = true;
     this.#exchanges.sending.watch(this);
-    if (bytesInMemory > 0) this.#exchanges.options.budget.unsent.hold(this, bytesInMemory);
+    if (bytesInMemory > 0) this.#exchanges.options.budget.unsent.add(this, bytesInMemory);
   }
 
   #forgetReader(): void {

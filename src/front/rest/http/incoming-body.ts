@@ -10,8 +10,8 @@ type Take = (part: Bytes) => void | Promise<void>;
 type BodyState = "unread" | "receiving" | "taking" | "ended";
 
 /**
- * The body of a request on its way in. Nothing is read ahead of the taker beyond what the connection
- * holds (some 72 KiB), so memory does not grow with slow disks or many uploads.
+ * The body of a request on its way in. Only what the connection holds (some 72 KiB) is read ahead of
+ * the taker, so memory does not grow with slow disks or many uploads.
  *
  * | state     | event                                   | does                     | next      |
  * |-----------|-----------------------------------------|--------------------------|-----------|
@@ -45,8 +45,8 @@ export class IncomingBody implements Body, Transfer, Receiver {
   #surplus = NO_BYTES;
 
   /**
-   * `waitsForContinue`: the client sends nothing before it is asked to. The time in which we wait for
-   * the client does not count as `work`.
+   * `waitsForContinue`: the client sends nothing before it is asked to. The time in which we wait
+   * for the client does not count as `work`.
    */
   constructor(
     wire: Wire,
@@ -103,7 +103,9 @@ export class IncomingBody implements Body, Transfer, Receiver {
     await this.#receive(take);
   }
 
-  /** Drops the rest if it is in memory. Returns how many bytes are still to come from the client. */
+  /**
+   * Drops the rest if it is in memory. Returns how many bytes are still to come from the client.
+   */
   skip(): number {
     const rest = this.length - this.#moved;
     if (rest === 0) return 0;

@@ -53,8 +53,8 @@ export class IncomingRequest implements RestRequest {
   }
 
   /**
-   * Throws a Fault if the request is wrong whatever service gets it. Before this call the request has
-   * no query and the newest version, which is enough to render the refusal.
+   * Throws a Fault if the request is wrong whatever service gets it. Before this call the request
+   * has no query and the newest version, which is enough to render the refusal.
    */
   check(): void {
     if (this.#refusal !== null) throw this.#refusal;

@@ -57,8 +57,8 @@ testOnBoth("garbage behind a request is refused after the answer to that request
 });
 
 /**
- * Node's parser refuses these heads before anybody can ask the service: on that listener their answer
- * is a 400 without a body.
+ * Node's parser refuses these heads before anybody can ask the service: on that listener their
+ * answer is a 400 without a body.
  */
 const BY_PARSER = "refused by Node's parser";
 

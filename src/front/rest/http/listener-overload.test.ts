@@ -14,7 +14,7 @@ import {
 
 const SLOW = "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n";
 
-/** Answers at once, unless it is asked for what is slow. */
+/** Answers at once, except for `/slow`, which waits for `finish`. */
 function slowly(): { handle: Handle; asked(count: number): Promise<void>; finish(): void } {
   const waiting: ((response: RestResponse) => void)[] = [];
   let onAsked = () => {};
@@ -47,7 +47,7 @@ async function refusedAsBusy(client: RawClient): Promise<void> {
   assert.match(body, /<Message>The server is currently unable to receive requests\./);
 }
 
-testOnBoth("connections that idle make room for new ones, the longest idle first", async (t) => {
+testOnBoth("idle connections make room for new ones, the longest idle first", async (t) => {
   const running = await listen(t, () => DONE, { limits: { connectionsMax: 3 } });
   const [first, second, bad] = [running.connect(), running.connect(), running.connect()];
   assert.equal(
@@ -64,7 +64,7 @@ testOnBoth("connections that idle make room for new ones, the longest idle first
   assert.equal((await first.send(GET).answer()).status, 201);
 });
 
-testOnBoth("silent connections and half a head make room, too", async (t) => {
+testOnBoth("silent connections and unfinished heads make room, too", async (t) => {
   const running = await listen(t, () => DONE, { limits: { connectionsMax: 2 } });
   const [silent, halfway] = [running.connect(), running.connect()];
   await once(silent.socket, "connect");
@@ -76,7 +76,7 @@ testOnBoth("silent connections and half a head make room, too", async (t) => {
   assert.equal(await halfway.closed, "");
 });
 
-testOnBoth("where every connection is busy a new one is told so, and can come back", async (t) => {
+testOnBoth("if every connection is busy, a new one gets a 503 and can come back", async (t) => {
   const { handle, asked, finish } = slowly();
   const running = await listen(t, handle, { limits: { connectionsMax: 2 } });
   const busy = [running.connect().send(SLOW), running.connect().send(SLOW)];
@@ -106,7 +106,7 @@ testOnBoth("a health check is answered however busy the server is", async (t) =>
 });
 
 testOnBoth(
-  "beyond the limit of waiting requests the next are refused at once, until there are fewer",
+  "beyond the limit of waiting requests, new ones are refused until there are fewer",
   async (t) => {
     const { handle, asked, finish } = slowly();
     const work = new WaitingWork(2);
@@ -123,35 +123,32 @@ testOnBoth(
   },
 );
 
-testOnBoth(
-  "a request whose body the client has yet to send is nothing that waits for us",
-  async (t) => {
-    const work = new WaitingWork(1);
-    let begin = () => {};
-    const begun = new Promise<void>((resolve) => {
-      begin = resolve;
-    });
-    const running = await listen(
-      t,
-      async ({ body }) => {
-        await body.drain(() => begin());
-        return DONE;
-      },
-      { options: { work } },
-    );
-    const slow = running.connect().send(`${put(100)}some`);
-    await begun;
-    assert.equal((await running.connect().send(GET).answer()).status, 201);
-    slow.send(Buffer.alloc(96));
-    assert.equal((await slow.answer()).status, 201);
-    const gone = running.connect().send(`${put(100)}some`);
-    gone.socket.end();
-    await gone.closed;
-    assert.equal(work.requests, 0);
-  },
-);
+testOnBoth("a request does not count as waiting while its client sends the body", async (t) => {
+  const work = new WaitingWork(1);
+  let begin = () => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const running = await listen(
+    t,
+    async ({ body }) => {
+      await body.drain(() => begin());
+      return DONE;
+    },
+    { options: { work } },
+  );
+  const slow = running.connect().send(`${put(100)}some`);
+  await begun;
+  assert.equal((await running.connect().send(GET).answer()).status, 201);
+  slow.send(Buffer.alloc(96));
+  assert.equal((await slow.answer()).status, 201);
+  const gone = running.connect().send(`${put(100)}some`);
+  gone.socket.end();
+  await gone.closed;
+  assert.equal(work.requests, 0);
+});
 
-testOnBoth("the limit of an address does not count connections of this machine", async (t) => {
+testOnBoth("the limit of an address does not apply to this machine", async (t) => {
   const running = await listen(t, () => DONE, { limits: { connectionsPerAddressMax: 1 } });
   const clients = [running.connect(), running.connect(), running.connect()];
   for (const client of clients) await client.send(GET).answer();

@@ -82,7 +82,7 @@ testOnBoth("HTTPS works with a certificate in PEM and in PFX", async (t) => {
   }
 });
 
-testOnBoth("connections that have not begun to speak TLS do not hold a drain up", async (t) => {
+testOnBoth("connections that have not begun to speak TLS do not delay a drain", async (t) => {
   const limits = { headersMs: 3_600_000, drainMs: 3_600_000 };
   const tls = { cert: CERT, key: KEY };
   const running = await listen(t, echo, { options: { tls }, limits });
@@ -105,7 +105,7 @@ testOnBoth("connections that have not begun to speak TLS make room for others", 
   for (const { closed } of bare) assert.equal(await closed, "");
 });
 
-testOnBoth("versions of TLS before 1.2 are refused, and plain HTTP too", async (t) => {
+testOnBoth("TLS before 1.2 and plain HTTP are refused", async (t) => {
   const running = await listen(t, echo, { options: { tls: { cert: CERT, key: KEY } } });
   const old = connect({
     port: running.listener.port,

@@ -24,18 +24,18 @@ export type Handle = (request: RestRequest) => RestResponse | Promise<RestRespon
 export interface Running {
   readonly listener: Listener;
   readonly clock: ManualClock;
-  /** Request ids with what was logged as broken. */
+  /** Request ids and errors that were logged as failures. */
   readonly failures: [string, unknown][];
   readonly accesses: Access[];
   readonly debug: string[];
-  /** Once the next answer is logged. */
+  /** Resolves when the next answer is logged. */
   answered(): Promise<void>;
   connect(): RawClient;
 }
 
 export const NOON = Date.UTC(2030, 0, 1, 12);
 
-/** For all tests of a file: aligned memory is never given back. */
+/** One for all tests of a file, because aligned memory is never freed. */
 const readMemory = restReadMemory();
 
 export interface Settings {
@@ -55,7 +55,7 @@ export function testOnBoth(name: string, run: (t: TestContext) => unknown): void
   }
 }
 
-/** For what Node's parser legitimately does in another way. */
+/** Whether the test runs on Node's listener, whose parser refuses some heads by itself. */
 export function isOnNode(t: TestContext): boolean {
   return kinds.get(t) === "node";
 }
@@ -117,7 +117,7 @@ export async function listen(t: TestContext, handle: Handle, set: Settings = {})
 /** Speaks HTTP byte by byte. */
 export class RawClient {
   readonly socket: Socket;
-  /** Everything that came when the connection was closed, by whom ever. */
+  /** Resolves with all that came when the connection is closed, by either side. */
   readonly closed: Promise<string>;
   received = "";
 
@@ -133,13 +133,13 @@ export class RawClient {
     });
   }
 
-  /** A request without the blank line that ends its head, or anything else. */
+  /** Sends exactly these bytes. */
   send(text: string | Buffer): this {
     this.socket.write(text);
     return this;
   }
 
-  /** Whatever has come once it matches; what had matched before is cut off. */
+  /** Waits until what has come matches, and takes it up to the end of the match. */
   async until(pattern: RegExp): Promise<string> {
     for (;;) {
       const match = pattern.exec(this.received);
@@ -198,5 +198,5 @@ export function put(length: number, ...lines: string[]): string {
 
 export const DONE: RestResponse = { status: 201, headers: [], body: null };
 
-/** More than the systems on both ends keep in their buffers. */
+/** More than the socket buffers of both ends hold. */
 export const LARGE_BYTES = 32 * 1024 * KIB;

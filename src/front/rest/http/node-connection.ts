@@ -15,8 +15,8 @@ import type { Receiver, Wire } from "./wire.ts";
 const UNEXPECTED_END = "HPE_INVALID_EOF_STATE";
 
 /**
- * A connection of Node's HTTP server. Node hands over each request as soon as its head is parsed; this
- * runs their exchanges one after the other, and stops reading while one has to wait.
+ * A connection of Node's HTTP server. Node hands over each request as soon as its head is parsed;
+ * this runs their exchanges one after the other, and stops reading while one has to wait.
  */
 export class NodeConnection implements ListenerConnection {
   readonly socket: Socket;

@@ -6,8 +6,8 @@ import { NodeConnection } from "./node-connection.ts";
 import { tlsSettings } from "./tls-settings.ts";
 
 /**
- * A server whose requests are read by Node's own HTTP parser (`--listener node`). Exchanges, limits and
- * refusals are the same; what Node's parser refuses by itself gets a status without a body.
+ * A server whose requests are read by Node's own HTTP parser (`--listener node`). Exchanges, limits
+ * and refusals are the same; what Node's parser refuses by itself gets a status without a body.
  */
 export function nodeServer(exchanges: Exchanges, sockets: AcceptedSockets): Server {
   const { options } = exchanges;
@@ -50,7 +50,7 @@ function newServer({ limits, options: { tls } }: Exchanges): Server {
     tls === null
       ? createServer(settings)
       : createSecureServer({ ...settings, ...tlsSettings(tls, limits) });
-  // Node would drop the headers beyond its limit without a word; `maxHeaderSize` bounds them already.
+  // Node would silently drop headers beyond its limit; `maxHeaderSize` bounds them already.
   server.maxHeadersCount = 0;
   // A client may end its side and still want the answer. Node has the setting, its types do not.
   return Object.assign(server, { httpAllowHalfOpen: true });

@@ -9,15 +9,15 @@ const CR = 0x0d;
  *
  * Whose buffer is this, and until when:
  *
- * 1. A socket reads into memory of `ReadMemory`. A chunk is ours until the call that brings it returns;
- *    then the next read overwrites it.
+ * 1. A socket reads into memory of `ReadMemory`. A chunk is ours until the call that brings it
+ *    returns; then the next read overwrites it.
  * 2. A chunk that begins a request, in memory that no other connection reads into, is borrowed: it
  *    stays where it is, uncopied, until the exchange is over (`borrow`, `endBorrowing`).
  * 3. Everything else that has to wait is copied (`add`).
  * 4. What is taken from here lies in the borrowed memory or in a copy, and so is valid until the
  *    exchange is over. Whoever needs bytes for longer copies them.
- * 5. Parts of a body that come later do not pass through here: each belongs to the body's taker until
- *    the promise that it returned resolves (`Receiver.take`).
+ * 5. Parts of a body that come later do not pass through here: each belongs to the body's taker
+ *    until the promise that it returned resolves (`Receiver.take`).
  */
 export class ReceivedBytes {
   #bytes = NO_BYTES;

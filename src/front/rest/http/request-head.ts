@@ -25,8 +25,8 @@ export type HeadRefusal = 400 | 417;
 
 /**
  * The one form of a head that is accepted (RFC 9112). Refuses whatever a proxy might read
- * differently, such as a lone LF, a folded line or a blank before a colon. Accepts bytes of 0x80 and
- * above, because some clients send text in headers.
+ * differently, such as a lone LF, a folded line or a blank before a colon. Accepts bytes of 0x80
+ * and above, because some clients send text in headers.
  */
 const HEAD =
   /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+ [\x21-\x7e\x80-\xff]+ HTTP\/1\.[01]\r\n(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;

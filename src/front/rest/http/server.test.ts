@@ -13,7 +13,7 @@ function get(...lines: string[]): string {
 
 const ok: Handle = () => ({ status: 200, headers: ["ETag", '"0x1"'], body: "hello" });
 
-testOnBoth("every answer says which request, version, date and server it is of", async (t) => {
+testOnBoth("every answer has request id, version, date and server", async (t) => {
   const running = await listen(t, ok);
   const client = running.connect();
   const first = await client.send(GET).answer();
@@ -53,7 +53,7 @@ testOnBoth(
 );
 
 testOnBoth(
-  "any well-formed version is taken and repeated; others are refused by name",
+  "any well-formed version is accepted and repeated; others are refused by name",
   async (t) => {
     const versions: string[] = [];
     const running = await listen(t, (request) => {
@@ -77,23 +77,20 @@ testOnBoth(
   },
 );
 
-testOnBoth(
-  "a request that is refused without a word of the service is spelled by the service",
-  async (t) => {
-    const running = await listen(t, () => assert.fail("was asked"));
-    const client = running.connect();
-    const target = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
-    const badQuery = await client.send(target("/a?comp=%zz")).answer();
-    assert.equal(badQuery.headers.get("x-ms-error-code"), "InvalidQueryParameterValue");
-    const badName = await client.send(target("/a?%ff=1")).answer();
-    assert.equal(badName.headers.get("x-ms-error-code"), "InvalidUri");
-    const verb = await client.send("PROPFIND / HTTP/1.1\r\nHost: x\r\n\r\n").answer();
-    assert.equal(verb.status, 405);
-    assert.equal(verb.headers.get("x-ms-error-code"), "UnsupportedHttpVerb");
-  },
-);
+testOnBoth("a request that the listener refuses is answered in the service's format", async (t) => {
+  const running = await listen(t, () => assert.fail("was asked"));
+  const client = running.connect();
+  const target = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  const badQuery = await client.send(target("/a?comp=%zz")).answer();
+  assert.equal(badQuery.headers.get("x-ms-error-code"), "InvalidQueryParameterValue");
+  const badName = await client.send(target("/a?%ff=1")).answer();
+  assert.equal(badName.headers.get("x-ms-error-code"), "InvalidUri");
+  const verb = await client.send("PROPFIND / HTTP/1.1\r\nHost: x\r\n\r\n").answer();
+  assert.equal(verb.status, 405);
+  assert.equal(verb.headers.get("x-ms-error-code"), "UnsupportedHttpVerb");
+});
 
-testOnBoth("a refusal is answered as its service spells it", async (t) => {
+testOnBoth("a Fault is answered in the service's format", async (t) => {
   const running = await listen(t, () => {
     throw new Fault("LeaseIdMissing");
   });
@@ -107,7 +104,7 @@ testOnBoth("a refusal is answered as its service spells it", async (t) => {
 });
 
 testOnBoth(
-  "what is broken is logged with its request, and the client learns nothing of it",
+  "an unexpected error is logged with its request, and the client gets no details",
   async (t) => {
     let thrown: unknown;
     const running = await listen(t, () => {
@@ -160,30 +157,27 @@ testOnBoth("a header that would break out of its line is never sent", async (t) 
   assert.equal((await client.send(GET).answer()).headers.get("x-ms-meta-a"), value);
 });
 
-testOnBoth(
-  "an answer that cannot even be spelled closes its connection, and only that",
-  async (t) => {
-    const running = await listen(t, ok, {
-      options: {
-        service: {
-          name: "blob",
-          handle: (request) =>
-            request.path === "/a" ? Promise.resolve(DONE) : Promise.reject(new Error("broken")),
-          spell() {
-            throw new Error("more broken");
-          },
+testOnBoth("a refusal that cannot be rendered closes its connection, and no other", async (t) => {
+  const running = await listen(t, ok, {
+    options: {
+      service: {
+        name: "blob",
+        handle: (request) =>
+          request.path === "/a" ? Promise.resolve(DONE) : Promise.reject(new Error("broken")),
+        spell() {
+          throw new Error("more broken");
         },
       },
-    });
-    const other = running.connect();
-    assert.equal(await running.connect().send(GET).closed, "");
-    assert.equal(running.failures.length, 2);
-    assert.equal((await other.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n").answer()).status, 201);
-  },
-);
+    },
+  });
+  const other = running.connect();
+  assert.equal(await running.connect().send(GET).closed, "");
+  assert.equal(running.failures.length, 2);
+  assert.equal((await other.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n").answer()).status, 201);
+});
 
 testOnBoth(
-  "bodies have their length in bytes; no body has length 0, or none where HTTP forbids it",
+  "Content-Length counts bytes; without a body it is 0, or missing where HTTP forbids it",
   async (t) => {
     const answers = [
       { status: 200, headers: [], body: "\u20ac" },
@@ -201,24 +195,27 @@ testOnBoth(
   },
 );
 
-testOnBoth("a HEAD has no body, and the length that its handler states", async (t) => {
-  const answers = [
-    { status: 200, headers: ["Content-Length", "4096"], body: null },
-    { status: 404, headers: [], body: "an error" },
-  ];
-  const running = await listen(t, () => answers.shift() ?? assert.fail());
-  const client = running.connect();
-  const head = "HEAD /a/c/b HTTP/1.1\r\nHost: x\r\n\r\n";
-  assert.match(await client.send(head).until(/\r\n\r\n/), /Content-Length: 4096\r\n/);
-  assert.doesNotMatch(await client.send(head).until(/\r\n\r\n/), /Content-Length/);
-  assert.equal(
-    (await client.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").answer()).body,
-    "ok\n",
-  );
-});
+testOnBoth(
+  "the answer to a HEAD has no body, and the length that its handler states",
+  async (t) => {
+    const answers = [
+      { status: 200, headers: ["Content-Length", "4096"], body: null },
+      { status: 404, headers: [], body: "an error" },
+    ];
+    const running = await listen(t, () => answers.shift() ?? assert.fail());
+    const client = running.connect();
+    const head = "HEAD /a/c/b HTTP/1.1\r\nHost: x\r\n\r\n";
+    assert.match(await client.send(head).until(/\r\n\r\n/), /Content-Length: 4096\r\n/);
+    assert.doesNotMatch(await client.send(head).until(/\r\n\r\n/), /Content-Length/);
+    assert.equal(
+      (await client.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").answer()).body,
+      "ok\n",
+    );
+  },
+);
 
 testOnBoth(
-  "/healthz answers before everything else, and tells when the process cannot serve",
+  "/healthz answers before all checks, with 503 if the process cannot serve",
   async (t) => {
     let healthy = true;
     const running = await listen(t, () => assert.fail("was asked"), {
@@ -234,24 +231,21 @@ testOnBoth(
   },
 );
 
-testOnBoth(
-  "on a full disk /healthz is 200 and says so, and 503 for who asks about writes",
-  async (t) => {
-    let full = false;
-    const running = await listen(t, () => assert.fail("was asked"), {
-      options: { isFull: () => full },
-    });
-    const client = running.connect();
-    const health = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
-    const forWrites = health.replace("z ", "z?for=writes ");
-    assert.equal((await client.send(health).answer()).body, "ok\n");
-    assert.equal((await client.send(forWrites).answer()).status, 200);
-    full = true;
-    const { status, body } = await client.send(health).answer();
-    assert.deepEqual([status, body], [200, "full: reads and deletes only\n"]);
-    assert.equal((await client.send(forWrites).answer()).status, 503);
-  },
-);
+testOnBoth("on a full disk /healthz is 200 and says so, and 503 with ?for=writes", async (t) => {
+  let full = false;
+  const running = await listen(t, () => assert.fail("was asked"), {
+    options: { isFull: () => full },
+  });
+  const client = running.connect();
+  const health = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+  const forWrites = health.replace("z ", "z?for=writes ");
+  assert.equal((await client.send(health).answer()).body, "ok\n");
+  assert.equal((await client.send(forWrites).answer()).status, 200);
+  full = true;
+  const { status, body } = await client.send(health).answer();
+  assert.deepEqual([status, body], [200, "full: reads and deletes only\n"]);
+  assert.equal((await client.send(forWrites).answer()).status, 503);
+});
 
 testOnBoth("a handler sees the request as it was sent", async (t) => {
   const running = await listen(t, (asked) => {
@@ -272,7 +266,7 @@ testOnBoth("a handler sees the request as it was sent", async (t) => {
   const client = running.connect();
   const rest = " HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nX-MS-Meta-A: 1\r\n\r\n";
   assert.equal((await client.send(`PUT /a/c%2Fb?Comp=x%20y&prefix=${rest}`).answer()).status, 201);
-  // As sent to a proxy.
+  // As clients send it to a proxy.
   const whole = `PUT http://x:1/a/c%2Fb?Comp=x%20y&prefix=${rest}`;
   assert.equal((await client.send(whole).answer()).status, 201);
 });
@@ -301,7 +295,7 @@ function hasIpv6(): boolean {
   );
 }
 
-testOnBoth("a port that is taken is an error that the caller can read", async (t) => {
+testOnBoth("listening on a port in use rejects with EADDRINUSE", async (t) => {
   const { listener } = await listen(t, ok);
   await assert.rejects(listen(t, ok, { options: { port: listener.port } }), {
     code: "EADDRINUSE",

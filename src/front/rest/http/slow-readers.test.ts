@@ -6,10 +6,10 @@ import type { ResponseStream, RestResponse } from "./exchange.ts";
 import { GET, LARGE_BYTES, listen, testOnBoth } from "./listener.fixture.ts";
 
 const SHARE_BYTES = 64 * KIB;
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+const nextIteration = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Bodies as large as `LARGE_BYTES`, of which it is known how much is in memory. */
-class Lenders {
+/** Makes bodies of `LARGE_BYTES`, and counts how much of them is borrowed. */
+class Owners {
   bytes = 0;
   most = 0;
   pulled = 0;
@@ -35,17 +35,17 @@ class Lenders {
     return { length: LARGE_BYTES, borrow, close() {} };
   }
 
-  /** The systems' buffers are full, and nothing is lent any more. */
+  /** Resolves when the systems' buffers are full and nothing is borrowed any more. */
   async standStill(): Promise<void> {
     for (let before = -1; before !== this.pulled; ) {
       before = this.pulled;
-      for (let turn = 0; turn < 200; turn++) await nextTurn();
+      for (let time = 0; time < 200; time++) await nextIteration();
     }
   }
 }
 
-testOnBoth("however many do not read, no more is lent to them than there is", async (t) => {
-  const owners = new Lenders();
+testOnBoth("clients that do not read never borrow more than the budget", async (t) => {
+  const owners = new Owners();
   const sizes = { largeBytesMax: 8 * MIB, smallBytesMax: 4 * SHARE_BYTES };
   const running = await listen(t, () => owners.answer(), {
     options: { budget: new SendBudget(sizes) },
@@ -58,31 +58,28 @@ testOnBoth("however many do not read, no more is lent to them than there is", as
   assert.ok(owners.bytes > 0);
 });
 
-testOnBoth(
-  "who waits behind readers that take nothing gets all of its answer once they are cut",
-  async (t) => {
-    const owners = new Lenders();
-    const sizes = { largeBytesMax: 1, smallBytesMax: 2 * SHARE_BYTES };
-    const budget = new SendBudget(sizes);
-    // Nobody gets a large share here.
-    assert.notEqual(budget.tryLarge(1, false), null);
-    const running = await listen(t, () => owners.answer(), {
-      options: { budget },
-      limits: { paceCheckMs: 1, send: { checks: 100, bytesMin: 1 } },
-    });
-    const idle = [running.connect().send(GET), running.connect().send(GET)];
-    for (const { socket } of idle) socket.pause();
-    await owners.standStill();
-    const { body } = await running.connect().send(GET).answer();
-    assert.equal(body.length, LARGE_BYTES);
-    for (const { socket } of idle) socket.resume();
-    for (const { closed } of idle) assert.ok((await closed).length < LARGE_BYTES);
-    assert.ok(owners.most <= 2 * SHARE_BYTES);
-  },
-);
+testOnBoth("a client behind stalled readers gets its whole answer once they are cut", async (t) => {
+  const owners = new Owners();
+  const sizes = { largeBytesMax: 1, smallBytesMax: 2 * SHARE_BYTES };
+  const budget = new SendBudget(sizes);
+  // From now on nobody gets a large share.
+  assert.notEqual(budget.tryLarge(1, false), null);
+  const running = await listen(t, () => owners.answer(), {
+    options: { budget },
+    limits: { paceCheckMs: 1, send: { checks: 100, bytesMin: 1 } },
+  });
+  const idle = [running.connect().send(GET), running.connect().send(GET)];
+  for (const { socket } of idle) socket.pause();
+  await owners.standStill();
+  const { body } = await running.connect().send(GET).answer();
+  assert.equal(body.length, LARGE_BYTES);
+  for (const { socket } of idle) socket.resume();
+  for (const { closed } of idle) assert.ok((await closed).length < LARGE_BYTES);
+  assert.ok(owners.most <= 2 * SHARE_BYTES);
+});
 
 testOnBoth("small answers do not wait behind large ones", async (t) => {
-  const owners = new Lenders();
+  const owners = new Owners();
   const budget = new SendBudget({ largeBytesMax: 1, smallBytesMax: 1 });
   const small = { status: 200, headers: [], body: "small" };
   const running = await listen(t, ({ path }) => (path === "/small" ? small : owners.answer()), {
@@ -97,7 +94,7 @@ testOnBoth("small answers do not wait behind large ones", async (t) => {
 });
 
 testOnBoth(
-  "answers made in memory that nobody takes are bounded, and who reads gets them whole",
+  "unread answers in memory are bounded, and clients that read get theirs whole",
   async (t) => {
     const budget = new SendBudget({ unsentBytesMax: 2 * LARGE_BYTES });
     const body = Buffer.alloc(LARGE_BYTES, "x");
@@ -107,7 +104,7 @@ testOnBoth(
     });
     const idle = [running.connect().send(GET), running.connect().send(GET)];
     for (const { socket } of idle) socket.pause();
-    while (budget.unsent.bytes < 2 * LARGE_BYTES) await nextTurn();
+    while (budget.unsent.bytes < 2 * LARGE_BYTES) await nextIteration();
     assert.equal((await running.connect().send(GET).answer()).body.length, LARGE_BYTES);
     for (const { socket } of idle) socket.resume();
     const lengths = await Promise.all([
