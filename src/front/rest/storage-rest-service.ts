@@ -20,8 +20,8 @@ import type { Resource } from "./auth/resource.ts";
 import type { MacKey } from "./auth/signature.ts";
 import type { Identity } from "./auth/user-delegation-key.ts";
 import type { FieldVersions, HiddenFields } from "./field-versions.ts";
+import { addedNames } from "./http/answer-head.ts";
 import type { RestRequest, RestResponse, RestService } from "./http/exchange.ts";
-import { addedNames } from "./http/send-response.ts";
 import type { ErrorOptions } from "./render-error.ts";
 import { refuseByTimeout } from "./request-query.ts";
 
