@@ -78,8 +78,9 @@ export function perform(state: BlobRevision, asked: BlobAsked, chosen: Chosen, k
     case "stage":
       return stage(state, asked);
     case "set-metadata":
+      return setMetadata(state, asked, chosen);
     case "delete":
-      return update(state, asked, chosen);
+      return remove(state, asked);
     case "get":
     case "head":
       return read(state, asked);
@@ -273,19 +274,30 @@ function leaseAfterWrite(old: Blob | null, nowMs: number): Lease | null {
   return old !== null && isLocked(old.lease, nowMs) ? old.lease : null;
 }
 
-function update(
+function setMetadata(
   state: BlobRevision,
-  asked: Extract<BlobAsked, { operation: "set-metadata" | "delete" }>,
+  asked: Extract<BlobAsked, { operation: "set-metadata" }>,
   chosen: Chosen,
 ): Step {
   if (state.blob === null) return refuse(state, "404 BlobNotFound");
-  const refused = refuseWriteByEtag(state, asked) ?? judgeWriteByLease(state, asked.leaseId);
+  const refused = refuseWrite(state, asked);
+  return refused === null ? write(state, asked.write, chosen, state.blob) : refuse(state, refused);
+}
+
+/** Blocks that were never committed can be deleted, too. */
+function remove(state: BlobRevision, asked: Extract<BlobAsked, { operation: "delete" }>): Step {
+  const isThere = state.blob !== null || Object.keys(state.staged).length > 0;
+  if (!isThere) return refuse(state, "404 BlobNotFound");
+  const refused = refuseWrite(state, asked);
   if (refused !== null) return refuse(state, refused);
-  if (asked.operation === "set-metadata") return write(state, asked.write, chosen, state.blob);
   if (!asked.withSnapshots && Object.keys(state.snapshots).length > 0) {
     return refuse(state, "409 SnapshotsPresent");
   }
   return { state: { ...state, blob: null, snapshots: {}, staged: {} }, answer: told({}) };
+}
+
+function refuseWrite(state: BlobRevision, asked: Guards): string | null {
+  return refuseWriteByEtag(state, asked) ?? judgeWriteByLease(state, asked.leaseId);
 }
 
 /**
