@@ -1,32 +1,42 @@
 import type { Body, Bytes } from "./bytes.ts";
 import { MIB } from "./limits.ts";
 
-/** Bytes in the memory of their lender, one part behind the other. */
+/**
+ * Who owns a buffer, and until when. Bytes on their way from the disk to a socket lie in buffers that
+ * their owner uses again. The rules:
+ *
+ * - The owner hands a buffer out with `borrow`. It does not touch the bytes until `release`.
+ * - The borrower reads the bytes, keeps no view of them beyond `release`, and calls `release` exactly
+ *   once, also when it fails. A borrower that needs the bytes longer copies them (`copyAndRelease`).
+ * - The borrower may write over the bytes only where `mayOverwrite` says so, for example to encrypt
+ *   them in place.
+ */
 export interface BorrowedBuffer {
+  /** The bytes, in order. */
   readonly parts: readonly Bytes[];
-  /** Whether the borrower may write over them: nobody else looks at them. */
+  /** Whether the borrower is the only reader of these bytes. */
   readonly mayOverwrite: boolean;
-  /** Once, when nobody looks at them any more: their memory is used again. */
   release(): void;
 }
 
-/** Lends bytes once, in their order. */
+/** Hands out a sequence of bytes once, in order. */
 export interface BufferOwner {
   /**
-   * The next ones, about so many where the lender has a choice; null behind the last. Whoever asks
-   * waits for the answer before he asks again, but may keep several loans at a time.
+   * The next bytes, about this many where the owner has a choice; null at the end. A caller waits for
+   * one answer before it asks again, but may have several buffers at a time.
    */
   borrow(bytes: number): Promise<BorrowedBuffer | null>;
 }
 
-/** What is sent or stored is lent so: much is on its way from the disk while one bit is looked at. */
-const BIT_BYTES = 4 * MIB;
+/** Bytes asked for at a time when a whole body is sent or stored: reads stay ahead of their use. */
+const STEP_BYTES = 4 * MIB;
 
-/** Bytes that nobody wants back. */
+/** Bytes in memory that is not used again: `release` does nothing. */
 export function unowned(parts: readonly Bytes[]): BorrowedBuffer {
   return { parts, mayOverwrite: false, release() {} };
 }
 
+/** Hands out bytes that are all in memory already, in one buffer. */
 export class WholeBuffer implements BufferOwner {
   #parts: readonly Bytes[] | null;
 
@@ -42,8 +52,8 @@ export class WholeBuffer implements BufferOwner {
 }
 
 /**
- * Shows one loan after the other, and gives it back when its taker is done with it; meanwhile the
- * next is asked for. A taker that says false, now or later, is shown no more.
+ * Calls `take` with one buffer after another and releases each when `take` is done; the next one is
+ * borrowed meanwhile. Ends early if `take` returns or resolves with false.
  */
 export async function eachBorrowed(
   owner: BufferOwner,
@@ -60,19 +70,19 @@ export async function eachBorrowed(
       }
     }
   } finally {
-    // What was asked for in vain.
+    // Releases a buffer that was borrowed ahead and is not needed.
     ahead.then((borrowed) => borrowed?.release()).catch(() => {});
   }
 }
 
 function askAhead(owner: BufferOwner): Promise<BorrowedBuffer | null> {
-  const ahead = owner.borrow(BIT_BYTES);
-  // It may break before anybody waits for it.
+  const ahead = owner.borrow(STEP_BYTES);
+  // It may fail before anybody awaits it.
   ahead.catch(() => {});
   return ahead;
 }
 
-/** Hands over all that is lent as a body on its way in. */
+/** All bytes of an owner, as a body to be stored. */
 export function borrowedBody(length: number, owner: BufferOwner): Body {
   return { length, drain: (take) => drainBorrowed(owner, take) };
 }
@@ -85,7 +95,7 @@ export function drainBorrowed(owner: BufferOwner, take: Take): Promise<void> {
 
 type Take = Parameters<Body["drain"]>[0];
 
-/** All that is lent, in one loan. */
+/** Borrows everything that is left, as one buffer. */
 export async function borrowWhole(owner: BufferOwner): Promise<BorrowedBuffer> {
   const buffers: BorrowedBuffer[] = [];
   try {
@@ -101,7 +111,7 @@ export async function borrowWhole(owner: BufferOwner): Promise<BorrowedBuffer> {
   return joined(buffers);
 }
 
-/** Several loans that are asked for at once, as one. */
+/** Joins buffers that were asked for at the same time. Releases all of them if one fails. */
 export async function borrowTogether(
   asked: readonly Promise<BorrowedBuffer>[],
 ): Promise<BorrowedBuffer> {
@@ -126,7 +136,7 @@ function joined(buffers: readonly BorrowedBuffer[]): BorrowedBuffer {
   };
 }
 
-/** All of a loan in memory of one's own; it is given back. */
+/** Copies the bytes to memory of the caller's own, and releases the buffer. */
 export function copyAndRelease({ parts, release }: BorrowedBuffer): Bytes {
   const bytes = Buffer.allocUnsafe(lengthOf(parts));
   copyParts(parts, bytes);
@@ -140,11 +150,11 @@ export function lengthOf(parts: readonly Bytes[]): number {
   return length;
 }
 
-/** Copies bytes to where there is room for them, and tells how many they were. */
+/** Copies bytes to the start of `into`, and returns how many they are. */
 export function copyParts(parts: readonly Bytes[], into: Bytes): number {
   let at = 0;
   for (const part of parts) {
-    // Three times as fast as `copy`, which goes word by word where memory is shared.
+    // Three times as fast as `copy`, which copies word by word in shared memory.
     into.fill(part, at, at + part.length);
     at += part.length;
   }

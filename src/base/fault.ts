@@ -4,6 +4,7 @@
  */
 export const FAULT_CODES = [
   "AccessTierNotSupportedForBlobType",
+  "AllBatchSubRequestsShouldBeSameApi",
   "AppendPositionConditionNotMet",
   "AtomFormatNotSupported",
   "AuthenticationFailed",
@@ -32,10 +33,12 @@ export const FAULT_CODES = [
   "ContainerNotFound",
   "CopyAcrossAccountsNotSupported",
   "CopyIdMismatch",
+  "CopySourceConditionNotMet",
   "CopySourceForbidden",
   "CopySourceInConflict",
   "CopySourceInvalid",
   "CopySourceNotFound",
+  "CopySourceNotModified",
   "CopySourceTooLarge",
   "CopySourceUnauthorized",
   "CorsPreflightFailure",
@@ -49,6 +52,7 @@ export const FAULT_CODES = [
   "EmptyTagName",
   "EntityAlreadyExists",
   "EntityTooLarge",
+  "ExceedsMaxBatchRequestCount",
   "FeatureVersionMismatch",
   "FileGenerationMismatch",
   "FileInvalidPermission",
@@ -119,6 +123,7 @@ export const FAULT_CODES = [
   "MissingRequiredQueryParameter",
   "MissingRequiredXmlNode",
   "MultipleConditionHeadersNotSupported",
+  "MutuallyExclusiveQueryParameters",
   "NoAuthenticationInformation",
   "NoPendingCopyOperation",
   "NotImplemented",
@@ -146,6 +151,7 @@ export const FAULT_CODES = [
   "ReadOnlyAttribute",
   "RequestBodyTooLarge",
   "ResourceAlreadyExists",
+  "ResourceNameLength",
   "ResourceNotFound",
   "ResourceTypeMismatch",
   "SequenceNumberConditionNotMet",
@@ -188,8 +194,10 @@ const NO_DETAIL: FaultDetail = {};
 export class Fault extends Error {
   readonly code: FaultCode;
   readonly detail: FaultDetail;
+  /** What the answer says where the sentence of the code is not enough; null if it is. */
+  readonly sentence: string | null;
 
-  constructor(code: FaultCode, detail: FaultDetail = NO_DETAIL) {
+  constructor(code: FaultCode, detail: FaultDetail = NO_DETAIL, sentence: string | null = null) {
     // A refusal is an answer, not an accident: nobody looks at its stack, which is costly to make.
     const limit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
@@ -198,6 +206,7 @@ export class Fault extends Error {
     this.name = "Fault";
     this.code = code;
     this.detail = detail;
+    this.sentence = sentence;
   }
 }
 

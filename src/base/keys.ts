@@ -36,7 +36,7 @@ export const SPACE = {
   deletedBlob: 0x28,
   deletedContainer: 0x29,
   expiringBlob: 0x2a,
-  deletedBlobState: 0x2b,
+  deletedRevision: 0x2b,
   blobTag: 0x2c,
   pendingCopy: 0x2d,
   queue: 0x30,
@@ -67,26 +67,14 @@ export const SPACE = {
   /** Which file of a share a lease over SMB is of. */
   leasedFile: 0x63,
   persistentHandle: 0x64,
+  /** A share of this name has just been deleted. */
+  shareDeletion: 0x65,
   /** A snapshot of this share has gone, and with it perhaps the need for what was kept. */
   thinnedShare: 0x57,
   pendingFileCopy: 0x60,
 } as const;
 
 export type Space = (typeof SPACE)[keyof typeof SPACE];
-
-/**
- * Spaces of what ends with its process: opens, locks and caches of clients. Nobody waits for the disk
- * on account of them. What has to outlive the process after all is written together with a record
- * elsewhere.
- */
-export const EPHEMERAL_SPACES: ReadonlySet<Space> = new Set<Space>([
-  SPACE.opens,
-  SPACE.handle,
-  SPACE.rangeLock,
-  SPACE.deletePending,
-  SPACE.cache,
-  SPACE.leasedFile,
-]);
 
 /** Longest key an engine must take: a blob name of 3,072 UTF-8 bytes behind a tag and its value. */
 export const KEY_BYTES_MAX = 3_500;

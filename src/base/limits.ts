@@ -14,13 +14,17 @@ export const METADATA_BYTES_MAX = 8 * KIB;
 export const TAGS_MAX = 10;
 export const TAG_NAME_CHARS_MAX = 128;
 export const TAG_VALUE_CHARS_MAX = 256;
-/** AND and OR in one condition or query. */
-export const TAG_EXPRESSION_OPERATORS_MAX = 10;
+/** Of parentheses in one condition or query. */
+export const TAG_EXPRESSION_DEPTH_MAX = 100;
 /** Of `x-ms-tags`. */
 export const TAGS_HEADER_CHARS_MAX = 2 * KIB;
 /** How long it takes until an archived blob can be read again. */
 export const REHYDRATE_STANDARD_MS = 15 * 3_600_000;
 export const REHYDRATE_HIGH_MS = 3_600_000;
+/** How long a share is on its way from one tier to another. */
+export const TIER_TRANSITION_MS = 60_000;
+/** How long a share counts as being deleted. */
+export const SHARE_DELETION_MS = 30_000;
 export const STORED_POLICIES_MAX = 5;
 export const POLICY_ID_CHARS_MAX = 64;
 
@@ -32,11 +36,19 @@ export const PAGE_BYTES = 512;
 export const PAGE_BLOB_BYTES_MAX = 8 * TIB;
 export const PUT_PAGE_BYTES_MAX = 4 * MIB;
 export const PAGE_RANGES_MAX = 10_000;
+/** Space within a file is given back, and its changes are listed, in units of this size. */
+export const SECTOR_BYTES = 512;
+export const FILE_RANGES_MAX = 10_000;
 export const SEQUENCE_NUMBER_MAX = 2n ** 63n - 1n;
 export const RANGE_DIGEST_BYTES_MAX = 4 * MIB;
 /** Of what is copied while the client waits. */
 export const COPY_FROM_URL_BYTES_MAX = 256 * MIB;
 export const LIST_RESULTS_MAX = 5_000;
+/**
+ * Ours: a list ends with the page that brings it to this size, and goes on behind its marker. Answers
+ * are whole in memory until they are sent.
+ */
+export const LIST_BYTES_MAX = 8 * MIB;
 
 export const LEASE_SECONDS_MIN = 15;
 export const LEASE_SECONDS_MAX = 60;

@@ -1,52 +1,46 @@
 import type { Bytes } from "../base/bytes.ts";
 import type { Instant } from "../base/clock.ts";
-import { KEY_BYTES_MAX, keyBehind } from "../base/keys.ts";
-import { MIB } from "../base/limits.ts";
+import { KEY_BYTES_MAX } from "../base/keys.ts";
 import type { Stamp } from "../base/stamp.ts";
-import type {
-  Derivation,
-  Derived,
-  DerivedRange,
-  Entry,
-  RangeOptions,
-  Transaction,
-  View,
-} from "../store/store.ts";
+import {
+  type Derivation,
+  type Derived,
+  type DerivedRange,
+  deriveRange,
+} from "../store/acceleration.ts";
+import type { Entry, RangeOptions, Transaction, View } from "../store/store.ts";
 import type { CachedRanges } from "./cached-ranges.ts";
 import { nameOf } from "./sorted-items.ts";
 
-/** A stretch ends with the entry that brings what is read for it to this size. */
-export const RUN_BYTES_MAX = 4 * MIB;
-
-/** So many are found sooner by their names than one by one. */
+/** From this many writes on, a transaction finds them by a map instead of a linear search. */
 const MANY_WRITES = 16;
 
-/** One state, as an engine offers it to the bodies that run on it. */
+/** One consistent state of an engine's records, on which bodies run. */
 export interface State {
   /**
-   * How recent the newest thing is that was read so far: an engine that lets bodies read what is not
-   * durable yet sees by it what an answer has to wait for.
+   * The number of the newest commit group that was read so far. An engine whose bodies may read
+   * writes before they are durable delays an answer until this group is.
    */
   newest: number;
-  /** `name` is that of the key, where it is known. */
+  /** `name` is `nameOf(key)`, if the caller has it. */
   get(key: Bytes, name?: string): Bytes | undefined;
-  /** Entries with `from <= key < until`, each found when it is asked for. */
-  scan(from: Bytes, until: Bytes, reverse: boolean, sparesDamaged: boolean): Iterable<Entry>;
-  /** Whether bytes can be put behind the value of this name, and it has so many. */
+  /** Entries with `from <= key < until`, found lazily. */
+  scan(from: Bytes, until: Bytes, reverse: boolean, skipsDamaged: boolean): Iterable<Entry>;
+  /** Whether the value of this name has `size` bytes and can be appended to in place. */
   canAppend(name: string, size: number): boolean;
 }
 
-/** A write that waits for its body to return; null deletes. */
+/** A write that is applied after its body has returned; a null value deletes. */
 export interface Write {
-  /** Of `key`. */
+  /** `nameOf(key)`. */
   readonly name: string;
   readonly key: Bytes;
   readonly value: Bytes | null;
-  /** Whether it goes behind the value that is there, instead of taking its place. */
+  /** Whether the value is appended to the present one instead of replacing it. */
   readonly isAppend: boolean;
 }
 
-/** Runs a body on its view, which is of no use to anybody afterwards. */
+/** Runs a body on its view, which cannot be used afterwards. */
 export function runBody<V extends BodyView, T>(body: (view: V) => T, view: V): T {
   try {
     return body(view);
@@ -58,18 +52,19 @@ export function runBody<V extends BodyView, T>(body: (view: V) => T, view: V): T
   }
 }
 
+/** The view of one run of a body. */
 export class BodyView implements View {
   protected readonly state: State;
   readonly #nowMs: Instant;
-  readonly #kept: CachedRanges | null;
+  readonly #cache: CachedRanges | null;
   #ended = false;
   #releases: (() => void)[] | null = null;
 
-  /** `kept` is what was made of this very state, as far as it goes. */
-  constructor(state: State, nowMs: Instant, kept: CachedRanges | null) {
+  /** `cache` has ranges derived from exactly this state; null for no cache. */
+  constructor(state: State, nowMs: Instant, cache: CachedRanges | null) {
     this.state = state;
     this.#nowMs = nowMs;
-    this.#kept = kept;
+    this.#cache = cache;
   }
 
   get(key: Bytes, name?: string): Bytes | undefined {
@@ -78,8 +73,8 @@ export class BodyView implements View {
   }
 
   range(from: Bytes, until: Bytes, options: RangeOptions): Entry[] {
-    const { reverse = false, sparesDamaged = false } = options;
-    return take(this.scan(from, until, reverse, sparesDamaged), options);
+    const { reverse = false, skipsDamaged = false } = options;
+    return take(this.scan(from, until, reverse, skipsDamaged), options);
   }
 
   derivedRange<T extends Derived>(
@@ -91,21 +86,15 @@ export class BodyView implements View {
     this.check(from);
     this.check(until);
     const { state } = this;
-    const kept = this.#kept?.find(derivation, from) ?? null;
-    if (kept !== null) {
-      state.newest = Math.max(state.newest, kept.newest);
-      return kept;
+    const cached = this.#cache?.find(derivation, from) ?? null;
+    if (cached !== null) {
+      state.newest = Math.max(state.newest, cached.newest);
+      return cached;
     }
-    const end = this.#kept?.untilNext(derivation, from, until) ?? until;
-    const { entries, reached } = this.#readStretch(from, end, limit);
-    const derivedRange = {
-      from,
-      until: reached,
-      derived: derivation.make(entries),
-      wasCached: false,
-    };
-    this.#kept?.keep(derivation, derivedRange, entries.length, state.newest);
-    return derivedRange;
+    const end = this.#cache?.untilNext(derivation, from, until) ?? until;
+    const { range, entries } = deriveRange(this, derivation, from, end, limit);
+    this.#cache?.add(derivation, range, entries, state.newest);
+    return range;
   }
 
   now(): Instant {
@@ -113,12 +102,12 @@ export class BodyView implements View {
   }
 
   onDiscard(release: () => void): void {
-    this.checkLife();
+    this.checkNotEnded();
     this.#releases ??= [];
     this.#releases.push(release);
   }
 
-  /** Gives back, last first, what its body has acquired: nobody gets what the body returned. */
+  /** Calls what the body registered with `onDiscard`, last first. */
   discard(): void {
     const releases = this.#releases;
     this.#releases = null;
@@ -129,56 +118,44 @@ export class BodyView implements View {
     this.#ended = true;
   }
 
-  #readStretch(from: Bytes, until: Bytes, limit: number): { entries: Entry[]; reached: Bytes } {
-    const entries: Entry[] = [];
-    let bytes = 0;
-    for (const entry of this.scan(from, until, false, true)) {
-      entries.push(entry);
-      bytes += entry.key.length + entry.value.length;
-      const isEnough = entries.length >= limit || bytes >= RUN_BYTES_MAX;
-      if (isEnough) return { entries, reached: keyBehind(entry.key) };
-    }
-    return { entries, reached: until };
-  }
-
   protected scan(
     from: Bytes,
     until: Bytes,
     reverse: boolean,
-    sparesDamaged: boolean,
+    skipsDamaged: boolean,
   ): Iterable<Entry> {
     this.check(from);
     this.check(until);
-    return this.state.scan(from, until, reverse, sparesDamaged);
+    return this.state.scan(from, until, reverse, skipsDamaged);
   }
 
   protected check(key: Bytes): void {
-    this.checkLife();
+    this.checkNotEnded();
     if (key.length === 0 || key.length > KEY_BYTES_MAX) {
       throw new RangeError(`a key of ${key.length} bytes: it must have 1 to ${KEY_BYTES_MAX}`);
     }
   }
 
-  protected checkLife(): void {
+  protected checkNotEnded(): void {
     if (this.#ended) throw new Error("a view was used after its body had ended");
   }
 }
 
-/** Keeps what its body writes to itself; the engine applies `writes` once the body has returned. */
+/** Buffers the writes of a body; the engine applies them once the body has returned. */
 export class BodyTransaction extends BodyView implements Transaction {
   readonly #writes: Write[] = [];
-  /** Where they stand, by their names, once there are many. */
+  /** The index of each write by name, once there are many. */
   #places: Map<string, number> | null = null;
   readonly #nextStamp: (nowMs: Instant) => Stamp;
   #tookStamp = false;
 
   constructor(state: State, nowMs: Instant, nextStamp: (nowMs: Instant) => Stamp) {
-    // What it writes is to be seen by itself alone.
+    // No cache: ranges derived from uncommitted writes must not be visible to others.
     super(state, nowMs, null);
     this.#nextStamp = nextStamp;
   }
 
-  /** One for each key. */
+  /** At most one write per key. */
   get writes(): readonly Write[] {
     return this.#writes;
   }
@@ -219,7 +196,7 @@ export class BodyTransaction extends BodyView implements Transaction {
     return true;
   }
 
-  /** What is there once this has been written. */
+  /** The value of the key after this write. */
   #valueOf({ name, key, value, isAppend }: Write): Bytes | null {
     if (!isAppend || value === null) return value;
     return Buffer.concat([super.get(key, name) as Bytes, value]);
@@ -234,7 +211,7 @@ export class BodyTransaction extends BodyView implements Transaction {
     this.#places.set(name, place);
   }
 
-  /** Of the write to this name, or where there is room for one. */
+  /** The index of the write to this name, or the next free one. */
   #placeOf(name: string): number {
     const writes = this.#writes;
     if (this.#places !== null) return this.#places.get(name) ?? writes.length;
@@ -244,7 +221,7 @@ export class BodyTransaction extends BodyView implements Transaction {
   }
 
   stamp(): Stamp {
-    this.checkLife();
+    this.checkNotEnded();
     this.#tookStamp = true;
     return this.#nextStamp(this.now());
   }
@@ -253,9 +230,9 @@ export class BodyTransaction extends BodyView implements Transaction {
     from: Bytes,
     until: Bytes,
     reverse: boolean,
-    sparesDamaged: boolean,
+    skipsDamaged: boolean,
   ): Iterable<Entry> {
-    const below = super.scan(from, until, reverse, sparesDamaged);
+    const below = super.scan(from, until, reverse, skipsDamaged);
     if (this.#writes.length === 0) return below;
     const above: Omit<Write, "name" | "isAppend">[] = [];
     for (const write of this.#writes) {
@@ -282,7 +259,7 @@ function take(entries: Iterable<Entry>, { limit, bytesMax }: RangeOptions): Entr
   return taken;
 }
 
-/** Entries with writes laid over them; both come in the same order, which `sign` tells. */
+/** Merges writes over entries. Both are sorted, ascending if `sign` is 1, else descending. */
 export function* layWrites(
   above: Iterable<Omit<Write, "name" | "isAppend">>,
   below: Iterable<Entry>,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Options, readCommandLine } from "./command-line.ts";
+import { PROGRAMS, type ProgramName } from "./programs.ts";
 import { StartError } from "./start-error.ts";
 
 function options(line: string, env: Record<string, string> = {}): Options {
@@ -107,6 +108,32 @@ test("verify takes the data folder, and nothing that is about serving", () => {
   const byDefault = { kind: "verify", location: "lazuli-data" };
   assert.deepEqual(readCommandLine(["verify"], {}), byDefault);
   assert.deepEqual(readCommandLine(["verify", "--help"], {}), { kind: "help" });
+});
+
+test("a program takes the flags of the services that it starts, and names itself", () => {
+  const read = (name: ProgramName, line: string) =>
+    readCommandLine(line.split(" ").filter(Boolean), {}, PROGRAMS[name]);
+  const asked = read("azurite-queue", "--queuePort 1 -l x");
+  assert.deepEqual(asked.kind === "start" && asked.options.services, ["queue"]);
+  const wrong: [ProgramName, string, RegExp][] = [
+    [
+      "azurite-queue",
+      "--blobPort 1",
+      /--blobPort has no meaning here: `azurite-queue` starts Queue/,
+    ],
+    ["azurite", "--smbMinDialect 3.0", /`azurite` starts Blob, Queue, Table only\. Use `lazuli`/],
+    ["azurite", "--frobnicate", /See `azurite --help`/],
+    ["azurite-blob", "stop", /Use `azurite-blob \[command\]/],
+  ];
+  for (const [name, line, message] of wrong) {
+    assert.throws(() => read(name, line), { exitCode: 2, message }, line);
+  }
+});
+
+test("ports of services that are not started are nobody else's concern", () => {
+  const asked = readCommandLine(["--blobPort", "10003"], {}, PROGRAMS.azurite);
+  assert.equal(asked.kind, "start");
+  assert.match(refusal("--blobPort 10003"), /--blobPort and --filePort are both 10003/);
 });
 
 test("what is wrong is refused in one line that says what to do", () => {

@@ -11,6 +11,7 @@ import {
   SERVICES,
   type ServiceName,
 } from "./flags.ts";
+import { PROGRAMS, type Program } from "./programs.ts";
 import { UsageError } from "./start-error.ts";
 
 /** What the user asked for, checked as far as that needs no file. */
@@ -21,8 +22,12 @@ export type Asked =
   | { readonly kind: "start"; readonly options: Options; readonly notes: readonly string[] };
 
 export interface Options {
+  /** The services to start. */
+  readonly services: readonly ServiceName[];
   /** Null if everything stays in memory. */
   readonly location: string | null;
+  /** Where Azurite would keep its data, started with these flags; null if that does not matter. */
+  readonly azuriteLocation: string | null;
   readonly memoryBytesMax: number | null;
   /** Whether to start without acknowledged writes that the write-ahead log has lost. */
   readonly acceptDataLoss: boolean;
@@ -74,15 +79,19 @@ type SmbEncryption = (typeof SMB_ENCRYPTION)[number];
 type SmbDialect = (typeof SMB_DIALECTS)[number];
 
 /** Understands the arguments behind the program's name. Throws a `UsageError`. */
-export function readCommandLine(args: readonly string[], env: Environment): Asked {
-  const { command, given } = readFlags(args);
+export function readCommandLine(
+  args: readonly string[],
+  env: Environment,
+  program: Program = PROGRAMS.lazuli,
+): Asked {
+  const { command, given } = readFlags(args, program);
   if (given.has("help")) return { kind: "help" };
   if (given.has("version")) return { kind: "version" };
   refuseEnvironment(env);
   if (command === "verify") {
     return { kind: "verify", location: given.text("location") ?? DEFAULT_LOCATION };
   }
-  const options = readOptions(given, env);
+  const options = readOptions(given, env, program);
   const notes = FLAGS.filter((flag) => flag.idleMatters && given.has(flag.name)).map(
     (flag) => `--${flag.name} has no effect: ${flag.idle}.`,
   );
@@ -115,7 +124,10 @@ class Given {
   }
 }
 
-function readFlags(args: readonly string[]): { command: CommandName; given: Given } {
+function readFlags(
+  args: readonly string[],
+  program: Program,
+): { command: CommandName; given: Given } {
   const options = Object.fromEntries(FLAGS.map((flag) => [flag.name, parsedAs(flag)]));
   const { tokens } = parseArgs({
     args: [...args],
@@ -127,28 +139,42 @@ function readFlags(args: readonly string[]): { command: CommandName; given: Give
   const given = new Given();
   let command: CommandName | null = null;
   for (const token of tokens) {
-    if (token.kind === "positional") command = readCommand(token.value, command);
-    if (token.kind === "option") readFlag(given, token.rawName, token.name, token);
+    if (token.kind === "positional") command = readCommand(token.value, command, program);
+    if (token.kind === "option") readFlag(given, token.rawName, token, program);
   }
-  refuseFlagsOfOthers(command ?? "start", given);
+  refuseFlagsOfOthers(command ?? "start", given, program);
   return { command: command ?? "start", given };
 }
 
-function readCommand(word: string, before: CommandName | null): CommandName {
+function readCommand(
+  word: string,
+  before: CommandName | null,
+  { name: program }: Program,
+): CommandName {
   if (before === null && Object.hasOwn(COMMANDS, word)) return word as CommandName;
   const names = Object.keys(COMMANDS).join(", ");
   const reason = before === null ? "is not a command" : `comes behind the command "${before}"`;
   throw new UsageError(
-    `"${word}" ${reason}. Use \`lazuli [command] [flags]\`; commands are ${names}.`,
+    `"${word}" ${reason}. Use \`${program} [command] [flags]\`; commands are ${names}.`,
   );
 }
 
-function refuseFlagsOfOthers(command: CommandName, given: Given): void {
+function refuseFlagsOfOthers(command: CommandName, given: Given, program: Program): void {
+  const idle = FLAGS.find(
+    ({ name, service }) =>
+      service !== undefined && given.has(name) && !program.services.includes(service),
+  );
+  if (idle !== undefined) {
+    const titles = program.services.map((service) => SERVICES[service].title).join(", ");
+    throw new UsageError(
+      `--${idle.name} has no meaning here: \`${program.name}\` starts ${titles} only. Use \`lazuli\`.`,
+    );
+  }
   const foreign = FLAGS.find(
     ({ name, commands = ["start"] }) => given.has(name) && !commands.includes(command),
   );
   if (foreign === undefined) return;
-  throw new UsageError(`--${foreign.name} has no meaning for \`lazuli ${command}\`.`);
+  throw new UsageError(`--${foreign.name} has no meaning for \`${program.name} ${command}\`.`);
 }
 
 function parsedAs(flag: Flag) {
@@ -159,14 +185,18 @@ function parsedAs(flag: Flag) {
 function readFlag(
   given: Given,
   spelled: string,
-  name: string,
-  {
-    value,
-    inlineValue,
-  }: { readonly value: string | undefined; readonly inlineValue?: boolean | undefined },
+  token: {
+    readonly name: string;
+    readonly value: string | undefined;
+    readonly inlineValue?: boolean | undefined;
+  },
+  program: Program,
 ): void {
+  const { name, value, inlineValue } = token;
   const flag = FLAGS.find((one) => one.name === name);
-  if (flag === undefined) throw new UsageError(`There is no flag ${spelled}.${meant(name)}`);
+  if (flag === undefined) {
+    throw new UsageError(`There is no flag ${spelled}.${meant(name, program)}`);
+  }
   if (flag.value === null) {
     if (value !== undefined) throw new UsageError(`${spelled} is a switch and takes no value.`);
     given.set(name, "");
@@ -180,12 +210,14 @@ function readFlag(
 }
 
 /** A wrong flag is most often a right one in another case, or cut short. */
-function meant(name: string): string {
+function meant(name: string, program: Program): string {
   const plain = (text: string) => text.toLowerCase().replaceAll("-", "");
   const near = FLAGS.find((flag) => plain(flag.name) === plain(name));
   const longer = FLAGS.find((flag) => plain(flag.name).startsWith(plain(name)));
   const found = near ?? longer;
-  return found === undefined ? " See `lazuli --help`." : ` Did you mean --${found.name}?`;
+  return found === undefined
+    ? ` See \`${program.name} --help\`.`
+    : ` Did you mean --${found.name}?`;
 }
 
 function refuseEnvironment(env: Environment): void {
@@ -197,17 +229,20 @@ function refuseEnvironment(env: Environment): void {
   }
 }
 
-function readOptions(given: Given, env: Environment): Options {
+function readOptions(given: Given, env: Environment, program: Program): Options {
   refuseContradictions(given);
+  const { services } = program;
   const memoryMib = given.number("extentMemoryLimit", "a number of MiB", 1);
+  const isInMemory = given.has("inMemoryPersistence");
+  const location = given.text("location");
   return {
-    location: given.has("inMemoryPersistence")
-      ? null
-      : (given.text("location") ?? DEFAULT_LOCATION),
+    services,
+    location: isInMemory ? null : (location ?? DEFAULT_LOCATION),
+    azuriteLocation: isInMemory || !program.isAzurite ? null : (location ?? "."),
     memoryBytesMax: memoryMib === null ? null : memoryMib * MIB,
     acceptDataLoss: given.has("acceptDataLoss"),
     scrub: given.number("scrub", "a number of MiB a second", 1),
-    listen: readListen(given),
+    listen: readListen(given, services),
     listener: readOneOf(given, "listener", LISTENER_KINDS) ?? "own",
     maxConnections: given.number("maxConnections", CONNECTIONS, 1),
     maxConnectionsPerAddress: given.number("maxConnectionsPerAddress", CONNECTIONS, 1),
@@ -265,7 +300,7 @@ function readOneOf<Choice extends string>(
   throw new UsageError(`--${flag} is ${choices.join(", ")}; not "${asked}".`);
 }
 
-function readListen(given: Given): Record<ServiceName, ListenAt> {
+function readListen(given: Given, services: readonly ServiceName[]): Record<ServiceName, ListenAt> {
   const host = given.text("host") ?? DEFAULT_HOST;
   const entries = SERVICE_NAMES.map((service) => {
     const seconds = given.number(`${service}KeepAliveTimeout`, "a number of seconds", 0);
@@ -276,7 +311,7 @@ function readListen(given: Given): Record<ServiceName, ListenAt> {
     };
     return [service, at] as const;
   });
-  refusePortTwice(entries);
+  refusePortTwice(entries.filter(([service]) => services.includes(service)));
   return Object.fromEntries(entries) as Record<ServiceName, ListenAt>;
 }
 

@@ -29,7 +29,7 @@ export class DamageReports {
   };
 
   /** Resolves once all that was met has been told. */
-  async settle(): Promise<void> {
+  async finish(): Promise<void> {
     for (let last: Promise<void> | null = null; last !== this.#naming; ) {
       last = this.#naming;
       await last;

@@ -1,6 +1,6 @@
 /** What `lazuli` can be told to do: the first word behind it. Without one it starts the server. */
 export const COMMANDS = {
-  start: "Serve the protocols (this is what `lazuli` alone does).",
+  start: "Serve the protocols (this is what happens without a command).",
   verify: "Read everything in a data folder, and name what is damaged.",
 } as const;
 
@@ -15,6 +15,8 @@ export interface Flag {
   readonly help: string;
   /** Which commands take it; left out for those of `start` alone. */
   readonly commands?: readonly CommandName[];
+  /** The service it is about; a program that does not start that service refuses the flag. */
+  readonly service?: ServiceName;
   /** Set for a flag of Azurite's that changes nothing here: why it does not. */
   readonly idle?: string;
   /** Users who set it may expect something that does not happen, and are told so. */
@@ -85,11 +87,17 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         help: `Listen here, all services (default ${DEFAULT_HOST}).`,
       },
       ...SERVICE_NAMES.flatMap((service) => [
-        { name: `${service}Host`, value: "address", help: `${titleOf(service)}: listen here.` },
+        {
+          name: `${service}Host`,
+          value: "address",
+          help: `${titleOf(service)}: listen here.`,
+          service,
+        },
         {
           name: `${service}Port`,
           value: "port",
           help: `${titleOf(service)}: port, 0 for any free one (default ${SERVICES[service].port}).`,
+          service,
         },
       ]),
       {
@@ -116,6 +124,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         name: `${service}KeepAliveTimeout`,
         value: "seconds",
         help: `${titleOf(service)}: how long an idle connection stays open.`,
+        service,
       })),
     ],
   },
@@ -139,11 +148,13 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         name: "smbEncryption",
         value: "mode",
         help: "SMB: required (default beyond loopback), preferred or off.",
+        service: "smb",
       },
       {
         name: "smbMinDialect",
         value: "dialect",
         help: "SMB: refuse older ones (default 3.0 beyond loopback, else 2.0.2).",
+        service: "smb",
       },
       {
         name: "config",

@@ -1,15 +1,17 @@
 import { COMMANDS, FLAG_GROUPS, type Flag } from "./flags.ts";
+import { PROGRAMS, type Program } from "./programs.ts";
 
 const COLUMN = 34;
 
-/** What `lazuli --help` prints. */
-export function helpPage(): string {
+/** What `--help` prints: the flags of the services that the program starts. */
+export function helpPage({ name, services }: Program = PROGRAMS.lazuli): string {
+  const isTaken = ({ service }: Flag) => service === undefined || services.includes(service);
   const groups = FLAG_GROUPS.map(
-    (group) => `${group.title}:\n${group.flags.map(flagLine).join("\n")}\n`,
+    ({ title, flags }) => `${title}:\n${flags.filter(isTaken).map(flagLine).join("\n")}\n`,
   );
   return [
     "Lazuli serves the Azure Storage protocols from this machine.\n",
-    "Usage: lazuli [command] [flags]\n",
+    `Usage: ${name} [command] [flags]\n`,
     `Commands:\n${Object.entries(COMMANDS).map(commandLine).join("\n")}\n`,
     ...groups,
     `Environment:

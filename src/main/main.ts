@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { systemClock } from "../base/clock.ts";
 import type { StoreError } from "../store/store.ts";
+import { announcementsOf } from "./announcements.ts";
 import { systemSchedule } from "./background.ts";
 import { readCommandLine } from "./command-line.ts";
-import { SERVICES, type ServiceName } from "./flags.ts";
 import { helpPage } from "./help-page.ts";
+import { PROGRAMS, type Program, type ProgramName } from "./programs.ts";
 import { type Surroundings, serve } from "./serve.ts";
 import { readSettings } from "./settings.ts";
 import { StartError } from "./start-error.ts";
@@ -14,14 +15,14 @@ import { verify } from "./verify-command.ts";
 /** The exit code after the engine failed: an internal error, in the words of sysexits.h. */
 const FAILED_EXIT_CODE = 70;
 
-/** The `lazuli` command: everything that touches this process is here. */
-export async function main(): Promise<void> {
+/** What a command of the package does: everything that touches this process is here. */
+export async function main(name: ProgramName): Promise<void> {
   // Nobody may be listening any more; that is no reason to stop.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   // lmdb prints the stack of every failed commit, and also rejects it: we say in one line what to do.
   console.error = () => {};
   try {
-    await run();
+    await run(PROGRAMS[name]);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     around.err(error.message);
@@ -29,9 +30,9 @@ export async function main(): Promise<void> {
   }
 }
 
-async function run(): Promise<void> {
-  const asked = readCommandLine(process.argv.slice(2), process.env);
-  if (asked.kind === "help") return around.out(helpPage().trimEnd());
+async function run(program: Program): Promise<void> {
+  const asked = readCommandLine(process.argv.slice(2), process.env, program);
+  if (asked.kind === "help") return around.out(helpPage(program).trimEnd());
   if (asked.kind === "version") return around.out(version());
   if (asked.kind === "verify") {
     const code = await verify(asked.location, { ...around, progress: process.stderr });
@@ -39,16 +40,22 @@ async function run(): Promise<void> {
     return;
   }
   for (const note of asked.notes) around.err(note);
-  const { silent } = asked.options;
-  const serving = await serve(readSettings(asked.options), around);
-  stopOnSignal(process, () => serving.stop(), process.exit);
-  if (silent) return;
-  for (const [service, origin] of serving.origins) around.out(readyLine(service, origin));
-}
-
-/** Scripts written for Azurite wait for these words. */
-function readyLine(service: ServiceName, origin: string): string {
-  return `${SERVICES[service].title} service is successfully listening at ${origin}`;
+  const settings = readSettings(asked.options);
+  const serving = await serve(settings, around);
+  const { origins } = serving;
+  const lines = announcementsOf(program, { version: version(), settings, origins });
+  // Azurite's own --silent ends the lines about requests only.
+  const isQuiet = settings.silent && !program.isAzurite;
+  const say = (all: readonly string[]) => {
+    if (!isQuiet) for (const line of all) around.out(line);
+  };
+  const stop = async () => {
+    say(lines.closing);
+    await serving.stop();
+    say(lines.closed);
+  };
+  stopOnSignal(process, stop, process.exit);
+  say(lines.ready);
 }
 
 const around: Surroundings = {

@@ -15,6 +15,7 @@ import { WalLossError } from "../engine/embedded/wal-check.ts";
 import { MemoryExtents } from "../engine/memory/extents.ts";
 import { MemoryStore } from "../engine/memory/store.ts";
 import { CacheBreaks } from "../service/file/cache-breaks.ts";
+import { EPHEMERAL_SPACES } from "../service/file/open-records.ts";
 import type { Contents } from "../store/contents.ts";
 import { type FailStop, type Store, StoreError } from "../store/store.ts";
 import { LimitedWrites } from "./limited-writes.ts";
@@ -106,7 +107,7 @@ async function openFolder(
       clock,
       failStop,
       partOfVolume(volumeBytes, LOG_PART, MIB, WAL_BYTES_ENOUGH),
-      { ...options, space },
+      { ...options, space, ephemeral: EPHEMERAL_SPACES },
     );
     undo.add(() => store.close());
     const endOfUse = await findEndOfUse(store);

@@ -24,6 +24,7 @@ import { QueueSweep } from "../service/queue/sweep.ts";
 import { RunningCopies } from "../service/shared/running-copies.ts";
 import { TableSweep } from "../service/table/sweep.ts";
 import { type FailStop, isFullError } from "../store/store.ts";
+import { refuseAzuriteData } from "./azurite-data.ts";
 import { Background, type Schedule } from "./background.ts";
 import type { ListenAt } from "./command-line.ts";
 import { connectionLimits } from "./connection-limits.ts";
@@ -32,6 +33,7 @@ import { endEarlierRun } from "./end-earlier-run.ts";
 import { SERVICES, type ServiceName } from "./flags.ts";
 import { listenSmb } from "./listen-smb.ts";
 import { type Log, openLog, type Terminal } from "./log.ts";
+import { isLoopback } from "./network-guard.ts";
 import { type Data, openData } from "./open-data.ts";
 import { Scrub } from "./scrub.ts";
 import type { Settings } from "./settings.ts";
@@ -86,9 +88,12 @@ async function open(
   };
   const log = await openLog(settings, around, around.clock);
   undo.add(() => log.close());
+  for (const warning of settings.warnings) log.warn("warning", warning);
   if (settings.oauth?.mode === "issuer") {
     settings.oauth.keys.onFailure = (error) => log.warn("keys of the issuer", error.message);
   }
+  const { services, location, azuriteLocation } = settings;
+  if (location !== null) await refuseAzuriteData(location, azuriteLocation);
   const reports = new DamageReports((name) => log.tell(`damaged: the record of ${name}`));
   const { onDamage } = reports;
   const data = await openData(settings, around.clock, failStop, { tell: log.tell, onDamage });
@@ -118,18 +123,21 @@ async function open(
   const health = { healthy: () => isHealthy, isFull: () => data.space?.isShort === true };
   const endpoints = new OwnEndpoints(settings.accounts);
   for (const [name, service] of servicesOn({ ...data, copies }, files, settings, endpoints)) {
+    if (!services.includes(name)) continue;
     const listener = await listen(name, service, settings, around, log, { ...load, ...health });
     undo.add(() => listener.drain());
     origins.set(name, listener.origin);
     if (name !== "smb") endpoints.add(name, listener.origin);
   }
-  const smb = await listenSmb(settings, files, epoch, around.clock, log, load.budget).catch(
-    (error) => {
-      throw listenError("smb", settings.listen.smb, error);
-    },
-  );
-  undo.add(() => smb.drain());
-  origins.set("smb", smb.origin);
+  if (services.includes("smb")) {
+    const smb = await listenSmb(settings, files, epoch, around.clock, log, load.budget).catch(
+      (error) => {
+        throw listenError("smb", settings.listen.smb, error);
+      },
+    );
+    undo.add(() => smb.drain());
+    origins.set("smb", smb.origin);
+  }
   background.start();
   if (settings.scrub !== null) {
     const scrub = scrubbing(data, around, log, settings.scrub);
@@ -149,15 +157,22 @@ function servicesOn(
   const accounts = { ...settings.accounts, pathStyleOnly };
   const settingsOf = (account: string) => blobSettings.get(account) ?? DEFAULT_BLOB_SETTINGS;
   const fileSettingsOf = (account: string) => fileSettings.get(account) ?? DEFAULT_FILE_SETTINGS;
+  const names = [...accounts.byName.keys()];
+  const authOf = (name: ServiceName) =>
+    isLoopback(settings.listen[name].host) ? { oauth, shownAccounts: names } : { oauth };
   const protocols = { blob: BLOB_SOURCES, file: FILE_SOURCES };
   const sources = new CopySources({ accounts, auth: { oauth }, endpoints, protocols, foreign });
   return [
-    ["blob", new BlobRestService({ ...data, settingsOf, sources }, accounts, { oauth })],
-    ["queue", new QueueRestService(data, accounts, { oauth })],
-    ["table", new TableRestService(data, accounts, { oauth })],
+    ["blob", new BlobRestService({ ...data, settingsOf, sources }, accounts, authOf("blob"))],
+    ["queue", new QueueRestService(data, accounts, authOf("queue"))],
+    ["table", new TableRestService(data, accounts, authOf("table"))],
     [
       "file",
-      new FileRestService({ ...files, settingsOf: fileSettingsOf, sources }, accounts, { oauth }),
+      new FileRestService(
+        { ...files, settingsOf: fileSettingsOf, sources },
+        accounts,
+        authOf("file"),
+      ),
     ],
   ];
 }

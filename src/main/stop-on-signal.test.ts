@@ -37,6 +37,16 @@ test("a signal stops the server, and the process exits with 0 once it has stoppe
   }
 });
 
+test("the message of a parent that wants it shut down is a signal, others are not", async () => {
+  const { source, exits } = stopping(Promise.resolve());
+  source.emit("message", "hello");
+  await settle();
+  assert.deepEqual(exits, []);
+  source.emit("message", "shutdown");
+  await settle();
+  assert.deepEqual(exits, [0]);
+});
+
 test("a second signal exits at once", async () => {
   const { source, exits, stops } = stopping(new Promise(() => {}));
   source.emit("SIGTERM");

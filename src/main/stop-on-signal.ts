@@ -1,11 +1,14 @@
-/** The part of `process` that tells about signals. */
+/** The part of `process` that tells about signals, and about messages of the parent process. */
 export interface SignalSource {
-  on(signal: "SIGINT" | "SIGTERM", listener: () => void): unknown;
+  on(event: "SIGINT" | "SIGTERM" | "message", listener: (message?: unknown) => void): unknown;
 }
 
+/** Sent by parents that start Azurite with a channel, above all on Windows, which has no signals. */
+const SHUTDOWN_MESSAGE = "shutdown";
+
 /**
- * The first signal stops the server in good order and exits with 0. A second one means that somebody
- * will not wait, and need not: whatever was acknowledged is safe.
+ * The first signal (or message to shut down) stops the server in good order and exits with 0. A second
+ * one means that somebody will not wait, and need not: whatever was acknowledged is safe.
  */
 export function stopOnSignal(
   source: SignalSource,
@@ -23,4 +26,7 @@ export function stopOnSignal(
   };
   source.on("SIGINT", onSignal);
   source.on("SIGTERM", onSignal);
+  source.on("message", (message) => {
+    if (message === SHUTDOWN_MESSAGE) onSignal();
+  });
 }

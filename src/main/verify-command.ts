@@ -2,6 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { MIB } from "../base/limits.ts";
+import { isDataFolder } from "../engine/embedded/data-folder.ts";
 import type { FailStop } from "../store/store.ts";
 import { DamageReports } from "./damage-reports.ts";
 import { openData } from "./open-data.ts";
@@ -42,7 +43,7 @@ export async function verify(location: string, around: VerifySurroundings): Prom
     reports.lookIn(data.store);
     let done = { records: 0, bytes: 0 };
     for await (done of new Verifier(data, tell).run()) lines.show(done);
-    await reports.settle();
+    await reports.finish();
     lines.end();
     const what = `${done.records} records, ${(done.bytes / MIB).toFixed(1)} MiB`;
     around.out(damaged === 0 ? `All is well: ${what}.` : `${damaged} damaged, of ${what}.`);
@@ -54,12 +55,8 @@ export async function verify(location: string, around: VerifySurroundings): Prom
 
 /** To open a folder that is not there would make it. */
 async function refuseMissing(folder: string): Promise<void> {
-  const found = await stat(join(folder, "lazuli.json")).catch(() => null);
-  if (found === null) {
-    throw new StartError(
-      `${folder} is not a data folder. Say where the data lives with --location.`,
-    );
-  }
+  if (await isDataFolder(folder)) return;
+  throw new StartError(`${folder} is not a data folder. Say where the data lives with --location.`);
 }
 
 /** About what there is to read. */

@@ -4,8 +4,10 @@ import { judgeDashedName } from "./dashed-name.ts";
 /** What only the service writes, where it has one; who reads it finds that it is not there. */
 const CHANGE_FEED = "$blobchangefeed";
 
+export const LOGS_CONTAINER = "$logs";
+
 /** Containers that the service itself gives a meaning. */
-const SPECIAL_NAMES = ["$root", "$web", "$logs", CHANGE_FEED];
+const SPECIAL_NAMES = ["$root", "$web", LOGS_CONTAINER, CHANGE_FEED];
 
 export function judgeContainerName(name: string): FaultCode | null {
   return SPECIAL_NAMES.includes(name) ? null : judgeDashedName(name);
@@ -17,5 +19,5 @@ export function judgeNewContainerName(name: string): FaultCode | null {
 
 /** Listed only for who asks for system containers. */
 export function isSystemContainer(name: string): boolean {
-  return name === "$logs" || name === CHANGE_FEED;
+  return name === LOGS_CONTAINER || name === CHANGE_FEED;
 }

@@ -37,9 +37,9 @@ export function matchesTags(tags: Tags, asked: TagExpression): boolean {
   }
 }
 
-/** Values compare as text. A tag that is missing differs from every value, and that is all. */
+/** Values compare as text. A tag that is missing meets no comparison, not even <>. */
 function compares(found: string | undefined, { operator, value }: TagComparison): boolean {
-  if (found === undefined) return operator === "<>";
+  if (found === undefined) return false;
   switch (operator) {
     case "=":
       return found === value;

@@ -6,10 +6,10 @@ import {
   judgeCopyFromArchive,
   judgeTierOfPast,
   type StoredTier,
-  settledTier,
   stepTier,
   storedTier,
   TIERS,
+  tierAsOf,
   tierOnUpload,
   tierStatus,
 } from "./tier.ts";
@@ -87,7 +87,7 @@ test("an upload is in the tier it names, or in that of what it replaces", () => 
 });
 
 test("what is on its way out of the archive stays in it when it is no longer current", () => {
-  assert.deepEqual(settledTier(moved(archived, "Hot"), NOW + 5), archived);
+  assert.deepEqual(tierAsOf(moved(archived, "Hot"), NOW + 5), archived);
   for (const tier of TIERS) {
     const isOut = tier !== "Archive";
     assert.equal(judgeTierOfPast(archived, tier, NOW), isOut ? "BlobArchived" : null);

@@ -90,7 +90,7 @@ export function tierOnUpload(
   old: StoredTier | null,
   now: Instant,
 ): StoredTier | null {
-  return tier === null ? settledTier(old, now) : storedTier(tier, now);
+  return tier === null ? tierAsOf(old, now) : storedTier(tier, now);
 }
 
 /** A copy of what is archived is on its way out from the beginning; the source stays where it is. */
@@ -109,7 +109,7 @@ export function judgeTierOfPast(
 }
 
 /** Where it is now, and stays: what is on its way out of the archive does not get there. */
-export function settledTier(stored: StoredTier | null, now: Instant): StoredTier | null {
+export function tierAsOf(stored: StoredTier | null, now: Instant): StoredTier | null {
   if (stored === null || stored.rehydration === null) return stored;
   const { tier, changedMs } = tierStatus(stored, now);
   return storedTier(tier, changedMs ?? now);

@@ -1,7 +1,8 @@
 import type { Bytes } from "../base/bytes.ts";
+import { appendInPlace, derivedRange } from "./acceleration.ts";
 import type { RangeOptions, Store, Transaction, View } from "./store.ts";
 
-/** Counts what bodies ask of a store: each record that is read or written, and each body. */
+/** Counts the records that bodies read or write, and the bodies themselves. */
 export class CountingStore implements Store {
   readonly #store: Store;
   #used = 0;
@@ -10,7 +11,7 @@ export class CountingStore implements Store {
     this.#store = store;
   }
 
-  /** Since the last time. */
+  /** The count since the last call. */
   used(): number {
     const used = this.#used;
     this.#used = 0;
@@ -27,7 +28,7 @@ export class CountingStore implements Store {
         ...this.#counted(tx),
         set: (key, value) => this.#count(1, tx.set(key, value)),
         delete: (key) => this.#count(1, tx.delete(key)),
-        append: (key, size, more) => this.#count(1, tx.append(key, size, more)),
+        append: (key, size, more) => this.#count(1, appendInPlace(tx, key, size, more)),
         stamp: () => tx.stamp(),
       }),
     );
@@ -48,7 +49,7 @@ export class CountingStore implements Store {
       now: () => view.now(),
       onDiscard: (release) => view.onDiscard(release),
       derivedRange: (derivation, from, until, limit) =>
-        view.derivedRange(derivation, from, until, limit),
+        derivedRange(view, derivation, from, until, limit),
     };
   }
 

@@ -16,7 +16,7 @@ after(() => rmSync(scratch, { recursive: true }));
 
 const KEY =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
-const READY = /^Blob service is successfully listening at (https?:\/\/\S+:\d+)$/;
+const READY = /^Blob service is successfully listening at (https?:\/\/\S+:\d+)$/m;
 
 const OTHER_PORTS = ["--queuePort", "0", "--tablePort", "0", "--filePort", "0", "--smbPort", "0"];
 
@@ -27,10 +27,7 @@ function start(t: TestContext, ...args: string[]): LazuliProcess {
 }
 
 async function originOf(lazuli: LazuliProcess): Promise<string> {
-  const line = await lazuli.firstLine();
-  const origin = READY.exec(line)?.[1];
-  assert.ok(origin, line);
-  return origin;
+  return (await lazuli.printed(READY)) as string;
 }
 
 function clientAt(origin: string): BlobServiceClient {
@@ -39,7 +36,7 @@ function clientAt(origin: string): BlobServiceClient {
   );
 }
 
-test("a ready line with the real port for each service, then SIGTERM ends it with 0", async (t) => {
+test("version, data and accounts, then a ready line with the real port for each service", async (t) => {
   const lazuli = start(t, "--inMemoryPersistence", "--blobPort", "0");
   const origin = await originOf(lazuli);
   const health = await fetch(`${origin}/healthz`);
@@ -47,7 +44,10 @@ test("a ready line with the real port for each service, then SIGTERM ends it wit
   lazuli.signal("SIGTERM");
   const { code, out, err } = await lazuli.ended();
   assert.deepEqual([code, err], [0, ""]);
-  assert.match(out, /^(?:\w+ service is successfully listening at \S+\n)+$/);
+  const [version, data, accounts, ...ready] = out.trimEnd().split("\n");
+  assert.match(version ?? "", /^Lazuli \d+\.\d+\.\d+$/);
+  assert.deepEqual([data, accounts], ["Data: in memory", "Accounts: devstoreaccount1"]);
+  for (const line of ready) assert.match(line, /^\w+ service is successfully listening at \S+$/);
 });
 
 test("data is there again after a stop, and after a kill", async (t) => {

@@ -1,13 +1,23 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const BIN = fileURLToPath(new URL("../../../bin/lazuli.cjs", import.meta.url));
+const BIN = fileURLToPath(new URL("../../../bin/", import.meta.url));
 
 export interface Ended {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
+}
+
+export interface Invocation {
+  /** A command of package.json's `bin`. */
+  readonly program?: string;
+  /** Where it is started. */
+  readonly cwd?: string;
+  /** Whether there is a channel for messages to it. */
+  readonly hasChannel?: boolean;
 }
 
 /** The `lazuli` command as its own process, as a user runs it. */
@@ -24,11 +34,14 @@ export class LazuliProcess {
     args: readonly string[],
     env: Readonly<Record<string, string>> = {},
     within: readonly string[] = [],
+    { program = "lazuli", cwd, hasChannel = false }: Invocation = {},
   ) {
-    const [program = "", ...all] = [...within, process.execPath, BIN, ...args];
-    this.#child = spawn(program, all, {
+    const script = join(BIN, `${program}.cjs`);
+    const [file = "", ...all] = [...within, process.execPath, script, ...args];
+    this.#child = spawn(file, all, {
+      ...(cwd === undefined ? {} : { cwd }),
       env: { ...process.env, AZURITE_ACCOUNTS: "", ...env },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", "pipe", "pipe", ...(hasChannel ? (["ipc"] as const) : [])],
     });
     this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       this.#out += text;
@@ -93,6 +106,11 @@ export class LazuliProcess {
 
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
+  }
+
+  /** As a parent process does that has a channel to its child. */
+  send(message: string): void {
+    this.#child.send(message);
   }
 
   /** For the end of a test: does nothing to a process that has ended. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import azure from "azure-storage";
 
-type Legacy = azure.TableService | azure.QueueService | azure.BlobService;
+type Legacy = azure.TableService | azure.QueueService | azure.BlobService | azure.FileService;
 
 /** What a call of the legacy client, which takes callbacks, comes to. */
 export function told<Result = unknown>(

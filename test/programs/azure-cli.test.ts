@@ -3,9 +3,10 @@ import { execFile, spawnSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
 import { startFileServer } from "../sdk/file-server.ts";
+import { startServer } from "../sdk/server.ts";
 
 /** Far more than it needs on a busy machine: it ends one that hangs. */
 const AZ_MS_MAX = 10 * 60_000;
@@ -13,13 +14,10 @@ const AZ_MS_MAX = 10 * 60_000;
 const isThere = spawnSync("sh", ["-c", "command -v az"]).status === 0;
 const skip = isThere ? false : "az is not installed: install Debian's azure-cli to run this";
 
-test("az makes a share, puts a file there, lists it and takes it back", { skip }, async (t) => {
-  const server = await startFileServer();
-  t.after(() => server.close());
+/** Runs `az storage` against one service, and returns what it prints. */
+async function azFor(t: TestContext, connection: string) {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-az-"));
   t.after(() => rm(folder, { recursive: true }));
-  const { account, key, url } = server;
-  const connection = `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};FileEndpoint=${url};`;
   const az = async (...args: string[]) => {
     const more = ["--connection-string", connection, "--only-show-errors", "--output", "json"];
     const { stdout } = await promisify(execFile)("az", ["storage", ...args, ...more], {
@@ -28,6 +26,31 @@ test("az makes a share, puts a file there, lists it and takes it back", { skip }
     });
     return stdout.trim() === "" ? null : JSON.parse(stdout);
   };
+  return { az, folder };
+}
+
+test("az copies a blob, whose source it names as in the cloud", { skip }, async (t) => {
+  const server = await startServer();
+  t.after(() => server.close());
+  const box = await server.makeContainer();
+  await box.getBlockBlobClient("source").upload("hello", 5);
+  const { az } = await azFor(t, `DefaultEndpointsProtocol=http;${server.connectionString}`);
+  const names = ["--source-container", box.containerName, "--source-blob", "source"];
+  const to = ["--destination-container", box.containerName, "--destination-blob", "copy"];
+  await az("blob", "copy", "start", ...names, ...to);
+  const copy = box.getBlobClient("copy");
+  const { copySource = "" } = await copy.getProperties();
+  assert.equal(new URL(copySource).hostname, `${server.account}.blob.core.windows.net`);
+  assert.equal((await copy.downloadToBuffer()).toString("utf8"), "hello");
+  assert.deepEqual(server.failures, []);
+});
+
+test("az makes a share, puts a file there, lists it and takes it back", { skip }, async (t) => {
+  const server = await startFileServer();
+  t.after(() => server.close());
+  const { account, key, url } = server;
+  const connection = `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};FileEndpoint=${url};`;
+  const { az, folder } = await azFor(t, connection);
   const source = join(folder, "source");
   const target = join(folder, "target");
   await writeFile(source, "hello");

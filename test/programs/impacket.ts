@@ -1,7 +1,5 @@
 import { withoutDebianPackage } from "./debian-program.ts";
-
-/** The one that Debian's packages are for. */
-export const PYTHON = "/usr/bin/python3";
+import { PYTHON } from "./python.ts";
 
 /** Why tests with impacket cannot run here; false if they can. */
 export const noImpacket =

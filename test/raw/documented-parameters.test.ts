@@ -157,7 +157,8 @@ Followed where it means something, and ignored elsewhere, as the service documen
 * \`x-ms-rehydrate-priority\` of Copy Blob and Set Blob Tier, where nothing has to come out of the archive.
 
 Of the properties of a service, \`Logging\`, \`HourMetrics\` and \`MinuteMetrics\` are kept and shown as they
-were set, and nothing is logged or measured for them: see \`--log\` for a log of requests.
+were set, and nothing is logged or measured for them: see \`--log\` for a log of requests. Switching logging on creates the container
+\`$logs\`, as in the service; it stays empty.
 `,
   );
 });

@@ -234,10 +234,33 @@ for (const { path, blob = "a", ...asked } of OPERATIONS) {
     assert.deepEqual([unmet.status, unmet.code], [412, "ConditionNotMet"]);
     const broken = await ask("state = closed");
     assert.deepEqual([broken.status, broken.code], [400, "InvalidHeaderValue"]);
+    const wrong = await ask("state = 'cl$sed'");
+    assert.deepEqual([wrong.status, wrong.code], [400, "InvalidHeaderValue"]);
     const met = await ask("state = 'open' AND (size > '3' OR state <> 'closed')");
     assert.ok(met.status < 300, `${met.status} ${met.text}`);
   });
 }
+
+test("a condition on tags may have a thousand comparisons", async () => {
+  const box = await server.makeContainer();
+  const blob = box.getBlockBlobClient("a");
+  await blob.upload("text", 4, { tags: { tag1: "val1" } });
+  const values = Array.from({ length: 1_000 }, (_, i) => `tag1 <> 'v${i}'`);
+  const tagConditions = values.join(" and ");
+  assert.deepEqual((await blob.getTags({ conditions: { tagConditions } })).tags, { tag1: "val1" });
+  const unmet = { tagConditions: `${tagConditions} and tag1 <> 'val1'` };
+  await refused(blob.getTags({ conditions: unmet }), 412, "ConditionNotMet");
+});
+
+test("a tag that a blob does not have meets no condition, however long its name is", async () => {
+  const box = await server.makeContainer();
+  const blob = box.getBlockBlobClient("a");
+  await blob.upload("text", 4, { tags: { key1: "value1" } });
+  const asked = (tagConditions: string) => blob.getTags({ conditions: { tagConditions } });
+  await refused(asked(`${"k".repeat(140)}<>'value1'`), 412, "ConditionNotMet");
+  await refused(asked("other<>'value1'"), 412, "ConditionNotMet");
+  assert.equal((await asked(`key1<>'${"v".repeat(300)}'`)).tags.key1, "value1");
+});
 
 test("a blob that is to be created meets no condition on tags", async () => {
   const box = await server.makeContainer();

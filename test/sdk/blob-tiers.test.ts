@@ -32,9 +32,15 @@ test("a blob is hot by inference until somebody sets its tier", async () => {
     assert.deepEqual(found.accessTierChangedOn, wholeSeconds(server.clock.now()));
     assert.deepEqual([found.etag, found.lastModified], [inferred.etag, inferred.lastModified]);
   }
-  // The client does not show the tier of a download, but the answer has it.
-  const { headers } = (await blob.download())._response;
-  assert.equal(headers.get("x-ms-access-tier"), "Hot");
+});
+
+test("a download names the tier since 2026-10-06", async () => {
+  const blob = await newBlob();
+  const path = `/${blob.containerName}/${blob.name}`;
+  const tierIn = async (version: string) =>
+    (await rawRequest(server, { path, version })).headers.get("x-ms-access-tier");
+  assert.equal(await tierIn("2026-10-05"), null);
+  assert.equal(await tierIn("2026-10-06"), "Hot");
 });
 
 test("uploads name a tier, and what names none is in that of the blob that it replaces", async () => {

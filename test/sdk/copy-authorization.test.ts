@@ -98,12 +98,26 @@ test("a token for the source opens it", async () => {
   assert.equal(text, `of ${OTHER_ACCOUNT}`);
 });
 
+test("a token opens a source that is named as in the cloud, and a wrong one does not", async () => {
+  const source = {
+    "x-ms-copy-source": `https://${OTHER_ACCOUNT}.blob.core.windows.net/box/source`,
+  };
+  const done = await copy({ ...source, "x-ms-copy-source-authorization": bearer() });
+  assert.equal(done.status, 202);
+  const expired = await copy({
+    ...source,
+    "x-ms-copy-source-authorization": bearer({ exp: 1 }),
+  });
+  assert.deepEqual([expired.status, expired.sourceCode], [401, "InvalidAuthenticationInfo"]);
+});
+
 test("a token that is not taken is the source's refusal, and anything else is no token", async () => {
   const expired = bearer({ exp: 1 });
   for (const account of [OTHER_ACCOUNT, server.account]) {
     const refused = await copy({ "x-ms-copy-source-authorization": expired }, account);
     assert.deepEqual([refused.status, refused.code], [401, "CannotVerifyCopySource"]);
     assert.equal(refused.sourceCode, "InvalidAuthenticationInfo");
+    assert.match(refused.text, /<Message>Server failed to authenticate the request\. Please refer/);
   }
   const key = await copy({ "x-ms-copy-source-authorization": "SharedKey a:b" });
   assert.deepEqual([key.status, key.code], [400, "InvalidHeaderValue"]);

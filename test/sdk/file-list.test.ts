@@ -96,9 +96,19 @@ test("times, ETags, attributes and permission keys are listed if asked for", asy
   assert.deepEqual(file?.properties?.lastModified, properties.lastModified);
   const sub = items.find(({ kind }) => kind === "directory");
   assert.equal(sub?.attributes, "Directory");
-  const plain = [];
-  for await (const item of directory.listFilesAndDirectories()) plain.push(item.fileId);
-  assert.deepEqual(plain, [undefined, undefined]);
+});
+
+test("ids are listed without being asked for since 2020-10-02", async () => {
+  const directory = await filled(["file"]);
+  const { fileId } = await directory.getFileClient("file").getProperties();
+  const found = [];
+  for await (const item of directory.listFilesAndDirectories()) found.push(item.fileId);
+  assert.deepEqual(found, [fileId]);
+  const path = `/${directory.shareName}/${directory.path}?restype=directory&comp=list`;
+  const idsIn = async (version: string) =>
+    (await rawRequest(server, { path, version })).text.match(/<(FileId|DirectoryId)>/g);
+  assert.deepEqual(await idsIn("2020-10-02"), ["<DirectoryId>", "<FileId>"]);
+  assert.equal(await idsIn("2020-10-01"), null);
 });
 
 test("the root is listed with and without a slash", async () => {
@@ -109,7 +119,10 @@ test("the root is listed with and without a slash", async () => {
       path: `${path}?restype=directory&comp=list`,
     });
     assert.equal(status, 200);
-    assert.match(text, /DirectoryPath=""><Entries><File><Name>file<\/Name>/);
+    assert.match(
+      text,
+      /DirectoryPath=""><DirectoryId>0<\/DirectoryId><Entries><File><FileId>\d+<\/FileId><Name>file<\/Name>/,
+    );
   }
 });
 

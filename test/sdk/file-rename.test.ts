@@ -1,9 +1,19 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { FileSystemAttributes } from "@azure/storage-file-share";
+import {
+  AccountSASPermissions,
+  FileSystemAttributes,
+  generateAccountSASQueryParameters,
+  generateFileSASQueryParameters,
+  ShareFileClient,
+  ShareSASPermissions,
+  StorageSharedKeyCredential,
+} from "@azure/storage-file-share";
 import { type FileServer, startFileServer } from "./file-server.ts";
 import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
+
+const OTHER_LEASE = "00000000-0000-0000-0000-00000000000a";
 
 let server: FileServer;
 
@@ -105,14 +115,66 @@ test("a directory does not move into itself, nor over anything", async () => {
   await directory.getDirectoryClient("b").getProperties();
 });
 
-test("a directory has no lease to name", async () => {
+test("a directory replaces a file only if told so, and a read-only one only if told so too", async () => {
+  const share = await server.newShare();
+  const directory = share.getDirectoryClient("dir");
+  await directory.create();
+  await directory.getFileClient("inner").create(3);
+  const file = share.rootDirectoryClient.getFileClient("file");
+  await file.create(7, { fileAttributes: FileSystemAttributes.parse("ReadOnly") });
+  const { snapshot = "" } = await share.createSnapshot();
+  const { shareUsageBytes: before } = await share.getStatistics();
+  await refused(directory.rename("file"), 409, "ResourceAlreadyExists");
+  await refused(directory.rename("file", { replaceIfExists: true }), 409, "ReadOnlyAttribute");
+  await directory.rename("file", { replaceIfExists: true, ignoreReadOnly: true });
+  const moved = share.getDirectoryClient("file");
+  assert.equal((await moved.getFileClient("inner").getProperties()).contentLength, 3);
+  await refused(file.getProperties(), 409, "ResourceTypeMismatch");
+  await refused(directory.getProperties(), 404, "ResourceNotFound");
+  assert.deepEqual([before, (await share.getStatistics()).shareUsageBytes], [10, 3]);
+  const then = file.withShareSnapshot(snapshot);
+  assert.equal((await then.getProperties()).contentLength, 7);
+});
+
+test("a directory replaces a leased file only with its lease", async () => {
+  const share = await server.newShare();
+  const directory = share.getDirectoryClient("dir");
+  await directory.create();
+  const file = share.rootDirectoryClient.getFileClient("file");
+  await file.create(1);
+  const { leaseId = "" } = await file.getShareLeaseClient().acquireLease(-1);
+  const replace = (id?: string) =>
+    directory.rename("file", {
+      replaceIfExists: true,
+      ...(id !== undefined && { destinationLeaseAccessConditions: { leaseId: id } }),
+    });
+  await refused(replace(), 412, "LeaseIdMissing");
+  await refused(replace(OTHER_LEASE), 412, "LeaseIdMismatchWithFileOperation");
+  await replace(leaseId);
+  await share.getDirectoryClient("file").getProperties();
+});
+
+test("a directory has no lease to name, nor has what is not there", async () => {
   const share = await server.newShare();
   const directory = share.getDirectoryClient("a");
   await directory.create();
   for (const name of ["sourceLeaseAccessConditions", "destinationLeaseAccessConditions"]) {
-    const leased = { [name]: { leaseId: "00000000-0000-0000-0000-00000000000a" } };
-    await refused(directory.rename("b", leased), 400, "UnsupportedHeader");
+    const leased = { [name]: { leaseId: OTHER_LEASE } };
+    await refused(directory.rename("b", leased), 412, "LeaseNotPresentWithFileOperation");
   }
+});
+
+test("a slash that comes percent-encoded parts a path, too", async () => {
+  const share = await server.newShare();
+  await share.getDirectoryClient("from").create();
+  await share.getDirectoryClient("to").create();
+  const answer = await rawRequest(server, {
+    method: "PUT",
+    path: `/${share.name}/to%2Fmoved?restype=directory&comp=rename`,
+    headers: { "x-ms-file-rename-source": `${server.url}/${share.name}/from` },
+  });
+  assert.equal(answer.status, 200);
+  await share.getDirectoryClient("to/moved").getProperties();
 });
 
 test("a rename needs a source, in the same share", async () => {
@@ -131,15 +193,51 @@ test("a rename needs a source, in the same share", async () => {
   assert.equal(await rename(`${server.url}/${share.name}/file`), "ResourceNotFound");
 });
 
-test("where the path names the account the SDK leaves it out, and is told what to do", async () => {
+/** At `http://127.0.0.1:port/account` the client leaves the account out of the new URL. */
+test("the client renames where the path names the account, too", async () => {
   const share = server.client().getShareClient("by-path");
   await share.create();
-  const file = share.rootDirectoryClient.getFileClient("file");
-  await file.create(1);
-  await assert.rejects(file.rename("dir/new"), ({ code, details }) => {
-    assert.equal(code, "AuthenticationFailed");
-    assert.match(details.authenticationErrorDetail, /its URL names 'by-path': .*\.file\.localhost/);
-    return true;
-  });
-  assert.equal((await file.getProperties()).contentLength, 1);
+  const directory = share.getDirectoryClient("directory");
+  await directory.create();
+  const file = directory.getFileClient("file");
+  await file.create(5);
+  const { destinationFileClient } = await file.rename("directory/new name");
+  assert.match(destinationFileClient.url, /:\d+\/by-path\/directory\/new%20name$/);
+  assert.equal((await destinationFileClient.getProperties()).contentLength, 5);
+  const { destinationDirectoryClient } = await directory.rename("moved");
+  assert.equal(await destinationDirectoryClient.exists(), true);
+  const moved = share.getDirectoryClient("moved").getFileClient("new name");
+  assert.equal((await moved.getProperties()).contentLength, 5);
+  await refused(file.getProperties(), 404, "ParentNotFound");
+});
+
+test("a SAS renames where the path names the account, too", async () => {
+  const share = server.client().getShareClient("by-sas");
+  await share.create();
+  const credential = new StorageSharedKeyCredential(server.account, server.key);
+  const ends = { expiresOn: new Date(Date.now() + 3_600_000) };
+  const letters = ShareSASPermissions.parse("rcw");
+  const tokens = {
+    service: generateFileSASQueryParameters(
+      { ...ends, shareName: share.name, permissions: letters },
+      credential,
+    ),
+    account: generateAccountSASQueryParameters(
+      {
+        ...ends,
+        permissions: AccountSASPermissions.parse("rcw"),
+        resourceTypes: "o",
+        services: "f",
+      },
+      credential,
+    ),
+  };
+  for (const [kind, sas] of Object.entries(tokens)) {
+    const { url } = share.rootDirectoryClient.getFileClient(kind);
+    const file = new ShareFileClient(`${url}?${sas}`);
+    await file.create(3);
+    await file.rename(`${kind}-moved`);
+    const moved = share.rootDirectoryClient.getFileClient(`${kind}-moved`);
+    assert.equal((await moved.getProperties()).contentLength, 3, kind);
+  }
 });

@@ -101,6 +101,22 @@ test("a directory that is open is neither deleted nor, unless that is shared, re
   await share.getDirectoryClient("moved").delete();
 });
 
+test("a directory does not take the place of a file that is open", async () => {
+  const directory = share.getDirectoryClient("taker");
+  await directory.create();
+  const file = await rest.other();
+  const terms = {
+    "x-ms-file-rename-source": directory.url,
+    "x-ms-file-rename-replace-if-exists": "true",
+  };
+  const move = () => rest.raw(file.name, "PUT", "restype=directory&comp=rename", terms);
+  const handle = await handles.open(file.name, { access: READ, share: ALL });
+  await refused(move(), 409, "SharingViolation");
+  await handles.close(handle);
+  await move();
+  await share.getDirectoryClient(file.name).delete();
+});
+
 test("nothing goes into a directory that is about to be deleted, nor is it used otherwise", async () => {
   const directory = share.getDirectoryClient("pending");
   await directory.create();

@@ -4,7 +4,8 @@ import { type FileServer, startFileServer, sweepFiles } from "./file-server.ts";
 import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
 
-const DAY_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 let server: FileServer;
 
@@ -44,6 +45,35 @@ test("a share is created with quota, tier and metadata, and they can be set", as
   assert.ok(second.accessTierChangeTime instanceof Date);
 });
 
+test("a share tells when its tier was chosen, and for a while which one it comes from", async () => {
+  const share = server.client().getShareClient("with-tier");
+  await share.create();
+  const now = () => new Date(Math.floor(server.clock.now() / 1000) * 1000);
+  const createdOn = now();
+  const found = async () => {
+    const { accessTier, accessTierChangeTime, accessTierTransitionState } =
+      await share.getProperties();
+    const one = [accessTier, accessTierChangeTime, accessTierTransitionState];
+    for await (const { properties } of server.client().listShares({ prefix: share.name })) {
+      const { accessTierChangeTime: changedOn, accessTierTransitionState: state } = properties;
+      assert.deepEqual([properties.accessTier, changedOn, state], one);
+    }
+    return one;
+  };
+  assert.deepEqual(await found(), ["TransactionOptimized", createdOn, undefined]);
+  server.clock.advance(HOUR_MS);
+  await share.setQuota(5);
+  assert.deepEqual(await found(), ["TransactionOptimized", createdOn, undefined]);
+  await share.setProperties({ accessTier: "Hot" });
+  const changedOn = now();
+  assert.deepEqual(await found(), ["Hot", changedOn, "pending-from-transactionOptimized"]);
+  await share.setProperties({ accessTier: "Cool" });
+  assert.deepEqual(await found(), ["Cool", changedOn, "pending-from-hot"]);
+  server.clock.advance(HOUR_MS);
+  await share.setProperties({ accessTier: "Cool" });
+  assert.deepEqual(await found(), ["Cool", changedOn, undefined]);
+});
+
 test("quotas and tiers that there are not are refused", async () => {
   const create = async (name: string, value: string) => {
     const path = "/no-such-quota?restype=share";
@@ -74,9 +104,12 @@ test("access policies come back as they were set", async () => {
     startsOn: new Date("2026-01-01T00:00:00Z"),
     expiresOn: new Date("2036-01-01T00:00:00Z"),
   };
-  await share.setAccessPolicy([{ id: "one", accessPolicy }]);
+  await share.setAccessPolicy([{ id: "one", accessPolicy }, { id: "bare" }] as never);
   const { signedIdentifiers } = await share.getAccessPolicy();
-  assert.deepEqual(signedIdentifiers, [{ id: "one", accessPolicy }]);
+  assert.deepEqual(signedIdentifiers, [
+    { id: "one", accessPolicy },
+    { id: "bare", accessPolicy: undefined },
+  ]);
   const wrong = [{ id: "one", accessPolicy: { ...accessPolicy, permissions: "rx" } }];
   await refused(share.setAccessPolicy(wrong), 400, "InvalidXmlNodeValue");
 });
@@ -144,6 +177,33 @@ test("a deleted share can be restored with all it held, until its time is over",
   assert.deepEqual(await names(share.name, true), []);
   const undelete = server.client().undeleteShare(share.name, again?.version ?? "");
   await refused(undelete, 404, "ShareNotFound");
+});
+
+test("a share that has just been deleted can be deleted again, and only then", async () => {
+  const share = await server.newShare();
+  await share.delete();
+  await share.delete();
+  assert.equal((await deletedOf(share.name)).length, 1);
+  const snapshot = share.withSnapshot("2026-11-16T00:17:23.1234567Z");
+  await refused(snapshot.delete(), 404, "ShareNotFound");
+  await sweepFiles(server);
+  assert.equal((await share.deleteIfExists()).succeeded, true);
+  server.clock.advance(30_000);
+  await refused(share.delete(), 404, "ShareNotFound");
+
+  await share.create();
+  await share.delete();
+  const [deleted] = (await deletedOf(share.name)).slice(-1);
+  await server.client().undeleteShare(share.name, deleted?.version ?? "");
+  await share.getProperties();
+  await share.delete();
+  await refused(share.getProperties(), 404, "ShareNotFound");
+  const { code } = await rawRequest(server, {
+    method: "DELETE",
+    path: `/${share.name}?restype=share`,
+    signed: false,
+  });
+  assert.notEqual(code, "");
 });
 
 test("a name that is taken again is not taken back", async () => {

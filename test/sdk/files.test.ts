@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
 import { FileSystemAttributes } from "@azure/storage-file-share";
+import { crc64 } from "../../src/machine/crc64.ts";
 import { type FileServer, startFileServer } from "./file-server.ts";
 import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
@@ -126,6 +127,40 @@ test("a file can be created with its first bytes", async () => {
   assert.equal((await rawRequest(server, { ...asked, headers: short })).code, "InvalidHeaderValue");
 });
 
+test("the form of the bytes that a file is created with is confirmed", async () => {
+  const share = await newShare();
+  const form = "XSM/1.0; properties=crc64";
+  const answer = await rawRequest(server, {
+    method: "PUT",
+    path: `/${share.name}/file`,
+    headers: {
+      "x-ms-type": "file",
+      "x-ms-content-length": "8",
+      "x-ms-structured-body": form,
+      "x-ms-structured-content-length": "5",
+    },
+    body: inOneFrame(Buffer.from("hello")),
+  });
+  assert.deepEqual([answer.status, answer.headers.get("x-ms-structured-body")], [201, form]);
+  const file = share.rootDirectoryClient.getFileClient("file");
+  assert.equal((await file.downloadToBuffer()).toString(), "hello\0\0\0");
+});
+
+/** A structured message of one segment. */
+function inOneFrame(bytes: Buffer): Buffer {
+  const header = Buffer.alloc(13);
+  const segment = Buffer.alloc(10);
+  const frame = [header, segment, bytes, crc64(bytes), crc64(bytes)];
+  const length = frame.reduce((sum, part) => sum + part.length, 0);
+  header.writeUInt8(1, 0);
+  header.writeBigUInt64LE(BigInt(length), 1);
+  header.writeUInt16LE(1, 9);
+  header.writeUInt16LE(1, 11);
+  segment.writeUInt16LE(1, 0);
+  segment.writeBigUInt64LE(BigInt(bytes.length), 2);
+  return Buffer.concat(frame);
+}
+
 test("a file that is created again has lost everything it was", async () => {
   const share = await newShare();
   const file = share.rootDirectoryClient.getFileClient("file");
@@ -203,6 +238,44 @@ test("properties of a file are set together, and what is left out is cleared", a
   await file.setMetadata({ color: "red" });
   assert.deepEqual((await file.getProperties()).metadata, { color: "red" });
   assert.equal((await file.getProperties()).cacheControl, "no-cache");
+});
+
+test("properties of a file that are set without a header are cleared, but for a resize", async () => {
+  const share = await newShare();
+  const file = share.rootDirectoryClient.getFileClient("file");
+  const fileHttpHeaders = { fileContentType: "text/plain", fileCacheControl: "no-cache" };
+  const typeAndCaching = async () => {
+    const { contentType, cacheControl } = await file.getProperties();
+    return [contentType, cacheControl];
+  };
+  for (const clear of [() => file.setHttpHeaders({}), () => file.setProperties()]) {
+    await file.create(5, { fileHttpHeaders });
+    await file.resize(3);
+    assert.deepEqual(await typeAndCaching(), ["text/plain", "no-cache"]);
+    await clear();
+    assert.deepEqual(await typeAndCaching(), [undefined, undefined]);
+    assert.equal((await file.getProperties()).contentLength, 3);
+  }
+  const answer = await rawRequest(server, {
+    method: "PUT",
+    path: `/${share.name}/file?comp=properties`,
+    headers: { "x-ms-content-length": "9", "x-ms-content-type": "a/b" },
+  });
+  assert.equal(answer.status, 200);
+  assert.deepEqual(await typeAndCaching(), ["a/b", undefined]);
+});
+
+test("a file that is resized was written then, unless told otherwise", async () => {
+  const share = await newShare();
+  const file = share.rootDirectoryClient.getFileClient("file");
+  const earlier = new Date("2001-01-01T00:00:00Z");
+  await file.create(4, { lastWriteTime: earlier });
+  await file.resize(4);
+  assert.deepEqual((await file.getProperties()).fileLastWriteOn, earlier);
+  await file.resize(5);
+  assert.deepEqual((await file.getProperties()).fileLastWriteOn, new Date(server.clock.now()));
+  await file.resize(6, { lastWriteTime: earlier });
+  assert.deepEqual((await file.getProperties()).fileLastWriteOn, earlier);
 });
 
 test("a file can be cut and can grow, and what was cut off does not come back", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { BlobServiceClient, ContainerClient } from "@azure/storage-blob";
+import type { BlobServiceClient, ContainerClient, RestError } from "@azure/storage-blob";
 import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
 import { forThisFile, startServer } from "./server.ts";
@@ -119,6 +119,35 @@ test("what cannot be looked for is refused", async () => {
   assert.equal((await rawRequest(server, { path })).code, "InvalidQueryParameterValue");
   const nowhere = server.client().getContainerClient("nowhere");
   await refused(found(nowhere, "a='b'"), 404, "ContainerNotFound");
+});
+
+test("what is wrong with a query is said in the service's words, with the place", async () => {
+  const box = await server.makeContainer();
+  const service = server.client();
+  const at = "Error parsing query at or near character position";
+  const many = Array.from({ length: 11 }, (_, i) => `t${i}='v'`).join(" and ");
+  for (const [where, sentence] of [
+    ["fieldTag='A' AND (b='1' OR b='2')", `${at} 25: unexpected 'OR'`],
+    ["key1='v' and @container11='1111'", `${at} 14: unsupported parameter '@container11'`],
+    ["key-1='v'", `${at} 1: unexpected 'key-1'`],
+    [`${"k".repeat(129)}='v'`, `${at} 1: tag must be between 1 and 128 characters in length`],
+    ["key1='v @'", `${at} 6: '@' not permitted in tag name or value`],
+    [`a='${"v".repeat(257)}'`, `${at} 3: tag value must be between 0 and 256 characters in length`],
+    [many, "Error parsing query: there can be at most 10 unique tags in a query"],
+  ] as const) {
+    for (const client of [service, box]) {
+      await assert.rejects(found(client, where), (error: RestError) => {
+        assert.deepEqual([error.statusCode, error.code], [400, "InvalidQueryParameterValue"]);
+        const { message } = error.details as { message: string };
+        assert.equal(message.split("\n", 1)[0], sentence, where);
+        return true;
+      });
+    }
+  }
+  await assert.rejects(found(box, `a='b' AND @container='${box.containerName}'`), (error) =>
+    String(error).includes("Error parsing query: Cannot have container in both uri and query"),
+  );
+  assert.deepEqual(await found(service, `@container='${box.containerName}' AND a='b'`), []);
 });
 
 test("tags belong to a version: older ones keep theirs, and only the current one is found", async () => {

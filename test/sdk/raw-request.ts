@@ -1,11 +1,13 @@
 import { CREDENTIAL, type TestService } from "./server.ts";
 
+type RawServer = Pick<TestService, "url" | "account">;
+
 export interface RawAsked {
   readonly method?: string;
   /** Behind the account: `/container/blob?comp=…`, percent-encoded. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   /** Null to name none. */
   readonly version?: string | null;
   /** With the account's key, unless told otherwise. */
@@ -21,7 +23,7 @@ export interface RawAnswer {
 }
 
 /** Says exactly what it is told to, for what the SDK hides or refuses to send. */
-export async function rawRequest(server: TestService, asked: RawAsked): Promise<RawAnswer> {
+export async function rawRequest(server: RawServer, asked: RawAsked): Promise<RawAnswer> {
   const method = asked.method ?? "GET";
   const headers: Record<string, string> = {
     "x-ms-date": new Date().toUTCString(),
@@ -63,7 +65,7 @@ const SIGNED_HEADERS = [
 ];
 
 function authorizationOf(
-  server: TestService,
+  server: RawServer,
   method: string,
   { path, body }: RawAsked,
   headers: Readonly<Record<string, string>>,

@@ -283,6 +283,35 @@ test("system containers are listed only when asked for", async () => {
   ]);
 });
 
+test("switching logging on creates the container for logs, once", async () => {
+  const own = await startServer();
+  try {
+    const client = own.client();
+    const listed = async () => {
+      const names: string[] = [];
+      for await (const { name } of client.listContainers({ includeSystem: true })) names.push(name);
+      return names;
+    };
+    const retentionPolicy = { enabled: true, days: 5 };
+    const off = {
+      version: "1.0",
+      read: false,
+      write: false,
+      deleteProperty: false,
+      retentionPolicy,
+    };
+    await client.setProperties({ blobAnalyticsLogging: off });
+    assert.deepEqual(await listed(), []);
+    await client.setProperties({ blobAnalyticsLogging: { ...off, deleteProperty: true } });
+    assert.deepEqual(await listed(), ["$logs"]);
+    const { etag } = await client.getContainerClient("$logs").getProperties();
+    await client.setProperties({ blobAnalyticsLogging: { ...off, read: true } });
+    assert.equal((await client.getContainerClient("$logs").getProperties()).etag, etag);
+  } finally {
+    await own.close();
+  }
+});
+
 test("a list of containers asked for in a way that makes no sense is refused", async () => {
   for (const [query, code] of [
     ["&maxresults=0", "OutOfRangeQueryParameterValue"],

@@ -16,7 +16,7 @@ import { lengthOf, type Piece, ZERO_PAGE } from "./pieces.ts";
 import { copySnapshot, readSnapshot, takeSnapshot } from "./snapshot-model.ts";
 
 /** One name in a container, and the time. */
-export interface BlobState {
+export interface BlobRevision {
   readonly nowMs: number;
   /** The time by which the last change was judged; none is judged by an earlier one. */
   readonly changedMs: number;
@@ -47,16 +47,16 @@ export interface Chosen {
 }
 
 export interface Step {
-  readonly state: BlobState;
+  readonly state: BlobRevision;
   readonly answer: BlobAnswer;
 }
 
-export function emptyState(nowMs: number): BlobState {
+export function emptyState(nowMs: number): BlobRevision {
   return { nowMs, changedMs: nowMs, blob: null, snapshots: {}, staged: {} };
 }
 
 /** What the documentation says about one operation on one blob: what it changes and what it answers. */
-export function perform(state: BlobState, asked: BlobAsked, chosen: Chosen, key: string): Step {
+export function perform(state: BlobRevision, asked: BlobAsked, chosen: Chosen, key: string): Step {
   switch (asked.operation) {
     case "put":
     case "commit":
@@ -116,14 +116,14 @@ export function blobModel(
   key: string,
   startMs: number,
   known: Known,
-): Model<BlobState, BlobAsked, BlobAnswer> {
+): Model<BlobRevision, BlobAsked, BlobAnswer> {
   return {
     initial: emptyState(startMs),
     steps(before, { asked, answer, invoked }) {
       const state = answer === null ? before : withEtagTold(before, answer, known);
       const timesMs = mayBeLate(asked) ? known.timesSince(invoked) : [state.nowMs];
       const chosen = chosenBy(answer, known);
-      const after: BlobState[] = [];
+      const after: BlobRevision[] = [];
       for (const nowMs of timesMs) {
         if (nowMs < state.changedMs || nowMs > state.nowMs) continue;
         for (const way of waysOf(asked)) {
@@ -158,7 +158,7 @@ function mayBeLate({ operation }: BlobAsked): boolean {
 
 /** Judged by a time that may have passed. */
 function performAt(
-  state: BlobState,
+  state: BlobRevision,
   nowMs: number,
   asked: BlobAsked,
   chosen: Chosen,
@@ -185,7 +185,7 @@ function chosenBy(answer: BlobAnswer | null, { etags }: Known): Chosen {
 }
 
 /** Who leases or lists a blob is told its ETag, which may be the first that is heard of it. */
-function withEtagTold(state: BlobState, answer: BlobAnswer, { taken }: Known): BlobState {
+function withEtagTold(state: BlobRevision, answer: BlobAnswer, { taken }: Known): BlobRevision {
   const { blob } = state;
   if (!blob?.etag.startsWith(UNTOLD) || answer.refused !== null) return state;
   const etag = answer.etag ?? Object.values(answer.listed ?? {})[0]?.etag ?? null;
@@ -193,7 +193,7 @@ function withEtagTold(state: BlobState, answer: BlobAnswer, { taken }: Known): B
 }
 
 function create(
-  state: BlobState,
+  state: BlobRevision,
   asked: Extract<BlobAsked, { operation: "put" | "commit" | "create-append" | "create-page" }>,
   chosen: Chosen,
 ): Step {
@@ -212,7 +212,7 @@ function create(
 export type Made = Pick<Blob, "type" | "pieces" | "blocks" | "sequence">;
 
 function make(
-  state: BlobState,
+  state: BlobRevision,
   asked: Extract<BlobAsked, { operation: "put" | "commit" | "create-append" | "create-page" }>,
 ): Made | null {
   switch (asked.operation) {
@@ -228,7 +228,7 @@ function make(
 }
 
 /** Puts blocks together; null if one is not there. */
-function compose({ blob, staged }: BlobState, wanted: readonly BlockReference[]): Made | null {
+function compose({ blob, staged }: BlobRevision, wanted: readonly BlockReference[]): Made | null {
   const pieces: Piece[] = [];
   for (const { id, from } of wanted) {
     const uncommitted = from === "committed" ? undefined : staged[id];
@@ -241,7 +241,7 @@ function compose({ blob, staged }: BlobState, wanted: readonly BlockReference[])
 }
 
 function append(
-  state: BlobState,
+  state: BlobRevision,
   asked: Extract<BlobAsked, { operation: "append" }>,
   chosen: Chosen,
 ): Step {
@@ -259,7 +259,7 @@ function append(
   return { ...step, answer: { ...step.answer, offset } };
 }
 
-function stage(state: BlobState, asked: Extract<BlobAsked, { operation: "stage" }>): Step {
+function stage(state: BlobRevision, asked: Extract<BlobAsked, { operation: "stage" }>): Step {
   const refused = refuseByType(state, "block") ?? judgeWriteByLease(state, asked.leaseId);
   if (refused !== null) return refuse(state, refused);
   const staged = { ...state.staged, [asked.block]: asked.piece };
@@ -274,7 +274,7 @@ function leaseAfterWrite(old: Blob | null, nowMs: number): Lease | null {
 }
 
 function update(
-  state: BlobState,
+  state: BlobRevision,
   asked: Extract<BlobAsked, { operation: "set-metadata" | "delete" }>,
   chosen: Chosen,
 ): Step {
@@ -292,12 +292,12 @@ function update(
  * A new version. Some change neither the name nor the length of a blob: they have names of their own.
  */
 export function write(
-  state: BlobState,
+  state: BlobRevision,
   name: string,
   chosen: Chosen,
   { type, pieces, blocks, sequence }: Made,
   change = "",
-): { state: BlobState; answer: BlobDone } {
+): { state: BlobRevision; answer: BlobDone } {
   const { nowMs, blob: old } = state;
   const etag = chosen.etagOf(versionOf({ write: name, length: lengthOf(pieces) }) + change);
   const modifiedMs = Math.max(nowMs, old?.modifiedMs ?? 0);
@@ -309,7 +309,7 @@ export function write(
   };
 }
 
-function read(state: BlobState, asked: Guards & { operation: "get" | "head" }): Step {
+function read(state: BlobRevision, asked: Guards & { operation: "get" | "head" }): Step {
   const { blob } = state;
   if (blob === null) return refuse(state, "404 BlobNotFound");
   if (asked.ifMatch !== null && !matches(blob, asked.ifMatch)) {
@@ -326,7 +326,7 @@ function read(state: BlobState, asked: Guards & { operation: "get" | "head" }): 
 }
 
 /** A listing, as far as it is about one blob. */
-function listedOf({ blob, nowMs }: BlobState, key: string): Record<string, Listed> {
+function listedOf({ blob, nowMs }: BlobRevision, key: string): Record<string, Listed> {
   return blob === null ? {} : { [key]: describe(blob, nowMs) };
 }
 
@@ -343,7 +343,7 @@ export function describe({ type, pieces, lease, ...blob }: Blob, nowMs: number):
 }
 
 function lease(
-  state: BlobState,
+  state: BlobRevision,
   asked: Extract<BlobAsked, { operation: "acquire" | "renew" | "change" | "release" | "break" }>,
   chosen: Chosen,
 ): Step {
@@ -361,11 +361,11 @@ function lease(
   return { state: { ...state, blob: { ...blob, lease: done.lease } }, answer };
 }
 
-export function refuseByType({ blob }: BlobState, type: Blob["type"]): string | null {
+export function refuseByType({ blob }: BlobRevision, type: Blob["type"]): string | null {
   return blob !== null && blob.type !== type ? "409 InvalidBlobType" : null;
 }
 
-export function refuseWriteByEtag({ blob }: BlobState, { ifMatch }: Guards): string | null {
+export function refuseWriteByEtag({ blob }: BlobRevision, { ifMatch }: Guards): string | null {
   if (ifMatch === null || (blob !== null && matches(blob, ifMatch))) return null;
   return "412 ConditionNotMet";
 }
@@ -374,12 +374,12 @@ function matches({ etag }: Blob, wanted: string): boolean {
   return wanted === "*" || wanted === etag;
 }
 
-export function judgeWriteByLease(state: BlobState, id: string | null): string | null {
+export function judgeWriteByLease(state: BlobRevision, id: string | null): string | null {
   if (id !== null) return refuseByLeaseId(state, id);
   return isLocked(state.blob?.lease ?? null, state.nowMs) ? "412 LeaseIdMissing" : null;
 }
 
-export function refuseByLeaseId({ blob, nowMs }: BlobState, id: string | null): string | null {
+export function refuseByLeaseId({ blob, nowMs }: BlobRevision, id: string | null): string | null {
   if (id === null) return null;
   const held = blob?.lease ?? null;
   if (held === null) return "412 LeaseNotPresentWithBlobOperation";
@@ -402,6 +402,6 @@ export function told(what: Partial<BlobDone>): BlobDone {
 }
 
 /** What is refused changes nothing. */
-export function refuse(state: BlobState, refused: string): Step {
+export function refuse(state: BlobRevision, refused: string): Step {
   return { state, answer: { refused } };
 }

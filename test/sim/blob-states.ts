@@ -8,7 +8,7 @@ import { OWNER } from "../../src/rules/access.ts";
 import { NO_CONDITIONS } from "../../src/rules/conditions.ts";
 import { NO_TAGS } from "../../src/rules/tags.ts";
 import { appendBlock } from "../../src/service/blob/append-block.ts";
-import type { BlobContext, BlobRead, BlobState } from "../../src/service/blob/context.ts";
+import type { BlobContext, BlobRead, BlobRevision } from "../../src/service/blob/context.ts";
 import { createBlob } from "../../src/service/blob/create-blob.ts";
 import { createContainer } from "../../src/service/blob/create-container.ts";
 import { type DeleteBlob, deleteBlob } from "../../src/service/blob/delete-blob.ts";
@@ -28,6 +28,7 @@ import { writeDeleteRetention } from "../../src/service/shared/delete-retention.
 export const PAGE_BLOB_BYTES = 2_048;
 
 const NO_DIGESTS = { md5: null, crc64: null };
+const CRC64 = { md5: false, crc64: true };
 const NO_PROPERTIES = {
   contentType: "",
   contentEncoding: "",
@@ -44,7 +45,7 @@ export interface Shown {
   readonly isDeleted: boolean;
   readonly label: string;
   /** How to ask for it. */
-  readonly state: BlobState | null;
+  readonly state: BlobRevision | null;
 }
 
 /** The Blob service on one container, in the words of the model that it is compared with. */
@@ -91,7 +92,7 @@ export class RealStates {
 
   /** Adds a block behind those that are committed. */
   async block(name: string, blockId: string, bytes: Buffer, label: string): Promise<void> {
-    const asked = { ...use(name), body: wholeBody(bytes), digests: NO_DIGESTS };
+    const asked = { ...use(name), body: wholeBody(bytes), digests: NO_DIGESTS, computed: CRC64 };
     await putBlock(this.#context, { ...asked, blockId });
     const { committed } = await getBlockList(this.#context, use(name));
     const ids = [...committed.map((part) => part.name), blockId];
@@ -106,7 +107,7 @@ export class RealStates {
   }
 
   async write(name: string, type: "PageBlob" | "AppendBlob", at: number, bytes: Buffer) {
-    const asked = { ...use(name), body: wholeBody(bytes), digests: NO_DIGESTS };
+    const asked = { ...use(name), body: wholeBody(bytes), digests: NO_DIGESTS, computed: CRC64 };
     if (type === "AppendBlob") {
       await appendBlock(this.#context, { ...asked, append: { position: null, bytesMax: null } });
       return;
@@ -128,7 +129,7 @@ export class RealStates {
     await deleteBlob(this.#context, { ...use(name), snapshots, permanent: false });
   }
 
-  async deleteState(name: string, state: BlobState, permanent: boolean): Promise<void> {
+  async deleteState(name: string, state: BlobRevision, permanent: boolean): Promise<void> {
     await deleteBlob(this.#context, { ...use(name, state), snapshots: null, permanent });
   }
 
@@ -148,7 +149,7 @@ export class RealStates {
     this.clock.advance(days * DAY_MS);
   }
 
-  async read(name: string, state: BlobState | null): Promise<Buffer> {
+  async read(name: string, state: BlobRevision | null): Promise<Buffer> {
     const asked = { ...use(name, state), range: null, digests: null };
     return Buffer.from(await readWhole((await getBlob(this.#context, asked)).reading));
   }
@@ -164,6 +165,7 @@ export class RealStates {
         prefix: name,
         delimiter: "",
         startFrom: "",
+        endBefore: "",
         after,
         resultsMax,
         tags: false,
@@ -179,7 +181,7 @@ export class RealStates {
       for await (const page of pages) {
         for (const item of page.items) {
           if (item.kind === "prefix") continue;
-          const { blob, state, deleted } = item.shown();
+          const { blob, revision: state, deleted } = item.shown();
           const label = blob?.metadata[0]?.[1] ?? "";
           const kind = state?.kind ?? "current";
           shown.push({ kind, isDeleted: deleted !== null, label, state });
@@ -203,7 +205,7 @@ export class RealStates {
   }
 }
 
-function use(blob: string, state: BlobState | null = null): BlobRead {
-  const at = { ...AT, blob, state };
+function use(blob: string, state: BlobRevision | null = null): BlobRead {
+  const at = { ...AT, blob, revision: state };
   return { at, access: OWNER, conditions: NO_CONDITIONS, leaseId: null };
 }

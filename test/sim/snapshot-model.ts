@@ -1,6 +1,6 @@
 import {
   type Blob,
-  type BlobState,
+  type BlobRevision,
   type Chosen,
   describe,
   judgeWriteByLease,
@@ -23,7 +23,7 @@ type SnapshotAsked = Extract<BlobAsked, { operation: "snapshot" }>;
 type GetSnapshotAsked = Extract<BlobAsked, { operation: "get-snapshot" }>;
 
 /** Who has no lease may take a snapshot all the same. The blob stays as it is. */
-export function takeSnapshot(state: BlobState, asked: SnapshotAsked, chosen: Chosen): Step {
+export function takeSnapshot(state: BlobRevision, asked: SnapshotAsked, chosen: Chosen): Step {
   const { blob } = state;
   if (blob === null) return refuse(state, "404 BlobNotFound");
   const refused = refuseWriteByEtag(state, asked) ?? refuseByLeaseId(state, asked.leaseId);
@@ -37,7 +37,7 @@ export function takeSnapshot(state: BlobState, asked: SnapshotAsked, chosen: Cho
   };
 }
 
-export function readSnapshot(state: BlobState, asked: GetSnapshotAsked, chosen: Chosen): Step {
+export function readSnapshot(state: BlobRevision, asked: GetSnapshotAsked, chosen: Chosen): Step {
   const kept = state.snapshots[asked.snapshot];
   if (kept === undefined) return refuse(state, "404 BlobNotFound");
   const { etag, modifiedMs, ...found } = describe(withEtag(kept, chosen), state.nowMs);
@@ -54,7 +54,7 @@ function withEtag(kept: Blob, chosen: Chosen): Blob {
 
 /** Where both the source and the target are refused, either may be said. */
 export function copySnapshot(
-  state: BlobState,
+  state: BlobRevision,
   asked: CopySnapshotAsked & { readonly targetFirst?: boolean },
   chosen: Chosen,
 ): Step {

@@ -59,6 +59,25 @@ test("who reads a file on and on over SMB reads what REST has written meanwhile"
   assert.equal(await files.end(handle), 0);
 });
 
+test("a directory that REST puts in the place of a file is one over SMB, too", async () => {
+  const { name } = await newFile();
+  const directory = share.getDirectoryClient("taker");
+  await directory.create();
+  await directory.getFileClient("inner").uploadData(Buffer.from("hello"));
+  const terms = {
+    "x-ms-file-rename-source": directory.url,
+    "x-ms-file-rename-replace-if-exists": "true",
+  };
+  const move = () => rest.raw(name, "PUT", "restype=directory&comp=rename", terms);
+  const file = await files.open(name);
+  await refused(move(), 409, "SharingViolation");
+  assert.equal(await files.end(file), 0);
+  await move();
+  const inner = await files.open(`${name}\\inner`);
+  assert.equal(await files.read(inner, 0, 5), "hello");
+  assert.equal(await files.end(inner), 0);
+});
+
 test("a pending delete is 409 for REST, hidden from lists, taken back, and 404 in the end", async () => {
   const { name, file } = await newFile();
   const [one, two] = [await files.open(name, { access: DELETE }), await files.open(name)];

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { withoutDebianProgram } from "../programs/debian-program.ts";
-import { noImpacket, PYTHON } from "../programs/impacket.ts";
+import { noImpacket } from "../programs/impacket.ts";
+import { PYTHON } from "../programs/python.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 import { startSmb, type TestSmb } from "./server.ts";
 

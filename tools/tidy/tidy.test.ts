@@ -11,16 +11,19 @@ function importing(path: string, from: string, what = "{ x }"): boolean {
 }
 
 test("imports point down only", () => {
-  const layers = ["base", "rules", "store", "engine/memory", "service/blob", "front/rest", "main"];
   const allowed: Record<string, string> = {
     base: "base",
+    machine: "base machine",
     rules: "base rules",
     store: "base store",
-    "engine/memory": "base store engine/memory",
-    "service/blob": "base rules store service/blob",
-    "front/rest": "base service/blob front/rest",
-    main: layers.join(" "),
+    content: "base machine store content",
+    "engine/memory": "base machine store engine/memory",
+    "service/blob": "base machine rules store content service/blob service/shared",
+    "service/shared": "base machine rules store content service/shared",
+    "front/rest": "base machine service/blob service/shared front/rest",
   };
+  const layers = [...Object.keys(allowed), "main"];
+  allowed.main = layers.join(" ");
   for (const from of layers) {
     for (const to of layers) {
       const up = "../".repeat(from.split("/").length);
@@ -152,4 +155,34 @@ test("no machine's paths and no download addresses", () => {
   assert.deepEqual(rulesBroken("src/base/a.ts", `"http://127.0.0.1${home}"`), []);
   const resolved = '"resolved": "https://registry.example/x.tgz"';
   assert.deepEqual(rulesBroken("package-lock.json", resolved), ["1 lock"]);
+});
+
+test("retired words are refused with the word to use instead, in code and documents", () => {
+  assert.deepEqual(rulesBroken("docs/guides/a.md", "The onlooker sees it."), ["1 word"]);
+  assert.deepEqual(rulesBroken("src/base/a.ts", "/** Called by the onlooker. */"), ["1 word"]);
+  assert.deepEqual(rulesBroken("src/base/a.ts", "const lender = 1;", "const stretch = 2;"), [
+    "1 word",
+    "2 word",
+  ]);
+  assert.deepEqual(rulesBroken("src/engine/a.ts", "// What is settling."), ["1 word"]);
+  assert.deepEqual(rulesBroken("src/front/a.ts", "const [head, tail] = parts;"), []);
+  assert.deepEqual(rulesBroken("src/base/a.ts", "const tap = borrowed.release;"), []);
+});
+
+test("a verdict is used", () => {
+  const path = "src/service/blob/a.ts";
+  assert.deepEqual(rulesBroken(path, "refuse(judgeLease(lease));"), []);
+  assert.deepEqual(rulesBroken(path, "refuse(", "  judgeLease(lease),", ");"), []);
+  assert.deepEqual(rulesBroken(path, "const verdict = judgeLease(lease);"), []);
+  assert.deepEqual(rulesBroken(path, "const a = 1;", "judgeLease(lease);"), ["2 verdict"]);
+  assert.deepEqual(rulesBroken(path, "if (a) {", "  judgeLease(lease);", "}"), ["2 verdict"]);
+});
+
+test("a decision is one page with its four parts", () => {
+  const path = "docs/decisions/0001-a-choice.md";
+  const parts = ["## Context", "## Choice", "## What we gave up", "## When to revisit"];
+  assert.deepEqual(rulesBroken(path, ...parts), []);
+  assert.deepEqual(rulesBroken(path, ...parts.slice(1)), ["1 decision"]);
+  assert.deepEqual(rulesBroken(path, ...parts, "word ".repeat(600)), ["1 decision"]);
+  assert.deepEqual(rulesBroken("docs/guides/a.md", "word ".repeat(600)), []);
 });

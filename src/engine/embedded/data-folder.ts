@@ -44,6 +44,11 @@ export async function openDataFolder(folder: string): Promise<DataFolder> {
   }
 }
 
+/** Whether Lazuli has begun to keep data in a folder. */
+export function isDataFolder(folder: string): Promise<boolean> {
+  return isThere(join(folder, FORMAT_FILE));
+}
+
 async function makeWritable(folder: string): Promise<void> {
   try {
     await makeFolder(folder);

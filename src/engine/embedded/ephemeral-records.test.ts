@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { Bytes } from "../../base/bytes.ts";
 import { systemClock } from "../../base/clock.ts";
-import { EPHEMERAL_SPACES, key, SPACE } from "../../base/keys.ts";
+import { key, SPACE, type Space } from "../../base/keys.ts";
 import type { Store } from "../../store/store.ts";
 import { walSecretOf } from "./checkpoint.ts";
 import { openLmdb } from "./lmdb.ts";
@@ -17,12 +17,13 @@ import { checkWal } from "./wal-check.ts";
 import { findWalFiles, type WalFile } from "./wal-file.ts";
 import { readWalNote } from "./wal-notes.ts";
 
+const EPHEMERAL_SPACES: ReadonlySet<Space> = new Set([SPACE.opens, SPACE.handle]);
 const EPHEMERAL = key(SPACE.opens, 1);
 const LASTING = key(SPACE.file, 1);
 
 /** A store whose disk answers when it is told to. */
 async function slow(t: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), "lazuli-passing-"));
+  const folder = await mkdtemp(join(tmpdir(), "lazuli-ephemeral-"));
   const pinned: (() => void)[] = [];
   let isSlow = false;
   const slowed = (file: WalFile): WalFile => ({
@@ -41,6 +42,7 @@ async function slow(t: TestContext) {
     clock: systemClock,
     failStop: assert.fail,
     walBytesEnough: WAL_BYTES_ENOUGH,
+    ephemeral: EPHEMERAL_SPACES,
   });
   isSlow = true;
   t.after(async () => {
@@ -111,9 +113,11 @@ test("a stamp that is given away waits until it cannot be given again", async (t
 });
 
 test("what lasts takes along what was written before it, and what is written with it", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "lazuli-passing-"));
+  const folder = await mkdtemp(join(tmpdir(), "lazuli-ephemeral-"));
   t.after(() => rm(folder, { recursive: true }));
-  const store = await openEmbeddedStore(folder, systemClock, assert.fail);
+  const store = await openEmbeddedStore(folder, systemClock, assert.fail, WAL_BYTES_ENOUGH, {
+    ephemeral: EPHEMERAL_SPACES,
+  });
   const ephemeral = [...EPHEMERAL_SPACES].map((space) => key(space, 7));
   for (const at of ephemeral) await set(store, at, "before");
   await set(store, LASTING, "file");

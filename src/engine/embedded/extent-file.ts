@@ -7,7 +7,7 @@ import { SYNC_FLAG } from "./direct-io.ts";
 import type { DiskPace } from "./disk-pace.ts";
 import { ReadMarks } from "./read-marks.ts";
 import { writeParts } from "./write-parts.ts";
-import { type Settle, WriteQueue } from "./write-queue.ts";
+import { type Completion, WriteQueue } from "./write-queue.ts";
 
 /** From here on the next part is under way while one is sent, and the disk's pace is all that counts. */
 const LONG_RUN_BYTES = 2 * MIB;
@@ -109,16 +109,16 @@ export class ExtentFile {
   }
 
   /** The pages must not change until it settles. What is not written durably is so with the next `sync`. */
-  write(pages: Bytes, position: number, durably: boolean, checkpoint: Settle): void {
+  write(pages: Bytes, position: number, durably: boolean, completion: Completion): void {
     this.#beginIo();
     this.#writes.write(pages, position, durably, {
       written: () => {
         this.#endIo();
-        checkpoint.written();
+        completion.written();
       },
       failed: (error) => {
         this.#endIo();
-        checkpoint.failed(error);
+        completion.failed(error);
       },
     });
   }

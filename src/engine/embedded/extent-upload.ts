@@ -116,9 +116,9 @@ export class ExtentUpload implements Written {
     piece.bytesLeft = 0;
     this.#send(piece, batch);
     return new Promise((resolve, reject) => {
-      const checkpoint = () => {
+      const proceed = () => {
         if (this.#underWay > 0) {
-          this.#onProgress = checkpoint;
+          this.#onProgress = proceed;
         } else if (this.#failure === null) {
           resolve(this);
         } else {
@@ -126,7 +126,7 @@ export class ExtentUpload implements Written {
           reject(this.#failure.error);
         }
       };
-      checkpoint();
+      proceed();
     });
   }
 

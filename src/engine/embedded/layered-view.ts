@@ -15,7 +15,7 @@ export class LayeredView implements State {
   readonly #records: SealedRecords;
   #top = new Memtable();
   /** On its way into LMDB. */
-  #checkpoint: Memtable | null = null;
+  #immutable: Memtable | null = null;
   readonly #deadZones = new DeadZones();
   /** How many that are gone were met so far. */
   #passed = 0;
@@ -29,14 +29,14 @@ export class LayeredView implements State {
   }
 
   get isCheckpointing(): boolean {
-    return this.#checkpoint !== null;
+    return this.#immutable !== null;
   }
 
   get(key: Bytes, known?: string): Bytes | undefined {
-    const checkpoint = this.#checkpoint?.mayHave(key) === true ? this.#checkpoint : null;
-    if (checkpoint !== null || this.#top.mayHave(key)) {
+    const immutable = this.#immutable?.mayHave(key) === true ? this.#immutable : null;
+    if (immutable !== null || this.#top.mayHave(key)) {
       const name = known ?? nameOf(key);
-      const cell = this.#top.get(name) ?? checkpoint?.get(name);
+      const cell = this.#top.get(name) ?? immutable?.get(name);
       if (cell !== undefined) {
         this.#see(cell);
         return copyOf(cell) ?? undefined;
@@ -45,10 +45,10 @@ export class LayeredView implements State {
     return this.#records.get(key);
   }
 
-  scan(from: Bytes, until: Bytes, reverse: boolean, sparesDamaged = false): Iterable<Entry> {
+  scan(from: Bytes, until: Bytes, reverse: boolean, skipsDamaged = false): Iterable<Entry> {
     return reverse
-      ? this.#scanLayers(from, until, true, sparesDamaged)
-      : this.#scanUp(from, until, sparesDamaged);
+      ? this.#scanLayers(from, until, true, skipsDamaged)
+      : this.#scanUp(from, until, skipsDamaged);
   }
 
   /** What the WAL has in the file that is being written to can go on there. */
@@ -66,43 +66,38 @@ export class LayeredView implements State {
 
   /** Lays a new memtable on top. The one before goes into LMDB; until it is there nothing else may. */
   beginCheckpoint(): Memtable {
-    const checkpoint = this.#top;
-    this.#checkpoint = checkpoint;
+    const immutable = this.#top;
+    this.#immutable = immutable;
     this.#top = new Memtable();
-    return checkpoint;
+    return immutable;
   }
 
   /** Lays what an earlier process has left below everything. */
   resumeCheckpoint(memtable: Memtable): void {
-    this.#checkpoint = memtable;
+    this.#immutable = memtable;
   }
 
   /** Everything that was settling is what LMDB reads. */
   endCheckpoint(): void {
-    this.#checkpoint?.release();
-    this.#checkpoint = null;
+    this.#immutable?.release();
+    this.#immutable = null;
   }
 
-  #scanUp(from: Bytes, until: Bytes, sparesDamaged: boolean): Iterable<Entry> {
+  #scanUp(from: Bytes, until: Bytes, skipsDamaged: boolean): Iterable<Entry> {
     const zone = this.#deadZones.find(nameOf(from));
     if (zone === null) {
-      const entries = this.#scanLayers(from, until, false, sparesDamaged);
+      const entries = this.#scanLayers(from, until, false, skipsDamaged);
       return this.#noteDead(entries, from, until);
     }
     if (zone.newest > this.newest) this.newest = zone.newest;
     if (zone.until >= nameOf(until)) return [];
     const start = keyOf(zone.until);
-    return this.#noteDead(this.#scanLayers(start, until, false, sparesDamaged), start, until);
+    return this.#noteDead(this.#scanLayers(start, until, false, skipsDamaged), start, until);
   }
 
-  #scanLayers(
-    from: Bytes,
-    until: Bytes,
-    reverse: boolean,
-    sparesDamaged: boolean,
-  ): Iterable<Entry> {
-    let entries = this.#records.scan(from, until, reverse, sparesDamaged);
-    for (const memtable of [this.#checkpoint, this.#top]) {
+  #scanLayers(from: Bytes, until: Bytes, reverse: boolean, skipsDamaged: boolean): Iterable<Entry> {
+    let entries = this.#records.scan(from, until, reverse, skipsDamaged);
+    for (const memtable of [this.#immutable, this.#top]) {
       if (memtable !== null) entries = memtable.layOver(entries, from, until, reverse, this.#see);
     }
     return entries;

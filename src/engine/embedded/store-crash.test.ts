@@ -11,6 +11,7 @@ import { type Bytes, NO_BYTES } from "../../base/bytes.ts";
 import { systemClock } from "../../base/clock.ts";
 import { key, SPACE } from "../../base/keys.ts";
 import { KIB } from "../../base/limits.ts";
+import { appendInPlace } from "../../store/acceleration.ts";
 import type { Store, StoreError, Transaction } from "../../store/store.ts";
 import { openEmbeddedStore } from "./store.ts";
 
@@ -56,7 +57,7 @@ async function writeForEver(folder: string, first: number): Promise<void> {
 function addLine(tx: Transaction, at: Bytes, line: string): void {
   const before = tx.get(at) ?? NO_BYTES;
   const more = Buffer.from(line);
-  if (!tx.append(at, before.length, more)) tx.set(at, Buffer.concat([before, more]));
+  if (!appendInPlace(tx, at, before.length, more)) tx.set(at, Buffer.concat([before, more]));
 }
 
 function contentOf(id: number): Bytes {

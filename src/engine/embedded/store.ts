@@ -1,5 +1,5 @@
 import type { Clock, Instant } from "../../base/clock.ts";
-import { EPHEMERAL_SPACES, type Space } from "../../base/keys.ts";
+import type { Space } from "../../base/keys.ts";
 import { MIB } from "../../base/limits.ts";
 import { type Stamp, stampAfter } from "../../base/stamp.ts";
 import {
@@ -47,7 +47,7 @@ export async function openEmbeddedStore(
   clock: Clock,
   failStop: FailStop,
   walBytesEnough = WAL_BYTES_ENOUGH,
-  options?: Partial<WalOptions> & Pick<RecoverWal, "space">,
+  options?: Partial<WalOptions> & Pick<RecoverWal, "space"> & EphemeralOption,
 ): Promise<Store> {
   const lmdb = await openLmdb(folder);
   try {
@@ -60,7 +60,15 @@ export async function openEmbeddedStore(
   }
 }
 
-export interface EmbeddedStoreSetup extends RecoverWal {
+export interface EphemeralOption {
+  /**
+   * Spaces of records that die with their process. A write to them alone does not wait for the disk.
+   * Default: none.
+   */
+  readonly ephemeral?: ReadonlySet<Space>;
+}
+
+export interface EmbeddedStoreSetup extends RecoverWal, EphemeralOption {
   readonly folder: string;
   readonly clock: Clock;
   readonly failStop: FailStop;
@@ -78,6 +86,7 @@ export class EmbeddedStore implements Store {
   readonly #space: DiskSpace | null;
   readonly #clock: Clock;
   readonly #failStop: FailStop;
+  readonly #ephemeral: ReadonlySet<Space>;
   readonly #wal: Wal;
   readonly #state: LayeredView;
   readonly #kept = new CachedRanges();
@@ -117,6 +126,7 @@ export class EmbeddedStore implements Store {
     this.#space = setup.space ?? null;
     this.#clock = setup.clock;
     this.#failStop = setup.failStop;
+    this.#ephemeral = setup.ephemeral ?? new Set();
     this.#state = new LayeredView(this.#records);
     this.#durable = milestone.group;
     this.#gathering = new Group(milestone.group + 1);
@@ -162,7 +172,9 @@ export class EmbeddedStore implements Store {
         const bytes = ran.isRefused ? 0 : bytesOf(tx);
         const takesRoom = !ran.isRefused && (bytes > 0 || tx.tookStamp);
         const growth =
-          takesRoom && this.#space?.mayGrow === false ? growthOf(tx.writes, this.#state) : 0;
+          takesRoom && this.#space?.mayGrow === false
+            ? growthOf(tx.writes, this.#state, this.#ephemeral)
+            : 0;
         if (growth > 0 && this.#space?.admits(growth) === false) {
           if (await this.#space.hasSpaceAgain()) continue;
           throw fullError();
@@ -222,7 +234,8 @@ export class EmbeddedStore implements Store {
       const result = runBody(body, view);
       return { isRefused: false, result, newest: this.#state.newest };
     } catch (refusal) {
-      const reason = this.#damageBehind() ?? refusal;
+      // Behind damage LMDB reads nothing more in this view, so misses cannot be proved.
+      const reason = isLmdbDamage(refusal) ? refusal : (this.#damageBehind() ?? refusal);
       return { isRefused: true, reason: this.#damageIn(reason), newest: this.#state.newest };
     }
   }
@@ -251,7 +264,7 @@ export class EmbeddedStore implements Store {
     let isEmpty = true;
     for (const { name, key, value, isAppend } of tx.writes) {
       isEmpty = false;
-      const isEphemeral = EPHEMERAL_SPACES.has(key[0] as Space);
+      const isEphemeral = this.#ephemeral.has(key[0] as Space);
       if (!isEphemeral) isLasting = true;
       this.#kept.change(key);
       this.#state.change(name, value);

@@ -9,7 +9,7 @@ const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 type Write = (parts: readonly Bytes[], position: number, durably: boolean) => Promise<void>;
 
 /** What came of a write. No promise: there is one for many. */
-export interface Settle {
+export interface Completion {
   written(): void;
   failed(error: unknown): void;
 }
@@ -33,8 +33,8 @@ export class WriteQueue {
   }
 
   /** The bytes must not change until it settles. Fails alone, even if it went with others. */
-  write(pages: Bytes, position: number, durably: boolean, checkpoint: Settle): void {
-    this.#waiting.push({ pages, position, durably, checkpoint });
+  write(pages: Bytes, position: number, durably: boolean, completion: Completion): void {
+    this.#waiting.push({ pages, position, durably, completion });
     this.#wake();
   }
 
@@ -66,11 +66,11 @@ export class WriteQueue {
     try {
       await this.#write(parts, first.position, durably);
     } catch (error) {
-      if (others.length === 0) first.checkpoint.failed(error);
+      if (others.length === 0) first.completion.failed(error);
       else for (const queued of group) await this.#writeGroup([queued]);
       return;
     }
-    for (const { checkpoint } of group) checkpoint.written();
+    for (const { completion } of group) completion.written();
   }
 }
 
@@ -78,7 +78,7 @@ interface QueuedWrite {
   readonly pages: Bytes;
   readonly position: number;
   readonly durably: boolean;
-  readonly checkpoint: Settle;
+  readonly completion: Completion;
 }
 
 /**

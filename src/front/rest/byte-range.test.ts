@@ -47,6 +47,10 @@ test("a Range that is not understood is ignored, as HTTP wants it", () => {
   for (const range of NOT_UNDERSTOOD) assert.equal(rangeOf(sent({ range })), null, range);
 });
 
+test("the range that the Python SDK of 2015 sends for everything is none", () => {
+  assert.equal(rangeOf(sent({ "x-ms-range": "bytes=None-" })), null);
+});
+
 test("an x-ms-range that is not understood is refused", () => {
   for (const range of NOT_UNDERSTOOD) {
     const headers = sent({ "x-ms-range": range });

@@ -6,13 +6,16 @@ import { flagOf, invalidHeader } from "./request-headers.ts";
 /** Some clients say "to the end" with the greatest number of 64 bits. */
 const RANGE = /^bytes=(\d{1,19})-(\d{1,19})?$/i;
 
+/** How the Python SDK of 2015 asks for all of a blob or file, which the service takes for no range. */
+const NO_RANGE = "bytes=None-";
+
 /**
  * The part of a blob that a request asks for; `x-ms-range` wins. What HTTP lets a server not
  * understand in `Range` (suffixes, several ranges) is ignored, as HTTP wants it.
  */
 export function rangeOf(headers: RequestHeaders): ByteRange | null {
   const own = headers.get("x-ms-range");
-  if (own !== undefined && own !== "") {
+  if (own !== undefined && own !== "" && own !== NO_RANGE) {
     const range = parseRange(own);
     if (range === null) {
       throw invalidHeader("x-ms-range", own, "It must look like bytes=0-499 or bytes=500-.");

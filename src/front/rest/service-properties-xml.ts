@@ -17,6 +17,12 @@ import {
 
 /** The properties that every service has, as `StorageServiceProperties` spells them. */
 
+/** Elements that came with version 2013-08-15. */
+export const SERVICE_PROPERTY_FIELDS = [
+  "StorageServiceProperties/MinuteMetrics",
+  "StorageServiceProperties/Cors",
+];
+
 export const SERVICE_PROPERTIES_BYTES_MAX = 64 * KIB;
 const MAX_AGE_SECONDS_MAX = 2 ** 31 - 1;
 const VERSION_CHARS_MAX = 10;

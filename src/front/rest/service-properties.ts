@@ -9,6 +9,8 @@ import {
   type SetServiceProperties,
   setServiceProperties,
 } from "../../service/account/set-service-properties.ts";
+import { createLogsContainer } from "../../service/blob/create-logs-container.ts";
+import type { Transaction } from "../../store/store.ts";
 import type { RestRequest, RestResponse } from "./http/exchange.ts";
 import { invalidQuery } from "./request-query.ts";
 import { XML_CONTENT } from "./response-headers.ts";
@@ -62,7 +64,9 @@ export async function takeServiceProperties(
   const root = requireRoot(body, "StorageServiceProperties");
   refuseOtherChildren(root, [...SHARED_ELEMENTS, ...own.names]);
   const changes = servicePropertiesOf(root);
-  await setServiceProperties(context, { ...asked, changes, ...own.changes(root) });
+  // The logs of all services belong into one container.
+  const onLogging = (tx: Transaction) => createLogsContainer(tx, asked.at.account);
+  await setServiceProperties(context, { ...asked, changes, ...own.changes(root), onLogging });
   return { status: 202, headers: [], body: null };
 }
 

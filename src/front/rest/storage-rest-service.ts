@@ -5,13 +5,21 @@ import type { AccountContext, ServiceAddress } from "../../service/account/conte
 import { knownServiceProperties } from "../../service/account/get-service-properties.ts";
 import type { ServiceProperties } from "../../service/account/records.ts";
 import type { Account, Accounts } from "./auth/account.ts";
-import { type Address, endpointOf, locate } from "./auth/address.ts";
-import { type Authenticated, type AuthOptions, authenticate } from "./auth/authenticate.ts";
-import { challenge } from "./auth/bearer.ts";
+import { type Address, endpointOf, locate, locateIn } from "./auth/address.ts";
+import {
+  type Authenticated,
+  type AuthOptions,
+  authenticate,
+  isSasOf,
+  refuseUnknownAccount,
+} from "./auth/authenticate.ts";
+import { challenge } from "./auth/challenge.ts";
 import { corsHeaders, preflight } from "./auth/cors.ts";
+import { accountSignedFor } from "./auth/left-out-account.ts";
 import type { Resource } from "./auth/resource.ts";
 import type { MacKey } from "./auth/signature.ts";
 import type { Identity } from "./auth/user-delegation-key.ts";
+import type { FieldVersions, HiddenFields } from "./field-versions.ts";
 import { addedNames } from "./http/answer-head.ts";
 import type { RestRequest, RestResponse, RestService } from "./http/exchange.ts";
 import type { ErrorOptions } from "./render-error.ts";
@@ -25,6 +33,8 @@ export interface StorageCall<Route> {
   readonly access: Access;
   /** `x-ms-version` of the request, or the newest we know. */
   readonly version: string;
+  /** What is left out of the answer, as clients of this version do not know it; null for nothing. */
+  readonly hidden: HiddenFields | null;
   /** Whether the client reached the account by its secondary name. */
   readonly isSecondary: boolean;
   /** The URL of the account as the client reached it, with a slash at its end. */
@@ -40,9 +50,13 @@ export interface StorageCall<Route> {
 
 /** How the same service deals with the requests inside a request. */
 export interface InnerCalls<Route> {
-  route(request: RestRequest): { readonly account: string; readonly route: Route };
+  /** `account` is that of a path which begins with no account of ours; null if each names its own. */
+  route(
+    request: RestRequest,
+    account: string | null,
+  ): { readonly account: string; readonly route: Route };
   /** Authenticated by themselves. A refusal is an answer, too. */
-  answer(request: RestRequest): Promise<RestResponse>;
+  answer(request: RestRequest, account: string | null): Promise<RestResponse>;
   /** What its own credentials permit. */
   access(request: RestRequest): Promise<Access>;
 }
@@ -52,9 +66,15 @@ export interface Delegation {
   readonly secret: MacKey;
 }
 
+/** What routing finds, whatever the service. */
+export interface RouteOf<Operation extends string> {
+  readonly operation: Operation;
+}
+
 /** What tells one service from another: how it reads URLs, who handles what, how it spells errors. */
-export interface StorageProtocol<Route> {
+export interface StorageProtocol<Route extends RouteOf<string>> {
   readonly name: ServiceAddress["service"];
+  readonly fields: FieldVersions<Route["operation"]>;
   /** `path` is what follows the account, percent-encoded. */
   route(request: RestRequest, path: string): Route;
   /** What is addressed, for whoever checks a SAS. */
@@ -64,7 +84,7 @@ export interface StorageProtocol<Route> {
 }
 
 /** A service behind a listener: finds out what is asked and by whom, and has it handled. */
-export class StorageRestService<Route> implements RestService {
+export class StorageRestService<Route extends RouteOf<string>> implements RestService {
   readonly name: string;
   readonly #protocol: StorageProtocol<Route>;
   readonly #context: AccountContext;
@@ -84,14 +104,16 @@ export class StorageRestService<Route> implements RestService {
     this.#context = context;
     this.#accounts = accounts;
     this.#auth = auth;
-    this.#errors = { challenge: challenge(auth.oauth) };
+    this.#errors = {
+      challenge: ({ headers }) => challenge(auth.oauth, headers.get("authorization")),
+    };
     this.#inner = {
-      route: (request) => {
-        const { accountName, resourcePath } = this.#locate(request);
+      route: (request, account) => {
+        const { accountName, resourcePath } = this.#locateInner(request, account);
         return { account: accountName, route: protocol.route(request, resourcePath) };
       },
-      answer: (request) =>
-        this.#spelled(request, () => this.#answer(request, this.#locate(request))),
+      answer: (request, account) =>
+        this.#spelled(request, () => this.#answer(request, this.#locateInner(request, account))),
       access: async (request) => {
         const address = this.#locate(request);
         const route = protocol.route(request, address.resourcePath);
@@ -117,7 +139,28 @@ export class StorageRestService<Route> implements RestService {
         Reason: "The URL holds bytes that are not printable ASCII: percent-encode its UTF-8.",
       });
     }
-    return locate(request.headers.get("host"), request.path, this.#accounts);
+    const address = locate(request.headers.get("host"), request.path, this.#accounts);
+    if (address.account !== null) return address;
+    const account = accountSignedFor(request, this.#accounts, (one) => this.#isSasOf(request, one));
+    return account === null ? address : locateIn(account, request.path);
+  }
+
+  #isSasOf(request: RestRequest, account: Account): boolean {
+    try {
+      const resource = this.#protocol.resourceOf(this.#protocol.route(request, request.path));
+      return isSasOf(request, locateIn(account, request.path), resource);
+    } catch (error) {
+      // The path cannot be read like that.
+      if (error instanceof Fault) return false;
+      throw error;
+    }
+  }
+
+  #locateInner(request: RestRequest, account: string | null): Address {
+    const address = this.#locate(request);
+    if (address.account !== null || account === null) return address;
+    const known = this.#accounts.byName.get(account);
+    return known === undefined ? address : locateIn(known, request.path);
   }
 
   #answer(request: RestRequest, address: Address): Promise<RestResponse> {
@@ -129,6 +172,7 @@ export class StorageRestService<Route> implements RestService {
 
   /** What is refused before anything is read or written is thrown at once. */
   #answerInVersion(request: RestRequest, address: Address): Promise<RestResponse> {
+    refuseUnknownAccount(request, address, this.#protocol.name, this.#auth);
     const route = this.#protocol.route(request, address.resourcePath);
     const found = authenticate(request, address, this.#protocol.resourceOf(route), this.#auth);
     if (!(found instanceof Promise)) return this.#answerKnown(request, address, route, found);
@@ -145,12 +189,14 @@ export class StorageRestService<Route> implements RestService {
     refuseAnonymousWrite(found, request.method);
     refuseScope(found, request.method);
     refuseByTimeout(request.query);
-    return this.#protocol.handle({
+    const hidden = this.#protocol.fields.hiddenFrom(request.version, route.operation);
+    const answer = this.#protocol.handle({
       route,
       request,
       account: address.accountName,
       access: found.access,
       version: request.version,
+      hidden,
       isSecondary: address.isSecondary,
       endpoint: endpointOf(request, address),
       overrides: found.overrides,
@@ -161,6 +207,7 @@ export class StorageRestService<Route> implements RestService {
           ? null
           : { identity: found.identity, secret: account.delegationSecret },
     });
+    return hidden === null ? answer : answer.then((whole) => hidden.answerWithout(whole));
   }
 
   /** Pages see refusals too, so those are spelled here and get the same headers as any answer. */

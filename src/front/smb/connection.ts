@@ -114,7 +114,7 @@ export class Connection {
     return pending;
   }
 
-  settle(pending: Pending): void {
+  finish(pending: Pending): void {
     this.#pending.delete(pending);
   }
 

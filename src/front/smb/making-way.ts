@@ -13,8 +13,8 @@ export async function makingWay<T>(call: Call, attempt: () => Promise<T>): Promi
       return await attempt();
     } catch (error) {
       if (!(error instanceof CachesInTheWay)) throw error;
-      const isSettled = await breaks.makeWay(store, error, () => call.pend());
-      if (!isSettled) throw new StatusError(STATUS.CANCELLED);
+      const isClear = await breaks.makeWay(store, error, () => call.pend());
+      if (!isClear) throw new StatusError(STATUS.CANCELLED);
     }
   }
 }

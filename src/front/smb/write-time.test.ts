@@ -19,8 +19,8 @@ test("a write shows when the open is flushed, once, or else when it is closed", 
   time.wrote();
   time.wrote();
   assert.equal(seen.applied, 0);
-  await time.settle();
-  await time.settle();
+  await time.flush();
+  await time.flush();
   assert.equal(seen.applied, 1);
   assert.equal(time.end(), false);
   const other = counted().time;
@@ -46,7 +46,7 @@ test("who sets the time has it, until it is given back", async () => {
   time.wrote();
   time.hold(true);
   time.wrote();
-  await time.settle();
+  await time.flush();
   assert.equal(seen.applied, 0);
   assert.equal(time.isHeld, true);
   time.hold(false);

@@ -24,7 +24,7 @@ export class WriteTime {
     if (this.#isHeld) return;
     this.#isBehind = true;
     // Nobody waits for this: what cannot be shown now shows when the open is closed.
-    this.#timer ??= setTimeout(() => void this.settle().catch(() => {}), this.#delayMs).unref();
+    this.#timer ??= setTimeout(() => void this.flush().catch(() => {}), this.#delayMs).unref();
   }
 
   /** The client has set it: what was written before shows no more. */
@@ -33,7 +33,7 @@ export class WriteTime {
     this.#isBehind = false;
   }
 
-  async settle(): Promise<void> {
+  async flush(): Promise<void> {
     if (!this.#isBehind) return;
     this.#isBehind = false;
     await this.#apply();

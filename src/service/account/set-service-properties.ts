@@ -2,6 +2,7 @@ import { refuse } from "../../base/fault.ts";
 import { judgeByAccess } from "../../rules/access.ts";
 import { judgeCorsRules } from "../../rules/cors-rules.ts";
 import { SERVICE_NEEDS } from "../../rules/service-needs.ts";
+import type { Transaction } from "../../store/store.ts";
 import { type DeleteRetention, writeDeleteRetention } from "../shared/delete-retention.ts";
 import type { AccountContext, ServiceAsked } from "./context.ts";
 import { readProperties, type ServiceProperties, writeProperties } from "./records.ts";
@@ -11,6 +12,8 @@ export interface SetServiceProperties extends ServiceAsked {
   readonly changes: Partial<ServiceProperties>;
   /** Null to keep nothing from now on; what was deleted before stays for as long as was said then. */
   readonly deleteRetention?: DeleteRetention | null;
+  /** Called in the same transaction if anything is logged from now on. */
+  readonly onLogging?: (tx: Transaction) => void;
 }
 
 export async function setServiceProperties(
@@ -20,7 +23,10 @@ export async function setServiceProperties(
   await context.store.transact((tx) => {
     refuse(judgeByAccess(asked.access, SERVICE_NEEDS.setServiceProperties, null, tx.now()));
     refuse(judgeCorsRules(asked.changes.cors ?? []));
-    writeProperties(tx, asked.at, { ...readProperties(tx, asked.at), ...asked.changes });
+    const properties = { ...readProperties(tx, asked.at), ...asked.changes };
+    writeProperties(tx, asked.at, properties);
+    const { read, write, delete: deletes } = properties.logging;
+    if (read || write || deletes) asked.onLogging?.(tx);
     if (asked.deleteRetention !== undefined) {
       writeDeleteRetention(tx, asked.at.account, asked.at.service, asked.deleteRetention);
     }

@@ -13,7 +13,7 @@ import { judgeByPendingCopy, judgeOnIncrementalCopy } from "../../rules/copy.ts"
 import { DASHED_NAME_RULE } from "../../rules/dashed-name.ts";
 import { judgeReadByLease, judgeWriteByLease } from "../../rules/lease.ts";
 import { judgeByTags } from "../../rules/tag-expression.ts";
-import { judgeTags, NO_TAGS } from "../../rules/tags.ts";
+import { judgeTags, NO_TAGS, TAGS_RULE } from "../../rules/tags.ts";
 import { judgeByTier } from "../../rules/tier.ts";
 import type { View } from "../../store/store.ts";
 import type {
@@ -26,7 +26,7 @@ import type {
   ContainerUpdate,
 } from "./context.ts";
 import { type Blob, type Container, readBlob, readContainer } from "./records.ts";
-import { findState } from "./state-records.ts";
+import { findRevision } from "./revision-records.ts";
 
 /** The container, if it is there and the caller may do this to it or to what it holds. */
 export function admitToContainer(
@@ -93,16 +93,16 @@ export function admitToBlob(
   return { container, blob: old };
 }
 
-/** The state of a blob that is asked for, which must exist. */
-export function admitToState(
+/** The revision of a blob that is asked for, which must exist. */
+export function admitToRevision(
   view: View,
   asked: Pick<BlobRead, "at" | "access">,
   need: Need,
   type: BlobType | null = null,
-): AdmittedState {
+): AdmittedRevision {
   const container = admitToContainer(view, asked, need);
   refuse(judgeBlobName(asked.at.blob));
-  const found = findState(view, container, asked.at);
+  const found = findRevision(view, container, asked.at);
   if (found === null) throw new Fault("BlobNotFound");
   refuseOtherType(found.blob, type);
   return { container, blob: found.blob, isCurrent: found.isCurrent };
@@ -113,7 +113,7 @@ export function admitBlobRead(
   asked: BlobRead,
   need: Need,
   type: BlobType | null = null,
-): AdmittedState {
+): AdmittedRevision {
   const found = admitBlobLook(view, asked, need, type);
   if (found.isCurrent) refuse(judgeOnIncrementalCopy(found.blob.copy));
   return found;
@@ -125,8 +125,8 @@ export function admitBlobLook(
   asked: BlobRead,
   need: Need,
   type: BlobType | null = null,
-): AdmittedState {
-  const found = admitToState(view, asked, need, type);
+): AdmittedRevision {
+  const found = admitToRevision(view, asked, need, type);
   const { blob } = found;
   const refused = judgeReadByConditions(blob, asked.conditions);
   // A cache that is up to date is told so with the ETag it has.
@@ -157,12 +157,16 @@ export function admitBlobRemoval(
   type: BlobType | null = null,
 ): Admitted {
   const admitted = admitToBlob(view, asked, need, type);
-  const { container, blob } = admitted;
+  refuseRemoval(view, asked, admitted);
+  return admitted;
+}
+
+/** The same, of a blob that has been found. */
+export function refuseRemoval(view: View, asked: BlobUse, { container, blob }: Admitted): void {
   refuse(judgeWriteByConditions(blob, asked.conditions));
   refuseByTagsOf(view, asked, container, blob);
   refuse(judgeWriteByLease(blob.lease, asked.leaseId, view.now(), "Blob"));
   refuse(judgeByPendingCopy(blob.copy));
-  return admitted;
 }
 
 /** Who may not read tags must not find them out by guessing, either. */
@@ -190,7 +194,7 @@ export function admitBlobCreation(
   if (old !== null) refuse(judgeOverwrite(asked.access, container, now));
   if (asked.copiesTags === true || asked.tags.length > 0) {
     refuse(judgeByAccess(asked.access, BLOB_NEEDS.setBlobTags, container, now));
-    refuse(judgeTags(asked.tags));
+    refuse(judgeTags(asked.tags), TAGS_RULE);
   }
   refuse(refuseByConditions(old, asked.conditions));
   refuseByTagsOf(view, asked, container, old);
@@ -208,7 +212,7 @@ interface Admitted {
   readonly blob: Blob;
 }
 
-interface AdmittedState extends Admitted {
-  /** A state that is not current never changes. */
+interface AdmittedRevision extends Admitted {
+  /** A revision that is not current never changes. */
   readonly isCurrent: boolean;
 }

@@ -24,6 +24,7 @@ function append(blobs: Blobs, body: string | Body, position: number | null = nul
     ...blobs.use("log"),
     body: typeof body === "string" ? wholeBody(Buffer.from(body)) : body,
     digests: { md5: null, crc64: null },
+    computed: { md5: false, crc64: true },
     append: { position, bytesMax: null },
   });
 }

@@ -5,7 +5,7 @@ import type { Need } from "../../rules/access.ts";
 import { type Appendable, type AppendConditions, judgeAppend } from "../../rules/append-block.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Versioned } from "../../rules/conditions.ts";
-import type { Content } from "../../store/contents.ts";
+import type { Content, Digests } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { lookAhead } from "../shared/look-ahead.ts";
 import { admitBlobUpdate } from "./admit.ts";
@@ -20,8 +20,10 @@ export interface Append extends BlobUse {
 
 export interface AppendBlock extends Append {
   readonly body: Body;
-  /** What the client says the body's digests are. An MD5 is computed only to check one. */
+  /** What the client says the body's digests are. */
   readonly digests: BodyDigests;
+  /** What is computed of the body: at least those. */
+  readonly computed: Digests;
 }
 
 export interface AppendBlockDone extends Versioned, BodyDigests {
@@ -42,8 +44,7 @@ export async function appendBlock(
   );
 
   const { contents, store } = context;
-  const md5 = asked.digests.md5 !== null;
-  const taken = await contents.take(asked.body, { md5, crc64: !md5 });
+  const taken = await contents.take(asked.body, asked.computed);
   try {
     return await store.transact((tx) => {
       const admitted = admitAppend(tx, asked, BLOB_NEEDS.appendBlock, length);

@@ -14,7 +14,7 @@ import { writeDeleteRetention } from "../shared/delete-retention.ts";
 import {
   type BlobContext,
   type BlobRead,
-  type BlobState,
+  type BlobRevision,
   DEFAULT_BLOB_SETTINGS,
 } from "./context.ts";
 import { createContainer } from "./create-container.ts";
@@ -61,9 +61,9 @@ export class Blobs {
     return blobs;
   }
 
-  use(blob: string, state: BlobState | null = null): BlobRead {
+  use(blob: string, revision: BlobRevision | null = null): BlobRead {
     return {
-      at: { account: "account", container: "container", blob, state },
+      at: { account: "account", container: "container", blob, revision },
       access: OWNER,
       conditions: NO_CONDITIONS,
       leaseId: null,
@@ -89,6 +89,7 @@ export class Blobs {
       blockId,
       body: bodyOf(body),
       digests: { md5: null, crc64: null },
+      computed: { md5: false, crc64: true },
       ...more,
     });
   }
@@ -114,17 +115,17 @@ export class Blobs {
   }
 
   /** Takes a snapshot, and tells how to read it. */
-  async snapshot(blob: string): Promise<BlobState> {
+  async snapshot(blob: string): Promise<BlobRevision> {
     const done = await snapshotBlob(this.context, { ...this.use(blob), metadata: null });
     return { kind: "snapshot", stamp: done.snapshot };
   }
 
-  open(blob: string, state: BlobState | null = null): Promise<GetBlobDone> {
-    return getBlob(this.context, { ...this.use(blob, state), range: null, digests: null });
+  open(blob: string, revision: BlobRevision | null = null): Promise<GetBlobDone> {
+    return getBlob(this.context, { ...this.use(blob, revision), range: null, digests: null });
   }
 
-  async text(blob: string, state: BlobState | null = null): Promise<string> {
-    return (await bytesOf(await this.open(blob, state))).toString();
+  async text(blob: string, revision: BlobRevision | null = null): Promise<string> {
+    return (await bytesOf(await this.open(blob, revision))).toString();
   }
 
   /** Switches soft delete on, or off with null. */
@@ -158,7 +159,7 @@ export class Blobs {
       SPACE.blobSnapshot,
       SPACE.blobVersion,
       SPACE.deletedBlob,
-      SPACE.deletedBlobState,
+      SPACE.deletedRevision,
       SPACE.expiringBlob,
     ];
     return this.store.read((view) =>

@@ -2,11 +2,11 @@ import type { Bytes } from "../../base/bytes.ts";
 import type { StoredTier } from "../../rules/tier.ts";
 import type { Content } from "../../store/contents.ts";
 import { type Blob, NEW_BLOB } from "./records.ts";
-import type { NextBlobState } from "./version.ts";
+import type { NextRevision } from "./version.ts";
 
 /** A new block blob. Spelled out: every upload passes here, and put together from spreads it takes five times as long. */
 export function blockBlob(
-  { etag, createdMs, modifiedMs, lease, versionId }: NextBlobState,
+  { etag, createdMs, modifiedMs, lease, versionId }: NextRevision,
   { properties, metadata, tags }: Pick<Blob, "properties" | "metadata" | "tags">,
   tier: StoredTier | null,
   content: Content,

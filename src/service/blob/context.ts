@@ -36,13 +36,13 @@ export interface BlobAddress extends ContainerAddress {
   readonly blob: string;
 }
 
-export interface BlobStateAddress extends BlobAddress {
+export interface BlobRevisionAddress extends BlobAddress {
   /** Null for the current blob. */
-  readonly state: BlobState | null;
+  readonly revision: BlobRevision | null;
 }
 
-/** One of the states of a blob that can be read beside the current one, by its id. */
-export interface BlobState {
+/** One of the revisions of a blob that can be read beside the current one, by its id. */
+export interface BlobRevision {
   readonly kind: "snapshot" | "version";
   readonly stamp: Stamp;
 }
@@ -83,7 +83,7 @@ export interface BlobCreation extends BlobUse {
   readonly tier: Tier | null;
 }
 
-/** What reads a blob, or one of its other states. A lease id is checked where it is sent. */
+/** What reads a blob, or one of its other revisions. A lease id is checked where it is sent. */
 export interface BlobRead extends BlobUse {
-  readonly at: BlobStateAddress;
+  readonly at: BlobRevisionAddress;
 }

@@ -1,14 +1,9 @@
-import {
-  type BodyDigests,
-  digestsToTake,
-  NO_DIGESTS,
-  refuseByDigests,
-} from "../../base/digests.ts";
+import { type BodyDigests, NO_DIGESTS, refuseByDigests } from "../../base/digests.ts";
 import { Fault } from "../../base/fault.ts";
 import { newGuid } from "../../base/ids.ts";
 import { COPY_FROM_URL_BYTES_MAX } from "../../base/limits.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import type { Content } from "../../store/contents.ts";
+import type { Content, Digests } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import type { Source } from "../shared/source.ts";
 import { useSource } from "../shared/use-source.ts";
@@ -28,6 +23,8 @@ export interface CopyBlobFromUrl extends CopyAsked {
   readonly source: Source;
   /** What the client says the source's MD5 is; to check it takes reading all of it. */
   readonly digests: BodyDigests;
+  /** What is computed of its bytes: at least those. Null if they need not be read. */
+  readonly computed: Digests | null;
 }
 
 export interface CopyBlobFromUrlDone extends BlobWritten, BodyDigests {
@@ -56,7 +53,7 @@ export async function copyBlobFromUrl(
     range: null,
     bytesMax: COPY_FROM_URL_BYTES_MAX,
     tooLarge: "CopySourceTooLarge",
-    digests: digestsToTake(digests),
+    digests: asked.computed,
     look: admit,
     share: (tx, found) => {
       contents.share(tx, found.content);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Bytes, wholeBody } from "../../base/bytes.ts";
 import { OWNER } from "../../rules/access.ts";
+import type { SourceRole } from "../../rules/conditions.ts";
 import { RunningCopies } from "../shared/running-copies.ts";
 import type { ForeignSource, OpenedSource, SourceObject } from "../shared/source.ts";
 import { Blobs, NO_PROPERTIES, refused } from "./blobs.fixture.ts";
@@ -50,6 +51,7 @@ class HeldSource implements ForeignSource {
       tags: [],
       sequenceNumber: 0n,
       appendedBlocks: 0,
+      isSealed: false,
     };
   }
 
@@ -77,14 +79,14 @@ async function open() {
   const context = { ...blobs.context, copies };
   const copy = (source: ForeignSource, name = "copy") =>
     copyBlob(context, { ...blobs.use(name), source, ...PLAIN });
-  const stateOf = async (name = "copy") =>
+  const revisionOf = async (name = "copy") =>
     (await getBlobProperties(blobs.context, blobs.use(name))).blob.copy;
-  return { blobs, copies, copy, stateOf };
+  return { blobs, copies, copy, revisionOf };
 }
 
 const PLAIN = {
   metadata: null,
-  seals: false,
+  seals: null,
   tags: [],
   copiesTags: false,
   tier: null,
@@ -93,29 +95,29 @@ const PLAIN = {
 const HELLO = Buffer.from("hello");
 
 test("a copy that a stop of the server interrupted has failed, and its bytes do not come later", async () => {
-  const { blobs, copy, copies, stateOf } = await open();
+  const { blobs, copy, copies, revisionOf } = await open();
   const source = new HeldSource(HELLO);
   await copy(source);
   await source.opened;
   await failInterruptedCopies(blobs.context);
-  const failed = await stateOf();
+  const failed = await revisionOf();
   assert.equal(failed?.status, "failed");
   assert.match(failed?.description ?? "", /server stopped/);
   source.release();
   await copies.stop();
-  assert.equal((await stateOf())?.status, "failed");
+  assert.equal((await revisionOf())?.status, "failed");
   assert.equal(await blobs.text("copy"), "");
   await failInterruptedCopies(blobs.context);
 });
 
 test("a server that stops lets go of its sources and leaves its copies recorded as under way", async () => {
-  const { copy, copies, stateOf } = await open();
+  const { copy, copies, revisionOf } = await open();
   const source = new HeldSource(HELLO);
   await copy(source);
   await source.opened;
   await copies.stop();
   assert.ok(source.closed);
-  assert.equal((await stateOf())?.status, "pending");
+  assert.equal((await revisionOf())?.status, "pending");
 });
 
 test("a copy whose container is deleted goes nowhere, whatever has that name then", async () => {
@@ -133,7 +135,7 @@ test("a copy whose container is deleted goes nowhere, whatever has that name the
 });
 
 test("a copy ends in a container that is deleted but kept, even if others have had its name since", async () => {
-  const { blobs, copy, copies, stateOf } = await open();
+  const { blobs, copy, copies, revisionOf } = await open();
   blobs.settings = { ...blobs.settings, containerRetentionDays: 7 };
   const sources = [new HeldSource(HELLO), new HeldSource(HELLO)] as const;
   for (const [at, source] of sources.entries()) await copy(source, `copy${at}`);
@@ -150,9 +152,9 @@ test("a copy ends in a container that is deleted but kept, even if others have h
   await failInterruptedCopies(blobs.context);
   await copies.stop();
   await undeleteContainer(blobs.context, { at, access, version: await firstDeleted(blobs) });
-  assert.equal((await stateOf("copy0"))?.status, "success");
+  assert.equal((await revisionOf("copy0"))?.status, "success");
   assert.equal(await blobs.text("copy0"), "hello");
-  assert.equal((await stateOf("copy1"))?.status, "failed");
+  assert.equal((await revisionOf("copy1"))?.status, "failed");
 });
 
 async function firstDeleted({ context }: Blobs): Promise<bigint> {
@@ -165,7 +167,7 @@ async function firstDeleted({ context }: Blobs): Promise<bigint> {
 }
 
 test("four copies run at the same time, and the fifth when one of them has ended", async () => {
-  const { copy, copies, stateOf } = await open();
+  const { copy, copies, revisionOf } = await open();
   const sources = Array.from({ length: 5 }, () => new HeldSource(HELLO));
   for (const [at, source] of sources.entries()) await copy(source, `copy${at}`);
   for (const source of sources.slice(0, 4)) await source.opened;
@@ -176,17 +178,18 @@ test("four copies run at the same time, and the fifth when one of them has ended
   await last.opened;
   for (const source of sources) source.release();
   await copies.stop();
-  assert.equal((await stateOf("copy0"))?.status, "success");
+  assert.equal((await revisionOf("copy0"))?.status, "success");
 });
 
 test("a source is found as it is now, and only if its conditions hold now", async () => {
   const { blobs } = await open();
   await blobs.put("source", "one");
-  const find = (ifMatch: string[] | null) =>
+  const find = (ifMatch: string[] | null, role: SourceRole = "copied") =>
     blobs.store.read((view) =>
       findSource(view, {
         at: blobs.use("source").at,
         access: OWNER,
+        role,
         withTags: false,
         fromArchive: false,
         conditions: { ...blobs.use("source").conditions, ifMatch },
@@ -194,6 +197,7 @@ test("a source is found as it is now, and only if its conditions hold now", asyn
     );
   assert.equal((await find(null)).content.length, 3);
   await assert.rejects(find(["other"]), refused("SourceConditionNotMet"));
+  await assert.rejects(find(["other"], "read"), refused("ConditionNotMet"));
   await deleteBlob(blobs.context, { ...blobs.use("source"), snapshots: null, permanent: false });
   await assert.rejects(find(null), refused("BlobNotFound"));
 });

@@ -4,7 +4,7 @@ import type { BlobContext, BlobCreation } from "./context.ts";
 import { replaceBlob } from "./history.ts";
 import { type BlobProperties, type Metadata, NEW_BLOB } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
-import { type BlobWritten, nextBlobState } from "./version.ts";
+import { type BlobWritten, nextRevision } from "./version.ts";
 
 /** Put Blob of a page or append blob, which begins without bytes of its own. */
 export interface CreateBlob extends BlobCreation {
@@ -20,7 +20,7 @@ export interface CreateBlob extends BlobCreation {
 export async function createBlob(context: BlobContext, asked: CreateBlob): Promise<BlobWritten> {
   return context.store.transact((tx) => {
     const { container, old } = admitBlobCreation(tx, asked, BLOB_NEEDS.putBlob);
-    const written = nextBlobState(context, tx, asked.at, old);
+    const written = nextRevision(context, tx, asked.at, old);
     replaceBlob(context, tx, { at: asked.at, container }, old, {
       ...NEW_BLOB,
       ...written,

@@ -1,15 +1,21 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { judgeWriteByConditions } from "../../rules/conditions.ts";
-import { judgeReadByLease } from "../../rules/lease.ts";
+import { judgeReadByLease, judgeWriteByLease } from "../../rules/lease.ts";
 import type { Transaction } from "../../store/store.ts";
 import { readDeleteRetention } from "../shared/delete-retention.ts";
-import { admitBlobRemoval, admitToContainer, admitToState, refuseByTagsOf } from "./admit.ts";
-import type { BlobContext, BlobRead, BlobState, BlobStateAddress } from "./context.ts";
-import { removeBlob, removeState } from "./history.ts";
-import type { Container } from "./records.ts";
+import {
+  admitToBlobName,
+  admitToContainer,
+  admitToRevision,
+  refuseByTagsOf,
+  refuseRemoval,
+} from "./admit.ts";
+import type { BlobContext, BlobRead, BlobRevision, BlobRevisionAddress } from "./context.ts";
+import { removeBlob, removeRevision } from "./history.ts";
+import { type Container, readStagedBlob } from "./records.ts";
+import { deleteDeleted, findDeleted, findRevision, readSnapshots } from "./revision-records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
-import { deleteDeleted, findDeleted, findState, readSnapshots } from "./state-records.ts";
 
 /** At `at` stands the current blob, or a snapshot or version that goes alone. */
 export interface DeleteBlob extends BlobRead {
@@ -23,13 +29,13 @@ export interface DeleteBlob extends BlobRead {
 const BODY_SNAPSHOTS_MAX = 256;
 
 export interface DeleteBlobDone {
-  /** Whether it cannot be had back. */
+  /** Whether it is not kept as something deleted. */
   readonly isGone: boolean;
 }
 
 export async function deleteBlob(context: BlobContext, asked: DeleteBlob): Promise<DeleteBlobDone> {
-  for (;;) {
-    const done = await context.store.transact((tx) => deleteOnce(context, tx, asked));
+  for (let isFirst = true; ; isFirst = false) {
+    const done = await context.store.transact((tx) => deleteOnce(context, tx, asked, isFirst));
     if (done !== null) return done;
   }
 }
@@ -39,28 +45,35 @@ function deleteOnce(
   context: BlobContext,
   tx: Transaction,
   asked: DeleteBlob,
+  isFirst: boolean,
 ): DeleteBlobDone | null {
-  const { state } = asked.at;
-  if (asked.permanent) return deleteForGood(context, tx, asked, state);
-  return state === null
-    ? deleteCurrent(context, tx, asked)
-    : deleteState(context, tx, asked, state);
+  const { revision } = asked.at;
+  if (asked.permanent) return deleteForGood(context, tx, asked, revision);
+  return revision === null
+    ? deleteCurrent(context, tx, asked, isFirst)
+    : deleteRevision(context, tx, asked, revision);
 }
 
 function deleteCurrent(
   context: BlobContext,
   tx: Transaction,
   asked: DeleteBlob,
+  isFirst: boolean,
 ): DeleteBlobDone | null {
   const { at } = asked;
-  const { container, blob } = admitBlobRemoval(tx, asked, BLOB_NEEDS.deleteBlob);
+  const { container, old: blob } = admitToBlobName(tx, asked, BLOB_NEEDS.deleteBlob);
+  if (blob === null) return deleteUncommitted(tx, asked, container);
+  refuseRemoval(tx, asked, { container, blob });
   const place = { at, container };
   const limit = asked.snapshots === null ? 1 : BODY_SNAPSHOTS_MAX;
   const snapshots = readSnapshots(tx, container, at.blob, limit);
   if (asked.snapshots === null && snapshots.length > 0) throw new Fault("SnapshotsPresent");
+  // The service looks for snapshots alone then, and does not find one.
+  const findsNone = asked.snapshots === "only" && isFirst && snapshots.length === 0;
+  if (findsNone) throw new Fault("BlobNotFound");
   let isGone = true;
   for (const { stamp, blob: snapshot } of snapshots) {
-    isGone = removeState(context, tx, place, { kind: "snapshot", stamp }, snapshot);
+    isGone = removeRevision(context, tx, place, { kind: "snapshot", stamp }, snapshot);
   }
   if (snapshots.length === BODY_SNAPSHOTS_MAX) return null;
   if (asked.snapshots === "only") return { isGone };
@@ -68,36 +81,51 @@ function deleteCurrent(
   return { isGone: removeBlob(context, tx, place, blob) };
 }
 
-function deleteState(
+/** Where there are uncommitted blocks and no blob yet, the blocks go. */
+function deleteUncommitted(
+  tx: Transaction,
+  asked: DeleteBlob,
+  container: Container,
+): DeleteBlobDone {
+  const isStaged = readStagedBlob(tx, container, asked.at.blob) !== null;
+  if (!isStaged || asked.snapshots === "only") throw new Fault("BlobNotFound");
+  refuse(judgeWriteByConditions(null, asked.conditions));
+  refuseByTagsOf(tx, asked, container, null);
+  refuse(judgeWriteByLease(null, asked.leaseId, tx.now(), "Blob"));
+  dropStagedBlocks(tx, container, asked.at.blob);
+  return { isGone: true };
+}
+
+function deleteRevision(
   context: BlobContext,
   tx: Transaction,
   asked: DeleteBlob,
-  state: BlobState,
+  revision: BlobRevision,
 ): DeleteBlobDone {
   const { at } = asked;
-  const isVersion = state.kind === "version";
+  const isVersion = revision.kind === "version";
   const need = isVersion ? BLOB_NEEDS.deleteBlobVersion : BLOB_NEEDS.deleteBlob;
-  const { container, blob, isCurrent } = admitToState(tx, asked, need);
+  const { container, blob, isCurrent } = admitToRevision(tx, asked, need);
   if (isCurrent) throw new Fault("OperationNotAllowedOnRootBlob");
   refuse(judgeWriteByConditions(blob, asked.conditions));
   refuseByTagsOf(tx, asked, container, blob);
   refuse(judgeReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
-  return { isGone: removeState(context, tx, { at, container }, state, blob) };
+  return { isGone: removeRevision(context, tx, { at, container }, revision, blob) };
 }
 
 function deleteForGood(
   context: BlobContext,
   tx: Transaction,
   asked: DeleteBlob,
-  state: BlobState | null,
+  revision: BlobRevision | null,
 ): DeleteBlobDone {
   const { at } = asked;
   const container = admitToContainer(tx, asked, BLOB_NEEDS.deleteBlobPermanently);
   if (!readDeleteRetention(tx, at.account, "blob")?.allowsPermanentDelete) {
     throw notForGood("Set AllowPermanentDelete in the DeleteRetentionPolicy first.");
   }
-  if (state === null) throw notForGood("Name a snapshot or a version.");
-  const deleted = findDeleted(tx, container, at.blob, state);
+  if (revision === null) throw notForGood("Name a snapshot or a version.");
+  const deleted = findDeleted(tx, container, at.blob, revision);
   if (deleted === null) throw notDeleted(tx, container, at);
   refuse(judgeWriteByConditions(deleted.blob, asked.conditions));
   refuseByTagsOf(tx, asked, container, deleted.blob);
@@ -106,8 +134,8 @@ function deleteForGood(
   return { isGone: true };
 }
 
-function notDeleted(tx: Transaction, container: Container, at: BlobStateAddress): Fault {
-  const found = findState(tx, container, at);
+function notDeleted(tx: Transaction, container: Container, at: BlobRevisionAddress): Fault {
+  const found = findRevision(tx, container, at);
   if (found === null) return new Fault("BlobNotFound");
   return new Fault(
     found.isCurrent ? "OperationNotAllowedOnRootBlob" : "BlobSnapshotNotSoftDeleted",

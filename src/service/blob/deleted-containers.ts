@@ -10,7 +10,7 @@ import {
   deletedContainerKey,
   encodeDeletedContainer,
 } from "./records.ts";
-import { expiryKey, NO_VALUE } from "./state-records.ts";
+import { expiryKey, NO_VALUE } from "./revision-records.ts";
 
 export function writeDeletedContainer(
   tx: Transaction,

@@ -1,31 +1,32 @@
 import { refuse } from "../../base/fault.ts";
 import { judgeByAccess } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { judgeSourceByConditions } from "../../rules/conditions.ts";
+import { judgeSourceByConditions, type SourceRole } from "../../rules/conditions.ts";
 import { judgeByPendingCopy, judgeOnIncrementalCopy } from "../../rules/copy.ts";
 import { judgeByTags } from "../../rules/tag-expression.ts";
 import { judgeByTier } from "../../rules/tier.ts";
 import type { View } from "../../store/store.ts";
-import { admitToState } from "./admit.ts";
+import { admitToRevision } from "./admit.ts";
 import type { BlobRead } from "./context.ts";
 import type { Blob } from "./records.ts";
 
 export interface FindSource extends Omit<BlobRead, "leaseId"> {
+  readonly role: SourceRole;
   /** Whether its tags are wanted, too. */
   readonly withTags: boolean;
   /** Whether it may be archived. */
   readonly fromArchive: boolean;
 }
 
-/** A blob, or one of its other states, to copy from: who may read it may copy it. */
+/** A blob, or one of its other revisions, to copy from: who may read it may copy it. */
 export function findSource(view: View, asked: FindSource): Blob & { isArchived: boolean } {
-  const { container, blob, isCurrent } = admitToState(view, asked, BLOB_NEEDS.getBlob);
+  const { container, blob, isCurrent } = admitToRevision(view, asked, BLOB_NEEDS.getBlob);
   const { ifTags } = asked.conditions;
   if (asked.withTags || ifTags !== null) {
     refuse(judgeByAccess(asked.access, BLOB_NEEDS.getBlobTags, container, view.now()));
   }
-  refuse(judgeSourceByConditions(blob, asked.conditions));
-  if (ifTags !== null && judgeByTags(blob.tags, ifTags) !== null) refuse("SourceConditionNotMet");
+  refuse(judgeSourceByConditions(blob, asked.conditions, asked.role));
+  if (ifTags !== null) refuse(judgeByTags(blob.tags, ifTags));
   // Its bytes are not here yet, whatever it looks like.
   refuse(judgeByPendingCopy(blob.copy));
   if (isCurrent) refuse(judgeOnIncrementalCopy(blob.copy));

@@ -59,7 +59,7 @@ async function openBlob(context: BlobContext, asked: GetBlob): Promise<Opened> {
   });
   // Only current pages change in place: whatever else is opened stays what it was.
   const { blob, isCurrent, reading } = opened;
-  if (reading.isSettled || blob.type !== "PageBlob" || !isCurrent) return opened;
+  if (reading.isStable || blob.type !== "PageBlob" || !isCurrent) return opened;
   reading.close();
   return openFrozen(context, asked);
 }

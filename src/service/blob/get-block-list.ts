@@ -3,7 +3,7 @@ import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { judgeReadByLease } from "../../rules/lease.ts";
 import { judgeByTier } from "../../rules/tier.ts";
 import type { View } from "../../store/store.ts";
-import { admitToBlobName, admitToState, refuseByTagsOf } from "./admit.ts";
+import { admitToBlobName, admitToRevision, refuseByTagsOf } from "./admit.ts";
 import {
   type BlockLists,
   lookAtBlocks,
@@ -28,8 +28,8 @@ export async function getBlockList(context: BlobContext, asked: GetBlockList): P
 
 /** Uncommitted blocks alone are no blob yet, but they can be listed. */
 function admit(view: View, asked: GetBlockList): Seen {
-  if (asked.at.state !== null) {
-    const { container, blob } = admitToState(view, asked, BLOB_NEEDS.getBlockList, "BlockBlob");
+  if (asked.at.revision !== null) {
+    const { container, blob } = admitToRevision(view, asked, BLOB_NEEDS.getBlockList, "BlockBlob");
     refuseRead(view, asked, container, blob);
     return { container, old: blob, staged: null };
   }

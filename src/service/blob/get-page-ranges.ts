@@ -7,9 +7,9 @@ import type { Range, Ranges } from "../../store/range-map.ts";
 import type { View } from "../../store/store.ts";
 import { listRangesOf } from "../shared/listed-ranges.ts";
 import { admitBlobRead } from "./admit.ts";
-import type { BlobContext, BlobRead, BlobStateAddress } from "./context.ts";
+import type { BlobContext, BlobRead, BlobRevisionAddress } from "./context.ts";
 import type { Blob, Container } from "./records.ts";
-import { readState } from "./state-records.ts";
+import { readRevision } from "./revision-records.ts";
 
 export interface GetPageRanges extends BlobRead {
   /** Null for the whole blob. */
@@ -63,13 +63,13 @@ function look(
 function previousOf(
   view: View,
   container: Container,
-  { blob: name, state }: BlobStateAddress,
+  { blob: name, revision }: BlobRevisionAddress,
   stamp: Stamp,
 ): Blob {
-  if (state?.kind === "snapshot" && stamp > state.stamp) {
+  if (revision?.kind === "snapshot" && stamp > revision.stamp) {
     throw new Fault("PreviousSnapshotCannotBeNewer");
   }
-  const previous = readState(view, container, name, { kind: "snapshot", stamp });
+  const previous = readRevision(view, container, name, { kind: "snapshot", stamp });
   if (previous === null) throw new Fault("PreviousSnapshotNotFound");
   if (previous.type !== "PageBlob") throw new Fault("PreviousSnapshotOperationNotSupported");
   return previous;

@@ -93,9 +93,9 @@ test("the current version is not deleted by its id, others are", async () => {
     blobs.delete("blob", blobs.use("blob", { kind: "version", stamp: versionId })),
     refused("OperationNotAllowedOnRootBlob"),
   );
-  const state = { kind: "version", stamp: old } as const;
-  await blobs.delete("blob", blobs.use("blob", state));
-  await assert.rejects(blobs.text("blob", state), refused("BlobNotFound"));
+  const revision = { kind: "version", stamp: old } as const;
+  await blobs.delete("blob", blobs.use("blob", revision));
+  await assert.rejects(blobs.text("blob", revision), refused("BlobNotFound"));
   await blobs.sweep();
   assert.equal(blobs.bytesInExtents(), 0);
 });

@@ -1,24 +1,24 @@
 import { endOfRetention } from "../../rules/retention.ts";
 import { NO_TAGS } from "../../rules/tags.ts";
-import { settledTier } from "../../rules/tier.ts";
+import { tierAsOf } from "../../rules/tier.ts";
 import type { Content, Part, Taken } from "../../store/contents.ts";
 import type { Transaction } from "../../store/store.ts";
 import { readDeleteRetention } from "../shared/delete-retention.ts";
-import type { BlobAddress, BlobContext, BlobState, BlobStateAddress } from "./context.ts";
+import type { BlobAddress, BlobContext, BlobRevision, BlobRevisionAddress } from "./context.ts";
 import { type Blob, type Container, deleteBlob, readBlob, writeBlob } from "./records.ts";
 import {
   type DeletedBlob,
   deleteDeleted,
-  deleteState,
+  deleteRevision,
   readDeletedCurrent,
   writeDeleted,
-  writeState,
-} from "./state-records.ts";
+  writeRevision,
+} from "./revision-records.ts";
 import { indexTags } from "./tagged-blobs.ts";
 
 /**
  * Every write that replaces, creates or deletes the current blob passes here, and so does every
- * deletion of its other states: what was there stays as a version, is kept for a while because
+ * deletion of its other revisions: what was there stays as a version, is kept for a while because
  * deleted blobs are, or is dropped together with its bytes.
  */
 
@@ -114,19 +114,19 @@ function write(tx: Transaction, { at, container }: BlobPlace, old: Blob | null, 
   indexTags(tx, container, at.blob, old?.tags ?? NO_TAGS, next.tags);
 }
 
-/** Changes what is known about a state, current or not, without making another of it. */
-export function amendState(
+/** Changes what is known about a revision, current or not, without making another of it. */
+export function amendRevision(
   tx: Transaction,
-  { account, container: name, blob, state }: BlobStateAddress,
+  { account, container: name, blob, revision }: BlobRevisionAddress,
   found: { readonly container: Container; readonly blob: Blob; readonly isCurrent: boolean },
   next: Blob,
 ): void {
   const { container, isCurrent } = found;
   if (isCurrent) write(tx, { at: { account, container: name, blob }, container }, found.blob, next);
-  else if (state !== null) writeState(tx, container, blob, state, next);
+  else if (revision !== null) writeRevision(tx, container, blob, revision, next);
 }
 
-/** Whether it is gone for good. */
+/** Whether it is not kept as something deleted: a version is not, but says what the account does. */
 export function removeBlob(
   context: BlobContext,
   tx: Transaction,
@@ -135,27 +135,29 @@ export function removeBlob(
 ): boolean {
   deleteBlob(tx, place.container, place.at.blob);
   indexTags(tx, place.container, place.at.blob, old.tags, NO_TAGS);
-  if (keepVersion(context, tx, place, old)) return false;
+  if (keepVersion(context, tx, place, old)) {
+    return readDeleteRetention(tx, place.at.account, "blob") === null;
+  }
   return retire(context, tx, place, old, { was: "current", stamp: null });
 }
 
-/** The same, for another state than the current one. */
-export function removeState(
+/** The same, for another revision than the current one. */
+export function removeRevision(
   context: BlobContext,
   tx: Transaction,
   place: BlobPlace,
-  state: BlobState,
+  revision: BlobRevision,
   blob: Blob,
 ): boolean {
-  deleteState(tx, place.container, place.at.blob, state);
-  return retire(context, tx, place, blob, { was: state.kind, stamp: state.stamp });
+  deleteRevision(tx, place.container, place.at.blob, revision);
+  return retire(context, tx, place, blob, { was: revision.kind, stamp: revision.stamp });
 }
 
 /**
- * Takes a deleted state back: as the current blob, if it was that and nothing has come in its place,
+ * Takes a deleted revision back: as the current blob, if it was that and nothing has come in its place,
  * or else as what it was. What is past its time is dropped instead.
  */
-export function restoreState(
+export function restoreRevision(
   context: BlobContext,
   tx: Transaction,
   place: BlobPlace,
@@ -170,7 +172,7 @@ export function restoreState(
     write(tx, place, null, blob);
   } else {
     const kind = was === "version" ? "version" : "snapshot";
-    writeState(tx, container, at.blob, { kind, stamp }, blob);
+    writeRevision(tx, container, at.blob, { kind, stamp }, blob);
   }
 }
 
@@ -184,8 +186,8 @@ function keepVersion(
   if (old.versionId === 0n && !context.settingsOf(at.account).versioning) return false;
   // Whoever wrote it without versioning gave it a stamp all the same.
   const versionId = old.versionId === 0n ? old.etag : old.versionId;
-  const version = { ...old, versionId, lease: null, tier: settledTier(old.tier, tx.now()) };
-  writeState(tx, container, at.blob, { kind: "version", stamp: versionId }, version);
+  const version = { ...old, versionId, lease: null, tier: tierAsOf(old.tier, tx.now()) };
+  writeRevision(tx, container, at.blob, { kind: "version", stamp: versionId }, version);
   return true;
 }
 
@@ -208,7 +210,7 @@ interface DeletedAs {
   readonly stamp: bigint | null;
 }
 
-/** Keeps a state, with its bytes, for as long as deleted blobs are kept; false if they are not. */
+/** Keeps a revision, with its bytes, for as long as deleted blobs are kept; false if they are not. */
 function keepDeleted(
   context: BlobContext,
   tx: Transaction,
@@ -224,7 +226,7 @@ function keepDeleted(
     stamp: stamp ?? tx.stamp(),
     deletedMs: tx.now(),
     untilMs: endOfRetention(tx.now(), retention.days),
-    blob: { ...blob, lease: null, tier: settledTier(blob.tier, tx.now()) },
+    blob: { ...blob, lease: null, tier: tierAsOf(blob.tier, tx.now()) },
   });
   return true;
 }

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { slicesDuring } from "../../base/fair-queue.fixture.ts";
 import { OWNER } from "../../rules/access.ts";
+import { derivedRange } from "../../store/acceleration.ts";
 import type { Store } from "../../store/store.ts";
 import { Blobs, refused } from "./blobs.fixture.ts";
 import { deleteContainer } from "./delete-container.ts";
@@ -24,6 +25,7 @@ function asked(changes: Partial<ListBlobs>): ListBlobs {
     prefix: "",
     delimiter: "",
     startFrom: "",
+    endBefore: "",
     after: null,
     resultsMax: 5_000,
     kinds: NO_OTHERS,
@@ -56,12 +58,19 @@ async function all(blobs: Blobs, changes: Partial<ListBlobs>): Promise<string[]>
   return names;
 }
 
+type Bounds = Pick<ListBlobs, "prefix" | "delimiter" | "startFrom" | "endBefore">;
+
+function bytewise(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
 /** What a list must be, by looking at every name. */
-function expected(names: readonly string[], prefix: string, delimiter: string): string[] {
+function expected(names: readonly string[], bounds: Bounds): string[] {
+  const { prefix, delimiter, startFrom, endBefore } = bounds;
   const found = new Set<string>();
-  const bytewise = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
   for (const name of [...names].sort(bytewise)) {
-    if (!name.startsWith(prefix)) continue;
+    if (!name.startsWith(prefix) || bytewise(name, startFrom) < 0) continue;
+    if (endBefore !== "" && bytewise(name, endBefore) >= 0) continue;
     const at = delimiter === "" ? -1 : name.indexOf(delimiter, prefix.length);
     found.add(at < 0 ? name : `:${name.slice(0, at + delimiter.length)}`);
   }
@@ -75,23 +84,25 @@ const name = fc
   })
   .map((parts) => parts.join(""));
 
-test("any names, prefix, delimiter and page size give the list that looking at all would give", async () => {
+test("any names, bounds, delimiter and page size give the list that looking at all would give", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(name, { maxLength: 25 }),
       fc.uniqueArray(name, { maxLength: 10 }),
       fc.constantFrom("", "a", "a/", "/", "日"),
       fc.constantFrom("", "/", "//", "b", "\u{1f600}"),
+      fc.tuple(fc.option(name, { nil: "" }), fc.option(name, { nil: "" })),
       fc.integer({ min: 1, max: 7 }),
-      async (committed, staged, prefix, delimiter, resultsMax) => {
+      async (committed, staged, prefix, delimiter, [startFrom, endBefore], resultsMax) => {
         const blobs = await Blobs.open();
         for (const one of committed) await blobs.put(one, "");
         for (const one of staged) await blobs.stage(one, "YQ==", "");
+        const bounds = { prefix, delimiter, startFrom, endBefore };
         const list = (uncommitted: boolean) =>
-          all(blobs, { prefix, delimiter, resultsMax, kinds: { ...NO_OTHERS, uncommitted } });
-        assert.deepEqual(await list(false), expected(committed, prefix, delimiter));
+          all(blobs, { ...bounds, resultsMax, kinds: { ...NO_OTHERS, uncommitted } });
+        assert.deepEqual(await list(false), expected(committed, bounds));
         const both = [...new Set([...committed, ...staged])];
-        assert.deepEqual(await list(true), expected(both, prefix, delimiter));
+        assert.deepEqual(await list(true), expected(both, bounds));
       },
     ),
     { numRuns: 150 },
@@ -119,7 +130,7 @@ function countEntries(blobs: Blobs): { context: Blobs["context"]; entries(): num
                 return derivation.make(found);
               },
             };
-            return view.derivedRange(counted, from, until, limit);
+            return derivedRange(view, counted, from, until, limit);
           },
         }),
       ),

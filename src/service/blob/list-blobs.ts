@@ -11,7 +11,12 @@ import { type TierStatus, tierStatus } from "../../rules/tier.ts";
 import type { View } from "../../store/store.ts";
 import { admitToContainer } from "./admit.ts";
 import type { BlobContext, ContainerAsked } from "./context.ts";
-import { type ListedKinds, type ListedState, ListedStates, type Passed } from "./listed-states.ts";
+import {
+  type ListedKinds,
+  type ListedRevision,
+  ListedRevisions,
+  type Passed,
+} from "./listed-revisions.ts";
 import { type Blob, type Container, CURRENT } from "./records.ts";
 
 export interface ListBlobs extends ContainerAsked {
@@ -20,6 +25,8 @@ export interface ListBlobs extends ContainerAsked {
   readonly delimiter: string;
   /** The first name that counts. */
   readonly startFrom: string;
+  /** The first name that does not count; "" if all do. */
+  readonly endBefore: string;
   /** Where the list before ended. */
   readonly after: ListPosition | null;
   readonly resultsMax: number;
@@ -29,12 +36,12 @@ export interface ListBlobs extends ContainerAsked {
 }
 
 /**
- * Behind a name, behind every name that begins so, or behind one of the states of a name. It stays
+ * Behind a name, behind every name that begins so, or behind one of the revisions of a name. It stays
  * true whatever changes meanwhile.
  */
 export type ListPosition =
   | { readonly behind: "name" | "prefix"; readonly text: string }
-  | { readonly behind: "state"; readonly text: string; readonly stamp: Stamp };
+  | { readonly behind: "revision"; readonly text: string; readonly stamp: Stamp };
 
 /** A part of the answer, in order. */
 export interface ListedPage {
@@ -45,8 +52,8 @@ export interface ListedPage {
 
 export type ListedItem = { readonly kind: "prefix"; readonly name: string } | ListedBlob;
 
-/** A blob, or another of its states, as it is at one moment. */
-export interface ShownBlob extends Omit<ListedState, "entry" | "stamp"> {
+/** A blob, or another of its revisions, as it is at one moment. */
+export interface ShownBlob extends Omit<ListedRevision, "entry" | "stamp"> {
   /** Of a current blob only. */
   readonly lease: LeaseStatus | null;
   /** Of block blobs only. */
@@ -56,10 +63,10 @@ export interface ShownBlob extends Omit<ListedState, "entry" | "stamp"> {
 /** One that is listed. Most are asked for nothing but their text, and have it from the list before. */
 export class ListedBlob {
   readonly kind = "blob";
-  readonly #found: ListedState;
+  readonly #found: ListedRevision;
   readonly #nowMs: Instant;
 
-  constructor(found: ListedState, nowMs: Instant) {
+  constructor(found: ListedRevision, nowMs: Instant) {
     this.#found = found;
     this.#nowMs = nowMs;
   }
@@ -73,11 +80,11 @@ export class ListedBlob {
   }
 
   shown(): ShownBlob {
-    const { name, blob, state, deleted, hasVersionsOnly } = this.#found;
-    const isLeased = blob !== null && state === null && deleted === null;
+    const { name, blob, revision, deleted, hasVersionsOnly } = this.#found;
+    const isLeased = blob !== null && revision === null && deleted === null;
     const lease = isLeased ? leaseStatus(blob.lease, this.#nowMs) : null;
     const tier = blob?.type === "BlockBlob" ? tierStatus(blob.tier, this.#nowMs) : null;
-    return { name, blob, state, deleted, hasVersionsOnly, lease, tier };
+    return { name, blob, revision, deleted, hasVersionsOnly, lease, tier };
   }
 
   /** What `spell` makes of it. It must always make the same of the same. */
@@ -140,32 +147,33 @@ function listPage(
   if (asked.tags) {
     refuse(judgeByAccess(asked.access, BLOB_NEEDS.getBlobTags, container, view.now()));
   }
-  const states = new ListedStates(view, container, asked.kinds, {
+  const revisions = new ListedRevisions(view, container, asked.kinds, {
     startOf: (space) => startOf(space, container, asked, after),
-    prefix: asked.prefix,
+    endOf: (space) => endOf(space, container, asked),
     mayJump: asked.delimiter !== "",
   });
   const nowMs = view.now();
   const items: ListedItem[] = [];
   while (items.length < room) {
-    if (states.isEnough && items.length > 0) return { items, next: positionBehind(items.at(-1)) };
-    const head = states.head(room - items.length + 1);
-    if (head === null) return { items, next: positionAt(states.stoppedAt) };
+    if (revisions.isEnough && items.length > 0)
+      return { items, next: positionBehind(items.at(-1)) };
+    const head = revisions.head(room - items.length + 1);
+    if (head === null) return { items, next: positionAt(revisions.stoppedAt) };
     const prefix = commonPrefix(head.name, asked);
     if (prefix === null) {
       items.push(new ListedBlob(head, nowMs));
-      states.advance();
+      revisions.advance();
     } else {
       items.push({ kind: "prefix", name: prefix });
-      states.jumpPast(prefix);
+      revisions.jumpPast(prefix);
     }
   }
-  const isEnd = states.head(1) === null && states.stoppedAt === null;
+  const isEnd = revisions.head(1) === null && revisions.stoppedAt === null;
   return { items, next: isEnd ? null : positionBehind(items.at(-1)) };
 }
 
 function positionAt(passed: Passed | null): ListPosition | null {
-  return passed && { behind: "state", text: passed.name, stamp: passed.stamp };
+  return passed && { behind: "revision", text: passed.name, stamp: passed.stamp };
 }
 
 function positionBehind(last: ListedItem | undefined): ListPosition | null {
@@ -174,7 +182,7 @@ function positionBehind(last: ListedItem | undefined): ListPosition | null {
   if (kind === "prefix") return { behind: "prefix", text };
   return last.stamp === CURRENT
     ? { behind: "name", text }
-    : { behind: "state", text, stamp: last.stamp };
+    : { behind: "revision", text, stamp: last.stamp };
 }
 
 function commonPrefix(name: string, { prefix, delimiter }: ListBlobs): string | null {
@@ -195,7 +203,15 @@ function startOf(
     keyOfTextPrefix(space, [id], asked.startFrom),
   ];
   if (after?.behind === "name") starts.push(keyAfter(key(space, id, after.text)));
-  if (after?.behind === "state") starts.push(keyAfter(key(space, id, after.text, after.stamp)));
+  if (after?.behind === "revision") starts.push(keyAfter(key(space, id, after.text, after.stamp)));
   if (after?.behind === "prefix") starts.push(keyAfter(keyOfTextPrefix(space, [id], after.text)));
   return starts.reduce((last, start) => (start.compare(last) > 0 ? start : last));
+}
+
+/** The first of the places where the list ends. */
+function endOf(space: Space, { id }: Container, { prefix, endBefore }: ListBlobs): Bytes {
+  const end = keyAfter(keyOfTextPrefix(space, [id], prefix));
+  if (endBefore === "") return end;
+  const before = keyOfTextPrefix(space, [id], endBefore);
+  return before.compare(end) < 0 ? before : end;
 }

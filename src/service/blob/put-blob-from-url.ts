@@ -1,8 +1,9 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import { judgeUploadByConditions } from "../../rules/conditions.ts";
 import { tierOnUpload } from "../../rules/tier.ts";
-import type { Content } from "../../store/contents.ts";
+import type { Content, Digests } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import type { Source, SourceObject } from "../shared/source.ts";
 import { useSource } from "../shared/use-source.ts";
@@ -11,7 +12,7 @@ import type { BlobContext, BlobCreation } from "./context.ts";
 import { replaceBlob } from "./history.ts";
 import { type BlobProperties, type Metadata, NEW_BLOB } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
-import { type BlobWritten, nextBlobState } from "./version.ts";
+import { type BlobWritten, nextRevision } from "./version.ts";
 
 export interface PutBlobFromUrl extends BlobCreation {
   readonly copiesTags: boolean;
@@ -19,15 +20,15 @@ export interface PutBlobFromUrl extends BlobCreation {
   readonly bytesMax: number;
   /** What the client says the source's digests are. */
   readonly digests: BodyDigests;
+  /** What is computed of the bytes: at least those. Null if they need not be read. */
+  readonly computed: Digests | null;
   readonly properties: BlobProperties;
   /** Whether those properties that are not given are the source's. */
   readonly copiesProperties: boolean;
   readonly metadata: Metadata;
 }
 
-export interface PutBlobFromUrlDone extends BlobWritten {
-  readonly md5: Bytes | null;
-}
+export interface PutBlobFromUrlDone extends BlobWritten, BodyDigests {}
 
 /** A new block blob, of bytes that lie somewhere else in whatever form. */
 export async function putBlobFromUrl(
@@ -36,19 +37,23 @@ export async function putBlobFromUrl(
 ): Promise<PutBlobFromUrlDone> {
   const { source, digests } = asked;
   const { contents } = context;
-  const admit = (view: View) => admitBlobCreation(view, asked, BLOB_NEEDS.putBlobFromUrl);
+  const admit = (view: View) => {
+    const need = BLOB_NEEDS.putBlobFromUrl;
+    return admitBlobCreation(view, asked, need, null, judgeUploadByConditions);
+  };
   const write = (
     tx: Transaction,
     found: SourceTags,
     properties: BlobProperties,
     content: Content,
+    crc64: Bytes | null,
   ) => {
     const { container, old } = admit(tx);
     const { metadata, at } = asked;
     const type = "BlockBlob";
     const tags = asked.copiesTags ? found.tags : asked.tags;
     const tier = tierOnUpload(asked.tier, old?.tier ?? null, tx.now());
-    const written = nextBlobState(context, tx, at, old);
+    const written = nextRevision(context, tx, at, old);
     const next = {
       ...NEW_BLOB,
       ...written,
@@ -62,7 +67,7 @@ export async function putBlobFromUrl(
     replaceBlob(context, tx, { at, container }, old, next);
     dropStagedBlocks(tx, container, at.blob);
     const { etag, modifiedMs, versionId } = written;
-    return { etag, modifiedMs, versionId, md5: properties.contentMd5 };
+    return { etag, modifiedMs, versionId, md5: properties.contentMd5, crc64 };
   };
   return useSource(context, {
     source,
@@ -73,14 +78,14 @@ export async function putBlobFromUrl(
     look: admit,
     share: (tx, found) => {
       contents.share(tx, found.content);
-      return write(tx, found, propertiesOf(asked, found.properties), found.content);
+      return write(tx, found, propertiesOf(asked, found.properties), found.content, null);
     },
     keep: (tx, taken, found) => {
       refuseByDigests(digests, taken);
       refuseByDigests({ md5: asked.properties.contentMd5, crc64: null }, taken);
       const properties = propertiesOf(asked, found.properties);
-      const { md5 } = taken;
-      return write(tx, found, { ...properties, contentMd5: md5 }, contents.keep(tx, taken));
+      const { md5, crc64 } = taken;
+      return write(tx, found, { ...properties, contentMd5: md5 }, contents.keep(tx, taken), crc64);
     },
   });
 }
@@ -88,10 +93,10 @@ export async function putBlobFromUrl(
 type SourceTags = Pick<SourceObject, "tags">;
 
 /** An MD5 is computed to check one, or of bytes that come by here anyway. */
-function wanted({ source, digests, properties }: PutBlobFromUrl) {
-  const { md5, crc64 } = digests;
-  const isGiven = md5 !== null || crc64 !== null || properties.contentMd5 !== null;
-  return source.kind === "foreign" || isGiven ? { md5: true, crc64: crc64 !== null } : null;
+function wanted({ source, computed, properties }: PutBlobFromUrl): Digests | null {
+  const isGiven = computed !== null || properties.contentMd5 !== null;
+  if (source.kind !== "foreign" && !isGiven) return null;
+  return { md5: true, crc64: computed?.crc64 ?? false };
 }
 
 function propertiesOf({ properties, copiesProperties }: PutBlobFromUrl, found: BlobProperties) {

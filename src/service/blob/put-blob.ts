@@ -9,7 +9,7 @@ import type { BlobContext, BlobCreation } from "./context.ts";
 import { replaceBytes } from "./history.ts";
 import type { BlobProperties, Metadata } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
-import { type BlobWritten, nextBlobState } from "./version.ts";
+import { type BlobWritten, nextRevision } from "./version.ts";
 
 export interface PutBlob extends BlobCreation {
   readonly body: Body;
@@ -37,7 +37,7 @@ export async function putBlob(context: BlobContext, asked: PutBlob): Promise<Put
       const { container, old } = admitBlobCreation(tx, asked, BLOB_NEEDS.putBlob);
       refuseByDigests(asked.digests, taken);
       refuseByDigests({ md5: asked.properties.contentMd5, crc64: null }, taken);
-      const written = nextBlobState(context, tx, asked.at, old);
+      const written = nextRevision(context, tx, asked.at, old);
       const tier = tierOnUpload(asked.tier, old?.tier ?? null, tx.now());
       const blob = replaceBytes(context, tx, { at: asked.at, container }, old, taken, (content) =>
         blockBlob(written, asked, tier, content, md5),

@@ -1,11 +1,7 @@
 import type { ByteRange } from "../../base/byte-range.ts";
-import {
-  type BodyDigests,
-  digestsToTake,
-  NO_DIGESTS,
-  refuseByDigests,
-} from "../../base/digests.ts";
+import { type BodyDigests, NO_DIGESTS, refuseByDigests } from "../../base/digests.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import type { Digests } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 import type { Source } from "../shared/source.ts";
 import { useSource } from "../shared/use-source.ts";
@@ -26,6 +22,8 @@ export interface PutBlockFromUrl extends StageBlock {
   readonly bytesMax: number;
   /** What the client says the digests of these bytes are. */
   readonly digests: BodyDigests;
+  /** What is computed of the bytes: at least those. Null if they need not be read. */
+  readonly computed: Digests | null;
 }
 
 /** Put Block of bytes that lie somewhere else. */
@@ -40,7 +38,7 @@ export async function putBlockFromUrl(
     source,
     range,
     bytesMax,
-    digests: digestsToTake(digests),
+    digests: asked.computed,
     look: admit,
     share: (tx, { content }, { from, length }) => {
       refuseEmptyPiece(length);

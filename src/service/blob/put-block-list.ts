@@ -18,7 +18,7 @@ import {
   type Metadata,
   readStagedBlob,
 } from "./records.ts";
-import { type BlobWritten, nextBlobState } from "./version.ts";
+import { type BlobWritten, nextRevision } from "./version.ts";
 
 export interface PutBlockList extends BlobCreation {
   /** What the blob is to be made of, in this order. */
@@ -155,7 +155,7 @@ function nextBlob(
   asked: PutBlockList,
   old: Blob | null,
 ): (content: Content) => Blob {
-  const written = nextBlobState(context, tx, asked.at, old);
+  const written = nextRevision(context, tx, asked.at, old);
   const tier = tierOnUpload(asked.tier, old?.tier ?? null, tx.now());
   return (content) => blockBlob(written, asked, tier, content, asked.properties.contentMd5);
 }

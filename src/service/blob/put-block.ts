@@ -2,13 +2,13 @@ import type { Body, Bytes } from "../../base/bytes.ts";
 import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { Fault, refuse } from "../../base/fault.ts";
 import { UNCOMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
-import type { Need } from "../../rules/access.ts";
+import { judgeOverwrite, type Need } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { blockIdBytes, judgeBlockId } from "../../rules/block-id.ts";
 import { judgeByPendingCopy } from "../../rules/copy.ts";
 import { judgeWriteByLease, leaseAfterWrite } from "../../rules/lease.ts";
 import { judgeByTier } from "../../rules/tier.ts";
-import type { Content, Taken } from "../../store/contents.ts";
+import type { Content, Digests, Taken } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { lookAhead } from "../shared/look-ahead.ts";
 import { admitToBlobName } from "./admit.ts";
@@ -33,8 +33,10 @@ export interface StageBlock extends BlobAsked {
 
 export interface PutBlock extends StageBlock {
   readonly body: Body;
-  /** What the client says the body's digests are. An MD5 is computed only to check one. */
+  /** What the client says the body's digests are. */
   readonly digests: BodyDigests;
+  /** What is computed of the body: at least those. */
+  readonly computed: Digests;
 }
 
 export interface PutBlockDone {
@@ -48,8 +50,7 @@ export async function putBlock(context: BlobContext, asked: PutBlock): Promise<P
     admitBlock(view, asked, BLOB_NEEDS.putBlock),
   );
 
-  const md5 = asked.digests.md5 !== null;
-  const taken = await context.contents.take(asked.body, { md5, crc64: !md5 });
+  const taken = await context.contents.take(asked.body, asked.computed);
   try {
     await context.store.transact((tx) => {
       const admitted = admitBlock(tx, asked, BLOB_NEEDS.putBlock);
@@ -121,6 +122,7 @@ interface AdmittedBlock {
 export function admitBlock(view: View, asked: StageBlock, need: Need): AdmittedBlock {
   refuse(judgeBlockId(asked.blockId));
   const { container, old } = admitToBlobName(view, asked, need, "BlockBlob");
+  if (old !== null) refuse(judgeOverwrite(asked.access, container, view.now()));
   refuse(judgeWriteByLease(old?.lease ?? null, asked.leaseId, view.now(), "Blob"));
   refuse(judgeByPendingCopy(old?.copy ?? null));
   if (old !== null) refuse(judgeByTier(old.tier, view.now()));

@@ -1,13 +1,9 @@
 import type { ByteRange } from "../../base/byte-range.ts";
-import {
-  type BodyDigests,
-  digestsToTake,
-  NO_DIGESTS,
-  refuseByDigests,
-} from "../../base/digests.ts";
+import { type BodyDigests, NO_DIGESTS, refuseByDigests } from "../../base/digests.ts";
 import { Fault } from "../../base/fault.ts";
 import { PUT_PAGE_BYTES_MAX } from "../../base/limits.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import type { Digests } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 import type { Source } from "../shared/source.ts";
 import { useSource } from "../shared/use-source.ts";
@@ -20,6 +16,8 @@ export interface PutPageFromUrl extends PageWrite {
   readonly sourceRange: ByteRange;
   /** What the client says the digests of these bytes are. */
   readonly digests: BodyDigests;
+  /** What is computed of the bytes: at least those. Null if they need not be read. */
+  readonly computed: Digests | null;
 }
 
 /** Put Page of bytes that lie somewhere else. */
@@ -35,7 +33,7 @@ export async function putPageFromUrl(
     source,
     range: sourceRange,
     bytesMax: PUT_PAGE_BYTES_MAX,
-    digests: digestsToTake(digests),
+    digests: asked.computed,
     look: admit,
     share: (tx, found, { from, length }) => {
       refuseLength(asked, length);

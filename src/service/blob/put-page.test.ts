@@ -32,6 +32,7 @@ function write(blobs: Blobs, page: number, body: Body, sequence = {}) {
     range: { from: page * PAGE, until: page * PAGE + body.length },
     body,
     digests: { md5: null, crc64: null },
+    computed: { md5: false, crc64: true },
     sequence: { ...NO_SEQUENCE, ...sequence },
   });
 }

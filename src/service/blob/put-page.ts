@@ -5,7 +5,7 @@ import type { Need } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Versioned } from "../../rules/conditions.ts";
 import { judgeBySequenceNumber, type SequenceConditions } from "../../rules/sequence-number.ts";
-import type { Content } from "../../store/contents.ts";
+import type { Content, Digests } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { lookAhead } from "../shared/look-ahead.ts";
 import { admitBlobUpdate } from "./admit.ts";
@@ -29,8 +29,10 @@ export interface PageWrite extends BlobUse {
 export interface PutPage extends PageWrite {
   /** As long as the range. */
   readonly body: Body;
-  /** What the client says the body's digests are. An MD5 is computed only to check one. */
+  /** What the client says the body's digests are. */
   readonly digests: BodyDigests;
+  /** What is computed of the body: at least those. */
+  readonly computed: Digests;
 }
 
 export interface PutPageDone extends Versioned, BodyDigests {
@@ -43,8 +45,7 @@ export async function putPage(context: BlobContext, asked: PutPage): Promise<Put
   );
 
   const { contents, store } = context;
-  const md5 = asked.digests.md5 !== null;
-  const taken = await contents.take(asked.body, { md5, crc64: !md5 });
+  const taken = await contents.take(asked.body, asked.computed);
   try {
     const done = await store.transact((tx) => {
       const admitted = admitPageWrite(tx, asked, BLOB_NEEDS.putPage);

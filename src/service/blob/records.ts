@@ -86,7 +86,7 @@ const blobShape = {
   /** Of append blobs only, as what follows. */
   appendedBlocks: added(count, 0),
   isSealed: added(flag, false),
-  /** 0 for a state that was written without versioning. */
+  /** 0 for a revision that was written without versioning. */
   versionId: added(u64, 0n),
   tags: added(pairs, NO_TAGS),
   /** Of block blobs only. Null while nobody has set it. */
@@ -149,7 +149,7 @@ const stagedBlockFormat = format(1, stagedBlockShape);
 const pendingCopyFormat = format(1, pendingCopyShape);
 const doomedStagedBlobFormat = format(1, doomedStagedBlobShape);
 
-/** The current blob sorts behind its other states, which are keyed by their stamps. */
+/** The current blob sorts behind its other revisions, which are keyed by their stamps. */
 export const CURRENT = 0xffff_ffff_ffff_ffffn;
 
 export function containerKey(at: ContainerAddress) {

@@ -3,7 +3,7 @@ import { admitBlobUpdate } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
 import { reviseBlob } from "./history.ts";
 import type { Metadata } from "./records.ts";
-import { type BlobWritten, nextBlobState } from "./version.ts";
+import { type BlobWritten, nextRevision } from "./version.ts";
 
 export interface SetBlobMetadata extends BlobUse {
   /** All of it: what is not here is gone. */
@@ -16,7 +16,7 @@ export async function setBlobMetadata(
 ): Promise<BlobWritten> {
   return context.store.transact((tx) => {
     const { container, blob } = admitBlobUpdate(tx, asked, BLOB_NEEDS.setBlobMetadata);
-    const written = nextBlobState(context, tx, asked.at, blob);
+    const written = nextRevision(context, tx, asked.at, blob);
     const next = { ...blob, ...written, metadata: asked.metadata };
     reviseBlob(context, tx, { at: asked.at, container }, blob, next);
     return written;

@@ -3,9 +3,9 @@ import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { judgeByPendingCopy } from "../../rules/copy.ts";
 import { judgeReadByLease, leaseAfterWrite } from "../../rules/lease.ts";
 import { judgeTierOfPast, type SetTier, stepTier } from "../../rules/tier.ts";
-import { admitToState, refuseByTagsOf } from "./admit.ts";
+import { admitToRevision, refuseByTagsOf } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
-import { amendState } from "./history.ts";
+import { amendRevision } from "./history.ts";
 
 /** Of the conditions only that on tags counts. */
 export interface SetBlobTier extends BlobRead, Pick<SetTier, "priority"> {
@@ -25,7 +25,7 @@ export async function setBlobTier(
 ): Promise<SetBlobTierDone> {
   const { tier, priority } = asked;
   return context.store.transact((tx) => {
-    const found = admitToState(tx, asked, BLOB_NEEDS.setBlobTier);
+    const found = admitToRevision(tx, asked, BLOB_NEEDS.setBlobTier);
     const { container, blob, isCurrent } = found;
     if (blob.type !== "BlockBlob") {
       throw new Fault("AccessTierNotSupportedForBlobType", { BlobType: blob.type });
@@ -40,7 +40,7 @@ export async function setBlobTier(
     const { refused, stored } = stepTier(blob.tier, { tier, priority }, tx.now());
     if (refused !== null) throw new Fault(refused);
     const lease = leaseAfterWrite(blob.lease, tx.now());
-    amendState(tx, asked.at, found, { ...blob, tier: stored, lease });
+    amendRevision(tx, asked.at, found, { ...blob, tier: stored, lease });
     return { isPending: stored.rehydration !== null };
   });
 }

@@ -10,7 +10,7 @@ import { admitToBlob, refuseByTagsOf } from "./admit.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
 import { reviseBlob } from "./history.ts";
 import type { Blob, Metadata } from "./records.ts";
-import { writeState } from "./state-records.ts";
+import { writeRevision } from "./revision-records.ts";
 import { type BlobWritten, nextVersion } from "./version.ts";
 
 export interface SnapshotBlob extends BlobUse {
@@ -40,7 +40,7 @@ export async function snapshotBlob(
     refuse(judgeByTier(blob.tier, tx.now()));
     const snapshot = snapshotOf(tx, blob, asked.metadata);
     const stamp = tx.stamp();
-    writeState(tx, container, at.blob, { kind: "snapshot", stamp }, snapshot);
+    writeRevision(tx, container, at.blob, { kind: "snapshot", stamp }, snapshot);
     context.contents.share(tx, blob.content);
     const { etag, modifiedMs } = snapshot;
     if (!context.settingsOf(at.account).versioning) {

@@ -2,7 +2,7 @@ import { KeyReader, key, keyAfter, SPACE, type Space } from "../../base/keys.ts"
 import type { View } from "../../store/store.ts";
 import { objectName, type StoredObjects } from "../shared/stored-objects.ts";
 import { decodeBlob, decodeContainer, decodeStagedBlob, decodeStagedBlock } from "./records.ts";
-import { decodeDeleted } from "./state-records.ts";
+import { decodeDeleted } from "./revision-records.ts";
 
 const KINDS = new Map<number, string>([
   [SPACE.container, "container"],
@@ -11,7 +11,7 @@ const KINDS = new Map<number, string>([
   [SPACE.blobSnapshot, "snapshot of blob"],
   [SPACE.blobVersion, "version of blob"],
   [SPACE.deletedBlob, "deleted blob"],
-  [SPACE.deletedBlobState, "deleted snapshot or version of blob"],
+  [SPACE.deletedRevision, "deleted snapshot or version of blob"],
   [SPACE.stagedBlob, "uncommitted blob"],
   [SPACE.stagedBlock, "uncommitted block of blob"],
 ]);
@@ -35,7 +35,7 @@ export const STORED_BLOBS: StoredObjects = {
       case SPACE.blobVersion:
         return decodeBlob(value).content;
       case SPACE.deletedBlob:
-      case SPACE.deletedBlobState:
+      case SPACE.deletedRevision:
         return decodeDeleted(value).blob.content;
       case SPACE.stagedBlock:
         return decodeStagedBlock(value).content;
@@ -45,7 +45,7 @@ export const STORED_BLOBS: StoredObjects = {
   },
 };
 
-const ALL = { limit: Number.POSITIVE_INFINITY, sparesDamaged: true };
+const ALL = { limit: Number.POSITIVE_INFINITY, skipsDamaged: true };
 
 /** `account/container`. The names do not stand in the keys of blobs, so all containers are read. */
 function containerOf(view: View, id: bigint): string {

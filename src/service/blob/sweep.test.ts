@@ -17,7 +17,7 @@ function deleteAll(blobs: Blobs) {
 /** Everything but what says which containers there are. */
 async function recordsLeft(blobs: Blobs): Promise<number> {
   return blobs.store.read((view) => {
-    const all = view.range(key(SPACE.content), keyAfter(key(SPACE.deletedBlobState)), {
+    const all = view.range(key(SPACE.content), keyAfter(key(SPACE.deletedRevision)), {
       limit: 10_000,
     });
     return all.filter((entry) => entry.key[0] !== SPACE.container).length;

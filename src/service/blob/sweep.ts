@@ -15,7 +15,7 @@ import {
   doomContainer,
   nameOfBlobKey,
 } from "./records.ts";
-import { decodeDeleted, expiryKey, ofExpiryKey } from "./state-records.ts";
+import { decodeDeleted, expiryKey, ofExpiryKey } from "./revision-records.ts";
 
 const ROUND_RECORDS_MAX = 256;
 /** Blocks are kept for days: it does not matter if they stay for an hour more. */
@@ -99,7 +99,7 @@ function freeContainer(tx: Transaction, contents: Contents, doomed: Entry): void
   const tags = entriesOf(tx, SPACE.blobTag, id, room);
   for (const entry of tags) tx.delete(entry.key);
   room -= tags.length;
-  for (const space of [SPACE.deletedBlob, SPACE.deletedBlobState]) {
+  for (const space of [SPACE.deletedBlob, SPACE.deletedRevision]) {
     const deleted = entriesOf(tx, space, id, room);
     for (const entry of deleted) freeDeletedBlob(tx, contents, entry.key, entry.value);
     room -= deleted.length;

@@ -1,12 +1,12 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { judgeBlobName } from "../../rules/blob-name.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import type { Transaction } from "../../store/store.ts";
+import type { Transaction, View } from "../../store/store.ts";
 import { admitToContainer } from "./admit.ts";
 import type { BlobAsked, BlobContext } from "./context.ts";
-import { restoreState } from "./history.ts";
-import { readBlob } from "./records.ts";
-import { readDeletedCurrent, readDeletedStates } from "./state-records.ts";
+import { restoreRevision } from "./history.ts";
+import { type Container, readBlob } from "./records.ts";
+import { hasStates, readDeletedCurrent, readDeletedRevisions } from "./revision-records.ts";
 
 /** States that one body restores. */
 const BODY_STATES_MAX = 256;
@@ -37,13 +37,16 @@ function undelete(
   const place = { at, container };
   // The blob comes first: its snapshots are nothing without it.
   const current = readDeletedCurrent(tx, container, at.blob);
-  if (current !== null) restoreState(context, tx, place, current);
-  const states = readDeletedStates(tx, container, at.blob, BODY_STATES_MAX);
-  for (const state of states) restoreState(context, tx, place, state);
+  if (current !== null) restoreRevision(context, tx, place, current);
+  const revisions = readDeletedRevisions(tx, container, at.blob, BODY_STATES_MAX);
+  for (const revision of revisions) restoreRevision(context, tx, place, revision);
   const isAlive = ({ untilMs }: { untilMs: number }) => untilMs > tx.now();
-  const hasRestored = (current !== null && isAlive(current)) || states.some(isAlive);
-  if (isFirst && !hasRestored && readBlob(tx, container, at.blob) === null) {
-    throw new Fault("BlobNotFound");
-  }
-  return states.length;
+  const hasRestored = (current !== null && isAlive(current)) || revisions.some(isAlive);
+  if (isFirst && !hasRestored && !isThere(tx, container, at.blob)) throw new Fault("BlobNotFound");
+  return revisions.length;
+}
+
+/** With versioning, a deleted blob is there in its versions: nothing has to be restored. */
+function isThere(view: View, container: Container, name: string): boolean {
+  return readBlob(view, container, name) !== null || hasStates(view, container, name);
 }

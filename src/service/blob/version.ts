@@ -20,15 +20,15 @@ export function nextVersion(tx: Transaction, old: Versioned | null): Versioned {
   return { etag: tx.stamp(), modifiedMs: Math.max(tx.now(), old?.modifiedMs ?? 0) };
 }
 
-export type NextBlobState = Pick<Blob, "etag" | "modifiedMs" | "createdMs" | "lease" | "versionId">;
+export type NextRevision = Pick<Blob, "etag" | "modifiedMs" | "createdMs" | "lease" | "versionId">;
 
 /** The same, of a write that begins a new version where the account keeps them. */
-export function nextBlobState(
+export function nextRevision(
   context: BlobContext,
   tx: Transaction,
   at: BlobAddress,
   old: Blob | null,
-): NextBlobState {
+): NextRevision {
   const { etag, modifiedMs, createdMs, lease } = nextBlobVersion(tx, old);
   const versionId = context.settingsOf(at.account).versioning ? etag : 0n;
   return { etag, modifiedMs, createdMs, lease, versionId };

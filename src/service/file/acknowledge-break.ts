@@ -25,7 +25,7 @@ export async function acknowledgeBreak(
 ): Promise<BreakOutcome> {
   const { outcome, notice, cache } = await context.store.transact((tx) => step(tx, asked));
   if (outcome !== "acknowledged" || cache === null) return outcome;
-  context.breaks.settle(cache.item, cache.owner);
+  context.breaks.finish(cache.item, cache.owner);
   if (notice !== null) context.breaks.send(context.store, notice);
   return outcome;
 }

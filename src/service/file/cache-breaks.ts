@@ -74,7 +74,7 @@ export class CacheBreaks {
   }
 
   /** A client has answered, or has closed the file. */
-  settle(item: OpenItem, owner: CacheOwner): void {
+  finish(item: OpenItem, owner: CacheOwner): void {
     // With every handle that is closed; nearly always nobody waits for anything.
     if (this.#deadlines.size > 0) this.#takeBackDeadline(item, owner);
     if (this.#waits.areThere) this.#waits.wake(nameOf(item));
@@ -97,7 +97,7 @@ export class CacheBreaks {
       })
       // A store that fails stops the process; one that is being closed has nobody waiting.
       .catch(() => {})
-      .finally(() => this.settle(item, owner));
+      .finally(() => this.finish(item, owner));
   }
 
   #takeBackDeadline(item: OpenItem, owner: CacheOwner): void {

@@ -32,7 +32,7 @@ export async function closeHandle(
     endHandle(tx, context.contents, tree, item, asked.handle, handle);
     return { done: { item: closed, isDirectory }, place: item, cache: handle.cache };
   });
-  context.breaks.settle(place, cache);
+  context.breaks.finish(place, cache);
   return done;
 }
 

@@ -5,7 +5,7 @@ import { admitToName, type InDirectory } from "./admit.ts";
 import type { FileContext, PathAsked } from "./context.ts";
 import { attributesOf, type ItemSettings, timesOfNew } from "./item-settings.ts";
 import { refusePendingDirectory } from "./opens.ts";
-import { settlePermission } from "./permissions.ts";
+import { resolvePermission } from "./permissions.ts";
 import type { Metadata } from "./records.ts";
 import { type Directory, writeDirectory, writeEntry } from "./tree-records.ts";
 import { nextVersion } from "./version.ts";
@@ -49,7 +49,7 @@ export function makeDirectory(
     modifiedMs,
     attributes: attributesOf(settings.attributes ?? 0, true),
     ...timesOfNew(settings, etag),
-    permissionKey: settlePermission(tx, tree, permission, parent, true),
+    permissionKey: resolvePermission(tx, tree, permission, parent, true),
     metadata,
   };
   writeDirectory(tx, tree, directory);

@@ -8,7 +8,7 @@ import { lookAhead } from "../shared/look-ahead.ts";
 import { admitFileCreation, type FileCreation } from "./admit.ts";
 import type { FileAsked, FileContext } from "./context.ts";
 import { attributesOf, type ItemSettings, timesOfNew } from "./item-settings.ts";
-import { settlePermission } from "./permissions.ts";
+import { resolvePermission } from "./permissions.ts";
 import type { Metadata } from "./records.ts";
 import { growUsage } from "./share-usage.ts";
 import {
@@ -106,7 +106,7 @@ function newFile(
     accessed,
     written,
     changed,
-    permissionKey: settlePermission(tx, tree, permission, parent, false),
+    permissionKey: resolvePermission(tx, tree, permission, parent, false),
     metadata,
     content,
     properties,

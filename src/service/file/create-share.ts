@@ -35,6 +35,7 @@ export async function createShare(context: FileContext, asked: CreateShare): Pro
       quotaGib: asked.quotaGib,
       tier: asked.tier,
       tierChangedMs: null,
+      tierBefore: null,
       newestSnapshot: 0n,
     };
     writeShare(tx, asked.at, share);

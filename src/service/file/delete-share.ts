@@ -1,4 +1,5 @@
 import { Fault, refuse } from "../../base/fault.ts";
+import { judgeByAccess } from "../../rules/access.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import { judgeWriteByLease, leaseIsLocked } from "../../rules/lease.ts";
 import { endOfRetention } from "../../rules/retention.ts";
@@ -8,10 +9,12 @@ import type { ShareContext, ShareUse } from "./context.ts";
 import {
   deleteShare as deleteRecord,
   deleteSnapshot,
+  readShare,
   type Share,
   setShareAside,
   snapshotsOf,
 } from "./records.ts";
+import { isBeingDeleted, noteDeletion } from "./share-deletions.ts";
 
 export interface DeleteShare extends ShareUse {
   /** Whether snapshots go with the share, even leased ones. */
@@ -21,11 +24,13 @@ export interface DeleteShare extends ShareUse {
 /**
  * A share, with its snapshots if that is asked for, or one snapshot. The name is free at once,
  * whatever the share held: the sweeper removes that, as soon as it cannot be restored any more.
+ * Deleting a share again that has just been deleted changes nothing and succeeds.
  */
 export async function deleteShare(context: ShareContext, asked: DeleteShare): Promise<void> {
   const { shareRetentionDays } = context.settingsOf(asked.at.account);
   const { snapshot } = asked.at;
   await context.store.transact((tx) => {
+    if (isDeletedAgain(tx, asked)) return;
     const share = admitToShare(tx, asked, FILE_NEEDS.deleteShare);
     const { lease } = snapshot === null ? share : requireSnapshot(tx, share, snapshot);
     refuse(judgeWriteByLease(lease, asked.leaseId, tx.now(), "Container"));
@@ -34,6 +39,7 @@ export async function deleteShare(context: ShareContext, asked: DeleteShare): Pr
       return;
     }
     refuseBySnapshots(tx, share, asked.snapshots);
+    noteDeletion(tx, asked.at);
     if (shareRetentionDays === null) {
       deleteRecord(tx, asked.at, share);
       return;
@@ -41,6 +47,12 @@ export async function deleteShare(context: ShareContext, asked: DeleteShare): Pr
     const untilMs = endOfRetention(tx.now(), shareRetentionDays);
     setShareAside(tx, asked.at, { ...share, lease: null }, untilMs);
   });
+}
+
+function isDeletedAgain(tx: Transaction, { at, access }: DeleteShare): boolean {
+  if (at.snapshot !== null || readShare(tx, at) !== null || !isBeingDeleted(tx, at)) return false;
+  refuse(judgeByAccess(access, FILE_NEEDS.deleteShare, null, tx.now()));
+  return true;
 }
 
 function refuseBySnapshots(tx: Transaction, share: Share, mode: DeleteShare["snapshots"]): void {

@@ -38,7 +38,7 @@ export async function forceCloseHandles(
     const from = after;
     const page = await context.store.transact((tx) => closePage(context, tx, asked, from));
     closed += page.handles.length;
-    for (const { place, handle } of page.handles) context.breaks.settle(place, handle.cache);
+    for (const { place, handle } of page.handles) context.breaks.finish(place, handle.cache);
     after = page.next;
     if (after === null) break;
   }

@@ -62,7 +62,8 @@ test("ranges in very many pieces are all listed, and joined where they touch", a
   await files.create("file", "");
   const { context } = files;
   const list = async (range: { from: number; to: number } | null = null) => {
-    const terms = { range, since: null, followsRenames: false };
+    const all = { after: null, resultsMax: Number.POSITIVE_INFINITY };
+    const terms = { range, since: null, followsRenames: false, ...all };
     return (await listRanges(context, { ...files.at("file"), ...terms })).ranges;
   };
   assert.deepEqual(await list(), []);

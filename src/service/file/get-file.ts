@@ -43,7 +43,7 @@ async function openFile(context: FileContext, asked: GetFile): Promise<Opened> {
     return openedOf(view, file, from, context.contents.open(view, file.content, from, length));
   });
   // What a snapshot shows does not change any more.
-  if (opened.reading.isSettled || asked.at.snapshot !== null) return opened;
+  if (opened.reading.isStable || asked.at.snapshot !== null) return opened;
   opened.reading.close();
   return openFrozen(context, asked);
 }

@@ -6,12 +6,14 @@ import type { View } from "../../store/store.ts";
 import { admitToShare, requireSnapshot } from "./admit.ts";
 import type { FileContext, ShareUse } from "./context.ts";
 import type { Share, ShareSnapshot } from "./records.ts";
+import { type TierStatus, tierStatus } from "./share-tier.ts";
 
 export interface ShareFound {
   readonly share: Share;
   /** What is asked for: the share as it is, or one of its snapshots. */
   readonly state: Share | ShareSnapshot;
   readonly lease: LeaseStatus;
+  readonly tier: TierStatus;
 }
 
 export async function getShareProperties(
@@ -26,6 +28,7 @@ export function lookAtShare(view: View, asked: ShareUse, need: Need): ShareFound
   const share = admitToShare(view, asked, need);
   const { snapshot } = asked.at;
   const state = snapshot === null ? share : requireSnapshot(view, share, snapshot);
-  refuse(judgeReadByLease(state.lease, asked.leaseId, view.now(), "Container"));
-  return { share, state, lease: leaseStatus(state.lease, view.now()) };
+  const now = view.now();
+  refuse(judgeReadByLease(state.lease, asked.leaseId, now, "Container"));
+  return { share, state, lease: leaseStatus(state.lease, now), tier: tierStatus(share, now) };
 }

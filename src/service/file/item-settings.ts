@@ -3,7 +3,7 @@ import type { Stamp } from "../../base/stamp.ts";
 import { FILE_ATTRIBUTES } from "../../rules/file-attributes.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { Tree } from "./kept-records.ts";
-import { type PermissionSetting, settlePermission } from "./permissions.ts";
+import { type PermissionSetting, resolvePermission } from "./permissions.ts";
 import type { Directory } from "./tree-records.ts";
 import type { DirectoryVersion } from "./version.ts";
 
@@ -60,7 +60,7 @@ export function changedSettings(
     permissionKey:
       permission === null
         ? item.permissionKey
-        : settlePermission(tx, tree, permission, item.parent, isDirectory),
+        : resolvePermission(tx, tree, permission, item.parent, isDirectory),
   };
 }
 

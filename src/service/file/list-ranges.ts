@@ -1,10 +1,11 @@
 import type { ByteRange } from "../../base/byte-range.ts";
 import { Fault } from "../../base/fault.ts";
 import type { Stamp } from "../../base/stamp.ts";
-import type { Range, Ranges } from "../../store/range-map.ts";
+import type { Range, RangeMaps, Ranges } from "../../store/range-map.ts";
 import type { View } from "../../store/store.ts";
 import { listRangesOf } from "../shared/listed-ranges.ts";
 import { admitFileRead, type InFile, treeOf } from "./admit.ts";
+import { alignedChanges, CHANGES_MIN, sectorAt, sectorsUntil } from "./aligned-changes.ts";
 import type { FileAsked, FileContext } from "./context.ts";
 import { readSnapshot } from "./records.ts";
 import { type File, findFile } from "./tree-records.ts";
@@ -14,6 +15,9 @@ export interface ListRanges extends FileAsked {
   readonly range: ByteRange | null;
   /** The snapshot since which changes are asked for; null for everything that is written. */
   readonly since: Stamp | null;
+  /** Where the list before ended. */
+  readonly after: number | null;
+  readonly resultsMax: number;
   /** Whether a file that has been moved since then is still the same. */
   readonly followsRenames: boolean;
 }
@@ -21,18 +25,20 @@ export interface ListRanges extends FileAsked {
 export interface ListRangesDone {
   readonly file: File;
   readonly ranges: readonly Range[];
+  /** Where the list goes on; null if it does not. */
+  readonly next: number | null;
 }
 
 export async function listRanges(context: FileContext, asked: ListRanges): Promise<ListRangesDone> {
-  const { of, ranges } = await listRangesOf(context.store, {
-    resultsMax: Number.POSITIVE_INFINITY,
+  const { of, ranges, next } = await listRangesOf(context.store, {
+    resultsMax: asked.resultsMax,
     look: (view, start, limit) => look(context, view, asked, start, limit),
   });
-  return { file: of, ranges };
+  return { file: of, ranges, next };
 }
 
 function look(
-  context: FileContext,
+  { contents }: FileContext,
   view: View,
   asked: ListRanges,
   start: number | null,
@@ -40,40 +46,69 @@ function look(
 ): { of: File; more: Ranges } {
   const admitted = admitFileRead(view, asked, "listRanges");
   const { file } = admitted;
-  const { from, until } = boundsOf(file.content.length, asked.range);
-  const more = rangesFrom(context, view, asked, admitted, start ?? from, until, limit);
+  const before = asked.since === null ? null : previousOf(view, admitted, asked, asked.since);
+  const bounds = boundsOf(file.content.length, asked.range);
+  const from = start ?? Math.max(bounds.from, asked.after ?? 0);
+  const more =
+    before === null
+      ? contents.maps.ranges(view, file.content, from, bounds.until, limit)
+      : changesSince(contents.maps, view, file, before, { ...bounds, from }, limit);
   return { of: file, more };
 }
 
-function rangesFrom(
-  { contents }: FileContext,
+/** The file as the snapshot shows it with which it is compared. */
+function previousOf(
   view: View,
-  asked: ListRanges,
   { share, file }: InFile,
-  from: number,
-  until: number,
-  limit: number,
-): Ranges {
-  const { maps } = contents;
-  const { since } = asked;
-  if (since === null) return maps.ranges(view, file.content, from, until, limit);
+  { followsRenames }: ListRanges,
+  since: Stamp,
+): File {
   if (readSnapshot(view, share, since) === null) throw new Fault("PreviousSnapshotNotFound");
   const before = findFile(view, treeOf(share, since), file.id);
   const isMoved = before?.parent !== file.parent || before.name !== file.name;
-  if (before === null || (isMoved && !asked.followsRenames)) {
-    throw new Fault("FileGenerationMismatch");
-  }
-  const changes = maps.changes(view, file.content, before.content, from, until, limit);
+  if (before === null || (isMoved && !followsRenames)) throw new Fault("FileGenerationMismatch");
+  return before;
+}
+
+function changesSince(
+  maps: RangeMaps,
+  view: View,
+  { content }: File,
+  before: File,
+  { from, until }: Bounds,
+  limit: number,
+): Ranges {
+  const first = sectorAt(from);
+  const last = sectorsUntil(until, content.length);
+  const countMax = Math.max(limit, CHANGES_MIN);
+  const changes = maps.changes(view, content, before.content, first, last, countMax);
   // A file that was overwritten is the same, but holds nothing of what it was.
   if (changes === null) throw new Fault("FileGenerationMismatch");
-  return changes;
+  return within(alignedChanges(changes, content.length, limit), from, until);
+}
+
+/** The part of a list that the client asked for. */
+function within({ found, next }: Ranges, from: number, until: number): Ranges {
+  return {
+    found: found.flatMap((range) => {
+      const start = Math.max(range.start, from);
+      const end = Math.min(range.end, until);
+      return start < end ? [{ ...range, start, end }] : [];
+    }),
+    next: next === null || next >= until ? null : next,
+  };
 }
 
 /** A range from the very beginning fits an empty file, too. */
-function boundsOf(size: number, range: ByteRange | null): { from: number; until: number } {
+function boundsOf(size: number, range: ByteRange | null): Bounds {
   if (range === null) return { from: 0, until: size };
   if (range.from > 0 && range.from >= size) {
     throw new Fault("InvalidRange", { "Content-Range": `bytes */${size}` });
   }
   return { from: range.from, until: range.to === null ? size : Math.min(range.to + 1, size) };
+}
+
+interface Bounds {
+  readonly from: number;
+  readonly until: number;
 }

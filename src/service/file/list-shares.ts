@@ -19,6 +19,7 @@ import {
   shareOfEntry,
   snapshotsOf,
 } from "./records.ts";
+import { type TierStatus, tierStatus } from "./share-tier.ts";
 
 export interface ListShares {
   readonly account: string;
@@ -58,6 +59,7 @@ export interface ListedShare extends SharePosition {
   readonly snapshot: Stamp | null;
   readonly deleted: Deletion | null;
   readonly lease: LeaseStatus;
+  readonly tier: TierStatus;
 }
 
 /** A long list is several bodies: each sees one state, and no writer waits for them. */
@@ -155,7 +157,7 @@ function entriesOf(
   const from = first.compare(prefix) > 0 ? first : prefix;
   const until = keyAfter(prefix);
   return from.compare(until) < 0
-    ? view.range(from, until, { limit, bytesMax: BODY_BYTES_MAX, sparesDamaged: true })
+    ? view.range(from, until, { limit, bytesMax: BODY_BYTES_MAX, skipsDamaged: true })
     : [];
 }
 
@@ -167,6 +169,7 @@ function listedLive(
   const now = view.now();
   const snapshots = asked.snapshots ? snapshotsOf(view, share.id) : [];
   const lease = leaseStatus(share.lease, now);
+  const tier = tierStatus(share, now);
   return [
     ...snapshots.map(({ stamp, snapshot }) => ({
       name,
@@ -177,8 +180,19 @@ function listedLive(
       snapshot: stamp,
       deleted: null,
       lease: leaseStatus(snapshot.lease, now),
+      tier,
     })),
-    { name, kind: SHARE, stamp: 0n, share, state: share, snapshot: null, deleted: null, lease },
+    {
+      name,
+      kind: SHARE,
+      stamp: 0n,
+      share,
+      state: share,
+      snapshot: null,
+      deleted: null,
+      lease,
+      tier,
+    },
   ];
 }
 
@@ -192,7 +206,7 @@ function listedDeleted(
   const { share } = deleted;
   const lease = leaseStatus(null, now);
   const item = { name, kind: DELETED, stamp: version, share, state: share, snapshot: null };
-  return [{ ...item, deleted: deletion, lease }];
+  return [{ ...item, deleted: deletion, lease, tier: tierStatus(share, now) }];
 }
 
 function isBehind(one: SharePosition, other: SharePosition): boolean {

@@ -37,8 +37,8 @@ export class MakingWay implements Store {
         return await attempt();
       } catch (error) {
         if (!(error instanceof CachesInTheWay)) throw error;
-        const isSettled = await this.#breaks.makeWay(this.#store, error, () => this.#begin());
-        if (!isSettled) throw new Fault("ClientCacheFlushDelay");
+        const isClear = await this.#breaks.makeWay(this.#store, error, () => this.#begin());
+        if (!isClear) throw new Fault("ClientCacheFlushDelay");
       }
     }
   }

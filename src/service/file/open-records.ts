@@ -12,7 +12,7 @@ import {
   text,
   u64,
 } from "../../base/fields.ts";
-import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
+import { KeyReader, key, keyAfter, SPACE, type Space } from "../../base/keys.ts";
 import type { RangeLock } from "../../rules/range-lock.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { NO_OWNER } from "./cache-records.ts";
@@ -21,6 +21,21 @@ import { NO_OWNER } from "./cache-records.ts";
  * Open handles and locks, beside the files and directories they are of. They belong to the process
  * that opened them: whoever comes after it clears them away (see `clear-handles.ts`).
  */
+
+/**
+ * Spaces of records that die with their process: opens, locks, caches of clients, and the names of
+ * shares that have just been deleted. The engine does not wait for the disk on account of them. What
+ * has to outlive the process is written together with a record elsewhere (`persistentHandle`).
+ */
+export const EPHEMERAL_SPACES: ReadonlySet<Space> = new Set<Space>([
+  SPACE.opens,
+  SPACE.handle,
+  SPACE.rangeLock,
+  SPACE.deletePending,
+  SPACE.cache,
+  SPACE.leasedFile,
+  SPACE.shareDeletion,
+]);
 
 /** What can be opened: a file or directory of a share, by the ids of both. */
 export interface OpenItem {

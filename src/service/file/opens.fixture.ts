@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Fault, type FaultCode } from "../../base/fault.ts";
-import { EPHEMERAL_SPACES, SPACE } from "../../base/keys.ts";
+import { SPACE } from "../../base/keys.ts";
 import { MemoryStore } from "../../engine/memory/store.ts";
 import { DELETE, READ, WRITE } from "../../rules/share-mode.ts";
 import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
@@ -10,6 +10,7 @@ import { closeHandle } from "./close-handle.ts";
 import { Files as ClosedFiles } from "./files.fixture.ts";
 import { NO_SETTINGS } from "./item-settings.ts";
 import { type OpenFile, type OpenFileDone, openFile } from "./open-file.ts";
+import { EPHEMERAL_SPACES } from "./open-records.ts";
 import { setDeletePending } from "./set-delete-pending.ts";
 import { WatchedStore } from "./watched-store.ts";
 

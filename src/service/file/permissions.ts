@@ -42,7 +42,7 @@ export function writePermission(tx: Transaction, tree: Tree, sddl: string): stri
 }
 
 /** The key that something has from now on which is created in `parent`, or moved there. */
-export function settlePermission(
+export function resolvePermission(
   tx: Transaction,
   tree: Tree,
   setting: PermissionSetting,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EPHEMERAL_SPACES, type Space } from "../../base/keys.ts";
+import type { Space } from "../../base/keys.ts";
 import type { Store, Transaction, View } from "../../store/store.ts";
 import type { HandleAsked } from "./admit-handle.ts";
 import { closeHandle } from "./close-handle.ts";
@@ -8,6 +8,7 @@ import type { FileContext } from "./context.ts";
 import { listPersistentHandles } from "./list-persistent-handles.ts";
 import { lockRanges, unlockRanges } from "./lock-ranges.ts";
 import type { Persistent } from "./open-records.ts";
+import { EPHEMERAL_SPACES } from "./open-records.ts";
 import { Files } from "./opens.fixture.ts";
 
 /** Tells of each transaction whether it wrote something that outlives the process. */

@@ -2,6 +2,7 @@ import type { Body, Bytes } from "../../base/bytes.ts";
 import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { Fault } from "../../base/fault.ts";
 import { type FileTime, fileTimeOfStamp } from "../../base/file-time.ts";
+import { SECTOR_BYTES } from "../../base/limits.ts";
 import type { Versioned } from "../../rules/conditions.ts";
 import type { Content, Taken } from "../../store/contents.ts";
 import type { RangeMaps } from "../../store/range-map.ts";
@@ -11,9 +12,6 @@ import { admitFileUpdate, type InFile } from "./admit.ts";
 import type { FileAsked, FileContext } from "./context.ts";
 import { writeFile } from "./tree-records.ts";
 import { nextFileVersion, writtenFile } from "./version.ts";
-
-/** What a disk keeps as one: less than that is not given back. */
-const SECTOR_BYTES = 512;
 
 export interface RangeWrite extends FileAsked {
   readonly from: number;
@@ -71,29 +69,13 @@ function cleared(
 ): Content {
   const first = Math.min(Math.ceil(from / SECTOR_BYTES) * SECTOR_BYTES, until);
   const last = Math.max(Math.floor(until / SECTOR_BYTES) * SECTOR_BYTES, first);
-  // The end of a file is the end of its last sector.
-  const whole = until === content.length ? until : last;
-  let next = maps.clear(tx, content, first, whole);
+  let next = maps.clear(tx, content, first, last);
+  // The service writes zeroes to the parts of a sector, even where nothing was written before.
   for (const [start, end] of [
     [from, first],
-    [whole, until],
+    [last, until],
   ] as const) {
-    if (start < end) next = zeroed(tx, maps, next, start, end);
-  }
-  return next;
-}
-
-/** What was written stays written, as zeroes. */
-function zeroed(
-  tx: Transaction,
-  maps: RangeMaps,
-  content: Content,
-  from: number,
-  until: number,
-): Content {
-  let next = content;
-  for (const { start, end } of maps.ranges(tx, content, from, until, SECTOR_BYTES).found) {
-    next = maps.write(tx, next, start, takenOf(Buffer.alloc(end - start)));
+    if (start < end) next = maps.write(tx, next, start, takenOf(Buffer.alloc(end - start)));
   }
   return next;
 }

@@ -35,7 +35,7 @@ export async function readOpenFile(
   if (opened.begun !== null) return opened.begun.take();
   const { reading } = opened;
   // What a snapshot shows does not change any more.
-  if (reading.isSettled || asked.at.snapshot !== null) return borrowAndClose(reading);
+  if (reading.isStable || asked.at.snapshot !== null) return borrowAndClose(reading);
   reading.close();
   const frozen = await openFrozen(context, asked);
   return frozen === null ? null : borrowAndClose(frozen);

@@ -1,6 +1,7 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
 import {
+  added,
   count,
   format,
   listOf,
@@ -22,7 +23,10 @@ import type { ShareAddress } from "./context.ts";
 
 /** Shares. What they hold is in `tree-records.ts`. */
 
-const shareShape = {
+const storedTier = oneOf("TransactionOptimized", "Hot", "Cool", "Premium");
+
+/** What a share has had from the first version of this format on. */
+const firstShareShape = {
   /** What the share holds is keyed by this, so that deleting it is one record. */
   id: u64,
   etag: u64,
@@ -31,11 +35,17 @@ const shareShape = {
   policies: listOf(storedPolicy),
   metadata: pairs,
   quotaGib: count,
-  tier: oneOf("TransactionOptimized", "Hot", "Cool", "Premium"),
+  tier: storedTier,
   /** Null if it is still what the share was created with. */
   tierChangedMs: orNull(count),
   /** 0 without any: what was written before it is kept when it changes. */
   newestSnapshot: u64,
+};
+
+const shareShape = {
+  ...firstShareShape,
+  /** The tier before that; null if there was none. */
+  tierBefore: added(orNull(storedTier), null),
 };
 
 /** A share as it was. The tree of that time is found by the stamp, which is the snapshot's name. */
@@ -47,16 +57,21 @@ const snapshotShape = {
   quotaGib: count,
 };
 
-/** A share that was deleted and can be restored, until its time is over. */
+/**
+ * A share that was deleted and can be restored, until its time is over. Fields can be added at the
+ * end of a record alone, so a share has none of its later ones here.
+ */
 const deletedShareShape = {
-  share: struct(shareShape),
+  share: struct(firstShareShape),
   deletedMs: count,
   untilMs: count,
 };
 
 export type Share = Readonly<RecordOf<typeof shareShape>>;
 export type ShareSnapshot = Readonly<RecordOf<typeof snapshotShape>>;
-export type DeletedShare = Readonly<RecordOf<typeof deletedShareShape>>;
+export interface DeletedShare extends Readonly<RecordOf<typeof deletedShareShape>> {
+  readonly share: Share;
+}
 export type ShareTier = Share["tier"];
 export type Metadata = Share["metadata"];
 
@@ -173,7 +188,12 @@ export function setShareAside(
 export function readDeletedShare(view: View, at: ShareName, version: Stamp): DeletedShare | null {
   if (at.share.length > DASHED_NAME_CHARS_MAX) return null;
   const found = view.get(deletedShareKey(at, version));
-  return found === undefined ? null : deletedShareFormat.decode(found);
+  return found === undefined ? null : decodeDeletedShare(found);
+}
+
+function decodeDeletedShare(found: Bytes): DeletedShare {
+  const { share, deletedMs, untilMs } = deletedShareFormat.decode(found);
+  return { share: { ...share, tierBefore: null }, deletedMs, untilMs };
 }
 
 /** Those of this name that can still be restored, the first that was deleted first. */
@@ -181,7 +201,7 @@ export function* keptShares(view: View, at: ShareName): Generator<Share> {
   const all = key(SPACE.deletedShare, at.account, at.share);
   const cursor = new EntryCursor(view, all, keyAfter(all), true);
   for (let entry = cursor.head(Infinity); entry !== null; entry = cursor.head(Infinity)) {
-    const { share, untilMs } = deletedShareFormat.decode(entry.value);
+    const { share, untilMs } = decodeDeletedShare(entry.value);
     if (untilMs > view.now()) yield share;
     cursor.advance();
   }
@@ -197,5 +217,5 @@ export function deletedShareOfEntry(entry: Entry): DeletedVersion {
   const parts = new KeyReader(entry.key);
   parts.text();
   const name = parts.text();
-  return { name, version: parts.u64(), deleted: deletedShareFormat.decode(entry.value) };
+  return { name, version: parts.u64(), deleted: decodeDeletedShare(entry.value) };
 }

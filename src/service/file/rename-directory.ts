@@ -1,18 +1,19 @@
-import { Fault } from "../../base/fault.ts";
+import { Fault, refuse } from "../../base/fault.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
+import { judgeWriteByLease } from "../../rules/lease.ts";
 import type { View } from "../../store/store.ts";
 import { admitToDirectory, admitToName } from "./admit.ts";
-import type { FileContext, PathAsked } from "./context.ts";
+import type { FileAsked, FileContext } from "./context.ts";
 import { changedSettings } from "./item-settings.ts";
 import type { Tree } from "./kept-records.ts";
 import { refuseByOpens, refusePendingDirectory } from "./opens.ts";
-import { moveEntry, type Rename } from "./rename.ts";
+import { moveEntry, type Rename, replaceTarget } from "./rename.ts";
 import { type Directory, ROOT_ID, readDirectory, writeDirectory } from "./tree-records.ts";
 import { nextDirectoryVersion } from "./version.ts";
 
 export interface RenameDirectory extends Rename {
-  /** Where it is now. */
-  readonly source: PathAsked;
+  /** Where it is now. Directories have no leases, so a lease id is refused. */
+  readonly source: FileAsked;
 }
 
 /** One entry moves, whatever the directory holds. */
@@ -21,12 +22,11 @@ export async function renameDirectory(
   asked: RenameDirectory,
 ): Promise<Directory> {
   return context.store.transact((tx) => {
-    const { tree, directory } = admitToDirectory(tx, asked.source, FILE_NEEDS.renameDirectory);
+    const { tree, directory } = admitToDirectory(tx, asked.source, FILE_NEEDS.renameSource);
     const target = admitToName(tx, asked, FILE_NEEDS.renameDirectory);
     if (directory.id === ROOT_ID) throw new Fault("InvalidInput", { Reason: "This is the root." });
-    if (target.entry !== null && target.entry.id !== directory.id) {
-      throw new Fault("ResourceAlreadyExists");
-    }
+    refuse(judgeWriteByLease(null, asked.source.leaseId, tx.now(), "File"));
+    if (target.entry?.id !== directory.id) replaceTarget(context, tx, asked, target);
     refuseByOpens(tx, tree, directory.id, "renameDirectory");
     refusePendingDirectory(tx, tree, target.parent);
     refuseMoveIntoItself(tx, tree, directory, target.parent);

@@ -40,14 +40,20 @@ export async function setFileProperties(
     const length = asked.length ?? file.content.length;
     growUsage(tx, share, file.id, length - file.content.length);
     const isResized = length !== file.content.length;
+    const settings = isResized ? settingsOfResize(asked.settings) : asked.settings;
     const changed: File = {
       ...file,
       ...version,
-      ...changedSettings(tx, tree, file, asked.settings, version),
+      ...changedSettings(tx, tree, file, settings, version),
       properties: asked.properties ?? file.properties,
       content: isResized ? contents.maps.resize(tx, file.content, length) : file.content,
     };
     writeFile(tx, tree, changed);
     return changed;
   });
+}
+
+/** A resize writes to the file: its last write is now, unless the client names another time. */
+function settingsOfResize(settings: ItemSettings): ItemSettings {
+  return settings.written === null ? { ...settings, written: "now" } : settings;
 }

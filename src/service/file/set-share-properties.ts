@@ -1,3 +1,4 @@
+import type { Instant } from "../../base/clock.ts";
 import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import { admitShareUpdate } from "./admit.ts";
 import type { FileContext, ShareUse } from "./context.ts";
@@ -17,15 +18,17 @@ export async function setShareProperties(
 ): Promise<Share> {
   return context.store.transact((tx) => {
     const share = admitShareUpdate(tx, asked, FILE_NEEDS.setShareProperties);
-    const tier = asked.tier ?? share.tier;
     const changed: Share = {
       ...share,
       ...nextVersion(tx, share),
+      ...tierAfter(share, asked.tier ?? share.tier, tx.now()),
       quotaGib: asked.quotaGib ?? share.quotaGib,
-      tier,
-      tierChangedMs: tier === share.tier ? share.tierChangedMs : tx.now(),
     };
     writeShare(tx, asked.at, changed);
     return changed;
   });
+}
+
+function tierAfter(share: Share, tier: ShareTier, now: Instant): Partial<Share> {
+  return tier === share.tier ? {} : { tier, tierChangedMs: now, tierBefore: share.tier };
 }

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Fault } from "../../base/fault.ts";
 import { SPACE } from "../../base/keys.ts";
+import { SHARE_DELETION_MS } from "../../base/limits.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { deleteDirectory } from "./delete-directory.ts";
 import { deleteFile } from "./delete-file.ts";
@@ -126,6 +127,7 @@ test("snapshots show what was there, whatever is done to the share and in whatev
     await share.check();
     const { files } = share;
     await deleteShare(files.context, { ...files.share(), snapshots: "include" });
+    files.clock.advance(SHARE_DELETION_MS);
     await files.sweep();
     assert.equal(await files.records(), 0, "nothing is left of a share that was deleted");
   });

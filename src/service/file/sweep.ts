@@ -4,9 +4,11 @@ import type { Stamp } from "../../base/stamp.ts";
 import type { Contents } from "../../store/contents.ts";
 import type { Entry, Transaction, View } from "../../store/store.ts";
 import type { FileContext } from "./context.ts";
+import { ExpirySearch } from "./expiry-search.ts";
 import { contentOfKept } from "./kept-files.ts";
 import { sinceOf, stampOfKept } from "./kept-records.ts";
 import { abandonShare, deletedShareOfEntry, snapshotsOf } from "./records.ts";
+import { isDeletionOver } from "./share-deletions.ts";
 import { decodeFile } from "./tree-records.ts";
 
 const ROUND_RECORDS_MAX = 256;
@@ -41,8 +43,9 @@ interface Walk {
 export class FileSweep {
   readonly #context: FileContext;
   #walk: Walk | null = null;
-  /** Where the search for shares whose time is over has come to. */
-  #searchFrom: Bytes = ALL_DELETED;
+  /** Where the searches for what has expired have come to. */
+  readonly #deletedShares = new ExpirySearch(SPACE.deletedShare, isExpired, abandonExpired);
+  readonly #deletions = new ExpirySearch(SPACE.shareDeletion, isOver, forget);
 
   constructor(context: FileContext) {
     this.#context = context;
@@ -51,7 +54,8 @@ export class FileSweep {
   /** One round, which writes to a bounded number of records; true while there may be more to do. */
   async sweep(): Promise<boolean> {
     const { store, contents } = this.#context;
-    const isSearching = await this.#searchExpired();
+    const isSearchingShares = await this.#deletedShares.search(store);
+    const isSearching = (await this.#deletions.search(store)) || isSearchingShares;
     if (await store.read((view) => firstOf(view, SPACE.doomedShare) !== null)) {
       await store.transact((tx) => freeDoomed(tx, contents));
       return true;
@@ -60,18 +64,7 @@ export class FileSweep {
     this.#walk = await store.transact((tx) => freeKept(tx, contents, this.#walk));
     return true;
   }
-
-  /** True while it has not come to the end. */
-  async #searchExpired(): Promise<boolean> {
-    const { store } = this.#context;
-    const { expired, next } = await store.read((view) => expiredShares(view, this.#searchFrom));
-    if (expired.length > 0) await store.transact((tx) => abandonExpired(tx, expired));
-    this.#searchFrom = next ?? ALL_DELETED;
-    return next !== null;
-  }
 }
-
-const ALL_DELETED = key(SPACE.deletedShare);
 
 function firstOf(view: View, space: Space): Entry | null {
   const all = key(space);
@@ -95,28 +88,21 @@ function freeKept(tx: Transaction, contents: Contents, before: Walk | null): Wal
   return null;
 }
 
-/** Of a page of shares that were kept to be restored, those whose time is over. */
-function expiredShares(view: View, from: Bytes): { expired: readonly Bytes[]; next: Bytes | null } {
-  const page = view.range(from, keyAfter(ALL_DELETED), { limit: ROUND_RECORDS_MAX });
-  const last = page.length < ROUND_RECORDS_MAX ? undefined : page.at(-1);
-  return {
-    expired: page.filter((entry) => isExpired(view, entry)).map((entry) => entry.key),
-    next: last === undefined ? null : keyAfter(last.key),
-  };
-}
-
 function isExpired(view: View, entry: Entry): boolean {
   return deletedShareOfEntry(entry).deleted.untilMs <= view.now();
 }
 
-/** Some may have been restored since they were found. */
-function abandonExpired(tx: Transaction, keys: readonly Bytes[]): void {
-  for (const at of keys) {
-    const value = tx.get(at);
-    if (value === undefined) continue;
-    abandonShare(tx, deletedShareOfEntry({ key: at, value }).deleted.share.id);
-    tx.delete(at);
-  }
+function abandonExpired(tx: Transaction, entry: Entry): void {
+  abandonShare(tx, deletedShareOfEntry(entry).deleted.share.id);
+  tx.delete(entry.key);
+}
+
+function isOver(view: View, { value }: Entry): boolean {
+  return isDeletionOver(view, value);
+}
+
+function forget(tx: Transaction, entry: Entry): void {
+  tx.delete(entry.key);
 }
 
 function freeDoomed(tx: Transaction, contents: Contents): void {

@@ -7,6 +7,7 @@ import { treeOf } from "./admit.ts";
 import type { FileContext, ShareAsked } from "./context.ts";
 import { movePendingCopies } from "./pending-copies.ts";
 import { deletedShareKey, readDeletedShare, readShare, type Share, writeShare } from "./records.ts";
+import { forgetDeletion } from "./share-deletions.ts";
 import { findFile } from "./tree-records.ts";
 import { nextVersion } from "./version.ts";
 
@@ -27,6 +28,7 @@ export async function undeleteShare(context: FileContext, asked: UndeleteShare):
     if (readShare(tx, at) !== null) throw new Fault("ShareAlreadyExists");
     const share = { ...found.share, ...nextVersion(tx, found.share) };
     tx.delete(deletedShareKey(was, deletedVersion));
+    forgetDeletion(tx, was);
     writeShare(tx, at, share);
     movePendingCopies(tx, was, at, (file) => findFile(tx, treeOf(share), file) !== null);
     return share;

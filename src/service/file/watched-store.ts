@@ -1,16 +1,14 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { Instant } from "../../base/clock.ts";
 import type { Stamp } from "../../base/stamp.ts";
-import type {
-  Derivation,
-  Derived,
-  DerivedRange,
-  Entry,
-  RangeOptions,
-  Store,
-  Transaction,
-  View,
-} from "../../store/store.ts";
+import {
+  appendInPlace,
+  type Derivation,
+  type Derived,
+  type DerivedRange,
+  derivedRange,
+} from "../../store/acceleration.ts";
+import type { Entry, RangeOptions, Store, Transaction, View } from "../../store/store.ts";
 import type { FileContext } from "./context.ts";
 import { changesBetween, type FileChange, shareToTell } from "./file-changes.ts";
 
@@ -105,7 +103,7 @@ class NotingTransaction implements Transaction {
     until: Bytes,
     limit: number,
   ): DerivedRange<T> {
-    return this.#tx.derivedRange(derivation, from, until, limit);
+    return derivedRange(this.#tx, derivation, from, until, limit);
   }
 
   now(): Instant {
@@ -132,7 +130,7 @@ class NotingTransaction implements Transaction {
 
   append(key: Bytes, size: number, more: Bytes): boolean {
     this.#note(key);
-    return this.#tx.append(key, size, more);
+    return appendInPlace(this.#tx, key, size, more);
   }
 
   #note(key: Bytes): void {

@@ -2,13 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Bytes } from "../../base/bytes.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
-import {
-  CACHED_ENTRIES_MIN,
-  type Derivation,
-  type Derived,
-  type Entry,
-  type View,
-} from "../../store/store.ts";
+import { CACHED_ENTRIES_MIN, type Derivation, type Derived } from "../../store/acceleration.ts";
+import type { Entry, View } from "../../store/store.ts";
 import { EntryCursor, type ListedEntry } from "./entry-cursor.ts";
 
 /** The entries of one page, as a cursor finds them. */

@@ -4,9 +4,9 @@ import {
   CACHED_ENTRIES_MIN,
   type Derivation,
   type Derived,
-  type Entry,
-  type View,
-} from "../../store/store.ts";
+  derivedRange,
+} from "../../store/acceleration.ts";
+import type { Entry, View } from "../../store/store.ts";
 import { EntryTexts, textBytesMax } from "./entry-texts.ts";
 
 /** To read where nobody knows how many will be used, as behind a jump. */
@@ -66,7 +66,13 @@ export class EntryCursor {
 
   #readPage(most: number): void {
     const limit = Math.min(this.#limit, most);
-    const { derived, until } = this.#view.derivedRange(this.#pages, this.#from, this.#until, limit);
+    const { derived, until } = derivedRange(
+      this.#view,
+      this.#pages,
+      this.#from,
+      this.#until,
+      limit,
+    );
     this.#page = derived;
     this.#at = derived.indexOf(this.#from);
     this.#end =

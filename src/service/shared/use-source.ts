@@ -115,7 +115,7 @@ function openPiece(
 ): Reading {
   for (let most = length; ; most = Math.ceil(most / 2)) {
     const reading = contents.open(view, content, from, most);
-    if (reading.isSettled || content.kind !== "map") return reading;
+    if (reading.isStable || content.kind !== "map") return reading;
     reading.close();
   }
 }

@@ -12,6 +12,7 @@ import {
   spanOfRange,
 } from "../../rules/entity-plan.ts";
 import { TABLE_NEEDS } from "../../rules/table-needs.ts";
+import { derivedRange } from "../../store/acceleration.ts";
 import type { View } from "../../store/store.ts";
 import { admitToTable } from "./admit.ts";
 import type { EntitiesAsked, TableContext } from "./context.ts";
@@ -127,14 +128,14 @@ class Search {
     const end = until === null ? endKey(this.#table) : boundKey(this.#table, until);
     let at = boundKey(this.#table, from);
     while (at.compare(end) < 0) {
-      const derivedRange = this.#view.derivedRange(ENTITY_PAGES, at, end, this.#limit());
-      const page = derivedRange.derived;
-      const last = derivedRange.until.compare(end) <= 0 ? page.size : page.rowAt(end);
-      const first = at.equals(derivedRange.from) ? 0 : page.rowAt(at);
-      const stop = this.#take(page, first, last, derivedRange.wasCached);
+      const range = derivedRange(this.#view, ENTITY_PAGES, at, end, this.#limit());
+      const page = range.derived;
+      const last = range.until.compare(end) <= 0 ? page.size : page.rowAt(end);
+      const first = at.equals(range.from) ? 0 : page.rowAt(at);
+      const stop = this.#take(page, first, last, range.wasCached);
       if (stop < last) return page.place(stop);
-      if (!derivedRange.wasCached) this.#payForBytes(page);
-      at = derivedRange.until;
+      if (!range.wasCached) this.#payForBytes(page);
+      at = range.until;
     }
     return null;
   }

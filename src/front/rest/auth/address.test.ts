@@ -39,6 +39,16 @@ test("in path style only, no host names an account", () => {
   }
 });
 
+test("the cloud's own names have the account in front in any style", () => {
+  const accounts = { ...ACCOUNTS, pathStyleOnly: true };
+  const { accountName, hostStyle } = locate(
+    `${ACCOUNT_NAME}.blob.core.windows.net`,
+    "/c",
+    accounts,
+  );
+  assert.deepEqual([accountName, hostStyle], [ACCOUNT_NAME, true]);
+});
+
 test("with every other host the first segment of the path names the account", () => {
   for (const host of [
     undefined,

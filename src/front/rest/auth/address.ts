@@ -1,6 +1,7 @@
 import { Fault } from "../../../base/fault.ts";
 import type { RestRequest } from "../http/exchange.ts";
 import { type Account, type Accounts, SECONDARY_SUFFIX } from "./account.ts";
+import type { ServiceName } from "./resource.ts";
 
 /** Which account a URL names, and what is left of its path. */
 export interface Address {
@@ -15,6 +16,9 @@ export interface Address {
   readonly resourcePath: string;
 }
 
+/** An address of an account that there is. */
+export type KnownAddress = Address & { readonly account: Account };
+
 /**
  * A host names an account if it is one of the configured domains, or if its first label is a
  * configured account. Every other host (an address, `localhost`, a service in a cluster) leaves
@@ -25,6 +29,15 @@ export function locate(host: string | undefined, path: string, accounts: Account
   return byHost(host, path, accounts) ?? byPath(path, accounts);
 }
 
+/**
+ * The same URL, read as one of this account that leaves its name out. Only for requests whose
+ * signature names the account, or whose batch does, and never where the URL names one itself.
+ */
+export function locateIn(account: Account, path: string): KnownAddress {
+  const accountName = account.name;
+  return { accountName, account, isSecondary: false, hostStyle: false, resourcePath: path };
+}
+
 /** The URL of the account as the client reached it, with a slash at its end. */
 export function endpointOf(request: RestRequest, address: Address): string {
   const root = `${request.secure ? "https" : "http"}://${request.headers.get("host") ?? ""}/`;
@@ -33,9 +46,18 @@ export function endpointOf(request: RestRequest, address: Address): string {
   return `${root}${address.accountName}${alias}/`;
 }
 
+/** What the service itself is called, with an account in front. */
+const CLOUD_NAME = /^[^.]+\.(blob|dfs|file|queue|table)\.core\.windows\.net$/;
+
+/** The service that `account.blob.core.windows.net` names; null for all other hosts. */
+export function cloudServiceOf(name: string): ServiceName | null {
+  return (CLOUD_NAME.exec(name)?.[1] as ServiceName | undefined) ?? null;
+}
+
 function byHost(host: string | undefined, path: string, accounts: Accounts): Address | null {
-  if (accounts.pathStyleOnly || host === undefined || host.startsWith("[")) return null;
+  if (host === undefined || host.startsWith("[")) return null;
   const name = hostName(host);
+  if (accounts.pathStyleOnly && cloudServiceOf(name) === null) return null;
   const owner = accounts.byDomain.get(name);
   if (owner !== undefined) return hostStyle(owner, false, path);
   const dot = name.indexOf(".");

@@ -5,6 +5,7 @@ import { sourceRangeOf } from "../source/source-headers.ts";
 import { appendConditionsOf, appended } from "./append-block.ts";
 import { appendBlockBytesMax } from "./body-limits.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
+import { digestsOfSource } from "./computed-digests.ts";
 import { refuseBeforeAppendBlobs } from "./create-blob.ts";
 import { sourceOf } from "./source-headers.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
@@ -16,13 +17,15 @@ export async function handleAppendBlockFromUrl(
   refuseUnsupportedOnWrite(call.request);
   const { headers } = call.request;
   refuseBeforeAppendBlobs(call.version);
+  const digests = sourceDigestsOf(headers);
   const done = await appendBlockFromUrl(context, {
     ...blobUseOf(call),
     append: appendConditionsOf(headers),
     source: await sourceOf(context, call),
     range: sourceRangeOf(headers),
     bytesMax: appendBlockBytesMax(call.version),
-    digests: sourceDigestsOf(headers),
+    digests,
+    computed: digestsOfSource(call.version, digests),
   });
   return appended(done);
 }

@@ -8,6 +8,7 @@ import { incomingBody } from "../stored-body.ts";
 import { blobConditionsOf } from "./blob-conditions.ts";
 import { appendBlockBytesMax } from "./body-limits.ts";
 import { addressOf, type BlobCall } from "./call.ts";
+import { digestsOfBody } from "./computed-digests.ts";
 import { refuseBeforeAppendBlobs } from "./create-blob.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 
@@ -22,13 +23,15 @@ export async function handleAppendBlock(
   if (incoming.body.length === 0) {
     throw invalidHeader("Content-Length", "0", "A block has at least one byte.");
   }
+  const digests = digestsOf(headers);
   const done = await appendBlock(context, {
     at: addressOf(call),
     access: call.access,
     leaseId: leaseIdOf(headers),
     conditions: blobConditionsOf(headers),
     body: incoming.body,
-    digests: digestsOf(headers),
+    digests,
+    computed: digestsOfBody(call.version, digests),
     append: appendConditionsOf(headers),
   });
   return appended(done, incoming.echo);

@@ -4,7 +4,7 @@ import type { BlobFound } from "../../../service/blob/get-blob-properties.ts";
 import type { Blob, BlobCopy } from "../../../service/blob/records.ts";
 import { propertyHeaders } from "../content-properties.ts";
 import { copyHeaders, leaseHeaders, metadataHeaders } from "../response-headers.ts";
-import { writtenHeaders } from "./blob-state.ts";
+import { writtenHeaders } from "./blob-revision.ts";
 import { tierHeaders } from "./tier-headers.ts";
 
 const CURRENT_VERSION = ["x-ms-is-current-version", "true"];

@@ -4,6 +4,7 @@ import type { AuthOptions } from "../auth/authenticate.ts";
 import { renderXmlError } from "../render-error.ts";
 import { type StorageProtocol, StorageRestService } from "../storage-rest-service.ts";
 import type { BlobFront, BlobHandler } from "./call.ts";
+import { BLOB_FIELD_VERSIONS } from "./field-versions.ts";
 import { BLOB_HANDLERS } from "./handlers.ts";
 import { type BlobOperationName, type BlobRoute, routeBlob } from "./route.ts";
 
@@ -16,6 +17,7 @@ export class BlobRestService extends StorageRestService<BlobRoute> {
 function protocolOn(context: BlobFront): StorageProtocol<BlobRoute> {
   return {
     name: "blob",
+    fields: BLOB_FIELD_VERSIONS,
     route: ({ method, query, headers }, path) => routeBlob(method, path, query, headers),
     resourceOf: ({ container, blob }) => ({ service: "blob", container, name: blob }),
     handle: (call) => handlerOf(call.route.operation)(context, call),

@@ -2,7 +2,7 @@ import type { ServiceAsked } from "../../../service/account/context.ts";
 import type {
   BlobAddress,
   BlobRead,
-  BlobStateAddress,
+  BlobRevisionAddress,
   BlobUse,
   ContainerUpdate,
 } from "../../../service/blob/context.ts";
@@ -12,7 +12,7 @@ import { conditionsOf, leaseIdOf, refuseHeaders } from "../request-headers.ts";
 import type { CopySources } from "../source/copy-sources.ts";
 import type { StorageCall } from "../storage-rest-service.ts";
 import { blobConditionsOf } from "./blob-conditions.ts";
-import { refuseState, stateOf } from "./blob-state.ts";
+import { refuseRevision, revisionOf } from "./blob-revision.ts";
 import type { BlobRoute } from "./route.ts";
 
 /** One call of a Blob operation. */
@@ -27,14 +27,14 @@ export type BlobHandler = (context: BlobFront, call: BlobCall) => Promise<RestRe
 
 /** Of a container or of the current blob: nothing else can be written. */
 export function addressOf({ account, route, request }: BlobCall): BlobAddress {
-  refuseState(request.query);
+  refuseRevision(request.query);
   return { account, container: route.container, blob: route.blob };
 }
 
 /** Of the blob, the snapshot or the version that is asked for. */
-export function stateAddressOf({ account, route, request }: BlobCall): BlobStateAddress {
-  const state = stateOf(request.query);
-  return { account, container: route.container, blob: route.blob, state };
+export function revisionAddressOf({ account, route, request }: BlobCall): BlobRevisionAddress {
+  const revision = revisionOf(request.query);
+  return { account, container: route.container, blob: route.blob, revision };
 }
 
 /** What every update of a container may carry. */
@@ -53,7 +53,7 @@ export function containerUpdateOf(call: BlobCall): ContainerUpdate {
 export function blobReadOf(call: BlobCall, prefix = ""): BlobRead {
   const { headers } = call.request;
   return {
-    at: stateAddressOf(call),
+    at: revisionAddressOf(call),
     access: call.access,
     leaseId: leaseIdOf(headers),
     conditions: blobConditionsOf(headers, prefix),

@@ -4,9 +4,10 @@ import { sourceDigestsOf } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { copiedMetadataOf } from "../source/source-headers.ts";
 import { copiesTagsOf } from "../source/source-tags.ts";
-import { writtenHeaders } from "./blob-state.ts";
+import { writtenHeaders } from "./blob-revision.ts";
 import { tagsOf } from "./blob-tags.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
+import { digestsOfSource } from "./computed-digests.ts";
 import { wholeSourceOf } from "./source-headers.ts";
 import { tierOf } from "./tier-headers.ts";
 
@@ -17,15 +18,17 @@ export async function handleCopyBlobFromUrl(
   call: BlobCall,
 ): Promise<RestResponse> {
   const { headers } = call.request;
+  const digests = sourceDigestsOf(headers);
   const done = await copyBlobFromUrl(context, {
     ...blobUseOf(call),
     tags: tagsOf(headers),
     copiesTags: copiesTagsOf(headers),
     tier: tierOf(call),
     source: await wholeSourceOf(context, call, KNOWN),
-    digests: sourceDigestsOf(headers),
+    digests,
+    computed: digestsOfSource(call.version, digests),
     metadata: copiedMetadataOf(headers),
-    seals: false,
+    seals: null,
     priority: null,
   });
   return {

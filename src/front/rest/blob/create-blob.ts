@@ -4,7 +4,7 @@ import { type CreateBlob, createBlob } from "../../../service/blob/create-blob.t
 import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf, requireHeader } from "../request-headers.ts";
 import { refuseBody } from "../stored-body.ts";
-import { writtenHeaders } from "./blob-state.ts";
+import { writtenHeaders } from "./blob-revision.ts";
 import { tagsOf } from "./blob-tags.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
 import { pageBlobLengthOf, sequenceNumberOf } from "./page-headers.ts";

@@ -1,8 +1,10 @@
+import { Fault } from "../../../base/fault.ts";
 import {
   BLOB_NAME_CHARS_MAX,
   DASHED_NAME_CHARS_MAX,
   TAG_VALUE_CHARS_MAX,
 } from "../../../base/limits.ts";
+import type { TagQuery } from "../../../rules/tag-expression.ts";
 import type { BlobContext } from "../../../service/blob/context.ts";
 import {
   type FindPosition,
@@ -29,15 +31,16 @@ export async function handleFindBlobsByTags(
   // Only current blobs are found by their tags.
   includesOf(query, ["none"]);
   const where = requireFromQuery(query, "where");
+  const container = call.route.container === "" ? null : call.route.container;
   const asked = {
     account: call.account,
-    container: call.route.container === "" ? null : call.route.container,
+    container,
     access: call.access,
-    query: parseTagQuery(where, (reason) => invalidQuery("where", where, reason)),
+    query: queryOf(where, container),
     from: positionOf(query),
     resultsMax: resultsMaxOf(query),
   };
-  const xml = new XmlBytes();
+  const xml = new XmlBytes(call.hidden);
   xml.add(
     `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}>` +
       echoed(query, "where", "Where") +
@@ -48,10 +51,24 @@ export async function handleFindBlobsByTags(
   for await (const page of findBlobsByTags(context, asked)) {
     await xml.addAll(page.items, foundElement);
     next = page.next;
+    if (xml.isFull) break;
   }
   const marker = next === null ? "" : markerText(next);
   xml.add(`</Blobs>${element("NextMarker", marker)}</EnumerationResults>`);
   return { status: 200, headers: [...XML_CONTENT], body: xml.done() };
+}
+
+/** A search in a container does not name one itself. */
+function queryOf(where: string, container: string | null): TagQuery {
+  const invalid = (sentence: string) => {
+    const detail = { QueryParameterName: "where", QueryParameterValue: where };
+    return new Fault("InvalidQueryParameterValue", detail, sentence);
+  };
+  const query = parseTagQuery(where, invalid);
+  if (container !== null && query.container !== null) {
+    throw invalid("Error parsing query: Cannot have container in both uri and query");
+  }
+  return query;
 }
 
 function foundElement({ container, name, tags }: FoundBlob): string {

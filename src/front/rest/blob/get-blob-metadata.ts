@@ -2,7 +2,7 @@ import type { BlobContext } from "../../../service/blob/context.ts";
 import { getBlobMetadata } from "../../../service/blob/get-blob-metadata.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { metadataHeaders } from "../response-headers.ts";
-import { writtenHeaders } from "./blob-state.ts";
+import { writtenHeaders } from "./blob-revision.ts";
 import { type BlobCall, blobReadOf } from "./call.ts";
 import { refuseUnsupportedOnRead } from "./unsupported.ts";
 

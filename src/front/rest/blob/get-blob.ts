@@ -8,7 +8,7 @@ import { digestHeaders } from "../response-headers.ts";
 import { sentBody, structuredFormOf } from "../stored-body.ts";
 import { blobConditionsOf } from "./blob-conditions.ts";
 import { blobHeaders } from "./blob-headers.ts";
-import { type BlobCall, stateAddressOf } from "./call.ts";
+import { type BlobCall, revisionAddressOf } from "./call.ts";
 import { refuseUnsupportedOnRead } from "./unsupported.ts";
 
 export async function handleGetBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
@@ -17,7 +17,7 @@ export async function handleGetBlob(context: BlobContext, call: BlobCall): Promi
   const range = rangeOf(headers);
   const form = structuredFormOf(headers);
   const done = await getBlob(context, {
-    at: stateAddressOf(call),
+    at: revisionAddressOf(call),
     access: call.access,
     leaseId: leaseIdOf(headers),
     conditions: blobConditionsOf(headers),

@@ -3,14 +3,13 @@ import type { BlobContext } from "../../../service/blob/context.ts";
 import { getPageRanges } from "../../../service/blob/get-page-ranges.ts";
 import type { Range } from "../../../store/range-map.ts";
 import { rangeOf } from "../byte-range.ts";
-import type { Query, RestResponse } from "../http/exchange.ts";
-import { markerOf, writeMarker } from "../marker.ts";
+import type { RestResponse } from "../http/exchange.ts";
+import { nextOffsetElement, offsetMarkerOf, rangesMaxOf } from "../range-pages.ts";
 import { refuseHeaders } from "../request-headers.ts";
-import { invalidQuery, numberFromQuery } from "../request-query.ts";
 import { versionHeaders, XML_CONTENT } from "../response-headers.ts";
-import { element, XML_DECLARATION } from "../xml/write-xml.ts";
+import { XML_DECLARATION } from "../xml/write-xml.ts";
 import { XmlBytes } from "../xml/xml-bytes.ts";
-import { stampFromQuery } from "./blob-state.ts";
+import { stampFromQuery } from "./blob-revision.ts";
 import { type BlobCall, blobReadOf } from "./call.ts";
 import { refuseBeforePageBlobs } from "./create-blob.ts";
 import { refuseUnsupportedOnRead } from "./unsupported.ts";
@@ -30,14 +29,14 @@ export async function handleGetPageRanges(
     ...blobReadOf(call),
     range: rangeOf(headers),
     since: stampFromQuery(query, "prevsnapshot"),
-    after: positionOf(query),
-    resultsMax: call.version >= PAGED_SINCE ? resultsMaxOf(query) : Number.POSITIVE_INFINITY,
+    after: offsetMarkerOf(query),
+    resultsMax:
+      call.version >= PAGED_SINCE ? rangesMaxOf(query, PAGE_RANGES_MAX) : Number.POSITIVE_INFINITY,
   });
-  const marker = next === null ? "" : writeMarker({ kind: "o", text: String(next) });
-  const xml = new XmlBytes();
+  const xml = new XmlBytes(call.hidden);
   xml.add(`${XML_DECLARATION}<PageList>`);
   await xml.addAll(ranges, rangeElement);
-  xml.add(`${element("NextMarker", marker)}</PageList>`);
+  xml.add(`${nextOffsetElement(next)}</PageList>`);
   return {
     status: 200,
     headers: [
@@ -53,16 +52,4 @@ export async function handleGetPageRanges(
 function rangeElement({ start, end, isCleared }: Range): string {
   const name = isCleared ? "ClearRange" : "PageRange";
   return `<${name}><Start>${start}</Start><End>${end - 1}</End></${name}>`;
-}
-
-function resultsMaxOf(query: Query): number {
-  const asked = numberFromQuery(query, "maxresults", 1, Number.MAX_SAFE_INTEGER);
-  return Math.min(asked ?? PAGE_RANGES_MAX, PAGE_RANGES_MAX);
-}
-
-function positionOf(query: Query): number | null {
-  const marker = markerOf(query, ["o"]);
-  if (marker === null) return null;
-  if (!/^\d{1,15}$/.test(marker.text)) throw invalidQuery("marker", query.get("marker") ?? "");
-  return Number(marker.text);
 }

@@ -9,6 +9,8 @@ import {
   type ShownBlob,
 } from "../../../service/blob/list-blobs.ts";
 import type { Blob, BlobCopy } from "../../../service/blob/records.ts";
+import { ARROW_TYPE, ArrowStream } from "../arrow/arrow-stream.ts";
+import type { HiddenFields } from "../field-versions.ts";
 import type { Query, ResponseBody, RestResponse } from "../http/exchange.ts";
 import {
   deletionElements,
@@ -18,10 +20,12 @@ import {
   nameElement,
 } from "../list-elements.ts";
 import { type Marker, markerOf, writeMarker } from "../marker.ts";
+import { acceptsType } from "../request-headers.ts";
 import { includesOf, invalidQuery, nameFromQuery, resultsMaxOf } from "../request-query.ts";
 import { XML_CONTENT } from "../response-headers.ts";
 import { attribute, element, XML_DECLARATION } from "../xml/write-xml.ts";
 import { XmlBytes } from "../xml/xml-bytes.ts";
+import { columnsOf, rowOf } from "./blob-columns.ts";
 import { tagsElement } from "./blob-tags.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 import { tierElements } from "./tier-headers.ts";
@@ -54,6 +58,7 @@ export async function handleListBlobs(context: BlobContext, call: BlobCall): Pro
     prefix: nameFromQuery(query, "prefix"),
     delimiter,
     startFrom: nameFromQuery(query, "startfrom"),
+    endBefore: call.version < ARROW_SINCE ? "" : nameFromQuery(query, "endbefore"),
     after: positionOf(query),
     resultsMax: resultsMaxOf(query),
     kinds: {
@@ -65,8 +70,34 @@ export async function handleListBlobs(context: BlobContext, call: BlobCall): Pro
     },
     tags: includes.has("tags"),
   };
+  if (call.version >= ARROW_SINCE && acceptsType(call.request.headers, ARROW_TYPE)) {
+    const body = await listArrow(context, asked, includes);
+    return { status: 200, headers: ["Content-Type", ARROW_TYPE], body };
+  }
   const body = await listXml(context, call, asked, includes);
   return { status: 200, headers: [...XML_CONTENT], body };
+}
+
+/** Lists in the format of Apache Arrow, and `endBefore`. */
+const ARROW_SINCE = "2026-10-06";
+
+async function listArrow(
+  context: BlobContext,
+  asked: ListBlobs,
+  includes: ReadonlySet<string>,
+): Promise<ResponseBody> {
+  const stream = new ArrowStream(columnsOf(includes));
+  let next: ListPosition | null = null;
+  for await (const page of listBlobs(context, asked)) {
+    stream.add(page.items.map(rowOf));
+    next = page.next;
+    if (stream.isFull) break;
+  }
+  const marker = next === null ? "" : markerText(next);
+  return stream.done([
+    ["NextMarker", marker],
+    ["NumberOfRecords", String(stream.rows)],
+  ]);
 }
 
 async function listXml(
@@ -76,8 +107,8 @@ async function listXml(
   includes: ReadonlySet<string>,
 ): Promise<ResponseBody> {
   const { query } = call.request;
-  const spell = rendererOf(includes);
-  const xml = new XmlBytes();
+  const spell = rendererOf(includes, call.hidden);
+  const xml = new XmlBytes(call.hidden);
   xml.add(
     `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}` +
       `${attribute("ContainerName", call.route.container)}>` +
@@ -95,6 +126,7 @@ async function listXml(
       if (wait !== undefined) await wait;
     }
     next = page.next;
+    if (xml.isFull) break;
   }
   const marker = next === null ? "" : markerText(next);
   xml.add(`</Blobs>${element("NextMarker", marker)}</EnumerationResults>`);
@@ -109,7 +141,7 @@ function positionOf(query: Query): ListPosition | null {
   throw invalidQuery("marker", query.get("marker") ?? "");
 }
 
-/** Of one of the states of a name: its stamp, and then the name. */
+/** Of one of the revisions of a name: its stamp, and then the name. */
 const STATE = /^(\d{1,20}):(.*)$/su;
 const STAMP_MAX = 2n ** 64n - 1n;
 
@@ -117,11 +149,11 @@ function positionOfMarker({ kind, text }: Marker<"n" | "p" | "s">): ListPosition
   if (kind !== "s") return { behind: kind === "p" ? "prefix" : "name", text };
   const [, stamp = "", name = ""] = STATE.exec(text) ?? [];
   if (stamp === "" || BigInt(stamp) > STAMP_MAX) return null;
-  return { behind: "state", text: name, stamp: BigInt(stamp) };
+  return { behind: "revision", text: name, stamp: BigInt(stamp) };
 }
 
 function markerText(next: ListPosition): string {
-  if (next.behind === "state")
+  if (next.behind === "revision")
     return writeMarker({ kind: "s", text: `${next.stamp}:${next.text}` });
   return writeMarker({ kind: next.behind === "prefix" ? "p" : "n", text: next.text });
 }
@@ -133,18 +165,26 @@ const COPY = 4;
 
 type Renderer = (shown: ShownBlob) => string;
 
-/** One for each choice of parts, and always the same one: texts are kept by it. */
-const RENDERERS = Array.from(
-  { length: METADATA + TAGS + COPY + 1 },
-  (_, parts): Renderer =>
-    (shown) =>
-      blobElement(shown, parts),
-);
+/** By what is hidden and by choice of parts: always the same one, as texts are kept by it. */
+const RENDERERS = new Map<HiddenFields | null, readonly Renderer[]>();
 
-function rendererOf(includes: ReadonlySet<string>): Renderer {
+function rendererOf(includes: ReadonlySet<string>, hidden: HiddenFields | null): Renderer {
   const part = (name: string, value: number) => (includes.has(name) ? value : 0);
   const parts = part("metadata", METADATA) | part("tags", TAGS) | part("copy", COPY);
-  return RENDERERS[parts] as Renderer;
+  let spellings = RENDERERS.get(hidden);
+  if (spellings === undefined) {
+    spellings = spellingsWithout(hidden);
+    RENDERERS.set(hidden, spellings);
+  }
+  return spellings[parts] as Renderer;
+}
+
+/** One for each choice of parts. */
+function spellingsWithout(hidden: HiddenFields | null): Renderer[] {
+  return Array.from({ length: METADATA + TAGS + COPY + 1 }, (_, parts): Renderer => {
+    if (hidden === null) return (shown) => blobElement(shown, parts);
+    return (shown) => hidden.xmlWithout(blobElement(shown, parts));
+  });
 }
 
 function blobElement(shown: ShownBlob, parts: number): string {
@@ -156,7 +196,7 @@ function blobElement(shown: ShownBlob, parts: number): string {
   const tags = (parts & TAGS) !== 0 && blob.tags.length > 0 ? tagsElement(blob.tags) : "";
   const tagCount = blob.tags.length > 0 ? `<TagCount>${blob.tags.length}</TagCount>` : "";
   return (
-    `<Blob>${name}${stateElements(shown, blob)}<Properties>` +
+    `<Blob>${name}${revisionElements(shown, blob)}<Properties>` +
     `<Creation-Time>${rfc1123(blob.createdMs)}</Creation-Time>` +
     `<Last-Modified>${rfc1123(blob.modifiedMs)}</Last-Modified><Etag>${etagOf(blob.etag)}</Etag>` +
     `<Content-Length>${blob.content.length}</Content-Length>` +
@@ -175,14 +215,14 @@ function blobElement(shown: ShownBlob, parts: number): string {
   );
 }
 
-/** What tells a state from others of the same name. */
-function stateElements({ state, deleted }: ShownBlob, { versionId }: Blob): string {
+/** What tells a revision from others of the same name. */
+function revisionElements({ revision, deleted }: ShownBlob, { versionId }: Blob): string {
   const gone = deleted === null ? "" : "<Deleted>true</Deleted>";
-  if (state?.kind === "snapshot") {
-    return `${gone}<Snapshot>${isoOfStamp(state.stamp)}</Snapshot>`;
+  if (revision?.kind === "snapshot") {
+    return `${gone}<Snapshot>${isoOfStamp(revision.stamp)}</Snapshot>`;
   }
   if (versionId === 0n) return gone;
-  const current = state === null && deleted === null ? CURRENT_VERSION : "";
+  const current = revision === null && deleted === null ? CURRENT_VERSION : "";
   return `${gone}<VersionId>${isoOfStamp(versionId)}</VersionId>${current}`;
 }
 

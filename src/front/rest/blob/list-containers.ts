@@ -34,12 +34,13 @@ export async function handleListContainers(
     system: includes.has("system"),
   });
   const withMetadata = includes.has("metadata");
-  const xml = new XmlBytes();
+  const xml = new XmlBytes(call.hidden);
   xml.add(listStart(call.endpoint, query, "Containers"));
   let next: ContainerPosition | null = null;
   for await (const page of pages) {
     await xml.addAll(page.containers, (container) => containerElement(container, withMetadata));
     next = page.next;
+    if (xml.isFull) break;
   }
   xml.add(
     `</Containers>${element("NextMarker", next === null ? "" : markerText(next))}</EnumerationResults>`,

@@ -1,145 +1,232 @@
 import type { Fault } from "../../../base/fault.ts";
-import { TAG_EXPRESSION_OPERATORS_MAX } from "../../../base/limits.ts";
+import {
+  TAG_EXPRESSION_DEPTH_MAX,
+  TAG_NAME_CHARS_MAX,
+  TAG_VALUE_CHARS_MAX,
+  TAGS_MAX,
+} from "../../../base/limits.ts";
 import type {
   TagComparison,
   TagExpression,
   TagOperator,
   TagQuery,
 } from "../../../rules/tag-expression.ts";
+import { NOT_IN_TAGS } from "../../../rules/tags.ts";
 
-/** What is wrong with an expression, in the words of the header or parameter that it stands in. */
-export type Invalid = (reason: string) => Fault;
+/** Makes a fault of what is wrong with an expression, which is told in the service's own words. */
+export type Invalid = (sentence: string) => Fault;
 
-/** `x-ms-if-tags`: comparisons of tags with AND, OR and parentheses. */
+/** `x-ms-if-tags`: comparisons of tags with AND, OR and parentheses, as many as the header holds. */
 export function parseTagExpression(text: string, invalid: Invalid): TagExpression {
-  return new TagParser(text, invalid).expression();
+  return new TagParser(text, invalid, CONDITION).expression();
 }
 
+/** `where` of Find Blobs by Tags: the same without OR and <>, and with `@container`. */
 export function parseTagQuery(text: string, invalid: Invalid): TagQuery {
-  return new TagParser(text, invalid).query();
+  const all: TagComparison[] = [];
+  flatten(new TagParser(text, invalid, QUERY).expression(), all);
+  const containers = all.filter(({ tag }) => tag === CONTAINER);
+  const comparisons = all.filter(({ tag }) => tag !== CONTAINER);
+  const problem = problemOf(containers, comparisons);
+  if (problem !== null) throw invalid(`Error parsing query: ${problem}`);
+  return { container: containers[0]?.value ?? null, comparisons };
 }
 
-type Token =
-  | { readonly kind: "open" | "close" | "end" }
-  | { readonly kind: "operator"; readonly operator: TagOperator }
-  /** A name without quotes, or AND and OR: only its place tells. */
-  | { readonly kind: "word"; readonly text: string }
-  | { readonly kind: "name"; readonly text: string }
-  | { readonly kind: "value"; readonly text: string };
+/** What a query may not say although its grammar is right. */
+function problemOf(
+  containers: readonly TagComparison[],
+  comparisons: readonly TagComparison[],
+): string | null {
+  if (containers.length > 1 || containers.some(({ operator }) => operator !== "=")) {
+    return "@container can be compared once, and with = only";
+  }
+  if (comparisons.length === 0) return "at least one tag must be compared";
+  const byTag = new Map<string, TagOperator[]>();
+  for (const { tag, operator } of comparisons) {
+    const operators = byTag.get(tag);
+    if (operators === undefined) byTag.set(tag, [operator]);
+    else operators.push(operator);
+  }
+  if (byTag.size > TAGS_MAX) return `there can be at most ${TAGS_MAX} unique tags in a query`;
+  return [...byTag.values()].every(isRange)
+    ? null
+    : "can't have multiple conditions for a single tag unless they define a range";
+}
+
+/** A single comparison, or one bound below and one above. */
+function isRange(operators: readonly TagOperator[]): boolean {
+  if (operators.length === 1) return true;
+  const sides = operators.map((operator) => operator[0]).sort();
+  return sides.join("") === "<>";
+}
+
+function flatten(found: TagExpression, into: TagComparison[]): void {
+  if (found.kind === "compare") into.push(found);
+  else for (const term of found.terms) flatten(term, into);
+}
+
+/** How the grammars of the header and of the query differ. */
+interface Grammar {
+  readonly hasOr: boolean;
+  readonly operators: readonly TagOperator[];
+  readonly hasContainer: boolean;
+  /** Whether lengths are checked. A condition on a name that no tag can have is just not met. */
+  readonly hasLengths: boolean;
+}
+
+const CONDITION: Grammar = {
+  hasOr: true,
+  operators: ["=", "<>", ">", ">=", "<", "<="],
+  hasContainer: false,
+  hasLengths: false,
+};
+const QUERY: Grammar = {
+  hasOr: false,
+  operators: ["=", ">", ">=", "<", "<="],
+  hasContainer: true,
+  hasLengths: true,
+};
+
+interface Token {
+  /** A `word` is a name without quotes, or AND and OR: only its place tells. */
+  readonly kind: "bracket" | "operator" | "name" | "value" | "word" | "unknown" | "end";
+  /** Without its quotes. */
+  readonly text: string;
+  /** As it was sent. */
+  readonly raw: string;
+  /** Where it begins. */
+  readonly at: number;
+}
 
 const TOKEN =
-  /\s*(?:([()])|(<>|<=|>=|<|>|=)|"([^"]*)"|'((?:[^']|'')*)'|(@?[A-Za-z_][A-Za-z0-9_]*)|$)/y;
+  /\s*(?:(?<bracket>[()])|(?<operator><>|<=|>=|<|>|=)|"(?<name>[^"]*)"|'(?<value>(?:[^']|'')*)'|(?<word>@?[A-Za-z_][A-Za-z0-9_]*(?![^\s()<>=]))|(?<unknown>[^\s()<>=]+)|$)/y;
 const CONTAINER = "@container";
-const DEPTH_MAX = TAG_EXPRESSION_OPERATORS_MAX;
 
 /** any := all ("OR" all)*      all := term ("AND" term)*      term := "(" any ")" | comparison */
 class TagParser {
   readonly #text: string;
   readonly #invalid: Invalid;
+  readonly #grammar: Grammar;
   #at = 0;
   #token: Token;
-  #operators = 0;
   #depth = 0;
 
-  constructor(text: string, invalid: Invalid) {
+  constructor(text: string, invalid: Invalid, grammar: Grammar) {
     this.#text = text;
     this.#invalid = invalid;
+    this.#grammar = grammar;
     this.#token = this.#next();
   }
 
   expression(): TagExpression {
     const found = this.#any();
-    this.#end();
+    if (this.#token.kind !== "end") throw this.#unexpected();
     return found;
-  }
-
-  query(): TagQuery {
-    const found: TagComparison[] = [];
-    let container: string | null = null;
-    do {
-      const comparison = this.#comparison();
-      if (comparison.operator === "<>") throw this.#invalid("<> cannot be looked up.");
-      if (comparison.tag !== CONTAINER) found.push(comparison);
-      else if (comparison.operator !== "=" || container !== null) {
-        throw this.#invalid("@container can be given once, and with = only.");
-      } else container = comparison.value;
-    } while (this.#takes("AND"));
-    this.#end();
-    if (found.length === 0) throw this.#invalid("It must compare at least one tag.");
-    return { container, comparisons: found };
   }
 
   #any(): TagExpression {
     return this.#chain("OR", "any", () => this.#chain("AND", "all", () => this.#term()));
   }
 
-  #chain(word: string, kind: "any" | "all", term: () => TagExpression): TagExpression {
+  #chain(word: "AND" | "OR", kind: "any" | "all", term: () => TagExpression): TagExpression {
     const terms = [term()];
-    while (this.#takes(word)) terms.push(term());
+    while (this.#token.kind === "word" && this.#token.text.toUpperCase() === word) {
+      if (word === "OR" && !this.#grammar.hasOr) throw this.#unexpected();
+      this.#advance();
+      terms.push(term());
+    }
     return terms.length === 1 ? (terms[0] as TagExpression) : { kind, terms };
   }
 
   #term(): TagExpression {
-    if (this.#is("open")) {
-      if (++this.#depth > DEPTH_MAX) throw this.#invalid("Its parentheses go too deep.");
-      this.#token = this.#next();
-      const found = this.#any();
-      if (!this.#is("close")) throw this.#unexpected("a )");
-      this.#token = this.#next();
-      this.#depth--;
-      return found;
-    }
-    const found = this.#comparison();
-    if (found.tag === CONTAINER) throw this.#invalid("@container can be looked up only.");
+    if (!this.#is("(")) return this.#comparison();
+    if (++this.#depth > TAG_EXPRESSION_DEPTH_MAX) throw this.#unexpected();
+    this.#advance();
+    const found = this.#any();
+    if (!this.#is(")")) throw this.#unexpected();
+    this.#advance();
+    this.#depth--;
     return found;
   }
 
   #comparison(): TagComparison {
-    const name = this.#token;
-    if (name.kind !== "word" && name.kind !== "name") throw this.#unexpected("the name of a tag");
-    const operator = this.#next();
-    this.#token = operator;
-    if (operator.kind !== "operator") throw this.#unexpected("one of = <> > >= < <=");
-    const value = this.#next();
-    this.#token = value;
-    if (value.kind !== "value") throw this.#unexpected("a value in single quotes");
-    this.#token = this.#next();
-    return { kind: "compare", tag: name.text, operator: operator.operator, value: value.text };
+    const tag = this.#name();
+    this.#advance();
+    const operator = this.#operator();
+    this.#advance();
+    const value = this.#value();
+    this.#advance();
+    return { kind: "compare", tag, operator, value };
   }
 
-  #takes(word: string): boolean {
-    if (this.#token.kind !== "word" || this.#token.text.toUpperCase() !== word) return false;
-    if (++this.#operators > TAG_EXPRESSION_OPERATORS_MAX) {
-      throw this.#invalid(`It has more than ${TAG_EXPRESSION_OPERATORS_MAX} logical operators.`);
+  #name(): string {
+    const { kind, text } = this.#token;
+    if (kind !== "word" && kind !== "name") throw this.#unexpected();
+    if (kind === "word" && text.startsWith("@")) {
+      if (this.#grammar.hasContainer && text === CONTAINER) return text;
+      throw this.#fail(`unsupported parameter '${text}'`);
     }
+    const { hasLengths } = this.#grammar;
+    if (hasLengths && (text === "" || text.length > TAG_NAME_CHARS_MAX)) {
+      throw this.#fail(`tag must be between 1 and ${TAG_NAME_CHARS_MAX} characters in length`);
+    }
+    this.#requireCharacters(text);
+    return text;
+  }
+
+  #operator(): TagOperator {
+    const { kind, text } = this.#token;
+    if (kind !== "operator") throw this.#fail("expected an operator");
+    const found = this.#grammar.operators.find((one) => one === text);
+    if (found === undefined) throw this.#unexpected();
+    return found;
+  }
+
+  #value(): string {
+    const { kind, text } = this.#token;
+    if (kind !== "value") throw this.#fail("expecting tag value");
+    if (this.#grammar.hasLengths && text.length > TAG_VALUE_CHARS_MAX) {
+      const most = TAG_VALUE_CHARS_MAX;
+      throw this.#fail(`tag value must be between 0 and ${most} characters in length`);
+    }
+    this.#requireCharacters(text);
+    return text;
+  }
+
+  #requireCharacters(text: string): void {
+    const wrong = NOT_IN_TAGS.exec(text);
+    if (wrong !== null) throw this.#fail(`'${wrong[0]}' not permitted in tag name or value`);
+  }
+
+  #is(bracket: "(" | ")"): boolean {
+    return this.#token.kind === "bracket" && this.#token.text === bracket;
+  }
+
+  #advance(): void {
     this.#token = this.#next();
-    return true;
-  }
-
-  #is(kind: Token["kind"]): boolean {
-    return this.#token.kind === kind;
-  }
-
-  #end(): void {
-    if (!this.#is("end")) throw this.#unexpected("AND or its end");
   }
 
   #next(): Token {
     TOKEN.lastIndex = this.#at;
     const found = TOKEN.exec(this.#text);
-    if (found === null) {
-      throw this.#invalid(`It makes no sense from character ${this.#at + 1} on.`);
-    }
-    this.#at += found[0].length;
-    const [, bracket, operator, name, value, word] = found;
-    if (bracket !== undefined) return { kind: bracket === "(" ? "open" : "close" };
-    if (operator !== undefined) return { kind: "operator", operator: operator as TagOperator };
-    if (name !== undefined) return { kind: "name", text: name };
-    if (value !== undefined) return { kind: "value", text: value.replaceAll("''", "'") };
-    return word === undefined ? { kind: "end" } : { kind: "word", text: word };
+    const { 0: whole = "", groups = {} } = found ?? {};
+    this.#at += whole.length;
+    const raw = whole.trimStart();
+    const at = this.#at - raw.length;
+    const [kind, text] = Object.entries(groups).find(([, one]) => one !== undefined) ?? ["end", ""];
+    return { kind: kind as Token["kind"], text: text.replaceAll("''", "'"), raw, at };
   }
 
-  #unexpected(wanted: string): Fault {
-    return this.#invalid(`It needs ${wanted} before character ${this.#at + 1}.`);
+  #unexpected(): Fault {
+    const { kind, raw } = this.#token;
+    return this.#fail(kind === "end" ? "unexpected end of query" : `unexpected '${raw}'`);
+  }
+
+  /** At the present token; characters are counted from 1. */
+  #fail(problem: string): Fault {
+    const position = this.#token.at + 1;
+    return this.#invalid(
+      `Error parsing query at or near character position ${position}: ${problem}`,
+    );
   }
 }

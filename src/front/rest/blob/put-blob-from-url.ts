@@ -1,6 +1,7 @@
+import type { SourceRole } from "../../../rules/conditions.ts";
 import { putBlobFromUrl } from "../../../service/blob/put-blob-from-url.ts";
 import { DEFAULT_CONTENT_TYPE } from "../content-properties.ts";
-import type { RestResponse } from "../http/exchange.ts";
+import type { RequestHeaders, RestResponse } from "../http/exchange.ts";
 import {
   flagOf,
   invalidHeader,
@@ -10,11 +11,12 @@ import {
 } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { copiesTagsOf } from "../source/source-tags.ts";
-import { writtenHeaders } from "./blob-state.ts";
+import { writtenHeaders } from "./blob-revision.ts";
 import { tagsOf } from "./blob-tags.ts";
 import { putBlobBytesMax } from "./body-limits.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
-import { PROPERTY_NAMES, propertiesOf } from "./properties.ts";
+import { digestsOfSource } from "./computed-digests.ts";
+import { PROPERTY_NAMES, propertiesOf, requireMd5 } from "./properties.ts";
 import { wholeSourceOf } from "./source-headers.ts";
 import { tierOf } from "./tier-headers.ts";
 
@@ -35,16 +37,19 @@ export async function handlePutBlobFromUrl(
   if (type !== "BlockBlob") {
     throw invalidHeader("x-ms-blob-type", type, "Only a BlockBlob is made from a URL in one step.");
   }
+  requireMd5(headers);
   const own = propertiesOf(headers);
   const copiesProperties = headers.get(COPIES) === undefined || flagOf(headers, COPIES);
+  const digests = sourceDigestsOf(headers);
   const done = await putBlobFromUrl(context, {
     ...blobUseOf(call),
     tags: tagsOf(headers),
     copiesTags: copiesTagsOf(headers),
     tier: tierOf(call),
-    source: await wholeSourceOf(context, call, KNOWN),
+    source: await wholeSourceOf(context, call, KNOWN, roleOf(headers)),
     bytesMax: putBlobBytesMax(call.version),
-    digests: sourceDigestsOf(headers),
+    digests,
+    computed: digestsOfSource(call.version, digests),
     properties: copiesProperties
       ? own
       : { ...own, contentType: own.contentType || DEFAULT_CONTENT_TYPE },
@@ -55,10 +60,16 @@ export async function handlePutBlobFromUrl(
     status: 201,
     headers: [
       ...writtenHeaders(done),
-      ...digestHeaders({ md5: done.md5, crc64: null }),
+      ...digestHeaders(done),
       "x-ms-request-server-encrypted",
       "true",
     ],
     body: null,
   };
+}
+
+/** The service judges ETags of such a source as a copy does, and dates as a read does. */
+function roleOf(headers: RequestHeaders): SourceRole {
+  const etags = ["x-ms-source-if-match", "x-ms-source-if-none-match"];
+  return etags.some((name) => headers.get(name) !== undefined) ? "copied" : "read";
 }

@@ -5,6 +5,7 @@ import { digestHeaders } from "../response-headers.ts";
 import { sourceRangeOf } from "../source/source-headers.ts";
 import { putBlockBytesMax } from "./body-limits.ts";
 import { addressOf, type BlobCall, type BlobFront } from "./call.ts";
+import { digestsOfSource } from "./computed-digests.ts";
 import { blockIdOf } from "./put-block.ts";
 import { sourceOf } from "./source-headers.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
@@ -16,6 +17,7 @@ export async function handlePutBlockFromUrl(
   refuseUnsupportedOnWrite(call.request);
   refuseHeaders(call.request.headers, ["x-ms-if-tags"]);
   const { headers, query } = call.request;
+  const digests = sourceDigestsOf(headers);
   const done = await putBlockFromUrl(context, {
     at: addressOf(call),
     access: call.access,
@@ -24,7 +26,8 @@ export async function handlePutBlockFromUrl(
     source: await sourceOf(context, call),
     range: sourceRangeOf(headers),
     bytesMax: putBlockBytesMax(call.version),
-    digests: sourceDigestsOf(headers),
+    digests,
+    computed: digestsOfSource(call.version, digests),
   });
   return {
     status: 201,

@@ -12,9 +12,10 @@ import { digestHeaders } from "../response-headers.ts";
 import { parseXmlInSteps, type XmlElement } from "../xml/parse-xml.ts";
 import { digestsOfWhole } from "../xml-body.ts";
 import { requireRoot } from "../xml-nodes.ts";
-import { writtenHeaders } from "./blob-state.ts";
+import { writtenHeaders } from "./blob-revision.ts";
 import { tagsOf } from "./blob-tags.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
+import { digestsOfBody } from "./computed-digests.ts";
 import { propertiesOfList } from "./properties.ts";
 import { tierOf } from "./tier-headers.ts";
 import { refuseUnsupportedOnCreation } from "./unsupported.ts";
@@ -35,9 +36,8 @@ export async function handlePutBlockList(
   const properties = propertiesOfList(headers);
   const wanted = digestsOf(headers);
   const body = await readWholeBody(call.request.body, BODY_BYTES_MAX);
-  // Of the XML, not of the blob: the one that the client sent, or else a CRC-64.
-  const isMd5 = wanted.md5 !== null;
-  const digests = await digestsOfWhole(body, { md5: isMd5, crc64: !isMd5 });
+  // Of the XML, not of the blob.
+  const digests = await digestsOfWhole(body, digestsOfBody(call.version, wanted));
   refuseByDigests(wanted, digests);
   const version = await putBlockList(context, {
     at,

@@ -7,6 +7,7 @@ import { digestHeaders } from "../response-headers.ts";
 import { incomingBody } from "../stored-body.ts";
 import { putBlockBytesMax } from "./body-limits.ts";
 import { addressOf, type BlobCall } from "./call.ts";
+import { digestsOfBody } from "./computed-digests.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 
 export async function handlePutBlock(context: BlobContext, call: BlobCall): Promise<RestResponse> {
@@ -18,12 +19,14 @@ export async function handlePutBlock(context: BlobContext, call: BlobCall): Prom
   if (incoming.body.length === 0) {
     throw invalidHeader("Content-Length", "0", "A block has at least one byte.");
   }
+  const digests = digestsOf(headers);
   const done = await putBlock(context, {
     at: addressOf(call),
     access: call.access,
     blockId,
     body: incoming.body,
-    digests: digestsOf(headers),
+    digests,
+    computed: digestsOfBody(call.version, digests),
     leaseId: leaseIdOf(headers),
   });
   return {

@@ -4,6 +4,7 @@ import type { RestResponse } from "../http/exchange.ts";
 import { invalidHeader, requireHeader, sourceDigestsOf } from "../request-headers.ts";
 import { sourceRangeOf } from "../source/source-headers.ts";
 import type { BlobCall, BlobFront } from "./call.ts";
+import { digestsOfSource } from "./computed-digests.ts";
 import { refuseBeforePageBlobs } from "./create-blob.ts";
 import { pagesWritten, pageWriteOf } from "./put-page.ts";
 import { sourceOf } from "./source-headers.ts";
@@ -34,5 +35,8 @@ export async function handlePutPageFromUrl(
   }
   const source = await sourceOf(context, call);
   const digests = sourceDigestsOf(headers);
-  return pagesWritten(await putPageFromUrl(context, { ...asked, source, sourceRange, digests }));
+  const computed = digestsOfSource(call.version, digests);
+  return pagesWritten(
+    await putPageFromUrl(context, { ...asked, source, sourceRange, digests, computed }),
+  );
 }

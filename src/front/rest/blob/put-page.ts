@@ -7,6 +7,7 @@ import { digestHeaders, versionHeaders } from "../response-headers.ts";
 import { incomingBody, refuseBody } from "../stored-body.ts";
 import { blobConditionsOf } from "./blob-conditions.ts";
 import { addressOf, type BlobCall } from "./call.ts";
+import { digestsOfBody } from "./computed-digests.ts";
 import { refuseBeforePageBlobs } from "./create-blob.ts";
 import { pageRangeOf, sequenceConditionsOf } from "./page-headers.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
@@ -42,6 +43,7 @@ async function update(context: BlobContext, call: BlobCall): Promise<RestRespons
       sequence: asked.sequence,
       body: incoming.body,
       digests,
+      computed: digestsOfBody(call.version, digests),
     }),
     incoming.echo,
   );

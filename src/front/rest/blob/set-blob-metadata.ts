@@ -2,7 +2,7 @@ import type { BlobContext } from "../../../service/blob/context.ts";
 import { setBlobMetadata } from "../../../service/blob/set-blob-metadata.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf } from "../request-headers.ts";
-import { writtenHeaders } from "./blob-state.ts";
+import { writtenHeaders } from "./blob-revision.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 

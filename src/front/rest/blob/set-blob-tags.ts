@@ -16,7 +16,7 @@ export async function handleSetBlobTags(
 ): Promise<RestResponse> {
   refuseUnsupportedOnWrite(call.request);
   const asked = blobReadOf(call, "x-ms-blob-");
-  if (asked.at.state?.kind === "snapshot") {
+  if (asked.at.revision?.kind === "snapshot") {
     const value = call.request.query.get("snapshot") ?? "";
     throw invalidQuery("snapshot", value, "The tags of a snapshot stay as they are.");
   }

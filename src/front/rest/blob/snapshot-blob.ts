@@ -3,7 +3,7 @@ import type { BlobContext } from "../../../service/blob/context.ts";
 import { snapshotBlob } from "../../../service/blob/snapshot-blob.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf } from "../request-headers.ts";
-import { writtenHeaders } from "./blob-state.ts";
+import { writtenHeaders } from "./blob-revision.ts";
 import { type BlobCall, blobUseOf } from "./call.ts";
 import { refuseUnsupportedOnWrite } from "./unsupported.ts";
 

@@ -77,6 +77,6 @@ export function tierElements({ tier, changedMs, rehydration }: TierStatus): stri
   return element("AccessTier", tier) + set + moving;
 }
 
-function archiveStatus(to: Tier): string {
+export function archiveStatus(to: Tier): string {
   return `rehydrate-pending-to-${to.toLowerCase()}`;
 }

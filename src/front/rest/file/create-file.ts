@@ -13,7 +13,7 @@ import {
   requireHeader,
 } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
-import { incomingBody, refuseBody } from "../stored-body.ts";
+import { type IncomingBody, incomingBody, refuseBody } from "../stored-body.ts";
 import { type FileCall, fileAskedOf, refuseSnapshot } from "./call.ts";
 import { filePropertiesOf } from "./file-headers.ts";
 import {
@@ -35,7 +35,7 @@ export async function handleCreateFile(
   requireType(headers);
   requireHeader(headers, LENGTH);
   const length = numberOf(headers, LENGTH, 0, FILE_BYTES_MAX) ?? 0;
-  const body = bodyWithin(call.request, length);
+  const { body, echo } = bodyWithin(call.request, length);
   const { at, access, leaseId } = fileAskedOf(call);
   const { file, md5 } = await createFile(context, {
     at,
@@ -50,7 +50,7 @@ export async function handleCreateFile(
   });
   return {
     status: 201,
-    headers: [...changedItemHeaders(file), ...digestHeaders({ md5, crc64: null })],
+    headers: [...changedItemHeaders(file), ...digestHeaders({ md5, crc64: null }), ...echo],
     body: null,
   };
 }
@@ -69,14 +69,19 @@ function requireType(headers: RequestHeaders): void {
 }
 
 /** What a file begins with may come with its creation. */
-function bodyWithin(request: RestRequest, length: number): Body | null {
+function bodyWithin(request: RestRequest, length: number): FirstBytes {
   if (request.body.length === 0) {
     refuseBody(request);
-    return null;
+    return { body: null, echo: [] };
   }
-  const { body } = incomingBody(request, PUT_RANGE_BYTES_MAX);
-  if (body.length > length) {
-    throw invalidHeader(LENGTH, String(length), `The body alone has ${body.length} bytes.`);
+  const incoming = incomingBody(request, PUT_RANGE_BYTES_MAX);
+  const bytes = incoming.body.length;
+  if (bytes > length) {
+    throw invalidHeader(LENGTH, String(length), `The body alone has ${bytes} bytes.`);
   }
-  return body;
+  return incoming;
+}
+
+interface FirstBytes extends Pick<IncomingBody, "echo"> {
+  readonly body: Body | null;
 }

@@ -19,9 +19,16 @@ export function filePropertiesOf(headers: RequestHeaders): FileProperties {
   return { ...found, contentType: found.contentType || DEFAULT_CONTENT_TYPE };
 }
 
-/** All of them are replaced if one is named; null if none is. */
-export function changedFilePropertiesOf(headers: RequestHeaders): FileProperties | null {
-  return hasContentProperties(headers, NAMES) ? contentPropertiesOf(headers, NAMES) : null;
+/**
+ * All of them are replaced, and those that are not sent are cleared. Null leaves them as they are:
+ * a request that resizes the file and names none of them.
+ */
+export function changedFilePropertiesOf(
+  headers: RequestHeaders,
+  isResize: boolean,
+): FileProperties | null {
+  if (isResize && !hasContentProperties(headers, NAMES)) return null;
+  return contentPropertiesOf(headers, NAMES);
 }
 
 /** What every answer about a whole file says, whether or not its bytes come with it. */

@@ -6,8 +6,9 @@ import { renderFileError } from "../render-error.ts";
 import { timeoutMsOf } from "../request-query.ts";
 import { type StorageProtocol, StorageRestService } from "../storage-rest-service.ts";
 import type { FileCall, FileFront, FileHandler } from "./call.ts";
+import { FILE_FIELD_VERSIONS } from "./field-versions.ts";
 import { FILE_HANDLERS } from "./handlers.ts";
-import { type FileOperationName, type FileRoute, routeFile } from "./route.ts";
+import { type FileOperationName, type FileRoute, isOnFiles, routeFile } from "./route.ts";
 
 export class FileRestService extends StorageRestService<FileRoute> {
   constructor(context: FileFront, accounts: Accounts, auth: AuthOptions) {
@@ -18,8 +19,14 @@ export class FileRestService extends StorageRestService<FileRoute> {
 function protocolOn(context: FileFront): StorageProtocol<FileRoute> {
   return {
     name: "file",
+    fields: FILE_FIELD_VERSIONS,
     route: ({ method, query, headers }, path) => routeFile(method, path, query, headers),
-    resourceOf: ({ share, path }) => ({ service: "file", container: share, name: path.join("/") }),
+    resourceOf: ({ operation, share, path }) => ({
+      service: "file",
+      container: share,
+      name: path.join("/"),
+      needsIntent: isOnFiles(operation),
+    }),
     handle: (call) => handlerOf(call.route.operation)(contextOf(context, call), call),
     spell: renderFileError,
   };

@@ -1,3 +1,4 @@
+import { GIB } from "../../../base/limits.ts";
 import type { FileContext } from "../../../service/file/context.ts";
 import { getShareStats } from "../../../service/file/get-share-stats.ts";
 import type { RestResponse } from "../http/exchange.ts";
@@ -11,10 +12,18 @@ export async function handleGetShareStats(
 ): Promise<RestResponse> {
   refuseSnapshot(call);
   const { share, usedBytes } = await getShareStats(context, shareUseOf(call));
-  const usage = element("ShareUsageBytes", String(usedBytes));
+  const usage = usageElement(usedBytes, call.version);
   return {
     status: 200,
     headers: [...XML_CONTENT, ...versionHeaders(share)],
     body: `${XML_DECLARATION}<ShareStats>${usage}</ShareStats>`,
   };
+}
+
+/** Before, the usage was given in whole gibibytes. */
+const BYTES_SINCE = "2018-11-09";
+
+function usageElement(usedBytes: number, version: string): string {
+  if (version < BYTES_SINCE) return element("ShareUsage", String(Math.ceil(usedBytes / GIB)));
+  return element("ShareUsageBytes", String(usedBytes));
 }

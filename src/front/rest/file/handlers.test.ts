@@ -66,7 +66,10 @@ ${lines.join("\n")}
   the length of the files, whether or not all of it is written. A quota below what is used is no error; then nothing grows.
 * A snapshot costs the same whatever the share holds, and keeps only what changes behind it. A deleted share's name is
   free at once, and its space comes back in the background; where \`shareRetentionDays\` is
-  [configured](configuration.md), it can be restored until then.
+  [configured](configuration.md), it can be restored until then. For 30 seconds another delete of the same share is answered
+  with 202 as well, as by the service, which takes that long.
+* A share shows when its tier was chosen: when it was created, or when another was set. For a minute after that it shows the tier
+  that it comes from, too (\`pending-from-hot\`), although nothing has to be moved.
 * All shares are for SMB. Headers and operations for NFS (owner, group, mode, links, root squash) and for provisioned
   throughput are refused by name.
 
@@ -80,14 +83,38 @@ ${lines.join("\n")}
   and a permission.
 * A read-only file is not written, overwritten, deleted or replaced; Set File Properties can make it writable. A rename replaces one with
   \`x-ms-file-rename-ignore-readonly: true\`.
+* Set File Properties clears whatever of the content's headers (type, encoding, language, disposition, caching, MD5) a request does not
+  send. A request that resizes the file and names none of them leaves them as they are. A resize sets the time of the last write,
+  unless the request names another.
 * A range that is cleared reads as zeroes; space comes back for whole sectors of 512 bytes, and only these
-  leave the list of ranges.
+  leave the list of ranges. The parts of a sector with which a clear begins and ends are written with zeroes, and so are
+  listed as ranges even if nothing was written there before.
+* Changes since a snapshot are listed in whole sectors of 512 bytes, the last of which ends with the file. A sector of which only a part
+  was cleared is listed as written. Since version 2026-10-06 lists of ranges come in pages (\`maxresults\`, \`marker\`, \`NextMarker\`).
+* Rename Directory replaces a file, never a directory, with \`x-ms-file-rename-replace-if-exists: true\`; a leased one with its lease in
+  \`x-ms-destination-lease-id\` (without it: 412 \`LeaseIdMissing\`). A directory has no lease, so \`x-ms-source-lease-id\` is 412
+  \`LeaseNotPresentWithFileOperation\`.
 * A file that is created where there is one is the same file to those who have it open, but holds nothing of what it was: changes
   since a snapshot from before are refused with 409 \`FileGenerationMismatch\`.
 * The same permission has the same key, in every share; a key is good in the shares in which it was stored. Without one, files and
   directories inherit from where they are created, as Windows does it.
-* With a SAS, the source of a rename carries a SAS of its own in its URL. The JavaScript SDK renames only where
-  the host names the account (\`http://account.file.localhost:10003\`): it takes the first part of a path for the share,
-  and is told so (403 \`AuthenticationFailed\`) at an address such as \`http://127.0.0.1:10003/account\`.
+* With a SAS, the source of a rename carries a SAS of its own in its URL: \`r\` or \`w\` for the source, \`w\` for where it goes. At
+  an address such as \`http://127.0.0.1:10003/account\` the JavaScript SDK leaves the account out of the new URL; the server takes
+  the account that the signature names. With a bearer token, which names none, reach the account by its host
+  (\`https://account.file.localhost:10003\`). A token states its intent (\`x-ms-file-request-intent: backup\`) for files and directories only.
+
+## Where this is known from
+
+Where the documents of the service are silent, these are followed:
+
+| what | source |
+|---|---|
+| a request without headers clears them, a resize does not; a resize sets the time of the last write | tests of the JavaScript SDK (\`fileclient.spec.ts\`: setProperties, setHTTPHeaders); recording of \`test_resize_file\` in the Python SDK |
+| the parts of a sector that a clear covers become ranges; changes in sectors of 512 bytes | tests of the JavaScript SDK (\`fileclient.spec.ts\`: getRangeList, getRangeListDiff) and of the Java SDK (list ranges diff) |
+| lists of ranges in pages since 2026-10-06 | documentation of List Ranges; the names in the answer are those of Get Page Ranges |
+| a directory replaces a file with its lease | recording of \`test_rename_directory_dest_lease\` in the Python SDK; \`directoryclient.spec.ts\` of the JavaScript SDK |
+| time and transition of a tier | recording of \`test_set_share_properties\` in the Python SDK |
+| a share deleted twice | \`test_share_client_with_oauth\` of the Python SDK, which deletes one share by two clients |
+| a SAS that reads the source of a rename and one that writes where it goes | \`test_rename_directory_share_sas\` of the Python SDK has both letters in one |
 `;
 }

@@ -19,6 +19,8 @@ import { type FileCall, pathAskedOf } from "./call.ts";
 import { attributesText } from "./item-headers.ts";
 
 const INCLUDES = ["timestamps", "etag", "attributes", "permissionkey"];
+/** Since then lists have ids, whether or not they are asked for. */
+const IDS_SINCE = "2020-10-02";
 
 export async function handleListDirectoriesAndFiles(
   context: FileContext,
@@ -27,13 +29,14 @@ export async function handleListDirectoriesAndFiles(
   const { headers, query } = call.request;
   const includes = includesOf(query, INCLUDES);
   const isExtended = includes.size > 0 || flagOf(headers, "x-ms-file-extended-info");
+  const withIds = isExtended || call.version >= IDS_SINCE;
   const asked: ListDirectoriesAndFiles = {
     ...pathAskedOf(call),
     prefix: nameFromQuery(query, "prefix"),
     after: nameOfMarker(query),
     resultsMax: resultsMaxOf(query),
   };
-  const body = await listXml(context, call, asked, includes, isExtended);
+  const body = await listXml(context, call, asked, includes, withIds);
   return { status: 200, headers: [...XML_CONTENT], body };
 }
 
@@ -42,11 +45,11 @@ async function listXml(
   call: FileCall,
   asked: ListDirectoriesAndFiles,
   includes: ReadonlySet<string>,
-  isExtended: boolean,
+  withIds: boolean,
 ): Promise<ResponseBody> {
   const { query } = call.request;
   const { share, path, snapshot } = asked.at;
-  const xml = new XmlBytes();
+  const xml = new XmlBytes(call.hidden);
   xml.add(
     `${XML_DECLARATION}<EnumerationResults${attribute("ServiceEndpoint", call.endpoint)}` +
       attribute("ShareName", share) +
@@ -59,11 +62,12 @@ async function listXml(
   let next: string | null = null;
   let isBegun = false;
   for await (const page of listDirectoriesAndFiles(context, asked)) {
-    if (!isBegun && isExtended) xml.add(`<DirectoryId>${page.directory.id}</DirectoryId>`);
+    if (!isBegun && withIds) xml.add(`<DirectoryId>${page.directory.id}</DirectoryId>`);
     if (!isBegun) xml.add("<Entries>");
     isBegun = true;
-    await xml.addAll(page.items, (listed) => itemElement(listed, includes, isExtended));
+    await xml.addAll(page.items, (listed) => itemElement(listed, includes, withIds));
     next = page.next;
+    if (xml.isFull) break;
   }
   const marker = next === null ? "" : markerText(next);
   xml.add(`</Entries>${element("NextMarker", marker)}</EnumerationResults>`);
@@ -79,12 +83,12 @@ function pathAttribute(path: string): string {
 function itemElement(
   { item, isDirectory }: ListedFile,
   includes: ReadonlySet<string>,
-  isExtended: boolean,
+  withIds: boolean,
 ): string {
   const kind = isDirectory ? "Directory" : "File";
   const length = "content" in item ? item.content.length : null;
   return (
-    `<${kind}>${isExtended ? `<FileId>${item.id}</FileId>` : ""}` +
+    `<${kind}>${withIds ? `<FileId>${item.id}</FileId>` : ""}` +
     nameElement("Name", item.name) +
     "<Properties>" +
     (length === null ? "" : `<Content-Length>${length}</Content-Length>`) +

@@ -1,14 +1,19 @@
 import { Fault } from "../../../base/fault.ts";
+import { FILE_RANGES_MAX } from "../../../base/limits.ts";
 import type { FileContext } from "../../../service/file/context.ts";
 import { listRanges } from "../../../service/file/list-ranges.ts";
 import type { Range } from "../../../store/range-map.ts";
 import { rangeOf } from "../byte-range.ts";
 import type { RestResponse } from "../http/exchange.ts";
+import { nextOffsetElement, offsetMarkerOf, rangesMaxOf } from "../range-pages.ts";
 import { flagOf } from "../request-headers.ts";
 import { versionHeaders, XML_CONTENT } from "../response-headers.ts";
 import { XML_DECLARATION } from "../xml/write-xml.ts";
 import { XmlBytes } from "../xml/xml-bytes.ts";
 import { type FileCall, fileAskedOf, snapshotFrom } from "./call.ts";
+
+/** Clients of older versions do not know that a list may go on. */
+const PAGED_SINCE = "2026-10-06";
 
 export async function handleListRanges(
   context: FileContext,
@@ -24,16 +29,19 @@ export async function handleListRanges(
       Reason: "It must be older than sharesnapshot.",
     });
   }
-  const { file, ranges } = await listRanges(context, {
+  const isPaged = call.version >= PAGED_SINCE;
+  const { file, ranges, next } = await listRanges(context, {
     ...asked,
     range: rangeOf(headers),
     since,
+    after: isPaged ? offsetMarkerOf(query) : null,
+    resultsMax: isPaged ? rangesMaxOf(query, FILE_RANGES_MAX) : Number.POSITIVE_INFINITY,
     followsRenames: flagOf(headers, "x-ms-file-support-rename"),
   });
-  const xml = new XmlBytes();
+  const xml = new XmlBytes(call.hidden);
   xml.add(`${XML_DECLARATION}<Ranges>`);
   await xml.addAll(ranges, rangeElement);
-  xml.add("</Ranges>");
+  xml.add(`${nextOffsetElement(next)}</Ranges>`);
   return {
     status: 200,
     headers: [

@@ -14,6 +14,7 @@ import { XML_CONTENT } from "../response-headers.ts";
 import { element } from "../xml/write-xml.ts";
 import { XmlBytes } from "../xml/xml-bytes.ts";
 import type { FileCall } from "./call.ts";
+import { tierElements } from "./share-headers.ts";
 import { shareVersionText } from "./share-version.ts";
 
 export async function handleListShares(
@@ -32,12 +33,13 @@ export async function handleListShares(
     deleted: includes.has("deleted"),
   });
   const withMetadata = includes.has("metadata");
-  const xml = new XmlBytes();
+  const xml = new XmlBytes(call.hidden);
   xml.add(listStart(call.endpoint, query, "Shares"));
   let next: SharePosition | null = null;
   for await (const page of pages) {
     await xml.addAll(page.shares, (share) => shareElement(share, withMetadata));
     next = page.next;
+    if (xml.isFull) break;
   }
   xml.add(
     `</Shares>${element("NextMarker", next === null ? "" : markerText(next))}` +
@@ -61,15 +63,12 @@ function markerText({ name, kind, stamp }: SharePosition): string {
 }
 
 function shareElement(listed: ListedShare, withMetadata: boolean): string {
-  const { name, share, state, snapshot, deleted, lease } = listed;
+  const { name, state, snapshot, deleted, lease, tier } = listed;
   const properties = [
     `<Last-Modified>${rfc1123(state.modifiedMs)}</Last-Modified>`,
     `<Etag>"${etagOf(state.etag)}"</Etag><Quota>${state.quotaGib}</Quota>`,
     deleted === null ? leaseElements(lease) : deletionElements(deleted),
-    `<AccessTier>${share.tier}</AccessTier>`,
-    share.tierChangedMs === null
-      ? ""
-      : `<AccessTierChangeTime>${rfc1123(share.tierChangedMs)}</AccessTierChangeTime>`,
+    tierElements(tier),
     "<EnabledProtocols>SMB</EnabledProtocols>",
   ];
   return [

@@ -1,7 +1,6 @@
 import type { FileContext } from "../../../service/file/context.ts";
 import { renameFile } from "../../../service/file/rename-file.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import { leaseIdOf } from "../request-headers.ts";
 import { type FileCall, pathAskedOf, refuseSnapshot } from "./call.ts";
 import { changedItemHeaders, refuseUnsupportedOnOldItem } from "./item-headers.ts";
 import { renameTermsOf } from "./rename-headers.ts";
@@ -17,11 +16,7 @@ export async function handleRenameFile(
   const done = await renameFile(context, {
     ...pathAskedOf(call),
     ...renameTermsOf(headers),
-    source: {
-      ...(await renameSourceOf(call)),
-      leaseId: leaseIdOf(headers, "x-ms-source-lease-id"),
-    },
-    leaseId: leaseIdOf(headers, "x-ms-destination-lease-id"),
+    source: await renameSourceOf(call),
     contentType: headers.get("x-ms-content-type") ?? null,
   });
   return { status: 200, headers: changedItemHeaders(done), body: null };

@@ -1,6 +1,6 @@
 import type { Rename } from "../../../service/file/rename.ts";
 import type { RequestHeaders } from "../http/exchange.ts";
-import { flagOf, metadataOf } from "../request-headers.ts";
+import { flagOf, leaseIdOf, metadataOf } from "../request-headers.ts";
 import { itemSettingsOf } from "./item-headers.ts";
 
 /** What a rename says beside where from and where to. */
@@ -9,6 +9,7 @@ export function renameTermsOf(headers: RequestHeaders): Omit<Rename, "at" | "acc
   return {
     replaces: flagOf(headers, "x-ms-file-rename-replace-if-exists"),
     ignoresReadOnly: flagOf(headers, "x-ms-file-rename-ignore-readonly"),
+    leaseId: leaseIdOf(headers, "x-ms-destination-lease-id"),
     settings: itemSettingsOf(headers),
     metadata: metadata.length === 0 ? null : metadata,
   };

@@ -1,9 +1,9 @@
 import { wholeBody } from "../../../base/bytes.ts";
 import { isPercentEncoded } from "../../../base/percent-text.ts";
-import type { PathAsked } from "../../../service/file/context.ts";
+import type { FileAsked } from "../../../service/file/context.ts";
 import type { RestRequest } from "../http/exchange.ts";
 import { parseQuery } from "../http/query.ts";
-import { flagOf, invalidHeader, requireHeader } from "../request-headers.ts";
+import { flagOf, invalidHeader, leaseIdOf, requireHeader } from "../request-headers.ts";
 import type { FileCall } from "./call.ts";
 
 const SOURCE = "x-ms-file-rename-source";
@@ -14,11 +14,11 @@ const SHOWN_CHARS_MAX = 200;
  * What a rename moves: a URL of the same share. Who comes with a SAS needs one for the source, too,
  * and it stands in that URL. One that stands there is never ignored.
  */
-export async function renameSourceOf(call: FileCall): Promise<PathAsked> {
+export async function renameSourceOf(call: FileCall): Promise<FileAsked> {
   const { headers } = call.request;
   const url = requireHeader(headers, SOURCE);
   const request = sourceRequest(call.request, url);
-  const { account, route } = call.inner.route(request);
+  const { account, route } = call.inner.route(request, null);
   if (account !== call.account || route.share !== call.route.share) {
     throw invalid(url, "A rename stays within one share: the source must be in the same.");
   }
@@ -34,6 +34,7 @@ export async function renameSourceOf(call: FileCall): Promise<PathAsked> {
       call.access.kind === "owner" && request.query.get("sig") === undefined
         ? call.access
         : await call.inner.access(request),
+    leaseId: leaseIdOf(headers, "x-ms-source-lease-id"),
   };
 }
 

@@ -14,10 +14,11 @@ export async function handleSetFileProperties(
   const { headers } = call.request;
   refuseSnapshot(call);
   refuseUnsupportedOnOldItem(headers);
+  const length = numberOf(headers, "x-ms-content-length", 0, FILE_BYTES_MAX);
   const done = await setFileProperties(context, {
     ...fileAskedOf(call),
-    properties: changedFilePropertiesOf(headers),
-    length: numberOf(headers, "x-ms-content-length", 0, FILE_BYTES_MAX),
+    properties: changedFilePropertiesOf(headers, length !== null),
+    length,
     settings: itemSettingsOf(headers),
   });
   return { status: 200, headers: changedItemHeaders(done), body: null };

@@ -1,5 +1,7 @@
 import { SHARE_QUOTA_GIB_MAX } from "../../../base/limits.ts";
+import { rfc1123 } from "../../../base/time-text.ts";
 import type { ShareTier } from "../../../service/file/records.ts";
+import type { TierStatus } from "../../../service/file/share-tier.ts";
 import type { RequestHeaders } from "../http/exchange.ts";
 import { invalidHeader, numberOf, refuseHeaders } from "../request-headers.ts";
 import { refuseNfsHeaders } from "./nfs.ts";
@@ -43,4 +45,25 @@ export function refuseUnsupportedOnShare(headers: RequestHeaders): void {
 /** What every answer says of a share that was created or changed. */
 export function quotaHeaders(quotaGib: number): string[] {
   return ["x-ms-share-quota", String(quotaGib)];
+}
+
+export function tierHeaders({ tier, changedMs, from }: TierStatus): string[] {
+  const headers = ["x-ms-access-tier", tier, "x-ms-access-tier-change-time", rfc1123(changedMs)];
+  if (from !== null) headers.push("x-ms-access-tier-transition-state", transitionText(from));
+  return headers;
+}
+
+/** The same in lists. */
+export function tierElements({ tier, changedMs, from }: TierStatus): string {
+  const changed = `<AccessTierChangeTime>${rfc1123(changedMs)}</AccessTierChangeTime>`;
+  const transition =
+    from === null
+      ? ""
+      : `<AccessTierTransitionState>${transitionText(from)}</AccessTierTransitionState>`;
+  return `<AccessTier>${tier}</AccessTier>${changed}${transition}`;
+}
+
+/** `pending-from-transactionOptimized` */
+function transitionText(from: ShareTier): string {
+  return `pending-from-${from.charAt(0).toLowerCase()}${from.slice(1)}`;
 }

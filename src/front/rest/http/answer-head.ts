@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import type { RestRequest, RestResponse } from "./exchange.ts";
+import type { RequestHeaders, RestRequest, RestResponse } from "./exchange.ts";
 
 /** An answer up to its body. */
 export interface AnswerHead {
@@ -11,7 +11,7 @@ export interface AnswerHead {
 /** The headers of an answer whose connection is closed. */
 export const CLOSE_LINES = "Connection: close\r\n";
 
-const CLIENT_ID_HEADER = "x-ms-client-request-id";
+export const CLIENT_ID_HEADER = "x-ms-client-request-id";
 const CLIENT_REQUEST_ID = /^[\x21-\x7e]{1,1024}$/;
 /** Characters that would end a header's line, or do not fit into a byte. */
 const NOT_IN_HEADERS = /[^\t\x20-\x7e\x80-\xff]/;
@@ -38,13 +38,17 @@ export function answerHead(
     if (NOT_IN_HEADERS.test(value)) throw new Error(`${headers[at]} cannot be sent as a header`);
     lines += `${headers[at]}: ${value}\r\n`;
   }
-  const clientRequestId = request.headers.get(CLIENT_ID_HEADER);
-  if (clientRequestId !== undefined && CLIENT_REQUEST_ID.test(clientRequestId)) {
-    lines += `${CLIENT_ID_HEADER}: ${clientRequestId}\r\n`;
-  }
+  const clientRequestId = clientRequestIdOf(request.headers);
+  if (clientRequestId !== null) lines += `${CLIENT_ID_HEADER}: ${clientRequestId}\r\n`;
   if (bodyBytes !== null) lines += `Content-Length: ${bodyBytes}\r\n`;
   else if (mayStateLength(request, status)) lines += "Content-Length: 0\r\n";
   return { status, lines: lines + connection };
+}
+
+/** The client's id, which the answer repeats; null if there is none that can be sent. */
+export function clientRequestIdOf(headers: RequestHeaders): string | null {
+  const id = headers.get(CLIENT_ID_HEADER);
+  return id !== undefined && CLIENT_REQUEST_ID.test(id) ? id : null;
 }
 
 function mayStateLength({ method }: RestRequest, status: number): boolean {

@@ -22,13 +22,14 @@ export async function handleListQueues(
     after: markerOf(query, ["n"], "InvalidMarker")?.text ?? "",
     resultsMax: resultsMaxOf(query),
   });
-  const xml = new XmlBytes();
+  const xml = new XmlBytes(call.hidden);
   xml.add(listStart(call.endpoint, query, "Queues"));
   let next = "";
   for await (const { queues, hasMore } of pages) {
     await xml.addAll(queues, (queue) => queueElement(queue, withMetadata));
     const last = queues.at(-1);
     next = hasMore && last !== undefined ? writeMarker({ kind: "n", text: last.name }) : "";
+    if (xml.isFull) break;
   }
   xml.add(`</Queues>${element("NextMarker", next)}</EnumerationResults>`);
   return { status: 200, headers: [...XML_CONTENT], body: xml.done() };

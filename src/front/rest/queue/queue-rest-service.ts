@@ -3,6 +3,7 @@ import type { Accounts } from "../auth/account.ts";
 import type { AuthOptions } from "../auth/authenticate.ts";
 import { renderXmlError } from "../render-error.ts";
 import { type StorageProtocol, StorageRestService } from "../storage-rest-service.ts";
+import { QUEUE_FIELD_VERSIONS } from "./field-versions.ts";
 import { QUEUE_HANDLERS } from "./handlers.ts";
 import { type QueueRoute, routeQueue } from "./route.ts";
 
@@ -15,6 +16,7 @@ export class QueueRestService extends StorageRestService<QueueRoute> {
 function protocolOn(context: QueueContext): StorageProtocol<QueueRoute> {
   return {
     name: "queue",
+    fields: QUEUE_FIELD_VERSIONS,
     route: ({ method, query }, path) => routeQueue(method, path, query),
     resourceOf: ({ queue }) => ({ service: "queue", container: queue, name: "" }),
     handle: (call) => QUEUE_HANDLERS[call.route.operation](context, call),

@@ -33,6 +33,16 @@ test("a wildcard stands for what comes before a name, and for something", () => 
   }
 });
 
+test("an origin is listed by itself, not by a wildcard", () => {
+  const guard = new SourceGuard({
+    origins: ["https://*.example.org", "https://a.example.org"],
+    networks: [],
+  });
+  assert.equal(guard.lists(new URL("https://a.example.org")), true);
+  assert.equal(guard.lists(new URL("https://b.example.org")), false);
+  assert.equal(guard.lists(new URL("http://a.example.org")), false);
+});
+
 test("an address is the same in all its spellings", () => {
   assert.ok(permits(["http://127.0.0.1:8080"], "http://2130706433:8080"));
   assert.equal(permits(["http://10.0.0.1"], "http://[::ffff:10.0.0.1]"), false);

@@ -38,6 +38,11 @@ export class SourceGuard {
     });
   }
 
+  /** Whether one of the origins is this one itself. */
+  lists({ origin }: URL): boolean {
+    return this.#origins.some((one) => one.suffix === null && one.origin === origin);
+  }
+
   /** On its way over plain http, anybody could read it. Within this machine nobody can. */
   permitsToken({ protocol, hostname }: URL): boolean {
     return protocol === "https:" || isLocal(hostname);

@@ -1,9 +1,8 @@
 import { Fault } from "../../../base/fault.ts";
 import { GIB, KIB } from "../../../base/limits.ts";
-import type { Conditions } from "../../../rules/conditions.ts";
 import { invalidHeader } from "../request-headers.ts";
 import { type AllowedSources, SourceGuard, urlOf } from "./allowed-sources.ts";
-import { type ForeignLimits, HttpSource } from "./foreign-source.ts";
+import { type ForeignAsked, type ForeignLimits, HttpSource } from "./foreign-source.ts";
 import { AUTHORIZATION_HEADER, publicUrl, type SourceUrl } from "./source-url.ts";
 
 /** A source may take a day as long as it moves: 64 KiB a minute. */
@@ -26,27 +25,35 @@ export class ForeignSources {
     this.#limits = limits;
   }
 
-  at(
-    url: SourceUrl,
-    authorization: string | null,
-    conditions: Conditions,
-    version: string,
-  ): HttpSource {
-    const scheme = url.secure ? "https" : "http";
-    const parsed = urlOf(`${scheme}://${url.authority}`);
+  /** Whether the configuration names this very host, and not just a pattern that it matches. */
+  lists(url: SourceUrl): boolean {
+    const parsed = originOf(url);
+    return parsed !== null && this.#guard.lists(parsed);
+  }
+
+  at(url: SourceUrl, asked: ForeignAsked): HttpSource {
+    const parsed = originOf(url);
     if (parsed === null || !this.#guard.permits(parsed)) {
       throw new Fault("CopySourceForbidden", {
         CopySource: publicUrl(url),
         Reason:
           `This server copies from itself only. To let it fetch from there, add ` +
-          `"${scheme}://${url.authority}" to "copySources.origins" in the configuration file (--config).`,
+          `"${originText(url)}" to "copySources.origins" in the configuration file (--config).`,
       });
     }
-    if (authorization !== null && !this.#guard.permitsToken(parsed)) {
+    if (asked.authorization !== null && !this.#guard.permitsToken(parsed)) {
       const reason = "A token is not sent over plain http: name the source with https.";
       throw invalidHeader(AUTHORIZATION_HEADER, "…", reason);
     }
-    const limits = this.#limits;
-    return new HttpSource({ url, guard: this.#guard, limits, authorization, conditions, version });
+    return new HttpSource({ url, guard: this.#guard, limits: this.#limits, ...asked });
   }
+}
+
+function originText({ secure, authority }: SourceUrl): string {
+  return `${secure ? "https" : "http"}://${authority}`;
+}
+
+/** Null if it is none. */
+function originOf(url: SourceUrl): URL | null {
+  return urlOf(originText(url));
 }

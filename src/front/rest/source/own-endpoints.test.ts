@@ -43,6 +43,37 @@ test("accounts under one roof belong together, and a host may say which service 
   assert.equal(named("files.shop.example:10000", "127.0.0.1:10000"), "blob");
 });
 
+test("a domain of an account is ours behind a proxy, too, as the service that was reached", () => {
+  assert.equal(named("files.shop.example", "127.0.0.1:10000"), "blob");
+  assert.equal(named("files.shop.example", "127.0.0.1:10000", true), "blob");
+  assert.equal(named("files.shop.example:8443", "127.0.0.1:10000"), null);
+});
+
+test("an account of ours is ours by its name in the cloud, at the usual ports", () => {
+  const cloud = (authority: string, secure = true) => endpoints.cloudServiceAt(authority, secure);
+  for (const service of ["blob", "file", "queue", "table", "dfs"]) {
+    assert.equal(cloud(`shop.${service}.core.windows.net`), service);
+  }
+  assert.equal(cloud("SHOP.blob.core.windows.net."), "blob");
+  assert.equal(cloud("shop.blob.core.windows.net:443"), "blob");
+  assert.equal(cloud("shop.blob.core.windows.net", false), "blob");
+  assert.equal(cloud("home-secondary.file.core.windows.net"), "file");
+  for (const other of [
+    "stranger.blob.core.windows.net",
+    "shop-secondary-secondary.blob.core.windows.net",
+    "shop.blob.core.windows.net:8443",
+    "shop.blob.core.windows.net.example",
+    "shop.blob.core.windows.example",
+    "x.shop.blob.core.windows.net",
+    "shop.web.core.windows.net",
+    "shop.core.windows.net",
+    "blob.core.windows.net",
+    "shop.example",
+  ]) {
+    assert.equal(cloud(other), null, other);
+  }
+});
+
 test("another machine with the same port is another machine", () => {
   assert.equal(named("10.0.0.8:10000", "10.0.0.7:10000"), null);
   assert.equal(named("shop.blob.core.windows.net", "127.0.0.1:10000"), null);

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
-import type { Accounts } from "../auth/account.ts";
+import { type Accounts, SECONDARY_SUFFIX } from "../auth/account.ts";
+import { cloudServiceOf } from "../auth/address.ts";
 import type { ServiceName } from "../auth/resource.ts";
 
 /** Where a request came in, which tells by what names this server is known. */
@@ -36,8 +37,24 @@ export class OwnEndpoints {
     const { name, port } = split(authority, secure);
     const near = split(reached.host ?? "", secure);
     if (!this.#isOurs(name, near.name)) return null;
-    const known = this.#services.get(port) ?? (port === near.port ? reached.service : null);
+    const isReached = port === near.port || this.#isDomain(name, port, secure);
+    const known = this.#services.get(port) ?? (isReached ? reached.service : null);
     return known === null ? null : (this.#serviceIn(name) ?? known);
+  }
+
+  /**
+   * The service that a URL names by what an account of ours would be called in the cloud. Programs
+   * that know no more than the account's name put together such URLs.
+   */
+  cloudServiceAt(authority: string, secure: boolean): ServiceName | null {
+    const { name, port } = split(authority, secure);
+    const isOurs = port === usualPort(secure) && this.#roofOf(name) !== null;
+    return isOurs ? cloudServiceOf(name) : null;
+  }
+
+  /** A domain of an account, behind a proxy that listens on the usual port. */
+  #isDomain(name: string, port: number, secure: boolean): boolean {
+    return port === usualPort(secure) && this.#accounts.byDomain.has(name);
   }
 
   #isOurs(name: string, near: string): boolean {
@@ -51,7 +68,10 @@ export class OwnEndpoints {
   /** `localhost` of `account.blob.localhost`; null if no account of ours stands in front. */
   #roofOf(name: string): string | null {
     const [first = "", ...labels] = name.split(".");
-    if (!this.#accounts.byName.has(first.replace(/-secondary$/, ""))) return null;
+    const account = first.endsWith(SECONDARY_SUFFIX)
+      ? first.slice(0, -SECONDARY_SUFFIX.length)
+      : first;
+    if (!this.#accounts.byName.has(account)) return null;
     return labels.slice(SERVICE_LABELS.includes(labels[0] ?? "") ? 1 : 0).join(".");
   }
 
@@ -74,6 +94,10 @@ function split(authority: string, secure: boolean): { name: string; port: number
   const [, name = "", port] = found ?? [];
   return {
     name: name.endsWith(".") ? name.slice(0, -1) : name,
-    port: port === undefined ? (secure ? 443 : 80) : Number(port),
+    port: port === undefined ? usualPort(secure) : Number(port),
   };
+}
+
+function usualPort(secure: boolean): number {
+  return secure ? 443 : 80;
 }

@@ -19,7 +19,7 @@ test("a document is what was added to it, in that order, wherever it came from",
   const part = fc.tuple(fc.nat(bytes.length), fc.nat(20 * KIB));
   await fc.assert(
     fc.asyncProperty(fc.array(fc.oneof(fc.string(), part), { maxLength: 40 }), async (parts) => {
-      const [xml, expected] = [new XmlBytes(), [] as Bytes[]];
+      const [xml, expected] = [new XmlBytes(null), [] as Bytes[]];
       for (const one of parts) {
         const isText = typeof one === "string";
         const added = isText ? Buffer.from(one) : bytes.subarray(one[0], one[0] + one[1]);
@@ -36,7 +36,7 @@ test("a document is what was added to it, in that order, wherever it came from",
 
 test("bytes that lie side by side are sent from where they are, as one piece", async () => {
   const bytes = Buffer.alloc(100 * KIB, "x");
-  const xml = new XmlBytes();
+  const xml = new XmlBytes(null);
   xml.add("<a>");
   for (let at = 0; at < bytes.length; at += KIB) xml.addBytes(bytes.subarray(at, at + KIB));
   xml.add("</a>");
@@ -50,7 +50,7 @@ test("bytes that lie side by side are sent from where they are, as one piece", a
 
 test("a long list is rendered in pieces, between which others run", async () => {
   const items = Array.from({ length: 1_000 }, (_, at) => at);
-  const xml = new XmlBytes();
+  const xml = new XmlBytes(null);
   const slices = await slicesDuring(() => xml.addAll(items, (at) => `<a>${at}</a>`.repeat(50)));
   const expected = items.map((at) => `<a>${at}</a>`.repeat(50)).join("");
   assert.equal(Buffer.concat(await piecesOf(xml.done())).toString(), expected);

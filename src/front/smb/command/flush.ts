@@ -8,7 +8,7 @@ export async function handleFlush(call: Call): Promise<Answer> {
   const open = call.open(readFlush(call.message));
   if (open.kind === "file") {
     open.expect(ACCESS.writeData | ACCESS.appendData);
-    await open.writeTime.settle();
+    await open.writeTime.flush();
   }
   return success(writeEmpty());
 }

@@ -81,7 +81,7 @@ async function apply({ server }: Call, open: FileOpen, change: FileChange): Prom
         neverGrows: false,
         preservesWritten,
       });
-      return await open.writeTime.settle();
+      return await open.writeTime.flush();
     case "allocation":
       open.expect(ACCESS.writeData);
       return await resizeOpenFile(files, {
@@ -128,7 +128,7 @@ async function setBasic(
     written: timeSetting(change.written),
     changed: change.changed === HOLD ? ("hold" as const) : timeSetting(change.changed),
   };
-  await open.writeTime.settle();
+  await open.writeTime.flush();
   await setOpenItem(files, { ...open.asked, settings });
   if (change.written > 0n || change.written === HOLD) open.writeTime.hold(true);
   else if (change.written < HOLD) open.writeTime.hold(false);

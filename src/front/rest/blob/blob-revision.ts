@@ -1,0 +1,49 @@
+import { Fault } from "../../../base/fault.ts";
+import { isoOfStamp, type Stamp, stampOfIso } from "../../../base/stamp.ts";
+import type { BlobRevision } from "../../../service/blob/context.ts";
+import type { BlobWritten } from "../../../service/blob/version.ts";
+import type { Query } from "../http/exchange.ts";
+import { invalidQuery } from "../request-query.ts";
+import { versionHeaders } from "../response-headers.ts";
+
+/** Snapshots and versions, as queries and headers name them. */
+
+/** The revision that a query asks for; null for the current blob. */
+export function revisionOf(query: Query): BlobRevision | null {
+  const snapshot = stampFromQuery(query, "snapshot");
+  const version = stampFromQuery(query, "versionid");
+  if (snapshot !== null && version !== null) throw new Fault("MutuallyExclusiveQueryParameters");
+  if (snapshot !== null) return { kind: "snapshot", stamp: snapshot };
+  return version === null ? null : { kind: "version", stamp: version };
+}
+
+/** The id of a snapshot or of a version; null if it is not sent. */
+export function stampFromQuery(query: Query, name: string): Stamp | null {
+  const value = query.get(name);
+  if (value === undefined) return null;
+  const stamp = stampOfIso(value);
+  if (stamp !== null) return stamp;
+  throw invalidQuery(name, value, "It must look like 2026-11-16T00:17:23.1234567Z.");
+}
+
+/** For what can be done to the current blob only. */
+export function refuseRevision(query: Query): void {
+  for (const [name, subject] of STATES) {
+    const value = query.get(name);
+    if (value === undefined) continue;
+    const reason = `This operation is only allowed on the root blob. ${subject} should not be provided.`;
+    throw invalidQuery(name, value, reason);
+  }
+}
+
+const STATES = [
+  ["snapshot", "Snapshot"],
+  ["versionid", "Version id"],
+] as const;
+
+/** What the answer to a write says of the blob that it made. */
+export function writtenHeaders(written: BlobWritten): string[] {
+  const headers = versionHeaders(written);
+  if (written.versionId !== 0n) headers.push("x-ms-version-id", isoOfStamp(written.versionId));
+  return headers;
+}

@@ -1,0 +1,82 @@
+import { resolve } from "node:path";
+import { SERVICES, type ServiceName } from "./flags.ts";
+import type { Program } from "./programs.ts";
+import type { Settings } from "./settings.ts";
+
+/** A server that listens, and what it was started with. */
+export interface Started {
+  readonly version: string;
+  readonly settings: Pick<Settings, "location" | "accounts" | "listen" | "tls">;
+  /** By service, in the order in which they were started. */
+  readonly origins: ReadonlyMap<ServiceName, string>;
+}
+
+/** Lines on standard output about the life of a server. */
+export interface Announcements {
+  readonly ready: readonly string[];
+  readonly closing: readonly string[];
+  readonly closed: readonly string[];
+}
+
+/** More names than these say nothing more to a reader. */
+const ACCOUNTS_SHOWN_MAX = 10;
+
+/** What a program prints: scripts that start Azurite's wait for the very words of Azurite 3.37. */
+export function announcementsOf(program: Program, started: Started): Announcements {
+  if (!program.isAzurite) return ownLines(started);
+  const titles = program.services.map((service) => SERVICES[service].title);
+  const isOne = program.services.length === 1;
+  return {
+    ready: program.services.flatMap((service) =>
+      isOne ? readyAlone(service, started) : readyTogether(service, started),
+    ),
+    closing: titles.map((title) => `Azurite ${title} service is closing...`),
+    closed: titles.map((title) => `Azurite ${title} service successfully closed`),
+  };
+}
+
+function ownLines({ version, settings, origins }: Started): Announcements {
+  const { location, accounts } = settings;
+  const names = [...accounts.byName.keys()];
+  const more = names.length - ACCOUNTS_SHOWN_MAX;
+  const shown = names.slice(0, ACCOUNTS_SHOWN_MAX).join(", ");
+  const listening = [...origins].map(
+    ([service, origin]) =>
+      `${SERVICES[service].title} service is successfully listening at ${origin}`,
+  );
+  return {
+    ready: [
+      `Lazuli ${version}`,
+      `Data: ${location === null ? "in memory" : resolve(location)}`,
+      `Accounts: ${shown}${more > 0 ? ` and ${more} more` : ""}`,
+      ...listening,
+    ],
+    closing: [],
+    closed: [],
+  };
+}
+
+/** `azurite`: the address that was asked for, then the one that it got. */
+function readyTogether(service: ServiceName, { settings, origins }: Started): string[] {
+  const { title } = SERVICES[service];
+  const { host, port } = settings.listen[service];
+  const scheme = settings.tls === null ? "http" : "https";
+  return [
+    `Azurite ${title} service is starting at ${scheme}://${host}:${port}`,
+    `Azurite ${title} service is successfully listening at ${origins.get(service)}`,
+  ];
+}
+
+/** `azurite-blob` and the like have words of their own. */
+function readyAlone(service: ServiceName, { settings, origins }: Started): string[] {
+  const { title } = SERVICES[service];
+  const { host, port } = settings.listen[service];
+  const isListening =
+    service === "table"
+      ? `successfully started on ${host}:${port}`
+      : `successfully listens on ${origins.get(service)}`;
+  return [
+    `Azurite ${title} service is starting on ${host}:${port}`,
+    `Azurite ${title} service ${isListening}`,
+  ];
+}

@@ -1,0 +1,262 @@
+import { BodyBudget } from "../../base/body-budget.ts";
+import type { Bytes } from "../../base/bytes.ts";
+import { key, keyAfter, keyOfTextPrefix, SPACE, type Space } from "../../base/keys.ts";
+import type { Stamp } from "../../base/stamp.ts";
+import { type Deletion, deletionOf } from "../../rules/retention.ts";
+import type { Entry, View } from "../../store/store.ts";
+import { EntryCursor, type ListedEntry } from "../shared/entry-cursor.ts";
+import type { BlobRevision } from "./context.ts";
+import { type Blob, type ContainerId, CURRENT, decodeBlob, nameOfBlobKey } from "./records.ts";
+import { type DeletedBlob, decodeDeleted, stampOfKey } from "./revision-records.ts";
+
+/** What is listed beside current blobs. */
+export interface ListedKinds {
+  /** Blobs that have nothing but uncommitted blocks. */
+  readonly uncommitted: boolean;
+  readonly snapshots: boolean;
+  readonly versions: boolean;
+  /** Those of the kinds listed that were deleted and can be restored. */
+  readonly deleted: boolean;
+  /** Blobs that are gone but for their versions. */
+  readonly versionsOnly: boolean;
+}
+
+/** States that one body passes by, at most: those of which only the last stands for its name. */
+const PASSED_MAX = 500;
+
+/** Where a walk begins and ends, and whether it leaves things out on its way. */
+export interface Walk {
+  startOf(space: Space): Bytes;
+  endOf(space: Space): Bytes;
+  readonly mayJump: boolean;
+}
+
+export interface ListedRevision {
+  readonly name: string;
+  /** Null if nothing is committed. */
+  readonly blob: Blob | null;
+  /** Null for the current blob, and for a deleted one that nothing has come in the place of. */
+  readonly revision: BlobRevision | null;
+  readonly deleted: Deletion | null;
+  /** Whether it stands for a blob that is gone but for its versions. */
+  readonly hasVersionsOnly: boolean;
+  /** Its place among those of the same name. */
+  readonly stamp: Stamp;
+  /** That of which it is made alone; null if there is more to it. */
+  readonly entry: ListedEntry | null;
+}
+
+/** A revision that is not listed. */
+export type Passed = Pick<ListedRevision, "name" | "stamp">;
+
+type Kind = "current" | "snapshot" | "version" | "deleted" | "deleted revision" | "staged";
+
+const SPACES: Readonly<Record<Kind, Space>> = {
+  staged: SPACE.stagedBlob,
+  snapshot: SPACE.blobSnapshot,
+  version: SPACE.blobVersion,
+  "deleted revision": SPACE.deletedRevision,
+  deleted: SPACE.deletedBlob,
+  current: SPACE.blob,
+};
+
+interface Source {
+  readonly kind: Kind;
+  readonly cursor: EntryCursor;
+}
+
+/**
+ * The revisions of a container's blobs within one body, in their order: by name, then from the oldest
+ * to the current one. Each kind lies in a space of its own, with the same parts in its keys.
+ */
+export class ListedRevisions {
+  readonly #view: View;
+  readonly #container: ContainerId;
+  readonly #asked: ListedKinds;
+  readonly #current: Source;
+  readonly #sources: readonly Source[];
+  /** Where the head comes from. */
+  #from: Source;
+  readonly #budget = new BodyBudget();
+  #passed = 0;
+  #stoppedAt: Passed | null = null;
+
+  constructor(view: View, container: ContainerId, asked: ListedKinds, walk: Walk) {
+    this.#view = view;
+    this.#container = container;
+    this.#asked = asked;
+    const source = (kind: Kind): Source => {
+      const space = SPACES[kind];
+      const [start, end] = [walk.startOf(space), walk.endOf(space)];
+      return { kind, cursor: new EntryCursor(view, start, end, walk.mayJump) };
+    };
+    this.#sources = kindsOf(asked).map(source);
+    this.#current = this.#sources.at(-1) as Source;
+    this.#from = this.#current;
+  }
+
+  /** Where others must have their turn before the walk goes on; null if it came to its end. */
+  get stoppedAt(): Passed | null {
+    return this.#stoppedAt;
+  }
+
+  /** Whether others must have their turn before more is listed. */
+  get isEnough(): boolean {
+    return this.#budget.isSpent;
+  }
+
+  /** Null at the end, or where it stopped. No more than `most` will be used, this one included. */
+  head(most: number): ListedRevision | null {
+    while (this.#stoppedAt === null) {
+      const entry = this.#first(most);
+      if (entry === null) return null;
+      this.#budget.spend(entry.value.length);
+      const found = this.#listed(this.#from, entry, most);
+      if (found !== null) return found;
+      const isEnough = ++this.#passed === PASSED_MAX || this.#budget.isSpent;
+      if (isEnough) this.#stoppedAt = passedAt(this.#from, entry);
+      this.advance();
+    }
+    return null;
+  }
+
+  advance(): void {
+    this.#from.cursor.advance();
+  }
+
+  jumpPast(prefix: string): void {
+    for (const { kind, cursor } of this.#sources) {
+      cursor.jumpPast(keyOfTextPrefix(SPACES[kind], [this.#container.id], prefix));
+    }
+  }
+
+  #first(most: number): ListedEntry | null {
+    let first: ListedEntry | null = null;
+    for (const source of this.#sources) {
+      const entry = source.cursor.head(most);
+      if (entry === null || (first !== null && !isBefore(entry, first))) continue;
+      first = entry;
+      this.#from = source;
+    }
+    return first;
+  }
+
+  /** Null if this one is not to be listed. */
+  #listed({ kind }: Source, entry: ListedEntry, most: number): ListedRevision | null {
+    if (kind === "current") return entry.content(currentRevisionOf);
+    const { key: found, value } = entry;
+    const name = nameOfBlobKey(found);
+    switch (kind) {
+      case "staged":
+        // Blocks beside a blob are not listed.
+        return this.#hasCurrent(name, most) ? null : listed(name, null, null, 0n);
+      case "snapshot": {
+        const stamp = stampOfKey(found);
+        return listed(name, decodeBlob(value), { kind, stamp }, stamp);
+      }
+      case "version":
+        return this.#version(name, stampOfKey(found), decodeBlob(value), most);
+      default:
+        return this.#deleted(name, stampOfKey(found), decodeDeleted(value), most);
+    }
+  }
+
+  #version(name: string, stamp: Stamp, blob: Blob, most: number): ListedRevision | null {
+    const hasVersionsOnly = this.#isLastVersion(name, most);
+    if (!this.#asked.versions && !hasVersionsOnly) return null;
+    // Where versions are not asked for, it stands for its name only.
+    const shown = this.#asked.versions ? blob : { ...blob, versionId: 0n };
+    return { ...listed(name, shown, { kind: "version", stamp }, stamp), hasVersionsOnly };
+  }
+
+  #deleted(name: string, place: Stamp, deleted: DeletedBlob, most: number): ListedRevision | null {
+    const { was, stamp, blob } = deleted;
+    const deletion = deletionOf(deleted, this.#view.now());
+    if (deletion === null) return null;
+    // What was deleted before the blob that is there now counts as a snapshot of it.
+    const kind = was === "current" ? (this.#hasCurrent(name, most) ? "snapshot" : null) : was;
+    const hasVersionsOnly = kind === "version" && this.#isLastVersion(name, most);
+    const isAsked = kind === null || this.#asked[kind === "version" ? "versions" : "snapshots"];
+    if (!(this.#asked.deleted && isAsked) && !hasVersionsOnly) return null;
+    const revision = kind === null ? null : { kind, stamp };
+    return { ...listed(name, blob, revision, place), deleted: deletion, hasVersionsOnly };
+  }
+
+  #hasCurrent(name: string, most: number): boolean {
+    const current = this.#current.cursor.head(most);
+    return current?.content(currentRevisionOf).name === name;
+  }
+
+  /**
+   * Whether the head stands for a blob that is gone but for its versions: it is the last of them, or
+   * the last that was deleted if no other is left.
+   */
+  #isLastVersion(name: string, most: number): boolean {
+    if (!this.#asked.versionsOnly || this.#hasCurrent(name, most)) return false;
+    const { kind, cursor } = this.#from;
+    const behind = keyAfter((cursor.head(most) as Entry).key);
+    if (this.#has(SPACES[kind], name, behind)) return false;
+    return kind === "version" || !this.#has(SPACE.blobVersion, name, null);
+  }
+
+  /** Whether a space holds anything of this name, from here on. */
+  #has(space: Space, name: string, from: Bytes | null): boolean {
+    const all = key(space, this.#container.id, name);
+    return this.#view.range(from ?? all, keyAfter(all), { limit: 1 }).length > 0;
+  }
+}
+
+/** In the order in which those of the same place follow each other. */
+function kindsOf(asked: ListedKinds): Kind[] {
+  const kinds: Kind[] = [];
+  if (asked.uncommitted) kinds.push("staged");
+  if (asked.snapshots) kinds.push("snapshot");
+  if (asked.versions || asked.versionsOnly) kinds.push("version");
+  const areRevisionsAsked = asked.deleted && (asked.snapshots || asked.versions);
+  if (areRevisionsAsked || asked.versionsOnly) kinds.push("deleted revision");
+  if (asked.deleted) kinds.push("deleted");
+  kinds.push("current");
+  return kinds;
+}
+
+/** Behind their first byte, which tells the kinds apart, all are ordered by the same parts. */
+function isBefore(one: Entry, other: Entry): boolean {
+  return one.key.subarray(1).compare(other.key.subarray(1)) < 0;
+}
+
+/** Uncommitted blocks come before all revisions of their name. */
+function passedAt({ kind }: Source, { key: found }: Entry): Passed {
+  return { name: nameOfBlobKey(found), stamp: kind === "staged" ? 0n : stampOfKey(found) };
+}
+
+/** Its record is read when somebody asks for it: who has its text already does not. */
+class CurrentRevision implements ListedRevision {
+  readonly name: string;
+  readonly revision = null;
+  readonly deleted = null;
+  readonly hasVersionsOnly = false;
+  readonly stamp = CURRENT;
+  readonly entry: ListedEntry;
+
+  constructor(entry: ListedEntry) {
+    this.name = nameOfBlobKey(entry.key);
+    this.entry = entry;
+  }
+
+  get blob(): Blob {
+    return decodeBlob(this.entry.value);
+  }
+}
+
+function currentRevisionOf(entry: ListedEntry): ListedRevision {
+  return new CurrentRevision(entry);
+}
+
+function listed(
+  name: string,
+  blob: Blob | null,
+  revision: BlobRevision | null,
+  stamp: Stamp,
+): ListedRevision {
+  return { name, blob, revision, deleted: null, hasVersionsOnly: false, stamp, entry: null };
+}

@@ -1,0 +1,51 @@
+import type { Bytes } from "../../base/bytes.ts";
+import { key, keyAfter, type Space } from "../../base/keys.ts";
+import type { Entry, Store, Transaction, View } from "../../store/store.ts";
+
+const PAGE_RECORDS_MAX = 256;
+
+/** Walks through a space page by page, in rounds without end, and removes expired records. */
+export class ExpirySearch {
+  readonly #all: Bytes;
+  readonly #isExpired: (view: View, entry: Entry) => boolean;
+  readonly #remove: (tx: Transaction, entry: Entry) => void;
+  #from: Bytes;
+
+  constructor(
+    space: Space,
+    isExpired: (view: View, entry: Entry) => boolean,
+    remove: (tx: Transaction, entry: Entry) => void,
+  ) {
+    this.#all = key(space);
+    this.#from = this.#all;
+    this.#isExpired = isExpired;
+    this.#remove = remove;
+  }
+
+  /** One page. True while it has not come to the end. */
+  async search(store: Store): Promise<boolean> {
+    const { expired, next } = await store.read((view) => this.#page(view));
+    if (expired.length > 0) await store.transact((tx) => this.#removeFrom(tx, expired));
+    this.#from = next ?? this.#all;
+    return next !== null;
+  }
+
+  #page(view: View): { expired: readonly Bytes[]; next: Bytes | null } {
+    const page = view.range(this.#from, keyAfter(this.#all), { limit: PAGE_RECORDS_MAX });
+    const last = page.length < PAGE_RECORDS_MAX ? undefined : page.at(-1);
+    return {
+      expired: page.filter((entry) => this.#isExpired(view, entry)).map((entry) => entry.key),
+      next: last === undefined ? null : keyAfter(last.key),
+    };
+  }
+
+  /** Others may have removed or renewed some of them since. */
+  #removeFrom(tx: Transaction, keys: readonly Bytes[]): void {
+    for (const at of keys) {
+      const value = tx.get(at);
+      if (value === undefined) continue;
+      const entry = { key: at, value };
+      if (this.#isExpired(tx, entry)) this.#remove(tx, entry);
+    }
+  }
+}

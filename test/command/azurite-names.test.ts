@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, type TestContext, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { BlobServiceClient } from "@azure/storage-blob";
+import { CREDENTIAL } from "../sdk/server.ts";
+import { type Invocation, LazuliProcess } from "./process.ts";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const scratch = mkdtempSync(join(tmpdir(), "lazuli-names-"));
+after(() => rmSync(scratch, { recursive: true }));
+
+const ANY_PORTS = ["--blobPort", "0", "--queuePort", "0", "--tablePort", "0"];
+
+function start(t: TestContext, invocation: Invocation, ...args: string[]): LazuliProcess {
+  const started = new LazuliProcess(args, {}, [], invocation);
+  t.after(() => started.kill());
+  return started;
+}
+
+test("azurite starts Azurite's services with Azurite's lines, --silent or not", async (t) => {
+  for (const silent of [[], ["--silent"]]) {
+    const memory = ["--inMemoryPersistence", ...ANY_PORTS, ...silent];
+    const azurite = start(t, { program: "azurite" }, ...memory);
+    await azurite.printed(/^Azurite Table service is successfully listening at http\S+$/m);
+    const blob = await azurite.printed(/^Azurite Blob service is successfully \w+ at (http\S+)$/m);
+    const client = new BlobServiceClient(`${blob}/devstoreaccount1`, CREDENTIAL);
+    assert.equal(
+      (await client.createContainer("box")).containerCreateResponse._response.status,
+      201,
+    );
+    azurite.signal("SIGINT");
+    const { code, out, err } = await azurite.ended();
+    assert.deepEqual([code, err], [0, ""]);
+    assert.equal(
+      out.replaceAll(/:\d{2,}$/gm, ":PORT"),
+      `Azurite Blob service is starting at http://127.0.0.1:0
+Azurite Blob service is successfully listening at http://127.0.0.1:PORT
+Azurite Queue service is starting at http://127.0.0.1:0
+Azurite Queue service is successfully listening at http://127.0.0.1:PORT
+Azurite Table service is starting at http://127.0.0.1:0
+Azurite Table service is successfully listening at http://127.0.0.1:PORT
+Azurite Blob service is closing...
+Azurite Queue service is closing...
+Azurite Table service is closing...
+Azurite Blob service successfully closed
+Azurite Queue service successfully closed
+Azurite Table service successfully closed
+`,
+    );
+  }
+});
+
+test("azurite-blob, azurite-queue and azurite-table start their service only", async (t) => {
+  for (const service of ["blob", "queue", "table"]) {
+    const args = ["--inMemoryPersistence", `--${service}Port`, "0"];
+    const program = start(t, { program: `azurite-${service}`, hasChannel: true }, ...args);
+    await program.printed(/^Azurite \w+ service successfully \w+ on /m);
+    program.send("shutdown");
+    const { code, out } = await program.ended();
+    assert.equal(code, 0);
+    const title = `Azurite ${service[0]?.toUpperCase()}${service.slice(1)} service`;
+    const lines = out.trimEnd().split("\n");
+    assert.equal(lines.length, 4, out);
+    for (const line of lines) assert.ok(line.startsWith(title), line);
+  }
+});
+
+test("no program begins a data folder where Azurite has its data", async (t) => {
+  const folder = join(scratch, "azurite");
+  mkdirSync(join(folder, "__blobstorage__"), { recursive: true });
+  writeFileSync(join(folder, "__azurite_db_blob__.json"), "{}");
+  const before = readdirSync(folder);
+  const starts: [Invocation, ...string[]][] = [
+    [{ program: "lazuli" }, "--location", folder],
+    [{ program: "azurite" }, "-l", folder],
+    // Where Azurite would find its data: in the folder in which it is started.
+    [{ program: "azurite-blob", cwd: folder }],
+  ];
+  for (const [invocation, ...args] of starts) {
+    const { code, out, err } = await start(t, invocation, ...args).ended();
+    assert.deepEqual([code, out], [1, ""]);
+    assert.match(err, /^\S+ holds data of Azurite \([^\n]*switching-from-azurite\.md shows\.\n$/);
+  }
+  assert.deepEqual(readdirSync(folder), before, "nothing was added");
+});
+
+test("the packed package brings every program, and npx finds it", (t) => {
+  const folder = join(scratch, "installed");
+  const modules = join(folder, "node_modules");
+  mkdirSync(modules, { recursive: true });
+  const npm = (cwd: string, ...args: string[]) =>
+    execFileSync("npm", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const packed = npm(ROOT, "pack", "--ignore-scripts", "--json", "--pack-destination", scratch);
+  const [{ filename, version }] = JSON.parse(packed);
+  execFileSync("tar", ["-xf", join(scratch, filename), "-C", scratch]);
+  cpSync(join(scratch, "package"), join(modules, "lazuli"), { recursive: true });
+  // The packages that it needs are those of this folder: no registry is asked.
+  for (const name of readdirSync(join(ROOT, "node_modules"))) {
+    if (!name.startsWith(".")) symlinkSync(join(ROOT, "node_modules", name), join(modules, name));
+  }
+  npm(folder, "rebuild", "--ignore-scripts", "lazuli");
+  t.diagnostic(`packed as ${filename}`);
+  for (const name of ["lazuli", "azurite", "azurite-blob", "azurite-queue", "azurite-table"]) {
+    assert.equal(npm(folder, "exec", "--offline", "--", name, "--version").trim(), version, name);
+  }
+});

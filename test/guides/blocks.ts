@@ -1,0 +1,71 @@
+import { readFileSync } from "node:fs";
+
+/**
+ * A fenced block of a page. Behind the language, its opening line says what a reader does with it:
+ *
+ *     sh                 runs it, in the folder where all blocks of the page run
+ *     sh serves          leaves it running until the next block that serves, `serves beside`: beside that one
+ *     sh fails: WORD     runs it, and sees it fail with this word
+ *     js                 runs the program
+ *     json NAME, js NAME saves it as this file
+ *     text               looks at it
+ *     text printed       sees it on the screen of the server started last
+ *     … not run: REASON  is somewhere else, or somebody else
+ */
+export interface Block {
+  /** `docs/guides/copying.md:11` */
+  readonly at: string;
+  readonly language: string;
+  readonly text: string;
+  readonly action: Action;
+}
+
+export type Action =
+  | { readonly kind: "run"; readonly fails: string | null }
+  | { readonly kind: "serve"; readonly isBeside: boolean }
+  | { readonly kind: "save"; readonly name: string }
+  | { readonly kind: "printed" }
+  | { readonly kind: "look" }
+  | { readonly kind: "skip"; readonly reason: string };
+
+const FENCE = /^```(.*)\n([\s\S]*?)^```$/gm;
+
+/** All fenced blocks of a page, in order. Throws for one that does not say what it is. */
+export function readBlocks(page: string): Block[] {
+  const text = readFileSync(page, "utf8");
+  return [...text.matchAll(FENCE)].map((found) => {
+    const [, opening = "", body = ""] = found;
+    const at = `${page}:${text.slice(0, found.index).split("\n").length}`;
+    const [language = ""] = opening.split(" ");
+    const action = readAction(language, opening.slice(language.length).trim());
+    if (action === null) throw new Error(`${at}: "${opening}" does not say what to do with it.`);
+    return { at, language, text: body, action };
+  });
+}
+
+function readAction(language: string, said: string): Action | null {
+  const reason = /^not run: (.+)$/.exec(said)?.[1];
+  if (reason !== undefined && language !== "") return { kind: "skip", reason };
+  const [name] = /^[\w-]+\.\w+$/.exec(said) ?? [];
+  switch (language) {
+    case "sh":
+      if (said === "serves") return { kind: "serve", isBeside: false };
+      if (said === "serves beside") return { kind: "serve", isBeside: true };
+      return readRun(said);
+    case "js":
+      return name === undefined ? readRun(said) : { kind: "save", name };
+    case "json":
+      return name === undefined ? null : { kind: "save", name };
+    case "text":
+      if (said === "printed") return { kind: "printed" };
+      return said === "" ? { kind: "look" } : null;
+    default:
+      return null;
+  }
+}
+
+function readRun(said: string): Action | null {
+  if (said === "") return { kind: "run", fails: null };
+  const fails = /^fails: (\S+)$/.exec(said)?.[1];
+  return fails === undefined ? null : { kind: "run", fails };
+}

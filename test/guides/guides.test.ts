@@ -1,0 +1,41 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { after, suite, test } from "node:test";
+import { withoutDebianProgram } from "../programs/debian-program.ts";
+import { type Block, readBlocks } from "./blocks.ts";
+import { Reader } from "./reader.ts";
+
+const GUIDES = "docs/guides";
+const PAGES = ["README.md", ...readdirSync(GUIDES).map((name) => `${GUIDES}/${name}`)];
+
+/** Programs that guides use, by their Debian packages. */
+const PROGRAMS = { curl: "curl", openssl: "openssl", rclone: "rclone", smbclient: "smbclient" };
+
+for (const page of PAGES) {
+  suite(page, () => {
+    const reader = new Reader();
+    after(() => reader.close());
+    for (const block of readBlocks(page)) {
+      if (block.action.kind === "look") continue;
+      const [first = ""] = block.text.split("\n");
+      test(`${block.at} does what it says: ${first}`, { skip: reasonToSkip(block) ?? false }, () =>
+        reader.follow(block),
+      );
+    }
+  });
+}
+
+function reasonToSkip({ language, text, action }: Block): string | null {
+  if (action.kind === "skip") return action.reason;
+  if (language !== "sh") return null;
+  const uses = (program: string) => new RegExp(`(?:^|[(|]) *${program} `, "m").test(text);
+  // It brings a Python of its own and hundreds of packages: nothing to be installed for a test.
+  if (uses("az") && spawnSync("sh", ["-c", "command -v az"]).status !== 0) {
+    return "az is not installed: install Debian's azure-cli to run this";
+  }
+  for (const [program, debianPackage] of Object.entries(PROGRAMS)) {
+    const reason = uses(program) ? withoutDebianProgram(program, debianPackage) : null;
+    if (reason !== null) return reason;
+  }
+  return null;
+}

@@ -1,0 +1,208 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { findAzurite } from "../../bench/azurite.ts";
+import { ACCOUNT, KEY } from "../sdk/server.ts";
+import type { Block } from "./blocks.ts";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const azurite = findAzurite(join(ROOT, ".scratch/azurite"));
+const SERVICES = ["Blob", "Queue", "Table", "File", "SMB"];
+/** Where a guide says that a service is, in the order of `SERVICES`: the server, and one beside it. */
+const PORTS = ["10000", "10001", "10002", "10003", "10445"];
+const PORTS_BESIDE = ["11000", "11001", "11002", "11003", "11445"];
+const READY = /^(?:SMB|Azurite Table) service is successfully listening/m;
+
+/**
+ * Follows a page as a reader does, in a folder of its own. Two things are otherwise than the page says: the commands of
+ * the package, and npm and npx for them, are those of this clone; and servers take any free ports, which
+ * stand for the documented ones in all that follows. Where `npm run bench -- --with-azurite` has not installed Azurite,
+ * `azurite` of this clone stands in for it.
+ */
+export class Reader {
+  readonly folder = mkdtempSync(join(tmpdir(), "lazuli-guide-"));
+  readonly #env: Readonly<Record<string, string>>;
+  #server: Server | null = null;
+  #beside: Server | null = null;
+
+  constructor() {
+    const commands = join(this.folder, ".commands");
+    mkdirSync(commands);
+    for (const [name, script] of Object.entries(COMMANDS)) {
+      writeFileSync(join(commands, name), script);
+      chmodSync(join(commands, name), 0o755);
+    }
+    symlinkSync(join(ROOT, "node_modules"), join(this.folder, "node_modules"));
+    const path = `${commands}${delimiter}${process.env.PATH}`;
+    this.#env = {
+      PATH: path,
+      HOME: this.folder,
+      LAZULI: join(ROOT, "bin"),
+      NODE: process.execPath,
+      AZURITE_NODE: azurite?.node ?? process.execPath,
+      AZURITE: azurite?.script ?? join(ROOT, "bin/azurite.cjs"),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#server?.stop();
+    await this.#beside?.stop();
+    rmSync(this.folder, { recursive: true });
+  }
+
+  async follow({ language, text, action }: Block): Promise<void> {
+    switch (action.kind) {
+      case "serve":
+        return await this.#serve(text, action.isBeside);
+      case "save":
+        return writeFileSync(join(this.folder, action.name), this.#asItIs(text));
+      case "printed":
+        return this.#look(text);
+      case "run":
+        return await this.#run(language, this.#asItIs(text), action.fails);
+    }
+  }
+
+  async #serve(text: string, isBeside: boolean): Promise<void> {
+    const start = () => Server.start(text, this.folder, this.#env);
+    if (isBeside) {
+      this.#beside = await start();
+      return;
+    }
+    const before = this.#server;
+    this.#server = null;
+    await before?.stop();
+    this.#server = await start();
+  }
+
+  async #run(language: string, text: string, fails: string | null): Promise<void> {
+    const file = join(this.folder, language === "js" ? ".block.mjs" : ".block.sh");
+    writeFileSync(file, text);
+    const [program, ...flags] = language === "js" ? [process.execPath] : ["sh", "-e"];
+    const child = spawn(program ?? "", [...flags, file], {
+      cwd: this.folder,
+      env: this.#env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let printed = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (part: string) => {
+        printed += part;
+      });
+    }
+    const [code] = await once(child, "close");
+    if (fails === null) assert.equal(code, 0, printed);
+    else
+      assert.ok(
+        code !== 0 && printed.includes(fails),
+        `it does not fail with ${fails}: ${printed}`,
+      );
+  }
+
+  #look(text: string): void {
+    const printed = (this.#server?.printed ?? "").replaceAll(this.folder, "/srv");
+    assert.equal(documented(printed, this.#server, PORTS).trim(), text.trim());
+  }
+
+  /** For a client of the server, and for one of the server beside it. */
+  get connections(): { readonly server: string; readonly beside: string } {
+    const server = actual(CONNECTION, this.#server, PORTS);
+    return { server, beside: actual(CONNECTION, this.#beside, PORTS) };
+  }
+
+  /** A text of the page with the ports that the servers have. */
+  #asItIs(text: string): string {
+    const connection = text.replaceAll("UseDevelopmentStorage=true", CONNECTION);
+    return actual(actual(connection, this.#server, PORTS), this.#beside, PORTS_BESIDE);
+  }
+}
+
+/** What `UseDevelopmentStorage=true` stands for in an SDK. */
+const CONNECTION = [
+  `DefaultEndpointsProtocol=http;AccountName=${ACCOUNT};AccountKey=${KEY}`,
+  ...["Blob", "Queue", "Table"].map(
+    (service, at) => `${service}Endpoint=http://127.0.0.1:${PORTS[at]}/${ACCOUNT}`,
+  ),
+].join(";");
+
+const ANY_PORTS = "--blobPort 0 --queuePort 0 --tablePort 0";
+
+/** By name: what a command of the package is in this clone, and npm and npx where they start one. */
+const COMMANDS = {
+  lazuli: `#!/bin/sh\nexec "$NODE" "$LAZULI/lazuli.cjs" "$@" ${ANY_PORTS} --filePort 0 --smbPort 0\n`,
+  azurite: `#!/bin/sh\nexec "$NODE" "$LAZULI/azurite.cjs" "$@" ${ANY_PORTS}\n`,
+  npm: '#!/bin/sh\n[ "$1" = start ] || exit 1\nshift\n[ "$1" != -- ] || shift\nexec lazuli "$@"\n',
+  npx: `#!/bin/sh
+if [ "$1" = azurite@3 ]; then
+  shift
+  exec "$AZURITE_NODE" "$AZURITE" "$@" ${ANY_PORTS}
+fi
+[ "$1" != -p ] || shift 2
+exec "$@"
+`,
+};
+
+/** A server that a block of a page has started. */
+class Server {
+  readonly #child: ChildProcess;
+  readonly printed: string;
+  /** In the order of `SERVICES`; undefined for a service that it does not have. */
+  readonly ports: readonly (string | undefined)[];
+
+  private constructor(child: ChildProcess, printed: string) {
+    this.#child = child;
+    this.printed = printed;
+    this.ports = SERVICES.map((service) => {
+      const ready = new RegExp(`^(?:Azurite )?${service} service is successfully .*:(\\d+)$`, "m");
+      return ready.exec(printed)?.[1];
+    });
+  }
+
+  static async start(
+    text: string,
+    cwd: string,
+    env: Readonly<Record<string, string>>,
+  ): Promise<Server> {
+    // The shell may have children: all of them are in a group that is ended together.
+    const stdio = ["ignore", "pipe", "pipe"] as const;
+    const child = spawn("sh", ["-ec", text], { cwd, env, stdio: [...stdio], detached: true });
+    let printed = "";
+    let told = "";
+    child.stderr?.setEncoding("utf8").on("data", (part: string) => {
+      told += part;
+    });
+    return await new Promise((resolve, reject) => {
+      child.on("close", () => reject(new Error(`It did not serve: ${printed}${told}`)));
+      child.stdout?.setEncoding("utf8").on("data", (part: string) => {
+        printed += part;
+        if (READY.test(printed)) resolve(new Server(child, printed));
+      });
+    });
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.pid === undefined) return;
+    const closed = once(this.#child, "close");
+    process.kill(-this.#child.pid, "SIGTERM");
+    await closed;
+  }
+}
+
+function actual(text: string, server: Server | null, ports: readonly string[]): string {
+  return ports.reduce((so, port, at) => so.replaceAll(port, server?.ports[at] ?? port), text);
+}
+
+/** The other way round. Azurite also prints the port that it was started with. */
+function documented(text: string, server: Server | null, ports: readonly string[]): string {
+  const asked = text.replaceAll(/ (\w+) service is starting at (\S+):0$/gm, (_, service, host) => {
+    return ` ${service} service is starting at ${host}:${ports[SERVICES.indexOf(service)]}`;
+  });
+  return ports.reduce((so, port, at) => {
+    const taken = server?.ports[at];
+    return taken === undefined ? so : so.replaceAll(`:${taken}`, `:${port}`);
+  }, asked);
+}
