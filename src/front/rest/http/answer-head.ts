@@ -62,13 +62,14 @@ export function renderHead({ status, lines }: AnswerHead): string {
 
 /** The headers as names and values in turn. */
 export function fieldsOf({ lines }: AnswerHead): string[] {
-  return lines
-    .slice(0, -"\r\n".length)
-    .split("\r\n")
-    .flatMap((line) => {
-      const colon = line.indexOf(":");
-      return [line.slice(0, colon), line.slice(colon + ": ".length)];
-    });
+  const fields: string[] = [];
+  for (let at = 0; at < lines.length; ) {
+    const colon = lines.indexOf(":", at);
+    const end = lines.indexOf("\r\n", colon);
+    fields.push(lines.slice(at, colon), lines.slice(colon + ": ".length, end));
+    at = end + "\r\n".length;
+  }
+  return fields;
 }
 
 /** The headers that an answer has although its handler does not name them. */

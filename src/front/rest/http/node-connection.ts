@@ -55,7 +55,10 @@ export class NodeConnection implements ListenerConnection {
       return;
     }
     this.#queued.push(wire);
-    this.socket.pause();
+    // Node resumes the socket after each request that it has parsed: this has to come later.
+    process.nextTick(() => {
+      if (this.#queued.length > 0) this.socket.pause();
+    });
   }
 
   /** Node cannot read what came, or has waited for too long. What came before is still answered. */
