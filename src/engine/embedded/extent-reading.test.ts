@@ -22,7 +22,7 @@ const WAYS = [
 ] as const;
 
 for (const { pace, length, later } of WAYS) {
-  test(`${length} bytes of a ${pace} disk are read past the system's cache first, then ${later}`, async (t) => {
+  test(`${length} bytes of a ${pace} disk are first read by direct I/O, then ${later}`, async (t) => {
     const { extents, at, isDirect } = await openWithPiece(t, pace);
     if (!isDirect) return t.skip("this file system has nothing but its cache");
     const handles = await watchReads(t);
@@ -42,7 +42,7 @@ for (const { pace, length, later } of WAYS) {
   });
 }
 
-test("the more is lent, the less is lent at once", async (t) => {
+test("the more is borrowed in all, the less one borrower gets at a time", async (t) => {
   const { extents, at } = await openWithPiece(t, "fast");
   const buffers: BorrowedBuffer[] = [];
   const sizes = new Set<number>();
@@ -81,7 +81,7 @@ async function openWithPiece(
   return { extents, at: written.addresses[0] as Address, isDirect };
 }
 
-/** The handle of every read from now on. */
+/** Collects the handle of every read from now on. */
 async function watchReads(t: TestContext): Promise<FileHandle[]> {
   const files = await fileHandles();
   const read = files.read as (...args: unknown[]) => unknown;

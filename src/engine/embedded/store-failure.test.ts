@@ -5,9 +5,9 @@ import { key, SPACE } from "../../base/keys.ts";
 import { MIB } from "../../base/limits.ts";
 import { appendInPlace } from "../../store/acceleration.ts";
 import { type Store, StoreError, type StoreErrorKind, type View } from "../../store/store.ts";
-import { WRITE_MS_MAX } from "./in-time.ts";
 import { type StoreParts, storeWith } from "./store-parts.fixture.ts";
-import { LOG_GROWTH_MAX } from "./wal.ts";
+import { WAL_GROWTH_MAX } from "./wal.ts";
+import { WRITE_MS_MAX } from "./write-watchdog.ts";
 
 const EIO = 5;
 const ENOSPC = 28;
@@ -15,7 +15,7 @@ const WAL_BYTES_ENOUGH = 2 * MIB;
 
 const faulty = (t: TestContext, parts: StoreParts) => storeWith(t, parts, WAL_BYTES_ENOUGH);
 
-/** The WAL's first writes fail, the rest go through. */
+/** Makes the first writes of the WAL fail. */
 function failFirstWrites(...codes: string[]): StoreParts {
   return {
     wal: (real) => ({
@@ -28,7 +28,7 @@ function failFirstWrites(...codes: string[]): StoreParts {
   };
 }
 
-/** The WAL's first write begins, and does not end by itself. */
+/** Makes the first write of the WAL hang until the test ends it. */
 function unansweredWrite() {
   let begun = () => {};
   const beginning = new Promise<void>((resolve) => {
@@ -45,7 +45,7 @@ function unansweredWrite() {
   return { parts: { wal: () => ({ write }) }, beginning, fail };
 }
 
-/** Fails the first commits after their records were put, in the way of LMDB; the rest go through. */
+/** Makes the first commits fail the way LMDB does, after their records were put. */
 function failFirstCommits(...codes: number[]): StoreParts {
   return {
     lmdb: (real) => ({
@@ -71,8 +71,8 @@ function isThere(store: Store, id: number): Promise<boolean> {
   return store.read((view) => view.get(key(SPACE.blob, id)) !== undefined);
 }
 
-/** Writes until there is enough in the WAL for LMDB to get it. */
-async function fillLog(store: Store, bytes = WAL_BYTES_ENOUGH): Promise<void> {
+/** Writes enough to start a checkpoint. */
+async function fillWal(store: Store, bytes = WAL_BYTES_ENOUGH): Promise<void> {
   for (let id = 100; id < 100 + bytes / MIB; id++) await write(store, id, MIB);
 }
 
@@ -85,20 +85,20 @@ async function kindsOf(calls: readonly Promise<unknown>[]): Promise<(StoreErrorK
   });
 }
 
-/** Nothing is taken any more, and somebody was told why, once. */
+/** Asserts that the store refuses all calls and has reported the reason once. */
 async function assertStopped(store: Store, stops: readonly StoreError[], why: RegExp) {
   assert.deepEqual(await kindsOf([write(store, 1), isThere(store, 1)]), ["broken", "broken"]);
   assert.equal(stops.length, 1);
   assert.match(stops[0]?.message ?? "", why);
 }
 
-test("after a failed write of the log its group is unknown, and nothing is taken any more", async (t) => {
+test("after a failed WAL write its group is unknown, and the store refuses all calls", async (t) => {
   const { store, stops } = await faulty(t, failFirstWrites("EIO"));
   assert.deepEqual(await kindsOf([write(store, 1), write(store, 2)]), ["unknown", "unknown"]);
   await assertStopped(store, stops, /error EIO/);
 });
 
-test("what a body has acquired is given back if its commit fails", async (t) => {
+test("what a body has acquired is released if its commit fails", async (t) => {
   const { store } = await faulty(t, failFirstWrites("EIO"));
   const id = key(SPACE.blob, 1);
   let acquired = 0;
@@ -118,7 +118,7 @@ test("what a body has acquired is given back if its commit fails", async (t) => 
   assert.equal(acquired, 0);
 });
 
-test("nobody is told of what is not durable: neither by a read nor by a refusal", async (t) => {
+test("neither a read nor a refusal reveals a write that is not durable", async (t) => {
   const { store, stops } = await faulty(t, failFirstWrites("EIO"));
   const written = write(store, 1);
   const seen: boolean[] = [];
@@ -141,7 +141,7 @@ test("nobody is told of what is not durable: neither by a read nor by a refusal"
   await assertStopped(store, stops, /error EIO/);
 });
 
-test("what came behind a failed group was certainly not written", async (t) => {
+test("writes behind a failed group are certainly not written", async (t) => {
   const { parts, beginning, fail } = unansweredWrite();
   const { store, stops } = await faulty(t, parts);
   const first = write(store, 1);
@@ -153,7 +153,7 @@ test("what came behind a failed group was certainly not written", async (t) => {
   await assertStopped(store, stops, /error EIO/);
 });
 
-test("a write of the log that never ends is given up, and nobody knows what became of it", async (t) => {
+test("a WAL write that never ends is given up, and its outcome is unknown", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const { parts, beginning } = unansweredWrite();
   const { store, stops } = await faulty(t, parts);
@@ -168,13 +168,13 @@ test("a write of the log that never ends is given up, and nobody knows what beca
   await assertStopped(store, stops, /has not answered/);
 });
 
-test("a commit that lmdb fails stops the store", async (t) => {
+test("a failed LMDB commit stops the store", async (t) => {
   const { store, stops } = await faulty(t, failFirstCommits(EIO));
   await untilStopped(stops, store);
   await assertStopped(store, stops, /error 5/);
 });
 
-test("a record that lmdb does not take stops the store", async (t) => {
+test("a record that LMDB refuses stops the store", async (t) => {
   const { store, stops } = await faulty(t, {
     lmdb: () => ({
       putSync: () => {
@@ -186,16 +186,16 @@ test("a record that lmdb does not take stops the store", async (t) => {
   await assertStopped(store, stops, /no page/);
 });
 
-/** Fills the WAL and goes on writing until the store does not take any more. */
+/** Fills the WAL and writes until the store refuses. */
 async function untilStopped(stops: readonly StoreError[], store: Store): Promise<void> {
-  await fillLog(store).catch(() => {});
+  await fillWal(store).catch(() => {});
   for (let id = 1_000; stops.length === 0; id++) {
     assert.ok(id < 100_000, "the store goes on and on");
     await write(store, id).catch(() => {});
   }
 }
 
-test("while lmdb finds no space the log takes writes as far as it goes, then they are refused", async (t) => {
+test("while LMDB finds no space the WAL takes writes until it is full, then they are refused", async (t) => {
   const isFull = { now: true };
   const { store, stops } = await faulty(t, {
     lmdb: (real) => ({
@@ -215,7 +215,7 @@ test("while lmdb finds no space the log takes writes as far as it goes, then the
     }),
   });
   const kinds: string[] = [];
-  const writesMax = 3 * LOG_GROWTH_MAX * (WAL_BYTES_ENOUGH / MIB);
+  const writesMax = 3 * WAL_GROWTH_MAX * (WAL_BYTES_ENOUGH / MIB);
   for (let id = 1; id < writesMax && kinds.at(-1) !== "full"; id++) {
     kinds.push(...(await kindsOf([write(store, id, MIB)])));
   }
@@ -229,10 +229,10 @@ test("while lmdb finds no space the log takes writes as far as it goes, then the
   assert.equal(stops.length, 0);
 });
 
-test("a log that cannot grow refuses a write that needs it; others go on", async (t) => {
+test("a WAL that cannot grow refuses a write that needs it; others succeed", async (t) => {
   const { store, stops } = await faulty(t, {
     wal: () => ({
-      append: async () => {
+      growTo: async () => {
         throw Object.assign(new Error("no space"), { code: "ENOSPC", errno: -ENOSPC });
       },
     }),
@@ -242,7 +242,7 @@ test("a log that cannot grow refuses a write that needs it; others go on", async
   assert.equal(stops.length, 0);
 });
 
-test("a full disk is no excuse if lmdb cannot begin another transaction", async (t) => {
+test("a full disk stops the store if LMDB cannot begin another transaction", async (t) => {
   const { store, stops } = await faulty(t, failFirstCommits(ENOSPC, EIO));
   await untilStopped(stops, store);
   await assertStopped(store, stops, /error 28/);

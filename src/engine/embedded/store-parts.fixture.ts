@@ -12,16 +12,16 @@ import { type Lmdb, openLmdb } from "./lmdb.ts";
 import { EmbeddedStore, openEmbeddedStore } from "./store.ts";
 import { findWalFiles, type WalFile, type WalFiles } from "./wal-file.ts";
 
-/** What is to be replaced of LMDB and of each file of the WAL. */
+/** Replacements for methods of LMDB and of each WAL file. */
 export interface StoreParts {
   readonly lmdb?: (real: RootDatabase<Bytes, Bytes>) => Partial<Lmdb>;
   readonly wal?: (real: WalFile) => Partial<WalFile>;
 }
 
-/** A store of which some parts are replaced, for the time of one test. */
+/** Opens a store with some parts replaced; the end of the test closes it. */
 export async function storeWith(t: TestContext, parts: StoreParts, walBytesEnough: number) {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-store-"));
-  // What only a new store writes does not count.
+  // Let the first start, which writes more, pass before parts are replaced.
   await (await openEmbeddedStore(folder, systemClock, assert.fail)).close();
   const real = await openLmdb(folder);
   const stops: StoreError[] = [];
@@ -41,7 +41,7 @@ export async function storeWith(t: TestContext, parts: StoreParts, walBytesEnoug
   return { store, stops, folder };
 }
 
-/** The WAL of a folder, with a file of the test's in the place of each of its own. */
+/** The WAL of a folder, with each file replaced by one of the test's. */
 export async function walWith(
   folder: string,
   replace: (file: WalFile) => WalFile,
@@ -62,7 +62,7 @@ function replaced(file: WalFile, parts: StoreParts): WalFile {
       return file.capacity;
     },
     write: (bytes, position) => file.write(bytes, position),
-    append: (bytes) => file.append(bytes),
+    growTo: (bytes) => file.growTo(bytes),
     close: () => file.close(),
     ...parts.wal?.(file),
   };
