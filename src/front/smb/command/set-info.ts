@@ -99,16 +99,16 @@ async function apply({ server }: Call, open: FileOpen, change: FileChange): Prom
   }
 }
 
-/** What is read-only cannot be deleted, which has a word of its own. */
+/** Translates the refusal to delete a read-only file, which has its own status. */
 function refuseDeletion(error: unknown): never {
   const isReadOnly = error instanceof Fault && error.code === "ReadOnlyAttribute";
   throw isReadOnly ? new StatusError(STATUS.CANNOT_DELETE) : error;
 }
 
-/** Instead of a time: it stays, and from now on nothing that this open does changes it. */
+/** A special time: it stays, and nothing that this open does changes it from now on. */
 const HOLD = -1n;
 
-/** Directories last. */
+/** Not allowed for directories. */
 const TEMPORARY = 0x100;
 
 async function setBasic(

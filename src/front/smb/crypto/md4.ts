@@ -3,7 +3,7 @@ import type { Bytes } from "../../../base/bytes.ts";
 const BLOCK_BYTES = 64;
 const LENGTH_BYTES = 8;
 
-/** For each of the three rounds: what is added, how far it is turned, in which order words come. */
+/** For each of the three rounds: the constant to add, the bit rotations, the order of the words. */
 const ROUNDS = [
   {
     add: 0,
@@ -25,7 +25,7 @@ const ROUNDS = [
   },
 ];
 
-/** RFC 1320. NTLM needs it for passwords, and OpenSSL no longer offers it. */
+/** MD4 (RFC 1320). NTLM needs it for passwords, and OpenSSL no longer offers it. */
 export function md4(message: Bytes): Bytes {
   const padded = pad(message);
   const state: State = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476];
