@@ -71,7 +71,7 @@ export class DurableOpens {
     }
   }
 
-  /** Acknowledges a break on behalf of a client that has lost its connection. */
+  /** Ends an open whose caching was being broken: its lost client can no longer acknowledge that. */
   async #confirm(open: FileOpen): Promise<void> {
     try {
       const caching = await getOpenCaching(this.#files, open.asked);

@@ -95,7 +95,7 @@ function readContexts(message: Bytes, body: Bytes): Map<number, Bytes> {
     const head = partOf(message, offset, CONTEXT_HEAD_BYTES);
     const type = head.readUInt16LE(0);
     const length = head.readUInt16LE(2);
-    // Each type may occur once; unknown types are ignored later.
+    // Each type may occur once; unknown types have no effect.
     if (contexts.has(type)) throw new StatusError(STATUS.INVALID_PARAMETER);
     contexts.set(type, partOf(message, offset + CONTEXT_HEAD_BYTES, length));
     offset = alignedTo(offset + CONTEXT_HEAD_BYTES + length, 8);

@@ -19,7 +19,7 @@ type Reconnect = Extract<DurableContext, { kind: "reconnect" }>;
 const OPENED = 1;
 const NO_GUID = Buffer.alloc(16);
 
-/** The durability of an open: it needs handle caching. */
+/** The durability of an open; null if it has neither handle caching nor a persistent handle. */
 export function durabilityOf(
   { session }: Call,
   asked: DurableContext | null,
@@ -71,7 +71,7 @@ export async function reopen(
   const { server, session, tree, chain } = call;
   const open = server.durables.find(asked.fileId.persistent);
   if (open === null || open.asked.at.share !== share) throw notFound();
-  refuseStranger(call, request, asked, open);
+  requireSameClient(call, request, asked, open);
   const found = await getOpenItem(server.options.files, open.asked);
   if (isNamedOtherwise(call, request, found.path)) throw new StatusError(STATUS.INVALID_PARAMETER);
   const shown = { action: OPENED, oplockMax: OPLOCK.lease, durability: null };
@@ -126,7 +126,7 @@ function notFound(): StatusError {
 }
 
 /** Refuses a reconnect by any other client than the one that was lost. */
-function refuseStranger(
+function requireSameClient(
   { connection, session }: Call,
   request: CreateRequest,
   { createGuid }: Reconnect,

@@ -135,7 +135,7 @@ function openingOf(
   granted: number,
   persistent: OpenFile["persistent"],
 ): OpenFile {
-  refuseSenseless(request);
+  requireConsistent(request);
   if (granted === 0 || (request.access & ACCESS.systemSecurity) !== 0) {
     throw new StatusError(STATUS.ACCESS_DENIED);
   }
@@ -169,7 +169,7 @@ function openingOf(
   };
 }
 
-function refuseSenseless(request: CreateRequest): void {
+function requireConsistent(request: CreateRequest): void {
   const { options, disposition, share, contexts } = request;
   if (request.impersonation > IMPERSONATION_MAX) {
     throw new StatusError(STATUS.BAD_IMPERSONATION_LEVEL);

@@ -63,7 +63,7 @@ async function answerAgain(
 ): Promise<Answer> {
   if ((call.header.flags & FLAG.replay) === 0) throw new StatusError(STATUS.DUPLICATE_OBJECTID);
   if (open === null) throw new StatusError(STATUS.FILE_NOT_AVAILABLE);
-  refuseOtherRequest(call, request, open);
+  requireSameRequest(call, request, open);
   const { session, server, tree, chain } = call;
   if (server.durables.take(open)) {
     open.attach(session, tree.id);
@@ -81,7 +81,7 @@ async function answerAgain(
 }
 
 /** Refuses a request with the same name for another file. */
-function refuseOtherRequest(
+function requireSameRequest(
   { connection, session }: Call,
   request: CreateRequest,
   open: FileOpen,

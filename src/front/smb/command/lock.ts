@@ -53,7 +53,7 @@ async function unlock(
 }
 
 async function lock(call: Call, open: FileOpen, asked: readonly LockRange[]): Promise<void> {
-  const isImmediate = refuseSenseless(asked);
+  const isImmediate = requireValidFlags(asked);
   const ranges = asked.map(({ offset, length, flags }) => {
     return { offset, length, isExclusive: (flags & LOCK_FLAG.exclusive) !== 0 };
   });
@@ -104,8 +104,8 @@ function mayLetIn(change: FileChange, item: bigint): boolean {
   return (change.kind === "unlocked" || change.kind === "closed") && change.id === item;
 }
 
-/** Whether the client wants to be refused rather than wait; several locks at once cannot wait. */
-function refuseSenseless(ranges: readonly LockRange[]): boolean {
+/** Whether the client prefers a refusal to waiting. Throws for several locks that would wait. */
+function requireValidFlags(ranges: readonly LockRange[]): boolean {
   const kinds = ranges.map(({ flags }) => flags & ~LOCK_FLAG.failImmediately);
   const isKnown = kinds.every((kind) => kind === LOCK_FLAG.shared || kind === LOCK_FLAG.exclusive);
   const isImmediate = ranges.every(({ flags }) => (flags & LOCK_FLAG.failImmediately) !== 0);

@@ -100,8 +100,8 @@ function chooseCipher(dialect: Dialect, request: NegotiateRequest): CipherId | n
   if (dialect < DIALECT.smb311) {
     return (request.capabilities & CAPABILITY.encryption) !== 0 ? CIPHER.aes128Ccm : null;
   }
-  // The client's order counts. Linux, which puts AES-128 first, makes another signing key than
   // The client's order counts. Linux, which puts AES-128 first, derives another signing key than
+  // other clients if AES-256 is negotiated.
   return request.ciphers?.find(isCipher) ?? null;
 }
 

@@ -71,7 +71,7 @@ async function apply({ server }: Call, open: FileOpen, change: FileChange): Prom
     case "disposition":
       open.expect(ACCESS.delete);
       return await setDeletePending(files, { ...asked, isPending: change.deletes }).catch(
-        refuseDeletion,
+        throwCannotDelete,
       );
     case "size":
       open.expect(ACCESS.writeData);
@@ -100,7 +100,7 @@ async function apply({ server }: Call, open: FileOpen, change: FileChange): Prom
 }
 
 /** Translates the refusal to delete a read-only file, which has its own status. */
-function refuseDeletion(error: unknown): never {
+function throwCannotDelete(error: unknown): never {
   const isReadOnly = error instanceof Fault && error.code === "ReadOnlyAttribute";
   throw isReadOnly ? new StatusError(STATUS.CANNOT_DELETE) : error;
 }

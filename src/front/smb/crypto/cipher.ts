@@ -192,7 +192,7 @@ export class Opening {
   }
 }
 
-/** Node returns a new buffer for each call: small steps let it reuse the same memory. */
+/** Encrypts or decrypts in place, in steps, because each call allocates a buffer for its output. */
 function* updateInPlace(cipher: Cipher | Opening, bytes: Bytes): Steps<Bytes> {
   for (let at = 0; at < bytes.length; at += STEP_BYTES) {
     if (at > 0) yield;

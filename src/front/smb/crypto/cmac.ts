@@ -6,7 +6,7 @@ const NO_IV = Buffer.alloc(BLOCK_BYTES);
 /** The constant that is mixed in when a bit is shifted out of 128 bits. */
 const CARRY = 0x87;
 
-/** AES-128-CMAC (RFC 4493): the last block of AES-CBC, after a subkey is mixed into the last input block. */
+/** AES-128-CMAC (RFC 4493): the last block of AES-CBC, with a subkey mixed into the last input. */
 export class CmacKey {
   readonly #key: Bytes;
   readonly #wholeSubkey: Bytes;
