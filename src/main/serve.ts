@@ -5,7 +5,9 @@ import { FileRestService } from "../front/rest/file/file-rest-service.ts";
 import { FILE_SOURCES } from "../front/rest/file/file-source.ts";
 import type { RestService } from "../front/rest/http/exchange.ts";
 import { DEFAULT_LIMITS } from "../front/rest/http/limits.ts";
+import { restReadMemory } from "../front/rest/http/own-server.ts";
 import { type Listener, type ListenerOptions, openListener } from "../front/rest/http/server.ts";
+import { SliceQuota } from "../front/rest/http/slice-quota.ts";
 import { QueueRestService } from "../front/rest/queue/queue-rest-service.ts";
 import { CopySources } from "../front/rest/source/copy-sources.ts";
 import { OwnEndpoints } from "../front/rest/source/own-endpoints.ts";
@@ -31,6 +33,7 @@ import { endEarlierRun } from "./end-earlier-run.ts";
 import { SERVICES, type ServiceName } from "./flags.ts";
 import { listenSmb } from "./listen-smb.ts";
 import { type Log, openLog, type Terminal } from "./log.ts";
+import { isLoopback } from "./network-guard.ts";
 import { type Data, openData } from "./open-data.ts";
 import { Scrub } from "./scrub.ts";
 import type { Settings } from "./settings.ts";
@@ -85,6 +88,7 @@ async function open(
   };
   const log = await openLog(settings, around, around.clock);
   undo.add(() => log.close());
+  for (const warning of settings.warnings) log.warn("warning", warning);
   if (settings.oauth?.mode === "issuer") {
     settings.oauth.keys.onFailure = (error) => log.warn("keys of the issuer", error.message);
   }
@@ -110,7 +114,12 @@ async function open(
   const { contents, breaks } = data;
   const files = { store: new WatchedStore(data.store), contents, breaks, copies };
   const origins = new Map<ServiceName, string>();
-  const load = { budget: new SendBudget(), work: new WaitingWork() };
+  const load = {
+    budget: new SendBudget(),
+    slices: new SliceQuota(),
+    work: new WaitingWork(),
+    readMemory: restReadMemory(),
+  };
   const health = { healthy: () => isHealthy, isFull: () => data.space?.isShort === true };
   const endpoints = new OwnEndpoints(settings.accounts);
   for (const [name, service] of servicesOn({ ...data, copies }, files, settings, endpoints)) {
@@ -148,15 +157,22 @@ function servicesOn(
   const accounts = { ...settings.accounts, pathStyleOnly };
   const settingsOf = (account: string) => blobSettings.get(account) ?? DEFAULT_BLOB_SETTINGS;
   const fileSettingsOf = (account: string) => fileSettings.get(account) ?? DEFAULT_FILE_SETTINGS;
+  const names = [...accounts.byName.keys()];
+  const authOf = (name: ServiceName) =>
+    isLoopback(settings.listen[name].host) ? { oauth, shownAccounts: names } : { oauth };
   const protocols = { blob: BLOB_SOURCES, file: FILE_SOURCES };
   const sources = new CopySources({ accounts, auth: { oauth }, endpoints, protocols, foreign });
   return [
-    ["blob", new BlobRestService({ ...data, settingsOf, sources }, accounts, { oauth })],
-    ["queue", new QueueRestService(data, accounts, { oauth })],
-    ["table", new TableRestService(data, accounts, { oauth })],
+    ["blob", new BlobRestService({ ...data, settingsOf, sources }, accounts, authOf("blob"))],
+    ["queue", new QueueRestService(data, accounts, authOf("queue"))],
+    ["table", new TableRestService(data, accounts, authOf("table"))],
     [
       "file",
-      new FileRestService({ ...files, settingsOf: fileSettingsOf, sources }, accounts, { oauth }),
+      new FileRestService(
+        { ...files, settingsOf: fileSettingsOf, sources },
+        accounts,
+        authOf("file"),
+      ),
     ],
   ];
 }
@@ -192,7 +208,7 @@ async function listen(
   settings: Settings,
   { clock, software }: Surroundings,
   log: Log,
-  shared: Pick<ListenerOptions, "budget" | "work" | "healthy" | "isFull">,
+  shared: Pick<ListenerOptions, "budget" | "slices" | "work" | "readMemory" | "healthy" | "isFull">,
 ): Promise<Listener> {
   const { host, port, keepAliveMs } = settings.listen[name];
   const limits = {
@@ -200,9 +216,9 @@ async function listen(
     ...connectionLimits(settings),
     keepAliveMs: keepAliveMs ?? DEFAULT_LIMITS.keepAliveMs,
   };
-  const { tls } = settings;
+  const { tls, listener: kind } = settings;
   try {
-    const own = { service, host, port, tls, limits };
+    const own = { kind, service, host, port, tls, limits };
     return await openListener({ ...own, ...shared, clock, log, software });
   } catch (error) {
     throw listenError(name, { host, port }, error as NodeJS.ErrnoException);

@@ -53,8 +53,8 @@ export interface Guard {
 
 /** What an operation needs. Of several letters one suffices, unless `every` is set. */
 export interface Need {
-  /** What it works on, in the words of an account SAS: service, container or object. */
-  readonly on: "s" | "c" | "o";
+  /** What it works on, in the words of an account SAS: service, container or object; or either. */
+  readonly on: "s" | "c" | "o" | "co";
   /** Letters in an account SAS; "" if none opens it. */
   readonly account: string;
   /** Letters in a service SAS; "" if none opens it. */
@@ -80,7 +80,7 @@ export function judgeByAccess(
       return access.hides ? "ResourceNotFound" : "NoAuthenticationInformation";
     case "account-sas":
       if (need.account === "") return "AuthorizationFailure";
-      if (!access.types.includes(need.on)) return "AuthorizationResourceTypeMismatch";
+      if (!hasOneOf(access.types, need.on)) return "AuthorizationResourceTypeMismatch";
       return judgeByLetters(access.letters, need.account, need.every);
     case "service-sas": {
       if (need.service === "") return "AuthorizationFailure";
@@ -147,9 +147,14 @@ function grantedLetters(
 }
 
 function judgeByLetters(letters: string, needed: string, every = false): FaultCode | null {
-  const has = (letter: string) => letters.includes(letter);
-  const enough = every ? [...needed].every(has) : [...needed].some(has);
+  const enough = every
+    ? [...needed].every((letter) => letters.includes(letter))
+    : hasOneOf(letters, needed);
   return enough ? null : "AuthorizationPermissionMismatch";
+}
+
+function hasOneOf(letters: string, needed: string): boolean {
+  return [...needed].some((letter) => letters.includes(letter));
 }
 
 function opens(level: PublicAccess, need: Need): boolean {

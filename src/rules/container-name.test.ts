@@ -13,5 +13,5 @@ test("the service's own containers have names that nobody else may choose", () =
     assert.equal(judgeContainerName(name), "InvalidResourceName", name);
     assert.equal(judgeNewContainerName(name), "InvalidResourceName", name);
   }
-  assert.equal(judgeContainerName("$r"), "OutOfRangeInput");
+  assert.equal(judgeContainerName("$r"), "ResourceNameLength");
 });

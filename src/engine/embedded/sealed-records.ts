@@ -73,12 +73,12 @@ export class SealedRecords {
     return value;
   }
 
-  /** With `sparesDamaged`, skips damaged records instead of throwing. */
-  scan(from: Bytes, until: Bytes, reverse: boolean, sparesDamaged = false): Iterable<Entry> {
+  /** With `skipsDamaged`, skips damaged records instead of throwing. */
+  scan(from: Bytes, until: Bytes, reverse: boolean, skipsDamaged = false): Iterable<Entry> {
     if (from[0] === until[0] && this.#isBehindAll(from)) return [];
     return reverse
-      ? this.#scanDown(from, until, sparesDamaged)
-      : this.#scanUp(from, until, sparesDamaged);
+      ? this.#scanDown(from, until, skipsDamaged)
+      : this.#scanUp(from, until, skipsDamaged);
   }
 
   #unseal(key: Bytes, sealed: Bytes): Bytes {
@@ -91,9 +91,9 @@ export class SealedRecords {
   }
 
   /** Null for a damaged record that is to be skipped. */
-  #open(key: Bytes, sealed: Bytes, sparesDamaged: boolean): Entry | null {
+  #open(key: Bytes, sealed: Bytes, skipsDamaged: boolean): Entry | null {
     const open = () => ({ key, value: this.#unseal(key, sealed) });
-    return sparesDamaged ? unlessDamaged(open) : open();
+    return skipsDamaged ? unlessDamaged(open) : open();
   }
 
   /** Only inside a write transaction, as is `remove`. */
@@ -156,13 +156,13 @@ export class SealedRecords {
     }
   }
 
-  *#scanUp(from: Bytes, until: Bytes, sparesDamaged: boolean): Generator<Entry> {
+  *#scanUp(from: Bytes, until: Bytes, skipsDamaged: boolean): Generator<Entry> {
     const prove = () => this.#proveStart(from, false);
-    const isFirstThere = (sparesDamaged ? unlessDamaged(prove) : prove()) === true;
+    const isFirstThere = (skipsDamaged ? unlessDamaged(prove) : prove()) === true;
     let last: Bytes | null = null;
     // No end for LMDB: the record behind the last one must be checked, because its key may be damaged.
     for (const { key, value } of this.#lmdb.getRange({ start: from })) {
-      const entry = this.#open(key, value, sparesDamaged);
+      const entry = this.#open(key, value, skipsDamaged);
       if (entry === null) continue;
       const order = key.compare(last ?? from);
       if (order < 0 || (order === 0 && last !== null)) throw outOfOrder(key);
@@ -175,14 +175,14 @@ export class SealedRecords {
     }
   }
 
-  *#scanDown(from: Bytes, until: Bytes, sparesDamaged: boolean): Generator<Entry> {
+  *#scanDown(from: Bytes, until: Bytes, skipsDamaged: boolean): Generator<Entry> {
     const prove = () => this.#proveStart(until, true);
-    if (sparesDamaged) unlessDamaged(prove);
+    if (skipsDamaged) unlessDamaged(prove);
     else prove();
     let behind: Bytes | null = null;
     // Includes `until`: LMDB would otherwise skip damaged keys that have become equal to it.
     for (const { key, value } of this.#lmdb.getRange({ start: until, reverse: true })) {
-      const entry = this.#open(key, value, sparesDamaged);
+      const entry = this.#open(key, value, skipsDamaged);
       if (entry === null) continue;
       const order = key.compare(behind ?? until);
       if (order > 0 || (order === 0 && behind !== null)) throw outOfOrder(key);
