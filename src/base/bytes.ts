@@ -35,7 +35,7 @@ export async function collect(body: Body): Promise<Bytes> {
   const bytes = Buffer.allocUnsafeSlow(body.length);
   let at = 0;
   await body.drain((part) => {
-    if (at + part.length > bytes.length) throw new Error("a body is longer than it said");
+    if (at + part.length > bytes.length) throw new Error("a body is longer than announced");
     at += part.copy(bytes, at);
   });
   if (at < bytes.length) throw new Error("a body ended too early");

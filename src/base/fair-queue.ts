@@ -44,7 +44,7 @@ export class FairQueue {
     return this.#waiting.length === 0 && !this.#isSpent() ? undefined : this.yield();
   }
 
-  /** Waits for the next slice in any case: for a worker that has begun much whose cost comes later. */
+  /** Always waits for the next slice: for a worker that has started work whose cost comes later. */
   yield(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
@@ -64,7 +64,7 @@ export class FairQueue {
     }
     while (this.#calls < Math.min(this.#waiting.length, WORKERS_PER_ITERATION)) {
       this.#calls++;
-      setImmediate(this.#letGo);
+      setImmediate(this.#resume);
     }
   }
 
@@ -75,7 +75,7 @@ export class FairQueue {
   };
 
   /** Lets one worker go on; its next piece of work runs before the next callback. */
-  readonly #letGo = (): void => {
+  readonly #resume = (): void => {
     this.#calls--;
     if (!this.#isSpent()) this.#waiting.shift()?.();
     this.#call();

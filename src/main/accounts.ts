@@ -17,7 +17,7 @@ export function usesWellKnownKey(accounts: readonly AccountSettings[]): boolean 
 /** A shorter key can be guessed by trying signatures offline. */
 const KEY_BYTES_MIN = 16;
 
-/** What is wrong with keys that will do for tests on one machine: a sentence for each, without the key. */
+/** A sentence, without the key, for each key that is too weak for a network. */
 export function weakKeys(accounts: readonly AccountSettings[]): string[] {
   return accounts.flatMap(({ name, keys }) =>
     keys.flatMap((key) => {

@@ -30,7 +30,7 @@ class ManualSchedule {
     const due = this.#due;
     this.#due = null;
     due?.callback();
-    for (let turn = 0; turn < 10; turn++) await undefined;
+    for (let round = 0; round < 10; round++) await undefined;
   }
 }
 

@@ -34,7 +34,7 @@ export interface Options {
   /** MiB per second that are read to look for damage; null for none. */
   readonly scrub: number | null;
   readonly listen: Readonly<Record<ServiceName, ListenAt>>;
-  /** Who reads HTTP requests. */
+  /** The implementation of the HTTP listener. */
   readonly listener: ListenerKind;
   readonly maxConnections: number | null;
   readonly maxConnectionsPerAddress: number | null;

@@ -8,7 +8,7 @@ const keyOf = (bytes: number) => Buffer.alloc(bytes, "k").toString("base64");
 const OWN = splitAccountList(`shop:${keyOf(16)}`);
 /** The second key is too short. */
 const SHORT = splitAccountList(`shop:${keyOf(64)}:${keyOf(15)}`);
-/** Long, but without its padding. */
+/** Long, but without the padding of Base64. */
 const LOOSE = splitAccountList(`shop:${keyOf(64).replaceAll("=", "")}`);
 /** The well-known key under another name. */
 const RENAMED = [...OWN, { ...DEVELOPMENT_ACCOUNT, name: "other" }];

@@ -131,7 +131,7 @@ test("only the services that are to be started listen", async (t) => {
   }
 });
 
-test("an unknown account is said to be unknown, and on loopback which there are", async (t) => {
+test("an unknown account is reported as unknown, on loopback with the names of existing ones", async (t) => {
   const told = async (...args: string[]) => {
     const { origins } = await started(t, new Around(), "--inMemoryPersistence", ...args);
     const details: string[] = [];

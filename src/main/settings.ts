@@ -32,7 +32,7 @@ export interface Settings extends Options {
   readonly connectionsPerAddress: number | null;
   /** Other servers that may be copied from. */
   readonly foreignSources: ForeignSources;
-  /** What the server starts with all the same: one line each. */
+  /** Problems that do not prevent the start, one line each. */
   readonly warnings: readonly string[];
 }
 

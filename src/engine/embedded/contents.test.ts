@@ -47,8 +47,8 @@ contentsModelContract("embedded, where every body runs twice,", 1, openRerunning
 test("after a crash between bytes and commit only those bytes are overwritten", async (t) => {
   const folder = await newFolder(t);
   const before = await openIn(folder);
-  const kept = someBytes(100_000, 1);
-  const leaf = await before.put(kept);
+  const used = someBytes(100_000, 1);
+  const leaf = await before.put(used);
   // Never named and never released, as if the process had crashed.
   await before.contents.take(inParts(someBytes(100_000, 2), 9_999), NO_DIGESTS);
   await close(before);
@@ -58,7 +58,7 @@ test("after a crash between bytes and commit only those bytes are overwritten", 
   assert.ok(after.bytesOnDisk() < 2 * 100_000);
   const later = await after.put(someBytes(100_000, 3));
   await after.sweepAll();
-  assert.deepEqual(await after.read(leaf), kept);
+  assert.deepEqual(await after.read(leaf), used);
   assert.deepEqual(await after.read(later), someBytes(100_000, 3));
   assert.ok(after.bytesOnDisk() < 3 * 100_000);
 });
@@ -83,14 +83,14 @@ test("after a crash unreferenced extents are found and removed", async (t) => {
   const folder = await newFolder(t);
   const before = await openIn(folder);
   await before.contents.take(inParts(someBytes(2_000_000, 1), 9_999), NO_DIGESTS);
-  const kept = await before.put(someBytes(30_000, 2));
+  const used = await before.put(someBytes(30_000, 2));
   await before.contents.take(inParts(someBytes(2_000_000, 3), 9_999), NO_DIGESTS);
   await close(before);
 
   const after = await openIn(folder);
   t.after(() => close(after));
   await after.sweepAll();
-  assert.deepEqual(await after.read(kept), someBytes(30_000, 2));
+  assert.deepEqual(await after.read(used), someBytes(30_000, 2));
   assert.ok(after.bytesOnDisk() < 2 * 40_000, `${after.bytesOnDisk()} bytes`);
 });
 

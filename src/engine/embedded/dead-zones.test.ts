@@ -49,6 +49,8 @@ test("the number of zones is limited", () => {
   for (let at = 0; at < 2_000; at += 2) {
     zones.note(String.fromCharCode(at), String.fromCharCode(at + 1), 1);
   }
-  const kept = Array.from({ length: 1_000 }, (_, at) => zones.find(String.fromCharCode(2 * at)));
-  assert.ok(kept.filter((zone) => zone !== null).length <= 256);
+  const remembered = Array.from({ length: 1_000 }, (_, at) =>
+    zones.find(String.fromCharCode(2 * at)),
+  );
+  assert.ok(remembered.filter((zone) => zone !== null).length <= 256);
 });

@@ -49,7 +49,7 @@ export class ExtentFile {
   /** Queued or running reads, writes and syncs. */
   #underWay = 0;
   #onQuiet: (() => void) | null = null;
-  #isLetGo = false;
+  #isClosedForGood = false;
   readonly #directFlag: number;
   readonly #pace: DiskPace;
   readonly #marks = new ReadMarks();
@@ -177,8 +177,8 @@ export class ExtentFile {
    * Gives up the path for good, because another extent may get it. Resolves once running I/O has ended
    * and everything is closed. I/O that has not begun fails.
    */
-  async letGo(): Promise<void> {
-    this.#isLetGo = true;
+  async closeForGood(): Promise<void> {
+    this.#isClosedForGood = true;
     if (this.#underWay > 0) {
       await new Promise<void>((resolve) => {
         this.#onQuiet = resolve;
@@ -225,7 +225,7 @@ export class ExtentFile {
 
   async #syncNow(): Promise<void> {
     if (this.#failure !== null) throw this.#failure;
-    if (this.#isLetGo) throw this.#letGoError();
+    if (this.#isClosedForGood) throw this.#closedError();
     try {
       await (await this.#open(this.#directFlag)).datasync();
     } catch (error) {
@@ -249,7 +249,7 @@ export class ExtentFile {
 
   /** Forgets a failed open (too many open files, for example), so that the next call tries again. */
   #open(flags: number): Promise<FileHandle> {
-    if (this.#isLetGo) return Promise.reject(this.#letGoError());
+    if (this.#isClosedForGood) return Promise.reject(this.#closedError());
     const opened = this.#handles.get(flags);
     if (opened !== undefined) return opened;
     const handle = open(this.path, constants.O_RDWR | flags).catch((error) => {
@@ -265,8 +265,10 @@ export class ExtentFile {
     return handle;
   }
 
-  #letGoError(): Error {
-    return new Error(`${this.path} was let go of: this is a bug, unless the store is being closed`);
+  #closedError(): Error {
+    return new Error(
+      `${this.path} is closed for good: this is a bug, unless the store is being closed`,
+    );
   }
 }
 

@@ -40,7 +40,7 @@ for (const [what, sentBytes] of [
     assert.equal(pinnedIn(extents), 1);
     await extents.remove(1);
     const next = await extents.write(wholeBody(someBytes(50_000, 2)));
-    await syncs.letGo();
+    await syncs.release();
     await idle(extents, 1);
     assert.deepEqual(failures, []);
     const [at] = next.addresses as [Address];
@@ -79,7 +79,7 @@ test("a read that outlives its pin gets the bytes that it asked for", async (t) 
   written.release();
   await extents.remove(at.extent);
   assert.equal((await readdir(folder)).length, 1, "the file is still read");
-  await reads.letGo();
+  await reads.release();
   assert.ok(copyAndRelease((await borrowed) as BorrowedBuffer).equals(bytes));
   await extents.close();
   assert.deepEqual(await readdir(folder), []);
@@ -97,23 +97,23 @@ test("closing waits for running I/O, and refuses I/O that has not begun", async 
   await assert.rejects(extents.write(wholeBody(someBytes(50_000, 1))), { kind: "broken" });
   await assert.rejects(extents.remove(1), { kind: "broken" });
   assert.equal(isClosed, false);
-  await syncs.letGo();
+  await syncs.release();
   await closed;
   assert.deepEqual(failures, []);
 });
 
-test("a file that has given up its path never opens it again", async (t) => {
+test("a file that is closed for good never opens its path again", async (t) => {
   const path = join(await newFolder(t), "file");
   await writeFile(path, "before");
   const failures: StoreError[] = [];
   const file = newFile(path, failures);
   file.pin();
-  const letGo = file.letGo();
-  await letGo;
+  const closed = file.closeForGood();
+  await closed;
   await writeFile(path, "of another extent");
   const pages = alignedBytes(PAGE_BYTES);
   await assert.rejects(file.read(pages, 0, false), { kind: "broken" });
-  await assert.rejects(file.sync(), /let go/);
+  await assert.rejects(file.sync(), /closed for good/);
   for (const durably of [true, false]) {
     await assert.rejects(write(file, pages, durably), { kind: "broken" });
   }

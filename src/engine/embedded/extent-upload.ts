@@ -183,7 +183,7 @@ export class ExtentUpload implements Written {
   }
 
   #beginPiece(): void | Promise<void> {
-    if (this.#bytesAhead === 0) throw new Error("a body is longer than it said");
+    if (this.#bytesAhead === 0) throw new Error("a body is longer than announced");
     const length = Math.min(this.#bytesAhead, this.#rooms.pieceBytesMax);
     const size = bytesOnDisk(length);
     const room = this.#rooms.reserve(size);

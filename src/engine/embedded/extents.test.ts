@@ -28,34 +28,34 @@ extentsContract("embedded", async (t) => openIn(t, await newFolder(t)));
 test("bodies that arrive faster than they are written take a few MiB of memory each", async (t) => {
   const extents = await openIn(t, await newFolder(t), null, 256 * MIB);
   const part = someBytes(MIB, 1);
-  let pinned = 0;
-  let heldMost = 0;
+  let borrowed = 0;
+  let peak = 0;
   const body = {
     length: 24 * MIB,
     async drain(take: (bytes: Buffer) => void | Promise<void>) {
       for (let at = 0; at < this.length; at += MIB) await take(part);
     },
   };
-  const look = async (chunks: readonly Buffer[]) => {
+  const tap = async (chunks: readonly Buffer[]) => {
     const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
-    pinned += bytes;
-    heldMost = Math.max(heldMost, pinned);
+    borrowed += bytes;
+    peak = Math.max(peak, borrowed);
     for (let round = 0; round < 20; round++) await new Promise(setImmediate);
-    pinned -= bytes;
+    borrowed -= bytes;
   };
-  (await extents.write(body, { crc64: false, tap: look })).release();
-  assert.ok(heldMost > 4 * MIB && heldMost <= 16 * MIB, `${heldMost} of one`);
-  heldMost = 0;
-  const bodies = Array.from({ length: 4 }, () => extents.write(body, { crc64: false, tap: look }));
+  (await extents.write(body, { crc64: false, tap })).release();
+  assert.ok(peak > 4 * MIB && peak <= 16 * MIB, `${peak} of one`);
+  peak = 0;
+  const bodies = Array.from({ length: 4 }, () => extents.write(body, { crc64: false, tap }));
   for (const written of await Promise.all(bodies)) written.release();
-  assert.ok(heldMost <= (16 + 4 * 3) * MIB, `${heldMost} of four`);
+  assert.ok(peak <= (16 + 4 * 3) * MIB, `${peak} of four`);
 });
 
 test("after a restart writing continues behind the last bytes in use", async (t) => {
   const folder = await newFolder(t);
   const before = await openIn(t, folder);
-  const [kept, lost] = [someBytes(100_000, 1), someBytes(100_000, 2)];
-  const at = await place(before, kept);
+  const [used, lost] = [someBytes(100_000, 1), someBytes(100_000, 2)];
+  const at = await place(before, used);
   await place(before, lost);
   await before.close();
 
@@ -65,7 +65,7 @@ test("after a restart writing continues behind the last bytes in use", async (t)
   const fresh = someBytes(100_000, 3);
   const next = await place(after, fresh);
   assert.deepEqual([next.extent, next.offset], [endOfUse.extent, endOfUse.offset]);
-  assert.deepEqual(await gather(after.read(at, 0, at.length)), kept);
+  assert.deepEqual(await gather(after.read(at, 0, at.length)), used);
   assert.deepEqual(await gather(after.read(next, 0, next.length)), fresh);
 });
 

@@ -139,9 +139,9 @@ export class EmbeddedExtents implements Extents {
     const file = this.#fileOf(extent);
     file.seal();
     const isShort = this.space?.isShort === true;
-    const isWorthKeeping = !isShort && file.end >= this.#extentBytesMax * SPARE_PART;
-    if (isWorthKeeping && !file.pinned && this.#sparePaths.length < SPARES_MAX) {
-      await this.#tracked(this.#keepSpare(file));
+    const isWorthReusing = !isShort && file.end >= this.#extentBytesMax * SPARE_PART;
+    if (isWorthReusing && !file.pinned && this.#sparePaths.length < SPARES_MAX) {
+      await this.#tracked(this.#addSpare(file));
       return;
     }
     this.#doomed.add(file);
@@ -160,7 +160,7 @@ export class EmbeddedExtents implements Extents {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#adding?.catch(() => {});
-    await Promise.all([...this.#files.values()].map((file) => file.letGo()));
+    await Promise.all([...this.#files.values()].map((file) => file.closeForGood()));
     await Promise.all(this.#cleanUps);
   }
 
@@ -252,7 +252,7 @@ export class EmbeddedExtents implements Extents {
   }
 
   /** Offers the path to other extents, once its descriptors are closed. */
-  async #keepSpare(file: ExtentFile): Promise<void> {
+  async #addSpare(file: ExtentFile): Promise<void> {
     await this.#forget(file);
     this.#sparePaths.push(file.path);
   }
@@ -267,7 +267,7 @@ export class EmbeddedExtents implements Extents {
     this.#doomed.delete(file);
     this.#files.delete(file.extent);
     if (this.#current === file) this.#current = null;
-    return file.letGo();
+    return file.closeForGood();
   }
 
   /** Ignores errors: they cost space until the next start finds the file again, but no data. */

@@ -84,7 +84,7 @@ export class Memtable {
   /** Appends to a value that must exist. Returns the cell if this is its first change in the group. */
   append(name: string, more: Bytes, group: number, awaited: number): Cell | null {
     const cell = this.#cells.get(name);
-    if (cell === undefined || cell.head === null) throw new Error("there is nothing to extend");
+    if (cell === undefined || cell.head === null) throw new Error("there is no value to append to");
     if (more.length > cell.spare) {
       // Doubles the size, so that many short appends take few pieces.
       const room = this.#room(Math.max(more.length, Math.min(cell.size, SLAB_VALUE_BYTES_MAX)));

@@ -26,9 +26,9 @@ test("a forgotten record is not found, in either place, and its neighbour is", (
   const recent = new RecentRecords();
   const keys = Array.from({ length: 20_000 }, (_, at) => keyOf(at));
   for (const key of keys) recent.add(key, key);
-  const kept = keys.filter((key) => recent.find(key) !== undefined);
-  for (const [at, key] of kept.entries()) if (at % 2 === 0) recent.forget(key);
-  for (const [at, key] of kept.entries()) {
+  const cached = keys.filter((key) => recent.find(key) !== undefined);
+  for (const [at, key] of cached.entries()) if (at % 2 === 0) recent.forget(key);
+  for (const [at, key] of cached.entries()) {
     assert.equal(recent.find(key) === undefined, at % 2 === 0);
   }
 });

@@ -7,7 +7,7 @@ export interface HungCalls {
   /** Resolves once this many calls have been made since the test began. */
   made(count: number): Promise<void>;
   /** Releases all hung calls and lets later ones pass; resolves once the hung ones have ended. */
-  letGo(): Promise<void>;
+  release(): Promise<void>;
 }
 
 /** Makes a method of all file handles do its work but resolve only when released. */
@@ -16,9 +16,9 @@ export async function hang(t: TestContext, method: "datasync" | "read"): Promise
   const real = handles[method] as (...args: unknown[]) => Promise<unknown>;
   const calls: Promise<unknown>[] = [];
   const waiting: { readonly count: number; readonly wake: () => void }[] = [];
-  let letGo: () => void = () => {};
+  let open: () => void = () => {};
   const gone = new Promise<void>((resolve) => {
-    letGo = resolve;
+    open = resolve;
   });
   t.mock.method(handles, method, function (this: FileHandle, ...args: unknown[]) {
     const call = real.apply(this, args).then((done) => gone.then(() => done));
@@ -32,8 +32,8 @@ export async function hang(t: TestContext, method: "datasync" | "read"): Promise
         if (calls.length >= count) wake();
         else waiting.push({ count, wake });
       }),
-    async letGo() {
-      letGo();
+    async release() {
+      open();
       await Promise.allSettled(calls);
     },
   };

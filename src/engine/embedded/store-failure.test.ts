@@ -191,7 +191,7 @@ test("a record that LMDB refuses stops the store", async (t) => {
 async function untilStopped(stops: readonly StoreError[], store: Store): Promise<void> {
   await fillWal(store).catch(() => {});
   for (let id = 1_000; stops.length === 0; id++) {
-    assert.ok(id < 100_000, "the store goes on and on");
+    assert.ok(id < 100_000, "the store never stops");
     await write(store, id).catch(() => {});
   }
 }
@@ -217,7 +217,7 @@ function fullLmdb(disk: { isFull: boolean }): StoreParts {
   };
 }
 
-test("while lmdb finds no space the log takes writes as far as it goes, then they are refused", async (t) => {
+test("while LMDB finds no space the WAL takes writes until it is full, then they are refused", async (t) => {
   const disk = { isFull: true };
   const { store, stops } = await faulty(t, fullLmdb(disk));
   const kinds: string[] = [];

@@ -35,7 +35,7 @@ export async function storeWith(t: TestContext, parts: StoreParts, walBytesEnoug
   return storeIn(t, folder, parts, walBytesEnough);
 }
 
-/** The same in a folder that has a store. */
+/** Opens an existing store with some parts replaced; the end of the test closes it. */
 export async function storeIn(
   t: TestContext,
   folder: string,

@@ -51,7 +51,7 @@ test("a slot is not reused while the thread may write to it", () => {
   assert.equal(asking.ask(chunksAt(SLOTS)), null);
   assert.ok(computing.computeNext(sumsOf));
   const slot = asking.ask(chunksAt(SLOTS)) as number;
-  assert.equal(asking.ask(chunksAt(SLOTS)), null, "there is one for one");
+  assert.equal(asking.ask(chunksAt(SLOTS)), null, "only one slot is free");
   while (computing.computeNext(sumsOf));
   assert.deepEqual(asking.take(slot), sumsOf(chunksAt(SLOTS)));
 });

@@ -157,9 +157,9 @@ test("a group that a power cut interrupts is left out, wherever it was cut", asy
   for (let pages = 1; pages <= 3; pages++) {
     const { files, found } = await written(4, pages);
     const start = WAL_HEADER_BYTES + 3 * pages * PAGE_BYTES;
-    for (let kept = 0; kept < pages * PAGE_BYTES; kept += PAGE_BYTES / 8) {
+    for (let cut = 0; cut < pages * PAGE_BYTES; cut += PAGE_BYTES / 8) {
       const whole = Buffer.from(files[0].bytes);
-      files[0].bytes.fill(0, start + kept, start + pages * PAGE_BYTES);
+      files[0].bytes.fill(0, start + cut, start + pages * PAGE_BYTES);
       const isWhole = files[0].bytes.equals(whole);
       assert.deepEqual(numbers(0, found()), isWhole ? [1, 2, 3, 4] : [1, 2, 3]);
       files[0].bytes = whole;

@@ -32,7 +32,7 @@ export class DurableOpens {
   }
 
   /** Preserves an open without a connection until its timeout; false if it cannot. */
-  keep(open: FileOpen): boolean {
+  preserve(open: FileOpen): boolean {
     if (open.durability === null || this.#waiting.size >= this.#opensMax) return false;
     const stop = this.#files.breaks.timer.start(
       open.durability.timeoutMs,

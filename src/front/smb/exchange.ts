@@ -330,7 +330,7 @@ function withPadding(answer: Bytes): Bytes {
   return Buffer.from(answer.buffer, answer.byteOffset, alignedTo(answer.length, 8));
 }
 
-/** How a refusal is spelled; null for what is no refusal. */
+/** The NT status of a refusal; null if the error is none. */
 function statusOf(error: unknown): NtStatus | null {
   if (error instanceof StatusError) return error.status;
   return error instanceof Fault ? statusOfFault(error.code) : null;

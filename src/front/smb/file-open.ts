@@ -135,7 +135,7 @@ export class FileOpen extends OpenBase {
     this.treeId = treeId;
   }
 
-  /** Where it lies now, which may be elsewhere than where it was opened; null if it was closed meanwhile. */
+  /** Its current path, which a rename may have changed; null if it was closed meanwhile. */
   async path(): Promise<string | null> {
     try {
       return (await getOpenItem(this.#server.options.files, this.asked)).path;

@@ -18,8 +18,8 @@ test("frames are received unchanged, however the stream is cut", () => {
       const stream = Buffer.concat(sent.map((one) => framed(Buffer.from(one))));
       const reader = new FrameReader(() => true);
       const received: Buffer[] = [];
-      for (let at = 0, turn = 0; at < stream.length; turn++) {
-        const size = sizes[turn % sizes.length] as number;
+      for (let at = 0, index = 0; at < stream.length; index++) {
+        const size = sizes[index % sizes.length] as number;
         const chunk = Buffer.from(stream.subarray(at, at + size));
         received.push(...reader.take(chunk));
         // The chunk's memory may be reused.
@@ -59,15 +59,15 @@ test("a large frame is received part by part or as a whole, however the stream i
       );
       const stream = Buffer.concat(sent.map(framed));
       const received: Buffer[] = [];
-      for (let at = 0, turn = 0; at < stream.length; turn++) {
-        const size = sizes[turn % sizes.length] as number;
+      for (let at = 0, index = 0; at < stream.length; index++) {
+        const size = sizes[index % sizes.length] as number;
         const chunk = Buffer.from(stream.subarray(at, at + size));
-        const mayHold = reader.large !== null;
+        const mayRetain = reader.large !== null;
         for (const frame of reader.take(chunk)) {
           assert.equal(Buffer.isBuffer(frame), !arePassed[received.length]);
           received.push(Buffer.isBuffer(frame) ? frame : Buffer.concat(frame.parts));
         }
-        if (!mayHold) chunk.fill(0xdb);
+        if (!mayRetain) chunk.fill(0xdb);
         at += size;
       }
       assert.equal(reader.large, null);

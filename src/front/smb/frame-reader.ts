@@ -19,7 +19,7 @@ export interface LargeFrame {
  * is copied once, unless it is received part by part.
  */
 export class FrameReader<Large extends LargeFrame = never> {
-  readonly #mayHold: (bytes: number) => boolean;
+  readonly #isAllowed: (bytes: number) => boolean;
   readonly #begin: (start: Bytes, bytes: number) => Large | null;
   readonly #prefix = Buffer.alloc(PREFIX_BYTES);
   #prefixBytes = 0;
@@ -32,14 +32,14 @@ export class FrameReader<Large extends LargeFrame = never> {
   #isNew = false;
 
   /**
-   * `mayHold` decides whether a frame of this length is allowed now. `begin` returns the receiver of a
+   * `isAllowed` decides whether a frame of this length is allowed now. `begin` returns the receiver of a
    * large frame with this start; null if it must be received as a whole.
    */
   constructor(
-    mayHold: (bytes: number) => boolean,
+    isAllowed: (bytes: number) => boolean,
     begin: (start: Bytes, bytes: number) => Large | null = () => null,
   ) {
-    this.#mayHold = mayHold;
+    this.#isAllowed = isAllowed;
     this.#begin = begin;
   }
 
@@ -78,13 +78,13 @@ export class FrameReader<Large extends LargeFrame = never> {
     if (this.#prefixBytes === PREFIX_BYTES) {
       const length = this.#prefix.readUInt32BE(0);
       // With a first byte other than zero this would be longer than any frame.
-      if (length === 0 || !this.#mayHold(length)) throw new DropConnection();
+      if (length === 0 || !this.#isAllowed(length)) throw new DropConnection();
     }
     return rest.subarray(taken);
   }
 
   #takePart(rest: Bytes, length: number, frames: (Bytes | Large)[]): Bytes {
-    const taken = this.#large === null ? this.#hold(rest, length) : this.#pass(rest, length);
+    const taken = this.#large === null ? this.#gather(rest, length) : this.#pass(rest, length);
     if (this.#frameBytes === length) {
       frames.push(this.#large ?? (this.#frame as Bytes));
       this.#frame = null;
@@ -95,7 +95,7 @@ export class FrameReader<Large extends LargeFrame = never> {
     return rest.subarray(taken);
   }
 
-  #hold(rest: Bytes, length: number): number {
+  #gather(rest: Bytes, length: number): number {
     const isStart = length >= LARGE_BYTES_MIN && this.#frameBytes < START_BYTES;
     this.#frame ??= isStart ? Buffer.allocUnsafe(START_BYTES) : takeFrame(length);
     const taken = rest.copy(this.#frame, this.#frameBytes);

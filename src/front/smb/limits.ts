@@ -19,7 +19,7 @@ export interface SmbLimits extends TableLimits {
   /** The most requests of one connection that wait for an event. */
   readonly pendingMax: number;
   /** Requests and responses of one connection in memory; beyond it reading pauses. */
-  readonly heldBytesMax: number;
+  readonly memoryBytesMax: number;
   /** Responses to READ of one connection in memory; further ones wait. */
   readonly readBytesMax: number;
   readonly paceCheckMs: number;
@@ -55,7 +55,7 @@ export const DEFAULT_SMB_LIMITS: SmbLimits = {
   opensPerSessionMax: 16_384,
   durableOpensMax: 16_384,
   pendingMax: 1_024,
-  heldBytesMax: 64 * MIB,
+  memoryBytesMax: 64 * MIB,
   readBytesMax: 16 * MIB,
   paceCheckMs: 10_000,
   send: { checks: 3, bytesMin: 16 * KIB },

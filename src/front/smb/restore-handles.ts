@@ -27,6 +27,6 @@ export async function restoreHandles(server: SmbServer): Promise<void> {
       action: OPENED,
     });
     server.breakNotices.add(open);
-    server.durables.keep(open);
+    server.durables.preserve(open);
   }
 }

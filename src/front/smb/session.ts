@@ -74,16 +74,16 @@ export class Session {
     this.#isClosed = true;
     this.connection.sessions.delete(this.id);
     this.connection.server.sessions.delete(this.id);
-    if (isLost) this.#keepDurables();
+    if (isLost) this.#preserveDurables();
     await this.closeOpens(() => true);
     this.trees.clear();
   }
 
-  #keepDurables(): void {
+  #preserveDurables(): void {
     const { durables } = this.connection.server;
     for (const open of [...this.opens.values()]) {
       if (open.kind !== "file" || open.durability === null) continue;
-      if (durables.keep(open)) this.opens.delete(open.fileId.volatile);
+      if (durables.preserve(open)) this.opens.delete(open.fileId.volatile);
     }
   }
 

@@ -128,7 +128,7 @@ class Line implements Wire, Counted, Transfer {
   /** Received parts that are not taken yet, and waits in the fair queue. */
   #waiting = 0;
   /** The parts of the current chunk that are not taken yet. */
-  #held: Promise<unknown> | null = null;
+  #unfinishedParts: Promise<unknown> | null = null;
   #running = 0;
   #onIdle: () => void = () => {};
   #runningBytes = 0;
@@ -143,7 +143,7 @@ class Line implements Wire, Counted, Transfer {
     this.#connection = new Connection(server, this);
     const onWait = (taken: Promise<void>) => void this.#waitFor(taken);
     this.#frames = new FrameReader(
-      (bytes) => this.#mayHold(bytes),
+      (bytes) => this.#isAllowed(bytes),
       (start, bytes) => IncomingWrite.begin(this.#connection, start, bytes, onWait),
     );
     const socket = memory.socketOf(accepted, {
@@ -220,7 +220,7 @@ class Line implements Wire, Counted, Transfer {
   }
 
   #take(chunk: Bytes): Promise<unknown> | null {
-    this.#held = null;
+    this.#unfinishedParts = null;
     try {
       for (const frame of this.#frames.take(chunk)) void this.#run(frame);
     } catch (error) {
@@ -228,7 +228,7 @@ class Line implements Wire, Counted, Transfer {
     }
     if (chunk.length >= PACED_BYTES_MIN) this.#pace();
     this.#regulate();
-    return this.#held;
+    return this.#unfinishedParts;
   }
 
   /** Pauses reading when a slice is spent, because receiving takes time, too. */
@@ -261,13 +261,14 @@ class Line implements Wire, Counted, Transfer {
       : receiveFrame(this.#connection, frame);
   }
 
-  #mayHold(bytes: number): boolean {
+  #isAllowed(bytes: number): boolean {
     const { frameBytesMax, strangerFrameBytesMax } = this.#server.options.limits;
     return bytes <= (this.#connection.isTrusted ? frameBytesMax : strangerFrameBytesMax);
   }
 
   #waitFor(taken: Promise<void>): Promise<void> {
-    this.#held = this.#held === null ? taken : Promise.all([this.#held, taken]);
+    this.#unfinishedParts =
+      this.#unfinishedParts === null ? taken : Promise.all([this.#unfinishedParts, taken]);
     return this.#pauseUntil(taken);
   }
 
@@ -280,8 +281,8 @@ class Line implements Wire, Counted, Transfer {
 
   /** Pauses reading while too much is in memory, in either direction. */
   #regulate(): void {
-    const held = this.#runningBytes + this.#socket.writableLength + this.#unsent.bytes;
-    const isEnough = this.#waiting > 0 || held > this.#server.options.limits.heldBytesMax;
+    const inMemory = this.#runningBytes + this.#socket.writableLength + this.#unsent.bytes;
+    const isEnough = this.#waiting > 0 || inMemory > this.#server.options.limits.memoryBytesMax;
     if (isEnough) this.#socket.pause();
     else if (this.#socket.isPaused()) this.#socket.resume();
   }

@@ -44,12 +44,12 @@ test("the first write shows after a delay, a second one does not", async () => {
 test("a time that the client sets stays until the client gives it up", async () => {
   const { time, seen } = counted();
   time.wrote();
-  time.hold(true);
+  time.setByClient(true);
   time.wrote();
   await time.flush();
   assert.equal(seen.applied, 0);
-  assert.equal(time.isHeld, true);
-  time.hold(false);
+  assert.equal(time.isSetByClient, true);
+  time.setByClient(false);
   time.wrote();
   assert.equal(time.end(), true);
 });

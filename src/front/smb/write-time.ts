@@ -8,7 +8,7 @@ export class WriteTime {
   #timer: NodeJS.Timeout | null = null;
   /** Whether there is a write that the time does not show yet. */
   #isBehind = false;
-  #isHeld = false;
+  #isSetByClient = false;
 
   constructor(apply: () => Promise<void>, delayMs: number) {
     this.#apply = apply;
@@ -16,20 +16,20 @@ export class WriteTime {
   }
 
   /** Whether the client sets the time itself. */
-  get isHeld(): boolean {
-    return this.#isHeld;
+  get isSetByClient(): boolean {
+    return this.#isSetByClient;
   }
 
   wrote(): void {
-    if (this.#isHeld) return;
+    if (this.#isSetByClient) return;
     this.#isBehind = true;
     // A failure is ignored: closing the open sets the time, too.
     this.#timer ??= setTimeout(() => void this.flush().catch(() => {}), this.#delayMs).unref();
   }
 
   /** Call when the client sets the time: earlier writes no longer change it. */
-  hold(isHeld: boolean): void {
-    this.#isHeld = isHeld;
+  setByClient(isSetByClient: boolean): void {
+    this.#isSetByClient = isSetByClient;
     this.#isBehind = false;
   }
 

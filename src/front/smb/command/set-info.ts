@@ -56,7 +56,7 @@ async function setSecurity(
 async function apply({ server }: Call, open: FileOpen, change: FileChange): Promise<void> {
   const { files } = server.options;
   const { asked } = open;
-  const preservesWritten = open.writeTime.isHeld;
+  const preservesWritten = open.writeTime.isSetByClient;
   switch (change.kind) {
     case "basic":
       open.expect(ACCESS.writeAttributes);
@@ -130,8 +130,8 @@ async function setBasic(
   };
   await open.writeTime.flush();
   await setOpenItem(files, { ...open.asked, settings });
-  if (change.written > 0n || change.written === HOLD) open.writeTime.hold(true);
-  else if (change.written < HOLD) open.writeTime.hold(false);
+  if (change.written > 0n || change.written === HOLD) open.writeTime.setByClient(true);
+  else if (change.written < HOLD) open.writeTime.setByClient(false);
 }
 
 function timeSetting(time: bigint): TimeSetting {
