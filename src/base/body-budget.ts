@@ -1,9 +1,9 @@
 import { KIB } from "./limits.ts";
 
 /**
- * The most bytes of records that one transaction body decodes, about 2 ms of work. Nothing else runs
- * during a body, so a long scan is split into several. The limit is a count and not a time, because a
- * body may run more than once and each run must end at the same place.
+ * The most bytes of records that one transaction body decodes, about 2 ms of work. Nothing else
+ * runs during a body, so a long scan is split into several. The limit is a count and not a time,
+ * because a body may run more than once and each run must end at the same place.
  */
 export const BODY_BYTES_MAX = 128 * KIB;
 

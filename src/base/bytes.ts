@@ -11,19 +11,19 @@ export interface Body {
   readonly isHeldBack?: boolean;
   /**
    * Passes each part to `take`, in order. The next part comes once the promise of the last one has
-   * settled, so a slow taker slows the sender down. After that the sender reuses the memory of a part,
-   * so a taker that needs the bytes longer copies them. Rejects if the sender stops early, but not
-   * while a part is being taken.
+   * settled, so a slow taker slows the sender down. After that the sender reuses the memory of a
+   * part, so a taker that needs the bytes longer copies them. Rejects if the sender stops early,
+   * but not while a part is being taken.
    */
   drain(take: (part: Bytes) => void | Promise<void>): Promise<void>;
   /**
-   * Returns the whole body without a copy, if it has arrived. The taker may use it until the sender is
-   * answered. Otherwise null, and the body can still be drained.
+   * Returns the whole body without a copy, if it has arrived. The taker may use it until the sender
+   * is answered. Otherwise null, and the body can still be drained.
    */
   takeWhole?(): Bytes | null;
   /**
-   * Like `takeWhole`, but returns `bytes` bytes: the body and the memory behind it, which the taker may
-   * overwrite. Null unless the body begins on a page of aligned memory that holds nothing else.
+   * Like `takeWhole`, but returns `bytes` bytes: the body and the memory behind it, which the taker
+   * may overwrite. Null unless the body begins on a page of aligned memory that holds nothing else.
    */
   takePages?(bytes: number): Bytes | null;
 }

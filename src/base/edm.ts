@@ -1,6 +1,6 @@
 /**
- * Types and text format of entity properties in the Table service. An entity stores its properties as
- * the JSON that most clients ask for, so that reading needs no conversion.
+ * Types and text format of entity properties in the Table service. An entity stores its properties
+ * as the JSON that most clients ask for, so that reading needs no conversion.
  */
 
 export const EDM_TYPES = [
@@ -77,8 +77,8 @@ export function readProperties(text: string): Property[] {
 }
 
 /**
- * Finds one property in the output of `formatProperties`, without parsing the others. A plain search
- * is enough: inside a string every quote is escaped, so the pattern cannot occur there.
+ * Finds one property in the output of `formatProperties`, without parsing the others. A plain
+ * search is enough: inside a string every quote is escaped, so the pattern cannot occur there.
  */
 export function findProperty(text: string, name: string): Property | null {
   const start = text.indexOf(`,"${name}":`);

@@ -1,6 +1,6 @@
 import { fairQueue } from "./fair-queue.ts";
 
-/** Counts how often work asks the fair queue; each time it has to wait, however little it has spent. */
+/** Counts how often work asks the fair queue, and makes it wait each time. */
 export async function slicesDuring(work: () => Promise<unknown>): Promise<number> {
   let slices = 0;
   const wait = () => {

@@ -14,7 +14,7 @@ class Workshop {
   #nowMs = 0;
   readonly #queue = new FairQueue(() => this.#nowMs);
 
-  /** Starts all works in one iteration of the event loop, and logs each iteration until they are done. */
+  /** Starts all works in one iteration of the event loop, and logs iterations until they end. */
   async run(works: readonly Work[]): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     let working = true;

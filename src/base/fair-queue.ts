@@ -1,17 +1,17 @@
 /**
- * A fair queue through which long work shares the event loop: rendering and parsing of large documents,
- * digests of large bodies, encryption, scans of many records. Between two small pieces of work, a
- * worker asks
+ * A fair queue through which long work shares the event loop: rendering and parsing of large
+ * documents, digests of large bodies, encryption, scans of many records. Between two small pieces
+ * of work, a worker asks
  *
  *     const wait = fairQueue.next();
  *     if (wait !== undefined) await wait;
  *
- * Until all workers together have spent a slice, they go on at once. Then they wait: sockets, timers
- * and small requests come first, then the worker that has waited longest. So one iteration of the
- * event loop takes one slice and one piece of work, however many workers there are.
+ * Until all workers together have spent a slice, they go on at once. Then they wait: sockets,
+ * timers and small requests come first, then the worker that has waited longest. So one iteration
+ * of the event loop takes one slice and one piece of work, however many workers there are.
  *
- * A piece should take less than a millisecond. The body of a transaction cannot wait and has no clock.
- * It counts what it reads instead (`body-budget.ts`), and its caller asks before each body.
+ * A piece should take less than a millisecond. The body of a transaction cannot wait and has no
+ * clock. It counts what it reads instead (`body-budget.ts`), and its caller asks before each body.
  */
 
 /** What all workers together may spend in one iteration of the event loop. */
@@ -37,8 +37,8 @@ export class FairQueue {
   }
 
   /**
-   * Undefined if the work may go on at once. Only time ends a slice: noticing the end of each iteration
-   * of the event loop would cost every small request a callback.
+   * Undefined if the work may go on at once. Only time ends a slice: noticing the end of each
+   * iteration of the event loop would cost every small request a callback.
    */
   next(): Promise<void> | undefined {
     return this.#waiting.length === 0 && !this.#isSpent() ? undefined : this.yield();

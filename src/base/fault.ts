@@ -210,7 +210,7 @@ export class Fault extends Error {
   }
 }
 
-/** Throws a rule's verdict as a Fault, with the rule's demand as its reason; does nothing for null. */
+/** Throws a rule's verdict as a Fault, with the rule as its reason; does nothing for null. */
 export function refuse(code: FaultCode | null, rule?: string): void {
   if (code !== null) throw new Fault(code, rule === undefined ? NO_DETAIL : { Reason: rule });
 }

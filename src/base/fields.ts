@@ -261,7 +261,7 @@ class FieldWriter {
     return this.#shelf.subarray(start, this.#shelfUsed);
   }
 
-  /** Writes an ASCII text. False, with nothing written, if some character takes more than a byte. */
+  /** Writes an ASCII text. False, with nothing written, if a character takes more than a byte. */
   #plainText(value: string): boolean {
     const start = this.#at;
     this.count(value.length);

@@ -17,7 +17,7 @@ export function timedGuid(instant: Instant, random: string): string {
 
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Reads a GUID with or without braces and dashes, and returns it in lower case with dashes; else null. */
+/** Parses a GUID with or without braces and dashes to lower case with dashes; null if malformed. */
 export function parseGuid(text: string): string | null {
   if (text.length > 38) return null;
   let plain = text.toLowerCase();

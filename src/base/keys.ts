@@ -76,7 +76,7 @@ export const SPACE = {
 
 export type Space = (typeof SPACE)[keyof typeof SPACE];
 
-/** The longest key that an engine must take: a blob name of 3,072 UTF-8 bytes after a tag and its value. */
+/** The longest key: a blob name of 3,072 UTF-8 bytes after a tag and its value. */
 export const KEY_BYTES_MAX = 3_500;
 
 /** Makes a key. Numbers are unsigned and below 2^64. */
@@ -124,8 +124,8 @@ export function keyOfTextPrefix(space: Space, parts: KeyPart[], text: string): B
 const SURROGATE = /[\ud800-\udfff]/;
 
 /**
- * A key part that sorts a text by its UTF-16 units, as JavaScript compares strings, and preserves even
- * half of a surrogate pair. UTF-8 sorts the first 65,536 characters the same way.
+ * A key part that sorts a text by its UTF-16 units, as JavaScript compares strings, and preserves
+ * even half of a surrogate pair. UTF-8 sorts the first 65,536 characters the same way.
  */
 export function ordinalPart(text: string): KeyPart {
   if (!SURROGATE.test(text)) return text;

@@ -45,8 +45,8 @@ export const RANGE_DIGEST_BYTES_MAX = 4 * MIB;
 export const COPY_FROM_URL_BYTES_MAX = 256 * MIB;
 export const LIST_RESULTS_MAX = 5_000;
 /**
- * Ours: a list that has reached this size ends, and continues at its marker, because a response stays
- * in memory until it is sent.
+ * Ours: a list that has reached this size ends, and continues at its marker, because a response
+ * stays in memory until it is sent.
  */
 export const LIST_BYTES_MAX = 8 * MIB;
 

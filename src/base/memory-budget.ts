@@ -24,7 +24,7 @@ export class MemoryBudget {
     return true;
   }
 
-  /** Takes bytes, and returns a promise if they have to be waited for. Each take needs one release. */
+  /** Takes bytes, and returns a promise if it has to wait for them. Each take needs one release. */
   take(bytes: number): Promise<void> | undefined {
     if (this.tryTake(bytes)) return undefined;
     return new Promise((go) => this.#waiting.push({ bytes, go }));
@@ -40,7 +40,7 @@ export class MemoryBudget {
     }
   }
 
-  /** A taker that wants more than the whole budget gets it alone, so that it does not wait for ever. */
+  /** Lets a taker of more than the whole budget have it alone, or it would wait for ever. */
   #fits(bytes: number): boolean {
     return this.#taken === 0 || this.#taken + bytes <= this.bytesMax;
   }

@@ -1,6 +1,6 @@
 /**
- * Decodes percent-encoded text. Null if it is malformed, or if its bytes are not UTF-8: truncated and
- * overlong sequences and halves of surrogate pairs are not.
+ * Decodes percent-encoded text. Null if it is malformed, or if its bytes are not UTF-8: truncated
+ * and overlong sequences and halves of surrogate pairs are not.
  */
 export function percentDecode(encoded: string): string | null {
   if (!encoded.includes("%")) return encoded;

@@ -2,7 +2,7 @@ import type { Bytes } from "./bytes.ts";
 import { NO_BYTES } from "./bytes.ts";
 import { parseGuid } from "./ids.ts";
 
-/** The permissions of a file, in Windows' terms. This file encodes them as bytes, `sddl.ts` as text. */
+/** The permissions of a file in Windows' terms, encoded as bytes here and as text in `sddl.ts`. */
 export interface SecurityDescriptor {
   readonly owner: Sid | null;
   readonly group: Sid | null;

@@ -1,8 +1,8 @@
 import type { Instant } from "./clock.ts";
 
 /**
- * Formats and parses dates of HTTP and of Azure Storage. Parsing is strict: any other form, or a day
- * that does not exist, gives null. `Date.parse` would accept nearly anything.
+ * Formats and parses dates of HTTP and of Azure Storage. Parsing is strict: any other form, or a
+ * day that does not exist, gives null. `Date.parse` would accept nearly anything.
  */
 
 const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];

@@ -3,8 +3,8 @@ export class Waits {
   readonly #waiting = new Map<string, Set<() => void>>();
 
   /**
-   * Resolves when `what` is woken or a signal is aborted. Call it before checking the condition to wait
-   * for, so that no event is missed in between.
+   * Resolves when `what` is woken or a signal is aborted. Call it before checking the condition to
+   * wait for, so that no event is missed in between.
    */
   next(what: string, signals: readonly AbortSignal[]): Promise<void> {
     return new Promise((resolve) => {

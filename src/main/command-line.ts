@@ -98,7 +98,7 @@ export function readCommandLine(
   return { kind: "start", options, notes };
 }
 
-/** The given flags and their values; a switch has an empty one. The last one of a repeated flag counts. */
+/** The given flags and their values, empty for a switch. The last of a repeated flag counts. */
 class Given {
   readonly #values = new Map<string, string>();
 

@@ -63,7 +63,7 @@ const FULL =
   "Delete what is not needed, or make the volume larger; writes go on by themselves then";
 const NO_LONGER_FULL = "The disk of the data folder has space again: all writes are taken";
 
-/** Opens the data and the listeners; throws a `StartError`, with nothing left open, if it cannot. */
+/** Opens the data and the listeners. Throws a `StartError`, with nothing left open. */
 export async function serve(settings: Settings, around: Surroundings): Promise<Serving> {
   const undo = new Undo();
   try {

@@ -13,7 +13,7 @@ export interface SmbSettings {
   readonly dialectMin: Dialect;
 }
 
-/** The settings of SMB. On loopback the defaults are weaker, because no other machine can listen. */
+/** The settings of SMB. On loopback the defaults are weaker: no other machine can listen. */
 export function smbSettings(
   { listen, smbEncryption, smbMinDialect }: Options,
   accounts: readonly AccountSettings[],

@@ -3,7 +3,7 @@ export interface SignalSource {
   on(event: "SIGINT" | "SIGTERM" | "message", listener: (message?: unknown) => void): unknown;
 }
 
-/** Sent by programs that start Azurite with an IPC channel, mostly on Windows, which lacks signals. */
+/** Sent over IPC by programs that start Azurite, mostly on Windows, which lacks signals. */
 const SHUTDOWN_MESSAGE = "shutdown";
 
 /**

@@ -56,8 +56,8 @@ export function readMilestone(records: SealedRecords): Milestone {
 }
 
 /**
- * Copies the records of a memtable into LMDB. Writes the milestone last, so that recovery repeats an
- * interrupted checkpoint from the WAL. Skips a record that a later one in the WAL replaces.
+ * Copies the records of a memtable into LMDB. Writes the milestone last, so that recovery repeats
+ * an interrupted checkpoint from the WAL. Skips a record that a later one in the WAL replaces.
  */
 async function checkpoint(
   lmdb: Lmdb,
@@ -70,7 +70,8 @@ async function checkpoint(
   const cells = memtable.cells()[Symbol.iterator]();
   const watchdog = new WriteWatchdog();
   let done = false;
-  // Short-lived records mostly have the last keys of their space: removing those then costs nothing.
+  // Short-lived records mostly have the last keys of their space: removing those then costs
+  // nothing.
   for (const space of memtable.spaces()) records.findEnd(space);
   const step = () => {
     done = putSome(records, cells, steps, isReplaced);
@@ -83,7 +84,7 @@ async function checkpoint(
   records.lookAnew();
 }
 
-/** Runs a checkpoint, on a full disk with the help of the reserve. False if there is still no room. */
+/** Runs a checkpoint, on a full disk with the help of the reserve. False if there is no room. */
 export async function checkpointIfRoom(
   { lmdb, folder, space }: { lmdb: Lmdb; folder: string; space?: DiskSpace | null },
   records: SealedRecords,
@@ -106,7 +107,7 @@ export async function checkpointIfRoom(
   }
 }
 
-/** Whether a commit failed on a full disk and provably wrote nothing, so that the store can go on. */
+/** Whether a commit failed on a full disk and provably wrote nothing: then the store goes on. */
 export async function isMerelyFull(lmdb: Lmdb, folder: string, error: unknown): Promise<boolean> {
   try {
     if (!(await isDiskFull(error, folder))) return false;

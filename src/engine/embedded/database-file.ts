@@ -46,8 +46,8 @@ async function problemIn(file: FileHandle, size: number): Promise<string | null>
   const wholeBytes = (meta.lastPage + 1) * meta.pageBytes;
   if (size >= wholeBytes) return null;
   if (size < meta.usedPages * meta.pageBytes) return "is cut short";
-  // The last pages may be free and never written. Extend the file, so that LMDB reads zeros, which it
-  // refuses, and not past the end of the file, where the system would kill the process.
+  // The last pages may be free and never written. Extend the file, so that LMDB reads zeros, which
+  // it refuses, and not past the end of the file, where the system would kill the process.
   await file.truncate(wholeBytes);
   return null;
 }

@@ -9,8 +9,8 @@ interface Zone {
 }
 
 /**
- * Remembers ranges that hold only tombstones, so that scans can skip them. A queue whose messages are
- * taken from the front would otherwise scan all of its deleted messages each time.
+ * Remembers ranges that hold only tombstones, so that scans can skip them. A queue whose messages
+ * are taken from the front would otherwise scan all of its deleted messages each time.
  */
 export class DeadZones {
   /** Sorted by name, without overlaps. */

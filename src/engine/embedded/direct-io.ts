@@ -10,8 +10,8 @@ const TRIAL_FILE = ".direct-io";
 
 /**
  * The open flag for direct I/O in this folder, which is cheaper for bytes that are written once and
- * synced at once; 0 if it does not work here. Direct I/O needs whole pages, at page-aligned positions,
- * in aligned memory.
+ * synced at once; 0 if it does not work here. Direct I/O needs whole pages, at page-aligned
+ * positions, in aligned memory.
  */
 export async function directIoFlag(folder: string): Promise<number> {
   const flag = constants.O_DIRECT ?? 0;

@@ -15,13 +15,13 @@ const RESERVE_FILE = "reserve";
 const DATABASE_BYTES_PER_WAL_BYTE = 2;
 /** For the pages that LMDB copies before it frees the old ones, and for compaction. */
 const COPIES_BYTES = 4 * MIB;
-/** The running server never gives up this much, so that the next start has room for its first files. */
+/** The running server never gives up this much: the next start needs it for its first files. */
 const START_BYTES = MIB;
 /** A start with less free space gives up part of the reserve. */
 const START_FREE_BYTES = 2 * MIB;
 const SLICE_BYTES_MIN = 4 * MIB;
 const SLICE_PART = 4;
-/** The share of LMDB's free pages that counts as space: a long value may not fit between used ones. */
+/** The share of LMDB's free pages that counts as space: a long value may not fit into gaps. */
 const FREE_PAGES_PART = 0.5;
 /** The share of a disk that must be free beside the reserve before the shortage ends. */
 const FREE_PART = 1 / 16;
@@ -37,8 +37,8 @@ export type OnSpace = (isShort: boolean) => void;
 
 /**
  * Watches the disk space of a data folder and holds a reserve. While the reserve is whole, LMDB has
- * room for everything that the WAL may hold. When LMDB or the sweeper meets a full disk, they use up
- * the reserve in slices. Until it is whole again, writes that need more space than they free are
+ * room for everything that the WAL may hold. When LMDB or the sweeper meets a full disk, they use
+ * up the reserve in slices. Until it is whole again, writes that need more space than they free are
  * refused.
  */
 export class DiskSpace implements ScarceSpace {
@@ -58,7 +58,7 @@ export class DiskSpace implements ScarceSpace {
     this.volumeBytes = volumeBytes;
   }
 
-  /** Opens the space of the folder for LMDB's files. On a full disk, gives up part of the reserve. */
+  /** Opens the space of LMDB's folder. On a full disk, gives up part of the reserve. */
   static async open(folder: string): Promise<DiskSpace> {
     const reserve = await ReserveFile.open(join(folder, RESERVE_FILE));
     const { blocks, bsize } = await statfs(folder);
@@ -110,7 +110,7 @@ export class DiskSpace implements ScarceSpace {
     return this.look();
   }
 
-  /** Reserves enough for a WAL of this size. False if there is no space: then the WAL must not grow. */
+  /** Reserves enough for a WAL of this size. False, and the WAL must not grow, without space. */
   mayGrowWal(walBytes: number): Promise<boolean> {
     return this.#want(bytesForWal(walBytes));
   }

@@ -15,7 +15,7 @@ export function seal(key: Bytes, value: Bytes, room: Bytes): Bytes {
   return room.subarray(0, end);
 }
 
-/** Checks a sealed value, and returns the value, which shares its memory. Throws if it is damaged. */
+/** Checks a sealed value and returns the value, which shares its memory. Throws if damaged. */
 export function unseal(key: Bytes, sealed: Bytes): Bytes {
   const length = sealed.length - SEAL_BYTES;
   if (length >= 0) {

@@ -6,9 +6,9 @@ import { xxh64Low, xxh64LowAt } from "../../machine/xxh64.ts";
 import type { Sums } from "./sum-queue.ts";
 
 /**
- * In an extent file, a long piece is a sequence of strides: a chunk of bytes followed by its checksum.
- * All but the last are full, so that every stride begins on a page. Reading a byte means reading and
- * checking its whole chunk, so that damage never goes unseen.
+ * In an extent file, a long piece is a sequence of strides: a chunk of bytes followed by its
+ * checksum. All but the last are full, so that every stride begins on a page. Reading a byte means
+ * reading and checking its whole chunk, so that damage never goes unseen.
  *
  * Pieces begin on a page, too. No two share a disk sector, so a power cut during one write cannot
  * damage a piece that was acknowledged before.
@@ -18,9 +18,9 @@ export const CHECKSUM_BYTES = 4;
 export const CHUNK_BYTES = STRIDE_BYTES - CHECKSUM_BYTES;
 
 /**
- * Up to this size a piece is one chunk, and the file holds nothing but its bytes. Blocks of 64 KiB are
- * common, and can be written straight from the buffer they were received in. Their checksum is part
- * of the address, so it can be computed while they are being written.
+ * Up to this size a piece is one chunk, and the file holds nothing but its bytes. Blocks of 64 KiB
+ * are common, and can be written straight from the buffer they were received in. Their checksum is
+ * part of the address, so it can be computed while they are being written.
  */
 export const ONE_CHUNK_BYTES_MAX = 64 * 1024;
 
@@ -51,7 +51,7 @@ export function chunksIn(pages: Bytes, length: number, chunkBytes: number): Byte
   return chunks;
 }
 
-/** Writes checksums behind the chunks of a batch, unless it is an only chunk, and zeros at the end. */
+/** Writes checksums behind the chunks of a batch, except an only chunk, and zeros at the end. */
 export function sealChunks(pages: Bytes, length: number, chunkBytes: number, extent: number): void {
   const place = placeInAlignedMemory(pages) as number;
   let at = isOnlyChunk(chunkBytes) ? length : 0;

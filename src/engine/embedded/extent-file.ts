@@ -108,7 +108,7 @@ export class ExtentFile {
     if (this.#pins === 0) this.#onIdle(this);
   }
 
-  /** The pages must not change until the completion is called. Unless `durably`, they need a `sync`. */
+  /** Pages must not change until the completion is called. Unless `durably`, they need a `sync`. */
   write(pages: Bytes, position: number, durably: boolean, completion: Completion): void {
     this.#beginIo();
     this.#writes.write(pages, position, durably, {
@@ -124,8 +124,8 @@ export class ExtentFile {
   }
 
   /**
-   * Whether a run that is about to be read should bypass the page cache: if some of it is read for the
-   * first time, as far as is known, or if it is long and the disk is fast.
+   * Whether a run that is about to be read should bypass the page cache: if some of it is read for
+   * the first time, as far as is known, or if it is long and the disk is fast.
    */
   isBestDirect(position: number, bytes: number): boolean {
     if (this.#directFlag === 0) return false;
@@ -174,8 +174,8 @@ export class ExtentFile {
   }
 
   /**
-   * Gives up the path for good, because another extent may get it. Resolves once running I/O has ended
-   * and everything is closed. I/O that has not begun fails.
+   * Gives up the path for good, because another extent may get it. Resolves once running I/O has
+   * ended and everything is closed. I/O that has not begun fails.
    */
   async closeForGood(): Promise<void> {
     this.#isClosedForGood = true;
@@ -247,7 +247,7 @@ export class ExtentFile {
     }
   }
 
-  /** Forgets a failed open (too many open files, for example), so that the next call tries again. */
+  /** Forgets a failed open (for example, too many open files), so that the next call retries. */
   #open(flags: number): Promise<FileHandle> {
     if (this.#isClosedForGood) return Promise.reject(this.#closedError());
     const opened = this.#handles.get(flags);

@@ -25,10 +25,10 @@ import type { ExtentFile } from "./extent-file.ts";
 
 /** The most chunks in one read: a mebibyte, and the chunk it ends in. They fill a slab. */
 const READ_CHUNKS_MAX = 17;
-/** One reader gets this many slabs at a time, read by as many threads, while few slabs are in use. */
+/** Slabs that one reader gets at a time, read by as many threads, while few are in use. */
 const SLABS_AT_ONCE_MAX = 4;
 const FEW_SLABS_MAX = 16;
-/** Beyond this many borrowed slabs, reads are copied: aligned memory is never returned to the system. */
+/** Beyond this many borrowed slabs, reads are copied: aligned memory is never freed. */
 const BORROWED_SLABS_MAX = 24;
 const COPIED_CHUNKS_MAX = 8;
 /** Slabs beyond those for reads that are copied, and release their slab before bytes are sent. */
@@ -40,7 +40,8 @@ const IDLE_COPIES_MAX = 16;
 const COPIES_MAX = 4_096;
 const copySlabs = new ShrinkingSlabs(STRIDE_BYTES, IDLE_COPIES_MAX, COPIES_MAX);
 /**
- * Reads wait for a slab in a fair queue, but never for a client: borrowed slabs stay below the limit.
+ * Reads wait for a slab in a fair queue, but never for a client: borrowed slabs stay below the
+ * limit.
  */
 const reads = new MemoryBudget((BORROWED_SLABS_MAX + READING_SLABS_MAX) * slabs.bytes);
 
@@ -102,8 +103,8 @@ interface BorrowChunks {
 }
 
 /**
- * Reads the chunks that contain the wanted bytes, in whole pages, checks each chunk, and returns the
- * wanted bytes without the checksums between them.
+ * Reads the chunks that contain the wanted bytes, in whole pages, checks each chunk, and returns
+ * the wanted bytes without the checksums between them.
  */
 async function borrowChunks(asked: BorrowChunks): Promise<BorrowedBuffer> {
   const { file, at, from, until, isDirect } = asked;

@@ -103,8 +103,8 @@ export class ExtentUpload implements Written {
   }
 
   /**
-   * Writes a whole body, one chunk in aligned pages, without a copy. Resolves once it is durable; if
-   * that fails, nothing stays pinned.
+   * Writes a whole body, one chunk in aligned pages, without a copy. Resolves once it is durable;
+   * if that fails, nothing stays pinned.
    */
   writePages(pages: Bytes): Promise<this> {
     const wait = this.#beginPiece();
@@ -144,7 +144,7 @@ export class ExtentUpload implements Written {
     await synced;
   }
 
-  /** Gives up: waits for running writes and taps, then releases everything. The room stays unused. */
+  /** Waits for running writes and taps, then releases everything. The room stays unused. */
   async abandon(): Promise<void> {
     while (this.#underWay > 0) await this.#progress();
     this.#batch?.release();
@@ -304,7 +304,7 @@ class UploadBatch {
     if (this.#slabs === leanBatches) leanMemory.release(leanBatches.bytes);
   }
 
-  /** Adds the checksums, while the bytes are still in the CPU's cache, and returns the pages to write. */
+  /** Adds checksums, while the bytes are in the CPU's cache, and returns the pages to write. */
   seal(extent: number): Bytes {
     const { chunkBytes } = this.#piece;
     const bytes = bytesOnDisk(this.length, chunkBytes);
@@ -313,7 +313,7 @@ class UploadBatch {
     return pages;
   }
 
-  /** Computes the sums of the bytes; on the thread, during the write, if a CRC-64 is wanted, too. */
+  /** Computes the sums; on the thread, during the write, if a CRC-64 is wanted, too. */
   beginSums(pages: Bytes, crc64: boolean): void {
     const { at, chunkBytes } = this.#piece;
     if (crc64) this.#sums = sumThread.begin(pages, this.length, chunkBytes);
@@ -331,7 +331,7 @@ class UploadBatch {
     return this.#end === this.#slab.length;
   }
 
-  /** Copies as much of `part` as the current chunk has room for, at most `most`; returns how much. */
+  /** Copies what the current chunk has room for, at most `most` bytes, and returns how much. */
   gather(part: Bytes, from: number, most: number): number {
     const room = this.#piece.chunkBytes - (this.#end % STRIDE_BYTES);
     const taken = Math.min(room, most, part.length - from);

@@ -29,7 +29,7 @@ export const EXTENT_BYTES_MAX = 256 * 1024 * 1024;
 const PIECE_PART = 4;
 /** The smallest file, as a part of a full one, that is worth reusing for another extent. */
 const SPARE_PART = 0.75;
-/** More than one, because short-lived data may leave several dead extents before the next is full. */
+/** More than one: short-lived data may leave several dead extents before the next is full. */
 const SPARES_MAX = 2;
 /** Unpinned files that stay open, with up to three descriptors each. */
 const IDLE_FILES_MAX = 24;
@@ -48,10 +48,10 @@ export interface EmbeddedExtentsSetup {
 
 /**
  * Extents as files. All uploads write to one file at a time, each at its own offset, and share its
- * syncs. The file of a dead extent is reused for the next one: writing to allocated space takes half
- * the time, because a sync then covers data but no metadata. New space is not preallocated: setting
- * the size of a file first gained nothing, and filling it with zeros gained a third on small bodies
- * but writes all bytes twice.
+ * syncs. The file of a dead extent is reused for the next one: writing to allocated space takes
+ * half the time, because a sync then covers data but no metadata. New space is not preallocated:
+ * setting the size of a file first gained nothing, and filling it with zeros gained a third on
+ * small bodies but writes all bytes twice.
  */
 export class EmbeddedExtents implements Extents {
   readonly pieceBytesMax: number;

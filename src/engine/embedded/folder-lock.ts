@@ -5,9 +5,9 @@ import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 
 /**
- * A lock that lets one process at a time use a folder. Node has no flock, and a file with a process id
- * outlives `kill -9` and means nothing in another container. So the lock is something that the kernel
- * releases when the process ends, in whatever way:
+ * A lock that lets one process at a time use a folder. Node has no flock, and a file with a process
+ * id outlives `kill -9` and means nothing in another container. So the lock is something that the
+ * kernel releases when the process ends, in whatever way:
  *
  * - On macOS and Windows, a file that is opened exclusively.
  * - On Linux, a socket whose abstract name is the folder's device and inode, and which can be bound
@@ -57,9 +57,9 @@ async function lockBySockets(folder: string): Promise<FolderLock | null> {
 }
 
 /**
- * A socket in the folder that answers while this process lives. Each process lights its beacon before
- * it looks for others, so of two that start together at least one sees the other. A beacon that does
- * not answer is dead and is removed.
+ * A socket in the folder that answers while this process lives. Each process lights its beacon
+ * before it looks for others, so of two that start together at least one sees the other. A beacon
+ * that does not answer is dead and is removed.
  */
 class Beacon {
   /** A descriptor, because a socket's path must be short: `/proc/self/fd/<number>/…` always is. */

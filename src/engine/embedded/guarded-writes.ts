@@ -11,8 +11,8 @@ import { fullError } from "./disk-full.ts";
 import type { DiskSpace } from "./disk-space.ts";
 
 /**
- * Extent writes of clients. While the disk's reserve is not whole they are refused at once: they would
- * take the space that it needs, and their records would be refused anyway.
+ * Extent writes of clients. While the disk's reserve is not whole they are refused at once: they
+ * would take the space that it needs, and their records would be refused anyway.
  */
 export class GuardedWrites implements ExtentWrites {
   readonly #extents: Extents;

@@ -64,7 +64,7 @@ export class LayeredView implements State {
     if (value !== null) this.#deadZones.end(name);
   }
 
-  /** Starts a new memtable, and returns the old one to be checkpointed. One checkpoint at a time. */
+  /** Starts a new memtable, and returns the old one for a checkpoint. One checkpoint at a time. */
   beginCheckpoint(): Memtable {
     const immutable = this.#top;
     this.#immutable = immutable;

@@ -31,7 +31,7 @@ const DRAFT_FOLDER = ".new-database";
 /** Nothing is ever stored under this key. */
 const NOTHING = key(SPACE.engine, "nothing");
 
-/** Opens the LMDB database of a folder, and checks that a commit resolves only once it is on the disk. */
+/** Opens the database of a folder, and checks that commits resolve only once they are durable. */
 export async function openLmdb(folder: string): Promise<RootDatabase<Bytes, Bytes>> {
   if (!existsSync(join(folder, DATABASE_FILE))) await makeDatabase(folder);
   let lmdb: RootDatabase<Bytes, Bytes> | null = null;
@@ -108,8 +108,8 @@ async function checkRoom(folder: string): Promise<void> {
 }
 
 /**
- * Copies a value into Node's buffer pool, at half the cost of a copy by lmdb. The next read overwrites
- * `shared`, and only its `length` property is that of the value, not its true length.
+ * Copies a value into Node's buffer pool, at half the cost of a copy by lmdb. The next read
+ * overwrites `shared`, and only its `length` property is that of the value, not its true length.
  */
 function copyOut(shared: Bytes): Bytes {
   return Buffer.from(shared.subarray(0, shared.length));

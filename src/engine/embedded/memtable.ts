@@ -16,8 +16,8 @@ const slabs = new Slabs(SLAB_BYTES, IDLE_SLABS_MAX);
 /** A record in the memtable. */
 export interface Cell extends Named {
   /**
-   * The value without `appended`; null for a tombstone. Valid as long as the memtable: a caller that
-   * needs it longer makes a copy.
+   * The value without `appended`; null for a tombstone. Valid as long as the memtable: a caller
+   * that needs it longer makes a copy.
    */
   head: Bytes | null;
   /** Bytes appended in place, in few pieces however many appends there were. */
@@ -81,7 +81,7 @@ export class Memtable {
     return cell;
   }
 
-  /** Appends to a value that must exist. Returns the cell if this is its first change in the group. */
+  /** Appends to an existing value. Returns the cell if this is its first change in the group. */
   append(name: string, more: Bytes, group: number, awaited: number): Cell | null {
     const cell = this.#cells.get(name);
     if (cell === undefined || cell.head === null) throw new Error("there is no value to append to");
@@ -134,7 +134,7 @@ export class Memtable {
     for (const slab of this.#slabs.splice(0)) slabs.release(slab);
   }
 
-  /** Reuses the memory of `before` if the size is the same, so that rewriting a record takes no more. */
+  /** Reuses the memory of `before` if the size fits, so that rewriting a record takes no more. */
   #copy(value: Bytes | null, before: Bytes | null): Bytes | null {
     if (value === null) return null;
     if (value.length === before?.length) {

@@ -26,8 +26,9 @@ const META_PAGES = 2;
 const PAGE_BYTES_MAX = 65_536;
 
 /**
- * Reads the newer of the two meta pages at the beginning of the file, which is the one that LMDB uses;
- * null if one is no meta page. The older one need not be sound: a failed write may have mixed it.
+ * Reads the newer of the two meta pages at the beginning of the file, which is the one that LMDB
+ * uses; null if one is no meta page. The older one need not be sound: a failed write may have mixed
+ * it.
  */
 export async function readMeta(file: FileHandle): Promise<Meta | null> {
   const first = await readPage(file, 0);

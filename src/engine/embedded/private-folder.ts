@@ -12,8 +12,9 @@ const OTHERS_WRITE = 0o022;
 const OURS = /^(?:\.?lazuli\.json|store|extents|\.?lock(?:-[0-9a-f]{16})?)$/;
 
 /**
- * Closes a data folder to other users of this machine, in case it was copied or made by hand. Returns
- * a sentence for each folder that stays open, with the reason and what to do. Windows has no modes.
+ * Closes a data folder to other users of this machine, in case it was copied or made by hand.
+ * Returns a sentence for each folder that stays open, with the reason and what to do. Windows has
+ * no modes.
  */
 export async function makePrivate(folder: string, parts: readonly string[]): Promise<string[]> {
   if (process.platform === "win32") return [];

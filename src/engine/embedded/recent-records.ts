@@ -12,8 +12,8 @@ export interface Recent {
 }
 
 /**
- * A cache of records that were read lately: some are needed by every request. It is 2-way associative,
- * because with one way two in five of four thousand keys would evict each other.
+ * A cache of records that were read lately: some are needed by every request. It is 2-way
+ * associative, because with one way two in five of four thousand keys would evict each other.
  */
 export class RecentRecords {
   readonly #pairs: (Recent | undefined)[] = new Array(2 * PAIRS).fill(undefined);

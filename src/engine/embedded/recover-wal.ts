@@ -47,8 +47,8 @@ export interface RecoveredWal {
 }
 
 /**
- * Copies what an earlier process left in the WAL into LMDB, and opens the WAL for writing. If the disk
- * is too full for that, the WAL continues at its end. Throws a `WalLossError` before changing
+ * Copies what an earlier process left in the WAL into LMDB, and opens the WAL for writing. If the
+ * disk is too full for that, the WAL continues at its end. Throws a `WalLossError` before changing
  * anything if acknowledged writes are missing.
  */
 export async function recoverWal(setup: RecoverWal): Promise<RecoveredWal> {
@@ -130,7 +130,7 @@ function generationsOf({ headers: [first, second] }: WalFindings): [number, numb
   return [first?.generation ?? 0, second?.generation ?? 0];
 }
 
-/** Makes both files anew. The note goes to the database afterwards, so that it never names missing files. */
+/** Makes both files anew. The caller writes the note later, so that it never names missing files. */
 async function remakeWal(
   secret: WalSecret,
   files: readonly [WalFile, WalFile],

@@ -26,7 +26,7 @@ export class ReserveFile {
     return new ReserveFile(path, Math.min(found.size, found.blocks * BLOCK_BYTES));
   }
 
-  /** Looks up the size again: an operator in need of space may have deleted or truncated the file. */
+  /** Looks up the size again: an operator may have deleted or truncated the file for space. */
   async lookAgain(): Promise<void> {
     const found = await stat(this.#path).catch(nullIfMissing);
     this.#bytes = Math.min(this.#bytes, found?.size ?? 0);

@@ -13,9 +13,9 @@ const PROVEN_STARTS_MAX = 4_096;
 const NEVER_BEHIND = Buffer.alloc(KEY_BYTES_MAX + 1, 0xff);
 
 /**
- * LMDB with a checksum on every value: a read returns what was written, or throws a "damaged" error.
- * Damaged keys mislead LMDB's search. So a miss is proved by the two neighbours of the missing key: if
- * both are sound, in order and adjacent, nothing lies between them.
+ * LMDB with a checksum on every value: a read returns what was written, or throws a "damaged"
+ * error. Damaged keys mislead LMDB's search. So a miss is proved by the two neighbours of the
+ * missing key: if both are sound, in order and adjacent, nothing lies between them.
  */
 export class SealedRecords {
   readonly #lmdb: Lmdb;
@@ -26,8 +26,8 @@ export class SealedRecords {
   readonly #recent = new RecentRecords();
 
   /**
-   * The last key that LMDB has, or may have, in each space; null if it has none, undefined if unknown.
-   * Many keys begin with a stamp, and a lookup of a newer one need not ask LMDB.
+   * The last key that LMDB has, or may have, in each space; null if it has none, undefined if
+   * unknown. Many keys begin with a stamp, and a lookup of a newer one need not ask LMDB.
    */
   readonly #lastKeys = new Array<Bytes | null | undefined>(SPACES).fill(undefined);
   /** Keys that were not found since `forgetMisses`: the first `#misses` of these. */
@@ -134,7 +134,7 @@ export class SealedRecords {
     return last === null || (last !== undefined && key.compare(last) > 0);
   }
 
-  /** Notes a key before it is put, so that `#lastKeys` is never too low while LMDB reads lag behind. */
+  /** Notes a key before it is put, so that `#lastKeys` is never too low while LMDB reads lag. */
   #noteKey(key: Bytes): void {
     const space = key[0] as number;
     const last = this.#lastKeys[space];
@@ -142,7 +142,7 @@ export class SealedRecords {
     else if (last === null || key.compare(last) > 0) this.#lastKeys[space] = key;
   }
 
-  /** The last key of a space; `NEVER_BEHIND` next to a damaged record, so that LMDB is always asked. */
+  /** The last key of a space; `NEVER_BEHIND` next to damage, so that LMDB is always asked. */
   #proveLast(space: number): Bytes | null {
     try {
       const end = Buffer.alloc(KEY_BYTES_MAX, 0xff);
@@ -160,7 +160,8 @@ export class SealedRecords {
     const prove = () => this.#proveStart(from, false);
     const isFirstThere = (skipsDamaged ? unlessDamaged(prove) : prove()) === true;
     let last: Bytes | null = null;
-    // No end for LMDB: the record behind the last one must be checked, because its key may be damaged.
+    // No end for LMDB: the record behind the last one must be checked, because its key may be
+    // damaged.
     for (const { key, value } of this.#lmdb.getRange({ start: from })) {
       const entry = this.#open(key, value, skipsDamaged);
       if (entry === null) continue;

@@ -76,9 +76,9 @@ export interface EmbeddedStoreSetup extends RecoverWal, EphemeralOption {
 
 /**
  * The embedded store: a memtable and a WAL in front of LMDB. Bodies run immediately, on the newest
- * state. Their writes reach the WAL by group commit: all writes that arrive while one group is being
- * written form the next one. A call returns once every write it made or read is durable. Checkpoints
- * copy records from the WAL into LMDB in the background.
+ * state. Their writes reach the WAL by group commit: all writes that arrive while one group is
+ * being written form the next one. A call returns once every write it made or read is durable.
+ * Checkpoints copy records from the WAL into LMDB in the background.
  */
 export class EmbeddedStore implements Store {
   readonly #lmdb: Lmdb;
@@ -137,7 +137,7 @@ export class EmbeddedStore implements Store {
     this.#unfinished = { memtable: unfinished, milestone };
   }
 
-  /** Recovers first: copies what an earlier process left in the WAL into LMDB, if the disk has room. */
+  /** Opens a store, and first recovers what an earlier process left in the WAL. */
   static async open(setup: EmbeddedStoreSetup): Promise<EmbeddedStore> {
     return new EmbeddedStore(setup, await recoverWal(setup));
   }
@@ -227,7 +227,7 @@ export class EmbeddedStore implements Store {
     if (this.#callsUnderWay === 0) this.#onLastCall();
   }
 
-  /** Captures a thrown refusal, because the caller reports it only once the writes it read are durable. */
+  /** Captures a refusal, which the caller throws only once the writes it read are durable. */
   #run<V extends BodyView, T>(body: (view: V) => T, view: V): Ran<T> {
     this.#state.newest = 0;
     this.#records.forgetMisses();
@@ -241,7 +241,7 @@ export class EmbeddedStore implements Store {
     }
   }
 
-  /** Reports LMDB's own page errors as damage, and ends the read transaction, which is unusable then. */
+  /** Reports LMDB's page errors as damage, and resets the read transaction, now unusable. */
   #damageIn(reason: unknown): unknown {
     if (!isLmdbDamage(reason)) return reason;
     this.#lmdb.resetReadTxn();
@@ -258,7 +258,7 @@ export class EmbeddedStore implements Store {
     }
   }
 
-  /** Applies a transaction's writes to the memtable. True if the caller waits until they are durable. */
+  /** Applies writes to the memtable. True if the caller must wait until they are durable. */
   #apply(tx: BodyTransaction): boolean {
     const group = this.#gathering;
     let isDurable = false;
@@ -292,7 +292,7 @@ export class EmbeddedStore implements Store {
     return group.written;
   }
 
-  /** Waits for a group that was read. The reader wrote nothing, so a failure leaves nothing unknown. */
+  /** Waits for a group that was read. Its failure is not "unknown": the reader wrote nothing. */
   async #whenSeen(number: number): Promise<void> {
     const group = number === this.#gathering.number ? this.#gathering : this.#writing;
     if (group === this.#gathering) this.#want();
@@ -333,7 +333,7 @@ export class EmbeddedStore implements Store {
     }
   }
 
-  /** Switches WAL files if due. Returns the memtable to checkpoint once the current group is durable. */
+  /** Switches WAL files if due. Returns the memtable to checkpoint after the current group. */
   #switchIfDue(): Memtable | null {
     if (this.#state.isCheckpointing) return null;
     const isEnough = this.#wal.hasEnough || this.#state.top.size >= RECORDS_ENOUGH;
@@ -366,7 +366,7 @@ export class EmbeddedStore implements Store {
     if (!(await isMerelyFull(this.#lmdb, this.#folder, error))) this.#fail(error);
   }
 
-  /** Can be cut short: a preparation may itself wait for WAL room, which only a checkpoint frees. */
+  /** Can be cut short: a preparation may wait for WAL room, which only a checkpoint frees. */
   async #prepareCheckpoint(): Promise<void> {
     const hurried = new Promise<void>((resolve) => {
       this.#hurry = resolve;
@@ -392,7 +392,7 @@ export class EmbeddedStore implements Store {
     await this.#checkpoint;
   }
 
-  /** Makes room in the WAL for this many bytes of records. Rejects with "full" if the disk has none. */
+  /** Makes room in the WAL for this many bytes of records. Rejects with "full" without space. */
   #makeRoom(bytes: number): Promise<void> {
     this.#makingRoom ??= this.#makeRoomFor(bytes).finally(() => {
       this.#makingRoom = null;

@@ -37,9 +37,10 @@ const CHECKSUMS_BYTES = SLOTS * 4;
 const MEMORY_BYTES = SIGNALS_BYTES + SLOTS_BYTES + REMAINDERS_BYTES + CHECKSUMS_BYTES;
 
 /**
- * A queue of chunks to be summed, in memory that two threads share: one asks, the other computes, in
- * order. The thread sends no reply: the asking side looks for the result when it needs it. So neither
- * waits for the other, and no message is sent, which would cost more than the sums of 64 KiB.
+ * A queue of chunks to be summed, in memory that two threads share: one asks, the other computes,
+ * in order. The thread sends no reply: the asking side looks for the result when it needs it. So
+ * neither waits for the other, and no message is sent, which would cost more than the sums of 64
+ * KiB.
  */
 export class SumQueue {
   readonly memory: SharedArrayBuffer;
@@ -49,7 +50,7 @@ export class SumQueue {
   readonly #checksums: Uint32Array;
   /** Asking side: slots whose result was not taken yet. */
   readonly #isAwaited: boolean[] = new Array(SLOTS).fill(false);
-  /** The numbers of the next request and of the next one to compute; both wrap around at 32 bits. */
+  /** The numbers of the next request and of the next one to compute; both wrap at 32 bits. */
   #asked = 0;
   #next = 0;
 
@@ -87,7 +88,7 @@ export class SumQueue {
     if (Atomics.load(this.#signals, ASLEEP) === 1) Atomics.notify(this.#signals, ASKED);
   }
 
-  /** Takes the sums of a slot and frees it; null, and cancels the request, if they are not computed. */
+  /** Takes the sums of a slot and frees it. If they are not computed, cancels them: null. */
   take(slot: number): Sums | null {
     this.#isAwaited[slot] = false;
     const state = Atomics.exchange(this.#slots, slot * NUMBERS_PER_SLOT + STATE, UNWANTED);

@@ -17,14 +17,14 @@ export const newSumWorker: NewWorker = (queue) =>
 
 /** Sums that the thread is computing. */
 export interface PendingSums {
-  /** Returns the sums, and computes them here if the thread has not. Must be called once: frees a slot. */
+  /** Returns the sums, computed here if the thread has not. Call it once: it frees a slot. */
   sums(): Sums;
 }
 
 /**
- * A worker thread that computes the CRC-64 and the checksum of bodies while they are being written. On
- * the main thread that would be a fifth of the cost of a body of 64 KiB. A caller that needs sums
- * before they are ready computes them itself, so the thread may be late, not started, or dead.
+ * A worker thread that computes the CRC-64 and the checksum of bodies while they are being written.
+ * On the main thread that would be a fifth of the cost of a body of 64 KiB. A caller that needs
+ * sums before they are ready computes them itself, so the thread may be late, not started, or dead.
  */
 export class SumThread {
   readonly #newWorker: NewWorker;
@@ -62,7 +62,7 @@ export class SumThread {
     return queue;
   }
 
-  /** Wakes the thread once per iteration of the event loop: a wake-up costs a quarter of the sums. */
+  /** Wakes the thread once per iteration of the event loop: waking costs a quarter of the sums. */
   #wakeSoon(queue: SumQueue): void {
     if (this.#isWakeDue) return;
     this.#isWakeDue = true;

@@ -137,8 +137,8 @@ interface Row {
 }
 
 /**
- * Reads groups from the beginning of a file, up to one that was being written when the process ended,
- * or up to the remains of an earlier generation.
+ * Reads groups from the beginning of a file, up to one that was being written when the process
+ * ended, or up to the remains of an earlier generation.
  */
 function rowOfGroups(secret: WalSecret, bytes: Bytes): Row {
   const groups: LoggedGroup[] = [];

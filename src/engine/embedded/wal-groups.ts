@@ -4,16 +4,16 @@ import { PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 import type { Cell } from "./memtable.ts";
 
 /**
- * Groups begin on page boundaries. No two share a disk sector, so a power cut during one write cannot
- * damage an acknowledged group.
+ * Groups begin on page boundaries. No two share a disk sector, so a power cut during one write
+ * cannot damage an acknowledged group.
  *
- * Mark and checksum depend on a secret of this store. Old values stay in the file, and a client could
- * otherwise send a value that reads as a group.
+ * Mark and checksum depend on a secret of this store. Old values stay in the file, and a client
+ * could otherwise send a value that reads as a group.
  *
  * Layout of a group: mark, checksum of all that follows, total bytes, number of records (4 bytes
- * each), group number, last stamp (8 bytes each). Then for each record: bytes of the key (2), bytes of
- * the value plus one, or 0 if deleted (4), key, value. A value that was appended to in place has only
- * its new bytes here, and `APPEND_FLAG` in its size.
+ * each), group number, last stamp (8 bytes each). Then for each record: bytes of the key (2), bytes
+ * of the value plus one, or 0 if deleted (4), key, value. A value that was appended to in place has
+ * only its new bytes here, and `APPEND_FLAG` in its size.
  */
 const CHECKSUM_AT = 4;
 const SIZE_AT = 8;

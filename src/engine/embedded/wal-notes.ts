@@ -6,8 +6,8 @@ import type { SealedRecords } from "./sealed-records.ts";
 import type { WalNote } from "./wal-check.ts";
 
 /**
- * The pause between notes, each of which costs a small commit. If the end of the WAL is lost, writes
- * acknowledged since the last note go missing unnoticed.
+ * The pause between notes, each of which costs a small commit. If the end of the WAL is lost,
+ * writes acknowledged since the last note go missing unnoticed.
  */
 const PAUSE_MS = 200;
 

@@ -15,8 +15,8 @@ export interface Completion {
 }
 
 /**
- * Queues writes to one file. Adjacent writes that arrive in the same iteration of the event loop, or
- * while others are being written, are merged: that makes small bodies of many clients cheaper.
+ * Queues writes to one file. Adjacent writes that arrive in the same iteration of the event loop,
+ * or while others are being written, are merged: that makes small bodies of many clients cheaper.
  */
 export class WriteQueue {
   readonly #write: Write;
@@ -30,7 +30,7 @@ export class WriteQueue {
     this.#write = write;
   }
 
-  /** The pages must not change until the completion is called. A write fails alone, even if merged. */
+  /** Pages must not change until the completion is called. A write fails alone, even if merged. */
   write(pages: Bytes, position: number, durably: boolean, completion: Completion): void {
     this.#waiting.push({ pages, position, durably, completion });
     this.#wake();

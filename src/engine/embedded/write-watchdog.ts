@@ -4,8 +4,8 @@ export const WRITE_MS_MAX = 60_000;
 const LATE_MS_MAX = 1_000;
 
 /**
- * A watchdog for consecutive writes. It reuses one timer, because a new timer per write would cost a
- * good part of what a small write costs.
+ * A watchdog for consecutive writes. It reuses one timer, because a new timer per write would cost
+ * a good part of what a small write costs.
  */
 export class WriteWatchdog {
   #timer: NodeJS.Timeout | null = null;
@@ -32,7 +32,7 @@ export class WriteWatchdog {
     }
   }
 
-  /** Starts again if the timer is late: this thread was busy, and the result may already be queued. */
+  /** Restarts a timer that was late: this thread was busy, and the result may be queued already. */
   #onTimer(): void {
     const lateMs = performance.now() - this.#sinceMs - WRITE_MS_MAX;
     if (lateMs > LATE_MS_MAX) this.#start();

@@ -53,7 +53,7 @@ export class BreakNotices {
     else for (const open of opens) this.#durables.yield(open);
   }
 
-  /** Forgets the oldest ones: some clients never register, because opening fails after the grant. */
+  /** Forgets the oldest ones: clients whose open fails after the grant never register. */
   #rememberEarly(owner: string, notice: BreakNotice): void {
     this.#early.set(owner, notice);
     const [oldest] = this.#early.keys();

@@ -71,7 +71,7 @@ export class DurableOpens {
     }
   }
 
-  /** Ends an open whose caching was being broken: its lost client can no longer acknowledge that. */
+  /** Ends an open whose caching was being broken: its lost client cannot acknowledge that. */
   async #confirm(open: FileOpen): Promise<void> {
     try {
       const caching = await getOpenCaching(this.#files, open.asked);

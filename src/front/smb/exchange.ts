@@ -238,7 +238,7 @@ export class Exchange {
     answer.onSent?.(bytes);
   }
 
-  /** Copies borrowed bytes into a response of a compound; in a single one they are sent in place. */
+  /** Copies borrowed bytes into a response of a compound; a single response sends them in place. */
   #gather({ body, borrowed }: Answer): Bytes {
     if (borrowed === null) return gathered(body, []);
     if (this.#messages.length > 1) {

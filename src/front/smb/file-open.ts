@@ -62,7 +62,7 @@ export interface Scan {
   hasFound: boolean;
 }
 
-/** A file or directory that a client has open: its handle in the store, and the state of SMB alone. */
+/** A file or directory that a client has open: its handle in the store, and SMB's own state. */
 export class FileOpen extends OpenBase {
   readonly kind = "file";
   readonly isDirectory: boolean;

@@ -15,8 +15,8 @@ export interface LargeFrame {
 }
 
 /**
- * Splits a stream into frames: four bytes of length, the first of them zero, then the frame. A frame
- * is copied once, unless it is received part by part.
+ * Splits a stream into frames: four bytes of length, the first of them zero, then the frame. A
+ * frame is copied once, unless it is received part by part.
  */
 export class FrameReader<Large extends LargeFrame = never> {
   readonly #isAllowed: (bytes: number) => boolean;
@@ -32,8 +32,8 @@ export class FrameReader<Large extends LargeFrame = never> {
   #isNew = false;
 
   /**
-   * `isAllowed` decides whether a frame of this length is allowed now. `begin` returns the receiver of a
-   * large frame with this start; null if it must be received as a whole.
+   * `isAllowed` decides whether a frame of this length is allowed now. `begin` returns the receiver
+   * of a large frame with this start; null if it must be received as a whole.
    */
   constructor(
     isAllowed: (bytes: number) => boolean,
@@ -49,8 +49,8 @@ export class FrameReader<Large extends LargeFrame = never> {
   }
 
   /**
-   * Returns the frames that end in `chunk`. Retains nothing of the chunk unless a large frame was being
-   * received before it. Throws a `DropConnection`.
+   * Returns the frames that end in `chunk`. Retains nothing of the chunk unless a large frame was
+   * being received before it. Throws a `DropConnection`.
    */
   take(chunk: Bytes): (Bytes | Large)[] {
     const frames: (Bytes | Large)[] = [];

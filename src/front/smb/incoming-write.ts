@@ -17,8 +17,8 @@ type OnWait = (taken: Promise<void>) => void;
 
 /**
  * A large WRITE that is being received. Its bytes are decrypted, checked and stored as they arrive,
- * while they are in the CPU's cache, and are never all in memory. The stored bytes have no name yet:
- * whether the request is genuine and allowed is checked once all of it has arrived.
+ * while they are in the CPU's cache, and are never all in memory. The stored bytes have no name
+ * yet: whether the request is genuine and allowed is checked once all of it has arrived.
  */
 export class IncomingWrite implements LargeFrame {
   readonly length: number;
@@ -47,9 +47,9 @@ export class IncomingWrite implements LargeFrame {
   }
 
   /**
-   * Null if a frame with this start is anything but one WRITE to a file: then it must be received as a
-   * whole. `onWait` is called with a promise for parts that are not taken at once: until it resolves,
-   * no more should be received.
+   * Null if a frame with this start is anything but one WRITE to a file: then it must be received
+   * as a whole. `onWait` is called with a promise for parts that are not taken at once: until it
+   * resolves, no more should be received.
    */
   static begin(
     connection: Connection,

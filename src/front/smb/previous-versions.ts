@@ -18,8 +18,8 @@ export function snapshotsOf({ session, server }: Call, share: string): Promise<r
 }
 
 /**
- * The address that a client means. A name like `@GMT-…` in the path, or a time in a context, selects
- * a snapshot of the share.
+ * The address that a client means. A name like `@GMT-…` in the path, or a time in a context,
+ * selects a snapshot of the share.
  */
 export async function versionOf(
   call: Call,

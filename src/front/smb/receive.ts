@@ -13,8 +13,8 @@ import { SLICED_BYTES_MIN } from "./limits.ts";
 import type { Session } from "./session.ts";
 
 /**
- * Receives a frame: decrypts it, splits it into messages and uses their message ids. Resolves once it
- * is answered. Rejects with a `DropConnection` if the frame violates the protocol.
+ * Receives a frame: decrypts it, splits it into messages and uses their message ids. Resolves once
+ * it is answered. Rejects with a `DropConnection` if the frame violates the protocol.
  */
 export async function receiveFrame(connection: Connection, frame: Bytes): Promise<void> {
   const smb1 = readSmb1Negotiate(frame);

@@ -8,8 +8,8 @@ import { KIB } from "../../base/limits.ts";
 const SLICE_BYTES = 512 * KIB;
 
 /**
- * Sends frames on one socket in order, in slices. A socket that is given megabytes at once copies as
- * much as fits each time it has room, and many such sockets would block the event loop.
+ * Sends frames on one socket in order, in slices. A socket that is given megabytes at once copies
+ * as much as fits each time it has room, and many such sockets would block the event loop.
  */
 export class SendQueue {
   readonly #socket: Socket;

@@ -1,6 +1,6 @@
 /**
- * The last-write time, updated as Windows does: the first write of an open shows after a delay, later
- * ones when the open is flushed or closed, and none if the client sets the time itself.
+ * The last-write time, updated as Windows does: the first write of an open shows after a delay,
+ * later ones when the open is flushed or closed, and none if the client sets the time itself.
  */
 export class WriteTime {
   readonly #apply: () => Promise<void>;

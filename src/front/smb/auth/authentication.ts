@@ -190,8 +190,9 @@ export class Authentication {
   }
 
   /**
-   * Checks that the client repeats, under its proof, the target info and the flags of the challenge. A
-   * difference means a man in the middle: without the time, for instance, clients send no MIC.
+   * Checks that the client repeats, under its proof, the target info and the flags of the
+   * challenge. A difference means a man in the middle: without the time, for instance, clients send
+   * no MIC.
    */
   #checkAgreed({ flags, pairs }: Authenticate): void {
     for (const [id, sent] of readPairs(this.#targetInfo)) {

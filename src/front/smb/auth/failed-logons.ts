@@ -61,9 +61,9 @@ interface Tries {
 }
 
 /**
- * Counts failed log-ons by address and account, logs them, and delays their responses. The right key
- * is accepted at once, whatever others at the same address try, unless so many of them fail at the
- * same time that checking more would make guessing faster.
+ * Counts failed log-ons by address and account, logs them, and delays their responses. The right
+ * key is accepted at once, whatever others at the same address try, unless so many of them fail at
+ * the same time that checking more would make guessing faster.
  */
 export class FailedLogons {
   readonly #limits: LogonLimits;
@@ -147,7 +147,7 @@ export class FailedLogons {
     });
   }
 
-  /** Resets the count, unless others at the same address are guessing now: they would profit from it. */
+  /** Resets the count, unless others at the same address are guessing: they would profit. */
   #reset(claimant: Claimant): void {
     const [network, account] = keysOf(claimant);
     const accounts = this.#networks.get(network);

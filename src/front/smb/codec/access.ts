@@ -29,7 +29,7 @@ const GENERIC: readonly (readonly [bit: number, means: number])[] = [
   [0x10000000, ALL_ACCESS],
 ];
 
-/** The rights to grant for a request; `most` if it asks for the maximum, zero if for nothing known. */
+/** The rights to grant; `most` if the maximum is asked for, zero if nothing known. */
 export function grantedAccess(asked: number, most: number): number {
   let granted = asked & ALL_ACCESS;
   for (const [bit, means] of GENERIC) if ((asked & bit) !== 0) granted |= means;

@@ -7,8 +7,8 @@ export const HEADER_BYTES = 64;
 const TWO_32 = 2 ** 32;
 
 /**
- * The body of a message, after checking that its fixed part is complete. An odd structure size means
- * a fixed part of one byte less, followed by a part of variable length.
+ * The body of a message, after checking that its fixed part is complete. An odd structure size
+ * means a fixed part of one byte less, followed by a part of variable length.
  */
 export function bodyOf(message: Bytes, structureSize: number): Bytes {
   const body = message.subarray(HEADER_BYTES);

@@ -75,8 +75,8 @@ async function lock(call: Call, open: FileOpen, asked: readonly LockRange[]): Pr
 }
 
 /**
- * Resolves when a lock on the file or the waiting handle ends, or a signal is aborted. Call it before
- * trying the lock, so that no event is missed in between.
+ * Resolves when a lock on the file or the waiting handle ends, or a signal is aborted. Call it
+ * before trying the lock, so that no event is missed in between.
  */
 function nextUnlock(
   { server }: Call,

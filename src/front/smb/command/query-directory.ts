@@ -35,7 +35,7 @@ export async function handleQueryDirectory(call: Call): Promise<Answer> {
   return success(writeOutput(listing.done()));
 }
 
-/** Continues a listing, or restarts it, possibly with a new pattern, if the client asks for that. */
+/** Continues a listing, or restarts it, possibly with a new pattern, if the client asks. */
 function scanOf(open: FileOpen, { flags, pattern }: QueryDirectoryRequest): Scan {
   const reopens = (flags & SCAN_FLAG.reopen) !== 0;
   const restarts = reopens || (flags & SCAN_FLAG.restart) !== 0;

@@ -129,7 +129,8 @@ export class Opener {
   }
 
   /**
-   * Decrypts a text, possibly in place; null if it is not genuine. `nonce` may be longer than needed.
+   * Decrypts a text, possibly in place; null if it is not genuine. `nonce` may be longer than
+   * needed.
    */
   open(nonce: Bytes, aad: Bytes, text: Bytes, tag: Bytes): Bytes | null {
     return atOnce(this.openInSteps(nonce, aad, text, tag));

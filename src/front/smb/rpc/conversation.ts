@@ -54,7 +54,7 @@ export class RpcConversation {
     this.#service = service;
   }
 
-  /** Takes one write, and returns the fragments of the response; none until a request is complete. */
+  /** Takes one write and returns the response's fragments; none until a request is complete. */
   async take(bytes: Bytes): Promise<Bytes[]> {
     const fragment = readFragment(bytes);
     switch (fragment.kind) {

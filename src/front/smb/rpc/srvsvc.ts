@@ -80,7 +80,7 @@ function shareGetInfo(input: NdrReader, shares: readonly ListedShare[]): Bytes {
   return writer.u32(ERROR.none).done();
 }
 
-/** Writes the structures one after another, then the texts that they point to, in the same order. */
+/** Writes the structures, then the texts that they point to, in the same order. */
 function writeStructs(writer: Writer, structs: readonly (readonly (number | string)[])[]): void {
   const fields = structs.flat();
   for (const field of fields) writer.u32(typeof field === "number" ? field : POINTER);
