@@ -50,8 +50,8 @@ rangeMapContract("embedded", open);
 replacedMapContract("embedded", open);
 appendedEntriesContract("embedded", open);
 rangeMapModelContract("embedded", 1, open);
-rangeMapContract("embedded, with a short log,", openWithShortWal);
-rangeMapModelContract("embedded, with a short log,", 1, openWithShortWal);
+rangeMapContract("embedded, with a short WAL,", openWithShortWal);
+rangeMapModelContract("embedded, with a short WAL,", 1, openWithShortWal);
 
 test("bytes appended in small steps move out of their records when the WAL is full", async (t) => {
   const bench = new MapBench(await openWithShortWal(t));

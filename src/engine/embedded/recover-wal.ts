@@ -130,7 +130,7 @@ function generationsOf({ headers: [first, second] }: WalFindings): [number, numb
   return [first?.generation ?? 0, second?.generation ?? 0];
 }
 
-/** Makes both files anew. The caller writes the note later, so that it never names missing files. */
+/** Makes both files anew. The caller notes them afterwards, so that no note names missing files. */
 async function remakeWal(
   secret: WalSecret,
   files: readonly [WalFile, WalFile],

@@ -75,7 +75,7 @@ async function lock(call: Call, open: FileOpen, asked: readonly LockRange[]): Pr
 }
 
 /**
- * Resolves when a lock on the file or the waiting handle ends, or a signal is aborted. Call it
+ * Resolves when a lock is released or a handle closed on the file, or a signal is aborted. Call it
  * before trying the lock, so that no event is missed in between.
  */
 function nextUnlock(
