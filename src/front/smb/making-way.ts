@@ -3,8 +3,8 @@ import type { Call } from "./call.ts";
 import { STATUS, StatusError } from "./nt-status.ts";
 
 /**
- * Tries something until nobody keeps anything that is in its way. The client hears that it takes
- * longer, and may take its request back.
+ * Repeats an attempt until no oplock or lease of another client is in its way. Meanwhile the client
+ * gets an interim response, and may cancel.
  */
 export async function makingWay<T>(call: Call, attempt: () => Promise<T>): Promise<T> {
   const { breaks, store } = call.server.options.files;

@@ -7,7 +7,7 @@ import type { FileOpen } from "../file-open.ts";
 import { makingWay } from "../making-way.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 
-/** Instead of an offset: behind what is there. */
+/** A special offset: append at the end. */
 const AT_END = 2 ** 64;
 const OFFSET_MAX = 2 ** 63;
 
