@@ -8,20 +8,20 @@ import {
   type CachingKind,
   forceBreak,
   grantCaching,
+  HANDLE_CACHING,
   type Intrusion,
-  isInTheWay,
   isSpared,
-  KEEP_HANDLE,
-  KEEP_READ,
-  KEEP_WRITES,
   LOOKS_AT_SECURITY,
   NEEDS_HANDLES,
+  needsBreak,
+  READ_CACHING,
   READS,
   upgradeCaching,
+  WRITE_CACHING,
   WRITES,
 } from "./caching.ts";
 
-const LETTERS = { R: KEEP_READ, H: KEEP_HANDLE, W: KEEP_WRITES } as const;
+const LETTERS = { R: READ_CACHING, H: HANDLE_CACHING, W: WRITE_CACHING } as const;
 
 function bits(letters: string): number {
   return [...letters].reduce((sum, letter) => sum | LETTERS[letter as "R"], 0);
@@ -40,11 +40,11 @@ function holding(state: string, kind: CachingKind = "lease"): Caching {
 
 /** What a client is told, whether it must answer, and whether the other one waits for it. */
 function broken(caching: Caching, intrusion: Intrusion): string {
-  if (!isInTheWay(caching, intrusion)) return "-";
+  if (!needsBreak(caching, intrusion)) return "-";
   const step = beginBreak(caching, intrusion);
   const waits = awaitsBreak(step.caching, intrusion) ? "waits" : "goes on";
-  const answer = step.told?.mustAnswer ? "answer" : "no answer";
-  return `${letters(step.told?.to ?? 0)}, ${answer}, ${waits}`;
+  const answer = step.notice?.mustAnswer ? "answer" : "no answer";
+  return `${letters(step.notice?.to ?? 0)}, ${answer}, ${waits}`;
 }
 
 test("what leases and oplocks are broken to, and who waits, is as the tables say", () => {
@@ -88,21 +88,21 @@ test("a client gives up what it was told to, and no less", () => {
   assert.equal(acknowledgeBreak(caching, bits("RHW")), "too-much");
   const step = acknowledgeBreak(caching, bits("RH"));
   assert.ok(typeof step !== "string");
-  assert.deepEqual(step, { caching: holding("RH"), told: null });
+  assert.deepEqual(step, { caching: holding("RH"), notice: null });
   assert.equal(acknowledgeBreak(step.caching, bits("R")), "not-breaking");
 });
 
 test("who asks for more while a break is under way has it told step by step, and waits", () => {
   const first = beginBreak(holding("RHW"), READS);
   const more = beginBreak(first.caching, WRITES);
-  assert.equal(more.told, null);
+  assert.equal(more.notice, null);
   const second = acknowledgeBreak(more.caching, bits("RH"));
   assert.ok(typeof second !== "string");
-  assert.deepEqual(second.told, { from: bits("RH"), to: bits("R"), mustAnswer: true });
+  assert.deepEqual(second.notice, { from: bits("RH"), to: bits("R"), mustAnswer: true });
   assert.equal(awaitsBreak(second.caching, READS), true);
   const third = acknowledgeBreak(second.caching, bits("R"));
   assert.ok(typeof third !== "string");
-  assert.deepEqual(third.told, { from: bits("R"), to: 0, mustAnswer: false });
+  assert.deepEqual(third.notice, { from: bits("R"), to: 0, mustAnswer: false });
   assert.deepEqual(third.caching, holding(""));
 });
 
@@ -121,7 +121,7 @@ test("what is granted beside others", () => {
   ) => letters(grantCaching(kind, bits(wanted), rivals));
   for (const state of ["R", "RH", "RW", "RHW"]) assert.equal(grant("lease", state, alone), state);
   for (const state of ["H", "W", "HW", ""]) assert.equal(grant("lease", state, alone), "");
-  assert.equal(grantCaching("lease", 8 | KEEP_READ, alone), 0);
+  assert.equal(grantCaching("lease", 8 | READ_CACHING, alone), 0);
   assert.equal(grant("lease", "RHW", { ...alone, hasLocks: true }), "");
   assert.equal(grant("lease", "RHW", beside()), "RH");
   assert.equal(grant("lease", "RW", beside(holding("R"))), "R");

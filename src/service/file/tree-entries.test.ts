@@ -4,7 +4,7 @@ import { Files } from "./files.fixture.ts";
 import { listDirectoriesAndFiles } from "./list-directories-and-files.ts";
 import { snapshotShare } from "./snapshot-share.ts";
 
-test("what came after a snapshot is passed by in several bodies, and nothing is left out", async () => {
+test("entries newer than the snapshot are skipped in several bodies, and no other entry is missed", async () => {
   const files = await Files.open();
   await files.createDirectory("dir");
   await files.create("dir/Last");

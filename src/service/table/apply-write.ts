@@ -43,7 +43,7 @@ export function applyWrite(
     refuse(judgeProperties(partition, row, write.properties));
   }
   const old = readEntity(tx, table, place);
-  refuseByOld(write, old);
+  requireOldEntity(write, old);
   if (write.kind === "deleteEntity") {
     deleteEntity(tx, table, place);
     return null;
@@ -54,7 +54,7 @@ export function applyWrite(
   return written;
 }
 
-function refuseByOld(write: EntityWrite, old: StoredEntity | null): void {
+function requireOldEntity(write: EntityWrite, old: StoredEntity | null): void {
   if (write.kind === "insertEntity" && old !== null) throw new Fault("EntityAlreadyExists");
   if (!("ifMatch" in write)) return;
   if (old === null) throw new Fault("ResourceNotFound");
