@@ -1,6 +1,5 @@
 import { BODY_BYTES_MAX, BodyBudget } from "../../base/body-budget.ts";
 import type { Bytes } from "../../base/bytes.ts";
-import { fairQueue } from "../../base/fair-queue.ts";
 import { refuse } from "../../base/fault.ts";
 import { key, keyAfter, keyOfTextPrefix, SPACE, type Space } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
@@ -9,6 +8,7 @@ import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import { type LeaseStatus, leaseStatus } from "../../rules/lease.ts";
 import { type Deletion, deletionOf } from "../../rules/retention.ts";
 import type { Entry, View } from "../../store/store.ts";
+import { listPages } from "../shared/list-pages.ts";
 import type { FileContext } from "./context.ts";
 import {
   bytesOfMetadata,
@@ -62,27 +62,17 @@ export interface ListedShare extends SharePosition {
   readonly tier: TierStatus;
 }
 
-/** Shares of one body. A long list takes several: each sees one state, and no writer waits. */
-const BODY_ITEMS_MAX = 1_000;
 /** Deleted shares of one body. Many may have expired, and are not listed. */
 const BODY_DELETED_MAX = 1_000;
 
-/** Lists page by page, so that only one page is in memory. There is always a first page. */
-export async function* listShares(
-  context: FileContext,
-  asked: ListShares,
-): AsyncGenerator<ListedShares> {
-  let left = asked.resultsMax;
-  let after = asked.after;
-  for (;;) {
-    const room = Math.min(left, BODY_ITEMS_MAX);
-    await fairQueue.next();
-    const page = await context.store.read((view) => listPage(view, asked, after, room));
-    yield page;
-    left -= page.shares.length;
-    after = page.next;
-    if (after === null || left <= 0) return;
-  }
+export function listShares(context: FileContext, asked: ListShares): AsyncGenerator<ListedShares> {
+  const { after, resultsMax } = asked;
+  return listPages(context.store, {
+    after,
+    resultsMax,
+    read: (view, from, room) => listPage(view, asked, from, room),
+    count: ({ shares }) => shares.length,
+  });
 }
 
 function listPage(
