@@ -38,7 +38,7 @@ function holding(state: string, kind: CachingKind = "lease"): Caching {
   return { kind, state: bits(state), breaking: null };
 }
 
-/** What a client is told, whether it must answer, and whether the other one waits for it. */
+/** The break notice, whether the client must answer, and whether the operation waits for it. */
 function broken(caching: Caching, intrusion: Intrusion): string {
   if (!needsBreak(caching, intrusion)) return "-";
   const step = beginBreak(caching, intrusion);
@@ -47,7 +47,7 @@ function broken(caching: Caching, intrusion: Intrusion): string {
   return `${letters(step.notice?.to ?? 0)}, ${answer}, ${waits}`;
 }
 
-test("what leases and oplocks are broken to, and who waits, is as the tables say", () => {
+test("leases and oplocks are broken to the tables' states, and operations wait as the tables say", () => {
   const cases: [string, CachingKind, Intrusion, string][] = [
     ["RHW", "lease", READS, "RH, answer, waits"],
     ["RH", "lease", READS, "-"],
@@ -76,14 +76,14 @@ test("what leases and oplocks are broken to, and who waits, is as the tables say
   }
 });
 
-test("a write ends its own client's oplock to read, and nothing else of its own", () => {
+test("a write ends its own client's read oplock, and no other caching of its own", () => {
   assert.equal(isSpared(holding("R", "oplock"), WRITES), false);
   assert.equal(isSpared(holding("R", "oplock"), READS), true);
   assert.equal(isSpared(holding("RHW", "oplock"), WRITES), true);
   assert.equal(isSpared(holding("R", "lease"), WRITES), true);
 });
 
-test("a client gives up what it was told to, and no less", () => {
+test("a client gives up what its notice says, and no less", () => {
   const { caching } = beginBreak(holding("RHW"), READS);
   assert.equal(acknowledgeBreak(caching, bits("RHW")), "too-much");
   const step = acknowledgeBreak(caching, bits("RH"));
@@ -92,7 +92,7 @@ test("a client gives up what it was told to, and no less", () => {
   assert.equal(acknowledgeBreak(step.caching, bits("R")), "not-breaking");
 });
 
-test("who asks for more while a break is under way has it told step by step, and waits", () => {
+test("a second break during a first is sent step by step, and its operation waits", () => {
   const first = beginBreak(holding("RHW"), READS);
   const more = beginBreak(first.caching, WRITES);
   assert.equal(more.notice, null);
@@ -106,12 +106,12 @@ test("who asks for more while a break is under way has it told step by step, and
   assert.deepEqual(third.caching, holding(""));
 });
 
-test("who does not answer in time keeps nothing", () => {
+test("a client that does not answer in time loses all caching", () => {
   const { caching } = beginBreak(holding("RHW"), READS);
   assert.deepEqual(forceBreak(caching), holding(""));
 });
 
-test("what is granted beside others", () => {
+test("caching is granted as the other opens permit", () => {
   const alone = { areThere: false, cachings: [], hasLocks: false };
   const beside = (...cachings: Caching[]) => ({ areThere: true, cachings, hasLocks: false });
   const grant = (
@@ -133,7 +133,7 @@ test("what is granted beside others", () => {
   assert.equal(grant("oplock", "R", beside(holding("RH"))), "");
 });
 
-test("a lease grows when it gets all that is asked for, and never shrinks by asking", () => {
+test("a lease is upgraded when all that is asked for is granted, and never downgraded by asking", () => {
   const grown = (state: string, wanted: string, granted: string) =>
     letters(upgradeCaching(holding(state), bits(wanted), bits(granted)));
   assert.equal(grown("R", "RHW", "RHW"), "RHW");

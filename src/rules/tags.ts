@@ -6,7 +6,7 @@ export type Tags = readonly (readonly [name: string, value: string])[];
 
 export const NO_TAGS: Tags = [];
 
-/** A character that neither the name nor the value of a tag may have. */
+/** Matches a character that neither the name nor the value of a tag may contain. */
 export const NOT_IN_TAGS = /[^a-zA-Z0-9 +\-./:=_]/u;
 
 export function judgeTags(tags: Tags): FaultCode | null {
