@@ -71,7 +71,7 @@ function largeRow(way: "put" | "get", protection: Protection): Row {
       const get = () => smbclient(target, protection, ["get large /dev/null"]);
       const measure = async () => {
         if (way === "put") return timed(target, LARGE_MIB, put);
-        // Each time it is read for the first time: later readings are another matter (decision 0020).
+        // Each time it is read for the first time: later readings are another matter (decision 0035).
         await put();
         return timed(target, LARGE_MIB, get);
       };

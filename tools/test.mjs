@@ -16,7 +16,7 @@ const CHECKS = {
   lint: () => run("node_modules/@biomejs/biome/bin/biome", "check", "--error-on-warnings"),
   tidy: () => run("dist/tools/tidy/tidy.js"),
   unused: () => run("node_modules/knip/bin/knip.js"),
-  unit: () => runTests(testFiles("dist/src", "dist/tools")),
+  unit: () => runTests(testFiles("dist/src", "dist/tools", "dist/bench")),
   clients: () => runTests(testFiles("dist/test").filter((file) => !isLong(file))),
 };
 
@@ -61,7 +61,9 @@ function isLong(file) {
 }
 
 function matching(pattern) {
-  return testFiles("dist/src", "dist/tools", "dist/test").filter((file) => file.includes(pattern));
+  return testFiles("dist/src", "dist/tools", "dist/bench", "dist/test").filter((file) =>
+    file.includes(pattern),
+  );
 }
 
 function runTests(files) {

@@ -5,6 +5,7 @@ import {
   DEVELOPMENT_ACCOUNT,
   splitAccountList,
   usesWellKnownKey,
+  weakKeys,
 } from "./accounts.ts";
 
 test("accounts come with one key or two, from one line", () => {
@@ -20,8 +21,7 @@ test("a wrong account list is refused in one line that names the source and repe
     "shop",
     "shop:YQ==:YQ==:YQ==",
     "shop:",
-    "shop:YQ==:sup*rsecret",
-    "shop:sup%rsecret",
+    "shop:sup*rsecret:*",
     "shop:YQ==;shop:Yg==",
     "a/b:YQ==",
     "shop-secondary:YQ==",
@@ -35,6 +35,17 @@ test("a wrong account list is refused in one line that names the source and repe
       text,
     );
   }
+});
+
+test("keys that are short or not canonical Base64 are weak, and the sentence repeats no key", () => {
+  const long = Buffer.alloc(16, "k").toString("base64");
+  assert.deepEqual(weakKeys(splitAccountList(`shop:${long}`)), []);
+  const weak = weakKeys(splitAccountList(`shop:${long}:c2VjcmV0;a:sup*rsecret;b:${long}=`));
+  assert.deepEqual(weak, [
+    'a key of the account "shop" is shorter than 16 bytes and can be guessed',
+    'a key of the account "a" is not canonical Base64, which some clients refuse',
+    'a key of the account "b" is not canonical Base64, which some clients refuse',
+  ]);
 });
 
 test("the development account has the key that SDKs use for UseDevelopmentStorage=true", () => {

@@ -17,10 +17,21 @@ export function usesWellKnownKey(accounts: readonly AccountSettings[]): boolean 
 /** A shorter key can be guessed by trying signatures offline. */
 const KEY_BYTES_MIN = 16;
 
-/** The name of an account with a key that is too short for a network; null if there is none. */
-export function accountWithShortKey(accounts: readonly AccountSettings[]): string | null {
-  const isShort = (key: string) => Buffer.from(key, "base64").length < KEY_BYTES_MIN;
-  return accounts.find(({ keys }) => keys.some(isShort))?.name ?? null;
+/** What is wrong with keys that will do for tests on one machine: a sentence for each, without the key. */
+export function weakKeys(accounts: readonly AccountSettings[]): string[] {
+  return accounts.flatMap(({ name, keys }) =>
+    keys.flatMap((key) => {
+      const weakness = weaknessOf(key);
+      return weakness === null ? [] : [`a key of the account "${name}" ${weakness}`];
+    }),
+  );
+}
+
+function weaknessOf(key: string): string | null {
+  const bytes = Buffer.from(key, "base64");
+  if (bytes.toString("base64") !== key) return "is not canonical Base64, which some clients refuse";
+  if (bytes.length >= KEY_BYTES_MIN) return null;
+  return `is shorter than ${KEY_BYTES_MIN} bytes and can be guessed`;
 }
 
 /** `name:key1[:key2];name2:key1…`, as AZURITE_ACCOUNTS has it. */

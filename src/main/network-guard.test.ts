@@ -8,6 +8,8 @@ const keyOf = (bytes: number) => Buffer.alloc(bytes, "k").toString("base64");
 const OWN = splitAccountList(`shop:${keyOf(16)}`);
 /** Its second key can be guessed. */
 const SHORT = splitAccountList(`shop:${keyOf(64)}:${keyOf(15)}`);
+/** Long, but without its padding. */
+const LOOSE = splitAccountList(`shop:${keyOf(64).replaceAll("=", "")}`);
 /** The well-known key under another name. */
 const RENAMED = [...OWN, { ...DEVELOPMENT_ACCOUNT, name: "other" }];
 const LOCAL = ["127.0.0.1", "127.8.9.10", "::1", "::ffff:127.0.0.1", "localhost"];
@@ -18,9 +20,9 @@ test("loopback is what only this machine reaches", () => {
   for (const host of REMOTE) assert.equal(isLoopback(host), false, host);
 });
 
-test("the well-known key, short keys and unchecked tokens stay on this machine unless the flag says so", () => {
+test("the well-known key, weak keys and unchecked tokens stay on this machine unless the flag says so", () => {
   for (const host of [...LOCAL, ...REMOTE]) {
-    for (const accounts of [[DEVELOPMENT_ACCOUNT], RENAMED, SHORT, OWN]) {
+    for (const accounts of [[DEVELOPMENT_ACCOUNT], RENAMED, SHORT, LOOSE, OWN]) {
       for (const oauthBasic of [false, true]) {
         for (const trustNetwork of [false, true]) {
           // One exposed service among several is enough.
@@ -36,7 +38,11 @@ test("the well-known key, short keys and unchecked tokens stay on this machine u
   }
 });
 
-test("a refusal of a short key names the account and a command that makes a better key", () => {
+test("a refusal of a weak key names the account and a command that makes a better key", () => {
   const exposure = { hosts: ["0.0.0.0"], accounts: SHORT, oauthBasic: false, trustNetwork: false };
   assert.throws(() => refuseExposure(exposure), /"shop" is shorter than 16 bytes.*openssl rand/);
+  assert.throws(
+    () => refuseExposure({ ...exposure, accounts: LOOSE }),
+    /"shop" is not canonical Base64.*openssl rand/,
+  );
 });

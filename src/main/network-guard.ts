@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import type { AccountSettings } from "../front/rest/auth/account.ts";
-import { accountWithShortKey, usesWellKnownKey } from "./accounts.ts";
+import { usesWellKnownKey, weakKeys } from "./accounts.ts";
 import { UsageError } from "./start-error.ts";
 
 const loopback = new BlockList();
@@ -35,11 +35,11 @@ export function refuseExposure({ hosts, accounts, oauthBasic, trustNetwork }: Ex
         "Set accounts of your own in AZURITE_ACCOUNTS or --config, or add --trustNetwork.",
     );
   }
-  const short = accountWithShortKey(accounts);
-  if (short !== null) {
+  const [weak] = weakKeys(accounts);
+  if (weak !== undefined) {
     throw new UsageError(
-      `Refusing to listen on ${host} while a key of the account "${short}" is shorter than 16 bytes ` +
-        "and can be guessed. Make one with: openssl rand -base64 64, or add --trustNetwork.",
+      `Refusing to listen on ${host} while ${weak}. ` +
+        "Make one with: openssl rand -base64 64, or add --trustNetwork.",
     );
   }
   if (oauthBasic) {

@@ -131,6 +131,35 @@ test("only the services that are to be started listen", async (t) => {
   }
 });
 
+test("an unknown account is said to be unknown, and on loopback which there are", async (t) => {
+  const told = async (...args: string[]) => {
+    const { origins } = await started(t, new Around(), "--inMemoryPersistence", ...args);
+    const details: string[] = [];
+    for (const name of ["blob", "queue", "table", "file"] as const) {
+      const { port } = new URL(origins.get(name) ?? "");
+      const headers = { authorization: "SharedKey nosuch:sig", "x-ms-version": "2026-04-06" };
+      const path = name === "table" ? "Tables" : "?comp=list";
+      const url = `http://127.0.0.1:${port}/nosuch/${path}`;
+      const answer = await fetch(url, { headers });
+      assert.equal(answer.status, 403);
+      details.push(
+        /'nosuch' is unknown to this server.*host does/.exec(await answer.text())?.[0] ?? "",
+      );
+    }
+    return details;
+  };
+  const rest = "The path begins with the name of the account, unless the host does";
+  const local = `'nosuch' is unknown to this server. It has: devstoreaccount1. ${rest}`;
+  assert.deepEqual(await told(), [local, local, local, local]);
+  const hidden = `'nosuch' is unknown to this server. ${rest}`;
+  assert.deepEqual(await told("--queueHost", "0.0.0.0", "--trustNetwork"), [
+    local,
+    hidden,
+    local,
+    local,
+  ]);
+});
+
 test("IPv6 addresses work, and are bracketed in the origin", async (t) => {
   const serving = await started(t, new Around(), "--inMemoryPersistence", "--blobHost", "::1");
   assert.match(serving.origins.get("blob") ?? "", /^http:\/\/\[::1\]:\d+$/);

@@ -31,6 +31,7 @@ import { endEarlierRun } from "./end-earlier-run.ts";
 import { SERVICES, type ServiceName } from "./flags.ts";
 import { listenSmb } from "./listen-smb.ts";
 import { type Log, openLog, type Terminal } from "./log.ts";
+import { isLoopback } from "./network-guard.ts";
 import { type Data, openData } from "./open-data.ts";
 import { Scrub } from "./scrub.ts";
 import type { Settings } from "./settings.ts";
@@ -85,6 +86,7 @@ async function open(
   };
   const log = await openLog(settings, around, around.clock);
   undo.add(() => log.close());
+  for (const warning of settings.warnings) log.warn("warning", warning);
   if (settings.oauth?.mode === "issuer") {
     settings.oauth.keys.onFailure = (error) => log.warn("keys of the issuer", error.message);
   }
@@ -148,15 +150,22 @@ function servicesOn(
   const accounts = { ...settings.accounts, pathStyleOnly };
   const settingsOf = (account: string) => blobSettings.get(account) ?? DEFAULT_BLOB_SETTINGS;
   const fileSettingsOf = (account: string) => fileSettings.get(account) ?? DEFAULT_FILE_SETTINGS;
+  const names = [...accounts.byName.keys()];
+  const authOf = (name: ServiceName) =>
+    isLoopback(settings.listen[name].host) ? { oauth, shownAccounts: names } : { oauth };
   const protocols = { blob: BLOB_SOURCES, file: FILE_SOURCES };
   const sources = new CopySources({ accounts, auth: { oauth }, endpoints, protocols, foreign });
   return [
-    ["blob", new BlobRestService({ ...data, settingsOf, sources }, accounts, { oauth })],
-    ["queue", new QueueRestService(data, accounts, { oauth })],
-    ["table", new TableRestService(data, accounts, { oauth })],
+    ["blob", new BlobRestService({ ...data, settingsOf, sources }, accounts, authOf("blob"))],
+    ["queue", new QueueRestService(data, accounts, authOf("queue"))],
+    ["table", new TableRestService(data, accounts, authOf("table"))],
     [
       "file",
-      new FileRestService({ ...files, settingsOf: fileSettingsOf, sources }, accounts, { oauth }),
+      new FileRestService(
+        { ...files, settingsOf: fileSettingsOf, sources },
+        accounts,
+        authOf("file"),
+      ),
     ],
   ];
 }

@@ -8,7 +8,7 @@ import type { AllowedSources } from "../front/rest/source/allowed-sources.ts";
 import { ForeignSources } from "../front/rest/source/foreign-sources.ts";
 import type { BlobSettings } from "../service/blob/context.ts";
 import type { FileSettings } from "../service/file/context.ts";
-import { checkAccounts, DEVELOPMENT_ACCOUNT, splitAccountList } from "./accounts.ts";
+import { checkAccounts, DEVELOPMENT_ACCOUNT, splitAccountList, weakKeys } from "./accounts.ts";
 import { loadCertificate } from "./certificate.ts";
 import type { Options } from "./command-line.ts";
 import { type AccountConfig, type Config, readConfig } from "./config-file.ts";
@@ -32,6 +32,8 @@ export interface Settings extends Options {
   readonly connectionsPerAddress: number | null;
   /** What else than this server may be copied from. */
   readonly foreignSources: ForeignSources;
+  /** What the server starts with all the same: one line each. */
+  readonly warnings: readonly string[];
 }
 
 /** Reads the files and checks that everything fits together. Throws a `StartError`. */
@@ -50,7 +52,8 @@ export function readSettings(options: Options): Settings {
   const foreignSources = chooseSources(options, config);
   const smb = smbSettings(options, stated);
   const connectionsPerAddress = chooseConnectionsPerAddress(options, config);
-  const read = { accounts, blobSettings, fileSettings, oauth, tls, smb, foreignSources };
+  const warnings = weakKeys(stated).map((weak) => `${weak}: for tests on this machine only`);
+  const read = { accounts, blobSettings, fileSettings, oauth, tls, smb, foreignSources, warnings };
   return { ...options, ...read, connectionsPerAddress };
 }
 

@@ -53,8 +53,8 @@ export interface Guard {
 
 /** What an operation needs. One of several letters suffices, unless `every` is set. */
 export interface Need {
-  /** The resource type of an account SAS: service, container or object. */
-  readonly on: "s" | "c" | "o";
+  /** The resource type of an account SAS: service, container or object; or either of two. */
+  readonly on: "s" | "c" | "o" | "co";
   /** Letters in an account SAS; "" if none permits it. */
   readonly account: string;
   /** Letters in a service SAS; "" if none permits it. */
@@ -80,7 +80,7 @@ export function judgeByAccess(
       return access.hides ? "ResourceNotFound" : "NoAuthenticationInformation";
     case "account-sas":
       if (need.account === "") return "AuthorizationFailure";
-      if (!access.types.includes(need.on)) return "AuthorizationResourceTypeMismatch";
+      if (!hasOneOf(access.types, need.on)) return "AuthorizationResourceTypeMismatch";
       return judgeByLetters(access.letters, need.account, need.every);
     case "service-sas": {
       if (need.service === "") return "AuthorizationFailure";
@@ -150,9 +150,14 @@ function grantedLetters(
 }
 
 function judgeByLetters(letters: string, needed: string, every = false): FaultCode | null {
-  const has = (letter: string) => letters.includes(letter);
-  const enough = every ? [...needed].every(has) : [...needed].some(has);
+  const enough = every
+    ? [...needed].every((letter) => letters.includes(letter))
+    : hasOneOf(letters, needed);
   return enough ? null : "AuthorizationPermissionMismatch";
+}
+
+function hasOneOf(letters: string, needed: string): boolean {
+  return [...needed].some((letter) => letters.includes(letter));
 }
 
 function opens(level: PublicAccess, need: Need): boolean {

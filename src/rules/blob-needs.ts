@@ -22,7 +22,8 @@ export const BLOB_NEEDS = {
   leaseContainer: container("w"),
   breakContainerLease: container("wd"),
   findBlobsByTags: { ...object("f"), service: "" },
-  findBlobsByTagsInContainer: object("f"),
+  /** The documentation says o, Azurite c: either opens it. With o all containers can be searched. */
+  findBlobsByTagsInContainer: { ...object("f"), on: "co" },
   listBlobs: { on: "c", account: "l", service: "l", anonymous: "container" },
 
   putBlob: object("cw"),
@@ -39,8 +40,8 @@ export const BLOB_NEEDS = {
   leaseBlob: object("w"),
   breakBlobLease: object("wd"),
   snapshotBlob: object("cw"),
-  putBlock: object("w"),
-  putBlockList: object("w"),
+  putBlock: object("cw"),
+  putBlockList: object("cw"),
   putPage: object("w"),
   getPageRanges: readable(),
   appendBlock: object("aw"),
@@ -53,7 +54,7 @@ export const BLOB_NEEDS = {
   putBlobFromUrl: object("cw"),
   copyBlobIncrementally: object("cw"),
   abortCopyBlob: object("w"),
-  putBlockFromUrl: object("w"),
+  putBlockFromUrl: object("cw"),
   putPageFromUrl: object("w"),
   appendBlockFromUrl: object("aw"),
 } as const satisfies Record<string, Need>;

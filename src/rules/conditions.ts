@@ -89,10 +89,30 @@ export function judgeCreateByConditions(
   return refused;
 }
 
-/** Judges the source of a copy like a write, with fault codes for sources. */
-export function judgeSourceByConditions(found: Versioned, asked: Conditions): FaultCode | null {
+/**
+ * The use of a source: an object is `copied` as a whole, or some of its bytes are `read` and written
+ * to another one.
+ */
+export type SourceRole = "copied" | "read";
+
+/** Judges a source that is read like any read, and one that is copied like a write. */
+export function judgeSourceByConditions(
+  found: Versioned,
+  asked: Conditions,
+  role: SourceRole,
+): FaultCode | null {
+  if (role === "read") return judgeReadByConditions(found, asked);
   const refused = judgeWriteByConditions(found, asked);
   return refused === "ConditionNotMet" ? "SourceConditionNotMet" : refused;
+}
+
+/** Judges the target of Put Blob From URL: ETags as for copies, dates as for other writes. */
+export function judgeUploadByConditions(
+  found: Versioned | null,
+  asked: Conditions,
+): FaultCode | null {
+  const namesEtag = asked.ifMatch !== null || asked.ifNoneMatch !== null;
+  return (namesEtag ? judgeTargetByConditions : judgeCreateByConditions)(found, asked);
 }
 
 /** Judges the target of a copy like a write that creates, with fault codes for targets. */

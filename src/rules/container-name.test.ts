@@ -13,5 +13,5 @@ test("the names of the service's own containers are reserved", () => {
     assert.equal(judgeContainerName(name), "InvalidResourceName", name);
     assert.equal(judgeNewContainerName(name), "InvalidResourceName", name);
   }
-  assert.equal(judgeContainerName("$r"), "OutOfRangeInput");
+  assert.equal(judgeContainerName("$r"), "ResourceNameLength");
 });

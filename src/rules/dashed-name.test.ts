@@ -13,6 +13,6 @@ test("a name with dashes has 3 to 63 lower-case letters, digits and single dashe
 
 test("a name of the wrong length is out of range", () => {
   for (const name of ["", "a", "ab", "a".repeat(64), "-".repeat(10_000)]) {
-    assert.equal(judgeDashedName(name), "OutOfRangeInput", name);
+    assert.equal(judgeDashedName(name), "ResourceNameLength", name);
   }
 });

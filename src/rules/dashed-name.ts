@@ -10,7 +10,7 @@ export const DASHED_NAME_RULE =
 /** Judges the name of a container, queue or share. */
 export function judgeDashedName(name: string): FaultCode | null {
   if (name.length < DASHED_NAME_CHARS_MIN || name.length > DASHED_NAME_CHARS_MAX) {
-    return "OutOfRangeInput";
+    return "ResourceNameLength";
   }
   return DASHED_NAME.test(name) ? null : "InvalidResourceName";
 }

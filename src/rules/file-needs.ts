@@ -38,6 +38,8 @@ export const FILE_NEEDS = {
   setDirectoryProperties: object("w"),
   setDirectoryMetadata: object("w"),
   renameDirectory: object("w"),
+  /** Of what a rename moves; the operation's own line is about where it goes. */
+  renameSource: object("rw"),
   deleteDirectory: object("d"),
 
   createFile: object("cw"),

@@ -8,7 +8,7 @@ test("a table's name is a letter and then letters and digits, 3 to 63 in all", (
     assert.equal(judgeTableName(bad), "InvalidResourceName", bad);
   }
   for (const bad of ["", "ab", `a${"x".repeat(63)}`]) {
-    assert.equal(judgeTableName(bad), "OutOfRangeInput", bad);
+    assert.equal(judgeTableName(bad), "ResourceNameLength", bad);
   }
 });
 

@@ -11,7 +11,7 @@ export const TABLE_NAME_RULE =
 
 export function judgeTableName(name: string): FaultCode | null {
   if (name.length < TABLE_NAME_CHARS_MIN || name.length > TABLE_NAME_CHARS_MAX) {
-    return "OutOfRangeInput";
+    return "ResourceNameLength";
   }
   if (!TABLE_NAME.test(name) || name.toLowerCase() === RESERVED) return "InvalidResourceName";
   return null;

@@ -248,6 +248,17 @@ test("creating a container twice gets 409 ContainerAlreadyExists", async () => {
   assert.equal((await container.createIfNotExists()).succeeded, false);
 });
 
+test("a name that is too short or too long is told so in the service's words", async () => {
+  for (const name of ["ab", "a".repeat(64)]) {
+    const created = server.client().createContainer(name);
+    await assert.rejects(created, ({ message }) =>
+      message.startsWith(
+        "The specified resource name length is not within the permissible limits.",
+      ),
+    );
+  }
+});
+
 test("a bad name of a container gets 400, whatever is asked of it", async () => {
   for (const [name, code] of [
     ["ab", "OutOfRangeInput"],

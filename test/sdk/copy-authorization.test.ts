@@ -117,6 +117,7 @@ test("a token that is not taken is the source's refusal, and anything else is no
     const refused = await copy({ "x-ms-copy-source-authorization": expired }, account);
     assert.deepEqual([refused.status, refused.code], [401, "CannotVerifyCopySource"]);
     assert.equal(refused.sourceCode, "InvalidAuthenticationInfo");
+    assert.match(refused.text, /<Message>Server failed to authenticate the request\. Please refer/);
   }
   const key = await copy({ "x-ms-copy-source-authorization": "SharedKey a:b" });
   assert.deepEqual([key.status, key.code], [400, "InvalidHeaderValue"]);

@@ -101,7 +101,10 @@ test("the owner of another account needs a SAS, public access or nothing is copi
     "NoAuthenticationInformation",
   );
   assert.equal(noSas.response?.headers.get("x-ms-copy-source-status-code"), "401");
-  await refused(copy.syncCopyFromURL(`${source.url}?${sasOf("w")}`), 403, "CannotVerifyCopySource");
+  assert.match(noSas.message, /^Server failed to authenticate the request\. Please refer to/);
+  const noRead = copy.syncCopyFromURL(`${source.url}?${sasOf("w")}`);
+  const { message } = await refused(noRead, 403, "CannotVerifyCopySource");
+  assert.match(message, /^This request is not authorized to .* using this permission\.\n/);
   const forged = `${source.url}?${sasOf("r").replace(/sig=[^&]*/, "sig=AAAA")}`;
   await refused(copy.syncCopyFromURL(forged), 403, "CannotVerifyCopySource");
   await copy.syncCopyFromURL(`${source.url}?${sasOf("r")}`);
@@ -130,6 +133,7 @@ test("a source that is not there is a 404, and no account of ours a 401", async 
     "CannotVerifyCopySource",
   );
   assert.equal(missing.response?.headers.get("x-ms-copy-source-error-code"), "BlobNotFound");
+  assert.match(missing.message, /^The specified blob does not exist\.\n/);
   const noContainer = server.client().getContainerClient("nowhere").getBlobClient("blob").url;
   await refused(copy.syncCopyFromURL(noContainer), 404, "CannotVerifyCopySource");
   const nobody = source.url.replace(server.account, "nobody");
@@ -298,17 +302,29 @@ test("Put Blob From URL checks conditions, leases and digests like Put Blob", as
   const copy = box.getBlockBlobClient("copy");
   await copy.upload("old", 3);
   const conditions = { ifMatch: '"0x8D000000000000"' };
-  await refused(copy.syncUploadFromURL(source.url, { conditions }), 412, "ConditionNotMet");
+  await refused(copy.syncUploadFromURL(source.url, { conditions }), 412, "TargetConditionNotMet");
   const sourceConditions = { ifMatch: '"0x8D000000000000"' };
   await refused(
     copy.syncUploadFromURL(source.url, { sourceConditions }),
     412,
     "SourceConditionNotMet",
   );
+  const { lastModified = new Date() } = await source.getProperties();
+  const [before, later] = [-900_000, 900_000].map((ms) => new Date(lastModified.getTime() + ms));
+  const uploadIf = (more: object) => copy.syncUploadFromURL(source.url, more);
+  for (const [dates, code, status] of [
+    [{ ifModifiedSince: later }, "ConditionNotMet", 304],
+    [{ ifUnmodifiedSince: before }, "ConditionNotMet", 412],
+  ] as const) {
+    await refused(uploadIf({ conditions: dates }), 412, code);
+    await refused(uploadIf({ sourceConditions: dates }), status, "CannotVerifyCopySource");
+  }
   const exists = copy.syncUploadFromURL(source.url, { conditions: { ifNoneMatch: "*" } });
   await refused(exists, 409, "BlobAlreadyExists");
   const wrong = copy.syncUploadFromURL(source.url, { sourceContentMD5: randomBytes(16) });
   await refused(wrong, 400, "Md5Mismatch");
+  const blobHTTPHeaders = { blobContentMD5: randomBytes(4) };
+  await refused(copy.syncUploadFromURL(source.url, { blobHTTPHeaders }), 400, "InvalidMd5");
   await copy.getBlobLeaseClient().acquireLease(-1);
   await refused(copy.syncUploadFromURL(source.url), 412, "LeaseIdMissing");
   assert.equal(await textOf(copy), "old");

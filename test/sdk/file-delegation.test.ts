@@ -26,11 +26,36 @@ await createShare(server.context, {
 const ask = (method: string, path: string, headers = {}, body = "") =>
   askSecurely(server, method, path, headers, body);
 
-test("who has a bearer token may do everything, if the intent is said", async () => {
-  const path = "/share?restype=share";
-  assert.equal((await ask("GET", path, { ...bearer(), ...INTENT })).status, 200);
-  const silent = await ask("GET", path, bearer());
-  assert.deepEqual([silent.status, silent.code], [400, "MissingRequiredHeader"]);
+test("who has a bearer token may do everything, if the intent is said for files", async () => {
+  for (const path of ["?restype=directory", "?restype=directory&comp=list", "?comp=listhandles"]) {
+    assert.equal((await ask("GET", `/share${path}`, { ...bearer(), ...INTENT })).status, 200);
+    for (const intent of [{}, { "x-ms-file-request-intent": "restore" }]) {
+      const silent = await ask("GET", `/share${path}`, { ...bearer(), ...intent });
+      assert.deepEqual([silent.status, silent.code], [400, "MissingRequiredHeader"], path);
+    }
+  }
+});
+
+test("no intent is asked of operations on a share, on the service, and of a key", async () => {
+  const share = "/share?restype=share";
+  for (const [method, path, status] of [
+    ["GET", "/?comp=list", 200],
+    ["GET", "/?restype=service&comp=properties", 200],
+    ["PUT", "/other?restype=share", 201],
+    ["DELETE", "/other?restype=share", 202],
+    ["GET", share, 200],
+    ["GET", `${share}&comp=metadata`, 200],
+    ["PUT", `${share}&comp=metadata`, 200],
+    ["PUT", `${share}&comp=properties`, 200],
+    ["GET", `${share}&comp=stats`, 200],
+    ["GET", `${share}&comp=acl`, 200],
+    ["PUT", `${share}&comp=snapshot`, 201],
+  ] as const) {
+    const answer = await ask(method, path, bearer());
+    assert.equal(answer.status, status, `${path}: ${answer.text}`);
+  }
+  const { status, text } = await askForKey(server, Date.now(), Date.now() + HOUR_MS);
+  assert.equal(status, 200, text);
 });
 
 test("a SAS signed with a user delegation key opens what its letters say", async () => {

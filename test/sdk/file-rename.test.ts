@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { FileSystemAttributes } from "@azure/storage-file-share";
+import {
+  AccountSASPermissions,
+  FileSystemAttributes,
+  generateAccountSASQueryParameters,
+  generateFileSASQueryParameters,
+  ShareFileClient,
+  ShareSASPermissions,
+  StorageSharedKeyCredential,
+} from "@azure/storage-file-share";
 import { type FileServer, startFileServer } from "./file-server.ts";
 import { rawRequest } from "./raw-request.ts";
 import { refused } from "./refused.ts";
@@ -185,15 +193,51 @@ test("a rename needs a source, in the same share", async () => {
   assert.equal(await rename(`${server.url}/${share.name}/file`), "ResourceNotFound");
 });
 
-test("where the path names the account the SDK leaves it out, and is told what to do", async () => {
+/** At `http://127.0.0.1:port/account` the client leaves the account out of the new URL. */
+test("the client renames where the path names the account, too", async () => {
   const share = server.client().getShareClient("by-path");
   await share.create();
-  const file = share.rootDirectoryClient.getFileClient("file");
-  await file.create(1);
-  await assert.rejects(file.rename("dir/new"), ({ code, details }) => {
-    assert.equal(code, "AuthenticationFailed");
-    assert.match(details.authenticationErrorDetail, /its URL names 'by-path': .*\.file\.localhost/);
-    return true;
-  });
-  assert.equal((await file.getProperties()).contentLength, 1);
+  const directory = share.getDirectoryClient("directory");
+  await directory.create();
+  const file = directory.getFileClient("file");
+  await file.create(5);
+  const { destinationFileClient } = await file.rename("directory/new name");
+  assert.match(destinationFileClient.url, /:\d+\/by-path\/directory\/new%20name$/);
+  assert.equal((await destinationFileClient.getProperties()).contentLength, 5);
+  const { destinationDirectoryClient } = await directory.rename("moved");
+  assert.equal(await destinationDirectoryClient.exists(), true);
+  const moved = share.getDirectoryClient("moved").getFileClient("new name");
+  assert.equal((await moved.getProperties()).contentLength, 5);
+  await refused(file.getProperties(), 404, "ParentNotFound");
+});
+
+test("a SAS renames where the path names the account, too", async () => {
+  const share = server.client().getShareClient("by-sas");
+  await share.create();
+  const credential = new StorageSharedKeyCredential(server.account, server.key);
+  const ends = { expiresOn: new Date(Date.now() + 3_600_000) };
+  const letters = ShareSASPermissions.parse("rcw");
+  const tokens = {
+    service: generateFileSASQueryParameters(
+      { ...ends, shareName: share.name, permissions: letters },
+      credential,
+    ),
+    account: generateAccountSASQueryParameters(
+      {
+        ...ends,
+        permissions: AccountSASPermissions.parse("rcw"),
+        resourceTypes: "o",
+        services: "f",
+      },
+      credential,
+    ),
+  };
+  for (const [kind, sas] of Object.entries(tokens)) {
+    const { url } = share.rootDirectoryClient.getFileClient(kind);
+    const file = new ShareFileClient(`${url}?${sas}`);
+    await file.create(3);
+    await file.rename(`${kind}-moved`);
+    const moved = share.rootDirectoryClient.getFileClient(`${kind}-moved`);
+    assert.equal((await moved.getProperties()).contentLength, 3, kind);
+  }
 });

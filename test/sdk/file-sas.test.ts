@@ -5,6 +5,8 @@ import {
   FileSASPermissions,
   generateAccountSASQueryParameters,
   generateFileSASQueryParameters,
+  ShareDirectoryClient,
+  ShareFileClient,
   ShareSASPermissions,
   StorageSharedKeyCredential,
 } from "@azure/storage-file-share";
@@ -148,9 +150,28 @@ test("a rename with a SAS needs one for the source, too", async () => {
       sas,
     );
   assert.equal((await rename("", shareSas("w"))).status, 401);
-  assert.equal((await rename(`?${fileSas("r", "there")}`, shareSas("w"))).status, 403);
+  for (const [source, target] of [
+    ["cd", "w"],
+    ["r", "rcd"],
+  ] as const) {
+    const refused = await rename(`?${fileSas(source, "there")}`, fileSas(target, "moved"));
+    assert.deepEqual([refused.status, refused.code], [403, "AuthorizationPermissionMismatch"]);
+  }
   assert.equal((await rename(`?${fileSas("w", "moved")}`, shareSas("w"))).status, 403);
   assert.equal((await rename(`?${fileSas("w", "there")}`, fileSas("w", "moved"))).status, 200);
+});
+
+test("the client renames with a source SAS that reads and a target SAS that writes", async () => {
+  const box = server.client().getShareClient("box");
+  const file = new ShareFileClient(
+    `${box.rootDirectoryClient.getFileClient("there").url}?${fileSas("r", "there")}`,
+  );
+  await file.rename(`moved?${fileSas("w", "moved")}`);
+  assert.equal(await box.rootDirectoryClient.getFileClient("moved").exists(), true);
+  const url = box.getDirectoryClient("dir").url;
+  const directory = new ShareDirectoryClient(`${url}?${fileSas("r", "dir")}`);
+  await directory.rename(`dir2?${fileSas("w", "dir2")}`);
+  assert.equal(await box.getDirectoryClient("dir2").exists(), true);
 });
 
 test("a stored policy says what a SAS may do, and takes it back", async () => {

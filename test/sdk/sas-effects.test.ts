@@ -37,6 +37,19 @@ test("a SAS that may only create never replaces what is there", async () => {
   assert.equal(String(kept), "first");
 });
 
+test("a SAS that may only create makes a blob of blocks, and never replaces one", async () => {
+  const blob = container.getBlockBlobClient("from-blocks");
+  const creator = new BlockBlobClient(`${blob.url}?${sasFor("from-blocks", "c")}`);
+  await creator.stageBlock("AAAA", "first", 5);
+  await creator.commitBlockList(["AAAA"]);
+  const source = `${blob.url}?${sasFor("from-blocks", "r")}`;
+  const code = "UnauthorizedBlobOverwrite";
+  await refused(creator.stageBlock("BBBB", "second", 6), 403, code);
+  await refused(creator.stageBlockFromURL("BBBB", source), 403, code);
+  await refused(creator.commitBlockList(["AAAA"]), 403, code);
+  assert.equal(String(await blob.downloadToBuffer()), "first");
+});
+
 test("a SAS replaces the headers that it names on reads", async () => {
   const blob = container.getBlockBlobClient("read");
   const blobHTTPHeaders = { blobContentType: "text/plain", blobContentLanguage: "en" };

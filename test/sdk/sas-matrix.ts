@@ -5,8 +5,8 @@ import type { RawAnswer, RawAsked } from "./raw-request.ts";
 export interface SasOperation {
   readonly name: string;
   readonly asked: RawAsked;
-  /** In `srt` of an account SAS. */
-  readonly type: "s" | "c" | "o";
+  /** In `srt` of an account SAS: one of them. */
+  readonly type: "s" | "c" | "o" | "co";
   readonly account: string;
   /** For a service SAS of the container or share; "" if none opens it. */
   readonly service: string;

@@ -13,6 +13,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "AccessTierNotSupportedForBlobType",
     message: "The access tier is not supported for this blob type.",
   },
+  AllBatchSubRequestsShouldBeSameApi: {
+    status: 400,
+    code: "AllBatchSubRequestsShouldBeSameApi",
+    message: "All batch subrequests should be the same api.",
+  },
   AppendPositionConditionNotMet: {
     status: 412,
     code: "AppendPositionConditionNotMet",
@@ -21,14 +26,13 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   AtomFormatNotSupported: {
     status: 415,
     code: "AtomFormatNotSupported",
-    message:
-      "Atom format is not supported. Ask for JSON, such as application/json;odata=minimalmetadata.",
+    message: "Atom format is not supported.",
   },
   AuthenticationFailed: {
     status: 403,
     code: "AuthenticationFailed",
     message:
-      "Server failed to authenticate the request. Make sure the value of the Authorization header is formed correctly including the signature.",
+      "Server failed to authenticate the request. Make sure the value of Authorization header is formed correctly including the signature.",
   },
   AuthorizationFailure: {
     status: 403,
@@ -158,6 +162,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "CopyIdMismatch",
     message: "The specified copy ID did not match the copy ID for the pending copy operation.",
   },
+  CopySourceConditionNotMet: {
+    status: 412,
+    code: "CannotVerifyCopySource",
+    message: "The condition specified using HTTP conditional header(s) is not met.",
+  },
   CopySourceForbidden: {
     status: 403,
     code: "CannotVerifyCopySource",
@@ -177,6 +186,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 404,
     code: "CannotVerifyCopySource",
     message: "The specified copy source does not exist.",
+  },
+  CopySourceNotModified: {
+    status: 304,
+    code: "CannotVerifyCopySource",
+    message: "The condition specified using HTTP conditional header(s) is not met.",
   },
   CopySourceTooLarge: {
     status: 409,
@@ -245,10 +259,15 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "EntityTooLarge",
     message: "The entity is larger than the maximum size permitted.",
   },
+  ExceedsMaxBatchRequestCount: {
+    status: 400,
+    code: "ExceedsMaxBatchRequestCount",
+    message: "The batch operation exceeds maximum number of allowed subrequests.",
+  },
   FeatureVersionMismatch: {
     status: 409,
     code: "FeatureVersionMismatch",
-    message: "The operation requires a later version of the service: see x-ms-version.",
+    message: "The operation for AppendBlob requires at least version 2015-02-21.",
   },
   FileGenerationMismatch: {
     status: 409,
@@ -364,8 +383,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   InvalidCrc64: {
     status: 400,
     code: "InvalidHeaderValue",
-    message:
-      "The CRC64 value specified in the request is invalid. It must be 64 bits and Base64-encoded.",
+    message: "The CRC64 value specified in the request is invalid. It must be Base64-encoded.",
   },
   InvalidDuplicateRow: {
     status: 400,
@@ -447,8 +465,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   InvalidTag: {
     status: 400,
     code: "InvalidTag",
-    message:
-      "One of the tags specified is invalid: a name has 1 to 128 and a value up to 256 letters, digits, spaces or + - . / : = _.",
+    message: "The tags specified are invalid. It contains characters that are not permitted.",
   },
   InvalidUri: {
     status: 400,
@@ -611,6 +628,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "MultipleConditionHeadersNotSupported",
     message: "Multiple condition headers are not supported.",
   },
+  MutuallyExclusiveQueryParameters: {
+    status: 400,
+    code: "MutuallyExclusiveQueryParameters",
+    message: "Query parameters that exclude each other are specified in the request URI.",
+  },
   NoAuthenticationInformation: {
     status: 401,
     code: "NoAuthenticationInformation",
@@ -640,7 +662,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   OperationNotAllowedOnRootBlob: {
     status: 403,
     code: "OperationNotAllowedOnRootBlob",
-    message: "This operation is not allowed on the current version of a blob.",
+    message: "The specified operation is not allowed on root blob.",
   },
   OperationTimedOut: {
     status: 500,
@@ -750,6 +772,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "ResourceAlreadyExists",
     message: "The specified resource already exists.",
   },
+  ResourceNameLength: {
+    status: 400,
+    code: "OutOfRangeInput",
+    message: "The specified resource name length is not within the permissible limits.",
+  },
   ResourceNotFound: {
     status: 404,
     code: "ResourceNotFound",
@@ -834,8 +861,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   TagsTooLarge: {
     status: 400,
     code: "TagsTooLarge",
-    message:
-      "The tags specified are too large: a blob has up to 10, and their header up to 2,048 characters.",
+    message: "The tags specified exceed the maximum permissible limit.",
   },
   TargetConditionNotMet: {
     status: 412,

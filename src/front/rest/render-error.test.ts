@@ -87,11 +87,12 @@ test("details that are headers are sent as such and not repeated in the body", (
 });
 
 test("every 401, and nothing else, carries the challenge", () => {
-  const options = { challenge: "Bearer authorization_uri=https://login/x" };
+  const challenge = "Bearer authorization_uri=https://login/x";
+  const options = { challenge: () => challenge };
   for (const code of ["NoAuthenticationInformation", "InvalidBearerToken"] as const) {
     const { status, headers } = renderXmlError(new Fault(code), asked("HEAD"), options);
     assert.equal(status, 401);
-    assert.deepEqual(headers.slice(-2), ["WWW-Authenticate", options.challenge]);
+    assert.deepEqual(headers.slice(-2), ["WWW-Authenticate", challenge]);
   }
   const other = renderXmlError(new Fault("AuthenticationFailed"), asked("GET"), options);
   assert.ok(!other.headers.includes("WWW-Authenticate"));

@@ -6,7 +6,7 @@ import { element, XML_DECLARATION } from "./xml/write-xml.ts";
 
 export interface ErrorOptions {
   /** `WWW-Authenticate` of every 401: how to get a token. */
-  readonly challenge?: string;
+  readonly challenge?: (request: RestRequest) => string;
   /** Which of the operations of a batch was refused; the message begins with it. */
   readonly index?: number;
   /** Messages that are other than usual. */
@@ -88,7 +88,9 @@ function answer(
     if (header !== undefined) headers.push(header, value);
   }
   headers.push("x-ms-error-code", code);
-  if (status === 401 && challenge !== undefined) headers.push("WWW-Authenticate", challenge);
+  if (status === 401 && challenge !== undefined) {
+    headers.push("WWW-Authenticate", challenge(request));
+  }
   if (status === 503) headers.push("Retry-After", RETRY_AFTER_SECONDS);
   if (request.method === "HEAD" || status === 304) return { status, headers, body: null };
   headers.push("Content-Type", contentType);

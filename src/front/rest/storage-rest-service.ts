@@ -5,10 +5,17 @@ import type { AccountContext, ServiceAddress } from "../../service/account/conte
 import { knownServiceProperties } from "../../service/account/get-service-properties.ts";
 import type { ServiceProperties } from "../../service/account/records.ts";
 import type { Account, Accounts } from "./auth/account.ts";
-import { type Address, endpointOf, locate } from "./auth/address.ts";
-import { type Authenticated, type AuthOptions, authenticate } from "./auth/authenticate.ts";
-import { challenge } from "./auth/bearer.ts";
+import { type Address, endpointOf, locate, locateIn } from "./auth/address.ts";
+import {
+  type Authenticated,
+  type AuthOptions,
+  authenticate,
+  isSasOf,
+  refuseUnknownAccount,
+} from "./auth/authenticate.ts";
+import { challenge } from "./auth/challenge.ts";
 import { corsHeaders, preflight } from "./auth/cors.ts";
+import { accountSignedFor } from "./auth/left-out-account.ts";
 import type { Resource } from "./auth/resource.ts";
 import type { MacKey } from "./auth/signature.ts";
 import type { Identity } from "./auth/user-delegation-key.ts";
@@ -43,9 +50,13 @@ export interface StorageCall<Route> {
 
 /** How the same service deals with the requests inside a request. */
 export interface InnerCalls<Route> {
-  route(request: RestRequest): { readonly account: string; readonly route: Route };
+  /** `account` is that of a path which begins with no account of ours; null if each names its own. */
+  route(
+    request: RestRequest,
+    account: string | null,
+  ): { readonly account: string; readonly route: Route };
   /** Authenticated by themselves. A refusal is an answer, too. */
-  answer(request: RestRequest): Promise<RestResponse>;
+  answer(request: RestRequest, account: string | null): Promise<RestResponse>;
   /** What its own credentials permit. */
   access(request: RestRequest): Promise<Access>;
 }
@@ -93,14 +104,16 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
     this.#context = context;
     this.#accounts = accounts;
     this.#auth = auth;
-    this.#errors = { challenge: challenge(auth.oauth) };
+    this.#errors = {
+      challenge: ({ headers }) => challenge(auth.oauth, headers.get("authorization")),
+    };
     this.#inner = {
-      route: (request) => {
-        const { accountName, resourcePath } = this.#locate(request);
+      route: (request, account) => {
+        const { accountName, resourcePath } = this.#locateInner(request, account);
         return { account: accountName, route: protocol.route(request, resourcePath) };
       },
-      answer: (request) =>
-        this.#spelled(request, () => this.#answer(request, this.#locate(request))),
+      answer: (request, account) =>
+        this.#spelled(request, () => this.#answer(request, this.#locateInner(request, account))),
       access: async (request) => {
         const address = this.#locate(request);
         const route = protocol.route(request, address.resourcePath);
@@ -126,7 +139,28 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
         Reason: "The URL holds bytes that are not printable ASCII: percent-encode its UTF-8.",
       });
     }
-    return locate(request.headers.get("host"), request.path, this.#accounts);
+    const address = locate(request.headers.get("host"), request.path, this.#accounts);
+    if (address.account !== null) return address;
+    const account = accountSignedFor(request, this.#accounts, (one) => this.#isSasOf(request, one));
+    return account === null ? address : locateIn(account, request.path);
+  }
+
+  #isSasOf(request: RestRequest, account: Account): boolean {
+    try {
+      const resource = this.#protocol.resourceOf(this.#protocol.route(request, request.path));
+      return isSasOf(request, locateIn(account, request.path), resource);
+    } catch (error) {
+      // The path cannot be read like that.
+      if (error instanceof Fault) return false;
+      throw error;
+    }
+  }
+
+  #locateInner(request: RestRequest, account: string | null): Address {
+    const address = this.#locate(request);
+    if (address.account !== null || account === null) return address;
+    const known = this.#accounts.byName.get(account);
+    return known === undefined ? address : locateIn(known, request.path);
   }
 
   #answer(request: RestRequest, address: Address): Promise<RestResponse> {
@@ -138,6 +172,7 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
 
   /** What is refused before anything is read or written is thrown at once. */
   #answerInVersion(request: RestRequest, address: Address): Promise<RestResponse> {
+    refuseUnknownAccount(request, address, this.#protocol.name, this.#auth);
     const route = this.#protocol.route(request, address.resourcePath);
     const found = authenticate(request, address, this.#protocol.resourceOf(route), this.#auth);
     if (!(found instanceof Promise)) return this.#answerKnown(request, address, route, found);

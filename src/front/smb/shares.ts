@@ -33,7 +33,7 @@ export async function hasShare(
   } catch (error) {
     const isMissing =
       error instanceof Fault &&
-      /^(ShareNotFound|InvalidResourceName|OutOfRangeInput)$/.test(error.code);
+      /^(ShareNotFound|InvalidResourceName|ResourceNameLength)$/.test(error.code);
     if (isMissing) return false;
     throw error;
   }

@@ -13,7 +13,7 @@ import { judgeByPendingCopy, judgeOnIncrementalCopy } from "../../rules/copy.ts"
 import { DASHED_NAME_RULE } from "../../rules/dashed-name.ts";
 import { judgeReadByLease, judgeWriteByLease } from "../../rules/lease.ts";
 import { judgeByTags } from "../../rules/tag-expression.ts";
-import { judgeTags, NO_TAGS } from "../../rules/tags.ts";
+import { judgeTags, NO_TAGS, TAGS_RULE } from "../../rules/tags.ts";
 import { judgeByTier } from "../../rules/tier.ts";
 import type { View } from "../../store/store.ts";
 import type {
@@ -157,12 +157,16 @@ export function admitBlobRemoval(
   type: BlobType | null = null,
 ): Admitted {
   const admitted = admitToBlob(view, asked, need, type);
-  const { container, blob } = admitted;
+  refuseRemoval(view, asked, admitted);
+  return admitted;
+}
+
+/** The same, of a blob that has been found. */
+export function refuseRemoval(view: View, asked: BlobUse, { container, blob }: Admitted): void {
   refuse(judgeWriteByConditions(blob, asked.conditions));
   refuseByTagsOf(view, asked, container, blob);
   refuse(judgeWriteByLease(blob.lease, asked.leaseId, view.now(), "Blob"));
   refuse(judgeByPendingCopy(blob.copy));
-  return admitted;
 }
 
 /** Who may not read tags must not find them out by guessing, either. */
@@ -190,7 +194,7 @@ export function admitBlobCreation(
   if (old !== null) refuse(judgeOverwrite(asked.access, container, now));
   if (asked.copiesTags === true || asked.tags.length > 0) {
     refuse(judgeByAccess(asked.access, BLOB_NEEDS.setBlobTags, container, now));
-    refuse(judgeTags(asked.tags));
+    refuse(judgeTags(asked.tags), TAGS_RULE);
   }
   refuse(refuseByConditions(old, asked.conditions));
   refuseByTagsOf(view, asked, container, old);

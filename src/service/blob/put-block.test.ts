@@ -41,6 +41,17 @@ test("a lease taken while the body comes in refuses the block", async () => {
   await blobs.stage("blob", "AAAA", "block", { leaseId: LEASE_ID });
 });
 
+test("a SAS that may only create cannot stage for a blob that is made while the body comes in", async () => {
+  const blobs = await Blobs.open();
+  const access = { kind: "account-sas", types: "o", letters: "c" } as const;
+  await blobs.stage("blob", "AAAA", "block", { access });
+  const body = bodyWith(LARGE, () => blobs.put("blob", "made"));
+  await assert.rejects(
+    blobs.stage("blob", "BBBB", body, { access }),
+    refused("UnauthorizedBlobOverwrite"),
+  );
+});
+
 test("blocks with ids of two lengths that arrive at once do not both get in", async () => {
   const blobs = await Blobs.open();
   const body = bodyWith(LARGE, () => blobs.stage("blob", "AA==", "faster"));

@@ -2,7 +2,7 @@ import type { Body, Bytes } from "../../base/bytes.ts";
 import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { Fault, refuse } from "../../base/fault.ts";
 import { UNCOMMITTED_BLOCKS_MAX } from "../../base/limits.ts";
-import type { Need } from "../../rules/access.ts";
+import { judgeOverwrite, type Need } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { blockIdBytes, judgeBlockId } from "../../rules/block-id.ts";
 import { judgeByPendingCopy } from "../../rules/copy.ts";
@@ -122,6 +122,7 @@ interface AdmittedBlock {
 export function admitBlock(view: View, asked: StageBlock, need: Need): AdmittedBlock {
   refuse(judgeBlockId(asked.blockId));
   const { container, old } = admitToBlobName(view, asked, need, "BlockBlob");
+  if (old !== null) refuse(judgeOverwrite(asked.access, container, view.now()));
   refuse(judgeWriteByLease(old?.lease ?? null, asked.leaseId, view.now(), "Blob"));
   refuse(judgeByPendingCopy(old?.copy ?? null));
   if (old !== null) refuse(judgeByTier(old.tier, view.now()));

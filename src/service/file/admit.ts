@@ -126,8 +126,9 @@ export function admitFileUpdate(
   operation: FileOperation,
   touched: Touched | null = null,
   ignoresReadOnly = false,
+  need: Need = FILE_NEEDS[operation],
 ): InFile {
-  const admitted = admitToFile(view, asked, operation, touched);
+  const admitted = admitToFile(view, asked, operation, touched, need);
   requireChangeable(view, admitted.file, asked.leaseId, ignoresReadOnly);
   return admitted;
 }
@@ -161,8 +162,9 @@ export function admitToFile(
   asked: PathAsked,
   operation: FileOperation,
   touched: Touched | null = null,
+  need: Need = FILE_NEEDS[operation],
 ): InFile {
-  const { share, tree, entry } = admitToName(view, asked, FILE_NEEDS[operation]);
+  const { share, tree, entry } = admitToName(view, asked, need);
   if (entry === null) throw new Fault("ResourceNotFound");
   if (entry.isDirectory) throw new Fault("ResourceTypeMismatch");
   requireCompatibleOpens(view, tree, entry.id, operation, touched);

@@ -22,7 +22,7 @@ export async function renameDirectory(
   asked: RenameDirectory,
 ): Promise<Directory> {
   return context.store.transact((tx) => {
-    const { tree, directory } = admitToDirectory(tx, asked.source, FILE_NEEDS.renameDirectory);
+    const { tree, directory } = admitToDirectory(tx, asked.source, FILE_NEEDS.renameSource);
     const target = admitToName(tx, asked, FILE_NEEDS.renameDirectory);
     if (directory.id === ROOT_ID) throw new Fault("InvalidInput", { Reason: "This is the root." });
     refuse(judgeWriteByLease(null, asked.source.leaseId, tx.now(), "File"));

@@ -16,7 +16,8 @@ export interface RenameFile extends Rename {
 /** Renames a file. Its handles, lease and bytes stay with it. */
 export async function renameFile(context: FileContext, asked: RenameFile): Promise<File> {
   return context.store.transact((tx) => {
-    const { tree, file } = admitFileUpdate(tx, asked.source, "renameFile", null, true);
+    const need = FILE_NEEDS.renameSource;
+    const { tree, file } = admitFileUpdate(tx, asked.source, "renameFile", null, true, need);
     const target = admitToName(tx, asked, FILE_NEEDS.renameFile);
     if (target.entry?.id !== file.id) replaceTarget(context, tx, asked, target);
     const version = nextFileVersion(tx, tree, context.contents, file);

@@ -25,7 +25,7 @@ export function visibleSlots(view: View, id: bigint, wanted: number): VisibleSlo
   for (let from = firstSlotKey(id, 0); ; ) {
     // Search twice as far each time while everything found has expired.
     const limit = wanted - slots.length + expired.length;
-    const entries = view.range(from, until, { limit, sparesDamaged: true });
+    const entries = view.range(from, until, { limit, skipsDamaged: true });
     for (const slot of entries.map(slotOfEntry)) {
       if (isExpired(slot, now)) expired.push(slot);
       else if (slots.length < wanted) slots.push(slot);

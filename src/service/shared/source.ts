@@ -54,6 +54,7 @@ export interface SourceObject {
   readonly sequenceNumber: bigint;
   /** For append blobs only. */
   readonly appendedBlocks: number;
+  readonly isSealed: boolean;
   /** For files on this server only. */
   readonly settings?: SourceSettings;
 }

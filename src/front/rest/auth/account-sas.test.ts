@@ -88,8 +88,8 @@ test("there are no account tokens before 2015-04-05", () => {
   assertRefused("AuthenticationFailed", withToken(token));
 });
 
-test("a token of an account that does not exist is refused like a wrong one", () => {
+test("a token at an account that does not exist is refused, and the account is said to be unknown", () => {
   const url = `http://127.0.0.1:10000/nosuchaccount/c/b?${tokenOf()}`;
   const detail = assertRefused("AuthenticationFailed", () => authenticated("blob", { url }));
-  assert.match(detail, /did not match/);
+  assert.match(detail, /^The account 'nosuchaccount' is unknown to this server\. /);
 });

@@ -1,7 +1,6 @@
 import { Fault } from "../../../base/fault.ts";
 import type { RestRequest } from "../http/exchange.ts";
-import { NOBODY } from "./account.ts";
-import type { Address } from "./address.ts";
+import type { KnownAddress } from "./address.ts";
 import { SERVICE_LETTERS, type ServiceName } from "./resource.ts";
 import {
   refuseBySignature,
@@ -22,7 +21,7 @@ const ENCRYPTION_SCOPE_FROM = "2020-12-06";
 /** A SAS for a whole account: `ss` says which services it opens, `srt` what kinds of resource. */
 export function verifyAccountSas(
   request: RestRequest,
-  address: Address,
+  address: KnownAddress,
   service: ServiceName,
 ): SasGrant {
   const { query } = request;
@@ -37,7 +36,7 @@ export function verifyAccountSas(
   const scoped = version >= ENCRYPTION_SCOPE_FROM;
   let text = `${address.accountName}\n`;
   for (const name of scoped ? FIELDS_2020 : FIELDS) text += `${sasField(query, name)}\n`;
-  refuseBySignature(query, text, (address.account ?? NOBODY).keys);
+  refuseBySignature(query, text, address.account.keys);
   refuseByTerms(request, validity);
   if (!services.includes(SERVICE_LETTERS[service])) throw new Fault("AuthorizationServiceMismatch");
 

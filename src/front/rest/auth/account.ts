@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { MacKey } from "./signature.ts";
 
 /** An account as authentication sees it. */
@@ -33,7 +32,6 @@ export const SECONDARY_SUFFIX = "-secondary";
 const KEYS_MAX = 2;
 /** It has to fit into the first label of a host name. */
 const ACCOUNT_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** Throws an Error with a sentence for the operator if the settings make no sense. */
 export function accountsOf(settings: readonly AccountSettings[]): Accounts {
@@ -72,10 +70,16 @@ function accountOf({ name, keys, domains = [] }: AccountSettings): Account {
   );
 }
 
+/**
+ * As the JavaScript SDK and Azurite read a key: padding may be missing, and characters that Base64
+ * does not have count for nothing. Whoever starts the server is warned of such keys.
+ */
 function keyBytes(name: string, key: string): Buffer {
   const bytes = Buffer.from(key, "base64");
-  if (!BASE64.test(key) || bytes.toString("base64") !== key) {
-    throw new Error(`A key of the account "${name}" is not Base64. 64 random bytes are usual.`);
+  if (bytes.length === 0) {
+    throw new Error(
+      `A key of the account "${name}" is empty. 64 random bytes in Base64 are usual.`,
+    );
   }
   return bytes;
 }
@@ -86,6 +90,3 @@ function keyed(name: string, keys: readonly Buffer[], domains: readonly string[]
   const delegationSecret = new MacKey(Buffer.from(secret, "base64"));
   return { name, keys: macKeys, delegationSecret, domains };
 }
-
-/** Stands in for accounts that do not exist, so that they cost as much to refuse as a wrong key. */
-export const NOBODY: Account = keyed("", [randomBytes(64)], []);

@@ -16,6 +16,9 @@ export interface Address {
   readonly resourcePath: string;
 }
 
+/** An address of an account that there is. */
+export type KnownAddress = Address & { readonly account: Account };
+
 /**
  * A host names an account if it is one of the configured domains, or if its first label is a
  * configured account. Every other host (an address, `localhost`, a service in a cluster) leaves
@@ -24,6 +27,15 @@ export interface Address {
 export function locate(host: string | undefined, path: string, accounts: Accounts): Address {
   if (!path.startsWith("/")) throw new Fault("InvalidUri");
   return byHost(host, path, accounts) ?? byPath(path, accounts);
+}
+
+/**
+ * The same URL, read as one of this account that leaves its name out. Only for requests whose
+ * signature names the account, or whose batch does, and never where the URL names one itself.
+ */
+export function locateIn(account: Account, path: string): KnownAddress {
+  const accountName = account.name;
+  return { accountName, account, isSecondary: false, hostStyle: false, resourcePath: path };
 }
 
 /** The URL of the account as the client reached it, with a slash at its end. */

@@ -56,7 +56,7 @@ test("an Authorization header that cannot be read is refused as such", () => {
 });
 
 test("of a header and a SAS that are both wrong, the header is told", () => {
-  const headers = { "x-ms-date": DATE, authorization: "SharedKey x:y" };
+  const headers = { "x-ms-date": DATE, authorization: `SharedKey ${ACCOUNT_NAME}:y` };
   const url = `${ROOT}/c/b?sv=2020-12-06&sr=b&sp=r&se=2030-01-02&sig=x`;
   const detail = assertRefused("AuthenticationFailed", () =>
     authenticated("blob", { url, headers }),

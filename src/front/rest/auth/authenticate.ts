@@ -2,13 +2,13 @@ import { Fault } from "../../../base/fault.ts";
 import { type Access, type KeyRange, OWNER } from "../../../rules/access.ts";
 import type { RestRequest } from "../http/exchange.ts";
 import { verifyAccountSas } from "./account-sas.ts";
-import type { Address } from "./address.ts";
+import type { Address, KnownAddress } from "./address.ts";
 import { type OAuth, verifyBearer } from "./bearer.ts";
 import type { Resource, ServiceName } from "./resource.ts";
 import { refuseRepeatedFields, type SasGrant } from "./sas.ts";
 import { verifyServiceSas } from "./service-sas.ts";
 import { type SharedKey, verifySharedKey } from "./shared-key.ts";
-import { authenticationFailed } from "./signature.ts";
+import { authenticationFailed, detailOf, readable, SignatureMismatch } from "./signature.ts";
 import type { Identity } from "./user-delegation-key.ts";
 import { verifyUserDelegationSas } from "./user-delegation-sas.ts";
 
@@ -28,6 +28,8 @@ export interface Authenticated {
 export interface AuthOptions {
   /** Null: bearer tokens are refused. */
   readonly oauth: OAuth | null;
+  /** Names to show to those who ask for an unknown account; none beyond loopback. */
+  readonly shownAccounts?: readonly string[];
 }
 
 const BEARER_FROM = "2017-11-09";
@@ -53,13 +55,14 @@ export function authenticate(
   resource: Resource,
   options: AuthOptions,
 ): Authenticated | Promise<Authenticated> {
+  refuseUnknownAccount(request, address, resource.service, options);
   const authorization = request.headers.get("authorization");
   if (authorization !== undefined) {
     return byHeader(authorization, request, address, resource, options);
   }
   const found =
     request.query.get("sig") === undefined
-      ? byNothing(request, address, resource.service)
+      ? byNothing(request, resource.service)
       : bySas(request, address, resource, null);
   refuseWriteToSecondary(request, address);
   return { ...NO_LIMITS, ...found };
@@ -74,7 +77,7 @@ const SIGNED: Authenticated = { ...NO_LIMITS, access: OWNER };
 function byHeader(
   authorization: string,
   request: RestRequest,
-  address: Address,
+  address: KnownAddress,
   resource: Resource,
   options: AuthOptions,
 ): Authenticated | Promise<Authenticated> {
@@ -101,7 +104,7 @@ function byHeader(
 /** What a SAS beside a header that is good leaves of the owner's rights; null if there is none. */
 function withSas(
   request: RestRequest,
-  address: Address,
+  address: KnownAddress,
   resource: Resource,
   bearer: Identity | null,
 ): Authenticated | null {
@@ -126,37 +129,51 @@ function sharedKeyOf(lite: boolean, credentials: string): SharedKey {
 async function byBearer(
   token: string,
   request: RestRequest,
-  address: Address,
+  address: KnownAddress,
   resource: Resource,
   options: AuthOptions,
 ): Promise<Authenticated> {
   if (!request.secure) {
     throw authenticationFailed(
-      "Authentication scheme Bearer is only taken over HTTPS. Start the server with --cert.",
+      "Authentication scheme Bearer is not allowed with HTTP.",
+      "Tokens are only taken over HTTPS. Start the server with --cert and --key.",
     );
   }
   if (request.version < BEARER_FROM) {
     throw authenticationFailed(
-      `Authentication scheme Bearer needs x-ms-version ${BEARER_FROM} or later.`,
+      "Authentication scheme Bearer is not supported in this version.",
+      `Send x-ms-version ${BEARER_FROM} or later.`,
     );
   }
   const { accountName, account } = address;
   const { service } = resource;
-  const use = { service, accountName, domains: account?.domains ?? [] };
+  const use = { service, accountName, domains: account.domains };
   const identity = await verifyBearer(token.trim(), options.oauth, use, request.receivedMs);
-  if (account === null) throw authenticationFailed("There is no such account.");
   const narrowed = withSas(request, address, resource, identity);
   if (narrowed !== null) return narrowed;
-  if (service === "file" && request.headers.get("x-ms-file-request-intent") !== "backup") {
+  if (resource.needsIntent && request.headers.get("x-ms-file-request-intent") !== "backup") {
     throw new Fault("MissingRequiredHeader", { HeaderName: "x-ms-file-request-intent" });
   }
   return { ...NO_LIMITS, access: OWNER, identity };
 }
 
+/**
+ * Whether the SAS of a request is one of this account, as far as its signature tells. What else is
+ * wrong with it is found when the request is authenticated.
+ */
+export function isSasOf(request: RestRequest, address: KnownAddress, resource: Resource): boolean {
+  try {
+    bySas(request, address, resource, null);
+  } catch (error) {
+    return error instanceof Fault && !(error instanceof SignatureMismatch);
+  }
+  return true;
+}
+
 /** `bearer` is whose token came with it. */
 function bySas(
   request: RestRequest,
-  address: Address,
+  address: KnownAddress,
   resource: Resource,
   bearer: Identity | null,
 ): SasGrant {
@@ -171,18 +188,53 @@ function bySas(
   return verifyServiceSas(request, address, resource);
 }
 
-/**
- * An account that does not exist answers like one that opens nothing. Who names no version is an
- * old client here, or a browser.
- */
-function byNothing(request: RestRequest, address: Address, service: ServiceName): Found {
-  const silent = request.headers.get("x-ms-version") === undefined;
-  const hides = silent || request.version < CHALLENGES_FROM[service];
-  const mayBePublic = service === "blob" || service === "dfs";
-  if (mayBePublic && address.account !== null) return { access: { kind: "anonymous", hides } };
+/** A request that names no version comes from an old client or from a browser. */
+function byNothing(request: RestRequest, service: ServiceName): Found {
+  const hides = hidesFromAnybody(request, service);
+  if (mayBePublic(service)) return { access: { kind: "anonymous", hides } };
   if (!hides) throw new Fault("NoAuthenticationInformation");
-  if (mayBePublic) throw new Fault("ResourceNotFound");
   throw authenticationFailed("The request has neither an Authorization header nor a SAS.");
+}
+
+function mayBePublic(service: ServiceName): boolean {
+  return service === "blob" || service === "dfs";
+}
+
+function hidesFromAnybody({ headers, version }: RestRequest, service: ServiceName): boolean {
+  return headers.get("x-ms-version") === undefined || version < CHALLENGES_FROM[service];
+}
+
+/**
+ * Whatever is asked of an account that does not exist is refused, with a detail that says so. To
+ * requests without credentials it answers like an account that opens nothing.
+ */
+export function refuseUnknownAccount(
+  request: RestRequest,
+  address: Address,
+  service: ServiceName,
+  options: AuthOptions,
+): asserts address is KnownAddress {
+  if (address.account !== null) return;
+  const { headers, query } = request;
+  const detail = unknownAccount(address, options);
+  const hasCredentials =
+    headers.get("authorization") !== undefined || query.get("sig") !== undefined;
+  if (hasCredentials) throw authenticationFailed(detail);
+  const hides = hidesFromAnybody(request, service);
+  if (!hides) throw new Fault("NoAuthenticationInformation", detailOf(detail));
+  throw mayBePublic(service)
+    ? new Fault("ResourceNotFound", detailOf(detail))
+    : authenticationFailed(detail);
+}
+
+const SHOWN_CHARS_MAX = 63;
+
+function unknownAccount({ accountName }: Address, { shownAccounts = [] }: AuthOptions): string {
+  const known = shownAccounts.length === 0 ? "" : ` It has: ${shownAccounts.join(", ")}.`;
+  return (
+    `The account ${readable(accountName.slice(0, SHOWN_CHARS_MAX))} is unknown to this server.` +
+    `${known} The path begins with the name of the account, unless the host does.`
+  );
 }
 
 /** The secondary is the same data, for reading. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac, generateKeyPairSync, type KeyObject, sign as signBytes } from "node:crypto";
 import { test } from "node:test";
-import { challenge, issuerOf, type OAuth } from "./bearer.ts";
+import { issuerOf, type OAuth } from "./bearer.ts";
 import {
   ACCOUNT_NAME,
   type Asked,
@@ -144,7 +144,7 @@ for (const oauth of [BASIC, TRUSTED]) {
     const token = tokenOf({ ...CLAIMS, nbf: NOON_S, exp: NOON_S + 3_600 });
     const at = (seconds: number) => asking(token, oauth, { receivedMs: NOON + seconds * 1_000 });
     for (const seconds of [-300, 0, 3_600, 3_899]) await at(seconds)();
-    assert.match(await assertRefused("InvalidBearerToken", at(-301)), /not valid yet/);
+    assert.match(await assertRefused("InvalidBearerToken", at(-301)), /not yet valid/);
     assert.match(await assertRefused("InvalidBearerToken", at(3_900)), /expired/);
   });
 
@@ -307,24 +307,17 @@ test("a good token does not open an account that does not exist", async () => {
   await assertRefused("AuthenticationFailed", asking(tokenOf(CLAIMS), TRUSTED, { url }));
 });
 
-test("Files takes tokens from those who say that they mean to override its permissions", async () => {
+test("below a share, Files takes tokens from those who say that they mean to override permissions", async () => {
   const token = tokenOf(CLAIMS);
-  await assertRefused("MissingRequiredHeader", asking(token, TRUSTED, {}, "file"));
-  await asking(token, TRUSTED, { headers: { "x-ms-file-request-intent": "backup" } }, "file")();
-});
-
-test("the challenge names the authority and the resource", async () => {
-  const tail = "resource_uri=https://storage.azure.com";
-  for (const oauth of [null, BASIC]) {
-    assert.equal(
-      challenge(oauth),
-      `Bearer authorization_uri=https://login.microsoftonline.com/common/oauth2/authorize ${tail}`,
-    );
-  }
-  assert.equal(
-    challenge(TRUSTED),
-    `Bearer authorization_uri=https://login.microsoftonline.com/${TENANT}/oauth2/authorize ${tail}`,
-  );
+  const url = `${URL}/file`;
+  await assertRefused("MissingRequiredHeader", asking(token, TRUSTED, { url }, "file"));
+  await asking(
+    token,
+    TRUSTED,
+    { url, headers: { "x-ms-file-request-intent": "backup" } },
+    "file",
+  )();
+  await asking(token, TRUSTED, {}, "file")();
 });
 
 test("signing keys that cannot be used are refused at the start", async () => {

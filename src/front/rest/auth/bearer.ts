@@ -43,7 +43,8 @@ export interface TokenUse {
 /** How far the clocks of issuer, client and server may be apart. */
 const SKEW_MS = 5 * 60_000;
 
-const STORAGE = "https://storage.azure.com";
+/** What tokens are for, unless the configuration says otherwise. */
+export const STORAGE = "https://storage.azure.com";
 /** Storage as an application. */
 const STORAGE_ID = "e406a681-f3d4-42a8-90b6-c2b029497af1";
 const CLOUDS = ["windows.net", "usgovcloudapi.net", "chinacloudapi.cn", "cloudapi.de"];
@@ -87,6 +88,7 @@ export async function verifyBearer(
 ): Promise<Identity> {
   if (oauth === null) {
     throw refused(
+      "Authentication scheme Bearer is not supported.",
       "This server takes no bearer tokens. Start it with --oauth, or use a key or SAS.",
     );
   }
@@ -97,21 +99,14 @@ export async function verifyBearer(
   return identityOf(claims, oauth);
 }
 
-/** What a 401 tells in `WWW-Authenticate`: where to get a token, and for what. */
-export function challenge(oauth: OAuth | null): string {
-  const issuer =
-    oauth?.mode === "issuer" ? oauth.issuer : "https://login.microsoftonline.com/common";
-  const authority = issuer
-    .replace(/^https:\/\/sts\.windows\.net\//, "https://login.microsoftonline.com/")
-    .replace(/\/(?:v2\.0)?$/, "");
-  const resource = (oauth?.mode === "issuer" && oauth.audience) || STORAGE;
-  return `Bearer authorization_uri=${authority}/oauth2/authorize resource_uri=${resource}`;
-}
-
 function refuseByAuthority(claims: Claims, oauth: OAuth): void {
   const issuer = textOf(claims, "iss") ?? "";
   const trusted = oauth.mode === "issuer" ? issuer === oauth.issuer : isAuthority(issuer);
-  if (!trusted) throw refused(`The token's issuer, ${JSON.stringify(issuer)}, is not trusted.`);
+  if (trusted) return;
+  throw refused(
+    "Issuer validation failed. Issuer did not match.",
+    `The token's issuer, ${JSON.stringify(issuer)}, is not trusted.`,
+  );
 }
 
 function isAuthority(issuer: string): boolean {
@@ -129,7 +124,10 @@ function refuseByAudience(claims: Claims, oauth: OAuth, use: TokenUse): void {
   });
   if (meant) return;
   const others = wanted === null ? ` or for the account ${use.accountName}` : "";
-  throw refused(`The token is not for ${wanted ?? STORAGE}${others} (aud).`);
+  throw refused(
+    "Audience validation failed. Audience did not match.",
+    `The token is not for ${wanted ?? STORAGE}${others} (aud).`,
+  );
 }
 
 /** All of storage, or this service of this account; with a last slash or without. */
@@ -153,8 +151,12 @@ function refuseByTime({ exp, nbf = 0 }: Claims, now: Instant): void {
   if (!Number.isFinite(exp) || !Number.isFinite(nbf)) {
     throw refused("The token does not say until when it is valid (exp and nbf are numbers).");
   }
-  if (now >= Number(exp) * 1000 + SKEW_MS) throw refused("The token has expired.");
-  if (now < nbf * 1000 - SKEW_MS) throw refused("The token is not valid yet.");
+  if (now >= Number(exp) * 1000 + SKEW_MS) {
+    throw refused("Lifetime validation failed. The token is expired.");
+  }
+  if (now < nbf * 1000 - SKEW_MS) {
+    throw refused("Lifetime validation failed. The token is not yet valid.");
+  }
 }
 
 function identityOf(claims: Claims, oauth: OAuth): Identity {

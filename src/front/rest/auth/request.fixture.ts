@@ -58,7 +58,8 @@ export function requestOf(asked: Asked): RestRequest {
 /** Container and name as a simple router would find them. */
 export function resourceOf(service: ServiceName, address: Address): Resource {
   const [, container = "", ...rest] = decodeURIComponent(address.resourcePath).split("/");
-  if (service !== "table") return { service, container, name: rest.join("/") };
+  const needsIntent = service === "file" && rest.length > 0;
+  if (service !== "table") return { service, container, name: rest.join("/"), needsIntent };
   return { service, container: container.replace(/\(.*/, ""), name: "" };
 }
 
@@ -90,7 +91,8 @@ export function assertRefused(code: FaultCode, attempt: () => unknown, message?:
   } catch (error) {
     assert.ok(error instanceof Fault, `${message ?? code}: threw ${error}`);
     assert.equal(error.code, code, message ?? error.detail.AuthenticationErrorDetail);
-    return error.detail.AuthenticationErrorDetail ?? "";
+    const { AuthenticationErrorDetail: detail = "", Reason: reason = "" } = error.detail;
+    return `${detail} ${reason}`.trim();
   }
   assert.fail(`not refused: ${message ?? code}`);
 }

@@ -10,6 +10,11 @@ export interface Resource {
   readonly container: string;
   /** Blob, or path within the share; "" where there is none. */
   readonly name: string;
+  /**
+   * Whether a token must say that it means to override permissions of files: what is addressed is
+   * a file or a directory.
+   */
+  readonly needsIntent?: boolean;
 }
 
 /** The letter of a service in `ss` of an account SAS and in `sks` of a user delegation key. */

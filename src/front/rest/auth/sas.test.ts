@@ -35,11 +35,36 @@ test("a token begins at its start and is over at its expiry", () => {
   const at = (ms: number) => asking(fields, { receivedMs: NOON + ms });
   at(0)();
   at(9_999)();
-  assert.match(assertRefused("AuthenticationFailed", at(-1)), /Start \[2030-01-01T12:00:00Z\]/);
-  assert.match(
-    assertRefused("AuthenticationFailed", at(10_000)),
-    /Expiry \[2030-01-01T12:00:10Z\]/,
+  const frame =
+    "Signature not valid in the specified time frame: Start [Tue, 01 Jan 2030 12:00:00 GMT] - " +
+    "Expiry [Tue, 01 Jan 2030 12:00:10 GMT] - Current";
+  assert.equal(
+    assertRefused("AuthenticationFailed", at(-1)),
+    `${frame} [Tue, 01 Jan 2030 11:59:59 GMT]`,
   );
+  assert.equal(
+    assertRefused("AuthenticationFailed", at(10_000)),
+    `${frame} [Tue, 01 Jan 2030 12:00:10 GMT]`,
+  );
+});
+
+test("a token that is over and has no start is judged as if it started now", () => {
+  const late = { receivedMs: NOON + 20_000 };
+  assert.equal(
+    assertRefused("AuthenticationFailed", asking({ se: "2030-01-01T12:00:10Z" }, late)),
+    "Signed expiry time [Tue, 01 Jan 2030 12:00:10 GMT] must be after signed start time " +
+      "[Tue, 01 Jan 2030 12:00:20 GMT]",
+  );
+});
+
+test("a token that ends before it starts is refused at any time", () => {
+  const fields = { st: "2030-01-01T12:00:10Z", se: "2030-01-01T12:00:00Z" };
+  for (const receivedMs of [NOON - 1, NOON + 5_000, NOON + 20_000]) {
+    assert.match(
+      assertRefused("AuthenticationFailed", asking(fields, { receivedMs })),
+      /^Signed expiry time \[.*12:00:00 GMT\] must be after signed start time \[.*12:00:10 GMT\]$/,
+    );
+  }
 });
 
 test("every documented form of time is read, and no other", () => {

@@ -1,11 +1,18 @@
 import type { Instant } from "../../../base/clock.ts";
 import { Fault } from "../../../base/fault.ts";
-import { isoTime, parseIsoTime } from "../../../base/time-text.ts";
+import { parseIsoTime, rfc1123 } from "../../../base/time-text.ts";
 import type { Access, KeyRange } from "../../../rules/access.ts";
 import type { Query, RestRequest } from "../http/exchange.ts";
 import { isProtocolVersion } from "../http/protocol-version.ts";
 import { isWithinRange, parseIpRange } from "./ip-range.ts";
-import { authenticationFailed, isSigned, type MacKey, readable } from "./signature.ts";
+import {
+  authenticationFailed,
+  isSigned,
+  type MacKey,
+  printable,
+  readable,
+  SignatureMismatch,
+} from "./signature.ts";
 
 /** What a shared access signature grants once it has been found good. */
 export interface SasGrant {
@@ -64,7 +71,7 @@ export function refuseRepeatedFields({ entries }: Query): void {
 
 export function requireSasField(query: Query, name: string): string {
   const value = sasField(query, name);
-  if (value === "") throw authenticationFailed(`${name} is mandatory. Cannot be empty.`);
+  if (value === "") throw authenticationFailed(`${name} is mandatory. Cannot be empty`);
   return value;
 }
 
@@ -97,9 +104,9 @@ export function validityOf(query: Query): Validity {
 
 export function refuseBySignature(query: Query, text: string, keys: readonly MacKey[]): void {
   if (isSigned(requireSasField(query, "sig"), text, keys)) return;
-  throw authenticationFailed(
-    `Signature did not match. String to sign used was ${readable(text)}. ` +
-      "If the client signed the same string, check its account name and its key.",
+  throw new SignatureMismatch(
+    `Signature did not match. String to sign used was ${printable(text)}`,
+    "If the client signed the same string, check its account name and its key.",
   );
 }
 
@@ -124,13 +131,19 @@ export function refuseByTerms(request: RestRequest, validity: Validity): void {
   }
 }
 
+/** A token without a start is judged as if it started now. */
 export function refuseByTime({ startMs, expiryMs }: Validity, now: Instant): void {
-  if ((startMs === null || startMs <= now) && (expiryMs === null || now < expiryMs)) return;
-  const start = startMs === null ? "" : isoTime(startMs);
-  const expiry = expiryMs === null ? "" : isoTime(expiryMs);
+  const start = startMs ?? now;
+  if (start <= now && (expiryMs === null || now < expiryMs)) return;
+  const expiry = expiryMs === null ? "" : rfc1123(expiryMs);
+  if (expiryMs !== null && expiryMs <= start) {
+    throw authenticationFailed(
+      `Signed expiry time [${expiry}] must be after signed start time [${rfc1123(start)}]`,
+    );
+  }
   throw authenticationFailed(
     "Signature not valid in the specified time frame: " +
-      `Start [${start}] - Expiry [${expiry}] - Current [${isoTime(now)}].`,
+      `Start [${rfc1123(start)}] - Expiry [${expiry}] - Current [${rfc1123(now)}]`,
   );
 }
 

@@ -1,7 +1,6 @@
 import type { KeyRange } from "../../../rules/access.ts";
 import type { Query, RestRequest } from "../http/exchange.ts";
-import { NOBODY } from "./account.ts";
-import type { Address } from "./address.ts";
+import type { KnownAddress } from "./address.ts";
 import type { Resource, ServiceName } from "./resource.ts";
 import {
   overridesOf,
@@ -52,7 +51,7 @@ const ROWS: Readonly<Record<ServiceName, readonly Row[]>> = {
 /** A SAS for one container, share, queue, table or something in it, signed with an account key. */
 export function verifyServiceSas(
   request: RestRequest,
-  address: Address,
+  address: KnownAddress,
   resource: Resource,
 ): SasGrant {
   const { query } = request;
@@ -71,7 +70,7 @@ export function verifyServiceSas(
     if (field === "@resource") return signed;
     return field === "@time" ? signedTime(query) : sasField(query, field);
   });
-  refuseBySignature(query, lines.join("\n"), (address.account ?? NOBODY).keys);
+  refuseBySignature(query, lines.join("\n"), address.account.keys);
   refuseByTerms(request, validity);
 
   const letters = sasField(query, "sp") || null;

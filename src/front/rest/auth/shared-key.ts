@@ -3,11 +3,17 @@ import { Fault } from "../../../base/fault.ts";
 import { DATE_SKEW_MS_MAX } from "../../../base/limits.ts";
 import { parseHttpDate, rfc1123 } from "../../../base/time-text.ts";
 import type { Query, RequestHeaders, RestRequest } from "../http/exchange.ts";
-import { NOBODY, SECONDARY_SUFFIX } from "./account.ts";
-import type { Address } from "./address.ts";
+import { SECONDARY_SUFFIX } from "./account.ts";
+import type { KnownAddress } from "./address.ts";
 import { compareHeaderNames, compareOrdinally } from "./header-order.ts";
 import type { ServiceName } from "./resource.ts";
-import { authenticationFailed, isSigned, readable } from "./signature.ts";
+import {
+  authenticationFailed,
+  isSigned,
+  printable,
+  readable,
+  SignatureMismatch,
+} from "./signature.ts";
 
 /** `Authorization: SharedKey account:signature`, or the same with SharedKeyLite. */
 export interface SharedKey {
@@ -49,7 +55,7 @@ const UNUSUAL: readonly Reading[] = Array.from({ length: 15 }, (_, at) => ({
 /** A request, and what of it is needed for every reading. */
 interface Signing {
   readonly request: RestRequest;
-  readonly address: Address;
+  readonly address: KnownAddress;
   /** `x-ms-` headers, their names in lower case, in the order the service uses; none for tables. */
   readonly signedHeaders: readonly Header[];
 }
@@ -59,13 +65,13 @@ type Header = readonly [name: string, value: string];
 /** Throws unless the request was signed with a key of the account it addresses, and just now. */
 export function verifySharedKey(
   request: RestRequest,
-  address: Address,
+  address: KnownAddress,
   service: ServiceName,
   given: SharedKey,
 ): void {
   refuseByDate(dateOf(request.headers), request.receivedMs);
-  const known = given.accountName === address.accountName ? address.account : null;
-  const { keys } = known ?? NOBODY;
+  refuseOtherAccount(given, address, service);
+  const { keys } = address.account;
   const signedHeaders =
     service === "table" ? [] : signedHeadersOf(request.headers, request.version);
   const signing: Signing = { request, address, signedHeaders };
@@ -78,21 +84,20 @@ export function verifySharedKey(
     if (isSigned(given.signature, text, keys)) return;
     tried.push(text);
   }
-  throw authenticationFailed(
+  throw new SignatureMismatch(
     `The MAC signature found in the HTTP request ${readable(given.signature)} is not the same as ` +
-      `any computed signature. Server used following string to sign: ${readable(usual)}. ` +
-      adviceFor(given, address, service),
+      `any computed signature. Server used following string to sign: '${printable(usual)}'.`,
+    "If the client signed the same string, check its account name and its key.",
   );
 }
 
-function adviceFor(given: SharedKey, address: Address, service: ServiceName): string {
-  if (given.accountName === address.accountName) {
-    return "If the client signed the same string, check its account name and its key.";
-  }
-  return (
+/** The key that is tried is always that of the account on which the request then acts. */
+function refuseOtherAccount(given: SharedKey, address: KnownAddress, service: ServiceName): void {
+  if (given.accountName === address.accountName) return;
+  throw authenticationFailed(
     `The request is signed for the account ${readable(given.accountName)}, but its URL names ` +
-    `${readable(address.accountName)}: the path begins with the account unless the host does, as in ` +
-    `http://${given.accountName}.${service}.localhost. Some clients leave it out when they rename.`
+      `${readable(address.accountName)}: the path begins with the account unless the host does, ` +
+      `as in http://${given.accountName}.${service}.localhost.`,
   );
 }
 
@@ -116,8 +121,8 @@ function refuseByDate(text: string | undefined, now: Instant): void {
   }
   if (Math.abs(sent - now) <= DATE_SKEW_MS_MAX) return;
   throw authenticationFailed(
-    `Request date header too ${sent < now ? "old" : "far ahead"}: ${readable(text)}. It is ` +
-      `'${rfc1123(now)}' here, and the two may be 15 minutes apart: set the client's clock.`,
+    `Request date header too ${sent < now ? "old" : "far ahead"}: ${readable(text)}`,
+    `It is '${rfc1123(now)}' here, and the two may be 15 minutes apart: set the client's clock.`,
   );
 }
 

@@ -57,19 +57,42 @@ export function isSigned(base64: string, text: string, keys: readonly MacKey[]):
   return false;
 }
 
-/** 403, with a sentence that tells the client's developer what to look at. */
-export function authenticationFailed(detail: string): Fault {
-  return new Fault("AuthenticationFailed", { AuthenticationErrorDetail: detail });
+/**
+ * 403. `detail` is the service's sentence where it is known; `reason` is ours, and says what the
+ * client's developer should look at.
+ */
+export function authenticationFailed(detail: string, reason?: string): Fault {
+  return new Fault("AuthenticationFailed", detailOf(detail, reason));
 }
 
-/** Quoted, and with what does not print spelled out: `'GET\n\n'`. */
-export function readable(text: string): string {
+/** Refused because no key of the account makes this signature from what was asked. */
+export class SignatureMismatch extends Fault {
+  constructor(detail: string, reason: string) {
+    super("AuthenticationFailed", detailOf(detail, reason));
+  }
+}
+
+export function detailOf(detail: string, reason?: string): Record<string, string> {
+  const sentence = { AuthenticationErrorDetail: detail };
+  return reason === undefined ? sentence : { ...sentence, Reason: reason };
+}
+
+/** With control characters spelled out. Line ends stay: a string to sign is shown as it is. */
+export function printable(text: string): string {
   let shown = "";
-  for (const char of text) shown += char < " " || char === "\x7f" ? spelled(char) : char;
-  return `'${shown}'`;
+  for (const char of text) shown += isControl(char) && char !== "\n" ? spelled(char) : char;
+  return shown;
+}
+
+/** On one line, in quotes. */
+export function readable(text: string): string {
+  return `'${printable(text).replaceAll("\n", "\\n")}'`;
+}
+
+function isControl(char: string): boolean {
+  return char < " " || char === "\x7f";
 }
 
 function spelled(char: string): string {
-  if (char === "\n") return "\\n";
   return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

@@ -2,6 +2,7 @@ import type { CompactJWSHeaderParameters, JWTPayload } from "jose";
 import type { Instant } from "../../../base/clock.ts";
 import { Fault } from "../../../base/fault.ts";
 import type { IssuerKeys } from "./issuer-keys.ts";
+import { detailOf } from "./signature.ts";
 
 /** What a token says. */
 export type Claims = JWTPayload;
@@ -47,8 +48,9 @@ export async function readToken(
   return claims;
 }
 
-export function refused(reason: string): Fault {
-  return new Fault("InvalidBearerToken", { AuthenticationErrorDetail: reason });
+/** 401. `detail` is the service's sentence where it is known; `reason` is ours, and says more. */
+export function refused(detail: string, reason?: string): Fault {
+  return new Fault("InvalidBearerToken", detailOf(detail, reason));
 }
 
 const NO_TOKEN = "The token is not a signed JSON Web Token.";
@@ -69,11 +71,14 @@ function refusalOf(
     case "ERR_JOSE_ALG_NOT_ALLOWED":
       return refused(`Tokens signed with ${JSON.stringify(alg)} are not taken.`);
     case "ERR_JWKS_NO_MATCHING_KEY":
-      return refused(`The issuer has no key ${JSON.stringify(kid ?? "")} for ${alg}.`);
+      return refused(
+        "Signature validation failed. Signature key not found.",
+        `The issuer has no key ${JSON.stringify(kid ?? "")} for ${alg}.`,
+      );
     case "ERR_JWKS_MULTIPLE_MATCHING_KEYS":
       return refused("The token does not say which of the issuer's keys signed it (kid).");
     case "ERR_JWS_SIGNATURE_VERIFICATION_FAILED":
-      return refused("The token's signature is not valid.");
+      return refused("Signature validation failed.", "The issuer's key did not sign this token.");
     default:
       return refused(NO_TOKEN);
   }

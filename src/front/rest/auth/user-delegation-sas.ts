@@ -1,6 +1,5 @@
 import type { Query, RestRequest } from "../http/exchange.ts";
-import { NOBODY } from "./account.ts";
-import type { Address } from "./address.ts";
+import type { KnownAddress } from "./address.ts";
 import { type Resource, SERVICE_LETTERS, type ServiceName } from "./resource.ts";
 import {
   overridesOf,
@@ -60,7 +59,7 @@ const ROWS: Readonly<Record<ServiceName, readonly Row[]>> = {
  */
 export function verifyUserDelegationSas(
   request: RestRequest,
-  address: Address,
+  address: KnownAddress,
   resource: Resource,
   bearer: Identity | null,
 ): SasGrant {
@@ -124,7 +123,7 @@ function refuseByUser(query: Query, bearer: Identity | null): void {
 }
 
 /** Made anew from the terms that the token repeats. */
-function signingKey(query: Query, address: Address, service: ServiceName): UserDelegationKey {
+function signingKey(query: Query, address: KnownAddress, service: ServiceName): UserDelegationKey {
   const identity = {
     objectId: requireSasField(query, "skoid"),
     tenantId: requireSasField(query, "sktid"),
@@ -138,7 +137,7 @@ function signingKey(query: Query, address: Address, service: ServiceName): UserD
   if (keyService !== SERVICE_LETTERS[service]) {
     throw authenticationFailed(`The key (sks=${keyService}) is for another service than this one.`);
   }
-  const { delegationSecret } = address.account ?? NOBODY;
+  const { delegationSecret } = address.account;
   return makeUserDelegationKey(
     delegationSecret,
     identity,

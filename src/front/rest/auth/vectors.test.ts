@@ -6,7 +6,6 @@ import { parseHttpDate } from "../../../base/time-text.ts";
 import { REST_FAULTS } from "../fault-status.ts";
 import { ACCOUNT, type Asked, assertRefused, authenticated, sign } from "./request.fixture.ts";
 import type { ServiceName } from "./resource.ts";
-import { readable } from "./signature.ts";
 import { makeUserDelegationKey } from "./user-delegation-key.ts";
 
 interface Vector {
@@ -95,7 +94,7 @@ for (const vector of SIGNED) {
         : { ...vector, headers: { ...vector.headers, authorization: scheme(vector) } },
     );
     const detail = assertRefused("AuthenticationFailed", () => authenticated(service, asked));
-    assert.ok(detail.includes(readable(vector.stringToSign)), detail);
+    assert.ok(detail.includes(vector.stringToSign), detail);
   });
 
   test(`vector ${vector.kind} ${vector.name}: no character can be changed`, () => {

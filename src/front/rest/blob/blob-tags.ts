@@ -13,7 +13,11 @@ import { childOf, refuseOtherChildren, requireRoot } from "../xml-nodes.ts";
 export function tagsOf(headers: RequestHeaders): Tags {
   const value = headers.get("x-ms-tags");
   if (value === undefined || value === "") return NO_TAGS;
-  if (value.length > TAGS_HEADER_CHARS_MAX) throw new Fault("TagsTooLarge");
+  if (value.length > TAGS_HEADER_CHARS_MAX) {
+    throw new Fault("TagsTooLarge", {
+      Reason: `The header x-ms-tags has up to ${TAGS_HEADER_CHARS_MAX} characters.`,
+    });
+  }
   return value.split("&").map((pair): [string, string] => {
     const at = pair.indexOf("=");
     if (at < 0) throw invalidHeader("x-ms-tags", value, "It must look like name=value&name=value.");

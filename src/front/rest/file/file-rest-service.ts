@@ -8,7 +8,7 @@ import { type StorageProtocol, StorageRestService } from "../storage-rest-servic
 import type { FileCall, FileFront, FileHandler } from "./call.ts";
 import { FILE_FIELD_VERSIONS } from "./field-versions.ts";
 import { FILE_HANDLERS } from "./handlers.ts";
-import { type FileOperationName, type FileRoute, routeFile } from "./route.ts";
+import { type FileOperationName, type FileRoute, isOnFiles, routeFile } from "./route.ts";
 
 export class FileRestService extends StorageRestService<FileRoute> {
   constructor(context: FileFront, accounts: Accounts, auth: AuthOptions) {
@@ -21,7 +21,12 @@ function protocolOn(context: FileFront): StorageProtocol<FileRoute> {
     name: "file",
     fields: FILE_FIELD_VERSIONS,
     route: ({ method, query, headers }, path) => routeFile(method, path, query, headers),
-    resourceOf: ({ share, path }) => ({ service: "file", container: share, name: path.join("/") }),
+    resourceOf: ({ operation, share, path }) => ({
+      service: "file",
+      container: share,
+      name: path.join("/"),
+      needsIntent: isOnFiles(operation),
+    }),
     handle: (call) => handlerOf(call.route.operation)(contextOf(context, call), call),
     spell: renderFileError,
   };

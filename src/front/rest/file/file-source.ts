@@ -3,11 +3,11 @@ import { findSource } from "../../../service/file/find-source.ts";
 import { conditionsOf, flagOf } from "../request-headers.ts";
 import type { SourceProtocol } from "../source/copy-sources.ts";
 import { snapshotOf } from "./call.ts";
-import { routeFile } from "./route.ts";
+import { isOnFiles, routeFile } from "./route.ts";
 
 /** Files as what others copy from. */
 export const FILE_SOURCES: SourceProtocol = {
-  route({ method, query, headers }, account, path, asked) {
+  route({ method, query, headers }, account, path, asked, role) {
     const { operation, share, path: names } = routeFile(method, path, query, headers);
     if (operation !== "getFile") throw new Fault("InvalidUri");
     const snapshot = snapshotOf(query);
@@ -20,9 +20,14 @@ export const FILE_SOURCES: SourceProtocol = {
     };
     const conditions = conditionsOf(asked, "x-ms-source-");
     return {
-      resource: { service: "file", container: share, name: names.join("/") },
+      resource: {
+        service: "file",
+        container: share,
+        name: names.join("/"),
+        needsIntent: isOnFiles(operation),
+      },
       snapshot,
-      find: (view, access) => findSource(view, { at, access, conditions }),
+      find: (view, access) => findSource(view, { at, access, conditions, role }),
     };
   },
 };

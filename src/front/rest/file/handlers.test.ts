@@ -98,9 +98,10 @@ ${lines.join("\n")}
   since a snapshot from before are refused with 409 \`FileGenerationMismatch\`.
 * The same permission has the same key, in every share; a key is good in the shares in which it was stored. Without one, files and
   directories inherit from where they are created, as Windows does it.
-* With a SAS, the source of a rename carries a SAS of its own in its URL. The JavaScript SDK renames only where
-  the host names the account (\`http://account.file.localhost:10003\`): it takes the first part of a path for the share,
-  and is told so (403 \`AuthenticationFailed\`) at an address such as \`http://127.0.0.1:10003/account\`.
+* With a SAS, the source of a rename carries a SAS of its own in its URL: \`r\` or \`w\` for the source, \`w\` for where it goes. At
+  an address such as \`http://127.0.0.1:10003/account\` the JavaScript SDK leaves the account out of the new URL; the server takes
+  the account that the signature names. With a bearer token, which names none, reach the account by its host
+  (\`https://account.file.localhost:10003\`). A token states its intent (\`x-ms-file-request-intent: backup\`) for files and directories only.
 
 ## Where this is known from
 
@@ -114,5 +115,6 @@ Where the documents of the service are silent, these are followed:
 | a directory replaces a file with its lease | recording of \`test_rename_directory_dest_lease\` in the Python SDK; \`directoryclient.spec.ts\` of the JavaScript SDK |
 | time and transition of a tier | recording of \`test_set_share_properties\` in the Python SDK |
 | a share deleted twice | \`test_share_client_with_oauth\` of the Python SDK, which deletes one share by two clients |
+| a SAS that reads the source of a rename and one that writes where it goes | \`test_rename_directory_share_sas\` of the Python SDK has both letters in one |
 `;
 }

@@ -71,6 +71,16 @@ export const FILE_ROUTES = {
   },
 } as const;
 
+const ABOVE_FILES: ReadonlySet<string> = new Set([
+  ...Object.values(FILE_ROUTES.account),
+  ...Object.values(FILE_ROUTES.share),
+]);
+
+/** Whether an operation is on a file or a directory, not on a share or the whole service. */
+export function isOnFiles(operation: FileOperationName): boolean {
+  return !ABOVE_FILES.has(operation);
+}
+
 type RoutesOf<L extends Level> = (typeof FILE_ROUTES)[L][keyof (typeof FILE_ROUTES)[L]];
 export type FileOperationName =
   | { [L in Level]: RoutesOf<L> }[Level]

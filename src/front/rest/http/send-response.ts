@@ -4,7 +4,13 @@ import { KIB } from "../../../base/limits.ts";
 import type { Pace } from "../../pace.ts";
 import type { SendBudget } from "../../send-budget.ts";
 import type { Connection } from "./connection.ts";
-import type { ResponseBody, ResponseStream, RestRequest, RestResponse } from "./exchange.ts";
+import type {
+  RequestHeaders,
+  ResponseBody,
+  ResponseStream,
+  RestRequest,
+  RestResponse,
+} from "./exchange.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 import type { ListenerLimits } from "./limits.ts";
 import { SLICE_BYTES_MAX, sendBody } from "./send-body.ts";
@@ -157,10 +163,16 @@ export function addedNames({ headers }: RestRequest): string[] {
   return headers.get(CLIENT_ID_HEADER) === undefined ? names : [...names, CLIENT_ID_HEADER];
 }
 
-const CLIENT_ID_HEADER = "x-ms-client-request-id";
+export const CLIENT_ID_HEADER = "x-ms-client-request-id";
 const CLIENT_REQUEST_ID = /^[\x21-\x7e]{1,1024}$/;
 /** What no header may have in it: it would end its line, or is more than a byte. */
 const NOT_IN_HEADERS = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** The id that an answer repeats; null without one that can be sent. */
+export function clientRequestIdOf(headers: RequestHeaders): string | null {
+  const id = headers.get(CLIENT_ID_HEADER);
+  return id !== undefined && CLIENT_REQUEST_ID.test(id) ? id : null;
+}
 
 function headOf(
   sender: Sender,
@@ -176,10 +188,8 @@ function headOf(
     if (NOT_IN_HEADERS.test(value)) throw new Error(`${headers[at]} cannot be sent as a header`);
     head += `${headers[at]}: ${value}\r\n`;
   }
-  const clientRequestId = request.headers.get(CLIENT_ID_HEADER);
-  if (clientRequestId !== undefined && CLIENT_REQUEST_ID.test(clientRequestId)) {
-    head += `${CLIENT_ID_HEADER}: ${clientRequestId}\r\n`;
-  }
+  const clientRequestId = clientRequestIdOf(request.headers);
+  if (clientRequestId !== null) head += `${CLIENT_ID_HEADER}: ${clientRequestId}\r\n`;
   if (body !== null) head += `Content-Length: ${body.length}\r\n`;
   else if (mayStateLength(request, status)) head += "Content-Length: 0\r\n";
   return `${head}${isLast ? "Connection: close\r\n" : sender.keepAliveLines}\r\n`;

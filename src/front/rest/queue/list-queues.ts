@@ -28,6 +28,7 @@ export async function handleListQueues(
   for await (const { queues, next } of pages) {
     await xml.addAll(queues, (queue) => queueElement(queue, withMetadata));
     marker = next === null ? "" : writeMarker({ kind: "n", text: next });
+    if (xml.isFull) break;
   }
   xml.add(`</Queues>${element("NextMarker", marker)}</EnumerationResults>`);
   return { status: 200, headers: [...XML_CONTENT], body: xml.done() };

@@ -3,6 +3,7 @@ import type { Bytes } from "../../../base/bytes.ts";
 import { atOnce, PIECE_BYTES, type Steps } from "../../../base/fair-queue.ts";
 import { Fault, type FaultCode } from "../../../base/fault.ts";
 import { ENTITY_PROPERTIES_MAX, PROPERTY_BYTES_MAX } from "../../../base/limits.ts";
+import { textInSteps } from "../../../base/utf8-text.ts";
 
 /**
  * A JSON object without nesting. `JSON.parse` does not suffice: it accepts a name twice, and cannot
@@ -32,7 +33,7 @@ export function readFlatObject(bytes: Bytes): FlatObject {
 /** Reads a flat object in slices, so that other requests can run between them. */
 export function* readFlatObjectInSteps(bytes: Bytes): Steps<FlatObject> {
   if (!isUtf8(bytes)) throw invalid("The body is not UTF-8.");
-  const reader = new FlatReader(bytes.toString("utf8"));
+  const reader = new FlatReader(yield* textInSteps(bytes));
   return yield* reader.object();
 }
 

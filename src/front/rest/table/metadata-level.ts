@@ -65,5 +65,7 @@ function mediaType(type: string): string {
 
 function unsupported(types: readonly string[]): Fault {
   const isAtom = types.some((type) => mediaType(type) === "application/atom+xml");
-  return new Fault(isAtom ? "AtomFormatNotSupported" : "MediaTypeNotSupported");
+  return new Fault(isAtom ? "AtomFormatNotSupported" : "MediaTypeNotSupported", {
+    Reason: "Ask for JSON, such as application/json;odata=minimalmetadata.",
+  });
 }

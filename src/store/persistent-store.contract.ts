@@ -5,22 +5,22 @@ import {
   addTo,
   assertRising,
   k,
-  type LastingStore,
   list,
   opened,
+  type PersistentStore,
   put,
   read,
   v,
 } from "./opened-store.contract.ts";
 import type { Store } from "./store.ts";
 
-/** Registers tests of what a store promises beyond the end of its process. */
-export function lastingStoreContract(
+/** Registers tests of what a persistent store promises across restarts. */
+export function persistentStoreContract(
   engine: string,
-  open: (clock: Clock) => Promise<LastingStore>,
+  open: (clock: Clock) => Promise<PersistentStore>,
 ): void {
   describe(`${engine} store, closed and opened again`, () => {
-    test("what was committed is there after a restart", async (t) => {
+    test("committed writes survive a restart", async (t) => {
       const { store, reopen } = await opened(t, open);
       await put(store, k(1), v("first"));
       await put(store, k(2), Buffer.alloc(100_000, 3));
@@ -30,7 +30,7 @@ export function lastingStoreContract(
       assert.deepEqual(await read(again, k(2)), Buffer.alloc(100_000, 3));
     });
 
-    test("a value that was extended is there as a whole after a restart", async (t) => {
+    test("a value that was appended to in place survives a restart as a whole", async (t) => {
       const { store, reopen } = await opened(t, open);
       await put(store, k(1), v("a"));
       await store.transact((tx) => addTo(tx, k(1), v("b")));
@@ -38,7 +38,7 @@ export function lastingStoreContract(
       assert.deepEqual(await read(await reopen(), k(1)), v("abcd"));
     });
 
-    test("what was under way when the store was closed is there", async (t) => {
+    test("transactions under way when the store is closed survive", async (t) => {
       const { store, reopen } = await opened(t, open);
       const underWay = Array.from({ length: 20 }, (_, at) => put(store, k(at), v("x")));
       const again = await reopen();

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
 import { alignedBytes } from "./aligned-bytes.ts";
-import { Md5Together, md5OfFour } from "./md5-together.ts";
+import { Md5Batches, md5OfFour } from "./md5-batches.ts";
 
 const memory = alignedBytes(16_384);
 for (let at = 0; at < memory.length; at++) memory[at] = (at * at * 7) >>> 4;
@@ -16,7 +16,7 @@ function expected(bytes: Buffer): Buffer {
   return createHash("md5").update(bytes).digest();
 }
 
-test("up to four bodies of any lengths have the MD5 they have alone", () => {
+test("up to four bodies of any lengths in a batch have the MD5 they have alone", () => {
   fc.assert(
     fc.property(fc.array(body, { minLength: 1, maxLength: 4 }), (bodies) => {
       assert.deepEqual(md5OfFour(bodies), bodies.map(expected));
@@ -25,12 +25,12 @@ test("up to four bodies of any lengths have the MD5 they have alone", () => {
   );
 });
 
-test("however many come at once, in aligned memory or not, each has its own", async () => {
+test("concurrent bodies, in aligned memory or not, each get their own MD5", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(body, fc.boolean()), { maxLength: 20 }), async (bodies) => {
-      const together = new Md5Together();
+      const batches = new Md5Batches();
       const found = bodies.map(([bytes, isCopied]) =>
-        together.md5(isCopied ? Buffer.from(bytes) : bytes),
+        batches.md5(isCopied ? Buffer.from(bytes) : bytes),
       );
       assert.deepEqual(
         await Promise.all(found),
@@ -41,6 +41,6 @@ test("however many come at once, in aligned memory or not, each has its own", as
   );
 });
 
-test("one that comes alone does not wait", () => {
-  assert.deepEqual(new Md5Together().md5(memory), expected(memory));
+test("a body that comes alone does not wait for a batch", () => {
+  assert.deepEqual(new Md5Batches().md5(memory), expected(memory));
 });
