@@ -179,7 +179,7 @@ test("If-Modified-Since and If-Unmodified-Since with one date are opposites", ()
   );
 });
 
-test("a source is refused as a write where it is copied, and as a read where it is read", () => {
+test("a copied source is judged like a write, and a source that is read like a read", () => {
   const { etag, modifiedMs } = FOUND;
   for (const [asked, read] of [
     [{ ifMatch: ["0x1"] }, "ConditionNotMet"],
@@ -193,7 +193,7 @@ test("a source is refused as a write where it is copied, and as a read where it 
   }
 });
 
-test("where a blob is put from a URL, unmet ETags name the target, and unmet dates do not", () => {
+test("Put Blob From URL refuses unmet ETags with the code for targets, and unmet dates without", () => {
   const { modifiedMs } = FOUND;
   for (const [asked, code] of [
     [{ ifMatch: ["0x1"] }, "TargetConditionNotMet"],

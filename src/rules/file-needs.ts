@@ -38,7 +38,7 @@ export const FILE_NEEDS = {
   setDirectoryProperties: object("w"),
   setDirectoryMetadata: object("w"),
   renameDirectory: object("w"),
-  /** Of what a rename moves; the operation's own line is about where it goes. */
+  /** The source of a rename; the line of the operation itself is about the target. */
   renameSource: object("rw"),
   deleteDirectory: object("d"),
 

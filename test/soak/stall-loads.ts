@@ -22,7 +22,7 @@ const BLOCKS = 50_000;
 const NAMED_THINGS = 1_000;
 const PAGES = 10_000;
 const XML_BYTES = 3 * MIB;
-/** What a list ends with. */
+/** Longest continuation marker at the end of a list. */
 const MARKER_CHARS_MAX = 4_096;
 
 /** 8 KiB in very many entries, which cost more than a few long ones. */
@@ -157,7 +157,7 @@ function queries(table: string, filter: string, accept?: string): Load["run"] {
   };
 }
 
-/** Each client lists all there is, page by page. */
+/** Each client lists everything, page by page. */
 function lists(
   service: "blob" | "queue" | "file",
   path: string,

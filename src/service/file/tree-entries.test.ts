@@ -21,7 +21,7 @@ test("entries newer than the snapshot are skipped in several bodies, and no othe
   assert.equal(pages.length, 3);
 });
 
-test("a list of files with much metadata is many small bodies, and has each once", async () => {
+test("a list of files with much metadata takes many small bodies, and has each file once", async () => {
   const files = await Files.open();
   await files.createDirectory("dir");
   const metadata = [["name", "x".repeat(8_000)]] as const;
