@@ -58,7 +58,7 @@ export const SPACE = {
   directory: 0x59,
   file: 0x5a,
   /** Old versions of records that share snapshots still show. */
-  keptRecord: 0x5b,
+  preservedRecord: 0x5b,
   opens: 0x5c,
   handle: 0x5d,
   rangeLock: 0x5e,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HandTimer } from "../../service/file/hand-timer.fixture.ts";
+import { ManualTimer } from "../../service/file/manual-timer.fixture.ts";
 import { COMMAND } from "./codec/header.ts";
 import { HEADER_BYTES, Writer } from "./codec/wire.ts";
 import { DURABLE_MS } from "./durable-opens.ts";
@@ -65,7 +65,7 @@ async function write(client: SmbClient, fileId: Buffer): Promise<number> {
   return (await client.call(COMMAND.write, body.bytes(Buffer.from("x")).done())).status;
 }
 
-async function leftOpen(timer = new HandTimer()) {
+async function leftOpen(timer = new ManualTimer()) {
   const under = await serverUnderTest({ timer });
   const first = await connect(under);
   const opened = await create(first, [request()]);
@@ -111,7 +111,7 @@ test("another client that needs the file gets it: the open of the lost client en
 });
 
 test("an open without handle caching is not durable", async () => {
-  const under = await serverUnderTest({ timer: new HandTimer() });
+  const under = await serverUnderTest({ timer: new ManualTimer() });
   const first = await connect(under);
   const fileId = fileIdOf(await create(first, [request()], 8));
   const again = await connect(under, first.sessionId);

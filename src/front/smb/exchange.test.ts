@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HandTimer } from "../../service/file/hand-timer.fixture.ts";
+import { ManualTimer } from "../../service/file/manual-timer.fixture.ts";
 import { COMMAND, FLAG } from "./codec/header.ts";
 import { CONTROL } from "./codec/ioctl.ts";
 import { DIALECT, type Dialect } from "./codec/negotiate.ts";
@@ -219,7 +219,7 @@ test("a wrong key is refused", async () => {
 });
 
 test("failed log-ons are logged with address and account, and delayed after several", async () => {
-  const timer = new HandTimer();
+  const timer = new ManualTimer();
   const { client, warnings, server } = await serverUnderTest({ timer });
   const guess = async (address: string) => {
     const one = client(address);
@@ -247,7 +247,7 @@ test("failed log-ons are logged with address and account, and delayed after seve
 });
 
 test("a client that disconnects while its failure is delayed leaves nothing behind", async () => {
-  const timer = new HandTimer();
+  const timer = new ManualTimer();
   const limits = { delayMs: () => 60_000 };
   const { client, server, failures } = await serverUnderTest({ timer, logonLimits: limits });
   const one = client();

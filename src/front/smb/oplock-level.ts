@@ -1,14 +1,14 @@
 import type { Bytes } from "../../base/bytes.ts";
-import { KEEP_HANDLE, KEEP_READ, KEEP_WRITES } from "../../rules/caching.ts";
+import { HANDLE_CACHING, READ_CACHING, WRITE_CACHING } from "../../rules/caching.ts";
 
 /** Oplock levels that a client asks for, and is granted, in CREATE. */
 export const OPLOCK = { none: 0, level2: 1, exclusive: 8, batch: 9, lease: 0xff } as const;
 
 const CACHING = new Map<number, number>([
   [OPLOCK.none, 0],
-  [OPLOCK.level2, KEEP_READ],
-  [OPLOCK.exclusive, KEEP_READ | KEEP_WRITES],
-  [OPLOCK.batch, KEEP_READ | KEEP_WRITES | KEEP_HANDLE],
+  [OPLOCK.level2, READ_CACHING],
+  [OPLOCK.exclusive, READ_CACHING | WRITE_CACHING],
+  [OPLOCK.batch, READ_CACHING | WRITE_CACHING | HANDLE_CACHING],
 ]);
 
 /** What an oplock of this level lets a client cache; null if there is no such level. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ManualClock } from "../../../base/clock.ts";
-import { HandTimer } from "../../../service/file/hand-timer.fixture.ts";
+import { ManualTimer } from "../../../service/file/manual-timer.fixture.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import { LogonRefused } from "./authentication.ts";
 import {
@@ -16,7 +16,7 @@ const HERE = "10.0.0.1";
 const THERE = "10.0.0.2";
 
 function logons(limits: Partial<LogonLimits> = {}) {
-  const timer = new HandTimer();
+  const timer = new ManualTimer();
   const clock = new ManualClock(Date.UTC(2026, 0, 1));
   const lines: string[] = [];
   const all = { ...DEFAULT_LOGON_LIMITS, ...limits };

@@ -4,6 +4,7 @@ import { fairQueue } from "../../../base/fair-queue.ts";
 import { MIB } from "../../../base/limits.ts";
 import { readOpenFile } from "../../../service/file/read-open-file.ts";
 import { writeOpenFile } from "../../../service/file/write-open-file.ts";
+import { afterCacheBreaks } from "../after-cache-breaks.ts";
 import { type Answer, answered, type Call, success } from "../call.ts";
 import { ACCESS } from "../codec/access.ts";
 import {
@@ -16,7 +17,6 @@ import {
 import { CONTROL, type IoctlRequest, writeIoctl } from "../codec/ioctl.ts";
 import { writeU64 } from "../codec/wire.ts";
 import type { FileOpen } from "../file-open.ts";
-import { makingWay } from "../making-way.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import type { Session } from "../session.ts";
 
@@ -67,7 +67,7 @@ async function copyChunk(
   // A chunk that extends beyond the end is not copied, not even in part.
   if (bytes?.length !== length) throw new StatusError(STATUS.INVALID_VIEW_SIZE);
   const written = { ...target.asked, from: to, bytes, preservesWritten: true };
-  await makingWay(call, () => writeOpenFile(files, written));
+  await afterCacheBreaks(call, () => writeOpenFile(files, written));
   target.writeTime.wrote();
   return length;
 }

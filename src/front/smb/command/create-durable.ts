@@ -1,4 +1,4 @@
-import { KEEP_HANDLE } from "../../../rules/caching.ts";
+import { HANDLE_CACHING } from "../../../rules/caching.ts";
 import type { CachingGranted } from "../../../service/file/caches.ts";
 import { getOpenCaching } from "../../../service/file/get-open-caching.ts";
 import { getOpenItem } from "../../../service/file/get-open-item.ts";
@@ -29,7 +29,7 @@ export function durabilityOf(
   if (asked?.kind !== "request") return null;
   const { version2 } = asked;
   const isPersistent = isFile && version2?.isPersistent === true;
-  if (!isPersistent && ((granted?.state ?? 0) & KEEP_HANDLE) === 0) return null;
+  if (!isPersistent && ((granted?.state ?? 0) & HANDLE_CACHING) === 0) return null;
   return {
     timeoutMs: timeoutOf(version2),
     createGuid: version2?.createGuid ?? null,

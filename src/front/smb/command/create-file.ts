@@ -6,6 +6,7 @@ import type { PathAddress } from "../../../service/file/context.ts";
 import type { Disposition, OpenFile, OpenFileDone } from "../../../service/file/open-file.ts";
 import { openFile } from "../../../service/file/open-file.ts";
 import type { PermissionSetting } from "../../../service/file/permissions.ts";
+import { afterCacheBreaks } from "../after-cache-breaks.ts";
 import { type Answer, type Call, success } from "../call.ts";
 import { ACCESS, ALL_ACCESS, grantedAccess, READ_ACCESS } from "../codec/access.ts";
 import { askedAttributes, shownItem } from "../codec/attributes.ts";
@@ -16,7 +17,6 @@ import { sddlOf } from "../codec/security-info.ts";
 import { Writer } from "../codec/wire.ts";
 import type { Durability } from "../durable-opens.ts";
 import { FileOpen } from "../file-open.ts";
-import { makingWay } from "../making-way.ts";
 import type { OpenNames } from "../named-opens.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import { versionOf } from "../previous-versions.ts";
@@ -224,7 +224,7 @@ function accessBits(granted: number): number {
 /** Opens a file. One fault of the service is two statuses in SMB, depending on the request. */
 async function openAs(call: Call, asked: OpenFile): Promise<OpenFileDone> {
   try {
-    return await makingWay(call, () => openFile(call.server.options.files, asked));
+    return await afterCacheBreaks(call, () => openFile(call.server.options.files, asked));
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     if (error.code === "ResourceTypeMismatch") {

@@ -1,11 +1,11 @@
 import type { FileChange } from "../../../service/file/file-changes.ts";
 import { lockRanges, unlockRanges } from "../../../service/file/lock-ranges.ts";
+import { afterCacheBreaks } from "../after-cache-breaks.ts";
 import { type Answer, type Call, success } from "../call.ts";
 import { ACCESS } from "../codec/access.ts";
 import { writeEmpty } from "../codec/empty.ts";
 import { LOCK_FLAG, type LockRange, readLock } from "../codec/lock.ts";
 import type { FileOpen } from "../file-open.ts";
-import { makingWay } from "../making-way.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 
 /** The slots for sequence numbers of LOCK requests. */
@@ -58,7 +58,7 @@ async function lock(call: Call, open: FileOpen, asked: readonly LockRange[]): Pr
     return { offset, length, isExclusive: (flags & LOCK_FLAG.exclusive) !== 0 };
   });
   const wanted = { ...open.asked, ranges };
-  const attempt = () => makingWay(call, () => lockRanges(call.server.options.files, wanted));
+  const attempt = () => afterCacheBreaks(call, () => lockRanges(call.server.options.files, wanted));
   let outcome = await attempt();
   while (outcome === "held-back") {
     if (isImmediate) throw new StatusError(STATUS.LOCK_NOT_GRANTED);

@@ -5,6 +5,7 @@ import { renameOpenItem } from "../../../service/file/rename-open-item.ts";
 import { setDeletePending } from "../../../service/file/set-delete-pending.ts";
 import { resizeOpenFile, setOpenItem } from "../../../service/file/set-open-item.ts";
 import { setOpenPermission } from "../../../service/file/set-open-permission.ts";
+import { afterCacheBreaks } from "../after-cache-breaks.ts";
 import { type Answer, type Call, success } from "../call.ts";
 import { ACCESS } from "../codec/access.ts";
 import { askedAttributes } from "../codec/attributes.ts";
@@ -13,7 +14,6 @@ import { partsOf, readSecurityInfo } from "../codec/security-info.ts";
 import { type FileChange, readFileChange } from "../codec/set-file-info.ts";
 import { readSetInfo, writeSetInfo } from "../codec/set-info.ts";
 import type { FileOpen } from "../file-open.ts";
-import { makingWay } from "../making-way.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import { pathOf } from "../path.ts";
 
@@ -36,7 +36,7 @@ export async function handleSetInfo(call: Call): Promise<Answer> {
 }
 
 async function change(call: Call, open: FileOpen, asked: FileChange): Promise<void> {
-  await makingWay(call, () => apply(call, open, asked));
+  await afterCacheBreaks(call, () => apply(call, open, asked));
 }
 
 async function setSecurity(

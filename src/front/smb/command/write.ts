@@ -1,10 +1,10 @@
 import { type Bytes, NO_BYTES } from "../../../base/bytes.ts";
 import { writeOpenFile, writeTaken } from "../../../service/file/write-open-file.ts";
+import { afterCacheBreaks } from "../after-cache-breaks.ts";
 import { type Answer, type Call, success } from "../call.ts";
 import { ACCESS } from "../codec/access.ts";
 import { readWriteData, readWriteHead, type WriteHead, writeWrite } from "../codec/write.ts";
 import type { FileOpen } from "../file-open.ts";
-import { makingWay } from "../making-way.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 
 /** A special offset: append at the end. */
@@ -37,7 +37,7 @@ async function writeFile(
   const from = isAtEnd ? null : offset;
   const asked = { at, item, handle, from, bytes: data, preservesWritten: true };
   const taken = await call.bulk?.taken;
-  await makingWay(call, () =>
+  await afterCacheBreaks(call, () =>
     taken === undefined ? writeOpenFile(files, asked) : writeTaken(files, asked, taken),
   );
   open.writeTime.wrote();
