@@ -175,15 +175,15 @@ export function flagOf(headers: RequestHeaders, name: string): boolean {
 }
 
 /** For what takes over the metadata of something else. */
-export function refuseMetadata(headers: RequestHeaders): void {
-  refuseHeaders(
+export function requireNoMetadata(headers: RequestHeaders): void {
+  requireNoHeaders(
     headers,
     metadataOf(headers).map(([name]) => METADATA_PREFIX + name.toLowerCase()),
   );
 }
 
 /** What we do not do is refused by name, never accepted and ignored. */
-export function refuseHeaders(headers: RequestHeaders, names: readonly string[]): void {
+export function requireNoHeaders(headers: RequestHeaders, names: readonly string[]): void {
   for (const name of names) {
     if (headers.get(name) !== undefined) {
       throw new Fault("UnsupportedHeader", {

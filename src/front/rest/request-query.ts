@@ -79,7 +79,7 @@ export function nameFromQuery(query: Query, name: string): string {
 const TIMEOUT = /^\d{1,9}$/;
 
 /** What is no number of seconds is refused, even where nothing runs long enough to need it. */
-export function refuseByTimeout(query: Query): void {
+export function requireValidTimeout(query: Query): void {
   const value = query.get("timeout");
   if (value !== undefined && value !== "" && !TIMEOUT.test(value)) {
     throw invalidQuery("timeout", value, "It is a number of seconds.");

@@ -9,8 +9,8 @@ import {
   flagOf,
   invalidNode,
   numberIn,
-  refuseOtherChildren,
   requireFlag,
+  requireOnlyChildren,
   requireText,
   textOf,
 } from "./xml-nodes.ts";
@@ -57,7 +57,7 @@ export function servicePropertiesXml(properties: ServiceProperties): string {
 }
 
 function loggingOf(found: XmlElement): Logging {
-  refuseOtherChildren(found, ["Version", "Read", "Write", "Delete", "RetentionPolicy"]);
+  requireOnlyChildren(found, ["Version", "Read", "Write", "Delete", "RetentionPolicy"]);
   return {
     version: versionOf(found),
     read: requireFlag(found, "Read"),
@@ -68,7 +68,7 @@ function loggingOf(found: XmlElement): Logging {
 }
 
 function metricsOf(found: XmlElement): Metrics {
-  refuseOtherChildren(found, ["Version", "Enabled", "IncludeAPIs", "RetentionPolicy"]);
+  requireOnlyChildren(found, ["Version", "Enabled", "IncludeAPIs", "RetentionPolicy"]);
   return {
     version: versionOf(found),
     enabled: requireFlag(found, "Enabled"),
@@ -87,13 +87,13 @@ function versionOf(parent: XmlElement): string {
 function retentionDaysOf(parent: XmlElement): number | null {
   const policy = childOf(parent, "RetentionPolicy");
   if (policy === null) return null;
-  refuseOtherChildren(policy, ["Enabled", "Days"]);
+  requireOnlyChildren(policy, ["Enabled", "Days"]);
   if (!requireFlag(policy, "Enabled")) return null;
   return numberIn(policy, "Days", 1, RETENTION_DAYS_MAX);
 }
 
 function corsOf(found: XmlElement): CorsRule[] {
-  refuseOtherChildren(found, ["CorsRule"]);
+  requireOnlyChildren(found, ["CorsRule"]);
   return found.children.map(corsRuleOf);
 }
 
@@ -106,7 +106,7 @@ const CORS_ELEMENTS = [
 ];
 
 function corsRuleOf(rule: XmlElement): CorsRule {
-  refuseOtherChildren(rule, CORS_ELEMENTS);
+  requireOnlyChildren(rule, CORS_ELEMENTS);
   return {
     allowedOrigins: wordsOf(requireText(rule, "AllowedOrigins")),
     allowedMethods: wordsOf(requireText(rule, "AllowedMethods")),

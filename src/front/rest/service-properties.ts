@@ -23,7 +23,7 @@ import type { StorageCall } from "./storage-rest-service.ts";
 import type { XmlElement } from "./xml/parse-xml.ts";
 import { XML_DECLARATION } from "./xml/write-xml.ts";
 import { readXmlBody } from "./xml-body.ts";
-import { refuseOtherChildren, requireRoot } from "./xml-nodes.ts";
+import { requireOnlyChildren, requireRoot } from "./xml-nodes.ts";
 
 /** What is asked of a service as a whole: every service has it, and answers alike. */
 
@@ -62,7 +62,7 @@ export async function takeServiceProperties(
 ): Promise<RestResponse> {
   const body = await readXmlBody(request, SERVICE_PROPERTIES_BYTES_MAX);
   const root = requireRoot(body, "StorageServiceProperties");
-  refuseOtherChildren(root, [...SHARED_ELEMENTS, ...own.names]);
+  requireOnlyChildren(root, [...SHARED_ELEMENTS, ...own.names]);
   const changes = servicePropertiesOf(root);
   // The logs of all services belong into one container.
   const onLogging = (tx: Transaction) => createLogsContainer(tx, asked.at.account);

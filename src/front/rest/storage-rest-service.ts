@@ -11,7 +11,7 @@ import {
   type AuthOptions,
   authenticate,
   isSasOf,
-  refuseUnknownAccount,
+  requireKnownAccount,
 } from "./auth/authenticate.ts";
 import { challenge } from "./auth/challenge.ts";
 import { corsHeaders, preflight } from "./auth/cors.ts";
@@ -23,7 +23,7 @@ import type { FieldVersions, HiddenFields } from "./field-versions.ts";
 import type { RestRequest, RestResponse, RestService } from "./http/exchange.ts";
 import { addedNames } from "./http/send-response.ts";
 import type { ErrorOptions } from "./render-error.ts";
-import { refuseByTimeout } from "./request-query.ts";
+import { requireValidTimeout } from "./request-query.ts";
 
 /** A request, and what routing, authentication and version made of it. */
 export interface StorageCall<Route> {
@@ -161,7 +161,7 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
 
   /** What is refused before anything is read or written is thrown at once. */
   #answerInVersion(request: RestRequest, address: Address): Promise<RestResponse> {
-    refuseUnknownAccount(request, address, this.#protocol.name, this.#auth);
+    requireKnownAccount(request, address, this.#protocol.name, this.#auth);
     const route = this.#protocol.route(request, address.resourcePath);
     const found = authenticate(request, address, this.#protocol.resourceOf(route), this.#auth);
     if (!(found instanceof Promise)) return this.#answerKnown(request, address, route, found);
@@ -175,9 +175,9 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
     found: Authenticated,
   ): Promise<RestResponse> {
     const { account } = address;
-    refuseAnonymousWrite(found, request.method);
-    refuseScope(found, request.method);
-    refuseByTimeout(request.query);
+    requireCredentialsToWrite(found, request.method);
+    requireNoEncryptionScope(found, request.method);
+    requireValidTimeout(request.query);
     const hidden = this.#protocol.fields.hiddenFrom(request.version, route.operation);
     const answer = this.#protocol.handle({
       route,
@@ -253,12 +253,12 @@ function mayNeedCors({ method, headers }: RestRequest): boolean {
 }
 
 /** Nobody writes without credentials, so nothing more of such a request needs to be read. */
-function refuseAnonymousWrite({ access }: Authenticated, method: string): void {
+function requireCredentialsToWrite({ access }: Authenticated, method: string): void {
   if (access.kind !== "anonymous" || method === "GET" || method === "HEAD") return;
   throw new Fault(access.hides ? "ResourceNotFound" : "NoAuthenticationInformation");
 }
 
-function refuseScope({ encryptionScope }: Authenticated, method: string): void {
+function requireNoEncryptionScope({ encryptionScope }: Authenticated, method: string): void {
   if (encryptionScope === null || method === "GET" || method === "HEAD") return;
   throw new Fault("UnsupportedQueryParameter", {
     QueryParameterName: "ses",

@@ -20,14 +20,14 @@ export function incomingBody(request: RestRequest, bytesMax: number): IncomingBo
   if (headers.get("content-length") === undefined) throw new Fault("MissingContentLengthHeader");
   const form = headers.get("x-ms-structured-body");
   if (form === undefined) {
-    refuseLength(request.body.length, bytesMax);
+    requireLengthWithin(request.body.length, bytesMax);
     return { body: request.body, echo: [] };
   }
   if (form !== STRUCTURED_BODY) throw unknownForm(form);
   const name = "x-ms-structured-content-length";
   const length = numberOf(headers, name, 0, Number.MAX_SAFE_INTEGER);
   if (length === null) throw new Fault("MissingRequiredHeader", { HeaderName: name });
-  refuseLength(length, bytesMax);
+  requireLengthWithin(length, bytesMax);
   return {
     body: decodeStructured(request.body, length),
     echo: ["x-ms-structured-body", STRUCTURED_BODY],
@@ -38,7 +38,7 @@ function unknownForm(form: string): Fault {
   return invalidHeader("x-ms-structured-body", form, `It must be ${STRUCTURED_BODY}.`);
 }
 
-function refuseLength(length: number, bytesMax: number): void {
+function requireLengthWithin(length: number, bytesMax: number): void {
   if (length <= bytesMax) return;
   throw new Fault("RequestBodyTooLarge", { MaxLimit: String(bytesMax) });
 }
@@ -69,7 +69,7 @@ export function sentBody(
 const OF_NOTHING = { md5: createHash("md5").digest(), crc64: crc64(NO_BYTES) };
 
 /** Where something is created without bytes, or cleared. A digest must be that of no bytes, then. */
-export function refuseBody({ body, headers }: RestRequest): void {
+export function requireNoBody({ body, headers }: RestRequest): void {
   const { length } = body;
   if (length > 0) {
     throw invalidHeader("Content-Length", String(length), "There must be no body here.");

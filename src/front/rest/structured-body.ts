@@ -101,13 +101,13 @@ class Decoder {
         this.#readSegmentHeader(bytes);
         break;
       case "segment checksum":
-        refuseChecksum(bytes, this.#segmentCrc);
+        requireChecksum(bytes, this.#segmentCrc);
         this.#segmentCrc = new Crc64();
         this.#nextSegment();
         break;
       case "checksum":
         if (this.#left > 0) throw badFrames("They hold less than x-ms-structured-content-length.");
-        refuseChecksum(bytes, this.#crc);
+        requireChecksum(bytes, this.#crc);
         this.#field = null;
     }
   }
@@ -140,7 +140,7 @@ class Decoder {
   }
 }
 
-function refuseChecksum(sent: Bytes, computed: Crc64): void {
+function requireChecksum(sent: Bytes, computed: Crc64): void {
   const crc64 = computed.digest();
   if (crc64.equals(sent)) return;
   throw new Fault("Crc64Mismatch", {

@@ -13,7 +13,7 @@ import type { StorageCall } from "./storage-rest-service.ts";
 import type { XmlElement } from "./xml/parse-xml.ts";
 import { element, XML_DECLARATION } from "./xml/write-xml.ts";
 import { readXmlBody } from "./xml-body.ts";
-import { invalidNode, refuseOtherChildren, requireRoot, requireText, textOf } from "./xml-nodes.ts";
+import { invalidNode, requireOnlyChildren, requireRoot, requireText, textOf } from "./xml-nodes.ts";
 
 const BODY_BYTES_MAX = 4 * KIB;
 
@@ -62,7 +62,7 @@ const DELEGATES_SINCE = "2025-07-05";
 async function readTerms(request: RestRequest): Promise<KeyTerms> {
   const root = requireRoot(await readXmlBody(request, BODY_BYTES_MAX), "KeyInfo");
   const delegates = request.version >= DELEGATES_SINCE;
-  refuseOtherChildren(root, ["Start", "Expiry", ...(delegates ? [DELEGATED_TENANT] : [])]);
+  requireOnlyChildren(root, ["Start", "Expiry", ...(delegates ? [DELEGATED_TENANT] : [])]);
   const startMs = timeOf(root, "Start");
   const expiryMs = timeOf(root, "Expiry");
   refuse(judgeUserDelegationKey(startMs, expiryMs, request.receivedMs));

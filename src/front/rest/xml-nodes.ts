@@ -53,7 +53,7 @@ export function numberIn(parent: XmlElement, name: string, min: number, max: num
 }
 
 /** Refuses what stands in an element and is not one of these. */
-export function refuseOtherChildren(parent: XmlElement, names: readonly string[]): void {
+export function requireOnlyChildren(parent: XmlElement, names: readonly string[]): void {
   for (const child of parent.children) {
     if (!names.includes(child.name)) {
       throw new Fault("UnsupportedXmlNode", { XmlNodeName: child.name });

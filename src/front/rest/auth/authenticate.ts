@@ -5,7 +5,7 @@ import { verifyAccountSas } from "./account-sas.ts";
 import type { Address, KnownAddress } from "./address.ts";
 import { type OAuth, verifyBearer } from "./bearer.ts";
 import type { Resource, ServiceName } from "./resource.ts";
-import { refuseRepeatedFields, type SasGrant } from "./sas.ts";
+import { requireNoRepeatedFields, type SasGrant } from "./sas.ts";
 import { verifyServiceSas } from "./service-sas.ts";
 import { type SharedKey, verifySharedKey } from "./shared-key.ts";
 import { authenticationFailed, detailOf, readable, SignatureMismatch } from "./signature.ts";
@@ -55,7 +55,7 @@ export function authenticate(
   resource: Resource,
   options: AuthOptions,
 ): Authenticated | Promise<Authenticated> {
-  refuseUnknownAccount(request, address, resource.service, options);
+  requireKnownAccount(request, address, resource.service, options);
   const authorization = request.headers.get("authorization");
   if (authorization !== undefined) {
     return byHeader(authorization, request, address, resource, options);
@@ -64,7 +64,7 @@ export function authenticate(
     request.query.get("sig") === undefined
       ? byNothing(request, resource.service)
       : bySas(request, address, resource, null);
-  refuseWriteToSecondary(request, address);
+  requireReadOnSecondary(request, address);
   return { ...NO_LIMITS, ...found };
 }
 
@@ -110,7 +110,7 @@ function withSas(
 ): Authenticated | null {
   const hasSas = request.query.get("sig") !== undefined;
   const grant = hasSas ? bySas(request, address, resource, bearer) : null;
-  refuseWriteToSecondary(request, address);
+  requireReadOnSecondary(request, address);
   return grant === null ? null : { ...NO_LIMITS, ...grant };
 }
 
@@ -178,7 +178,7 @@ function bySas(
   bearer: Identity | null,
 ): SasGrant {
   const { query } = request;
-  refuseRepeatedFields(query);
+  requireNoRepeatedFields(query);
   if (query.get("skoid") !== undefined) {
     return verifyUserDelegationSas(request, address, resource, bearer);
   }
@@ -208,7 +208,7 @@ function hidesFromAnybody({ headers, version }: RestRequest, service: ServiceNam
  * Whatever is asked of an account that does not exist is refused, with a detail that says so. To
  * requests without credentials it answers like an account that opens nothing.
  */
-export function refuseUnknownAccount(
+export function requireKnownAccount(
   request: RestRequest,
   address: Address,
   service: ServiceName,
@@ -238,7 +238,7 @@ function unknownAccount({ accountName }: Address, { shownAccounts = [] }: AuthOp
 }
 
 /** The secondary is the same data, for reading. */
-function refuseWriteToSecondary(request: RestRequest, address: Address): void {
+function requireReadOnSecondary(request: RestRequest, address: Address): void {
   if (!address.isSecondary) return;
   const { method, query } = request;
   if (method === "GET" || method === "HEAD") return;

@@ -93,13 +93,13 @@ export async function verifyBearer(
     );
   }
   const claims = await readToken(token, oauth.mode === "issuer" ? oauth.keys : null, now);
-  refuseByAuthority(claims, oauth);
-  refuseByAudience(claims, oauth, use);
-  refuseByTime(claims, now);
+  requireTrustedIssuer(claims, oauth);
+  requireAudience(claims, oauth, use);
+  requireLifetime(claims, now);
   return identityOf(claims, oauth);
 }
 
-function refuseByAuthority(claims: Claims, oauth: OAuth): void {
+function requireTrustedIssuer(claims: Claims, oauth: OAuth): void {
   const issuer = textOf(claims, "iss") ?? "";
   const trusted = oauth.mode === "issuer" ? issuer === oauth.issuer : isAuthority(issuer);
   if (trusted) return;
@@ -115,7 +115,7 @@ function isAuthority(issuer: string): boolean {
 }
 
 /** A token that was made for somebody else must not open anything here, however good it is. */
-function refuseByAudience(claims: Claims, oauth: OAuth, use: TokenUse): void {
+function requireAudience(claims: Claims, oauth: OAuth, use: TokenUse): void {
   const named: unknown[] = Array.isArray(claims.aud) ? claims.aud : [claims.aud];
   const wanted = oauth.mode === "issuer" ? oauth.audience : null;
   const meant = named.some((one) => {
@@ -146,7 +146,7 @@ function namesOf(service: ServiceName): string[] {
   return names.filter(([, letter]) => letter === SERVICE_LETTERS[service]).map(([name]) => name);
 }
 
-function refuseByTime({ exp, nbf = 0 }: Claims, now: Instant): void {
+function requireLifetime({ exp, nbf = 0 }: Claims, now: Instant): void {
   // JSON can write numbers that are too large to be any: a token with such an end would never end.
   if (!Number.isFinite(exp) || !Number.isFinite(nbf)) {
     throw refused("The token does not say until when it is valid (exp and nbf are numbers).");

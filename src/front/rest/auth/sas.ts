@@ -60,7 +60,7 @@ const SAS_FIELDS: ReadonlySet<string> = new Set(
 );
 
 /** Of two values for one field, one would be checked and the other might be believed. */
-export function refuseRepeatedFields({ entries }: Query): void {
+export function requireNoRepeatedFields({ entries }: Query): void {
   const seen = new Set<string>();
   for (const [name] of entries) {
     if (!SAS_FIELDS.has(name)) continue;
@@ -102,7 +102,7 @@ export function validityOf(query: Query): Validity {
   return { startMs: sasTime(query, "st"), expiryMs: sasTime(query, "se") };
 }
 
-export function refuseBySignature(query: Query, text: string, keys: readonly MacKey[]): void {
+export function requireSignature(query: Query, text: string, keys: readonly MacKey[]): void {
   if (isSigned(requireSasField(query, "sig"), text, keys)) return;
   throw new SignatureMismatch(
     `Signature did not match. String to sign used was ${printable(text)}`,
@@ -111,9 +111,9 @@ export function refuseBySignature(query: Query, text: string, keys: readonly Mac
 }
 
 /** What a token says about when, from where and how it may be used. */
-export function refuseByTerms(request: RestRequest, validity: Validity): void {
+export function requireTermsMet(request: RestRequest, validity: Validity): void {
   const { query, receivedMs } = request;
-  refuseByTime(validity, receivedMs);
+  requireWithinValidity(validity, receivedMs);
   const addresses = sasField(query, "sip");
   if (addresses !== "") {
     const range = parseIpRange(addresses);
@@ -132,7 +132,7 @@ export function refuseByTerms(request: RestRequest, validity: Validity): void {
 }
 
 /** A token without a start is judged as if it started now. */
-export function refuseByTime({ startMs, expiryMs }: Validity, now: Instant): void {
+export function requireWithinValidity({ startMs, expiryMs }: Validity, now: Instant): void {
   const start = startMs ?? now;
   if (start <= now && (expiryMs === null || now < expiryMs)) return;
   const expiry = expiryMs === null ? "" : rfc1123(expiryMs);

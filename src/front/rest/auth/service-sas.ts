@@ -4,9 +4,9 @@ import type { KnownAddress } from "./address.ts";
 import type { Resource, ServiceName } from "./resource.ts";
 import {
   overridesOf,
-  refuseBySignature,
-  refuseByTerms,
   requireSasField,
+  requireSignature,
+  requireTermsMet,
   type SasGrant,
   sasField,
   sasVersion,
@@ -70,8 +70,8 @@ export function verifyServiceSas(
     if (field === "@resource") return signed;
     return field === "@time" ? signedTime(query) : sasField(query, field);
   });
-  refuseBySignature(query, lines.join("\n"), address.account.keys);
-  refuseByTerms(request, validity);
+  requireSignature(query, lines.join("\n"), address.account.keys);
+  requireTermsMet(request, validity);
 
   const letters = sasField(query, "sp") || null;
   const policy = policyId === "" ? null : { id: policyId, ...validity };

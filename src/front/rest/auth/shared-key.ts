@@ -69,8 +69,8 @@ export function verifySharedKey(
   service: ServiceName,
   given: SharedKey,
 ): void {
-  refuseByDate(dateOf(request.headers), request.receivedMs);
-  refuseOtherAccount(given, address, service);
+  requireRecentDate(dateOf(request.headers), request.receivedMs);
+  requireSameAccount(given, address, service);
   const { keys } = address.account;
   const signedHeaders =
     service === "table" ? [] : signedHeadersOf(request.headers, request.version);
@@ -92,7 +92,7 @@ export function verifySharedKey(
 }
 
 /** The key that is tried is always that of the account on which the request then acts. */
-function refuseOtherAccount(given: SharedKey, address: KnownAddress, service: ServiceName): void {
+function requireSameAccount(given: SharedKey, address: KnownAddress, service: ServiceName): void {
   if (given.accountName === address.accountName) return;
   throw authenticationFailed(
     `The request is signed for the account ${readable(given.accountName)}, but its URL names ` +
@@ -109,7 +109,7 @@ function dateIn(text: string): Instant | null {
   return lastDate.instant;
 }
 
-function refuseByDate(text: string | undefined, now: Instant): void {
+function requireRecentDate(text: string | undefined, now: Instant): void {
   if (text === undefined) {
     throw authenticationFailed("The request has no date. Send it in x-ms-date or in Date.");
   }

@@ -36,11 +36,11 @@ export function signedResource(
   const service = resource.service === "dfs" ? "blob" : resource.service;
   const root = version >= SERVICE_IN_PATH_FROM ? `/${service}/${accountName}` : `/${accountName}`;
   if (service === "queue") {
-    refuseOtherKind(query, "q");
+    requireKindIfGiven(query, "q");
     return `${root}/${resource.container}`;
   }
   if (service === "table") {
-    refuseOtherKind(query, "t");
+    requireKindIfGiven(query, "t");
     return `${root}/${signedTable(query, resource)}`;
   }
   const container = `${root}/${resource.container}`;
@@ -82,7 +82,7 @@ function signedKind(query: Query, service: ServiceName, version: string): string
 }
 
 /** Where there is one kind only, `sr` is not signed and may be left out. It must not say another. */
-function refuseOtherKind(query: Query, kind: string): void {
+function requireKindIfGiven(query: Query, kind: string): void {
   const given = sasField(query, "sr");
   if (given !== "" && given !== kind) {
     throw authenticationFailed(`sr=${given} is not known to this service. It knows ${kind}.`);

@@ -3,10 +3,10 @@ import type { KnownAddress } from "./address.ts";
 import { type Resource, SERVICE_LETTERS, type ServiceName } from "./resource.ts";
 import {
   overridesOf,
-  refuseBySignature,
-  refuseByTerms,
-  refuseByTime,
   requireSasField,
+  requireSignature,
+  requireTermsMet,
+  requireWithinValidity,
   type SasGrant,
   sasField,
   sasTime,
@@ -68,16 +68,16 @@ export function verifyUserDelegationSas(
   const row = rowFor(ROWS[resource.service], version);
   const letters = requireSasField(query, "sp");
   requireSasField(query, "se");
-  refuseUnsupported(query, row);
+  requireSupportedFields(query, row);
   const validity = validityOf(query);
   const key = signingKey(query, address, resource.service);
 
   const signed = signedResource(query, resource, address.accountName, version);
   const lines = row.fields.map((field) => lineOf(field, request, signed));
-  refuseBySignature(query, lines.join("\n"), [new MacKey(key.value)]);
-  refuseByTime(key, request.receivedMs);
-  refuseByTerms(request, validity);
-  refuseByUser(query, bearer);
+  requireSignature(query, lines.join("\n"), [new MacKey(key.value)]);
+  requireWithinValidity(key, request.receivedMs);
+  requireTermsMet(request, validity);
+  requireBoundUser(query, bearer);
 
   return {
     access: { kind: "service-sas", letters, policy: null },
@@ -88,7 +88,7 @@ export function verifyUserDelegationSas(
 }
 
 /** What would narrow the token down and is not enforced here must not be ignored. */
-function refuseUnsupported(query: Query, { fields }: Row): void {
+function requireSupportedFields(query: Query, { fields }: Row): void {
   if (sasField(query, "si") !== "") {
     throw authenticationFailed("A user delegation SAS cannot use a stored access policy (si).");
   }
@@ -103,7 +103,7 @@ function refuseUnsupported(query: Query, { fields }: Row): void {
 }
 
 /** A token that is bound to a user is good together with that user's bearer token alone. */
-function refuseByUser(query: Query, bearer: Identity | null): void {
+function requireBoundUser(query: Query, bearer: Identity | null): void {
   const user = sasField(query, "sduoid");
   const tenant = sasField(query, "skdutid");
   if (user === "") {

@@ -76,7 +76,7 @@ export function snapshotFrom(query: Query, name: string): Stamp | null {
 }
 
 /** Snapshots stay what they are. */
-export function refuseSnapshot({ request }: FileCall): void {
+export function requireNoSnapshot({ request }: FileCall): void {
   const value = request.query.get(SNAPSHOT);
   if (value !== undefined && value !== "") {
     throw invalidQuery(SNAPSHOT, value, "A snapshot cannot be changed.");

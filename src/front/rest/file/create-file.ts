@@ -13,14 +13,14 @@ import {
   requireHeader,
 } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
-import { type IncomingBody, incomingBody, refuseBody } from "../stored-body.ts";
-import { type FileCall, fileAskedOf, refuseSnapshot } from "./call.ts";
+import { type IncomingBody, incomingBody, requireNoBody } from "../stored-body.ts";
+import { type FileCall, fileAskedOf, requireNoSnapshot } from "./call.ts";
 import { filePropertiesOf } from "./file-headers.ts";
 import {
   changedItemHeaders,
   isRestored,
   itemSettingsOf,
-  refuseUnsupportedOnItem,
+  requireSupportedOnItem,
 } from "./item-headers.ts";
 
 const LENGTH = "x-ms-content-length";
@@ -30,8 +30,8 @@ export async function handleCreateFile(
   call: FileCall,
 ): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseSnapshot(call);
-  refuseUnsupportedOnItem(headers);
+  requireNoSnapshot(call);
+  requireSupportedOnItem(headers);
   requireType(headers);
   requireHeader(headers, LENGTH);
   const length = numberOf(headers, LENGTH, 0, FILE_BYTES_MAX) ?? 0;
@@ -71,7 +71,7 @@ function requireType(headers: RequestHeaders): void {
 /** What a file begins with may come with its creation. */
 function bodyWithin(request: RestRequest, length: number): FirstBytes {
   if (request.body.length === 0) {
-    refuseBody(request);
+    requireNoBody(request);
     return { body: null, echo: [] };
   }
   const incoming = incomingBody(request, PUT_RANGE_BYTES_MAX);

@@ -3,7 +3,7 @@ import { type GetFileDone, getFile } from "../../../service/file/get-file.ts";
 import { rangeDigestsOf, rangeOf } from "../byte-range.ts";
 import { withOverrides } from "../content-properties.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import { refuseHeaders } from "../request-headers.ts";
+import { requireNoHeaders } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { sentBody, structuredFormOf } from "../stored-body.ts";
 import { type FileCall, fileAskedOf } from "./call.ts";
@@ -11,7 +11,7 @@ import { fileHeaders } from "./file-headers.ts";
 
 export async function handleGetFile(context: FileContext, call: FileCall): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseHeaders(headers, ["x-ms-range-get-content-crc64"]);
+  requireNoHeaders(headers, ["x-ms-range-get-content-crc64"]);
   const range = rangeOf(headers);
   const form = structuredFormOf(headers);
   const { at, access, leaseId } = fileAskedOf(call);

@@ -5,9 +5,9 @@ import type { ItemSettings, TimeSetting } from "../../../service/file/item-setti
 import type { PermissionSetting } from "../../../service/file/permissions.ts";
 import type { Directory } from "../../../service/file/tree-records.ts";
 import type { RequestHeaders } from "../http/exchange.ts";
-import { invalidHeader, refuseHeaders } from "../request-headers.ts";
+import { invalidHeader, requireNoHeaders } from "../request-headers.ts";
 import { versionHeaders } from "../response-headers.ts";
-import { refuseNfsHeaders } from "./nfs.ts";
+import { requireNoNfsHeaders } from "./nfs.ts";
 import { permissionFormatOf, sddlOf } from "./permission-format.ts";
 
 /** Headers for what files and directories have over SMB, both ways. */
@@ -136,12 +136,12 @@ export function isRestored(headers: RequestHeaders): boolean {
 /** What belongs to shares over NFS. */
 const NFS_HEADERS = ["x-ms-owner", "x-ms-group", "x-ms-mode", "x-ms-file-file-type"];
 
-export function refuseUnsupportedOnItem(headers: RequestHeaders): void {
-  refuseNfsHeaders(headers, NFS_HEADERS);
+export function requireSupportedOnItem(headers: RequestHeaders): void {
+  requireNoNfsHeaders(headers, NFS_HEADERS);
 }
 
 /** What only those that create something take. */
-export function refuseUnsupportedOnOldItem(headers: RequestHeaders): void {
-  refuseUnsupportedOnItem(headers);
-  refuseHeaders(headers, [SEMANTICS]);
+export function requireSupportedOnExistingItem(headers: RequestHeaders): void {
+  requireSupportedOnItem(headers);
+  requireNoHeaders(headers, [SEMANTICS]);
 }

@@ -5,13 +5,13 @@ import type { FileContext } from "../../../service/file/context.ts";
 import { clearRange, type PutRangeDone, putRange } from "../../../service/file/put-range.ts";
 import { rangeOf } from "../byte-range.ts";
 import type { RequestHeaders, RestResponse } from "../http/exchange.ts";
-import { digestsOf, invalidHeader, refuseHeaders, requireHeader } from "../request-headers.ts";
+import { digestsOf, invalidHeader, requireHeader, requireNoHeaders } from "../request-headers.ts";
 import { digestHeaders, versionHeaders } from "../response-headers.ts";
-import { incomingBody, refuseBody } from "../stored-body.ts";
-import { type FileCall, fileAskedOf, refuseSnapshot } from "./call.ts";
+import { incomingBody, requireNoBody } from "../stored-body.ts";
+import { type FileCall, fileAskedOf, requireNoSnapshot } from "./call.ts";
 
 export async function handlePutRange(context: FileContext, call: FileCall): Promise<RestResponse> {
-  refuseSnapshot(call);
+  requireNoSnapshot(call);
   const name = "x-ms-write";
   const write = requireHeader(call.request.headers, name).toLowerCase();
   if (write === "clear") return clear(context, call);
@@ -40,8 +40,8 @@ async function update(context: FileContext, call: FileCall): Promise<RestRespons
 
 async function clear(context: FileContext, call: FileCall): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseBody(call.request);
-  refuseHeaders(headers, ["content-md5", "x-ms-content-crc64"]);
+  requireNoBody(call.request);
+  requireNoHeaders(headers, ["content-md5", "x-ms-content-crc64"]);
   const { from, until } = writtenRangeOf(headers);
   const done = await clearRange(context, {
     ...fileAskedOf(call),

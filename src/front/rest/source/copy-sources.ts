@@ -10,7 +10,12 @@ import { type AuthOptions, authenticate } from "../auth/authenticate.ts";
 import type { Resource, ServiceName } from "../auth/resource.ts";
 import type { RequestHeaders, RestRequest } from "../http/exchange.ts";
 import { parseQuery } from "../http/query.ts";
-import { conditionsOf, invalidHeader, refuseHeaders, requireHeader } from "../request-headers.ts";
+import {
+  conditionsOf,
+  invalidHeader,
+  requireHeader,
+  requireNoHeaders,
+} from "../request-headers.ts";
 import { cannotVerify } from "./cannot-verify.ts";
 import type { ForeignSources } from "./foreign-sources.ts";
 import type { OwnEndpoints } from "./own-endpoints.ts";
@@ -71,8 +76,8 @@ export class CopySources {
     if (named !== null) return this.#own(call, url, named);
     if (call.version < ACROSS_ACCOUNTS_SINCE) throw new Fault("CopyAcrossAccountsNotSupported");
     // Only our own blobs have tags that we know of.
-    refuseHeaders(headers, ["x-ms-source-if-tags"]);
-    if (copiesTagsOf(headers)) refuseHeaders(headers, ["x-ms-copy-source-tag-option"]);
+    requireNoHeaders(headers, ["x-ms-source-if-tags"]);
+    if (copiesTagsOf(headers)) requireNoHeaders(headers, ["x-ms-copy-source-tag-option"]);
     const conditions = conditionsOf(headers, "x-ms-source-");
     return this.#setup.foreign.at(url, authorizationOf(call), conditions, call.version);
   }
