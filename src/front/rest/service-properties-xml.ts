@@ -15,9 +15,9 @@ import {
   textOf,
 } from "./xml-nodes.ts";
 
-/** The properties that every service has, as `StorageServiceProperties` spells them. */
+/** The properties that every service has, as XML elements of `StorageServiceProperties`. */
 
-/** Elements that came with version 2013-08-15. */
+/** Elements introduced in version 2013-08-15. */
 export const SERVICE_PROPERTY_FIELDS = [
   "StorageServiceProperties/MinuteMetrics",
   "StorageServiceProperties/Cors",
@@ -27,7 +27,7 @@ export const SERVICE_PROPERTIES_BYTES_MAX = 64 * KIB;
 const MAX_AGE_SECONDS_MAX = 2 ** 31 - 1;
 const VERSION_CHARS_MAX = 10;
 
-/** What a client wants changed: only the elements that are there. */
+/** Reads the properties that a client changes: those whose elements are sent. */
 export function servicePropertiesOf(root: XmlElement): Partial<ServiceProperties> {
   const logging = childOf(root, "Logging");
   const hourMetrics = childOf(root, "HourMetrics");
@@ -77,7 +77,7 @@ function metricsOf(found: XmlElement): Metrics {
   };
 }
 
-/** Of the analytics; there has never been another than 1.0 and 2.0. */
+/** Reads the analytics version. Only 1.0 and 2.0 exist. */
 function versionOf(parent: XmlElement): string {
   const version = textOf(parent, "Version") ?? "1.0";
   if (version.length > VERSION_CHARS_MAX) throw invalidNode("Version", version);

@@ -18,7 +18,7 @@ import {
 
 const BODY_BYTES_MAX = 64 * KIB;
 
-/** The stored policies in the body of Set ACL; an empty body means none. */
+/** Reads the stored access policies from the body of Set ACL; an empty body means none. */
 export async function readSignedIdentifiers(request: RestRequest): Promise<StoredPolicy[]> {
   const body = await readXmlBody(request, BODY_BYTES_MAX);
   if (body === null) return [];

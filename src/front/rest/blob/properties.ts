@@ -3,11 +3,11 @@ import {
   contentPropertiesOf,
   DEFAULT_CONTENT_TYPE,
   hasContentProperties,
-  namesBehind,
+  namesWithPrefix,
 } from "../content-properties.ts";
 import type { RequestHeaders } from "../http/exchange.ts";
 
-export const PROPERTY_NAMES = namesBehind("x-ms-blob-");
+export const PROPERTY_NAMES = namesWithPrefix("x-ms-blob-");
 
 /** The headers that a client stores with a blob. What it does not send is empty. */
 export function propertiesOf(headers: RequestHeaders): BlobProperties {

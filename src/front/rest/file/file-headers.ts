@@ -4,14 +4,14 @@ import {
   contentPropertiesOf,
   DEFAULT_CONTENT_TYPE,
   hasContentProperties,
-  namesBehind,
+  namesWithPrefix,
   propertyHeaders,
 } from "../content-properties.ts";
 import type { RequestHeaders } from "../http/exchange.ts";
 import { copyHeaders, leaseHeaders, metadataHeaders, versionHeaders } from "../response-headers.ts";
 import { itemHeaders } from "./item-headers.ts";
 
-const NAMES = namesBehind("x-ms-");
+const NAMES = namesWithPrefix("x-ms-");
 
 /** The headers that a client stores with a file. */
 export function filePropertiesOf(headers: RequestHeaders): FileProperties {
