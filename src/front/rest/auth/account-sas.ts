@@ -18,7 +18,9 @@ const FIELDS = ["sp", "ss", "srt", "st", "se", "sip", "spr", "sv"];
 const FIELDS_2020 = [...FIELDS, "ses"];
 const ENCRYPTION_SCOPE_FROM = "2020-12-06";
 
-/** A SAS for a whole account: `ss` says which services it opens, `srt` what kinds of resource. */
+/**
+ * Verifies a SAS for a whole account: `ss` names the services it grants, `srt` the resource types.
+ */
 export function verifyAccountSas(
   request: RestRequest,
   address: KnownAddress,

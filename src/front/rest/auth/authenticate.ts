@@ -12,28 +12,30 @@ import { authenticationFailed, detailOf, readable, SignatureMismatch } from "./s
 import type { Identity } from "./user-delegation-key.ts";
 import { verifyUserDelegationSas } from "./user-delegation-sas.ts";
 
-/** What the credentials of a request have been found to say. */
+/** What the credentials of a request grant. */
 export interface Authenticated {
   readonly access: Access;
-  /** Response headers that a SAS replaces on reads (`rscc`, …): names and values in turn. */
+  /** Response headers that a SAS replaces on reads (`rscc`, …), as alternating names and values. */
   readonly overrides: readonly string[];
-  /** What a SAS opens of a table; null if nothing limits it. */
+  /** The part of a table that a SAS grants; null if it is not limited. */
   readonly keyRange: KeyRange | null;
   /** The encryption scope that a SAS prescribes for writes. */
   readonly encryptionScope: string | null;
-  /** Whose bearer token it is. Only they can ask for a user delegation key. */
+  /** The subject of the bearer token. Required to get a user delegation key. */
   readonly identity: Identity | null;
 }
 
 export interface AuthOptions {
-  /** Null: bearer tokens are refused. */
+  /** Null if bearer tokens are refused. */
   readonly oauth: OAuth | null;
-  /** Names to show to those who ask for an unknown account; none beyond loopback. */
+  /** Account names to show when an account is unknown; empty beyond loopback. */
   readonly shownAccounts?: readonly string[];
 }
 
 const BEARER_FROM = "2017-11-09";
-/** From here on who has no credentials is asked for some; before, nothing is there for them. */
+/**
+ * Since these versions, a request without credentials is challenged; before, it gets "not found".
+ */
 const CHALLENGES_FROM: Readonly<Record<ServiceName, string>> = {
   blob: "2019-12-12",
   dfs: "2017-11-09",
@@ -43,11 +45,12 @@ const CHALLENGES_FROM: Readonly<Record<ServiceName, string>> = {
 };
 
 /**
- * Finds out who asks. Having no credentials is no fault yet: what anonymous clients may do, the
- * container says. Every date is judged at the time the request came in. Only a token takes time.
+ * Authenticates a request. Missing credentials are not refused here: the container decides what
+ * anonymous clients may do. Every date is compared with the time the request arrived. Asynchronous
+ * only for bearer tokens.
  *
- * A SAS always counts. If it comes with a header, both must be good, and no more can be done than
- * the SAS permits: it is never ignored.
+ * A SAS is never ignored. If it comes with an Authorization header, both must be valid, and the
+ * request gets no more than the SAS permits.
  */
 export function authenticate(
   request: RestRequest,
@@ -71,7 +74,7 @@ export function authenticate(
 type Found = Pick<Authenticated, "access"> & Partial<Authenticated>;
 
 const NO_LIMITS = { overrides: [], keyRange: null, encryptionScope: null, identity: null };
-/** Most requests are signed with a key: they all get the same answer. */
+/** Shared by all requests signed with a key, as most are. */
 const SIGNED: Authenticated = { ...NO_LIMITS, access: OWNER };
 
 function byHeader(
@@ -101,7 +104,9 @@ function byHeader(
   }
 }
 
-/** What a SAS beside a header that is good leaves of the owner's rights; null if there is none. */
+/**
+ * Returns what a SAS next to a valid header leaves of the owner's rights; null if there is none.
+ */
 function withSas(
   request: RestRequest,
   address: KnownAddress,
@@ -158,8 +163,8 @@ async function byBearer(
 }
 
 /**
- * Whether the SAS of a request is one of this account, as far as its signature tells. What else is
- * wrong with it is found when the request is authenticated.
+ * Whether an account's key made the SAS of a request. Everything else about it is checked when the
+ * request is authenticated.
  */
 export function isSasOf(request: RestRequest, address: KnownAddress, resource: Resource): boolean {
   try {
@@ -170,7 +175,7 @@ export function isSasOf(request: RestRequest, address: KnownAddress, resource: R
   return true;
 }
 
-/** `bearer` is whose token came with it. */
+/** `bearer` is the subject of the bearer token sent with the SAS. */
 function bySas(
   request: RestRequest,
   address: KnownAddress,
@@ -188,7 +193,7 @@ function bySas(
   return verifyServiceSas(request, address, resource);
 }
 
-/** A request that names no version comes from an old client or from a browser. */
+/** A request without a version comes from an old client or a browser. */
 function byNothing(request: RestRequest, service: ServiceName): Found {
   const hides = hidesFromAnybody(request, service);
   if (mayBePublic(service)) return { access: { kind: "anonymous", hides } };
@@ -205,8 +210,8 @@ function hidesFromAnybody({ headers, version }: RestRequest, service: ServiceNam
 }
 
 /**
- * Whatever is asked of an account that does not exist is refused, with a detail that says so. To
- * requests without credentials it answers like an account that opens nothing.
+ * Refuses every request to an unknown account, with a detail that says so. Without credentials, it
+ * answers like an account that grants nothing.
  */
 export function requireKnownAccount(
   request: RestRequest,
@@ -237,7 +242,7 @@ function unknownAccount({ accountName }: Address, { shownAccounts = [] }: AuthOp
   );
 }
 
-/** The secondary is the same data, for reading. */
+/** The secondary is a read-only view of the same data. */
 function requireReadOnSecondary(request: RestRequest, address: Address): void {
   if (!address.isSecondary) return;
   const { method, query } = request;

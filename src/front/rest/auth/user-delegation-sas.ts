@@ -22,7 +22,7 @@ import {
   type UserDelegationKey,
 } from "./user-delegation-key.ts";
 
-/** What is signed, line by line. What begins with `@` is taken from what is requested. */
+/** The fields of the string to sign, in order. Fields with `@` come from the request. */
 const HEAD = "sp st se @resource skoid sktid skt ske sks skv";
 const AGENTS = "saoid suoid scid";
 const DELEGATE = "skdutid sduoid";
@@ -54,8 +54,8 @@ const ROWS: Readonly<Record<ServiceName, readonly Row[]>> = {
 };
 
 /**
- * A SAS signed with a user delegation key: good as long as both it and the key are. `bearer` is
- * whose token came with it.
+ * Verifies a SAS signed with a user delegation key: valid as long as both are. `bearer` is the
+ * subject of the bearer token sent with it.
  */
 export function verifyUserDelegationSas(
   request: RestRequest,
@@ -87,7 +87,7 @@ export function verifyUserDelegationSas(
   };
 }
 
-/** What would narrow the token down and is not enforced here must not be ignored. */
+/** Refuses restrictions that are not enforced here, as ignoring them would grant too much. */
 function requireSupportedFields(query: Query, { fields }: Row): void {
   if (sasField(query, "si") !== "") {
     throw authenticationFailed("A user delegation SAS cannot use a stored access policy (si).");
@@ -102,7 +102,7 @@ function requireSupportedFields(query: Query, { fields }: Row): void {
   }
 }
 
-/** A token that is bound to a user is good together with that user's bearer token alone. */
+/** A token bound to a user is valid only with that user's bearer token. */
 function requireBoundUser(query: Query, bearer: Identity | null): void {
   const user = sasField(query, "sduoid");
   const tenant = sasField(query, "skdutid");
@@ -122,7 +122,7 @@ function requireBoundUser(query: Query, bearer: Identity | null): void {
   }
 }
 
-/** Made anew from the terms that the token repeats. */
+/** Derives the key from the terms that the token repeats. */
 function signingKey(query: Query, address: KnownAddress, service: ServiceName): UserDelegationKey {
   const identity = {
     objectId: requireSasField(query, "skoid"),

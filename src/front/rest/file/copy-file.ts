@@ -36,7 +36,7 @@ const FROM_SOURCE = {
   changed: "x-ms-file-change-time",
 } as const;
 
-/** As for a new file, or `source` for what the source has. */
+/** Reads the settings of the copy: as for a new file, or `source` to take over the source's. */
 function copySettingsOf(headers: RequestHeaders): CopySettings {
   const isSource = (name: string) => headers.get(name)?.toLowerCase() === SOURCE;
   const others: RequestHeaders = {
@@ -55,7 +55,10 @@ function copySettingsOf(headers: RequestHeaders): CopySettings {
   };
 }
 
-/** Whether the permission is the source's: then no other can be named; else one must be. */
+/**
+ * Whether the copy takes over the source's permission. If so, the request must name no other; if
+ * not, it must name one.
+ */
 function permissionFromSource(headers: RequestHeaders, isNamed: boolean): boolean {
   const name = "x-ms-file-permission-copy-mode";
   const value = headers.get(name);

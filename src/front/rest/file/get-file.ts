@@ -33,7 +33,10 @@ function wholeHeaders({ file }: GetFileDone): string[] {
   return digestHeaders({ md5: file.properties.contentMd5, crc64: null });
 }
 
-/** Content-MD5 is that of the bytes in the answer, so the file's own has another name here. */
+/**
+ * Formats the range headers. Content-MD5 is that of the returned bytes, so the file's own MD5 has
+ * another name here.
+ */
 function rangeHeaders({ file, from, reading, md5 }: GetFileDone): string[] {
   const to = from + reading.length - 1;
   const headers = ["Content-Range", `bytes ${from}-${to}/${file.content.length}`];

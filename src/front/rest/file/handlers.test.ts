@@ -5,11 +5,11 @@ import { routedRows } from "../routed-rows.fixture.ts";
 import { FILE_HANDLERS } from "./handlers.ts";
 import { FILE_ROUTES, type FileOperationName } from "./route.ts";
 
-test("docs/reference/file-operations.md says of every operation whether it is supported", () => {
+test("docs/reference/file-operations.md lists whether each operation is supported", () => {
   assertReference("file-operations.md", reference());
 });
 
-test("whatever has a handler can be asked for", () => {
+test("every operation with a handler has a route", () => {
   const names = new Set(rows().map(({ operation }) => operation));
   for (const operation of Object.keys(FILE_HANDLERS)) {
     assert.ok(names.has(operation as FileOperationName), operation);
@@ -21,7 +21,7 @@ interface Row {
   readonly request: string;
 }
 
-/** Those that take more than method and `comp` to tell. */
+/** Operations that method and `comp` alone do not select. */
 const OTHERS: readonly Row[] = [
   { operation: "copyFile", request: "PUT file with `x-ms-copy-source`" },
   { operation: "putRangeFromUrl", request: "PUT file `comp=range` with `x-ms-copy-source`" },
@@ -35,7 +35,7 @@ function rows(): Row[] {
   return [...routed, ...OTHERS];
 }
 
-/** Routed, to be refused with a reason of their own. */
+/** Routed in order to be refused with a specific reason. */
 const REFUSED: readonly FileOperationName[] = [
   "createSymbolicLink",
   "getSymbolicLink",

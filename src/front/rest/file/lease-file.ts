@@ -13,7 +13,7 @@ export async function handleLeaseFile(context: FileContext, call: FileCall): Pro
   return leaseResponse(lease.action, done);
 }
 
-/** Leases on files have no end, so they are not renewed, and when they are broken it is at once. */
+/** Reads a lease action. File leases are infinite: they cannot be renewed, and break at once. */
 function fileLeaseActionOf(headers: RequestHeaders): LeaseAction {
   requireNoHeaders(headers, ["x-ms-lease-break-period"]);
   const lease = leaseActionOf(headers);

@@ -52,7 +52,7 @@ async function clear(context: FileContext, call: FileCall): Promise<RestResponse
   return rangeWritten(done, []);
 }
 
-/** Both ends are named. */
+/** Reads a range with both ends. */
 export function writtenRangeOf(headers: RequestHeaders): { from: number; until: number } {
   const range = rangeOf(headers);
   if (range === null) throw new Fault("MissingRequiredHeader", { HeaderName: "x-ms-range" });

@@ -25,7 +25,10 @@ export function handleSetServiceProperties(
   return takeServiceProperties(context, serviceAskedOf(call), call.request, OWN_ELEMENTS);
 }
 
-/** What SMB does is set where the server is started: here it can be confirmed, but not changed. */
+/**
+ * Checks the SMB settings, which are set when the server starts: a request can confirm but not
+ * change them.
+ */
 function checkProtocol(protocol: XmlElement): void {
   requireOnlyChildren(protocol, ["Multichannel", "EncryptionInTransit"]);
   requireSwitchedOff(protocol, "Multichannel", "Enabled");

@@ -5,7 +5,7 @@ import { StoreError } from "../../../store/store.ts";
 import { cannotVerifyAnswer } from "./cannot-verify.ts";
 import { copyFailure } from "./copy-failure.ts";
 
-test("a failed copy tells a status and a code of the service, never a word of ours", () => {
+test("a failed copy reports a status and a code of the service, never an internal code", () => {
   for (const [error, told] of [
     [new Fault("SourceConditionNotMet"), "412 ConditionNotMet"],
     [new Fault("RequestBodyTooLarge"), "413 RequestBodyTooLarge"],

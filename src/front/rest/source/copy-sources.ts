@@ -36,20 +36,20 @@ export interface SourceCall {
   readonly version: string;
 }
 
-/** How a service finds what a URL of its own names. */
+/** How a service resolves a URL of its own. */
 export interface SourceProtocol {
   /**
-   * `path` is what follows the account, `asked` the headers of the request that names the source.
+   * `path` is the path after the account, `asked` the headers of the request that names the source.
    * Throws if nothing there can be copied.
    */
   route(request: RestRequest, account: string, path: string, asked: RequestHeaders): RoutedSource;
 }
 
 export interface RoutedSource {
-  /** What is addressed, for whoever checks a SAS. */
+  /** The resource that a SAS is checked against. */
   readonly resource: Resource;
   readonly snapshot: Stamp | null;
-  /** Judges the conditions on the source, too. */
+  /** Also judges the conditions on the source. */
   find(view: View, access: Access, fromArchive: boolean): OwnObject;
 }
 
@@ -61,7 +61,7 @@ export interface CopySourcesSetup {
   readonly foreign: ForeignSources;
 }
 
-/** Finds out what `x-ms-copy-source` names. Who asks for it is judged as if they had read it. */
+/** Resolves `x-ms-copy-source`. The client needs the same rights as for reading the source. */
 export class CopySources {
   readonly #setup: CopySourcesSetup;
 
@@ -75,14 +75,14 @@ export class CopySources {
     const named = this.#serviceAt(call, url, service);
     if (named !== null) return this.#own(call, url, named);
     if (call.version < ACROSS_ACCOUNTS_SINCE) throw new Fault("CopyAcrossAccountsNotSupported");
-    // Only our own blobs have tags that we know of.
+    // Tags are known only for blobs of this server.
     requireNoHeaders(headers, ["x-ms-source-if-tags"]);
     if (copiesTagsOf(headers)) requireNoHeaders(headers, ["x-ms-copy-source-tag-option"]);
     const conditions = conditionsOf(headers, "x-ms-source-");
     return this.#setup.foreign.at(url, authorizationOf(call), conditions, call.version);
   }
 
-  /** A blob of this server: nothing else will do. */
+  /** Resolves a source that must be a blob of this server. */
   async ownBlobOf(call: SourceCall): Promise<OwnSource> {
     const url = urlOf(call);
     if (this.#serviceAt(call, url, "blob") === "blob") return this.#own(call, url, "blob");
@@ -96,7 +96,7 @@ export class CopySources {
     const { endpoints, foreign } = this.#setup;
     const reached = { service, host: request.headers.get("host") };
     const near = endpoints.serviceAt(url.authority, url.secure, reached);
-    // Operators who move out of the cloud keep the account's name and list its origin there.
+    // An operator who migrates from the cloud keeps the account's name and lists its origin there.
     if (near !== null || foreign.lists(url)) return near;
     return endpoints.cloudServiceAt(url.authority, url.secure);
   }
@@ -152,7 +152,7 @@ function verdictOn(error: unknown): unknown {
   return error instanceof Fault ? cannotVerify(error) : error;
 }
 
-/** Before, a source was named by the path to it, and lay in the same account. */
+/** Before this version, a source was given as a path within the same account. */
 const ACROSS_ACCOUNTS_SINCE = "2012-02-12";
 
 function urlOf({ request, version }: SourceCall): SourceUrl {
@@ -175,7 +175,7 @@ function hasCredentials({ headers, query }: RestRequest): boolean {
   return headers.get("authorization") !== undefined || query.get("sig") !== undefined;
 }
 
-/** The request with which the caller would read the source. */
+/** Makes the request with which the client would read the source. */
 function readRequest(call: SourceCall, url: SourceUrl): RestRequest {
   const { request, version } = call;
   const headers = new Map([["x-ms-version", version]]);
