@@ -35,7 +35,7 @@ interface Part {
   readonly id?: string;
 }
 
-function spelled(parts: readonly Part[], boundary = "batch_1"): string {
+function batchBody(parts: readonly Part[], boundary = "batch_1"): string {
   const all = parts.map(({ line, headers = [], type = "application/http", id }) => {
     const named = id === undefined ? [] : [`Content-ID: ${id}`];
     const lines = [
@@ -53,7 +53,7 @@ function spelled(parts: readonly Part[], boundary = "batch_1"): string {
   return `${all.join("")}--${boundary}--${CRLF}`;
 }
 
-/** The batch itself is signed; its parts are what they are. */
+/** Signs the batch itself, but not its parts. */
 function submit(body: string, path = "/", type = "multipart/mixed; boundary=batch_1") {
   const query = path === "/" ? "?comp=batch" : "?restype=container&comp=batch";
   const headers = { "content-type": type };
@@ -75,7 +75,7 @@ function sasFor(box: ContainerClient, letters: string, blobName?: string): strin
   ).toString();
 }
 
-test("a batch deletes many blobs, and says of each what came of it", async () => {
+test("a batch deletes many blobs and reports the result of each", async () => {
   const names = Array.from({ length: 256 }, (_, at) => `blob ${String(at).padStart(3, "0")}`);
   const box = await boxWith(...names.slice(0, 250), "kept");
   const urls = names.map((name) => box.getBlobClient(name).url);
@@ -91,7 +91,7 @@ test("a batch deletes many blobs, and says of each what came of it", async () =>
   assert.deepEqual(await namesIn(box), ["kept"]);
 });
 
-test("each part brings its own conditions, lease and name", async () => {
+test("each part has its own conditions, lease and name", async () => {
   const box = await boxWith("leased", "changed", "free");
   const lease = box.getBlobClient("leased").getBlobLeaseClient();
   const { leaseId } = await lease.acquireLease(-1);
@@ -113,7 +113,7 @@ test("each part brings its own conditions, lease and name", async () => {
   assert.deepEqual(await namesIn(box), ["changed"]);
 });
 
-test("a batch under a SAS does what the SAS of each part permits", async () => {
+test("in a batch under a SAS, the SAS of each part decides what it may do", async () => {
   const box = await boxWith("a", "b", "c");
   const path = (name: string) => `/${server.account}/${box.containerName}/${name}`;
   const parts = [
@@ -122,7 +122,7 @@ test("a batch under a SAS does what the SAS of each part permits", async () => {
     { line: `DELETE ${path("c")}?${sasFor(box, "d", "a")} HTTP/1.1`, id: "third" },
     { line: `DELETE ${path("c")} HTTP/1.1`, id: "fourth" },
   ];
-  const { status, text } = await submit(spelled(parts));
+  const { status, text } = await submit(batchBody(parts));
   assert.equal(status, 202);
   const answers = text.split(/--batchresponse_[0-9a-f-]+/).slice(1, -1);
   const found = answers.map((answer) => [
@@ -145,7 +145,7 @@ test("a batch under a SAS does what the SAS of each part permits", async () => {
   assert.deepEqual(await namesIn(box), []);
 });
 
-test("a part that is signed for something else is refused, and the others go on", async () => {
+test("a part signed for something else is refused, and the others proceed", async () => {
   const box = await boxWith("a", "b");
   const wrong = `SharedKey ${server.account}:${CREDENTIAL.computeHMACSHA256("something else")}`;
   const date = `x-ms-date: ${new Date().toUTCString()}`;
@@ -154,12 +154,12 @@ test("a part that is signed for something else is refused, and the others go on"
     { line: `DELETE ${path}/a HTTP/1.1`, headers: [date, `Authorization: ${wrong}`] },
     { line: `DELETE ${path}/b?${sasFor(box, "d")} HTTP/1.1` },
   ];
-  const { text } = await submit(spelled(parts));
+  const { text } = await submit(batchBody(parts));
   assert.match(text, /HTTP\/1\.1 403 Forbidden[\s\S]*HTTP\/1\.1 202 Accepted/);
   assert.deepEqual(await namesIn(box), ["a"]);
 });
 
-test("a container's batch holds operations on that container only", async () => {
+test("a container's batch accepts operations on that container only", async () => {
   const [box, other] = [await boxWith("a"), await boxWith("a")];
   const urls = [box.getBlobClient("a").url, other.getBlobClient("a").url];
   await refused(box.getBlobBatchClient().deleteBlobs(urls, CREDENTIAL), 400, "InvalidInput");
@@ -168,7 +168,7 @@ test("a container's batch holds operations on that container only", async () => 
   assert.equal((await account.deleteBlobs(urls, CREDENTIAL)).subResponsesSucceededCount, 2);
 });
 
-test("what is no batch is refused as a whole, and nothing of it happens", async () => {
+test("an invalid batch is refused as a whole, and nothing happens", async () => {
   const box = await boxWith("a");
   const sas = sasFor(box, "dw");
   const path = `/${server.account}/${box.containerName}`;
@@ -180,17 +180,17 @@ test("what is no batch is refused as a whole, and nothing of it happens", async 
   const bodies = [
     "",
     "nothing",
-    spelled([]),
-    spelled([remove]).replace("--batch_1--", ""),
-    spelled([remove, tier]),
-    spelled([remove, { ...remove, type: "text/plain" }]),
-    spelled([remove, { line: "DELETE" }]),
-    spelled([remove, { line: `PUT ${path}/a?comp=metadata&${sas} HTTP/1.1` }]),
-    spelled([remove, { line: `DELETE ${path}?restype=container&${sas} HTTP/1.1` }]),
-    spelled([remove, { line: `POST /${server.account}?comp=batch&${sas} HTTP/1.1` }]),
-    spelled([remove, { line: `DELETE /another/${box.containerName}/a?${sas} HTTP/1.1` }]),
-    spelled([remove, { ...remove, headers: ["no header"] }]),
-    spelled(Array(257).fill(remove)),
+    batchBody([]),
+    batchBody([remove]).replace("--batch_1--", ""),
+    batchBody([remove, tier]),
+    batchBody([remove, { ...remove, type: "text/plain" }]),
+    batchBody([remove, { line: "DELETE" }]),
+    batchBody([remove, { line: `PUT ${path}/a?comp=metadata&${sas} HTTP/1.1` }]),
+    batchBody([remove, { line: `DELETE ${path}?restype=container&${sas} HTTP/1.1` }]),
+    batchBody([remove, { line: `POST /${server.account}?comp=batch&${sas} HTTP/1.1` }]),
+    batchBody([remove, { line: `DELETE /another/${box.containerName}/a?${sas} HTTP/1.1` }]),
+    batchBody([remove, { ...remove, headers: ["no header"] }]),
+    batchBody(Array(257).fill(remove)),
   ];
   for (const body of bodies) {
     const { status, code, text } = await submit(body);
@@ -198,19 +198,19 @@ test("what is no batch is refused as a whole, and nothing of it happens", async 
     assert.match(text, /<Reason>The batch cannot be read\. /);
   }
   for (const type of ["application/xml", "multipart/mixed"]) {
-    assert.equal((await submit(spelled([remove]), "/", type)).code, "InvalidInput");
+    assert.equal((await submit(batchBody([remove]), "/", type)).code, "InvalidInput");
   }
-  const large = spelled([{ ...remove, headers: [`x-padding: ${"x".repeat(4 * 1024 * 1024)}`] }]);
+  const large = batchBody([{ ...remove, headers: [`x-padding: ${"x".repeat(4 * 1024 * 1024)}`] }]);
   assert.equal((await submit(large)).code, "RequestBodyTooLarge");
   assert.deepEqual(await namesIn(box), ["a"]);
 });
 
-test("who has no credentials submits no batch", async () => {
+test("a batch without credentials is refused", async () => {
   const { status, code } = await rawRequest(server, {
     method: "POST",
     path: "/?comp=batch",
     headers: { "content-type": "multipart/mixed; boundary=batch_1" },
-    body: spelled([]),
+    body: batchBody([]),
     signed: false,
   });
   assert.deepEqual([status, code], [401, "NoAuthenticationInformation"]);
