@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 export const HELP = `npm run bench -- [options]
 
   --only <text>     Only the rows whose name contains the text.
-  --seconds <n>     How long each load lasts, all its turns together (default 5).
+  --seconds <n>     How long each load lasts, all its rounds together (default 5).
   --long            Also the rows that take minutes and gigabytes of disk.
   --json            Print the result as JSON instead of tables.
   --with-azurite    Install Azurite in .scratch/azurite if it is not there, to compare with it.

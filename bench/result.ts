@@ -32,7 +32,7 @@ export function asJson(setting: Setting, measured: readonly Measured[]): string 
   return JSON.stringify({ ...setting, rows }, null, 2);
 }
 
-/** Two tables in Markdown: what each server reached, and what that means for the bars. */
+/** Formats two Markdown tables: the results of each server, and whether they meet the bars. */
 export function asTables(setting: Setting, measured: readonly Measured[]): string {
   const { date, machine, generator, azurite, samba, secondsPerLoad } = setting;
   return [

@@ -132,14 +132,14 @@ test("the pages changed since a snapshot are listed exactly", async () => {
   assert.deepEqual(now.clearRange, changed.clearRange);
   const nothing = await pages.withSnapshot(second).getPageRangesDiff(0, 100 * 512, second);
   assert.deepEqual([nothing.pageRange ?? [], nothing.clearRange ?? []], [[], []]);
-  const told: [number, boolean][] = [];
+  const changes: [number, boolean][] = [];
   const all = pages.listPageRangesDiff(0, 100 * 512, first).byPage({ maxPageSize: 1 });
   for await (const { pageRange = [], clearRange = [] } of all) {
     assert.ok(pageRange.length + clearRange.length <= 1);
-    for (const { start } of pageRange) told.push([start / 512, false]);
-    for (const { start } of clearRange) told.push([start / 512, true]);
+    for (const { start } of pageRange) changes.push([start / 512, false]);
+    for (const { start } of clearRange) changes.push([start / 512, true]);
   }
-  assert.deepEqual(told, [
+  assert.deepEqual(changes, [
     [1, false],
     [3, true],
     [50, false],

@@ -72,9 +72,9 @@ for (const operation of CLIENT_OPERATIONS) {
   test(`${name} returns ${returnsEtag ? "the" : "no"} ETag to its client, new if the blob is`, async () => {
     const blob = await newBlobFor(await server.makeContainer(), "blob", on);
     const { etag } = await blob.getProperties();
-    const told = etagIn(await ask(blob, {}));
-    if (!returnsEtag) assert.equal(told, undefined);
-    else assert.equal(told, (await blob.getProperties()).etag);
+    const returned = etagIn(await ask(blob, {}));
+    if (!returnsEtag) assert.equal(returned, undefined);
+    else assert.equal(returned, (await blob.getProperties()).etag);
     if (kind === "deletes") return assert.equal(await blob.exists(), false);
     assert.equal((await blob.getProperties()).etag !== etag, updates(operation));
   });
@@ -134,10 +134,10 @@ for (const { name, kind, ask, conditions } of CONTAINER_OPERATIONS) {
   test(`${name} returns ${kind === "deletes" ? "no" : "the"} ETag to its client, new if it updates`, async () => {
     const container = await server.makeContainer();
     const { etag } = await container.getProperties();
-    const told = etagIn(await ask(container, {}));
-    if (kind === "deletes") return assert.equal(told, undefined);
-    assert.equal(told, (await container.getProperties()).etag);
-    assert.equal(told !== etag, kind === "updates");
+    const returned = etagIn(await ask(container, {}));
+    if (kind === "deletes") return assert.equal(returned, undefined);
+    assert.equal(returned, (await container.getProperties()).etag);
+    assert.equal(returned !== etag, kind === "updates");
   });
 
   for (const condition of conditions) {

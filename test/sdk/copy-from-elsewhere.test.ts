@@ -288,9 +288,9 @@ test("a token is not sent over plain http to another machine", async (t) => {
   const sourceAuthorization = { scheme: "Bearer", value: "secret" };
   const asked = target.syncCopyFromURL(`${far}/object`, { sourceAuthorization });
   const error = await refused(asked, 400, "InvalidHeaderValue");
-  const told = error.response?.bodyAsText ?? "";
-  assert.match(told, /x-ms-copy-source-authorization.*with https/s);
-  assert.doesNotMatch(told, /secret/);
+  const body = error.response?.bodyAsText ?? "";
+  assert.match(body, /x-ms-copy-source-authorization.*with https/s);
+  assert.doesNotMatch(body, /secret/);
 });
 
 test("a refusal of the source's server is reported, and redirects are not followed", async (t) => {

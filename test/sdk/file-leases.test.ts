@@ -95,8 +95,8 @@ test("a refusal for a lease names the file or share that it is on", async () => 
     await refused(file.delete(wrong), 412, "LeaseIdMismatchWithFileOperation"),
     await refused(share.delete(wrong), 412, "LeaseIdMismatchWithContainerOperation"),
   ];
-  const told = refusals.map(({ message }) => / (the (file|share)\S*?)[ .]/.exec(message)?.[1]);
-  assert.deepEqual(told, ["the file/share", "the file/share", "the file", "the share"]);
+  const named = refusals.map(({ message }) => / (the (file|share)\S*?)[ .]/.exec(message)?.[1]);
+  assert.deepEqual(named, ["the file/share", "the file/share", "the file", "the share"]);
 });
 
 test("a file's lease goes from available to leased, changed, broken and released", async () => {

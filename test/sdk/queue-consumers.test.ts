@@ -78,7 +78,7 @@ test("messages of crashed consumers come back after the timeout", async () => {
   for (let round = 1; done.size < total; round++) {
     const before = done.size;
     await consume(async ({ messageId, popReceipt, dequeueCount }) => {
-      assert.equal(dequeueCount, round, "nobody else has got it within this timeout");
+      assert.equal(dequeueCount, round, "received only once within this timeout");
       assert.ok(!receipts.has(popReceipt), "receipts are given once");
       receipts.add(popReceipt);
       // Every other consumer crashes with its message.

@@ -33,8 +33,8 @@ test("a SAS that may only create never replaces an existing blob", async () => {
   const creator = new BlockBlobClient(`${url}?${sasFor("created", "c")}`);
   await creator.upload("first", 5);
   await refused(creator.upload("second", 6), 403, "UnauthorizedBlobOverwrite");
-  const kept = await container.getBlockBlobClient("created").downloadToBuffer();
-  assert.equal(String(kept), "first");
+  const stored = await container.getBlockBlobClient("created").downloadToBuffer();
+  assert.equal(String(stored), "first");
 });
 
 test("a SAS that may only create can commit blocks, and never replaces a blob", async () => {

@@ -100,13 +100,13 @@ test("unsupported features can be switched off, but not on", async () => {
 
 test("the retention of deleted blobs is set with the other properties", async () => {
   const client = server.client();
-  const kept = async () => (await client.getProperties()).deleteRetentionPolicy;
-  assert.equal((await kept())?.enabled, false);
+  const retention = async () => (await client.getProperties()).deleteRetentionPolicy;
+  assert.equal((await retention())?.enabled, false);
   await client.setProperties({ deleteRetentionPolicy: { enabled: true, days: 5 } });
   const { text } = await rawRequest(server, { path: PROPERTIES });
   assert.match(text, /<Enabled>true<.*<Days>5<.*<AllowPermanentDelete>false</);
   await client.setProperties({ cors: [] });
-  assert.equal((await kept())?.days, 5);
+  assert.equal((await retention())?.days, 5);
   const policy = (inner: string) =>
     putProperties(`<DeleteRetentionPolicy>${inner}</DeleteRetentionPolicy>`);
   const on = "<Enabled>true</Enabled>";
@@ -115,7 +115,7 @@ test("the retention of deleted blobs is set with the other properties", async ()
   assert.equal((await policy(`${on}<Days>366</Days>`)).code, "InvalidXmlNodeValue");
   assert.equal((await policy(`${on}<Days>1</Days><Hours>1</Hours>`)).code, "UnsupportedXmlNode");
   await client.setProperties({ deleteRetentionPolicy: { enabled: false } });
-  assert.equal((await kept())?.enabled, false);
+  assert.equal((await retention())?.enabled, false);
 });
 
 test("invalid properties are refused, and nothing changes", async () => {

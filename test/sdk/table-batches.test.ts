@@ -145,7 +145,7 @@ test("lines may end in LF, URLs may be relative, and Content-ID is returned", as
     assert.equal(answer.text.match(/HTTP\/1.1 204 No Content/g)?.length, 2, answer.text);
     assert.ok(
       answer.text.includes('"RowKey":'),
-      "what is inserted is sent back unless told not to",
+      "an inserted entity is returned unless Prefer says otherwise",
     );
   }
   assert.deepEqual(await rowsOf(table), ["crlf", "crlf's ", "crlf's!", "lf", "lf's ", "lf's!"]);

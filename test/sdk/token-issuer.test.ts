@@ -96,7 +96,7 @@ test("keys are fetched from the issuer, again when they change, and survive its 
   pairs.set("invented", generateKeyPairSync("rsa", { modulusLength: 2048 }));
   const invented = await tokenBy("invented");
   for (let i = 0; i < 10; i++) assert.equal((await list(invented)).status, 401);
-  assert.ok(hits <= before + 1, "who invents names of keys does not reach the issuer");
+  assert.ok(hits <= before + 1, "invented key ids do not reach the issuer");
 });
 
 const SERVERS: [string, TestService, TestService, string][] = [];

@@ -245,10 +245,10 @@ test("a table's SharedKey has no headers, and its date is never empty", () => {
 test("an unknown account is reported as unknown, even if the date is wrong too", () => {
   const url = "http://127.0.0.1:10000/nosuchaccount/c/b";
   const authorization = `SharedKey nosuchaccount:${sign(USUAL)}`;
-  const told = assertRefused("AuthenticationFailed", () =>
+  const detail = assertRefused("AuthenticationFailed", () =>
     authenticated("blob", { url, headers: { ...USUAL_HEADERS, "x-ms-date": "x", authorization } }),
   );
-  assert.match(told, /^The account 'nosuchaccount' is unknown to this server\. The path /);
+  assert.match(detail, /^The account 'nosuchaccount' is unknown to this server\. The path /);
 });
 
 test("a signature for one account is refused for another", () => {
@@ -262,10 +262,13 @@ test("a signature for one account is refused for another", () => {
 
 test("the header must name the account that the URL names", () => {
   const authorization = `SharedKey someoneelse:${sign(USUAL)}`;
-  const told = assertRefused("AuthenticationFailed", () =>
+  const detail = assertRefused("AuthenticationFailed", () =>
     authenticated("blob", { url: URL, headers: { ...USUAL_HEADERS, authorization } }),
   );
-  assert.match(told, /signed for the account 'someoneelse', but its URL names 'devstoreaccount1'/);
+  assert.match(
+    detail,
+    /signed for the account 'someoneelse', but its URL names 'devstoreaccount1'/,
+  );
 });
 
 test("a signature must be canonical Base64", () => {
