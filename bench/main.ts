@@ -5,7 +5,8 @@ import { type Azurite, findAzurite, installAzurite } from "./azurite.ts";
 import { killChildren } from "./children.ts";
 import { Load } from "./load.ts";
 import { HELP, type Options, readOptions } from "./options.ts";
-import { asJson, asTables, describeMachine, type Measured } from "./result.ts";
+import { drawPicture, writePage } from "./page.ts";
+import { asJson, asSummary, asTables, describeMachine, type Measured } from "./result.ts";
 import { RoundRobin } from "./round-robin.ts";
 import { type Bench, type Reading, type Row, rounded } from "./row.ts";
 import { ROWS } from "./rows.ts";
@@ -17,6 +18,7 @@ import { ensureWrk, Wrk } from "./wrk.ts";
 export async function main(args: string[]): Promise<void> {
   const options = readOptions(args);
   if (options.help) return void process.stdout.write(HELP);
+  if (options.chart) return drawPicture();
   if (!existsSync("/proc/self/stat")) throw new Error("The bench reads /proc: it needs Linux.");
   const rows = ROWS.filter((row) => row.name.toLowerCase().includes(options.only)).filter(
     (row) => options.long || row.isLong !== true,
@@ -45,6 +47,7 @@ export async function main(args: string[]): Promise<void> {
     secondsPerLoad: options.seconds,
   };
   console.log((options.json ? asJson : asTables)(setting, measured));
+  if (options.write) writePage(asSummary(setting, measured));
 }
 
 function warnOfOthers(): void {

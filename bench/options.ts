@@ -4,8 +4,10 @@ import { parseArgs } from "node:util";
 export const HELP = `npm run bench -- [options]
 
   --only <text>     Only the rows whose name contains the text.
-  --seconds <n>     How long each load lasts, all its rounds together (default 5).
+  --seconds <n>     How long each load lasts, all its slots together (default 5).
   --long            Also the rows that take minutes and gigabytes of disk.
+  --write           Write the result and its picture to docs/reference/ (all rows only).
+  --chart           Measure nothing: draw the picture from the page's table.
   --json            Print the result as JSON instead of tables.
   --with-azurite    Install Azurite in .scratch/azurite if it is not there, to compare with it.
   --profile <dir>   Write CPU profiles of our server there; the figures suffer from it.
@@ -18,6 +20,8 @@ export interface Options {
   readonly only: string;
   readonly seconds: number;
   readonly long: boolean;
+  readonly write: boolean;
+  readonly chart: boolean;
   readonly json: boolean;
   readonly withAzurite: boolean;
   readonly profile: string | null;
@@ -31,6 +35,8 @@ export function readOptions(args: string[]): Options {
       only: { type: "string", default: "" },
       seconds: { type: "string", default: SECONDS_DEFAULT },
       long: { type: "boolean", default: false },
+      write: { type: "boolean", default: false },
+      chart: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
       "with-azurite": { type: "boolean", default: false },
       profile: { type: "string" },
@@ -41,10 +47,15 @@ export function readOptions(args: string[]): Options {
   if (!Number.isInteger(seconds) || seconds < 1) {
     throw new Error(`--seconds wants a whole number from 1 on, not ${values.seconds}.`);
   }
+  if (values.write && values.only !== "") {
+    throw new Error("--write wants all rows: the page shows one run.");
+  }
   return {
     only: values.only.toLowerCase(),
     seconds,
     long: values.long,
+    write: values.write,
+    chart: values.chart,
     json: values.json,
     withAzurite: values["with-azurite"],
     profile: values.profile === undefined ? null : resolve(values.profile),

@@ -1,5 +1,5 @@
 import { cpus, totalmem } from "node:os";
-import { cpuRatio, type Reading, type Readings, type Row, rounded, type Verdict } from "./row.ts";
+import { type Reading, type Readings, type Row, rounded, type Verdict } from "./row.ts";
 import { SERVER_NAMES } from "./server.ts";
 
 export interface Measured {
@@ -32,22 +32,29 @@ export function asJson(setting: Setting, measured: readonly Measured[]): string 
   return JSON.stringify({ ...setting, rows }, null, 2);
 }
 
-/** Formats two Markdown tables: the results of each server, and whether they meet the bars. */
+/** Formats Markdown: the result for each bar, then all measurements of each server. */
 export function asTables(setting: Setting, measured: readonly Measured[]): string {
+  return [asSummary(setting, measured), "", asReadings(measured)].join("\n");
+}
+
+/** What the benchmark page shows: a line for each bar. */
+export function asSummary(setting: Setting, measured: readonly Measured[]): string {
   const { date, machine, generator, azurite, samba, secondsPerLoad } = setting;
   return [
     `${date}; ${machine}; ${secondsPerLoad} s per load; generator: ${generator}; Azurite: ${azurite}; Samba: ${samba}`,
     "",
     table(
-      ["row", "server", "result", "server CPU per request", "p50", "p99", "generator", "note"],
-      measured.flatMap(readingLines),
-    ),
-    "",
-    table(
-      ["row", "× Azurite", "CPU of Azurite ÷ ours", "CPU × floor", "bar", "found", "verdict"],
+      ["row", "Lazuli", "CPU", "compared with", "its CPU", "bar", "found", "verdict"],
       measured.flatMap(barLines),
     ),
   ].join("\n");
+}
+
+function asReadings(measured: readonly Measured[]): string {
+  return table(
+    ["row", "server", "result", "server CPU per request", "p50", "p99", "generator", "note"],
+    measured.flatMap(readingLines),
+  );
 }
 
 function readingLines({ row, readings }: Measured): string[][] {
@@ -72,16 +79,24 @@ function readingCells(row: Row, reading: Reading): string[] {
 }
 
 function barLines(measured: Measured): string[][] {
-  const { lazuli, floor, azurite } = measured.readings;
-  const speed = lazuli && azurite ? lazuli.value / azurite.value : null;
-  const ratios = [speed, cpuRatio(azurite, lazuli), cpuRatio(lazuli, floor)];
-  const cells = ratios.map((ratio) => (ratio === null ? "" : rounded(ratio)));
+  const { row, readings } = measured;
+  const { lazuli } = readings;
+  const ours = lazuli === undefined ? ["", ""] : readingCells(row, lazuli).slice(0, 2);
+  const cells = [...ours, ...otherCells(row, readings)];
   return verdictsOf(measured).map(({ bar, found, passed }, index) => [
-    ...(index === 0 ? [measured.row.name, ...cells] : ["", "", "", ""]),
+    ...(index === 0 ? [row.name, ...cells] : ["", "", "", "", ""]),
     bar,
     found,
     passed === null ? "–" : passed ? "pass" : "FAIL",
   ]);
+}
+
+/** Result and CPU of the server that a row is compared with; none has two such servers. */
+function otherCells(row: Row, { azurite, samba }: Readings): string[] {
+  const other = azurite ?? samba;
+  if (other === undefined) return ["", ""];
+  const [result = "", cpu = ""] = readingCells(row, other);
+  return [`${azurite === undefined ? "Samba" : "Azurite"}: ${result}`, cpu];
 }
 
 function verdictsOf({ row, readings }: Measured): ({ bar: string } & Verdict)[] {

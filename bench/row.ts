@@ -153,7 +153,7 @@ export function timesBlob(times: number): Bar {
   };
 }
 
-export function cpuRatio(of: Reading | undefined, to: Reading | undefined): number | null {
+function cpuRatio(of: Reading | undefined, to: Reading | undefined): number | null {
   if (of?.cpuMicros === undefined || to?.cpuMicros === undefined) return null;
   return of.cpuMicros / to.cpuMicros;
 }

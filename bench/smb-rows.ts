@@ -71,7 +71,7 @@ function largeRow(way: "put" | "get", protection: Protection): Row {
       const get = () => smbclient(target, protection, ["get large /dev/null"]);
       const measure = async () => {
         if (way === "put") return timed(target, LARGE_MIB, put);
-        // Always measures the first read of a file, which differs from later ones (decision 0020).
+        // Always measures the first read of a file, which differs from later ones (decision 0035).
         await put();
         return timed(target, LARGE_MIB, get);
       };

@@ -10,6 +10,8 @@ const root = path.dirname(__dirname);
 const dist = path.join(root, "dist");
 /** What the last build was made from. */
 const stampFile = path.join(dist, ".built-from");
+/** What the compiler knows of the last build, so that it checks only what changed; see tsconfig.json. */
+const COMPILER_STATE = path.join("dist", ".tsbuildinfo");
 const sourceFolders = ["src", "test", "bench", "examples", "tools"];
 
 /** Changes no file of ours, and runs no package's scripts: none of them is needed. */
@@ -20,8 +22,7 @@ const TO_STDERR = ["ignore", 2, 2];
 
 /**
  * Installs the packages of package-lock.json unless they are there. True if all is well. Not by
- * `npm ci`: it fails if the lock file lacks a package of another platform, and a registry that is a
- * mirror may not have those.
+ * `npm ci`, which first deletes the packages that are there.
  */
 function install() {
   if (isInstalled()) return true;
@@ -86,6 +87,7 @@ function stampOf(sources) {
 /** A compiled test whose source is gone must not run. */
 function removeStale(sources) {
   for (const file of filesUnder("dist")) {
+    if (file === COMPILER_STATE) continue;
     const source = path.relative("dist", file).replace(/\.js(\.map)?$/, ".ts");
     if (!sources.has(source)) fs.rmSync(path.join(root, file));
   }

@@ -40,7 +40,10 @@ function describe({ name, file, line, details }) {
   return `\n${where}${name}\n${told.join("\nCaused by: ")}\n`;
 }
 
-/** An error, what caused it, what caused that, and so on; all errors of one that stands for several. */
+/**
+ * An error, what caused it, what caused that, and so on; all errors of one that stands for several. A failed
+ * property of fast-check has the error as its cause, so `includeErrorInReport` would only print it twice.
+ */
 function causesOf(error, seen = new Set()) {
   if (error === undefined || error === null || seen.has(error)) return seen;
   seen.add(error);

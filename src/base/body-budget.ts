@@ -1,11 +1,11 @@
 import { KIB } from "./limits.ts";
 
 /**
- * Of records that one body decodes, about 4 ms of work. Nothing else runs while the body of a transaction
+ * Of records that one body decodes, about 2 ms of work. Nothing else runs while the body of a transaction
  * runs, so a long scan is several bodies. What ends them is counted and not timed: a body may run more
  * than once, and each run has to end at the same place.
  */
-export const BODY_BYTES_MAX = 256 * KIB;
+export const BODY_BYTES_MAX = 128 * KIB;
 
 /** What one body may still spend. The number of records is a limit of its own, which each scan sets. */
 export class BodyBudget {

@@ -39,7 +39,11 @@ export class FairQueue {
    * turn of the event loop would cost every small request a callback.
    */
   next(): Promise<void> | undefined {
-    if (this.#waiting.length === 0 && !this.#isSpent()) return undefined;
+    return this.#waiting.length === 0 && !this.#isSpent() ? undefined : this.yield();
+  }
+
+  /** Waits for the next slice in any case: for a worker that has begun much whose cost comes later. */
+  yield(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
       this.#call();

@@ -11,12 +11,12 @@ import { ContentsBench } from "./contents.fixture.ts";
 import { MapBench } from "./range-map.fixture.ts";
 import { REGION_BYTES } from "./range-records.ts";
 
-/** What maps promise to who writes one short piece behind the other. */
-export function growingMapContract(engine: string, open: OpenContents): void {
+/** What maps promise for many small writes, each directly after the one before. */
+export function appendedEntriesContract(engine: string, open: OpenContents): void {
   const promise = (name: string, check: (bench: MapBench) => Promise<void>) =>
     test(`maps on ${engine}: ${name}`, async (t) => check(new MapBench(await open(t))));
 
-  promise("what is appended bit by bit becomes few entries", async (bench) => {
+  promise("many small appends make few entries", async (bench) => {
     const bits = bitsOf(128, 4 * KIB);
     const map = await appendAll(bench, await bench.create(0), bits);
     assert.equal(await bench.recordsIn(SPACE.rangeEntry), 8);
@@ -24,14 +24,14 @@ export function growingMapContract(engine: string, open: OpenContents): void {
     await bench.expect(map, 70_000, [Buffer.concat(bits).subarray(70_000, 150_000)]);
   });
 
-  promise("very short bits become one entry, too", async (bench) => {
+  promise("many appends of a few bytes make one entry", async (bench) => {
     const bits = Array.from({ length: 500 }, (_, at) => Buffer.from(`line ${at}\n`));
     const map = await appendAll(bench, await bench.create(0), bits);
     assert.equal(await bench.recordsIn(SPACE.rangeEntry), 1);
     await bench.expect(map, 0, bits);
   });
 
-  promise("an entry ends where its region does", async (bench) => {
+  promise("an entry does not grow beyond its region", async (bench) => {
     const start = REGION_BYTES - 6 * KIB;
     let map = await bench.append(await bench.create(0), someBytes(start, 1));
     const bits = bitsOf(4, 3 * KIB);
@@ -40,7 +40,7 @@ export function growingMapContract(engine: string, open: OpenContents): void {
     await bench.expect(map, start, bits);
   });
 
-  promise("pages that are written one behind the other become few entries", async (bench) => {
+  promise("pages that are written in ascending order make few entries", async (bench) => {
     const bits = bitsOf(32, 4 * KIB);
     let map = await bench.create(REGION_BYTES);
     for (const [at, bit] of bits.entries()) map = await bench.write(map, at * 4 * KIB, bit);
@@ -54,7 +54,7 @@ export function growingMapContract(engine: string, open: OpenContents): void {
     assert.deepEqual(await bench.ranges(map), [[0, 128 * KIB]]);
   });
 
-  promise("what a snapshot shows does not grow, nor what begins before a gap", async (bench) => {
+  promise("nothing is appended to an entry of a snapshot, or across a gap", async (bench) => {
     let map = await bench.append(await bench.create(0), someBytes(1_000, 1));
     const snapshot = map;
     await bench.contents.share(snapshot);
@@ -75,8 +75,8 @@ export function growingMapContract(engine: string, open: OpenContents): void {
     await bench.contents.assertNothingLeft();
   });
 
-  promise("a leaf of just the size of an entry with bytes is none", async (bench) => {
-    // Records that name bytes elsewhere are about as long as these with their bytes.
+  promise("a leaf entry is never taken for an inline entry of the same size", async (bench) => {
+    // A record of a leaf entry is about as long as one of an inline entry of these lengths.
     for (let length = 1; length < 70; length++) {
       const first = someBytes(length, length);
       let map = await bench.append(await bench.create(0), first);
@@ -91,20 +91,20 @@ export function growingMapContract(engine: string, open: OpenContents): void {
     }
   });
 
-  promise("bits of which nobody knows that they belong together are joined", async (bench) => {
+  promise("entries that were not appended in place are merged", async (bench) => {
     const bits = bitsOf(256, 4 * KIB);
     let map = await bench.create(0);
     for (const [at, bit] of bits.entries()) {
       map = await appendApart(bench, map, bit);
       if (at % 128 === 127) await bench.contents.sweepAll();
     }
-    // 128 bits each: the first of them has not become part of the second.
+    // One for each 128 appends: the first one is too long to be merged again.
     assert.equal(await bench.recordsIn(SPACE.rangeEntry), 2);
     assert.equal(await bench.recordsIn(SPACE.crowdedRegion), 0);
     await bench.expect(map, 0, bits);
   });
 
-  promise("an entry that still grows is left out when others are joined", async (bench) => {
+  promise("an entry that may still be appended to is not merged", async (bench) => {
     const bits = bitsOf(132, 4 * KIB);
     let map = await bench.create(0);
     for (const bit of bits.slice(0, 130)) map = await appendApart(bench, map, bit);
@@ -116,7 +116,7 @@ export function growingMapContract(engine: string, open: OpenContents): void {
     await bench.expect(map, 0, bits);
   });
 
-  promise("a region that cannot be joined keeps nobody from the others", async (bench) => {
+  promise("a damaged region does not keep the others from being merged", async (bench) => {
     const bits = bitsOf(130, 100);
     const { store, contents } = bench.contents;
     let damaged = await bench.append(await bench.create(0), someBytes(20_000, 1));
@@ -132,7 +132,7 @@ export function growingMapContract(engine: string, open: OpenContents): void {
     await bench.expect(whole, 0, bits);
   });
 
-  promise("a round joins no more than a few regions", async (bench) => {
+  promise("a round merges no more than a few regions", async (bench) => {
     const bits = bitsOf(128, 7 * KIB);
     const maps: Content[] = [];
     for (let count = 0; count < 8; count++) {
@@ -153,7 +153,7 @@ function bitsOf(count: number, length: number): Bytes[] {
   return Array.from({ length: count }, (_, at) => someBytes(length, at));
 }
 
-/** As after a restart. */
+/** Appends as the first write after a restart, when no last entry is remembered. */
 function appendApart({ contents }: MapBench, map: Content, bit: Bytes): Promise<Content> {
   return new MapBench(new ContentsBench(contents.store, contents.extents)).append(map, bit);
 }

@@ -3,36 +3,37 @@ import { KIB } from "../base/limits.ts";
 import type { Transaction } from "../store/store.ts";
 import { appendToEntry, CROWD_ENTRIES_MIN, REGION_BYTES } from "./range-records.ts";
 
-/** What is shorter is as well off in its record as in an extent. */
+/** Shorter entries stay in their records: moving them to an extent gains nothing. */
 export const GROWN_BYTES_MIN = 8 * KIB;
-/** Layers of which the last entry is known. Of others it is as if it could not grow. */
+/** Layers whose last entry is remembered. Others are not appended to in place. */
 const LAYERS_MAX = 8_192;
-/** Entries that are known to have grown. Of more, the rest stays where it is. */
+/** Grown entries that are remembered. Further ones stay in their records. */
 const GROWN_MAX = 16_384;
 
-/** Where an entry is that has bytes of its own. */
+/** The place of an inline entry of a map. */
 export interface AppendedEntry {
   readonly layer: bigint;
   readonly start: number;
 }
 
-/** The short entry that was written to a layer last. */
+/** The inline entry that was written to a layer last. */
 interface LastAppended extends AppendedEntry {
-  /** How many there are in its region, if each stands behind the one before; null if nobody knows. */
+  /** The number of consecutive entries in its region; null if unknown. */
   readonly entries: number | null;
 }
 
 /**
- * Knows the last short entry of each layer, so that what is written behind it becomes part of it. What
- * it knows may be wrong, for not every transaction lasts: each time the entry itself is asked.
+ * Remembers the last inline entry of each layer, so that bytes written directly after it are
+ * appended to it in place. This is a hint: a transaction may fail after it was noted, so `append`
+ * checks the record.
  */
 export class AppendedEntries {
-  /** By layers; the one that was noted first comes first. */
+  /** By layer, the oldest first. */
   readonly #last = new Map<bigint, LastAppended>();
-  /** By layer and start: a body that runs again notes the same entry again. */
+  /** By layer and start, since a body that runs again notes the same entry again. */
   readonly #grown = new Map<string, AppendedEntry>();
 
-  /** A short entry was written. */
+  /** Remembers an inline entry that was just written. */
   note(layer: bigint, start: number): void {
     const entries = countWith(start, this.#last.get(layer));
     this.#last.delete(layer);
@@ -40,24 +41,28 @@ export class AppendedEntries {
     if (this.#last.size > LAYERS_MAX) this.#forgetOldest();
   }
 
+  /** Whether a later write may be appended to this entry. */
   mayGrow(layer: bigint, start: number): boolean {
     return this.#last.get(layer)?.start === start;
   }
 
-  /** Whether it is time to look at a region to which an entry was appended at `start`. */
+  /** Whether the region of an entry that was just appended at `start` may need merging. */
   mayBeCrowded(layer: bigint, start: number): boolean {
     const entries = this.#last.get(layer)?.entries ?? null;
     return entries === null ? start % REGION_BYTES > 0 : entries % CROWD_ENTRIES_MIN === 0;
   }
 
-  /** True if the bytes, which begin at `end`, have become part of the last entry, up to `bytesMax`. */
+  /**
+   * Appends bytes to the last entry of a layer if it ends at `end`. Returns false, and does
+   * nothing, if there is no such entry or it would exceed `bytesMax`.
+   */
   append(tx: Transaction, layer: bigint, end: number, bytes: Bytes, bytesMax: number): boolean {
     const entry = this.#last.get(layer);
     if (entry === undefined) return false;
     const before = end - entry.start;
     const length = before + bytes.length;
     if (before <= 0 || length > bytesMax) return false;
-    // Regions are tidied up one by one: an entry in two of them would be left out.
+    // The sweeper merges within one region: it would skip an entry that spans two.
     if (regionOf(entry.start) !== regionOf(end + bytes.length - 1)) return false;
     if (!appendToEntry(tx, layer, entry.start, before, bytes)) return false;
     if (before < GROWN_BYTES_MIN && length >= GROWN_BYTES_MIN) this.noteGrown(entry);
@@ -68,7 +73,7 @@ export class AppendedEntries {
     if (this.#grown.size < GROWN_MAX) this.#grown.set(`${entry.layer}/${entry.start}`, entry);
   }
 
-  /** Those that have grown so long since the last time that they are better off in extents. */
+  /** Returns, and forgets, the entries that have become long enough to be moved to extents. */
   takeGrown(): readonly AppendedEntry[] {
     const grown = [...this.#grown.values()];
     this.#grown.clear();
@@ -83,10 +88,11 @@ export class AppendedEntries {
   }
 }
 
+/** The number of entries in the region, including a new one at `start`. */
 function countWith(start: number, last: LastAppended | undefined): number | null {
   if (start % REGION_BYTES === 0) return 1;
   if (last === undefined) return null;
-  // A body that runs again writes the same entry.
+  // A body that runs again writes the same entry again.
   if (last.start === start) return last.entries;
   if (regionOf(last.start) !== regionOf(start)) return 1;
   return last.entries === null ? null : last.entries + 1;

@@ -2,31 +2,31 @@ import { createHash } from "node:crypto";
 import type { Bytes } from "../base/bytes.ts";
 import { placeInAlignedMemory } from "../machine/aligned-bytes.ts";
 import { crc64 } from "../machine/crc64.ts";
+import type { Md5Batches } from "../machine/md5-batches.ts";
 import type { Md5Thread } from "../machine/md5-thread.ts";
-import type { Md5Together } from "../machine/md5-together.ts";
 import type { Digests } from "../store/contents.ts";
 
-/** From this size on, MD5 is worth its way to another thread. */
+/** Smaller bodies are hashed on this thread: they are not worth a message to another. */
 const THREAD_BYTES_MIN = 256 * 1024;
 
-/** What was asked for, of the bytes of one body. */
+/** The digests of a body; null for those that were not asked for. */
 export interface Computed {
   readonly md5: Bytes | null;
   readonly crc64: Bytes | null;
 }
 
-/** Of a small body. The bytes must stay as they are until it is done with them. */
+/** Computes the digests of a small body. The bytes must not change until the promise resolves. */
 export async function digestsOf(
   bytes: Bytes,
   asked: Digests,
-  together: Md5Together,
+  batches: Md5Batches,
 ): Promise<Computed> {
-  const md5 = asked.md5 ? together.md5(bytes) : null;
+  const md5 = asked.md5 ? batches.md5(bytes) : null;
   return { md5: await md5, crc64: asked.crc64 ? crc64(bytes) : null };
 }
 
-/** The MD5 of a body that comes bit by bit. It ends with its last byte, or with `abandon`. */
-export class Md5UnderWay {
+/** The MD5 of a body that arrives in parts. It ends with the last byte, or with `abandon`. */
+export class StreamingMd5 {
   readonly #thread: Md5Thread;
   #bytesAhead: number;
   #md5: Md5 | null = null;
@@ -36,14 +36,14 @@ export class Md5UnderWay {
     this.#thread = thread;
   }
 
-  /** The parts must stay as they are until it is done with them. */
+  /** The parts must not change until the promise, if there is one, resolves. */
   update(parts: readonly Bytes[]): void | Promise<void> {
     this.#md5 ??= beginMd5(this.#bytesAhead, parts, this.#thread);
     for (const part of parts) this.#bytesAhead -= part.length;
     return this.#md5.update(parts, this.#bytesAhead === 0);
   }
 
-  /** Of a body that has been seen whole. */
+  /** The MD5, once the whole body has been seen; null if the body was empty. */
   finish(): Bytes | null {
     return this.#md5?.digest() ?? null;
   }
@@ -60,8 +60,8 @@ interface Md5 {
 }
 
 function beginMd5(length: number, parts: readonly Bytes[], thread: Md5Thread): Md5 {
-  const canBeSeenThere = parts.every((part) => placeInAlignedMemory(part) !== null);
-  if (length >= THREAD_BYTES_MIN && canBeSeenThere) return thread.begin();
+  const isShared = parts.every((part) => placeInAlignedMemory(part) !== null);
+  if (length >= THREAD_BYTES_MIN && isShared) return thread.begin();
   const hash = createHash("md5");
   return {
     update(parts) {

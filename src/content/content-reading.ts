@@ -6,10 +6,10 @@ import { type Store, StoreError, type View } from "../store/store.ts";
 import { readAddresses, readInline, readSegment, readStarts } from "./content-records.ts";
 import { StepReading } from "./step-reading.ts";
 
-/** Parts of a list that are looked up at one go; inline ones are in memory from then on. */
+/** Parts of a list that one lookup finds. The inline ones among them are in memory from then on. */
 export const PARTS_PER_LOOKUP = 64;
 
-/** Bytes to read one after another: at hand, or behind an address. */
+/** Consecutive bytes of a content: in memory, or at an address. */
 export type Run = Bytes | { readonly at: Address; readonly from: number; readonly length: number };
 
 export interface ReadingSetup {
@@ -23,8 +23,8 @@ export interface ReadingSetup {
 }
 
 /**
- * Bytes of a content, from the state in which it was opened. A long list is looked up step by step
- * while it is read: its leaves stay, but may have moved.
+ * Opens bytes of a leaf or list. A long list is looked up step by step while it is read, because
+ * the sweeper may move its leaves meanwhile.
  */
 export function readContent(view: View, setup: ReadingSetup): Reading {
   const { store, extents, content, from, length, onClose } = setup;
@@ -42,7 +42,7 @@ export function readContent(view: View, setup: ReadingSetup): Reading {
       const pin = pinAll(extents, found.runs);
       return { runs: found.runs, until: found.until, release: () => pin.release() };
     },
-    wholeOf: bytesAtHand,
+    wholeOf: bytesInMemory,
     ownerOf: (run) => ownerOfRun(extents, run),
     areSame: areSameRuns,
     onClose,
@@ -51,7 +51,7 @@ export function readContent(view: View, setup: ReadingSetup): Reading {
 
 export function ownerOfRun(extents: Extents, run: Run): BufferOwner {
   if (Buffer.isBuffer(run)) return new WholeBuffer([run]);
-  return extents.owner(run.at, run.from, run.length);
+  return extents.read(run.at, run.from, run.length);
 }
 
 export function areSameRuns(one: Run, other: Run): boolean {
@@ -61,7 +61,7 @@ export function areSameRuns(one: Run, other: Run): boolean {
   return isSamePlace(one.at, other.at);
 }
 
-/** Keeps the extents of these runs where they are. */
+/** Pins the extents in which these runs lie. */
 export function pinAll(extents: Extents, runs: readonly Run[]): Pin {
   const pinned = new Set<number>();
   for (const run of runs) {
@@ -87,9 +87,9 @@ export function runsOfLeaf(view: View, leaf: Content, from: number, until: numbe
 
 interface Lookup {
   readonly runs: Run[];
-  /** How far they reach. */
+  /** The offset at which the runs end. */
   readonly until: number;
-  /** How many leaves were looked up for them. */
+  /** The number of leaves that were looked up. */
   readonly leaves: number;
 }
 
@@ -116,7 +116,7 @@ function lookUpPart(view: View, content: Content, from: number, until: number): 
   return { runs: runsOfLeaf(view, content, from, until), until, leaves: 1 };
 }
 
-/** What of which contents makes up the bytes of a list between two offsets. */
+/** The contents, and the bytes of each, that a list consists of between two offsets. */
 export function* partsOver(
   view: View,
   list: Content,
@@ -131,7 +131,7 @@ export function* partsOver(
   }
 }
 
-/** The parts of a list from the segment on in which an offset lies, with the offset of each. */
+/** The parts of a list, each with its offset, beginning with the segment in which `from` lies. */
 function* partsFrom(
   view: View,
   list: Content,
@@ -151,7 +151,8 @@ function* partsFrom(
   }
 }
 
-export function bytesAtHand(runs: readonly Run[]): Bytes | null {
+/** The bytes of all runs, or null unless all of them are in memory. */
+export function bytesInMemory(runs: readonly Run[]): Bytes | null {
   if (!runs.every((run) => Buffer.isBuffer(run))) return null;
   return runs.length === 1 ? (runs[0] as Bytes) : Buffer.concat(runs as Bytes[]);
 }

@@ -5,7 +5,7 @@ import type { Content, Part } from "../store/contents.ts";
 import type { Address } from "../store/extents.ts";
 import { StoreError, type Transaction, type View } from "../store/store.ts";
 
-/** A list keeps its parts in segments of this many: nobody ever has to read all of them at once. */
+/** Parts per segment of a list. Segments let a transaction read a part of a long list. */
 export const SEGMENT_PARTS_MAX = 256;
 
 const inlineFormat = format(1, { bytes });
@@ -17,7 +17,7 @@ const address = struct({
   checksum: count,
 });
 const extentFormat = format(4, { addresses: listOf(address) });
-/** `starts`: at which offset of the list each segment begins. */
+/** `starts`: the offsets of the list at which its segments begin. */
 const listFormat = format(3, { starts: listOf(count) });
 const segmentFormat = format(1, {
   parts: listOf(
@@ -53,13 +53,14 @@ export function readAddresses(view: View, id: bigint): readonly Address[] {
   return extentFormat.decode(recordOf(view, id)).addresses;
 }
 
-/** Where a leaf lies that lies in one piece; null for any other. */
+/** The address of a leaf that lies in one piece; null for any other. */
 export function onlyAddress(view: View, id: bigint): Address | null {
   const record = view.get(contentKey(id));
   const addresses = record === undefined ? [] : extentFormat.decode(record).addresses;
   return addresses.length === 1 ? (addresses[0] ?? null) : null;
 }
 
+/** Writes a new list and returns its length in bytes. */
 export function writeList(tx: Transaction, id: bigint, parts: readonly Part[]): number {
   const starts: number[] = [];
   let length = 0;
@@ -73,10 +74,10 @@ export function writeList(tx: Transaction, id: bigint, parts: readonly Part[]): 
   return length;
 }
 
-/** The same, in the place of a list that had one segment. */
+/** Overwrites a list that has one segment, and returns the new length in bytes. */
 export function rewriteList(tx: Transaction, id: bigint, parts: readonly Part[]): number {
   if (parts.length === 0) deleteSegment(tx, id, 0);
-  // One segment begins where the other did.
+  // A list of one segment keeps its record: that segment always starts at 0.
   if (parts.length === 0 || parts.length > SEGMENT_PARTS_MAX) return writeList(tx, id, parts);
   writeSegment(tx, id, 0, parts);
   return parts.reduce((length, part) => length + part.length, 0);
@@ -95,7 +96,7 @@ export function writeStarts(tx: Transaction, id: bigint, starts: readonly number
   tx.set(contentKey(id), listFormat.encode({ starts }));
 }
 
-/** At which offset of a list each of its segments begins. */
+/** The offsets at which the segments of a list begin. */
 export function readStarts(view: View, id: bigint): readonly number[] {
   return listFormat.decode(recordOf(view, id)).starts;
 }
@@ -106,7 +107,7 @@ export function readSegment(view: View, id: bigint, index: number): readonly Par
   return segmentFormat.decode(record).parts;
 }
 
-/** Deletes the first segment that a list still has, and returns its parts. */
+/** Deletes the first remaining segment of a list and returns its parts; null if there is none. */
 export function takeSegment(tx: Transaction, id: bigint): readonly Part[] | null {
   const prefix = key(SPACE.contentSegment, id);
   const [entry] = tx.range(prefix, keyAfter(prefix), { limit: 1 });
@@ -131,7 +132,7 @@ export function hasOneReference(view: View, id: bigint): boolean {
   return extraReferences(view, id) === 0;
 }
 
-/** True if it was the last one. */
+/** Removes a reference; true if it was the last one. */
 export function dropReference(tx: Transaction, id: bigint): boolean {
   const extra = extraReferences(tx, id);
   if (extra === 0) return true;
@@ -140,7 +141,7 @@ export function dropReference(tx: Transaction, id: bigint): boolean {
   return false;
 }
 
-/** A content that nobody refers to any more, but that the sweeper has not freed yet. */
+/** A content without references that the sweeper has not freed yet. */
 export interface Garbage {
   readonly id: bigint;
   readonly kind: "extent" | "list";
@@ -177,7 +178,7 @@ function missing(what: string): StoreError {
   return new StoreError("damaged", `${what} is missing in the store`);
 }
 
-/** A list holds parts of leaves, and of lists that hold parts of leaves only. */
+/** Checks a part before it is stored. Lists nest one level deep, and contain no maps. */
 function storedPart(
   part: Part,
 ): Part & { content: Content & { kind: "inline" | "extent" | "list" } } {

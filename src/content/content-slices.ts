@@ -5,12 +5,12 @@ import { readInline } from "./content-records.ts";
 import { layersOf, piecesOf } from "./range-pieces.ts";
 import type { RangeEntry, RangeSource } from "./range-records.ts";
 
-/** Pieces that one body shares instead of copying their bytes. */
+/** Pieces that one transaction shares at most. For more, callers copy the bytes instead. */
 const PIECES_MAX = 2_000;
-/** Small pieces stand in entries with their bytes: so many bytes of them, one body writes at most. */
+/** Bytes of inline pieces that one transaction copies at most, since entries contain them. */
 const INLINE_BYTES_MAX_AT_ONCE = 1024 * 1024;
 
-/** The leaves that hold these bytes of a leaf or list; null if they are too many. */
+/** The parts of leaves that make up these bytes of a leaf or list; null if they are too many. */
 export function leavesOver(
   view: View,
   content: Content,
@@ -25,7 +25,10 @@ export function leavesOver(
   return parts;
 }
 
-/** Bytes of any content as entries of a map in which they begin at `at`; of zeroes there are none. */
+/**
+ * Bytes of any content as entries of a map in which they begin at `at`, without entries for zeroes;
+ * null if they are too many.
+ */
 export function entriesShowing(
   view: View,
   content: Content,
@@ -34,12 +37,12 @@ export function entriesShowing(
   at: number,
 ): RangeEntry[] | null {
   const entries: RangeEntry[] = [];
-  let looked = 0;
+  let visited = 0;
   let inlineBytes = 0;
   for (const { start, length, source } of pieces(view, content, from, until)) {
     if (source.kind === "inline") inlineBytes += length;
-    // Zeroes count, too: they have to be gone through.
-    if (looked++ === PIECES_MAX || inlineBytes > INLINE_BYTES_MAX_AT_ONCE) return null;
+    // Zeroes count, too: visiting them takes time.
+    if (visited++ === PIECES_MAX || inlineBytes > INLINE_BYTES_MAX_AT_ONCE) return null;
     if (source.kind === "zero") continue;
     entries.push({ start: at + start - from, length, source });
   }

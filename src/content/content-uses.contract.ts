@@ -9,22 +9,22 @@ import { readAddresses } from "./content-records.ts";
 import { findEndOfUse, listUses, type Use } from "./content-uses.ts";
 import type { ContentsBench } from "./contents.fixture.ts";
 
-/** What is known of the bytes in extents. */
+/** What use records say about the bytes in extents. */
 export function contentUsesContract(engine: string, open: OpenContents): void {
-  test(`${engine}: a content that is replaced within an extent has one record there`, async (t) => {
+  test(`${engine}: replacing a content within an extent leaves one use record`, async (t) => {
     const bench = await open(t);
     const first = await bench.put(someBytes(30_000, 1));
     const [before] = await addressesOf(bench, first);
     const second = await bench.replace(first, someBytes(50_000, 2));
     const [after] = await addressesOf(bench, second);
-    assert.equal(after?.extent, before?.extent, "it is about one extent");
+    assert.equal(after?.extent, before?.extent, "this test needs both in one extent");
     const { extent, offset, bytesOnDisk } = after as Address;
     const use = { extent, content: second.id, bytesOnDisk, end: offset + bytesOnDisk };
     assert.deepEqual(await usesIn(bench, extent), [use]);
     assert.equal((await useRecords(bench)).length, 1);
   });
 
-  test(`${engine}: pieces of a content count together, in each of its extents`, async (t) => {
+  test(`${engine}: a use record covers all pieces of a content in one extent`, async (t) => {
     const bench = await open(t);
     const content = await bench.put(someBytes(2 * CONTENTS_EXTENT_BYTES, 1));
     const addresses = await addressesOf(bench, content);
@@ -43,12 +43,12 @@ export function contentUsesContract(engine: string, open: OpenContents): void {
     await bench.assertNothingLeft();
   });
 
-  test(`${engine}: the end of use is behind all bytes of the last extent`, async (t) => {
+  test(`${engine}: the end of use is after all bytes in use in the last extent`, async (t) => {
     const bench = await open(t);
     assert.equal(await findEndOfUse(bench.store), null);
     const first = await bench.put(someBytes(30_000, 1));
     await bench.put(someBytes(30_000, 2));
-    // Of the two it has the lower id, and now it lies behind the other.
+    // The content with the lower id now lies after the other one.
     const [at] = await addressesOf(bench, await bench.replace(first, someBytes(30_000, 3)));
     const { extent, offset, bytesOnDisk } = at as Address;
     assert.deepEqual(await findEndOfUse(bench.store), { extent, offset: offset + bytesOnDisk });

@@ -4,16 +4,16 @@ import type { Address, EndOfUse } from "../store/extents.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
 
 /**
- * Which contents have bytes in an extent: those of which a use record says so, and no others. So an
- * upload that was never named is dead without anybody having to say so. A content that is replaced
- * within an extent keeps its record: it goes by the content, not by where its bytes lie.
+ * A record that a content has bytes in an extent. Bytes without a use record are dead, so an upload
+ * that no content was made of needs no clean-up record. The key names content and extent, not the
+ * offset: replacing a content within one extent overwrites its use.
  */
 export interface Use {
   readonly extent: number;
   readonly content: bigint;
-  /** Of all its bytes there. */
+  /** The space that all its bytes take in the extent. */
   readonly bytesOnDisk: number;
-  /** Where the last of them end. */
+  /** The offset at which the last of them end. */
   readonly end: number;
 }
 
@@ -21,7 +21,7 @@ const useFormat = format(2, { bytesOnDisk: count, end: count });
 
 const useKey = (extent: number, content: bigint) => key(SPACE.extentUse, extent, content);
 
-/** `addresses` are all that a content has. */
+/** Records where a content's bytes lie. `addresses` are all that it has. */
 export function writeUses(tx: Transaction, content: bigint, addresses: readonly Address[]): void {
   for (const use of usesOf(content, addresses)) {
     tx.set(useKey(use.extent, content), useFormat.encode(use));
@@ -36,7 +36,7 @@ export function isUsedBy(view: View, extent: number, content: bigint): boolean {
   return view.get(useKey(extent, content)) !== undefined;
 }
 
-/** What is alive in an extent, from a content on. */
+/** The uses of an extent, by content id, beginning with `from`. */
 export function listUses(view: View, extent: number, from: bigint, limit: number): Use[] {
   const until = keyAfter(key(SPACE.extentUse, extent));
   return view.range(useKey(extent, from), until, { limit }).map((entry) => {
@@ -45,7 +45,7 @@ export function listUses(view: View, extent: number, from: bigint, limit: number
   });
 }
 
-/** Where an engine may go on writing when it starts on the files of an earlier run. */
+/** Finds where an engine may continue to write when it starts on the files of an earlier run. */
 export function findEndOfUse(store: Store): Promise<EndOfUse | null> {
   return store.read((view) => {
     const prefix = key(SPACE.extentUse);

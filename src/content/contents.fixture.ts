@@ -11,13 +11,13 @@ export const NO_DIGESTS = { md5: false, crc64: false };
 
 const ROUNDS_MAX = 10_000;
 
-/** Contents on some engine, with what tests want to do to them. */
+/** Contents on an engine, with shorthands for tests. */
 export class ContentsBench {
   readonly store: Store;
   readonly extents: Extents;
   readonly contents: StoredContents;
 
-  /** Bytes on their way from the log to extents: if their content is dropped, they are garbage in the end. */
+  /** Moves of appended entries to extents that are under way. They may make garbage. */
   readonly #moving = new Set<Promise<void>>();
 
   constructor(store: Store, extents: Extents) {
@@ -42,17 +42,17 @@ export class ContentsBench {
   }
 
   put(bytes: Bytes): Promise<Content> {
-    return this.#name(bytes, (tx, taken) => this.contents.keep(tx, taken));
+    return this.#take(bytes, (tx, taken) => this.contents.keep(tx, taken));
   }
 
   replace(content: Content, bytes: Bytes): Promise<Content> {
-    return this.#name(bytes, (tx, taken) => this.contents.replace(tx, content, taken));
+    return this.#take(bytes, (tx, taken) => this.contents.replace(tx, content, taken));
   }
 
-  async #name(bytes: Bytes, name: (tx: Transaction, taken: Taken) => Content): Promise<Content> {
+  async #take(bytes: Bytes, keep: (tx: Transaction, taken: Taken) => Content): Promise<Content> {
     const taken = await this.contents.take(wholeBody(bytes), NO_DIGESTS);
     try {
-      return await this.store.transact((tx) => name(tx, taken));
+      return await this.store.transact((tx) => keep(tx, taken));
     } finally {
       taken.release();
     }
@@ -62,7 +62,7 @@ export class ContentsBench {
     return this.store.transact((tx) => this.contents.compose(tx, parts));
   }
 
-  /** Of bytes that can be shown without copying them. */
+  /** Makes a slice; fails where copying would be cheaper. */
   async slice(content: Content, from: number, length: number): Promise<Content> {
     const slice = await this.store.transact((tx) => this.contents.slice(tx, content, from, length));
     return slice ?? assert.fail("there is no such slice");
@@ -94,7 +94,7 @@ export class ContentsBench {
 
   /** Sweeps until there is nothing left to do. */
   async sweepAll(): Promise<void> {
-    // What the last round moved or copied in vain is looked at in a round of its own.
+    // Two idle rounds: copies that the last round made in vain are freed by another one.
     for (let idle = 0, rounds = 0; idle < 2 || this.#moving.size > 0; rounds++) {
       assert.ok(rounds < ROUNDS_MAX, "the sweeper does not come to an end");
       await Promise.all(this.#moving);
@@ -106,7 +106,7 @@ export class ContentsBench {
     return this.extents.list().reduce((sum, { bytesOnDisk }) => sum + bytesOnDisk, 0);
   }
 
-  /** Everything that contents keep in the store. */
+  /** All records that contents have in the store. */
   records(): Promise<Entry[]> {
     const until = keyAfter(key(SPACE.doomedRangeLayer));
     return this.store.read((view) => view.range(key(SPACE.content), until, { limit: 1_000_000 }));

@@ -9,18 +9,18 @@ import {
   writeStarts,
 } from "./content-records.ts";
 
-/** Parts that one body adds: what takes longer would hold up everybody else. */
-const BODY_SEGMENTS = 4;
+/** Segments that one transaction writes, so that other writers do not wait long. */
+const SEGMENTS_PER_TRANSACTION = 4;
 
-/** Keeps the sweeper away from a list. */
+/** Pins lists: the sweeper does not free them. */
 interface Pins {
   pin(id: bigint): void;
   unpin(id: bigint): void;
 }
 
 /**
- * A list that is written in several bodies. Until it is adopted it is garbage like any other, so
- * that a crash leaves nothing behind; only a pin keeps the sweeper from it meanwhile.
+ * A list that is written in several transactions. Until it is adopted it is recorded as garbage, so
+ * that the sweeper frees it after a crash. In this process a pin keeps the sweeper from it.
  */
 export class ListDraft implements Draft {
   readonly #pins: Pins;
@@ -32,17 +32,17 @@ export class ListDraft implements Draft {
     this.#pins = pins;
   }
 
-  /** Null if `holds` said no before all parts were written. */
+  /** Null if `partsExist` returned false before all parts were written. */
   static async write(
     store: Store,
     pins: Pins,
     parts: readonly Part[],
-    holds: (view: View) => boolean,
+    partsExist: (view: View) => boolean,
   ): Promise<ListDraft | null> {
     const draft = new ListDraft(pins);
     let isWhole = false;
     try {
-      isWhole = await draft.#write(store, parts, holds);
+      isWhole = await draft.#write(store, parts, partsExist);
     } finally {
       if (!isWhole) draft.release();
     }
@@ -64,18 +64,18 @@ export class ListDraft implements Draft {
   async #write(
     store: Store,
     parts: readonly Part[],
-    holds: (view: View) => boolean,
+    partsExist: (view: View) => boolean,
   ): Promise<boolean> {
     await store.transact((tx) => this.#begin(tx));
     for (let at = 0; at < parts.length; ) {
       const segments: (readonly Part[])[] = [];
-      while (segments.length < BODY_SEGMENTS && at < parts.length) {
+      while (segments.length < SEGMENTS_PER_TRANSACTION && at < parts.length) {
         segments.push(parts.slice(at, at + SEGMENT_PARTS_MAX));
         at += SEGMENT_PARTS_MAX;
       }
       const first = this.#starts.length;
       const isWritten = await store.transact((tx) => {
-        if (!holds(tx)) return false;
+        if (!partsExist(tx)) return false;
         for (const [index, segment] of segments.entries()) this.#add(tx, first + index, segment);
         return true;
       });
@@ -85,7 +85,7 @@ export class ListDraft implements Draft {
     return true;
   }
 
-  /** Pinned before anybody can see it. A body may run again, and then has another id. */
+  /** Pins the list before its commit. A body that runs again pins another id instead. */
   #begin(tx: Transaction): void {
     this.release();
     const id = tx.stamp();

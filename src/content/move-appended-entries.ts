@@ -8,7 +8,7 @@ import type { MapContents } from "./stored-range-maps.ts";
 
 const ENTRIES_PER_STEP = 64;
 
-/** Moves the bytes of entries that have grown from their records to extents, and tells which have not. */
+/** Moves the bytes of grown entries to extents; returns the entries that changed meanwhile. */
 export async function moveAppendedEntries(
   store: Store,
   contents: MapContents,
@@ -21,7 +21,7 @@ export async function moveAppendedEntries(
   return left;
 }
 
-/** Bytes first; they take the place of an entry only if that is what it was. */
+/** Writes the bytes to an extent first, then replaces each entry that has not changed meanwhile. */
 async function moveSome(
   store: Store,
   contents: MapContents,
@@ -29,7 +29,7 @@ async function moveSome(
 ): Promise<readonly AppendedEntry[]> {
   const found = await store.read((view) => appended.flatMap((entry) => findGrown(view, entry)));
   const taken = await Promise.allSettled(
-    found.map(({ bytes }) => contents.takeOut(wholeBody(bytes))),
+    found.map(({ bytes }) => contents.takeToExtent(wholeBody(bytes))),
   );
   try {
     const all = taken.map(fulfilled);
@@ -55,7 +55,7 @@ function findGrown(view: View, { layer, start }: AppendedEntry): Grown[] {
   return bytes.length < GROWN_BYTES_MIN ? [] : [{ ...found, layer, bytes }];
 }
 
-/** False, and nothing is done, if it has changed. */
+/** Returns false, and does nothing, if the entry has changed. */
 function moveOne(
   tx: Transaction,
   contents: MapContents,

@@ -13,7 +13,7 @@ export function page(seed: number): Bytes {
   return someBytes(PAGE, seed);
 }
 
-/** Maps on some engine, with what tests want to do to them. */
+/** Maps on an engine, with shorthands for tests. */
 export class MapBench {
   readonly contents: ContentsBench;
 
@@ -31,7 +31,7 @@ export class MapBench {
     return this.#put(bytes, (tx, taken) => maps.write(tx, map, at, taken));
   }
 
-  /** A map in the place of another, if there is one. */
+  /** Creates a map that replaces another one, if `map` is not null. */
   replace(map: Content | null, length: number, body: Bytes | null): Promise<Content> {
     const { store, contents } = this.contents;
     if (body === null) return store.transact((tx) => contents.maps.create(tx, length, null, map));
@@ -72,7 +72,7 @@ export class MapBench {
     return placed ?? assert.fail("it was not placed");
   }
 
-  /** So many pages, each so far behind the one before, many of them in one transaction. */
+  /** Writes `count` pages, `step` pages apart, with many pages per transaction. */
   async writePages(map: Content, count: number, step: number, first = 0): Promise<Content> {
     const { store, contents } = this.contents;
     let written = map;
@@ -92,7 +92,7 @@ export class MapBench {
     return written;
   }
 
-  /** One page after another, and a snapshot before each. */
+  /** Writes consecutive pages, with a snapshot before each. */
   async writeBetweenSnapshots(map: Content, count: number): Promise<Content> {
     const { store, contents } = this.contents;
     const taken = await contents.take(wholeBody(page(0)), NO_DIGESTS);

@@ -11,10 +11,13 @@ import {
 } from "./range-records.ts";
 
 const ENTRIES_PER_LOOKUP = 64;
-/** What one body looks at, at most, to list ranges: small ones are read with their bytes. */
+/** Pieces that one listing visits at most, since inline pieces are read with their bytes. */
 const PIECES_PER_LISTING = 2_000;
 
-/** A layer and those below it, from the top; down to `bottom`, which is not among them. */
+/**
+ * A layer and those below it, the topmost first, down to `bottom` exclusive; null if `bottom` is
+ * not below it.
+ */
 export function layersOf(view: View, top: bigint, bottom: bigint | null = null): bigint[] | null {
   const layers: bigint[] = [];
   for (let layer: bigint | null = top; layer !== bottom; layer = readLayer(view, layer).parent) {
@@ -24,7 +27,7 @@ export function layersOf(view: View, top: bigint, bottom: bigint | null = null):
   return layers;
 }
 
-/** What shows between two offsets: of each byte the entry in the topmost layer that has one. */
+/** The visible pieces between two offsets: for each byte, the topmost layer's entry. */
 export function* piecesOf(
   view: View,
   layers: readonly bigint[],
@@ -36,37 +39,37 @@ export function* piecesOf(
     yield* entriesOver(view, top, from, until);
     return;
   }
-  // There may be thousands of layers, so all of them are walked through at once, side by side.
+  // There may be thousands of layers, so one merge walks through all of them side by side.
   let walks = layers.map((layer) => new LayerWalk(view, layer, from, until));
   for (let at = from; at < until; ) {
-    const { shown, end, hasEnded } = showing(walks, at, until);
-    if (shown !== null) yield cut(shown, at, end);
+    const { visible, end, hasEnded } = visibleAt(walks, at, until);
+    if (visible !== null) yield cut(visible, at, end);
     if (hasEnded) walks = walks.filter((walk) => !walk.isOver);
     at = end;
   }
 }
 
-/** What shows at an offset, if anything, and up to where that stays so. */
-function showing(
+/** The entry that is visible at an offset, or null, and the end of that piece or hole. */
+function visibleAt(
   walks: readonly LayerWalk[],
   at: number,
   until: number,
-): { shown: RangeEntry | null; end: number; hasEnded: boolean } {
+): { visible: RangeEntry | null; end: number; hasEnded: boolean } {
   let end = until;
   let hasEnded = false;
   for (const walk of walks) {
     const entry = walk.entryFrom(at);
     if (entry === null) hasEnded = true;
     else if (entry.start > at) end = Math.min(end, entry.start);
-    else return { shown: entry, end: Math.min(end, endOf(entry)), hasEnded };
+    else return { visible: entry, end: Math.min(end, endOf(entry)), hasEnded };
   }
-  return { shown: null, end, hasEnded };
+  return { visible: null, end, hasEnded };
 }
 
-/** The entries of one layer, one after another. */
+/** A cursor over the entries of one layer. */
 class LayerWalk {
   readonly #entries: Iterator<RangeEntry>;
-  /** Undefined before the first, null behind the last. */
+  /** Undefined before the first entry, null after the last. */
   #entry: RangeEntry | null | undefined;
 
   constructor(view: View, layer: bigint, from: number, until: number) {
@@ -77,7 +80,7 @@ class LayerWalk {
     return this.#entry === null;
   }
 
-  /** The first that does not end before this offset, which never goes back. */
+  /** The first entry that ends after this offset. Offsets must not decrease from call to call. */
   entryFrom(at: number): RangeEntry | null {
     while (this.#entry === undefined || (this.#entry !== null && endOf(this.#entry) <= at)) {
       const next = this.#entries.next();
@@ -87,7 +90,7 @@ class LayerWalk {
   }
 }
 
-/** Entries of one layer between two offsets, cut there. Costs no more than what it finds. */
+/** Entries of one layer between two offsets, cut at both. The cost grows with the result alone. */
 export function* entriesOver(
   view: View,
   layer: bigint,
@@ -95,7 +98,7 @@ export function* entriesOver(
   until: number,
 ): Generator<RangeEntry> {
   if (from >= until) return;
-  // Bytes are often read from where a write began: then one look tells what others would find out.
+  // Reads often begin where a write began: then a get, which is cheaper than a search, is enough.
   const first = entryAt(view, layer, from) ?? lastEntryBefore(view, layer, from);
   let at = from;
   if (first !== null && endOf(first) > from) {
@@ -110,16 +113,16 @@ export function* entriesOver(
   }
 }
 
-/** Pieces as a client is told of them: where there is something, not what it is made of. */
+/** The ranges that pieces cover, as clients list them. */
 export function rangesOf(
   pieces: Iterable<RangeEntry>,
   withCleared: boolean,
   limit: number,
 ): Ranges {
   const found: Range[] = [];
-  let looks = 0;
+  let visited = 0;
   for (const { start, length, source } of pieces) {
-    if (looks++ === PIECES_PER_LISTING) return { found, next: start };
+    if (visited++ === PIECES_PER_LISTING) return { found, next: start };
     const isCleared = source.kind === "zero";
     if (isCleared && !withCleared) continue;
     const last = found.at(-1);

@@ -5,7 +5,7 @@ import type { Extents } from "../store/extents.ts";
 import type { Store, View } from "../store/store.ts";
 import {
   areSameRuns,
-  bytesAtHand,
+  bytesInMemory,
   ownerOfRun,
   pinAll,
   type Run,
@@ -15,16 +15,16 @@ import { layersOf, piecesOf } from "./range-pieces.ts";
 import { endOf, type RangeEntry } from "./range-records.ts";
 import { type Step, StepReading, type StepReadingSetup } from "./step-reading.ts";
 
-/** Pieces that are looked up at one go, and bytes that are then in memory. */
+/** One lookup ends after this many pieces, or this many inline bytes, which are then in memory. */
 const PIECES_PER_LOOKUP = 512;
 const INLINE_BYTES_PER_LOOKUP = 1024 * 1024;
 
-/** A hole up to this size is as good as bytes at hand. */
+/** Holes up to this size count as bytes in memory. */
 const ZEROES_PER_PART = 64 * 1024;
 const ZERO_PARTS_PER_BUFFER = 8;
 const ZEROES: Bytes = Buffer.alloc(ZEROES_PER_PART);
 
-/** Where nothing was written. */
+/** A run of zeroes: cleared, or never written. */
 interface Hole {
   readonly zeroes: number;
 }
@@ -40,9 +40,8 @@ export interface RangeReadingSetup {
 }
 
 /**
- * Bytes of a map. Usually all of their pieces are found at once, and then nothing that happens to
- * the map matters. Of a range that is made of very many pieces, the rest is looked up while it is
- * read.
+ * Opens bytes of a map. One lookup usually finds all of their pieces; then later writes to the map
+ * do not show. If there are very many pieces, the rest is looked up step by step while it is read.
  */
 export function readRange(view: View, setup: RangeReadingSetup): Reading {
   const { store, extents, from, length, onClose } = setup;
@@ -53,12 +52,12 @@ export function readRange(view: View, setup: RangeReadingSetup): Reading {
     mayChange: true,
     find: (state, at) => findPieces(state, setup, at),
     wholeOf,
-    ...lending(extents),
+    ...runAccess(extents),
     onClose,
   });
 }
 
-/** Bytes of entries without a gap between them, wherever in a map they are. */
+/** Opens the bytes of consecutive entries of a layer. */
 export function readEntries(
   view: View,
   { store, extents }: Pick<RangeReadingSetup, "store" | "extents">,
@@ -78,13 +77,13 @@ export function readEntries(
         until,
       ),
     wholeOf: () => null,
-    ...lending(extents),
+    ...runAccess(extents),
     onClose() {},
   });
 }
 
-/** How runs are lent and told apart. */
-function lending(extents: Extents): Pick<StepReadingSetup<Run | Hole>, "ownerOf" | "areSame"> {
+/** How a reading of a map reads and compares runs. */
+function runAccess(extents: Extents): Pick<StepReadingSetup<Run | Hole>, "ownerOf" | "areSame"> {
   return {
     ownerOf: (run) => (isHole(run) ? new ZeroOwner(run.zeroes) : ownerOfRun(extents, run)),
     areSame: (one, other) =>
@@ -136,10 +135,10 @@ function runsOfPiece(view: View, { length, source }: RangeEntry): (Run | Hole)[]
 }
 
 function wholeOf(runs: readonly (Run | Hole)[]): Bytes | null {
-  const atHand = runs.map((run) =>
+  const filled = runs.map((run) =>
     isHole(run) && run.zeroes <= ZEROES_PER_PART ? ZEROES.subarray(0, run.zeroes) : run,
   );
-  return atHand.some(isHole) ? null : bytesAtHand(atHand as Run[]);
+  return filled.some(isHole) ? null : bytesInMemory(filled as Run[]);
 }
 
 class ZeroOwner implements BufferOwner {

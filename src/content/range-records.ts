@@ -12,7 +12,7 @@ export interface RangeEntry {
   readonly source: RangeSource;
 }
 
-/** Bytes of their own, bytes of a leaf, or zeroes that hide what lies in the layers below. */
+/** Where an entry's bytes are: in the entry, in a leaf, or zeroes that hide the layers below. */
 export type RangeSource =
   | { readonly kind: "inline"; readonly bytes: Bytes }
   | { readonly kind: "leaf"; readonly content: Content; readonly from: number }
@@ -30,10 +30,10 @@ const leafFormat = format(LEAF, {
 });
 const zeroFormat = format(ZERO, { length: count });
 
-/** Records of entries without bytes of their own are shorter. */
+/** Longer than any record of a leaf or zero entry. */
 const OTHER_BYTES_MAX = 64;
 
-/** Only layers that lie on another one, that several refer to, or that were cut have a record. */
+/** A layer has a record only if it has a parent, has several references, or was truncated. */
 const layerFormat = format(1, {
   parent: orNull(u64),
   extraReferences: count,
@@ -51,7 +51,7 @@ export function endOf(entry: RangeEntry): number {
   return entry.start + entry.length;
 }
 
-/** What an entry says about the bytes from `from` to `until`, which lie within it. */
+/** The part of an entry from `from` to `until`, both of which lie within it. */
 export function cut(entry: RangeEntry, from: number, until: number): RangeEntry {
   const skip = from - entry.start;
   return { start: from, length: until - from, source: cutSource(entry.source, skip, until - from) };
@@ -78,7 +78,7 @@ function encodeEntry({ length, source }: RangeEntry): Bytes {
       return inlineFormat.encode({ bytes: source.bytes });
     case "leaf": {
       const { id, kind } = source.content;
-      if (kind !== "extent") throw new Error("small bytes stand in the entry itself");
+      if (kind !== "extent") throw new Error("an entry must contain inline bytes itself");
       const content = { id, kind, length: source.content.length } as const;
       return leafFormat.encode({ content, from: source.from, length });
     }
@@ -88,8 +88,8 @@ function encodeEntry({ length, source }: RangeEntry): Bytes {
 }
 
 /**
- * Puts bytes behind those of an entry that begins at `start` and is as long as told, and was written a
- * short while ago: false, and nothing is done, if there is no such entry.
+ * Appends bytes in place to the inline entry that begins at `start` and has `length` bytes. Returns
+ * false, and does nothing, if there is no such entry, or if it is no longer in the write-ahead log.
  */
 export function appendToEntry(
   tx: Transaction,
@@ -98,7 +98,7 @@ export function appendToEntry(
   length: number,
   more: Bytes,
 ): boolean {
-  // What is longer can be nothing else by its size.
+  // A record this long can only be an inline entry, so its size alone identifies it.
   const mayBeOther = length < OTHER_BYTES_MAX;
   if (mayBeOther && entryAt(tx, layer, start)?.source.kind !== "inline") return false;
   return appendInPlace(tx, entryKey(layer, start), 1 + length, more);
@@ -108,13 +108,13 @@ export function deleteEntry(tx: Transaction, layer: bigint, start: number): void
   tx.delete(entryKey(layer, start));
 }
 
-/** The entry that starts just there. */
+/** The entry that starts at exactly this offset. */
 export function entryAt(view: View, layer: bigint, start: number): RangeEntry | null {
   const value = view.get(entryKey(layer, start));
   return value === undefined ? null : entryFrom(start, value);
 }
 
-/** Entries that start within the bounds, in their order. */
+/** Entries with `from <= start < until`, in ascending order. */
 export function entriesBetween(
   view: View,
   layer: bigint,
@@ -126,13 +126,13 @@ export function entriesBetween(
   return view.range(entryKey(layer, from), entryKey(layer, until), { limit }).map(decodeEntry);
 }
 
-/** An entry with the very bytes that it is stored as. */
+/** An entry with its encoded record, to detect changes later. */
 export interface StoredEntry {
   readonly entry: RangeEntry;
   readonly record: Bytes;
 }
 
-/** The same as they are stored. */
+/** Entries with `from <= start < until`, in ascending order, with their records. */
 export function storedBetween(
   view: View,
   layer: bigint,
@@ -181,24 +181,25 @@ function entryFrom(start: number, value: Bytes): RangeEntry {
     case ZERO:
       return { start, length: zeroFormat.decode(value).length, source: { kind: "zero" } };
     default:
-      throw new StoreError("damaged", `a range of layer ${start} is of no known kind`);
+      throw new StoreError("damaged", `the map entry at offset ${start} is of no known kind`);
   }
 }
 
 export interface Layer {
-  /** The layer that shows where this one has no entries. */
+  /** The layer below, which is visible where this one has no entries. */
   readonly parent: bigint | null;
-  /** Beyond the first. */
+  /** References beyond the first. */
   readonly extraReferences: number;
-  /** Whether entries may lie behind the end of its map: zeroes that hide, or once hid, what is below. */
+  /** Whether zero entries may lie beyond the end of its map, left there by a truncation. */
   readonly isCut: boolean;
 }
 
-const ALONE: Layer = { parent: null, extraReferences: 0, isCut: false };
+/** A layer without a record. */
+const DEFAULT_LAYER: Layer = { parent: null, extraReferences: 0, isCut: false };
 
 export function readLayer(view: View, layer: bigint): Layer {
   const found = view.get(layerKey(layer));
-  return found === undefined ? ALONE : layerFormat.decode(found);
+  return found === undefined ? DEFAULT_LAYER : layerFormat.decode(found);
 }
 
 export function writeLayer(tx: Transaction, layer: bigint, value: Layer): void {
@@ -211,14 +212,14 @@ export function deleteLayer(tx: Transaction, layer: bigint): void {
   tx.delete(layerKey(layer));
 }
 
-/** Layers that have a record, from this one on. */
+/** Layers that have a record, by id, beginning with `from`. */
 export function listLayers(view: View, from: bigint, limit: number): (Layer & { id: bigint })[] {
   return view
     .range(layerKey(from), keyAfter(key(SPACE.rangeLayer)), { limit })
     .map((entry) => ({ id: new KeyReader(entry.key).u64(), ...layerFormat.decode(entry.value) }));
 }
 
-/** One reference less; with the last one the layer is left to the sweeper. */
+/** Removes a reference; with the last one the layer is doomed: the sweeper frees it. */
 export function dropLayer(tx: Transaction, id: bigint): void {
   const layer = readLayer(tx, id);
   if (layer.extraReferences === 0) tx.set(doomedKey(id), doomedFormat.encode({}));
@@ -235,13 +236,13 @@ export function deleteDoomed(tx: Transaction, layer: bigint): void {
   tx.delete(doomedKey(layer));
 }
 
-/** Maps are tidied up region by region. */
+/** The sweeper merges small entries of a map region by region. */
 export const REGION_BYTES = 1024 * 1024;
 
-/** A region with fewer entries stays as it is: joining them would cost more than it saves. */
+/** Regions with fewer entries are not merged: it would cost more than it saves. */
 export const CROWD_ENTRIES_MIN = 128;
 
-/** A part of a layer in which small entries may have piled up. */
+/** A section of a layer, the unit in which small entries are merged. */
 export interface Region {
   readonly layer: bigint;
   readonly region: number;
@@ -251,6 +252,7 @@ export function regionAt(layer: bigint, offset: number): Region {
   return { layer, region: Math.floor(offset / REGION_BYTES) };
 }
 
+/** Records that a region may have many small entries. */
 export function noteCrowded(tx: Transaction, region: Region): void {
   const at = regionKey(region);
   if (tx.get(at) === undefined) tx.set(at, crowdedFormat.encode({}));
@@ -260,7 +262,7 @@ export function deleteCrowded(tx: Transaction, region: Region): void {
   tx.delete(regionKey(region));
 }
 
-/** From behind `after` on. */
+/** Crowded regions of all layers, beginning with the one after `after`. */
 export function listCrowded(view: View, after: Region | null, limit: number): Region[] {
   const all = key(SPACE.crowdedRegion);
   const from = after === null ? all : keyAfter(regionKey(after));

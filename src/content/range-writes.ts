@@ -13,20 +13,20 @@ import {
   writeEntry,
 } from "./range-records.ts";
 
-/** Entries that one write replaces in place. Where there are more, it goes on top of them. */
+/** Entries that one write replaces in place. If there are more, the write adds a layer on top. */
 const REPLACED_ENTRIES_MAX = 1_024;
 
-/** How entries refer to leaves. */
+/** The reference counting of leaves that entries need. */
 export type Leaves = Pick<Contents, "share" | "drop">;
 
 interface Cleared {
-  /** False if there was too much to do: then nothing has been done. */
+  /** False if there were too many entries; then none was changed. */
   readonly done: boolean;
-  /** Whether other entries stand close before. */
+  /** Whether the region has other entries before the cleared range. */
   readonly isCrowded: boolean;
 }
 
-/** Takes everything between two offsets out of a layer; what lies across a bound is cut there. */
+/** Clears a layer between two offsets. Entries that cross a bound are cut there. */
 export function clearLayer(
   tx: Transaction,
   leaves: Leaves,
@@ -35,7 +35,7 @@ export function clearLayer(
   until: number,
 ): Cleared {
   const same = entryAt(tx, layer, from);
-  // Entries do not overlap. Who writes the same pages again is spared a search, which takes longer.
+  // The same pages are often written again: then a get finds the only entry, without a search.
   if (same !== null && endOf(same) >= until) {
     replace(tx, leaves, layer, same, from, until);
     return { done: true, isCrowded: false };
@@ -43,7 +43,7 @@ export function clearLayer(
   const last = lastEntryBefore(tx, layer, until);
   if (last === null) return { done: true, isCrowded: false };
   if (last.start > from) return clearMany(tx, leaves, layer, from, until);
-  // Whatever comes before it ends where it starts: it is the only one that may be in the way.
+  // Entries do not overlap, so this is the only one that may reach into the range.
   if (endOf(last) > from) replace(tx, leaves, layer, last, from, until);
   const isCrowded = last.start < from && last.start >= from - (from % REGION_BYTES);
   return { done: true, isCrowded };
@@ -64,7 +64,7 @@ function clearMany(
   return { done: true, isCrowded: true };
 }
 
-/** Keeps of an entry what lies outside the bounds. */
+/** Replaces an entry by its parts outside the bounds. */
 function replace(
   tx: Transaction,
   leaves: Leaves,
@@ -73,15 +73,15 @@ function replace(
   from: number,
   until: number,
 ): void {
-  const kept: RangeEntry[] = [];
-  if (entry.start < from) kept.push(cut(entry, entry.start, from));
-  if (endOf(entry) > until) kept.push(cut(entry, until, endOf(entry)));
+  const outside: RangeEntry[] = [];
+  if (entry.start < from) outside.push(cut(entry, entry.start, from));
+  if (endOf(entry) > until) outside.push(cut(entry, until, endOf(entry)));
   deleteEntry(tx, layer, entry.start);
-  for (const part of kept) writeEntry(tx, layer, part);
-  recount(tx, leaves, entry.source, kept.length);
+  for (const part of outside) writeEntry(tx, layer, part);
+  recount(tx, leaves, entry.source, outside.length);
 }
 
-/** An entry has become so many. */
+/** Adjusts a leaf's reference count after `entries` entries have replaced one that refers to it. */
 export function recount(
   tx: Transaction,
   leaves: Leaves,

@@ -4,7 +4,7 @@ import type { Reading } from "../store/contents.ts";
 import type { Pin } from "../store/extents.ts";
 import type { Store, View } from "../store/store.ts";
 
-/** Where the bytes from some offset up to `until` are, with the extents they lie in held. */
+/** The result of one lookup: the runs up to `until`, whose extents stay pinned until `release`. */
 export interface Step<Run> extends Pin {
   readonly runs: readonly Run[];
   readonly until: number;
@@ -14,11 +14,11 @@ export interface StepReadingSetup<Run> {
   readonly store: Store;
   readonly from: number;
   readonly length: number;
-  /** Whether what is read may change meanwhile: later steps would show it. */
+  /** Whether the content may change while it is read: later steps then show the change. */
   readonly mayChange: boolean;
-  /** Looks up as much as should be looked up at one go. */
+  /** Looks up the next step, which is a bounded amount of work. */
   find(view: View, from: number): Step<Run>;
-  /** All of it, if it is at hand. */
+  /** The bytes of all runs, if they are in memory. */
   wholeOf(runs: readonly Run[]): Bytes | null;
   ownerOf(run: Run): BufferOwner;
   areSame(one: Run, other: Run): boolean;
@@ -27,8 +27,8 @@ export interface StepReadingSetup<Run> {
 }
 
 /**
- * Bytes that are looked up step by step while they are read, each step in a state of its own. The
- * first is taken in the body that opens the reading.
+ * A reading that looks up its runs step by step, each step in a read of the store. The first step
+ * is part of the transaction that opens the reading.
  */
 export class StepReading<Run> implements Reading {
   readonly length: number;
@@ -39,8 +39,9 @@ export class StepReading<Run> implements Reading {
   /** Whether the first step found everything. */
   readonly #isComplete: boolean;
   #step: Step<Run>;
-  /** The run of this step that comes next, and what lends the bytes of the one before. */
+  /** The index of the next run in this step. */
   #next = 0;
+  /** The owner of the current run's bytes. */
   #owner: BufferOwner | null = null;
   #closed = false;
 
@@ -59,7 +60,7 @@ export class StepReading<Run> implements Reading {
     for (;;) {
       const borrowed = await this.#owner?.borrow(bytes);
       if (borrowed) return borrowed;
-      if (this.#next === this.#step.runs.length && !(await this.#goOn())) return null;
+      if (this.#next === this.#step.runs.length && !(await this.#findNext())) return null;
       const run = this.#step.runs[this.#next++];
       if (run !== undefined) this.#owner = this.#setup.ownerOf(run);
     }
@@ -90,8 +91,8 @@ export class StepReading<Run> implements Reading {
     return step;
   }
 
-  /** Looks the next step up; false if there is none, or nobody reads any more. */
-  async #goOn(): Promise<boolean> {
+  /** Looks up the next step; false if there is none, or if the reading was closed meanwhile. */
+  async #findNext(): Promise<boolean> {
     const { until } = this.#step;
     if (until === this.#until) return false;
     this.#step.release();

@@ -1,6 +1,6 @@
 import { type Body, type Bytes, collect } from "../base/bytes.ts";
+import { Md5Batches } from "../machine/md5-batches.ts";
 import { Md5Thread } from "../machine/md5-thread.ts";
-import { Md5Together } from "../machine/md5-together.ts";
 import {
   type Content,
   type Contents,
@@ -19,7 +19,7 @@ import {
   type Written,
 } from "../store/extents.ts";
 import type { Store, Transaction, View } from "../store/store.ts";
-import { type Computed, digestsOf, Md5UnderWay } from "./content-digests.ts";
+import { type Computed, digestsOf, StreamingMd5 } from "./content-digests.ts";
 import { PARTS_PER_LOOKUP, readContent } from "./content-reading.ts";
 import {
   addReference,
@@ -50,7 +50,23 @@ const NO_PARTS: readonly Part[] = [];
 
 const NO_DIGESTS: Digests = { md5: false, crc64: false };
 
-/** Contents whose records lie in a store, and their bytes in extents. */
+/**
+ * Contents whose records lie in a store and whose large bodies lie in extents.
+ *
+ * This file is the entrance to the folder. Read on in the order of a body's life:
+ * 1. Upload: `content-digests.ts` hashes bytes on their way to the extents.
+ * 2. Records: `content-records.ts` (leaves, lists, reference counts) and `content-uses.ts` (which
+ *    contents have bytes in which extent). `list-draft.ts` writes lists of very many parts,
+ *    `content-slices.ts` shares parts of contents instead of copying them.
+ * 3. Download: `content-reading.ts`, on top of `step-reading.ts` and `whole-reading.ts`.
+ * 4. Space: `sweeper.ts` runs `sweep-garbage.ts` (frees dropped contents) and `sweep-extents.ts`
+ *    (removes and compacts extents).
+ *
+ * Maps are the second half. Enter at `stored-range-maps.ts`; then `range-records.ts`,
+ * `range-writes.ts`, `range-pieces.ts` (which layer is visible where), `range-reading.ts`,
+ * `appended-entries.ts` with `move-appended-entries.ts` (appending in place), and
+ * `sweep-ranges.ts`.
+ */
 export class StoredContents implements Contents {
   readonly maps: StoredRangeMaps;
   readonly #store: Store;
@@ -58,13 +74,13 @@ export class StoredContents implements Contents {
   readonly #incoming: ExtentWrites;
   readonly #sweeper: Sweeper;
   readonly #md5Thread = new Md5Thread();
-  readonly #md5Together = new Md5Together();
-  /** Lists that are being read or drafted, and how often. */
+  readonly #md5Batches = new Md5Batches();
+  /** The number of pins of each list that is being read or drafted. */
   readonly #pins = new Map<bigint, number>();
-  /** When another one is added, it is time to look for those that are dead. */
+  /** The highest extent at the last upload. When one is added, dead extents are removed. */
   #lastExtent: number;
 
-  /** `incoming` may refuse what is taken. What the sweeper copies goes to the extents themselves. */
+  /** `incoming` stores uploads, and may refuse them. The sweeper writes to `extents` directly. */
   constructor(store: Store, extents: Extents, incoming: ExtentWrites = extents) {
     this.#store = store;
     this.#extents = extents;
@@ -72,7 +88,7 @@ export class StoredContents implements Contents {
     this.#lastExtent = extents.lastExtent;
     this.maps = new StoredRangeMaps(store, extents, {
       take: (body) => this.#take(body, NO_DIGESTS, extents),
-      takeOut: (body) => this.#takeToExtents(body, NO_DIGESTS, extents),
+      takeToExtent: (body) => this.#takeToExtents(body, NO_DIGESTS, extents),
       keep: (tx, taken) => this.keep(tx, taken),
       share: (tx, content) => this.share(tx, content),
       drop: (tx, content) => this.drop(tx, content),
@@ -90,7 +106,7 @@ export class StoredContents implements Contents {
   }
 
   replace(tx: Transaction, content: Content, taken: Taken): Content {
-    if (this.#vacate(tx, content)) return this.#keepAs(tx, content.id, taken);
+    if (this.#freeAllButRecord(tx, content)) return this.#keepAs(tx, content.id, taken);
     this.drop(tx, content);
     return this.keep(tx, taken);
   }
@@ -111,17 +127,17 @@ export class StoredContents implements Contents {
     const isOnly = kind === "list" && hasOneReference(tx, id);
     const old = isOnly ? this.#shortList(tx, id, replaced) : null;
     if (old !== null) {
-      this.#handOver(tx, old, shared);
+      this.#passOnReferences(tx, old, shared);
       return { id, kind, length: rewriteList(tx, id, parts) };
     }
-    for (const heir of shared) this.share(tx, heir);
+    for (const other of shared) this.share(tx, other);
     this.drop(tx, content);
     return this.compose(tx, parts);
   }
 
-  draft(parts: readonly Part[], holds: (view: View) => boolean): Promise<Draft | null> {
+  draft(parts: readonly Part[], partsExist: (view: View) => boolean): Promise<Draft | null> {
     const pins = { pin: (id: bigint) => this.#pin(id), unpin: (id: bigint) => this.#unpin(id) };
-    return ListDraft.write(this.#store, pins, parts, holds);
+    return ListDraft.write(this.#store, pins, parts, partsExist);
   }
 
   slice(tx: Transaction, content: Content, from: number, length: number): Content | null {
@@ -146,7 +162,7 @@ export class StoredContents implements Contents {
   }
 
   drop(tx: Transaction, content: Content): void {
-    for (const part of this.#letGo(tx, content)) this.drop(tx, part.content);
+    for (const part of this.#dropOne(tx, content)) this.drop(tx, part.content);
   }
 
   partsOf(view: View, content: Content, skip: number, limit: number): Part[] {
@@ -187,14 +203,14 @@ export class StoredContents implements Contents {
     return this.#sweeper.sweep();
   }
 
-  /** One reference less, and the parts to which there is one too many if that was the last. */
-  #letGo(tx: Transaction, content: Content): readonly Part[] {
+  /** Removes a reference. If this frees a list, returns its parts, which the caller drops. */
+  #dropOne(tx: Transaction, content: Content): readonly Part[] {
     const { id, kind } = content;
     if (kind === "map") {
       this.maps.drop(tx, content);
       return NO_PARTS;
     }
-    if (this.#vacate(tx, content)) {
+    if (this.#freeAllButRecord(tx, content)) {
       deleteContent(tx, id);
       return NO_PARTS;
     }
@@ -209,38 +225,38 @@ export class StoredContents implements Contents {
     return parts;
   }
 
-  /** The references that a list had to its parts: heirs take them over, and those left are dropped. */
-  #handOver(tx: Transaction, parts: readonly Part[], heirs: readonly Content[]): void {
+  /** Passes a list's references on to `shared`, adds missing ones, and drops the others. */
+  #passOnReferences(tx: Transaction, parts: readonly Part[], shared: readonly Content[]): void {
     const left = parts.map(({ content }) => content);
-    for (const heir of heirs) {
-      const at = left.findIndex(({ id }) => id === heir.id);
-      if (at < 0) this.share(tx, heir);
+    for (const other of shared) {
+      const at = left.findIndex(({ id }) => id === other.id);
+      if (at < 0) this.share(tx, other);
       else left.splice(at, 1);
     }
     for (const content of left) this.drop(tx, content);
   }
 
   /**
-   * Frees a leaf to which there is one reference, but for its record, which is for the caller to delete
-   * or to write anew. It must lie in one piece: whoever reads it holds its extent. False, and nothing
-   * is done, for any other content.
+   * Frees a leaf with one reference, except for its record: the caller deletes or overwrites that.
+   * The leaf must lie in one piece, so that a reader has pinned all of its bytes. Returns false,
+   * and does nothing, for any other content.
    */
-  #vacate(tx: Transaction, { id, kind }: Content): boolean {
+  #freeAllButRecord(tx: Transaction, { id, kind }: Content): boolean {
     if (kind === "list" || kind === "map" || !hasOneReference(tx, id)) return false;
     if (kind === "inline") return true;
     const at = onlyAddress(tx, id);
     if (at === null) return false;
     deleteUses(tx, id, [at]);
-    this.#sweeper.lookAt([at]);
+    this.#sweeper.suspect([at]);
     return true;
   }
 
-  /** The parts of a list that every reader finds whole at his first look; null if it is longer. */
+  /** The parts of a list that a reader finds with one lookup; null if the list is longer. */
   #shortList(view: View, id: bigint, known?: readonly Part[]): readonly Part[] | null {
     const hasOneSegment = known !== undefined || readStarts(view, id).length === 1;
     if (!hasOneSegment) return null;
     const parts = known ?? readSegment(view, id, 0);
-    // All segments but the last are full: where there are so few, there is one.
+    // All segments but the last are full, so a list of this few known parts has one segment.
     if (parts.length === 0 || parts.length > PARTS_PER_LOOKUP) return null;
     return parts.some(({ content }) => content.kind === "list") ? null : parts;
   }
@@ -249,9 +265,9 @@ export class StoredContents implements Contents {
     if (!(taken instanceof TakenBytes)) throw new Error("only what `take` returned can be kept");
     const { inline, addresses } = taken.stored();
     if (inline !== null) return this.#keepInline(tx, id, inline);
-    // A body that runs again keeps them again.
-    if (taken.keptAs !== null && isWhere(tx, taken.keptAs, addresses)) {
-      throw new Error("bytes can be given a name only once");
+    // A body that runs again keeps the same bytes again, under another id.
+    if (taken.keptAs !== null && liesAt(tx, taken.keptAs, addresses)) {
+      throw new Error("taken bytes can be kept only once");
     }
     taken.keptAs = id;
     writeAddresses(tx, id, addresses);
@@ -272,30 +288,30 @@ export class StoredContents implements Contents {
 
   async #takeInline(body: Body, digests: Digests): Promise<Taken> {
     const bytes = body.takeWhole?.() ?? (await collect(body));
-    const computed = await digestsOf(bytes, digests, this.#md5Together);
+    const computed = await digestsOf(bytes, digests, this.#md5Batches);
     return new TakenBytes(bytes.length, computed, bytes, [], () => {});
   }
 
   async #takeToExtents(body: Body, asked: Digests, writes: ExtentWrites): Promise<Taken> {
     const before = this.#extents.lastExtent;
-    const md5 = asked.md5 ? new Md5UnderWay(body.length, this.#md5Thread) : null;
+    const md5 = asked.md5 ? new StreamingMd5(body.length, this.#md5Thread) : null;
     const tap = md5 === null ? null : (parts: readonly Bytes[]) => md5.update(parts);
     let written: Written;
     try {
       written = await writes.write(body, { crc64: asked.crc64, tap });
     } catch (error) {
       md5?.abandon();
-      this.#sweeper.lookAtAllFrom(before);
+      this.#sweeper.suspectAllFrom(before);
       throw error;
     }
     if (this.#extents.lastExtent !== this.#lastExtent) {
       this.#lastExtent = this.#extents.lastExtent;
       this.#sweeper.makeRoom();
     }
-    // Nobody knows here whether the bytes got a name: the sweeper finds out.
+    // The sweeper finds out whether a content was made of the bytes.
     const release = () => {
       written.release();
-      this.#sweeper.lookAt(written.addresses);
+      this.#sweeper.suspect(written.addresses);
     };
     const digests = { md5: md5?.finish() ?? null, crc64: written.crc64 };
     return new TakenBytes(body.length, digests, null, written.addresses, release);
@@ -312,13 +328,14 @@ export class StoredContents implements Contents {
   }
 }
 
-/** Whether a content has its bytes in these places. */
-function isWhere(view: View, id: bigint, addresses: readonly Address[]): boolean {
+/** Whether a content exists and has its bytes at these addresses. */
+function liesAt(view: View, id: bigint, addresses: readonly Address[]): boolean {
   const [first] = addresses as readonly [Address, ...Address[]];
   if (!isUsedBy(view, first.extent, id)) return false;
   return readAddresses(view, id).some((at) => isSamePlace(at, first));
 }
 
+/** What `take` returns: inline bytes, or addresses in pinned extents. */
 class TakenBytes implements Taken {
   readonly length: number;
   readonly md5: Bytes | null;
@@ -326,7 +343,7 @@ class TakenBytes implements Taken {
   readonly #inline: Bytes | null;
   readonly #addresses: readonly Address[];
   readonly #release: () => void;
-  /** The content that they were given to last, by a body that may have come to nothing. */
+  /** The content that was made of them last. Its transaction may have failed or run again. */
   keptAs: bigint | null = null;
   #released = false;
 
@@ -349,7 +366,7 @@ class TakenBytes implements Taken {
     return this.#inline;
   }
 
-  /** Once released, bytes may be gone at any time: too late to give them a name. */
+  /** Where the bytes are. Fails after `release`, since the sweeper may have freed them. */
   stored(): { inline: Bytes | null; addresses: readonly Address[] } {
     if (this.#released) throw new Error("taken bytes were released before they were kept");
     return { inline: this.#inline, addresses: this.#addresses };

@@ -33,21 +33,21 @@ import { clearLayer, recount } from "./range-writes.ts";
 import { RangeSweep } from "./sweep-ranges.ts";
 import { WholeReading } from "./whole-reading.ts";
 
-/** What a map needs of the contents that its larger pieces are. */
+/** The operations on contents that maps need for their larger pieces. */
 export interface MapContents extends Pick<Contents, "keep" | "share" | "drop"> {
   take(body: Body): Promise<Taken>;
-  /** To an extent, however few bytes they are. */
-  takeOut(body: Body): Promise<Taken>;
+  /** Stores a body in an extent, even if it is small. */
+  takeToExtent(body: Body): Promise<Taken>;
 }
 
-/** What is appended stays as it is: no part of it is ever written again. */
+/** An entry that appends make may be longer than others, since later writes rarely change it. */
 const APPENDED_BYTES_MAX = 64 * KIB;
 
 /**
- * A map is the id of a layer. A layer shows, where it has no entries, the one that it lies on.
- * Writers change the top layer of their map only, and put a new one on top of a layer that others
- * refer to, that a reader has frozen, or that has too many entries to change at once. The sweeper
- * joins layers that nobody needs to tell apart any more.
+ * A map is a stack of layers, and its id is that of the topmost. Where a layer has no entries, the
+ * layer below is visible. Writers change only the topmost layer. They add a new one if it is
+ * shared, if a reader has frozen it, or if one transaction cannot replace all of its entries. The
+ * sweeper joins layers that need no longer be separate.
  */
 export class StoredRangeMaps implements RangeMaps {
   readonly #store: Store;
@@ -55,7 +55,7 @@ export class StoredRangeMaps implements RangeMaps {
   readonly #contents: MapContents;
   readonly #sweep: RangeSweep;
   readonly #appended = new AppendedEntries();
-  /** Layers that are being looked up step by step, and by how many. */
+  /** The number of pins of each layer that a reader looks up step by step. */
   readonly #pins = new Map<bigint, number>();
 
   constructor(store: Store, extents: Extents, contents: MapContents) {
@@ -80,7 +80,7 @@ export class StoredRangeMaps implements RangeMaps {
       if (replaced !== null) this.drop(tx, replaced);
       return { id: tx.stamp(), kind: "map", length };
     }
-    const id = replaced !== null && this.#vacate(tx, replaced) ? replaced.id : tx.stamp();
+    const id = replaced !== null && this.#reuseLayer(tx, replaced) ? replaced.id : tx.stamp();
     writeEntry(tx, id, { start: 0, length: first.length, source: this.#sourceOf(tx, first) });
     return { id, kind: "map", length: Math.max(length, first.length) };
   }
@@ -88,8 +88,8 @@ export class StoredRangeMaps implements RangeMaps {
   write(tx: Transaction, map: Content, at: number, taken: Taken): Content {
     const { length } = taken;
     const { layer, isCrowded } = this.#cleared(tx, map, at, at + length);
-    const isMore = this.#put(tx, layer, at, taken, INLINE_BYTES_MAX);
-    if (isCrowded && isMore) noteCrowded(tx, regionAt(layer, at));
+    const isNewEntry = this.#put(tx, layer, at, taken, INLINE_BYTES_MAX);
+    if (isCrowded && isNewEntry) noteCrowded(tx, regionAt(layer, at));
     return { id: layer, kind: map.kind, length: Math.max(map.length, at + length) };
   }
 
@@ -97,9 +97,9 @@ export class StoredRangeMaps implements RangeMaps {
     const start = map.length;
     const { length } = taken;
     const layer = this.#layerOf(tx, map);
-    const isMore = this.#put(tx, layer, start, taken, APPENDED_BYTES_MAX);
+    const isNewEntry = this.#put(tx, layer, start, taken, APPENDED_BYTES_MAX);
     const mayBeCrowded =
-      isMore && taken.inline !== null && this.#appended.mayBeCrowded(layer, start);
+      isNewEntry && taken.inline !== null && this.#appended.mayBeCrowded(layer, start);
     if (mayBeCrowded) noteCrowded(tx, regionAt(layer, start));
     return { id: layer, kind: map.kind, length: start + length };
   }
@@ -114,13 +114,13 @@ export class StoredRangeMaps implements RangeMaps {
   ): Content | null {
     const entries = entriesShowing(tx, content, from, from + length, at);
     if (entries === null) return null;
-    // Before anything is cleared: the bytes may lie in this very map.
+    // Share before clearing: the bytes may lie in this very map.
     for (const { source } of entries) {
       if (source.kind === "leaf") this.#contents.share(tx, source.content);
     }
     const { layer } = this.#cleared(tx, map, at, at + length);
-    const hides = readLayer(tx, layer).parent !== null;
-    for (const entry of hides ? withZeroes(entries, at, at + length) : entries) {
+    const hidesParent = readLayer(tx, layer).parent !== null;
+    for (const entry of hidesParent ? withZeroes(entries, at, at + length) : entries) {
       writeEntry(tx, layer, entry);
       if (entry.source.kind === "inline") noteCrowded(tx, regionAt(layer, entry.start));
     }
@@ -177,10 +177,10 @@ export class StoredRangeMaps implements RangeMaps {
     length: number,
   ): { map: Content; reading: Reading } {
     const { parent } = readLayer(tx, map.id);
-    // If nothing was written since it was last frozen, that will do.
-    const isFresh = parent !== null && firstEntries(tx, map.id, 1).length === 0;
-    const frozen = isFresh ? parent : map.id;
-    const id = isFresh ? map.id : this.#layerOn(tx, map.id);
+    // If nothing was written since the map was last frozen, reuse that frozen layer.
+    const isEmpty = parent !== null && firstEntries(tx, map.id, 1).length === 0;
+    const frozen = isEmpty ? parent : map.id;
+    const id = isEmpty ? map.id : this.#addLayerOn(tx, map.id);
     return { map: { ...map, id }, reading: this.#open(tx, frozen, from, length) };
   }
 
@@ -190,25 +190,25 @@ export class StoredRangeMaps implements RangeMaps {
   }
 
   drop(tx: Transaction, map: Content): void {
-    if (this.#dropWhole(tx, map)) return;
+    if (this.#freeSmall(tx, map)) return;
     dropLayer(tx, map.id);
-    this.#sweep.lookAtLayers();
+    this.#sweep.recheckLayers();
   }
 
-  /** One round of tidying up; true while there may be more to do. */
+  /** Runs one round of sweeping; returns true while there may be more to do. */
   sweep(): Promise<boolean> {
     return this.#sweep.round();
   }
 
-  /** What grows on while it is moved has its turn next time. */
+  /** Runs before a checkpoint. Entries that change meanwhile are moved before the next one. */
   async #moveAppendedEntries(): Promise<void> {
     const left = await moveAppendedEntries(this.#store, this.#contents, this.#appended.takeGrown());
     for (const entry of left) this.#appended.noteGrown(entry);
   }
 
-  /** What was written at one go goes at one go; false if there is more. */
-  #dropWhole(tx: Transaction, map: Content): boolean {
-    const entries = this.#entriesIfFew(tx, map);
+  /** Frees a map of at most one entry at once, without the sweeper; false for any other map. */
+  #freeSmall(tx: Transaction, map: Content): boolean {
+    const entries = this.#entriesIfSmall(tx, map);
     if (entries === null) return false;
     for (const { start, source } of entries) {
       deleteEntry(tx, map.id, start);
@@ -217,9 +217,12 @@ export class StoredRangeMaps implements RangeMaps {
     return true;
   }
 
-  /** Drops a map. True if its layer is there for its heir, who writes over all that is left in it. */
-  #vacate(tx: Transaction, map: Content): boolean {
-    const entries = this.#entriesIfFew(tx, map);
+  /**
+   * Drops a map. Returns true if a new map may take over its layer: the entry at 0, if there is
+   * one, still has to be overwritten.
+   */
+  #reuseLayer(tx: Transaction, map: Content): boolean {
+    const entries = this.#entriesIfSmall(tx, map);
     if (entries === null || entries.some(({ start }) => start !== 0)) {
       this.drop(tx, map);
       return false;
@@ -228,18 +231,18 @@ export class StoredRangeMaps implements RangeMaps {
     return true;
   }
 
-  /** All of a map that stands for itself, if it is one entry at most; null otherwise. */
-  #entriesIfFew(tx: Transaction, { id, length }: Content): readonly RangeEntry[] | null {
+  /** All entries of a map of one unshared layer with at most one entry; null for any other map. */
+  #entriesIfSmall(tx: Transaction, { id, length }: Content): readonly RangeEntry[] | null {
     const { parent, extraReferences, isCut } = readLayer(tx, id);
     if (parent !== null || extraReferences > 0 || isCut || this.#pins.has(id)) return null;
     const first = entryAt(tx, id, 0);
-    // There is none behind it then, and a search would take longer.
+    // An entry that spans the map is the only one: this saves a search.
     if (first !== null && endOf(first) >= length) return [first];
     const entries = firstEntries(tx, id, 2);
     return entries.length > 1 ? null : entries;
   }
 
-  /** The layer to write to, with nothing between two offsets. */
+  /** Clears the range between two offsets, and returns the layer to write to. */
   #cleared(
     tx: Transaction,
     map: Content,
@@ -248,26 +251,26 @@ export class StoredRangeMaps implements RangeMaps {
   ): { layer: bigint; isCrowded: boolean } {
     const layer = this.#layerOf(tx, map);
     const { done, isCrowded } = clearLayer(tx, this.#contents, layer, from, until);
-    return { layer: done ? layer : this.#layerOn(tx, layer), isCrowded };
+    return { layer: done ? layer : this.#addLayerOn(tx, layer), isCrowded };
   }
 
-  /** The layer to write to. */
+  /** The layer to write to: the topmost one, or a new one if that is shared or pinned. */
   #layerOf(tx: Transaction, { id }: Content): bigint {
     const isShared = readLayer(tx, id).extraReferences > 0 || this.#pins.has(id);
-    return isShared ? this.#layerOn(tx, id) : id;
+    return isShared ? this.#addLayerOn(tx, id) : id;
   }
 
-  /** A new layer, which takes over the map's reference to the one below. */
-  #layerOn(tx: Transaction, parent: bigint): bigint {
+  /** Adds a layer, which takes over the map's reference to the one below. */
+  #addLayerOn(tx: Transaction, parent: bigint): bigint {
     const layer = tx.stamp();
     writeLayer(tx, layer, { parent, extraReferences: 0, isCut: false });
-    this.#sweep.lookAtLayers();
+    this.#sweep.recheckLayers();
     return layer;
   }
 
   /**
-   * Puts bytes where nothing is. True if there is one entry more; otherwise they have become part of
-   * a short one that ends there, and is not longer than told.
+   * Writes bytes where the layer has none. Returns true if it wrote a new entry, false if it
+   * appended them in place to an inline entry that ends there, up to `bytesMax`.
    */
   #put(tx: Transaction, layer: bigint, at: number, taken: Taken, bytesMax: number): boolean {
     const { length, inline } = taken;
@@ -293,7 +296,7 @@ export class StoredRangeMaps implements RangeMaps {
         if (!reading.isStable) this.#unpin(layer);
       },
     });
-    // What has been found entirely needs its layers no more.
+    // A stable reading has found all of its runs, and needs the layers no more.
     if (!reading.isStable) this.#pins.set(layer, (this.#pins.get(layer) ?? 0) + 1);
     return reading;
   }
@@ -302,17 +305,17 @@ export class StoredRangeMaps implements RangeMaps {
     const pins = (this.#pins.get(layer) ?? 0) - 1;
     if (pins > 0) this.#pins.set(layer, pins);
     else this.#pins.delete(layer);
-    this.#sweep.lookAtLayers();
+    this.#sweep.recheckLayers();
   }
 }
 
-/** What was written just there, if it is small: small files are read as they were written. */
+/** The bytes of the inline entry that starts at exactly this offset. Small files consist of one. */
 function inlineAt(view: View, layer: bigint, start: number): Bytes | null {
   const source = entryAt(view, layer, start)?.source;
   return source?.kind === "inline" ? source.bytes : null;
 }
 
-/** The same entries, and between them zeroes that hide what lies below. */
+/** Fills the gaps between entries with zero entries, which hide the layers below. */
 function* withZeroes(
   entries: readonly RangeEntry[],
   from: number,

@@ -21,29 +21,29 @@ import { deleteUses, isUsedBy, listUses, writeUses } from "./content-uses.ts";
 const EXTENTS_PER_ROUND = 8;
 const USES_PER_READ = 1_000;
 const MOVED_BYTES_PER_ROUND = 64 * 1024 * 1024;
-/** Pieces that are copied at the same time, and then given their new place in one transaction. */
+/** Pieces that are copied concurrently, and whose addresses change in one transaction. */
 const MOVED_PIECES_MAX = 32;
 const MOVED_BYTES_MAX = 8 * 1024 * 1024;
-/** The living are moved out of an extent if they are less than this part of it. */
-const ALIVE_PART = 0.5;
-/** Where space is short, much has to be moved for little that comes free. */
-const ALIVE_PART_WHERE_SHORT = 0.9;
+/** An extent is compacted if less than this part of it is in use. */
+const USED_PART_MAX = 0.5;
+/** The same limit while space is short: compaction then moves much to free little. */
+const USED_PART_MAX_WHEN_SHORT = 0.9;
 
-/** Removes extents that nobody uses any more, and moves the living out of mostly dead ones. */
+/** Removes dead extents, and compacts mostly dead ones by moving the bytes in use elsewhere. */
 export class ExtentSweep {
   readonly #store: Store;
   readonly #extents: Extents;
-  /** Extents in which something may have died since they were last looked at, and how much at most. */
+  /** Extents that may have new dead bytes, and how many at most. */
   readonly #suspects = new Map<number, number>();
-  /** How much could die, when they were last looked at, before they were mostly dead. */
-  readonly #spares = new Map<number, number>();
-  /** The highest extent when it was last asked whether space is kept in vain. */
+  /** How many bytes of an extent may die before it has to be checked again. */
+  readonly #spareBytes = new Map<number, number>();
+  /** The highest extent at the last round that considered trimming. */
   #lastExtent = -1;
-  /** Whether the last round has left something to the next, which follows soon. */
-  #isMore = false;
-  /** Those out of which nothing can be moved before there is more room. */
+  /** Whether the last round left work for the next one, which follows soon. */
+  #hasMore = false;
+  /** Extents to compact once there is room for the copies. */
   readonly #postponed = new Set<number>();
-  /** Whether space was short when extents were last looked at. */
+  /** Whether space was short in the last round. */
   #wasShort = false;
 
   constructor(store: Store, extents: Extents) {
@@ -51,100 +51,104 @@ export class ExtentSweep {
     this.#extents = extents;
   }
 
-  lookAt(addresses: readonly Address[]): void {
-    for (const { extent, bytesOnDisk } of addresses) this.#suspect(extent, bytesOnDisk);
+  /** Notes that bytes at these addresses may be dead. */
+  suspect(addresses: readonly Address[]): void {
+    for (const { extent, bytesOnDisk } of addresses) this.#addSuspect(extent, bytesOnDisk);
   }
 
-  lookAtAllFrom(first: number): void {
+  /** Notes that this extent and all later ones may have dead bytes. */
+  suspectAllFrom(first: number): void {
     for (const { extent } of this.#extents.list()) {
-      if (extent >= first) this.#suspect(extent, Number.POSITIVE_INFINITY);
+      if (extent >= first) this.#addSuspect(extent, Number.POSITIVE_INFINITY);
     }
   }
 
-  /** Extents in use by an upload or a reader are passed over; they stay suspects. */
+  /** Checks some suspects. Pinned extents are skipped and stay suspects. */
   async round(): Promise<boolean> {
-    if (this.#isShort !== this.#wasShort) this.#beginAnew();
+    if (this.#isShort !== this.#wasShort) this.#recheckAll();
     if (this.#isShort) await this.#extents.trim();
-    else if (!this.#isMore) await this.#trim();
-    this.#isMore = await this.#lookAtSuspects();
-    return this.#isMore;
+    else if (!this.#hasMore) await this.#trimIfIdle();
+    this.#hasMore = await this.#checkSuspects();
+    return this.#hasMore;
   }
 
-  /** Space has become short, or is not any more: where things are worth moving is another question. */
-  #beginAnew(): void {
+  /** Forgets earlier checks, because the limit for compaction has changed. */
+  #recheckAll(): void {
     this.#wasShort = this.#isShort;
-    this.#spares.clear();
+    this.#spareBytes.clear();
     this.#resumePostponed();
-    if (this.#isShort) this.lookAtAllFrom(0);
+    if (this.#isShort) this.suspectAllFrom(0);
   }
 
-  /** Space that is kept is given back if nobody has needed it since the last rounds. */
-  async #trim(): Promise<void> {
+  /** Frees retained space if no extent was added since the last round that had nothing to do. */
+  async #trimIfIdle(): Promise<void> {
     const { lastExtent } = this.#extents;
     if (lastExtent === this.#lastExtent) await this.#extents.trim();
     this.#lastExtent = lastExtent;
   }
 
-  async #lookAtSuspects(): Promise<boolean> {
-    let looks = 0;
+  async #checkSuspects(): Promise<boolean> {
+    let checks = 0;
     for (const [extent, dead] of [...this.#suspects]) {
       const info = this.#infoOf(extent);
       if (info?.pinned) continue;
-      if (info !== undefined && dead < (this.#spares.get(extent) ?? 0)) continue;
-      if (looks++ === EXTENTS_PER_ROUND) return true;
+      if (info !== undefined && dead < (this.#spareBytes.get(extent) ?? 0)) continue;
+      if (checks++ === EXTENTS_PER_ROUND) return true;
       this.#suspects.delete(extent);
-      this.#spares.delete(extent);
+      this.#spareBytes.delete(extent);
       if (info !== undefined && !(await this.#isDone(info))) return true;
     }
     return false;
   }
 
   /**
-   * A round that costs next to nothing: removes extents in which nothing is alive, and leaves all
-   * others for later, which is why there is always more to do.
+   * A cheap round: removes suspects without bytes in use, and leaves all others for later. Always
+   * returns true, since there may be more to do.
    */
   async removeDead(): Promise<true> {
     for (const { extent, open, pinned } of this.#extents.list()) {
       if (open || pinned || !this.#suspects.has(extent)) continue;
-      const [alive] = await this.#store.read((view) => listUses(view, extent, 0n, 1));
-      if (alive !== undefined) continue;
+      const [use] = await this.#store.read((view) => listUses(view, extent, 0n, 1));
+      if (use !== undefined) continue;
       this.#suspects.delete(extent);
-      this.#spares.delete(extent);
+      this.#spareBytes.delete(extent);
       await this.#remove(extent);
     }
     return true;
   }
 
+  /** Checks an extent; if that returns false, it stays a suspect. */
   async #isDone(info: ExtentInfo): Promise<boolean> {
     try {
-      if (await this.#look(info)) return true;
-      this.#suspect(info.extent, Number.POSITIVE_INFINITY);
+      if (await this.#check(info)) return true;
+      this.#addSuspect(info.extent, Number.POSITIVE_INFINITY);
       return false;
     } catch (error) {
-      // What is damaged stays as it is. Anything else may go better next time.
+      // A damaged extent stays as it is. After any other error the next round tries again.
       const damaged = error instanceof StoreError && error.kind === "damaged";
-      if (!damaged) this.#suspect(info.extent, Number.POSITIVE_INFINITY);
+      if (!damaged) this.#addSuspect(info.extent, Number.POSITIVE_INFINITY);
       throw error;
     }
   }
 
-  /** False if it must be looked at again. */
-  async #look({ extent, bytesOnDisk }: ExtentInfo): Promise<boolean> {
-    const alive = await this.#bytesAlive(extent);
-    const spare = alive - bytesOnDisk * (this.#isShort ? ALIVE_PART_WHERE_SHORT : ALIVE_PART);
+  /** Compacts and removes an extent if it is mostly dead. False if it must be checked again. */
+  async #check({ extent, bytesOnDisk }: ExtentInfo): Promise<boolean> {
+    const used = await this.#bytesInUse(extent);
+    const usedPartMax = this.#isShort ? USED_PART_MAX_WHEN_SHORT : USED_PART_MAX;
+    const spare = used - bytesOnDisk * usedPartMax;
     if (spare >= 0) {
-      this.#spares.set(extent, spare);
+      this.#spareBytes.set(extent, spare);
       return true;
     }
-    if (!(await this.#mayMove(alive))) {
+    if (!(await this.#hasRoomToMove(used))) {
       this.#postponed.add(extent);
       return true;
     }
     this.#extents.seal(extent);
-    // From here on nothing new comes to life in it: nobody writes to it any more, and bytes that
-    // were not named yet would be held.
+    // A sealed extent without pins gets no new uses: no body is written to it, and an upload that
+    // is not kept yet would pin it.
     if (this.#infoOf(extent)?.pinned) return false;
-    if (!(await this.#evacuate(extent))) return false;
+    if (!(await this.#moveUsed(extent))) return false;
     await this.#remove(extent);
     return true;
   }
@@ -155,7 +159,7 @@ export class ExtentSweep {
   }
 
   #resumePostponed(): void {
-    for (const extent of this.#postponed) this.#suspect(extent, Number.POSITIVE_INFINITY);
+    for (const extent of this.#postponed) this.#addSuspect(extent, Number.POSITIVE_INFINITY);
     this.#postponed.clear();
   }
 
@@ -163,22 +167,22 @@ export class ExtentSweep {
     return this.#extents.space?.isShort === true;
   }
 
-  /** Nothing is begun that would end halfway: nothing is free before all are moved. */
-  async #mayMove(bytes: number): Promise<boolean> {
+  /** Whether all of the bytes can be moved: moving only a part frees nothing. */
+  async #hasRoomToMove(bytes: number): Promise<boolean> {
     const { space } = this.#extents;
     return bytes === 0 || space === undefined || (await space.hasRoomToMove(bytes));
   }
 
-  #suspect(extent: number, bytes: number): void {
+  #addSuspect(extent: number, bytes: number): void {
     this.#suspects.set(extent, (this.#suspects.get(extent) ?? 0) + bytes);
   }
 
-  async #bytesAlive(extent: number): Promise<number> {
-    let alive = 0;
+  async #bytesInUse(extent: number): Promise<number> {
+    let used = 0;
     for (let from = 0n; ; ) {
       const uses = await this.#store.read((view) => listUses(view, extent, from, USES_PER_READ));
-      for (const use of uses) alive += use.bytesOnDisk;
-      if (uses.length < USES_PER_READ) return alive;
+      for (const use of uses) used += use.bytesOnDisk;
+      if (uses.length < USES_PER_READ) return used;
       from = (uses.at(-1)?.content ?? 0n) + 1n;
     }
   }
@@ -187,8 +191,8 @@ export class ExtentSweep {
     return this.#extents.list().find((info) => info.extent === extent);
   }
 
-  /** True once nothing alive is left in the extent. */
-  async #evacuate(extent: number): Promise<boolean> {
+  /** Moves bytes in use out of an extent; true once none are left. */
+  async #moveUsed(extent: number): Promise<boolean> {
     const pin = this.#extents.pin([extent]);
     try {
       for (let moved = 0; moved < MOVED_BYTES_PER_ROUND; ) {
@@ -211,17 +215,17 @@ export class ExtentSweep {
         for (const { piece, written } of made) readdress(tx, piece, written.addresses);
       });
     } finally {
-      this.#letGo(copies);
+      this.#releaseCopies(copies);
     }
   }
 
-  /** Where there is no space left, in what is kept for this. */
+  /** Copies pieces. If the disk is full, takes space from the reserve and tries again. */
   async #copyAll(pieces: readonly Piece[]): Promise<PromiseSettledResult<Copy>[]> {
     for (;;) {
       const copies = await Promise.allSettled(pieces.map((piece) => this.#copy(piece)));
       const isFull = copies.some((copy) => copy.status === "rejected" && isFullError(copy.reason));
       if (!isFull || !(await this.#extents.space?.giveUp())) return copies;
-      this.#letGo(copies);
+      this.#releaseCopies(copies);
     }
   }
 
@@ -229,22 +233,22 @@ export class ExtentSweep {
     return { piece, written: await this.#extents.write(this.#bodyOf(piece.at)) };
   }
 
-  /** A copy whose content was dropped meanwhile is dead from the start. */
-  #letGo(copies: readonly PromiseSettledResult<Copy>[]): void {
+  /** Unpins copies. A copy is dead if its content was dropped meanwhile. */
+  #releaseCopies(copies: readonly PromiseSettledResult<Copy>[]): void {
     for (const copy of copies) {
       if (copy.status === "rejected") continue;
       const { written } = copy.value;
       written.release();
-      this.lookAt(written.addresses);
+      this.suspect(written.addresses);
     }
   }
 
   #bodyOf(at: Address): Body {
-    return borrowedBody(at.length, this.#extents.owner(at, 0, at.length));
+    return borrowedBody(at.length, this.#extents.read(at, 0, at.length));
   }
 }
 
-/** Some bytes that are alive, and the content they belong to. */
+/** Bytes in use, and the content they belong to. */
 interface Piece {
   readonly content: bigint;
   readonly at: Address;
@@ -255,14 +259,14 @@ interface Copy {
   readonly written: Written;
 }
 
-/** The next pieces to move out of an extent: one at least, if there is any. */
+/** The next pieces to move out of an extent; empty if none are left. */
 function firstPieces(view: View, extent: number): Piece[] {
   const pieces: Piece[] = [];
   let bytes = 0;
   for (const { content } of listUses(view, extent, 0n, MOVED_PIECES_MAX)) {
     const here = readAddresses(view, content).filter((at) => at.extent === extent);
     if (here.length === 0) {
-      throw new StoreError("damaged", `content ${content} does not lie where its bytes are`);
+      throw new StoreError("damaged", `content ${content} has no bytes in extent ${extent}`);
     }
     for (const at of here) {
       if (pieces.length > 0 && bytes + at.bytesOnDisk > MOVED_BYTES_MAX) return pieces;

@@ -14,17 +14,17 @@ import {
 } from "./content-records.ts";
 import { deleteUses } from "./content-uses.ts";
 
-/** Contents that are freed at the same time; the engine commits them together. */
+/** Contents that are freed concurrently; the engine commits them as a group. */
 const CONTENTS_PER_ROUND = 128;
-/** Transactions that one list takes in one round, each for one of its segments. */
+/** Segments of one list that a round frees, with a transaction for each. */
 const SEGMENTS_PER_ROUND = 16;
 
-/** Frees contents that nobody refers to any more, but not those that are being read. */
+/** Frees contents without references, except those that are pinned by a reader or draft. */
 export class GarbageSweep {
   readonly #store: Store;
   readonly #isPinned: (id: bigint) => boolean;
   readonly #onFreed: (addresses: readonly Address[]) => void;
-  /** Where the next round begins, so that what is pinned does not keep it from the rest. */
+  /** The id at which the next round begins, so that pinned contents do not block the others. */
   #next = 0n;
 
   constructor(
@@ -38,8 +38,8 @@ export class GarbageSweep {
   }
 
   /**
-   * Garbage is looked up in a committed state: whoever reads from now on cannot come across it, and
-   * whoever came across it before has pinned it by now.
+   * Frees some garbage; true while there may be more. The garbage records are committed, so later
+   * reads cannot find these contents, and earlier reads have already pinned them.
    */
   async round(): Promise<boolean> {
     const found = await this.#store.read((view) =>
@@ -52,7 +52,7 @@ export class GarbageSweep {
     return last !== undefined || finished.includes(false);
   }
 
-  /** False if there is more to do at once. */
+  /** Frees a content, or some segments of a list; false if segments are left. */
   async #free(garbage: Garbage): Promise<boolean> {
     for (let step = 0; step < SEGMENTS_PER_ROUND; step++) {
       if (this.#isPinned(garbage.id)) return true;
@@ -75,7 +75,7 @@ function freeLeaf(tx: Transaction, id: bigint, freed: Address[]): boolean {
   return true;
 }
 
-/** Frees a list piece by piece; true when all of it is gone. */
+/** Frees one segment of a list, or the empty list; true once the list is gone. */
 function freeSegment(tx: Transaction, id: bigint, freed: Address[]): boolean {
   const parts = takeSegment(tx, id);
   if (parts === null) {

@@ -35,30 +35,31 @@ import type { MapContents } from "./stored-range-maps.ts";
 const LAYERS_PER_ROUND = 16;
 const ENTRIES_PER_STEP = 256;
 const REGIONS_PER_ROUND = 16;
-/** A round ends when so many bytes have been joined: requests come between rounds. */
-const JOINED_BYTES_PER_ROUND = 4 * MIB;
-/** Entries of a region that are looked at, and how many become one: a reader finds those at once. */
+/** A round ends once this many bytes have been merged, so that requests run between rounds. */
+const MERGED_BYTES_PER_ROUND = 4 * MIB;
+/** Entries of a region that are considered at a time. */
 const REGION_ENTRIES_MAX = 2_048;
+/** Entries that are merged into one. One lookup of a reader finds this many. */
 const RUN_ENTRIES_MAX = 256;
-/**
- * An entry of this length stays as it is: what is appended bit by bit would otherwise be written
- * again with every few bits behind it.
- */
+/** Entries of this length are not merged again, so that small appends do not rewrite them. */
 const LONG_ENTRY_BYTES = 128 * KIB;
-/** Entries that are moved to the layer above in one transaction, and what each may go around. */
+/**
+ * Entries that one transaction moves to the layer above, and entries of that layer that it
+ * considers for each of them.
+ */
 const MOVED_ENTRIES_MAX = 64;
 
+/** What the sweep needs to know of the readers and writers of maps. */
 export interface Readers {
   isPinned(layer: bigint): boolean;
-  /** Whether what is appended next may become part of the entry there. */
+  /** Whether the next write may be appended in place to the entry that starts here. */
   mayGrow(layer: bigint, start: number): boolean;
   open(view: View, entries: readonly RangeEntry[]): Reading;
 }
 
 /**
- * Tidies up after writers of maps, a bounded piece of work at a time: frees layers that nobody
- * refers to, makes one entry of many small neighbours, and joins a layer with the one on top of it
- * where that alone refers to it.
+ * Sweeps maps, with a bounded amount of work per round: frees layers without references, joins a
+ * layer with the one on top if nothing else refers to it, and merges small neighbouring entries.
  */
 export class RangeSweep {
   readonly #store: Store;
@@ -66,9 +67,9 @@ export class RangeSweep {
   readonly #readers: Readers;
   #afterRegion: Region | null = null;
   #nextDoomed = 0n;
-  /** Whether the search for doomed layers has freed any since it last began from the beginning. */
+  /** Whether the current pass over all doomed layers has freed any. */
   #hasFreed = false;
-  /** Where the search for layers to join goes on; null when there is nothing to look for. */
+  /** The layer at which the search for layers to join continues; null while no search is needed. */
   #nextLayer: bigint | null = 0n;
 
   constructor(store: Store, contents: MapContents, readers: Readers) {
@@ -77,8 +78,8 @@ export class RangeSweep {
     this.#readers = readers;
   }
 
-  /** A layer may have become superfluous. */
-  lookAtLayers(): void {
+  /** Restarts the search for layers to join, because there may be a new one. */
+  recheckLayers(): void {
     this.#nextLayer = 0n;
   }
 
@@ -89,7 +90,7 @@ export class RangeSweep {
     return [...doomed, ...joined, ...merged].map(fulfilled).includes(true);
   }
 
-  /** As with other garbage: whoever came across a layer before it was doomed has it pinned by now. */
+  /** As with other garbage, reads that found a layer before it was doomed have pinned it by now. */
   async #freeDoomed(): Promise<boolean> {
     const found = await this.#store.read((view) =>
       listDoomed(view, this.#nextDoomed, LAYERS_PER_ROUND),
@@ -103,19 +104,19 @@ export class RangeSweep {
     for (const step of steps) fulfilled(step);
     if (free.length > 0) {
       this.#hasFreed = true;
-      this.lookAtLayers();
+      this.recheckLayers();
     }
     if (last !== undefined) return true;
-    // What lay below a layer that was freed may be doomed by now, and is older than it.
-    const isMore = this.#hasFreed;
+    // Freeing a layer may have doomed its parent, which has a lower id: start another pass.
+    const hasMore = this.#hasFreed;
     this.#hasFreed = false;
-    return isMore;
+    return hasMore;
   }
 
   async #joinLayers(): Promise<boolean> {
     if (this.#nextLayer === null) return false;
     const from = this.#nextLayer;
-    // Whoever asks for a look from now on gets one from the beginning.
+    // Reset before the read: a `recheckLayers` from now on restarts the search.
     this.#nextLayer = null;
     const { last, joinable } = await this.#store.read((view) => {
       const found = listLayers(view, from, LAYERS_PER_ROUND);
@@ -130,13 +131,14 @@ export class RangeSweep {
     return joinable.length > 0 || last !== undefined;
   }
 
-  /** The layer below this one, if nobody else refers to it or reads from it. */
+  /** The layer below this one, if it has no other reference and no pin. */
   #parentToJoin(view: View, id: bigint): bigint | null {
     const { parent } = readLayer(view, id);
     if (parent === null || this.#readers.isPinned(parent)) return null;
     return readLayer(view, parent).extraReferences === 0 ? parent : null;
   }
 
+  /** Moves some entries of the layer below up; after the last one, removes that layer. */
   #joinStep(tx: Transaction, id: bigint): void {
     const parent = this.#parentToJoin(tx, id);
     if (parent === null) return;
@@ -161,7 +163,7 @@ export class RangeSweep {
       const [step] = await Promise.allSettled([this.#mergeRegion(region)]);
       merged.push(step);
       if (step.status === "fulfilled") bytes += step.value;
-      if (bytes < JOINED_BYTES_PER_ROUND) continue;
+      if (bytes < MERGED_BYTES_PER_ROUND) continue;
       this.#afterRegion = region;
       break;
     }
@@ -169,7 +171,7 @@ export class RangeSweep {
     return bytes > 0 || this.#afterRegion !== null;
   }
 
-  /** How many bytes were joined. */
+  /** Merges the small entries of a region, and returns the number of merged bytes. */
   async #mergeRegion(region: Region): Promise<number> {
     const runs = await this.#store.read((view) => this.#openRuns(view, region));
     let bytes = 0;
@@ -197,7 +199,7 @@ export class RangeSweep {
     });
   }
 
-  /** What should be joined in a region; nothing, unless there are many entries. */
+  /** Entries of a region to merge, grouped by run; empty unless the region is crowded. */
   #crowdedRuns(view: View, { layer, region }: Region): StoredEntry[][] {
     const from = region * REGION_BYTES;
     const until = from + REGION_BYTES;
@@ -210,7 +212,7 @@ export class RangeSweep {
     );
   }
 
-  /** Bytes first; they take the place of the entries only if those are what they were. */
+  /** Writes the merged bytes, then replaces the entries if they have not changed meanwhile. */
   async #mergeRun(layer: bigint, run: Run): Promise<boolean> {
     const taken = await this.#contents.take(borrowedBody(run.reading.length, run.reading));
     try {
@@ -239,7 +241,7 @@ export class RangeSweep {
   }
 }
 
-/** Entries without a gap between them, as they were when their bytes were opened. */
+/** Consecutive entries, as they were when their bytes were opened. */
 interface Run {
   readonly start: number;
   readonly length: number;
@@ -257,7 +259,7 @@ function areSame(some: readonly StoredEntry[], others: readonly StoredEntry[]): 
   );
 }
 
-/** Short neighbours that hold bytes, at least two of them together. */
+/** Groups short consecutive entries with bytes, in groups of two or more. */
 function runsOf(found: readonly StoredEntry[]): StoredEntry[][] {
   const runs: StoredEntry[][] = [];
   let end = -1;
@@ -272,7 +274,7 @@ function runsOf(found: readonly StoredEntry[]): StoredEntry[][] {
   return runs.filter((run) => run.length > 1);
 }
 
-/** Frees a layer step by step; what lies below it is let go of with the last step. */
+/** Frees some entries of a layer; after the last one, frees the layer and drops its parent. */
 function freeLayer(tx: Transaction, leaves: Leaves, layer: bigint): void {
   const entries = firstEntries(tx, layer, ENTRIES_PER_STEP);
   for (const entry of entries) {
@@ -289,8 +291,8 @@ function freeLayer(tx: Transaction, leaves: Leaves, layer: bigint): void {
 }
 
 /**
- * Moves the first entry of a layer to the one on top of it, as far as it shows there; false if none
- * is left. Whoever looks from above sees the same before and after.
+ * Moves the visible parts of a layer's first entry to the layer on top; false if no entry is left.
+ * The map reads the same before and after.
  */
 function moveUp(
   tx: Transaction,
@@ -305,19 +307,19 @@ function moveUp(
   const last = over.length < MOVED_ENTRIES_MAX ? undefined : over.at(-1);
   const until = last === undefined ? endOf(entry) : endOf(last);
   // At the bottom zeroes hide nothing.
-  const shows = isBottom && entry.source.kind === "zero" ? [] : gaps(entry, until, over);
-  for (const part of shows) {
+  const visible = isBottom && entry.source.kind === "zero" ? [] : gaps(entry, until, over);
+  for (const part of visible) {
     writeEntry(tx, to, part);
     noteCrowded(tx, regionAt(to, part.start));
   }
   deleteEntry(tx, from, entry.start);
   const isLeft = until < endOf(entry);
   if (isLeft) writeEntry(tx, from, cut(entry, until, endOf(entry)));
-  recount(tx, leaves, entry.source, shows.length + (isLeft ? 1 : 0));
+  recount(tx, leaves, entry.source, visible.length + (isLeft ? 1 : 0));
   return true;
 }
 
-/** The parts of an entry, up to an offset, that none of the others covers. */
+/** The parts of an entry, up to `until`, that the entries of the layer on top do not cover. */
 function gaps(entry: RangeEntry, until: number, over: readonly RangeEntry[]): RangeEntry[] {
   const parts: RangeEntry[] = [];
   let at = entry.start;

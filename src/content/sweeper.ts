@@ -4,17 +4,17 @@ import type { Store } from "../store/store.ts";
 import { ExtentSweep } from "./sweep-extents.ts";
 import { GarbageSweep } from "./sweep-garbage.ts";
 
-/** Rounds that go by, at most, until the living are moved although others are dying. */
-const PUT_OFF_MAX = 256;
+/** Rounds for which compaction is postponed, at most, while there is garbage left to free. */
+const POSTPONED_ROUNDS_MAX = 256;
 
-/** Gives space back, a bounded piece of work at a time. */
+/** Frees garbage and compacts extents, with a bounded amount of work per round. */
 export class Sweeper {
   readonly #garbage: GarbageSweep;
   readonly #extents: ExtentSweep;
   readonly #sweepMaps: () => Promise<boolean>;
   #round: Promise<boolean> | null = null;
-  /** How many rounds ago extents were last looked at. */
-  #putOff = 0;
+  /** How many rounds have postponed compaction. */
+  #postponedRounds = 0;
 
   constructor(
     store: Store,
@@ -24,21 +24,21 @@ export class Sweeper {
   ) {
     this.#sweepMaps = sweepMaps;
     this.#extents = new ExtentSweep(store, extents);
-    this.#garbage = new GarbageSweep(store, isPinned, (freed) => this.lookAt(freed));
-    this.lookAtAllFrom(0);
+    this.#garbage = new GarbageSweep(store, isPinned, (freed) => this.suspect(freed));
+    this.suspectAllFrom(0);
   }
 
-  /** What lay there may have died. */
-  lookAt(addresses: readonly Address[]): void {
-    this.#extents.lookAt(addresses);
+  /** Notes that bytes at these addresses may be dead. */
+  suspect(addresses: readonly Address[]): void {
+    this.#extents.suspect(addresses);
   }
 
-  /** Bytes may have died in this extent or in any that was added after it. */
-  lookAtAllFrom(extent: number): void {
-    this.#extents.lookAtAllFrom(extent);
+  /** Notes that this extent and all later ones may have dead bytes. */
+  suspectAllFrom(extent: number): void {
+    this.#extents.suspectAllFrom(extent);
   }
 
-  /** True while there may be more to do. Who calls while a round is under way joins it. */
+  /** Runs a round, or joins the one under way; returns true while there may be more to do. */
   sweep(): Promise<boolean> {
     this.#round ??= this.#sweep().finally(() => {
       this.#round = null;
@@ -46,28 +46,30 @@ export class Sweeper {
     return this.#round;
   }
 
-  /** An extent is full: those that are dead by now may be of use for the next one. */
+  /** Removes dead extents when a new one is added, so that later ones can use their space. */
   makeRoom(): void {
     if (this.#round !== null) return;
-    const round = this.#extents.removeDead().catch(() => true); // The next round will meet it again.
-    // Whoever joins in did not get the round that he wanted.
+    // After an error, the next full round meets it again and reports it.
+    const round = this.#extents.removeDead().catch(() => true);
+    // Callers of `sweep` that join this round get a partial sweep, and are told that there is more.
     this.#round = round.finally(() => {
       this.#round = null;
     });
   }
 
-  /** What is wrong with one content or extent is told in the end: it keeps nobody from the others. */
+  /** Throws only after all steps, so that one damaged content does not block the others. */
   async #sweep(): Promise<boolean> {
     const maps = await Promise.allSettled([this.#sweepMaps()]);
     const garbage = await Promise.allSettled([this.#garbage.round()]);
-    const isMore = [...maps, ...garbage].some((one) => one.status === "fulfilled" && one.value);
-    const extents = await Promise.allSettled([this.#sweepExtents(isMore)]);
+    const hasMore = [...maps, ...garbage].some((one) => one.status === "fulfilled" && one.value);
+    const extents = await Promise.allSettled([this.#sweepExtents(hasMore)]);
     return [...maps, ...garbage, ...extents].map(fulfilled).includes(true);
   }
 
-  /** What is about to die need not be moved before: while there is more of it, that waits a while. */
-  #sweepExtents(isMoreDying: boolean): Promise<boolean> {
-    this.#putOff = isMoreDying && this.#putOff < PUT_OFF_MAX ? this.#putOff + 1 : 0;
-    return this.#putOff === 0 ? this.#extents.round() : this.#extents.removeDead();
+  /** Postpones compaction while there is garbage left to free, so that it does not move garbage. */
+  #sweepExtents(hasMoreGarbage: boolean): Promise<boolean> {
+    const isPostponed = hasMoreGarbage && this.#postponedRounds < POSTPONED_ROUNDS_MAX;
+    this.#postponedRounds = isPostponed ? this.#postponedRounds + 1 : 0;
+    return isPostponed ? this.#extents.removeDead() : this.#extents.round();
   }
 }

@@ -7,7 +7,7 @@ import {
 import type { Bytes } from "../base/bytes.ts";
 import type { Reading } from "../store/contents.ts";
 
-/** Bytes that are all at hand. */
+/** A reading whose bytes are all in memory. */
 export class WholeReading implements Reading {
   readonly whole: Bytes;
   readonly isStable = true;
@@ -33,7 +33,7 @@ export class WholeReading implements Reading {
   close(): void {}
 }
 
-/** Takes all of it into memory, unless it is there already, and closes it. */
+/** Reads all bytes into memory, and closes the reading. */
 export async function readWhole(reading: Reading): Promise<Bytes> {
   try {
     if (reading.whole !== null) return reading.whole;

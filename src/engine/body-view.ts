@@ -12,35 +12,35 @@ import type { Entry, RangeOptions, Transaction, View } from "../store/store.ts";
 import type { CachedRanges } from "./cached-ranges.ts";
 import { nameOf } from "./sorted-items.ts";
 
-/** So many are found sooner by their names than one by one. */
+/** From this many writes on, a transaction finds them by a map instead of a linear search. */
 const MANY_WRITES = 16;
 
-/** One state, as an engine offers it to the bodies that run on it. */
+/** One consistent state of an engine's records, on which bodies run. */
 export interface State {
   /**
-   * How recent the newest thing is that was read so far: an engine that lets bodies read what is not
-   * durable yet sees by it what an answer has to wait for.
+   * The number of the newest commit group that was read so far. An engine whose bodies may read
+   * writes before they are durable delays an answer until this group is.
    */
   newest: number;
-  /** `name` is that of the key, where it is known. */
+  /** `name` is `nameOf(key)`, if the caller has it. */
   get(key: Bytes, name?: string): Bytes | undefined;
-  /** Entries with `from <= key < until`, each found when it is asked for. */
-  scan(from: Bytes, until: Bytes, reverse: boolean, sparesDamaged: boolean): Iterable<Entry>;
-  /** Whether bytes can be put behind the value of this name, and it has so many. */
+  /** Entries with `from <= key < until`, found lazily. */
+  scan(from: Bytes, until: Bytes, reverse: boolean, skipsDamaged: boolean): Iterable<Entry>;
+  /** Whether the value of this name has `size` bytes and can be appended to in place. */
   canAppend(name: string, size: number): boolean;
 }
 
-/** A write that waits for its body to return; null deletes. */
+/** A write that is applied after its body has returned; a null value deletes. */
 export interface Write {
-  /** Of `key`. */
+  /** `nameOf(key)`. */
   readonly name: string;
   readonly key: Bytes;
   readonly value: Bytes | null;
-  /** Whether it goes behind the value that is there, instead of taking its place. */
+  /** Whether the value is appended to the present one instead of replacing it. */
   readonly isAppend: boolean;
 }
 
-/** Runs a body on its view, which is of no use to anybody afterwards. */
+/** Runs a body on its view, which cannot be used afterwards. */
 export function runBody<V extends BodyView, T>(body: (view: V) => T, view: V): T {
   try {
     return body(view);
@@ -52,6 +52,7 @@ export function runBody<V extends BodyView, T>(body: (view: V) => T, view: V): T
   }
 }
 
+/** The view of one run of a body. */
 export class BodyView implements View {
   protected readonly state: State;
   readonly #nowMs: Instant;
@@ -59,7 +60,7 @@ export class BodyView implements View {
   #ended = false;
   #releases: (() => void)[] | null = null;
 
-  /** `cache` holds ranges derived from this very state; null if nothing of it is cached. */
+  /** `cache` has ranges derived from exactly this state; null for no cache. */
   constructor(state: State, nowMs: Instant, cache: CachedRanges | null) {
     this.state = state;
     this.#nowMs = nowMs;
@@ -72,8 +73,8 @@ export class BodyView implements View {
   }
 
   range(from: Bytes, until: Bytes, options: RangeOptions): Entry[] {
-    const { reverse = false, sparesDamaged = false } = options;
-    return take(this.scan(from, until, reverse, sparesDamaged), options);
+    const { reverse = false, skipsDamaged = false } = options;
+    return take(this.scan(from, until, reverse, skipsDamaged), options);
   }
 
   derivedRange<T extends Derived>(
@@ -92,7 +93,7 @@ export class BodyView implements View {
     }
     const end = this.#cache?.untilNext(derivation, from, until) ?? until;
     const { range, entries } = deriveRange(this, derivation, from, end, limit);
-    this.#cache?.keep(derivation, range, entries, state.newest);
+    this.#cache?.add(derivation, range, entries, state.newest);
     return range;
   }
 
@@ -101,12 +102,12 @@ export class BodyView implements View {
   }
 
   onDiscard(release: () => void): void {
-    this.checkLife();
+    this.checkNotEnded();
     this.#releases ??= [];
     this.#releases.push(release);
   }
 
-  /** Gives back, last first, what its body has acquired: nobody gets what the body returned. */
+  /** Calls what the body registered with `onDiscard`, last first. */
   discard(): void {
     const releases = this.#releases;
     this.#releases = null;
@@ -121,40 +122,40 @@ export class BodyView implements View {
     from: Bytes,
     until: Bytes,
     reverse: boolean,
-    sparesDamaged: boolean,
+    skipsDamaged: boolean,
   ): Iterable<Entry> {
     this.check(from);
     this.check(until);
-    return this.state.scan(from, until, reverse, sparesDamaged);
+    return this.state.scan(from, until, reverse, skipsDamaged);
   }
 
   protected check(key: Bytes): void {
-    this.checkLife();
+    this.checkNotEnded();
     if (key.length === 0 || key.length > KEY_BYTES_MAX) {
       throw new RangeError(`a key of ${key.length} bytes: it must have 1 to ${KEY_BYTES_MAX}`);
     }
   }
 
-  protected checkLife(): void {
+  protected checkNotEnded(): void {
     if (this.#ended) throw new Error("a view was used after its body had ended");
   }
 }
 
-/** Keeps what its body writes to itself; the engine applies `writes` once the body has returned. */
+/** Buffers the writes of a body; the engine applies them once the body has returned. */
 export class BodyTransaction extends BodyView implements Transaction {
   readonly #writes: Write[] = [];
-  /** Where they stand, by their names, once there are many. */
+  /** The index of each write by name, once there are many. */
   #places: Map<string, number> | null = null;
   readonly #nextStamp: (nowMs: Instant) => Stamp;
   #tookStamp = false;
 
   constructor(state: State, nowMs: Instant, nextStamp: (nowMs: Instant) => Stamp) {
-    // What it writes is to be seen by itself alone.
+    // No cache: ranges derived from uncommitted writes must not be visible to others.
     super(state, nowMs, null);
     this.#nextStamp = nextStamp;
   }
 
-  /** One for each key. */
+  /** At most one write per key. */
   get writes(): readonly Write[] {
     return this.#writes;
   }
@@ -195,7 +196,7 @@ export class BodyTransaction extends BodyView implements Transaction {
     return true;
   }
 
-  /** What is there once this has been written. */
+  /** The value of the key after this write. */
   #valueOf({ name, key, value, isAppend }: Write): Bytes | null {
     if (!isAppend || value === null) return value;
     return Buffer.concat([super.get(key, name) as Bytes, value]);
@@ -210,7 +211,7 @@ export class BodyTransaction extends BodyView implements Transaction {
     this.#places.set(name, place);
   }
 
-  /** Of the write to this name, or where there is room for one. */
+  /** The index of the write to this name, or the next free one. */
   #placeOf(name: string): number {
     const writes = this.#writes;
     if (this.#places !== null) return this.#places.get(name) ?? writes.length;
@@ -220,7 +221,7 @@ export class BodyTransaction extends BodyView implements Transaction {
   }
 
   stamp(): Stamp {
-    this.checkLife();
+    this.checkNotEnded();
     this.#tookStamp = true;
     return this.#nextStamp(this.now());
   }
@@ -229,9 +230,9 @@ export class BodyTransaction extends BodyView implements Transaction {
     from: Bytes,
     until: Bytes,
     reverse: boolean,
-    sparesDamaged: boolean,
+    skipsDamaged: boolean,
   ): Iterable<Entry> {
-    const below = super.scan(from, until, reverse, sparesDamaged);
+    const below = super.scan(from, until, reverse, skipsDamaged);
     if (this.#writes.length === 0) return below;
     const above: Omit<Write, "name" | "isAppend">[] = [];
     for (const write of this.#writes) {
@@ -258,7 +259,7 @@ function take(entries: Iterable<Entry>, { limit, bytesMax }: RangeOptions): Entr
   return taken;
 }
 
-/** Entries with writes laid over them; both come in the same order, which `sign` tells. */
+/** Merges writes over entries. Both are sorted, ascending if `sign` is 1, else descending. */
 export function* layWrites(
   above: Iterable<Omit<Write, "name" | "isAppend">>,
   below: Iterable<Entry>,

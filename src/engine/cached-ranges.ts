@@ -7,18 +7,18 @@ import {
   type DerivedRange,
 } from "../store/acceleration.ts";
 
-/** What all that is kept may take of memory. */
+/** The memory limit of the cache. */
 export const CACHED_BYTES_MAX = 32 * MIB;
-/** What a stretch costs beside what was made. */
+/** The overhead of a cached range, beside the derived value. */
 const RANGE_BYTES = 1_024;
 
 /**
- * What was made of stretches of keys, each for as long as it is true of the newest state. An engine
- * tells of every key that changes, before anybody reads the change.
+ * An LRU cache of derived ranges, valid for the newest state. The engine calls `change` for every
+ * key that it writes, before the change can be read.
  */
 export class CachedRanges {
   readonly #byDerivation = new Map<Derivation<Derived>, Cached[]>();
-  /** From the one that was not used for the longest time to the last one used. */
+  /** The least recently used range first. */
   readonly #byUse = new Set<Cached>();
   readonly #bytesMax: number;
   #bytes = 0;
@@ -27,25 +27,25 @@ export class CachedRanges {
     this.#bytesMax = bytesMax;
   }
 
-  /** The stretch in which this key lies. */
+  /** The cached range in which this key lies. */
   find<T extends Derived>(derivation: Derivation<T>, key: Bytes): CachedRange<T> | null {
     const ranges = this.#byDerivation.get(derivation);
     if (ranges === undefined) return null;
-    const cached = ranges[behind(ranges, key) - 1];
+    const cached = ranges[countUpTo(ranges, key) - 1];
     if (cached === undefined || cached.until.compare(key) <= 0) return null;
     this.#use(cached);
     return cached as unknown as CachedRange<T>;
   }
 
-  /** Where a stretch from this key on must end: stretches do not overlap. */
+  /** The end of a new range that begins at this key, so that cached ranges do not overlap. */
   untilNext(derivation: Derivation<Derived>, key: Bytes, until: Bytes): Bytes {
     const ranges = this.#byDerivation.get(derivation) ?? [];
-    const next = ranges[behind(ranges, key)];
+    const next = ranges[countUpTo(ranges, key)];
     return next !== undefined && next.from.compare(until) < 0 ? next.from : until;
   }
 
-  /** `newest` is that of the state it was read from. */
-  keep(
+  /** Caches a range, unless it has few entries. `newest` is that of the state it was read from. */
+  add(
     derivation: Derivation<Derived>,
     { from, until, derived }: DerivedRange<Derived>,
     entries: number,
@@ -55,21 +55,21 @@ export class CachedRanges {
     const ranges = this.#byDerivation.get(derivation) ?? [];
     this.#byDerivation.set(derivation, ranges);
     const cached: Cached = { derivation, from, until, derived, newest, wasCached: true, bytes: 0 };
-    ranges.splice(behind(ranges, from), 0, cached);
+    ranges.splice(countUpTo(ranges, from), 0, cached);
     this.#use(cached);
   }
 
-  /** A key is written or deleted. */
+  /** Drops the ranges in which this key lies, because it is written or deleted. */
   change(key: Bytes): void {
     for (const [{ space }, ranges] of this.#byDerivation) {
       if (space !== key[0]) continue;
-      const at = behind(ranges, key) - 1;
+      const at = countUpTo(ranges, key) - 1;
       const cached = ranges[at];
       if (cached !== undefined && cached.until.compare(key) > 0) this.#drop(cached, ranges, at);
     }
   }
 
-  /** Takes note of what it has grown to, and makes room if that is too much. */
+  /** Marks a range as used, updates its size, and evicts others if the cache is too large. */
   #use(cached: Cached): void {
     this.#byUse.delete(cached);
     this.#byUse.add(cached);
@@ -79,7 +79,7 @@ export class CachedRanges {
     for (const oldest of this.#byUse) {
       if (this.#bytes <= this.#bytesMax) return;
       const ranges = this.#byDerivation.get(oldest.derivation) ?? [];
-      this.#drop(oldest, ranges, behind(ranges, oldest.from) - 1);
+      this.#drop(oldest, ranges, countUpTo(ranges, oldest.from) - 1);
     }
   }
 
@@ -91,18 +91,18 @@ export class CachedRanges {
 }
 
 export interface CachedRange<T extends Derived> extends DerivedRange<T> {
-  /** How recent the newest thing was that it may rest on. */
+  /** The number of the newest commit group that it may depend on. */
   readonly newest: number;
 }
 
 interface Cached extends CachedRange<Derived> {
   readonly derivation: Derivation<Derived>;
-  /** As they were counted last. */
+  /** The size that was last added to the total. */
   bytes: number;
 }
 
-/** How many stretches begin at or before this key. */
-function behind(ranges: readonly Cached[], key: Bytes): number {
+/** The number of ranges that begin at or before this key. */
+function countUpTo(ranges: readonly Cached[], key: Bytes): number {
   let low = 0;
   let high = ranges.length;
   while (low < high) {

@@ -13,7 +13,7 @@ function at(number: number): string {
   return nameOf(key(SPACE.blob, number));
 }
 
-/** Every number below COUNT once, in a lively but fixed order. */
+/** Every number below COUNT once, in a fixed shuffled order. */
 const shuffled = Array.from({ length: COUNT }, (_, number) => (number * 2_731) % COUNT);
 
 function filled(): SortedItems<Item> {
@@ -40,21 +40,21 @@ function assertHolds(items: SortedItems<Item>, expected: readonly number[]): voi
       assert.equal(items.hasAny(at(from), at(until)), inside.length > 0);
     }
   }
-  const pinned = new Set(expected);
-  assert.equal(items.size, pinned.size);
+  const present = new Set(expected);
+  assert.equal(items.size, present.size);
   for (let number = 0; number < COUNT; number++) {
-    assert.equal(items.get(at(number))?.number, pinned.has(number) ? number : undefined);
+    assert.equal(items.get(at(number))?.number, present.has(number) ? number : undefined);
   }
 }
 
-test("items come in order, from wherever to wherever, however many there are", () => {
+test("a scan returns items in order, between any two names", () => {
   assertHolds(
     filled(),
     shuffled.toSorted((a, b) => a - b),
   );
 });
 
-test("items are told apart by their first characters, too", () => {
+test("names that differ only in their first character are different items", () => {
   const items = new SortedItems<Item>();
   const names = [SPACE.share, SPACE.blob, SPACE.engine].map((space) => nameOf(key(space, 7)));
   for (const [number, name] of names.entries()) items.add({ name, number });
@@ -71,12 +71,12 @@ test("items are told apart by their first characters, too", () => {
   assert.equal(items.size, 2);
 });
 
-test("deleted items are gone, whole stretches of them too, and can come back", () => {
+test("deleted items are gone, also whole chunks of them, and can be added again", () => {
   const items = filled();
-  const kept = (number: number) => number % 3 === 0 && (number < 1_000 || number >= 3_000);
-  for (const number of shuffled) if (!kept(number)) items.delete(at(number));
+  const stays = (number: number) => number % 3 === 0 && (number < 1_000 || number >= 3_000);
+  for (const number of shuffled) if (!stays(number)) items.delete(at(number));
   items.delete(at(COUNT + 1));
-  const left = shuffled.filter(kept).sort((a, b) => a - b);
+  const left = shuffled.filter(stays).sort((a, b) => a - b);
   assertHolds(items, left);
   for (const number of left) items.delete(at(number));
   assertHolds(items, []);
@@ -84,7 +84,7 @@ test("deleted items are gone, whole stretches of them too, and can come back", (
   assertHolds(items, [7]);
 });
 
-test("names are in the order of their keys, and a key is found again from its name", () => {
+test("names sort like their keys, and a name converts back to its key", () => {
   const keys = [[0], [0, 0], [0, 255], [1], [127], [128], [128, 0], [255], [255, 255]].map(
     (bytes) => Buffer.from(bytes),
   );

@@ -2,15 +2,12 @@ import type { Bytes } from "../base/bytes.ts";
 
 const CHUNK_ITEMS_MAX = 512;
 
-/** Something that stands under the name of a key. */
+/** An item that is found by the name of a key (see `nameOf`). */
 export interface Named {
   readonly name: string;
 }
 
-/**
- * A key as a text of as many characters as it has bytes: texts are found in a Map, and `<` puts them
- * into the order of the keys.
- */
+/** A key as a string with one character per byte. A Map can find it, and `<` sorts like the key. */
 export function nameOf(key: Bytes): string {
   return key.toString("latin1");
 }
@@ -20,10 +17,10 @@ export function keyOf(name: string): Bytes {
 }
 
 /**
- * Items by name and in the order of their names. The order is kept in a list of short sorted chunks:
- * every search is binary, and an insertion moves one chunk at most. Names that begin with the same
- * character have a map of their own: those that are asked for again and again stay in the processor's
- * cache even beside many that are not.
+ * A sorted map from names to items. The order is a list of short sorted chunks: each search is
+ * binary, and an insertion moves the items of one chunk at most. Each first character of a name,
+ * which is the key's space, has a hash map of its own, so that a small, busy space stays in the
+ * processor's cache.
  */
 export class SortedItems<T extends Named> {
   /** By the first character of the names. */
@@ -40,7 +37,7 @@ export class SortedItems<T extends Named> {
     return this.#byName[name.charCodeAt(0)]?.get(name);
   }
 
-  /** Its name must be new. */
+  /** Adds an item, whose name must be new. */
   add(item: T): void {
     this.#mapOf(item.name).set(item.name, item);
     this.#size++;
@@ -74,7 +71,7 @@ export class SortedItems<T extends Named> {
     return first !== undefined && first.name < until;
   }
 
-  /** Items with `from <= name < until`, in order or backwards, each found when it is asked for. */
+  /** Items with `from <= name < until`, ascending or descending, found lazily. */
   scan(from: string, until: string, reverse: boolean): Generator<T> {
     return reverse ? this.#scanDown(from, until) : this.#scanUp(from, until);
   }
@@ -114,7 +111,7 @@ export class SortedItems<T extends Named> {
     return map;
   }
 
-  /** The chunk in which this name lies or would lie: the last that begins at or before it. */
+  /** The index of the chunk of this name: the last one that begins at or before it. */
   #chunkOf(name: string): number {
     let low = 0;
     let high = this.#chunks.length;
@@ -128,7 +125,7 @@ export class SortedItems<T extends Named> {
   }
 }
 
-/** Where the first item stands whose name is not below this one. */
+/** The index of the first item whose name is not less than this one. */
 function lowerBound<T extends Named>(chunk: readonly T[], name: string): number {
   let low = 0;
   let high = chunk.length;

@@ -15,49 +15,49 @@ function readers(count: number): Reader[] {
   return Array.from({ length: count }, () => new Reader());
 }
 
-test("beyond the limit the reader that has stood still for longest is cut, and no other", () => {
+test("beyond the limit the client that has read nothing for longest is cut, and no other", () => {
   const unsent = new UnsentAnswers(100);
   const [first, second, third] = readers(3) as [Reader, Reader, Reader];
-  unsent.hold(first, 50);
-  unsent.hold(second, 50);
+  unsent.add(first, 50);
+  unsent.add(second, 50);
   assert.equal(first.isCut, false);
-  unsent.hold(third, 50);
+  unsent.add(third, 50);
   assert.deepEqual([first.isCut, second.isCut, third.isCut], [true, false, false]);
   assert.equal(unsent.bytes, 100);
 });
 
-test("one that has taken something since is spared while there are others", () => {
+test("a client that has read something since is spared while there are others", () => {
   const unsent = new UnsentAnswers(100);
   const [first, second, third] = readers(3) as [Reader, Reader, Reader];
-  unsent.hold(first, 40);
-  unsent.hold(second, 40);
-  unsent.hold(third, 40);
+  unsent.add(first, 40);
+  unsent.add(second, 40);
+  unsent.add(third, 40);
   assert.deepEqual([first.isCut, second.isCut, third.isCut], [true, false, false]);
   second.moved = 1;
-  unsent.hold(first, 40);
+  unsent.add(first, 40);
   assert.deepEqual([second.isCut, third.isCut], [false, true]);
 });
 
-test("if all of them move, the limit still holds", () => {
+test("the limit holds even if all clients make progress", () => {
   const unsent = new UnsentAnswers(100);
   const all = readers(5);
   for (const reader of all) {
     for (const other of all) other.moved++;
-    unsent.hold(reader, 40);
+    unsent.add(reader, 40);
     assert.ok(unsent.bytes <= 100);
   }
   assert.equal(all.filter(({ isCut }) => isCut).length, 3);
 });
 
-test("what was taken or given up does not count", () => {
+test("answers that were read or released do not count", () => {
   const unsent = new UnsentAnswers(100);
   const [first, second] = readers(2) as [Reader, Reader];
-  unsent.hold(first, 80);
-  unsent.hold(first, 60);
+  unsent.add(first, 80);
+  unsent.add(first, 60);
   assert.equal(unsent.bytes, 60);
   unsent.release(first);
   unsent.release(first);
-  unsent.hold(second, 100);
+  unsent.add(second, 100);
   assert.equal(unsent.bytes, 100);
   assert.equal(first.isCut || second.isCut, false);
 });

@@ -1,21 +1,21 @@
 import type { Transfer } from "./pace.ts";
 
-/** What is known of an answer that waits for its client. */
+/** An answer that waits for its client. */
 interface Unsent {
   readonly bytes: number;
-  /** Null if it has had no chance to move yet. */
+  /** The transfer's count at the last look; null before the first. */
   readonly moved: number | null;
 }
 
 /**
- * Answers that are whole in memory until their clients take them. They were made before anybody could know
- * that they would wait, so the only way to bound them is to close connections: if there are too many bytes, the
- * reader that has taken nothing for longest is closed.
+ * Answers that are whole in memory until their clients read them. They exist before anybody knows
+ * that they will wait, so only closing connections can bound them: beyond the limit, the client
+ * that has read nothing for longest is cut.
  */
 export class UnsentAnswers {
   readonly #bytesMax: number;
   #bytes = 0;
-  /** Those that have stood still for longest come first. */
+  /** Longest without progress first. */
   readonly #unsent = new Map<Transfer, Unsent>();
 
   constructor(bytesMax: number) {
@@ -26,8 +26,8 @@ export class UnsentAnswers {
     return this.#bytes;
   }
 
-  /** Replaces what was held of this transfer before. */
-  hold(transfer: Transfer, bytes: number): void {
+  /** Replaces what this transfer had before. */
+  add(transfer: Transfer, bytes: number): void {
     this.release(transfer);
     this.#unsent.set(transfer, { bytes, moved: null });
     this.#bytes += bytes;
@@ -45,7 +45,7 @@ export class UnsentAnswers {
     let looks = this.#unsent.size;
     for (const [transfer, { bytes, moved }] of this.#unsent) {
       const hasMoved = moved === null || transfer.moved > moved;
-      // Behind all others, and seen again by this loop. Each is spared once.
+      // Moves to the end, where this loop meets it again. Each is spared once.
       if (hasMoved && looks > 0) {
         this.#unsent.delete(transfer);
         this.#unsent.set(transfer, { bytes, moved: transfer.moved });

@@ -18,7 +18,7 @@ test("every piece begins on a page and has pages of its own", () => {
   }
 });
 
-test("a part of a piece is found where it lies, and other memory is not", () => {
+test("a part of a piece has its own place, and other memory has none", () => {
   const piece = alignedBytes(10_000);
   const at = placeInAlignedMemory(piece) as number;
   alignedBytes(30_000_000);
@@ -27,7 +27,7 @@ test("a part of a piece is found where it lies, and other memory is not", () => 
   assert.equal(placeInAlignedMemory(Buffer.from(new SharedArrayBuffer(10) as never)), null);
 });
 
-test("another thread sees the same bytes, not a copy of them", async () => {
+test("another thread sees the same bytes, not a copy", async () => {
   const piece = alignedBytes(100);
   const code = `require("node:worker_threads").parentPort.once("message", (bytes) => {
     bytes[7] = bytes[6] + 1;

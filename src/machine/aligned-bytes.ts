@@ -1,12 +1,12 @@
 import { workerData } from "node:worker_threads";
 import type { Bytes } from "../base/bytes.ts";
 
-/** What direct I/O counts in: where it begins and ends, in memory and on disk. */
+/** The alignment of direct I/O, in memory and on disk. */
 export const PAGE_BYTES = 4096;
 
 /**
- * Memory that begins on a page, as direct I/O wants it, and that other threads can look at where it
- * is. It is never given back: whoever needs it for a while takes it from `Slabs`.
+ * Allocates page-aligned memory for direct I/O, which other threads can share. It is never freed:
+ * borrow it from `Slabs` if you need it for a while.
  */
 export function alignedBytes(bytes: number): Bytes {
   const pages = Math.ceil(bytes / PAGE_BYTES);
@@ -18,24 +18,21 @@ export function alignedBytes(bytes: number): Bytes {
   return alignedBytesAt(at, bytes);
 }
 
-/** Such bytes again, on a thread that was told where they begin. */
+/** A view of aligned memory that another thread has allocated. */
 export function alignedBytesAt(at: number, bytes: number): Bytes {
-  // Another thread may have made it larger.
+  // The other thread may have grown the memory: `grow(0)` makes that visible here.
   if (at + bytes > alignedMemory.buffer.byteLength) alignedMemory.grow(0);
   const { buffer } = alignedMemory;
   views.add(buffer);
   return Buffer.from(buffer as unknown as ArrayBuffer, at, bytes);
 }
 
-/** Where such bytes begin in `alignedMemory`; null for all others. */
+/** The address of these bytes in `alignedMemory`; null for other memory. */
 export function placeInAlignedMemory(bytes: Bytes): number | null {
   return views.has(bytes.buffer) ? bytes.byteOffset : null;
 }
 
-/**
- * So many bytes from where `bytes` begin, if that is on a page, and as long as they lie in `memory`;
- * otherwise null.
- */
+/** Extends `bytes` to `length` bytes; null unless they begin on a page and fit in `memory`. */
 export function pagesAt(bytes: Bytes, memory: Bytes, length: number): Bytes | null {
   const place = placeInAlignedMemory(bytes);
   if (place === null || place % PAGE_BYTES !== 0 || bytes.buffer !== memory.buffer) return null;
@@ -43,8 +40,8 @@ export function pagesAt(bytes: Bytes, memory: Bytes, length: number): Bytes | nu
   return at >= 0 && at + length <= memory.length ? memory.subarray(at, at + length) : null;
 }
 
-// The only memory in Node that is known to begin on a page. Most of it is no more than a range of
-// addresses until it is used.
+// Memory of WebAssembly is the only memory in Node that is sure to be page-aligned. It is reserved
+// address space until it is used.
 const UNIT_BYTES = 64 * 1024;
 const UNITS_MAX = 65_536;
 const GROWTH_BYTES_MIN = 16 * 1024 * 1024;
@@ -54,17 +51,17 @@ export interface SharedMemory {
   grow(units: number): void;
 }
 
-// Node has it; the type definitions in use do not.
+// Node has `WebAssembly`; the type definitions in use do not.
 declare const WebAssembly: {
   Memory: new (limits: { initial: number; maximum: number; shared: true }) => SharedMemory;
 };
 
-/** A thread that gets it as `workerData.alignedMemory` shares it. */
+/** A worker shares the memory of the thread that passes it as `workerData.alignedMemory`. */
 export const alignedMemory: SharedMemory =
   workerData?.alignedMemory ??
   new WebAssembly.Memory({ initial: 1, maximum: UNITS_MAX, shared: true });
-/** The memory as it was seen before and after it grew: all views of the same bytes. */
+/** The memory's buffers: each time it grows there is a new one, for the same bytes. */
 const views = new WeakSet<object>();
-/** The first page counts the others, for all threads. */
+/** The number of allocated pages, for all threads. It is stored in the first page. */
 const pagesTaken = new Int32Array(alignedMemory.buffer, 0, 1);
 Atomics.compareExchange(pagesTaken, 0, 0, 1);

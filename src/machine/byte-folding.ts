@@ -18,10 +18,10 @@ import {
 } from "./wasm-code.ts";
 
 const VECTOR_BYTES = 16;
-/** Vectors that are added up in one turn of the loop. */
+/** Vectors that one iteration of the loop adds up. */
 const UNROLLED = 4;
-const TURN_BYTES = UNROLLED * VECTOR_BYTES;
-/** As much is folded at one go. */
+const ITERATION_BYTES = UNROLLED * VECTOR_BYTES;
+/** Bytes that one call of `fold` takes at most. */
 const BLOCK_BYTES_MAX = 64 * KIB;
 
 // The function's parameters.
@@ -30,58 +30,62 @@ const UNTIL = 1;
 const BEFORE = 2;
 const TO = 3;
 
-/** Adds up vectors and what lies at the taps. `before` is as far before the first one as there is room. */
+/**
+ * Adds to each vector from `at` to `until` the bytes of the quotient that lie at certain distances
+ * before it, and writes the result to `to`. `before` is the start of the quotient's window.
+ */
 type Fold = (at: number, until: number, before: number, to: number) => void;
 
 /**
- * Makes many bytes few that have the same checksum. A CRC is the remainder of a division by a
- * polynomial, so the remainder of a division by any multiple of it has the same CRC. This one divides
- * by a multiple with few terms: a byte of the quotient is a byte of the bytes and some bytes of the
- * quotient before it, added up, and no table is asked. Modulo 2, the eighth power of a polynomial in x
- * is the same polynomial in x to the eighth: so its exponents count bytes as well as bits. That vectors
- * do not begin where the processor likes it costs less than terms do, or memory that is far away.
+ * Reduces many bytes to few that have the same CRC. A CRC is the remainder of a division by a
+ * polynomial, so the remainder of a division by any multiple of that polynomial has the same CRC.
+ * This class divides by a multiple with few terms: a byte of the quotient is the sum of a byte of
+ * the input and of some earlier bytes of the quotient, one per term, so that no table is needed.
+ * Modulo 2, the eighth power of a polynomial in x is the same polynomial in x to the eighth, so its
+ * exponents count bytes as well as bits. Unaligned vectors cost less than more terms, or memory
+ * outside the cache.
  */
 export class ByteFolding {
-  /** Where what is left of a block lies in aligned memory. */
+  /** The place of a block's remainder in aligned memory. */
   readonly restAt: number;
   readonly restUntil: number;
   readonly #restBytes: number;
   readonly #quotient: Bytes;
   readonly #beforeAt: number;
-  /** Where the last tap of the first byte is. */
+  /** The offset of the farthest byte that is added to the first one. */
   readonly #stateAt: number;
   readonly #fold: Fold;
 
   /** `exponents` of the multiple's terms, the highest first, and 0 last. */
   constructor(exponents: readonly number[]) {
     const degree = exponents[0] as number;
-    // The division may end sooner than it must.
-    this.#restBytes = Math.ceil(degree / TURN_BYTES) * TURN_BYTES;
+    // Whole iterations: a remainder longer than the degree is valid, too.
+    this.#restBytes = Math.ceil(degree / ITERATION_BYTES) * ITERATION_BYTES;
     this.restAt = placeInAlignedMemory(alignedBytes(this.#restBytes)) as number;
     this.restUntil = this.restAt + this.#restBytes;
-    // Before the quotient there are zeros, and behind it, too.
+    // Zeroes precede the quotient, and follow it.
     this.#quotient = alignedBytes(this.#restBytes + BLOCK_BYTES_MAX);
     this.#beforeAt = placeInAlignedMemory(this.#quotient) as number;
     this.#stateAt = this.#restBytes - degree;
-    const taps = exponents.slice(1).map((exponent) => degree - exponent);
-    this.#fold = compileFold(taps, this.#restBytes);
+    const distances = exponents.slice(1).map((exponent) => degree - exponent);
+    this.#fold = compileFold(distances, this.#restBytes);
   }
 
-  /** How many of so many bytes can be folded at one go; 0 if that is not worth it. */
+  /** How many of `length` bytes one `fold` should take; 0 if they are too few to be worth it. */
   bytesOf(length: number): number {
-    const bytes = Math.min(length - (length % TURN_BYTES), BLOCK_BYTES_MAX);
+    const bytes = Math.min(length - (length % ITERATION_BYTES), BLOCK_BYTES_MAX);
     return bytes >= 2 * this.#restBytes ? bytes : 0;
   }
 
   /**
-   * Leaves there what has the checksum of `bytes` bytes of aligned memory, to which `state` is
-   * added first, as a CRC does with what came before.
+   * Reduces `bytes` bytes of aligned memory to the bytes from `restAt` to `restUntil`, which have
+   * the same CRC. `state` is the CRC of the bytes before them.
    */
   fold(at: number, bytes: number, state: bigint): void {
     const room = this.#restBytes;
     const until = bytes - room;
     const before = this.#beforeAt;
-    // Of all taps only the last ones of the first bytes see it.
+    // Only the farthest distance reaches the state, and only from the first bytes.
     this.#quotient.writeBigInt64LE(state, this.#stateAt);
     this.#fold(at, at + until, before, before + room);
     clearMemory(before + room + until, before + room + bytes);
@@ -89,12 +93,12 @@ export class ByteFolding {
   }
 }
 
-function compileFold(taps: readonly number[], room: number): Fold {
+function compileFold(distances: readonly number[], room: number): Fold {
   const foldVector = (offset: number): Code => [
     ...get(TO),
     ...[...get(AT), ...loadVector(offset)],
-    ...taps.flatMap((tap) => [
-      ...[...get(BEFORE), ...loadVector(room - tap + offset)],
+    ...distances.flatMap((distance) => [
+      ...[...get(BEFORE), ...loadVector(room - distance + offset)],
       ...V128_XOR,
     ]),
     ...storeVector(offset),
@@ -104,7 +108,7 @@ function compileFold(taps: readonly number[], room: number): Fold {
     [
       ...Array.from({ length: UNROLLED }, (_, index) => foldVector(index * VECTOR_BYTES)).flat(),
       ...[AT, BEFORE, TO].flatMap((local) => [
-        ...[...get(local), ...i32(TURN_BYTES), I32_ADD],
+        ...[...get(local), ...i32(ITERATION_BYTES), I32_ADD],
         ...set(local),
       ]),
     ],

@@ -23,7 +23,7 @@ test("the check value is the one the official SDK computes", () => {
   assert.equal(crc64(Buffer.alloc(0)).toString("hex"), "0000000000000000");
 });
 
-test("any bytes give what the definition gives", () => {
+test("the CRC of any bytes is that of the definition", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
       assert.deepEqual(crc64(Buffer.from(bytes)), bitwise(bytes));
@@ -32,7 +32,7 @@ test("any bytes give what the definition gives", () => {
   );
 });
 
-test("aligned memory gives the same, wherever the bytes lie in it", () => {
+test("bytes in aligned memory have the same CRC, wherever they lie in it", () => {
   const memory = alignedBytes(100_000);
   alignedBytes(30_000_000);
   for (const [from, length] of [
@@ -47,7 +47,7 @@ test("aligned memory gives the same, wherever the bytes lie in it", () => {
   }
 });
 
-test("it does not matter how the bytes are cut into parts, nor how long they are", () => {
+test("the CRC does not depend on how the bytes are cut into parts", () => {
   const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, at) => (at * at) >>> 3));
   const expected = bitwise(bytes);
   fc.assert(
@@ -63,7 +63,7 @@ test("it does not matter how the bytes are cut into parts, nor how long they are
   );
 });
 
-test("a part may be divided elsewhere, and its remainder be appended", () => {
+test("the remainder of a part that was computed elsewhere can be appended", () => {
   const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, at) => (at * at) >>> 3));
   const expected = crc64(bytes);
   fc.assert(

@@ -29,8 +29,8 @@ import {
 } from "./wasm-code.ts";
 
 /**
- * CRC-64/NVME, the checksum of `x-ms-content-crc64`: reflected, all ones before and after, spelled
- * as eight bytes, least significant first.
+ * CRC-64/NVME, the checksum of `x-ms-content-crc64`: reflected, initial value and final XOR all
+ * ones, written as eight bytes, least significant first.
  */
 export class Crc64 {
   #state = ALL_ONES;
@@ -39,7 +39,7 @@ export class Crc64 {
     this.#state = crc64Remainder(bytes, this.#state);
   }
 
-  /** As `update` does with so many bytes, of which somebody else has found the remainder. */
+  /** Like `update`, with `bytes` bytes whose remainder was computed elsewhere. */
   append(remainder: bigint, bytes: number): void {
     this.#state = shift(this.#state, bytes) ^ remainder;
   }
@@ -51,13 +51,13 @@ export class Crc64 {
   }
 }
 
-/** Of these bytes alone, or behind others that left the remainder `before`. */
+/** The remainder of these bytes, after others that have the remainder `before`. */
 export function crc64Remainder(bytes: Bytes, before = 0n): bigint {
   const at = placeInAlignedMemory(bytes);
   return at === null ? throughWindow(bytes, before) : remainderAt(at, at + bytes.length, before);
 }
 
-/** What can be folded is; what is left of that goes on with the next folding, and last to the tables. */
+/** Folds as many bytes as possible; the rest goes to the next folding, the last to the tables. */
 function remainderAt(at: number, until: number, before: bigint, level = 0): bigint {
   const folding = foldings[level];
   if (folding === undefined) return advance(before, at, until);
@@ -75,7 +75,7 @@ function throughWindow(bytes: Bytes, before: bigint): bigint {
   let state = before;
   for (let from = 0; from < bytes.length; from += WINDOW_BYTES) {
     const part = bytes.subarray(from, from + WINDOW_BYTES);
-    // Into shared memory `copy` would go word by word.
+    // `fill`, because `copy` is slow: it writes shared memory word by word.
     window.fill(part, 0, part.length);
     state = remainderAt(WINDOW_AT, WINDOW_AT + part.length, state);
   }
@@ -91,18 +91,18 @@ export function crc64(bytes: Bytes): Bytes {
 const POLYNOMIAL = 0x9a6c9329ac4bc9b5n;
 const ALL_ONES = -1n;
 
-/** Multiples of the polynomial, found by search: the fewer terms they have, the more they leave. */
+/** Multiples of the polynomial, found by search. Those with fewer terms leave longer remainders. */
 const foldings = [
   new ByteFolding([4498, 3925, 1750, 727, 355, 153, 0]),
   new ByteFolding([1104, 892, 787, 561, 551, 473, 232, 160, 0]),
 ];
 
-// What is left of folding, or too short for it, goes through tables. 64-bit arithmetic in JavaScript
-// means a BigInt per step, a hundred times too slow. So the loop is a WebAssembly function, put
-// together below. It takes 16 bytes per turn and looks each of them up in a table of its own:
-// tables[k][b] is the checksum of byte b followed by k zero bytes.
-// It sees aligned memory only, where bodies lie that are on their way to the disk. Its tables are
-// there, too, and a window through which other bytes pass.
+// Tables handle what folding leaves, and what is too short for it. 64-bit arithmetic in JavaScript
+// takes a BigInt per step, which is a hundred times too slow. So the loop is a WebAssembly
+// function, assembled below. An iteration takes 16 bytes and looks up each of them in a table of
+// its own: tables[k][b] is the checksum of byte b followed by k zero bytes. The function sees
+// aligned memory only, where uploads are buffered. Its tables lie there, too, as does a window into
+// which other bytes are copied.
 const STRIDE_BYTES = 16;
 const TABLE_BYTES = 256 * 8;
 const WINDOW_BYTES = 32 * 1024;
@@ -111,7 +111,7 @@ const window = alignedBytes(WINDOW_BYTES);
 const TABLES_AT = placeInAlignedMemory(tables) as number;
 const WINDOW_AT = placeInAlignedMemory(window) as number;
 
-// The function's parameters, and local variables behind them: eight bytes, and the halves of them.
+// The function's parameters, then its local variables: a word of eight bytes, and its halves.
 const STATE = 0;
 const AT = 1;
 const UNTIL = 2;
@@ -121,27 +121,27 @@ const HIGH = 5;
 
 const advanceBy = (bytes: number): Code => [...get(AT), ...i32(bytes), I32_ADD, ...set(AT)];
 
-/** tables[table][byte number `byte` of a half]; an entry has 8 bytes, hence the three bits. */
+/** tables[table][byte number `byte` of a half], at an index times 8, the size of an entry. */
 function lookUp(table: number, half: number, byte: number): Code {
   const toIndex = byte === 0 ? [...i32(3), I32_SHL] : [...i32(8 * byte - 3), I32_SHR_U];
   const index = [...get(half), ...toIndex, ...i32(0xff << 3), I32_AND];
   return [...index, ...loadWord(TABLES_AT + table * TABLE_BYTES)];
 }
 
-/** Looks up bytes `from` to `until` of WORD; summed as a tree, since one chain would be slower. */
+/** Looks up bytes `from` to `until` of WORD. Sums them as a tree, which is faster than a chain. */
 function lookUpAll(lastTable: number, from: number, until: number): Code {
   if (until - from === 1) return lookUp(lastTable - from, from < 4 ? LOW : HIGH, from % 4);
   const middle = (from + until) / 2;
   return [...lookUpAll(lastTable, from, middle), ...lookUpAll(lastTable, middle, until), I64_XOR];
 }
 
-/** Takes WORD apart: numbers of 32 bits make for shorter instructions. */
+/** Splits WORD, because 32-bit operations have shorter instructions. */
 const halve: Code = [
   ...[...get(WORD), I32_WRAP_I64, ...set(LOW)],
   ...[...get(WORD), ...i64(32n), I64_SHR_U, I32_WRAP_I64, ...set(HIGH)],
 ];
 
-/** 16 bytes. The second word comes first: it does not wait for the state. */
+/** Takes 16 bytes. The second word comes first, because it does not depend on the state. */
 const stride: Code = [
   ...[...get(AT), ...loadWord(8), ...set(WORD)],
   ...[...halve, ...lookUpAll(7, 0, 8)],
@@ -172,8 +172,8 @@ const advance = compile<(state: bigint, at: number, until: number) => bigint>(
   alignedMemory,
 );
 
-// A remainder behind which so many zeros come is multiplied by a power of x. As a checksum is
-// reflected, its first bit is that of x to the zeroth.
+// Appending zero bytes multiplies a remainder by a power of x. The CRC is reflected, so the most
+// significant bit is the coefficient of x to the zeroth.
 const FACTOR = 0;
 const OTHER = 1;
 const PRODUCT = 2;
@@ -198,13 +198,14 @@ const multiply = compile<(factor: bigint, other: bigint) => bigint>(
   },
   alignedMemory,
 );
-/** For as many zero bytes as 1, 2, 4, … */
+/** The factors for 1, 2, 4, … zero bytes. */
 const POWERS = [1n << BigInt(63 - 8)];
 while (POWERS.length < 53) {
   const last = POWERS.at(-1) as bigint;
   POWERS.push(multiply(last, last));
 }
 
+/** The remainder after `bytes` more zero bytes. */
 function shift(remainder: bigint, bytes: number): bigint {
   let shifted = remainder;
   for (let rest = bytes, at = 0; rest > 0; rest = Math.floor(rest / 2), at++) {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { MIB } from "../base/limits.ts";
 import { freeMemory } from "./free-memory.ts";
 
-test("a large buffer is gone as soon as it is freed", () => {
+test("freeing a large buffer releases its memory at once", () => {
   const bytes = Buffer.allocUnsafeSlow(MIB);
   const before = process.memoryUsage().arrayBuffers;
   freeMemory(bytes);
@@ -11,7 +11,7 @@ test("a large buffer is gone as soon as it is freed", () => {
   assert.ok(process.memoryUsage().arrayBuffers <= before - MIB);
 });
 
-test("small buffers and parts of larger ones are left alone", () => {
+test("small buffers and parts of larger ones are not freed", () => {
   const large = Buffer.allocUnsafeSlow(MIB);
   const small = Buffer.from("text");
   freeMemory(large.subarray(0, MIB / 2));

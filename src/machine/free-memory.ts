@@ -2,17 +2,17 @@ import { MessageChannel } from "node:worker_threads";
 import type { Bytes } from "../base/bytes.ts";
 import { KIB } from "../base/limits.ts";
 
-/** Below this, the garbage collector is as good. */
+/** Smaller buffers are left to the garbage collector. */
 const FREED_BYTES_MIN = 32 * KIB;
 
 const nowhere = new MessageChannel().port1;
 nowhere.close();
 
 /**
- * Gives the memory of a large buffer back at once: it is empty afterwards, and so is whatever shares
- * its memory. The garbage collector sees only the small object that stands for it, comes when much has
- * piled up, and then looks through all there is; and memory that has lain idle is slow to use again.
- * What is sent to a closed port leaves us and arrives nowhere. Parts of larger buffers are left alone.
+ * Frees the memory of a large buffer at once: it has length 0 afterwards, like all views of its
+ * memory. Parts of larger buffers are not freed. The garbage collector would come late, because it
+ * sees only the small object in front of the memory, and memory that was idle is slow to use again.
+ * The trick is to transfer the memory to a closed message port.
  */
 export function freeMemory(bytes: Bytes): void {
   const { buffer, length } = bytes;

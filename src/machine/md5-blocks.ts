@@ -33,18 +33,20 @@ export const MD5_BLOCK_BYTES = 64;
 export const MD5_STATE_BYTES = 16;
 
 /**
- * The steps of MD5 (RFC 1321) on states and blocks that lie in `memory`. Each step of a body waits for
- * the one before, and most of a processor does nothing meanwhile. So four bodies at once take little
- * longer than one.
+ * MD5's block function (RFC 1321), on states and blocks in WebAssembly memory. Each step depends on
+ * the one before, which leaves most of a processor idle. So four bodies in the four lanes of a
+ * vector take little longer than one.
  */
 export interface Md5Blocks {
+  /** Hashes blocks of one body. */
   one(state: number, at: number, blocks: number): void;
-  /** Goes through as many blocks of each of four bodies. No two of them have one state. */
+  /** Hashes the same number of blocks of each of four bodies, which must have different states. */
   four(states: FourPlaces, at: FourPlaces, blocks: number): void;
 }
 
 export type FourPlaces = readonly [number, number, number, number];
 
+/** Compiles the block function for a memory. */
 export function md5Blocks(memory: SharedMemory): Md5Blocks {
   const one = compile<Md5Blocks["one"]>(oneBody, memory);
   const four = compile<(...places: [...FourPlaces, ...FourPlaces, number]) => void>(
@@ -54,7 +56,7 @@ export function md5Blocks(memory: SharedMemory): Md5Blocks {
   return { one, four: (states, at, blocks) => four(...states, ...at, blocks) };
 }
 
-/** Numbers of 32 bits, one at a time or four. All but `constant` take what is on the stack. */
+/** Instructions on 32-bit numbers, or on vectors of four. Their operands are on the stack. */
 interface Arithmetic {
   readonly add: Code;
   readonly and: Code;
@@ -62,7 +64,7 @@ interface Arithmetic {
   readonly xor: Code;
   readonly not: Code;
   constant(value: number): Code;
-  turned(bits: number): Code;
+  rotated(bits: number): Code;
 }
 
 /** Local variables for the four words of a state. */
@@ -70,16 +72,16 @@ type Registers = readonly [number, number, number, number];
 
 const WORDS = Array.from({ length: 16 }, (_, word) => word);
 const STEPS = Array.from({ length: 64 }, (_, step) => step);
-const TURNS = [
+const ROTATIONS = [
   [7, 12, 17, 22],
   [5, 9, 14, 20],
   [4, 11, 16, 23],
   [6, 10, 15, 21],
 ] as const;
 
-/** One block, whose words are put on the stack by `word`. */
+/** The 64 steps for one block. `word` pushes a word of the block onto the stack. */
 function steps(arithmetic: Arithmetic, registers: Registers, word: (index: number) => Code): Code {
-  const { add, constant, turned } = arithmetic;
+  const { add, constant, rotated } = arithmetic;
   return STEPS.flatMap((step) => {
     const round = step >> 4;
     const [a, b, c, d] = [0, 1, 2, 3].map((place) => registers[(place - step) & 3] as number) as [
@@ -92,7 +94,7 @@ function steps(arithmetic: Arithmetic, registers: Registers, word: (index: numbe
     return [
       ...[...get(a), ...word(wordOf(round, step)), ...add, ...constant(sine | 0), ...add],
       ...mixed(arithmetic, round, b, c, d),
-      ...turned(TURNS[round]?.[step & 3] as number),
+      ...rotated(ROTATIONS[round]?.[step & 3] as number),
       ...[...get(b), ...add, ...set(a)],
     ];
   });
@@ -108,7 +110,7 @@ function wordOf(round: number, step: number): number {
   return (factor * step + start) & 15;
 }
 
-/** Adds what a round makes of three words; `b`, which is the last to be known, comes in last. */
+/** Adds a round's function of three words. It uses `b` late, because `b` is known last. */
 function mixed(arithmetic: Arithmetic, round: number, b: number, c: number, d: number): Code {
   const { add, and, or, xor, not } = arithmetic;
   switch (round) {
@@ -126,7 +128,7 @@ function mixed(arithmetic: Arithmetic, round: number, b: number, c: number, d: n
   }
 }
 
-/** Keeps the state before a block, and adds it to the one behind. */
+/** Runs the steps of a block, and adds the state from before them. */
 function block({ add }: Arithmetic, registers: Registers, old: Registers, steps: Code): Code {
   return [
     ...registers.flatMap((register, index) => [...get(register), ...set(old[index] as number)]),
@@ -137,7 +139,7 @@ function block({ add }: Arithmetic, registers: Registers, old: Registers, steps:
   ];
 }
 
-/** Goes on from block to block. */
+/** Loops over the blocks of all bodies. */
 function forAllBlocks(blocks: number, places: readonly number[], block: Code): Code {
   return whileTrue(get(blocks), [
     ...block,
@@ -157,7 +159,7 @@ const oneBody = (() => {
     xor: [I32_XOR],
     not: [...i32(-1), I32_XOR],
     constant: i32,
-    turned: (bits) => [...i32(bits), I32_ROTL],
+    rotated: (bits) => [...i32(bits), I32_ROTL],
   };
   const allSteps = steps(numbers, registers, (word) => [...get(at), ...load32(4 * word)]);
   return {
@@ -180,7 +182,7 @@ const fourBodies = (() => {
   const old = [13, 14, 15, 16] as const;
   const words = WORDS.map((word) => 17 + word);
   const spare = [33, 34, 35, 36] as const;
-  const [turning] = spare;
+  const [rotating] = spare;
   const vectors: Arithmetic = {
     add: I32X4_ADD,
     and: V128_AND,
@@ -188,12 +190,12 @@ const fourBodies = (() => {
     xor: V128_XOR,
     not: V128_NOT,
     constant: i32x4,
-    turned: (bits) => [
-      ...[...set(turning), ...get(turning), ...i32(bits), ...I32X4_SHL],
-      ...[...get(turning), ...i32(32 - bits), ...I32X4_SHR_U, ...V128_OR],
+    rotated: (bits) => [
+      ...[...set(rotating), ...get(rotating), ...i32(bits), ...I32X4_SHL],
+      ...[...get(rotating), ...i32(32 - bits), ...I32X4_SHR_U, ...V128_OR],
     ],
   };
-  /** Four vectors of one body each become four that have a word of each body. And back again. */
+  /** Transposes a 4×4 matrix: from one vector per body to one vector per word, or back. */
   const transposed = (of: readonly number[]): Code => {
     const [one, two, three, four] = of as unknown as Registers;
     const join = (first: number, second: number, places: FourPlaces, to: number) => [

@@ -9,7 +9,7 @@ const memory = alignedBytes(4096);
 for (let at = 0; at < memory.length; at++) memory[at] = (at * at * 7) >>> 4;
 const slots = Array.from({ length: 7 }, () => alignedBytes(MD5_SLOT_BYTES));
 
-/** A part of a body, and how many steps are taken before the next one comes. */
+/** A part of a body, and the number of steps before the next part arrives. */
 const part = fc.record({
   body: fc.nat(slots.length - 1),
   from: fc.nat(memory.length),
@@ -17,7 +17,7 @@ const part = fc.record({
   steps: fc.nat(3),
 });
 
-test("however the parts of several bodies come, each body has its own MD5", () => {
+test("each body has its own MD5, in whatever order the parts of several bodies arrive", () => {
   fc.assert(
     fc.property(fc.array(part, { maxLength: 40 }), (parts) => {
       const lanes = new Md5Lanes(alignedMemory);
@@ -44,7 +44,7 @@ test("however the parts of several bodies come, each body has its own MD5", () =
   );
 });
 
-test("parts count as read when they have been, not before", () => {
+test("parts are reported as read only after they have been hashed", () => {
   const lanes = new Md5Lanes(alignedMemory);
   const [slot] = slots as [Buffer];
   const read: string[] = [];

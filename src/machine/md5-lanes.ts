@@ -8,18 +8,18 @@ import {
   md5Blocks,
 } from "./md5-blocks.ts";
 
-/** Where the MD5 of a body grows, in the memory in which the body lies: its state, and one block. */
+/** A slot is the working memory of one body's MD5: its state, and one block. */
 export const MD5_SLOT_BYTES = MD5_STATE_BYTES + MD5_BLOCK_BYTES;
-export const MD5_STATE_AT_FIRST = Buffer.from("0123456789abcdeffedcba9876543210", "hex");
-/** The last block ends with the number of bits. */
+export const MD5_INITIAL_STATE = Buffer.from("0123456789abcdeffedcba9876543210", "hex");
+/** The offset of the bit count in the last block. */
 const COUNT_AT = MD5_BLOCK_BYTES - 8;
 const LANES = 4;
 
 export function beginMd5In(slot: Bytes): void {
-  slot.set(MD5_STATE_AT_FIRST);
+  slot.set(MD5_INITIAL_STATE);
 }
 
-/** Once a body has ended, its state is its MD5. */
+/** The MD5 of a body that has ended, which is the state in its slot. */
 export function md5In(slot: Bytes): Bytes {
   return Buffer.from(slot.subarray(0, MD5_STATE_BYTES));
 }
@@ -28,22 +28,22 @@ export function md5In(slot: Bytes): Bytes {
 export interface Md5Parts {
   readonly slot: Uint8Array;
   readonly parts: readonly Uint8Array[];
-  /** The body ends behind them. */
+  /** Whether the body ends with these parts. */
   readonly last: boolean;
 }
 
-/** MD5 of any number of bodies, four at a time (see `Md5Blocks`). */
+/** MD5 of any number of concurrent bodies, four at a time (see `Md5Blocks`). */
 export class Md5Lanes {
   readonly #blocks: Md5Blocks;
   readonly #lanes = new Map<number, Lane>();
-  /** Lanes that have whole blocks ahead. They take turns. */
+  /** Lanes with whole blocks to hash, as a fair queue. */
   #ready: Lane[] = [];
 
   constructor(memory: SharedMemory) {
     this.#blocks = md5Blocks(memory);
   }
 
-  /** `onRead` is told when they have been read and, behind the last ones, the MD5 is there. */
+  /** Calls `onRead` once the parts have been read; after the last ones, the MD5 is in the slot. */
   add(asked: Md5Parts, onRead: () => void): void {
     const place = asked.slot.byteOffset;
     const lane = this.#lanes.get(place) ?? new Lane(asked.slot, this.#blocks);
@@ -54,13 +54,13 @@ export class Md5Lanes {
     if (!wasReady && lane.blocks > 0) this.#ready.push(lane);
   }
 
-  /** Goes on as far as up to four bodies allow. False if there is nothing to do. */
+  /** Hashes the same number of blocks of up to four bodies. False if there is nothing to do. */
   step(): boolean {
     const lanes = this.#ready.splice(0, LANES);
     const [first] = lanes;
     if (first === undefined) return false;
     const blocks = Math.min(...lanes.map((lane) => lane.blocks));
-    // A lane without a body does once more what the first one does.
+    // A lane without a body repeats the work of the first one.
     const places = (placeOf: (lane: Lane) => number) =>
       Array.from({ length: LANES }, (_, at) =>
         placeOf(lanes[at] ?? first),
@@ -73,7 +73,7 @@ export class Md5Lanes {
         blocks,
       );
     for (const lane of lanes) {
-      lane.passed(blocks);
+      lane.skip(blocks);
       if (lane.blocks > 0) this.#ready.push(lane);
     }
     return true;
@@ -84,17 +84,17 @@ interface Asked extends Md5Parts {
   readonly onRead: () => void;
 }
 
-/** One body. Blocks lie across the ends of its parts, too. */
+/** The blocks of one body. A block may span several parts. */
 class Lane {
   readonly slotAt: number;
   readonly #blocks: Md5Blocks;
-  /** Gathers bytes of several parts. */
+  /** Gathers the bytes of a block that spans parts. */
   readonly #block: Uint8Array;
   #gathered = 0;
   #length = 0;
   readonly #asked: Asked[] = [];
   #nextPart = 0;
-  /** What is left of the present part. */
+  /** The unread rest of the current part. */
   #part: Uint8Array = new Uint8Array();
 
   constructor(slot: Uint8Array, blocks: Md5Blocks) {
@@ -103,27 +103,29 @@ class Lane {
     this.#blocks = blocks;
   }
 
-  /** Where whole blocks lie ahead. */
+  /** The place of the next whole blocks in memory. */
   get at(): number {
     return this.#part.byteOffset;
   }
 
+  /** The number of whole blocks that can be hashed in place. */
   get blocks(): number {
     return Math.floor(this.#part.length / MD5_BLOCK_BYTES);
   }
 
   add(asked: Md5Parts, onRead: () => void): void {
     this.#asked.push({ ...asked, onRead });
-    this.#goOn();
+    this.#advance();
   }
 
-  passed(blocks: number): void {
+  /** Moves on after blocks that have been hashed. */
+  skip(blocks: number): void {
     this.#part = this.#part.subarray(blocks * MD5_BLOCK_BYTES);
-    this.#goOn();
+    this.#advance();
   }
 
-  /** Up to whole blocks, or to the end of what was asked. */
-  #goOn(): void {
+  /** Gathers bytes until whole blocks follow in one part, or until all parts are read. */
+  #advance(): void {
     while (this.#hasPart()) {
       if (this.#gathered === 0 && this.blocks > 0) return;
       this.#gather();
@@ -154,23 +156,23 @@ class Lane {
     this.#block.set(bytes, this.#gathered);
     this.#gathered += bytes.length;
     this.#part = this.#part.subarray(bytes.length);
-    if (this.#gathered === MD5_BLOCK_BYTES) this.#takeBlock();
+    if (this.#gathered === MD5_BLOCK_BYTES) this.#hashGathered();
   }
 
-  /** A bit behind the last byte, and at the end of a block how many bits there were. */
+  /** Hashes MD5's padding: a one bit, zeroes, and the bit count at the end of a block. */
   #pad(): void {
     this.#block[this.#gathered] = 0x80;
     this.#block.fill(0, this.#gathered + 1);
     if (this.#gathered >= COUNT_AT) {
-      this.#takeBlock();
+      this.#hashGathered();
       this.#block.fill(0);
     }
     const { buffer, byteOffset } = this.#block;
     new DataView(buffer, byteOffset).setBigUint64(COUNT_AT, BigInt(this.#length) * 8n, true);
-    this.#takeBlock();
+    this.#hashGathered();
   }
 
-  #takeBlock(): void {
+  #hashGathered(): void {
     this.#blocks.one(this.slotAt, this.#block.byteOffset, 1);
     this.#gathered = 0;
   }

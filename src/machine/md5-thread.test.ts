@@ -5,7 +5,7 @@ import { someBytes } from "../store/bodies.fixture.ts";
 import { alignedBytes } from "./aligned-bytes.ts";
 import { Md5Job, Md5Thread } from "./md5-thread.ts";
 
-test("bodies that take turns on the thread each get their own MD5", async () => {
+test("bodies that share the thread each get their own MD5", async () => {
   const thread = new Md5Thread();
   const lengths = [1, 64, 1_048_576, 3_500_000, 2_000_001, 3_000_003];
   const bodies = lengths.map((length) => aligned(someBytes(length, length)));
@@ -25,7 +25,7 @@ test("bodies that take turns on the thread each get their own MD5", async () => 
   }
 });
 
-test("a body that is abandoned disturbs none that come after it", async () => {
+test("an abandoned body does not disturb later ones", async () => {
   const thread = new Md5Thread();
   const body = aligned(someBytes(2_000_000, 2));
   for (let round = 0; round < 5; round++) {
@@ -39,7 +39,7 @@ test("a body that is abandoned disturbs none that come after it", async () => {
   }
 });
 
-test("if the thread dies, whoever waits for it is told", async () => {
+test("if the thread dies, all waiting updates fail", async () => {
   const ended: unknown[] = [];
   const job = new Md5Job(
     alignedBytes(100),

@@ -7,11 +7,11 @@ import { Slabs } from "./slabs.ts";
 const slots = new Slabs(MD5_SLOT_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
 
 /**
- * MD5 on a thread of its own. For a large body it is the slowest step by far, and as much work as all
- * others together. The thread keeps the process alive only while it has something to do.
+ * MD5 on a worker thread. For a large body MD5 takes as much time as all other steps together. The
+ * thread keeps the process alive only while it has work.
  */
 export class Md5Thread {
-  /** By the places of their slots. */
+  /** By the place of their slots in memory. */
   readonly #jobs = new Map<number, Md5Job>();
   #worker: Worker | null = null;
 
@@ -52,12 +52,12 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** One body's MD5. It ends with its last parts, or with `abandon`. */
+/** The MD5 of one body. It ends with the last parts, or with `abandon`. */
 export class Md5Job {
   readonly #slot: Bytes;
   readonly #post: (asked: Md5Parts) => void;
   readonly #end: () => void;
-  /** For answers, in the order of the messages. */
+  /** Updates without an answer yet, in the order of their messages. */
   readonly #waiting: Waiting[] = [];
   #hasLast = false;
   #md5: Bytes | null = null;
@@ -70,7 +70,7 @@ export class Md5Job {
     beginMd5In(slot);
   }
 
-  /** Takes parts of aligned memory, and resolves once the thread has read them. */
+  /** Hashes parts that lie in aligned memory; resolves once the thread has read them. */
   update(parts: readonly Bytes[], last: boolean): Promise<void> {
     if (this.#failure !== null) return Promise.reject(this.#failure);
     this.#hasLast = last;
@@ -80,7 +80,7 @@ export class Md5Job {
     });
   }
 
-  /** Once the last parts have been read. */
+  /** The MD5. Fails until the last parts have been read. */
   digest(): Bytes {
     if (this.#md5 === null) throw new Error("the MD5 of a body that has not ended");
     return this.#md5;
@@ -90,6 +90,7 @@ export class Md5Job {
     if (!this.#hasLast) this.update([], true).catch(ignore);
   }
 
+  /** Called for each answer of the thread. */
   answered(): void {
     const waiting = this.#waiting.shift();
     if (waiting?.last) {
@@ -99,6 +100,7 @@ export class Md5Job {
     waiting?.resolve();
   }
 
+  /** Called if the thread dies. */
   fail(error: Error): void {
     this.#failure = error;
     this.#end();

@@ -1,7 +1,7 @@
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { Md5Lanes, type Md5Parts } from "./md5-lanes.ts";
 
-/** The thread behind `Md5Thread`: answers every message with the place of its slot. */
+/** The worker of `Md5Thread`. It answers each message with the place of its slot. */
 const port = parentPort;
 const lanes = new Md5Lanes(workerData.memory);
 
@@ -12,7 +12,7 @@ function take(asked: Md5Parts): void {
 port?.on("message", (first: Md5Parts) => {
   take(first);
   do {
-    // Whoever comes meanwhile gets a lane of his own.
+    // Bodies that arrived meanwhile join the lanes before the next step.
     for (let next = receiveMessageOnPort(port); next !== undefined; ) {
       take(next.message);
       next = receiveMessageOnPort(port);

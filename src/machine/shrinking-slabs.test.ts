@@ -9,7 +9,7 @@ function takeAll(slabs: ShrinkingSlabs, count: number): Bytes[] {
   return Array.from({ length: count }, () => slabs.take() as Bytes);
 }
 
-test("each has memory of its own, and there are no more than the most", () => {
+test("each slab has memory of its own, and there are at most slabsMax", () => {
   const slabs = new ShrinkingSlabs(BYTES, 1, 8);
   const all = takeAll(slabs, 8);
   for (const [index, slab] of all.entries()) slab.fill(index + 1);
@@ -21,19 +21,19 @@ test("each has memory of its own, and there are no more than the most", () => {
   assert.equal(slabs.take()?.byteOffset, 3 * BYTES);
 });
 
-test("memory shrinks with what is in use, and what is in use stays as it is", () => {
+test("memory shrinks with the slabs in use, which stay unchanged", () => {
   const slabs = new ShrinkingSlabs(BYTES, 2, 64);
   const all = takeAll(slabs, 64);
-  const kept = all[10] as Bytes;
-  kept.fill(7);
-  for (const slab of all) if (slab !== kept) slabs.release(slab);
+  const used = all[10] as Bytes;
+  used.fill(7);
+  for (const slab of all) if (slab !== used) slabs.release(slab);
   assert.ok(slabs.slabs < 32, `${slabs.slabs}`);
-  assert.ok(kept.equals(Buffer.alloc(BYTES, 7)));
-  slabs.release(kept);
+  assert.ok(used.equals(Buffer.alloc(BYTES, 7)));
+  slabs.release(used);
   assert.equal(slabs.slabs, 2);
 });
 
-test("memory goes back to the system", () => {
+test("released slabs return their memory to the system", () => {
   const slabs = new ShrinkingSlabs(BYTES, 1, 2_048);
   const before = process.memoryUsage.rss();
   const all = takeAll(slabs, 2_048);

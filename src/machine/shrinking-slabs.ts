@@ -1,6 +1,6 @@
 import type { Bytes } from "../base/bytes.ts";
 
-/** Node has them; the type definitions in use do not. */
+/** Node has resizable buffers; the type definitions in use do not. */
 interface ResizableBuffer extends ArrayBuffer {
   resize(bytes: number): void;
 }
@@ -10,18 +10,18 @@ type NewResizableBuffer = new (
 ) => ResizableBuffer;
 
 /**
- * Buffers of one size, whose memory goes back to the system when fewer are in use. Buffers from the heap would
- * leave it full of holes: after a thousand of 64 KiB nearly all of their memory stayed with the process.
+ * A pool of buffers of one size that returns memory to the system when fewer are in use. Buffers
+ * from the heap would fragment it: after a thousand of 64 KiB, the process kept nearly all memory.
  */
 export class ShrinkingSlabs {
   readonly bytes: number;
   readonly #slabsMin: number;
   readonly #memory: ResizableBuffer;
-  /** 1 for each that is in use. */
+  /** 1 for each slab in use. */
   readonly #used: Uint8Array;
   #slabs = 0;
 
-  /** Memory for `slabsMin` of them stays once it was used; there are never more than `slabsMax`. */
+  /** The pool does not shrink below `slabsMin` slabs, and does not grow beyond `slabsMax`. */
   constructor(bytes: number, slabsMin: number, slabsMax: number) {
     const Resizable = ArrayBuffer as unknown as NewResizableBuffer;
     this.bytes = bytes;
@@ -30,12 +30,12 @@ export class ShrinkingSlabs {
     this.#used = new Uint8Array(slabsMax);
   }
 
-  /** How many there is memory for at the moment. */
+  /** The number of slabs that there is memory for now. */
   get slabs(): number {
     return this.#slabs;
   }
 
-  /** Null if all are in use. */
+  /** Borrows a slab; null if all are in use. */
   take(): Bytes | null {
     const slab = this.#used.indexOf(0);
     if (slab < 0) return null;
@@ -44,11 +44,11 @@ export class ShrinkingSlabs {
     return Buffer.from(this.#memory, slab * this.bytes, this.bytes);
   }
 
-  /** Only for what `take` returned, and nobody looks at any more. */
+  /** Gives back a slab from `take`, which nobody may use any more. */
   release({ byteOffset }: Bytes): void {
     this.#used[byteOffset / this.bytes] = 0;
     const end = this.#used.lastIndexOf(1, this.#slabs - 1) + 1;
-    // Half of it at a time: the system takes longer to hand out memory than we need it for.
+    // Shrink only by half or more, because getting memory from the system again is slow.
     if (end <= this.#slabs / 2) this.#resize(Math.max(end, this.#slabsMin));
   }
 

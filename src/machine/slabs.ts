@@ -1,8 +1,8 @@
 import type { Bytes } from "../base/bytes.ts";
 
 /**
- * Buffers of one size that are used again and again. New memory of this size costs more than what
- * is done with it: the system clears it page by page, and the garbage collector has to notice it.
+ * A pool of buffers of one size. Allocating large buffers anew costs more than using them: the
+ * system zeroes their pages, and the garbage collector has to free them.
  */
 export class Slabs {
   readonly bytes: number;
@@ -11,7 +11,7 @@ export class Slabs {
   readonly #idle: Bytes[] = [];
   #taken = 0;
 
-  /** Idle slabs beyond `idleMax` are let go: memory that never goes away needs Infinity. */
+  /** Idle slabs beyond `idleMax` are garbage-collected. Pass Infinity for aligned memory. */
   constructor(
     bytes: number,
     idleMax: number,
@@ -22,7 +22,7 @@ export class Slabs {
     this.#allocate = allocate;
   }
 
-  /** How many are in use. */
+  /** The number of slabs in use. */
   get taken(): number {
     return this.#taken;
   }
@@ -32,7 +32,7 @@ export class Slabs {
     return this.#idle.pop() ?? this.#allocate(this.bytes);
   }
 
-  /** Only for slabs that nobody looks at any more. */
+  /** Gives back a slab, which nobody may use any more. */
   release(slab: Bytes): void {
     this.#taken--;
     if (this.#idle.length < this.#idleMax) this.#idle.push(slab);

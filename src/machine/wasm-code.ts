@@ -1,9 +1,9 @@
 import type { SharedMemory } from "./aligned-bytes.ts";
 
-/** WebAssembly, as its bytes. It has what JavaScript lacks: arithmetic of 64 bits that is fast. */
+/** Encoded WebAssembly instructions, for the fast 64-bit arithmetic that JavaScript lacks. */
 export type Code = readonly number[];
 
-// WebAssembly's numbers for the types and the few instructions in use.
+// Codes of the types and instructions in use.
 export const I32 = 0x7f;
 export const I64 = 0x7e;
 export const V128 = 0x7b;
@@ -41,28 +41,28 @@ export const get = (local: number): Code => [0x20, local];
 export const set = (local: number): Code => [0x21, local];
 export const i32 = (value: number): Code => [0x41, ...signed(BigInt(value))];
 export const i64 = (value: bigint): Code => [0x42, ...signed(BigInt.asIntN(64, value))];
-/** Four times the same 32 bits. */
+/** A vector of four equal 32-bit numbers. */
 export const i32x4 = (value: number): Code => {
   const bytes = [value, value >>> 8, value >>> 16, value >>> 24].map((part) => part & 0xff);
   return [0xfd, 0x0c, ...bytes, ...bytes, ...bytes, ...bytes];
 };
-/** Picks four of the eight times 32 bits that two vectors on the stack have. */
+/** Picks four of the eight 32-bit numbers in two vectors on the stack. */
 export const pick = (...places: readonly [number, number, number, number]): Code => [
   ...[0xfd, 0x0d],
   ...places.flatMap((place) => [0, 1, 2, 3].map((byte) => 4 * place + byte)),
 ];
-/** Load what lies `offset` bytes behind the address on the stack, as 64 bits. */
+/** Loads 64 bits from `offset` bytes after the address on the stack. */
 export const loadWord = (offset: number): Code => [0x29, 0, ...count(offset)];
-/** 32 bits of memory, as the low half of 64. */
+/** Loads 32 bits, extended to 64. */
 export const loadHalfWord = (offset: number): Code => [0x35, 0, ...count(offset)];
 export const load32 = (offset: number): Code => [0x28, 0, ...count(offset)];
 export const store32 = (offset: number): Code => [0x36, 0, ...count(offset)];
 export const loadByte = (offset: number): Code => [0x31, 0, ...count(offset)];
-/** 128 bits of memory. */
+/** Loads 128 bits. */
 export const loadVector = (offset: number): Code => [0xfd, 0x00, 0, ...count(offset)];
 export const storeVector = (offset: number): Code => [0xfd, 0x0b, 0, ...count(offset)];
 
-/** Fills so many bytes with the lowest byte of a number: address, number and count are on the stack. */
+/** Fills memory with a byte. Address, byte and count are on the stack. */
 export const MEMORY_FILL: Code = [0xfc, 0x0b, 0];
 
 /** `loop (if condition (body, again))`: both levels are blocks, `again` leaves the inner one. */
@@ -88,12 +88,12 @@ export const ifElse = (condition: Code, then: Code, otherwise: Code): Code => [
 export interface WasmFunction {
   readonly parameters: Code;
   readonly results: Code;
-  /** Types of the variables behind the parameters. */
+  /** The types of the local variables, which are numbered after the parameters. */
   readonly locals: Code;
   readonly code: Code;
 }
 
-/** Makes it callable. It sees this memory only. */
+/** Compiles a function that operates on this memory. */
 export function compile<F>(
   { parameters, results, locals, code }: WasmFunction,
   memory: SharedMemory,
@@ -111,12 +111,12 @@ export function compile<F>(
   return new WebAssembly.Instance(module, { m: { m: memory } }).exports.f as F;
 }
 
-/** Counts as WebAssembly writes them: seven bits a byte, least significant first. */
+/** An unsigned LEB128 number: seven bits per byte, least significant first. */
 function count(value: number): Code {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...count(value >>> 7)];
 }
 
-/** Constants are signed: the first bit of the last byte is the sign. */
+/** A signed LEB128 number: the top bit of the last group of seven is the sign. */
 function signed(value: bigint): Code {
   const isLast = value >= -0x40n && value < 0x40n;
   const low = Number(value & 0x7fn);
@@ -127,7 +127,7 @@ const sized = (code: Code): Code => [...count(code.length), ...code];
 const section = (id: number, code: Code): Code => [id, ...sized(code)];
 const name = (letter: string): Code => [1, letter.charCodeAt(0)];
 
-// Node has it; the type definitions in use do not.
+// Node has `WebAssembly`; the type definitions in use do not.
 declare const WebAssembly: {
   Module: new (bytes: Uint8Array) => object;
   Instance: new (

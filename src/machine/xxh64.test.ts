@@ -42,7 +42,7 @@ test("xxhsum agrees, on random bytes of many lengths", (t) => {
   }
 });
 
-test("every damage is seen: bits, words, sectors, what lies elsewhere, in all places", () => {
+test("the digest detects changed bits, words, sectors and shifted bytes, in all places", () => {
   const bytes = memory.subarray(0, 4_096);
   for (const sound of [someBytes(bytes.length), Buffer.alloc(bytes.length)]) {
     const damaged = (damage: (bytes: Bytes) => void) => {
@@ -75,7 +75,7 @@ test("bytes outside of aligned memory are refused", () => {
 
 const SEED = 7;
 const SEEDS = [0, SEED, 0x9e3779b1];
-/** Of 0, 1, 2, …, by length: what libxxhash 0.8.1 makes of so many of them, with each seed. */
+/** A length, and libxxhash 0.8.1's digest of that many bytes 0, 1, 2, …, for each seed. */
 const VECTORS: readonly [number, ...string[]][] = [
   [0, "ef46db3751d8e999", "95f0626f6f0a4409", "ac75fda2929b17ef"],
   [1, "e934a84adb052768", "d90df86c76f52e13", "5014607643a9b4c3"],
@@ -91,7 +91,7 @@ const VECTORS: readonly [number, ...string[]][] = [
   [65_532, "8ed8ff68955f4a66", "3f58b483eb248212", "86767afa8772ee33"],
 ];
 
-/** The same every time. Of so many damages of random bytes, one in 33,000 runs would miss one. */
+/** Reproducible bytes. With random bytes, one in 33,000 runs would miss one of these changes. */
 function someBytes(outputLength: number): Bytes {
   return createHash("shake256", { outputLength }).digest();
 }

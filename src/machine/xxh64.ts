@@ -27,16 +27,13 @@ import {
   whileTrue,
 } from "./wasm-code.ts";
 
-/** XXH64 of bytes in aligned memory, as its specification defines it. Seeds have 32 bits here. */
+/** XXH64 of bytes in aligned memory, with a 32-bit seed. */
 export function xxh64(bytes: Bytes, seed: number): bigint {
   const at = placeOf(bytes);
   return BigInt.asUintN(64, digest(at, at + bytes.length, seed));
 }
 
-/**
- * The low 32 bits of XXH64. Every bit of the digest depends on every bit of the bytes, so any 32 of
- * them may be kept; Zstandard frames (RFC 8878) keep the same ones.
- */
+/** The low 32 bits of XXH64, as in Zstandard frames (RFC 8878). */
 export function xxh64Low(bytes: Bytes, seed: number): number {
   const at = placeOf(bytes);
   return xxh64LowAt(at, at + bytes.length, seed);
@@ -59,7 +56,7 @@ const PRIME_3 = 0x165667b19e3779f9n;
 const PRIME_4 = 0x85ebca77c2b2ae63n;
 const PRIME_5 = 0x27d4eb2f165667c5n;
 
-// The function's parameters, and local variables behind them.
+// The function's parameters, then its local variables.
 const AT = 0;
 const UNTIL = 1;
 const SEED = 2;
@@ -87,7 +84,7 @@ const stripe: Code = LANES.flatMap((lane, index) => [
   ...[...rotate(31n), ...multiply(PRIME_1), ...set(lane)],
 ]);
 
-/** What a word becomes before it is mixed into the state. */
+/** The transformation of a word before it is XORed into the state. */
 const mixed = (word: Code): Code => [
   ...[...word, ...multiply(PRIME_2), ...rotate(31n), ...multiply(PRIME_1)],
 ];
@@ -99,7 +96,7 @@ const mergeLane = (lane: number): Code => [
   ...[...i64(PRIME_4), I64_ADD, ...set(STATE)],
 ];
 
-/** Runs `body` for each run of so many bytes that is left. */
+/** Runs `body` while at least `bytes` bytes are left, and advances by that many. */
 const whileLeft = (bytes: number, body: Code): Code =>
   whileTrue(
     [...get(AT), ...i32(bytes), I32_ADD, ...get(UNTIL), I32_LE_U],
@@ -156,7 +153,7 @@ const shape = {
 };
 type Digest<T> = (at: number, until: number, seed: number) => T;
 const digest = compile<Digest<bigint>>({ ...shape, results: [I64], code: whole }, alignedMemory);
-/** Apart, since a number of 64 bits would have to be allocated for every chunk. */
+/** A function of its own, because a 64-bit result would allocate a BigInt per call. */
 const lowDigest = compile<Digest<number>>(
   { ...shape, results: [I32], code: [...whole, I32_WRAP_I64] },
   alignedMemory,

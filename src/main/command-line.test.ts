@@ -62,6 +62,11 @@ test("every service has flags of its own", () => {
   assert.deepEqual([listen.file.port, listen.dfs.port, listen.smb.port], [1, 2, 3]);
 });
 
+test("requests are read by our own listener unless Node's is asked for", () => {
+  assert.equal(options("").listener, "own");
+  assert.equal(options("--listener node").listener, "node");
+});
+
 test("--host is for all services, and a service's own flag goes before it", () => {
   const { listen } = options("--host ::1 --queueHost 127.0.0.2");
   assert.equal(listen.blob.host, "::1");
@@ -160,6 +165,7 @@ test("what is wrong is refused in one line that says what to do", () => {
     ["--oauth basic", /needs HTTPS.*--cert/],
     ["--key k.pem", /give it with --cert/],
     ["--smbEncryption yes", /required, preferred, off/],
+    ["--listener http2", /own, node/],
     ["--smbMinDialect 1", /--smbMinDialect is 2\.0\.2, 2\.1, 3\.0, 3\.0\.2, 3\.1\.1; not "1"/],
   ];
   for (const [line, message] of wrong) assert.match(refusal(line), message, line);

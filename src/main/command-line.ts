@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { LISTENER_KINDS, type ListenerKind } from "../front/rest/http/server.ts";
 import {
   COMMANDS,
   type CommandName,
@@ -33,6 +34,8 @@ export interface Options {
   /** MiB a second that are read to look for damage; null for none. */
   readonly scrub: number | null;
   readonly listen: Readonly<Record<ServiceName, ListenAt>>;
+  /** Who reads HTTP requests. */
+  readonly listener: ListenerKind;
   readonly maxConnections: number | null;
   readonly maxConnectionsPerAddress: number | null;
   readonly pathStyleOnly: boolean;
@@ -240,6 +243,7 @@ function readOptions(given: Given, env: Environment, program: Program): Options 
     acceptDataLoss: given.has("acceptDataLoss"),
     scrub: given.number("scrub", "a number of MiB a second", 1),
     listen: readListen(given, services),
+    listener: readOneOf(given, "listener", LISTENER_KINDS) ?? "own",
     maxConnections: given.number("maxConnections", CONNECTIONS, 1),
     maxConnectionsPerAddress: given.number("maxConnectionsPerAddress", CONNECTIONS, 1),
     pathStyleOnly: given.has("disableProductStyleUrl"),

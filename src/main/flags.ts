@@ -101,6 +101,11 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
         },
       ]),
       {
+        name: "listener",
+        value: "kind",
+        help: "HTTP: own (default), or node for the parser of node:http.",
+      },
+      {
         name: "disableProductStyleUrl",
         value: null,
         help: "Take the account from the path only, never from the host name.",

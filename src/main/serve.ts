@@ -5,7 +5,9 @@ import { FileRestService } from "../front/rest/file/file-rest-service.ts";
 import { FILE_SOURCES } from "../front/rest/file/file-source.ts";
 import type { RestService } from "../front/rest/http/exchange.ts";
 import { DEFAULT_LIMITS } from "../front/rest/http/limits.ts";
+import { restReadMemory } from "../front/rest/http/own-server.ts";
 import { type Listener, type ListenerOptions, openListener } from "../front/rest/http/server.ts";
+import { SliceQuota } from "../front/rest/http/slice-quota.ts";
 import { QueueRestService } from "../front/rest/queue/queue-rest-service.ts";
 import { CopySources } from "../front/rest/source/copy-sources.ts";
 import { OwnEndpoints } from "../front/rest/source/own-endpoints.ts";
@@ -112,7 +114,12 @@ async function open(
   const { contents, breaks } = data;
   const files = { store: new WatchedStore(data.store), contents, breaks, copies };
   const origins = new Map<ServiceName, string>();
-  const load = { budget: new SendBudget(), work: new WaitingWork() };
+  const load = {
+    budget: new SendBudget(),
+    slices: new SliceQuota(),
+    work: new WaitingWork(),
+    readMemory: restReadMemory(),
+  };
   const health = { healthy: () => isHealthy, isFull: () => data.space?.isShort === true };
   const endpoints = new OwnEndpoints(settings.accounts);
   for (const [name, service] of servicesOn({ ...data, copies }, files, settings, endpoints)) {
@@ -201,7 +208,7 @@ async function listen(
   settings: Settings,
   { clock, software }: Surroundings,
   log: Log,
-  shared: Pick<ListenerOptions, "budget" | "work" | "healthy" | "isFull">,
+  shared: Pick<ListenerOptions, "budget" | "slices" | "work" | "readMemory" | "healthy" | "isFull">,
 ): Promise<Listener> {
   const { host, port, keepAliveMs } = settings.listen[name];
   const limits = {
@@ -209,9 +216,9 @@ async function listen(
     ...connectionLimits(settings),
     keepAliveMs: keepAliveMs ?? DEFAULT_LIMITS.keepAliveMs,
   };
-  const { tls } = settings;
+  const { tls, listener: kind } = settings;
   try {
-    const own = { service, host, port, tls, limits };
+    const own = { kind, service, host, port, tls, limits };
     return await openListener({ ...own, ...shared, clock, log, software });
   } catch (error) {
     throw listenError(name, { host, port }, error as NodeJS.ErrnoException);

@@ -57,7 +57,7 @@ export class Verifier {
 
   /** Null if the database cannot be read there. */
   async #readRecords(from: Bytes): Promise<readonly Entry[] | null> {
-    const options = { limit: RECORDS_AT_ONCE, sparesDamaged: true };
+    const options = { limit: RECORDS_AT_ONCE, skipsDamaged: true };
     try {
       return await this.#store.read((view) => view.range(from, BEHIND_ALL, options));
     } catch (error) {

@@ -7,6 +7,8 @@ import {
   type Conditions,
   judgeCreateByConditions,
   judgeReadByConditions,
+  judgeSourceByConditions,
+  judgeUploadByConditions,
   judgeWriteByConditions,
   NO_CONDITIONS,
   type Versioned,
@@ -175,4 +177,31 @@ test("If-Modified-Since and If-Unmodified-Since with one date are opposites", ()
       assert.notEqual(since === null, until === null);
     }),
   );
+});
+
+test("a source is refused as a write where it is copied, and as a read where it is read", () => {
+  const { etag, modifiedMs } = FOUND;
+  for (const [asked, read] of [
+    [{ ifMatch: ["0x1"] }, "ConditionNotMet"],
+    [{ ifUnmodifiedSinceMs: modifiedMs - 1_000 }, "ConditionNotMet"],
+    [{ ifNoneMatch: [etagOf(etag)] }, "NotModified"],
+    [{ ifModifiedSinceMs: modifiedMs }, "NotModified"],
+  ] as const) {
+    const conditions = { ...NO_CONDITIONS, ...asked };
+    assert.equal(judgeSourceByConditions(FOUND, conditions, "copied"), "SourceConditionNotMet");
+    assert.equal(judgeSourceByConditions(FOUND, conditions, "read"), read);
+  }
+});
+
+test("where a blob is put from a URL, unmet ETags name the target, and unmet dates do not", () => {
+  const { modifiedMs } = FOUND;
+  for (const [asked, code] of [
+    [{ ifMatch: ["0x1"] }, "TargetConditionNotMet"],
+    [{ ifNoneMatch: [etagOf(FOUND.etag)] }, "TargetConditionNotMet"],
+    [{ ifNoneMatch: ["*"] }, "BlobAlreadyExists"],
+    [{ ifModifiedSinceMs: modifiedMs }, "ConditionNotMet"],
+    [{ ifUnmodifiedSinceMs: modifiedMs - 1_000 }, "ConditionNotMet"],
+  ] as const) {
+    assert.equal(judgeUploadByConditions(FOUND, { ...NO_CONDITIONS, ...asked }), code);
+  }
 });

@@ -86,10 +86,30 @@ export function judgeCreateByConditions(
   return refused;
 }
 
-/** For what is copied: the same as for writes, in other words. */
-export function judgeSourceByConditions(found: Versioned, asked: Conditions): FaultCode | null {
+/**
+ * What becomes of a source: an object is `copied` as a whole, or bytes of it are `read` to write them
+ * into another one.
+ */
+export type SourceRole = "copied" | "read";
+
+/** For a source that is read: the same as for other reads. For one that is copied: as for writes. */
+export function judgeSourceByConditions(
+  found: Versioned,
+  asked: Conditions,
+  role: SourceRole,
+): FaultCode | null {
+  if (role === "read") return judgeReadByConditions(found, asked);
   const refused = judgeWriteByConditions(found, asked);
   return refused === "ConditionNotMet" ? "SourceConditionNotMet" : refused;
+}
+
+/** For where a blob is put from a URL: ETags are refused as for copies, dates as for other writes. */
+export function judgeUploadByConditions(
+  found: Versioned | null,
+  asked: Conditions,
+): FaultCode | null {
+  const namesEtag = asked.ifMatch !== null || asked.ifNoneMatch !== null;
+  return (namesEtag ? judgeTargetByConditions : judgeCreateByConditions)(found, asked);
 }
 
 /** For where it is copied to: the same as for other writes that create, in other words. */

@@ -127,6 +127,23 @@ test("the table has all of its 95 cells", () => {
   assert.equal(cells, 95);
 });
 
+test("the seconds until a break are whole ones: what is left of a second is not counted", () => {
+  const untilMs = NOW + 15_000;
+  const lease: Lease = { id: IDS.A, durationSeconds: 15, untilMs, brokenAtMs: null };
+  for (const [passedMs, seconds] of [
+    [0, 15],
+    [1, 14],
+    [1_000, 14],
+    [14_000, 1],
+    [14_001, 0],
+    [14_999, 0],
+  ] as const) {
+    const broken = stepLease(lease, { action: "break", periodSeconds: null }, NOW + passedMs);
+    assert.ok(broken.refused === null && broken.secondsLeft === seconds, `after ${passedMs} ms`);
+    assert.equal(leaseState(broken.lease, untilMs - 1), "breaking");
+  }
+});
+
 test("breaking a lease without end takes effect at once, or after the period that was asked for", () => {
   const endless: Lease = { id: IDS.A, durationSeconds: -1, untilMs: null, brokenAtMs: null };
   const atOnce = stepLease(endless, { action: "break", periodSeconds: null }, NOW);

@@ -59,7 +59,7 @@ export type LeaseAction =
   | { readonly action: "release"; readonly id: string }
   | { readonly action: "break"; readonly periodSeconds: number | null };
 
-/** `lease` is what is stored from now on; `secondsLeft` is told to who breaks a lease. */
+/** `lease` is what is stored from now on; `secondsLeft` are the whole seconds until a break. */
 export type LeaseOutcome =
   | { readonly refused: FaultCode }
   | { readonly refused: null; readonly lease: Lease | null; readonly secondsLeft: number };
@@ -160,7 +160,7 @@ function breakLease(lease: Lease | null, periodSeconds: number | null, now: Inst
   const endsAtMs = lease.brokenAtMs ?? lease.untilMs;
   const asked = periodSeconds === null ? null : now + periodSeconds * 1000;
   const brokenAtMs = Math.min(endsAtMs ?? asked ?? now, asked ?? endsAtMs ?? now);
-  return ok({ ...lease, brokenAtMs }, Math.ceil((brokenAtMs - now) / 1000));
+  return ok({ ...lease, brokenAtMs }, Math.floor((brokenAtMs - now) / 1000));
 }
 
 function running(id: string, durationSeconds: number, now: Instant): Lease {

@@ -4,8 +4,8 @@ import { MIB } from "../base/limits.ts";
 import type { Entry, Transaction, View } from "./store.ts";
 
 /**
- * What an engine may offer to be faster, beyond the contract of `store.ts`. An engine may leave out
- * any of it: callers use the functions below, which do the same thing more slowly without it.
+ * Optional methods of an engine, beyond the contract of `store.ts`, that make it faster. An engine
+ * may leave out any of them: callers use the functions below, which fall back to the core contract.
  */
 export interface ViewAcceleration {
   /**
@@ -27,29 +27,28 @@ export interface TransactionAcceleration {
 
 export interface StoreAcceleration {
   /**
-   * Engines with a write-ahead log call `prepare` before a checkpoint. Whoever replaces a large value
-   * by a small one then spares the engine the copy of the large one.
+   * Registers `prepare`, which an engine with a write-ahead log calls before each checkpoint. It
+   * may replace large values by small ones, so that the checkpoint copies less.
    */
   beforeCheckpoint(prepare: () => Promise<void>): void;
 }
 
 /**
- * Turns neighbouring entries into something that answers questions faster than they do. An engine may
- * cache what `make` returns until one of the entries changes or a new one comes between them, so
- * `make` must depend on nothing but the entries.
+ * Derives a value from neighbouring entries that answers queries faster than the entries do. `make`
+ * must be pure: an engine may cache its result until one of the entries changes, or one is added.
  */
 export interface Derivation<T extends Derived> {
-  /** The space of all its entries. */
+  /** The space in which all entries lie. */
   readonly space: Space;
   make(entries: readonly Entry[]): T;
 }
 
 export interface Derived {
-  /** Memory that it takes, roughly. It may grow while it is used. */
+  /** Approximate memory use. It may grow after `make`. */
   readonly bytes: number;
 }
 
-/** All entries of the state with `from <= key < until`, and what was derived from them. */
+/** A range of keys, and the value derived from all entries with `from <= key < until`. */
 export interface DerivedRange<T extends Derived> {
   readonly from: Bytes;
   readonly until: Bytes;
@@ -64,9 +63,9 @@ export const CACHED_ENTRIES_MIN = 16;
 export const DERIVED_BYTES_MAX = 4 * MIB;
 
 /**
- * What `derivation` makes of entries from `from` on. A range that is not cached yet ends before
- * `until`, after `limit` entries, or at `DERIVED_BYTES_MAX`. Damaged records are left out, and the
- * engine reports them.
+ * Derives a value from the entries that begin at `from`, or finds it in the engine's cache. A range
+ * that is not cached yet ends at `until`, after `limit` entries, or at `DERIVED_BYTES_MAX`. Damaged
+ * records are skipped, and the engine reports them.
  */
 export function derivedRange<T extends Derived>(
   view: View,
@@ -89,7 +88,7 @@ export function deriveRange<T extends Derived>(
   until: Bytes,
   limit: number,
 ): { readonly range: DerivedRange<T>; readonly entries: number } {
-  const options = { limit, bytesMax: DERIVED_BYTES_MAX, sparesDamaged: true };
+  const options = { limit, bytesMax: DERIVED_BYTES_MAX, skipsDamaged: true };
   const entries = view.range(from, until, options);
   const derived = derivation.make(entries);
   const reached = endOf(entries, until, limit);
@@ -107,9 +106,9 @@ function endOf(entries: readonly Entry[], until: Bytes, limit: number): Bytes {
 }
 
 /**
- * Appends bytes to a value of `size` bytes at the cost of those bytes alone, however long the value
- * is. Only recent values can be appended to: false, and nothing is done, if the value is not there, has
- * another size, or is no longer in the write-ahead log.
+ * Appends bytes to a value of `size` bytes. The write-ahead log gets only these bytes, however long
+ * the value is. Returns false, and does nothing, if the value is missing, has another size, or is
+ * no longer in the write-ahead log.
  */
 export function appendInPlace(tx: Transaction, key: Bytes, size: number, more: Bytes): boolean {
   return tx.append?.(key, size, more) ?? false;

@@ -4,9 +4,9 @@ import { Fault } from "../base/fault.ts";
 import { appendInPlace } from "./acceleration.ts";
 import { addTo, k, list, type OpenStore, opened, put, read, v } from "./opened-store.contract.ts";
 
-/** What is put behind a value. */
+/** Registers tests of what `appendInPlace` promises. */
 export function appendsInPlace(open: OpenStore): void {
-  test("what a value is extended by stands behind it, however often that is", async (t) => {
+  test("appended bytes follow the value, after any number of appends", async (t) => {
     const { store } = await opened(t, open);
     await put(store, k(1), v(""));
     const bits = Array.from({ length: 300 }, (_, at) => Buffer.alloc(at % 50, at));
@@ -18,7 +18,7 @@ export function appendsInPlace(open: OpenStore): void {
     assert.deepEqual(await read(store, k(1)), anew);
   });
 
-  test("only a value that is there, and has the size told, is extended", async (t) => {
+  test("nothing is appended to a missing value, or to one of another size", async (t) => {
     const { store } = await opened(t, open);
     await put(store, k(1), v("abc"));
     await put(store, k(2), v("gone"));
@@ -34,7 +34,7 @@ export function appendsInPlace(open: OpenStore): void {
     assert.deepEqual(await store.read((view) => list(view)), ["01=abc"]);
   });
 
-  test("a body sees what it has extended itself, and what it has made of it since", async (t) => {
+  test("a body sees its own appends, combined with its other writes", async (t) => {
     const { store } = await opened(t, open);
     for (const at of [1, 2, 3]) await put(store, k(at), v("old"));
     const seen = await store.transact((tx) => {
@@ -56,7 +56,7 @@ export function appendsInPlace(open: OpenStore): void {
     assert.deepEqual(await store.read((view) => list(view)), all);
   });
 
-  test("a body sees a single extension, in ranges too", async (t) => {
+  test("a body sees a single append of its own, in ranges too", async (t) => {
     const { store } = await opened(t, open);
     await put(store, k(1), v("old"));
     const seen = await store.transact((tx) => {
@@ -66,7 +66,7 @@ export function appendsInPlace(open: OpenStore): void {
     assert.deepEqual(seen, ["old+", "01=old+", "01=old+"]);
   });
 
-  test("a body that throws extends nothing, and the caller's buffer is his again", async (t) => {
+  test("a body that throws appends nothing, and the caller may reuse its buffer", async (t) => {
     const { store } = await opened(t, open);
     await put(store, k(1), v("kept"));
     const refused = store.transact((tx) => {
@@ -80,7 +80,7 @@ export function appendsInPlace(open: OpenStore): void {
     assert.equal(`${await read(store, k(1))}`, "kept more");
   });
 
-  test("what was got before stays what it is", async (t) => {
+  test("an append does not change a value that was read before", async (t) => {
     const { store } = await opened(t, open);
     await put(store, k(1), v("abc"));
     await store.transact((tx) => addTo(tx, k(1), v("d")));

@@ -1,7 +1,7 @@
 import { type BufferOwner, drainBorrowed } from "../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../base/bytes.ts";
 
-/** Bytes that differ at every place and from seed to seed. */
+/** Pseudorandom bytes, reproducible by their seed. */
 export function someBytes(length: number, seed: number): Bytes {
   const bytes = Buffer.allocUnsafe(length);
   let state = (seed * 2_654_435_761 + 1) >>> 0;
@@ -12,7 +12,7 @@ export function someBytes(length: number, seed: number): Bytes {
   return bytes;
 }
 
-/** A body that comes in parts of this size, all in the same memory: whoever keeps one notices. */
+/** A body in parts of this size that reuse one buffer, so that retaining a part fails tests. */
 export function inParts(bytes: Bytes, partBytes: number): Body {
   return {
     length: bytes.length,
@@ -25,6 +25,7 @@ export function inParts(bytes: Bytes, partBytes: number): Body {
   };
 }
 
+/** Copies all bytes of an owner. */
 export async function gather(owner: BufferOwner): Promise<Bytes> {
   const all: Bytes[] = [];
   await drainBorrowed(owner, (part) => {

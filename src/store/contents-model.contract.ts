@@ -26,16 +26,16 @@ const kinds = [
 
 const operation = fc.record({
   kind: fc.constantFrom(...kinds),
-  /** Chooses among whatever there is to choose from. */
+  /** Chooses a content, a reading or an offset. */
   pick: fc.nat(10_000),
   length: fc.oneof(fc.nat(3_000), fc.integer({ min: 16_000, max: 120_000 })),
 });
 
 type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
 
-/** Random operations against a model that is nothing but maps of bytes, with sweeps in between. */
+/** Compares random operations with a model that has nothing but buffers, with sweeps in between. */
 export function contentsModelContract(engine: string, runs: number, open: OpenContents): void {
-  test(`contents on ${engine}: 1,000 random operations a run do what a model does`, async (t) => {
+  test(`contents on ${engine}: 1,000 random operations per run agree with a model`, async (t) => {
     const operations = fc.array(operation, { minLength: 1_000, maxLength: 1_000 });
     await fc.assert(
       fc.asyncProperty(operations, async (list) => {
@@ -49,7 +49,8 @@ export function contentsModelContract(engine: string, runs: number, open: OpenCo
   });
 }
 
-interface Kept {
+/** A content and what its bytes must be. */
+interface Model {
   readonly content: Content;
   readonly bytes: Bytes;
   /** Whether it is a list with lists among its parts. */
@@ -64,7 +65,7 @@ interface Open {
 
 class World {
   readonly #bench: ContentsBench;
-  readonly #kept: Kept[] = [];
+  readonly #models: Model[] = [];
   readonly #open: Open[] = [];
   #sweeps: Promise<unknown> = Promise.resolve();
 
@@ -77,49 +78,49 @@ class World {
     if (kind === "put") await this.#put(someBytes(length, seed));
     if (kind === "abandon") await this.#abandon(someBytes(length, seed));
     if (kind === "compose") await this.#compose(pick);
-    // Not waited for: what comes next happens while it runs.
+    // Not awaited, so that the next operations run concurrently.
     if (kind === "sweep") this.#sweeps = Promise.all([this.#sweeps, this.#bench.contents.sweep()]);
-    const kept = this.#kept[pick % this.#kept.length];
-    if (kept !== undefined) await this.#useKept(kind, kept, pick);
-    if (kept !== undefined && kind === "replace")
-      await this.#replace(kept, someBytes(length, seed));
+    const model = this.#models[pick % this.#models.length];
+    if (model !== undefined) await this.#useModel(kind, model, pick);
+    if (model !== undefined && kind === "replace")
+      await this.#replace(model, someBytes(length, seed));
     const open = this.#open[pick % this.#open.length];
     if (open !== undefined) await this.#useOpen(kind, open);
   }
 
-  /** In the end nothing must be left behind anywhere. */
+  /** Drops everything, and checks that no record and no byte is left. */
   async finish(): Promise<void> {
     await this.#sweeps;
     for (const open of [...this.#open]) {
       while (open.rest.length > 0) await this.#step(open);
       this.#close(open);
     }
-    for (const kept of this.#kept) {
-      assert.ok((await this.#bench.read(kept.content)).equals(kept.bytes));
+    for (const model of this.#models) {
+      assert.ok((await this.#bench.read(model.content)).equals(model.bytes));
     }
-    for (const kept of [...this.#kept]) {
-      while (kept.references > 0) await this.#drop(kept);
+    for (const model of [...this.#models]) {
+      while (model.references > 0) await this.#drop(model);
     }
     await this.#bench.sweepAll();
     await this.#bench.assertNothingLeft();
   }
 
-  async #useKept(kind: Operation["kind"], kept: Kept, pick: number): Promise<void> {
-    const from = pick % (kept.bytes.length + 1);
-    if (kind === "drop") await this.#drop(kept);
-    if (kind === "slice") await this.#slice(kept, from);
-    if (kind === "recompose") await this.#recompose(kept, pick);
+  async #useModel(kind: Operation["kind"], model: Model, pick: number): Promise<void> {
+    const from = pick % (model.bytes.length + 1);
+    if (kind === "drop") await this.#drop(model);
+    if (kind === "slice") await this.#slice(model, from);
+    if (kind === "recompose") await this.#recompose(model, pick);
     if (kind === "share") {
-      await this.#bench.share(kept.content);
-      kept.references++;
+      await this.#bench.share(model.content);
+      model.references++;
     }
     if (kind === "read") {
-      const read = await this.#bench.read(kept.content, from);
-      assert.ok(read.equals(kept.bytes.subarray(from)));
+      const read = await this.#bench.read(model.content, from);
+      assert.ok(read.equals(model.bytes.subarray(from)));
     }
     if (kind === "open") {
-      const reading = await this.#bench.open(kept.content, from);
-      this.#open.push({ reading, rest: kept.bytes.subarray(from) });
+      const reading = await this.#bench.open(model.content, from);
+      this.#open.push({ reading, rest: model.bytes.subarray(from) });
     }
   }
 
@@ -130,16 +131,16 @@ class World {
 
   async #put(bytes: Bytes): Promise<void> {
     const content = await this.#bench.put(bytes);
-    this.#kept.push({ content, bytes, isNested: false, references: 1 });
+    this.#models.push({ content, bytes, isNested: false, references: 1 });
   }
 
   async #abandon(bytes: Bytes): Promise<void> {
     (await this.#bench.contents.take(inParts(bytes, 20_000), NO_DIGESTS)).release();
   }
 
-  /** The parts are ranges of leaves and of lists of leaves, whose references the list takes over or shares. */
+  /** Composes ranges of leaves and of lists of leaves, which it takes over or shares. */
   async #compose(pick: number): Promise<void> {
-    const flat = this.#kept.filter(({ isNested }) => !isNested);
+    const flat = this.#models.filter(({ isNested }) => !isNested);
     const chosen = flat.filter((_, at) => (at + pick) % 5 < 2);
     const isNested = chosen.some(({ content }) => content.kind === "list");
     const parts: Part[] = [];
@@ -153,29 +154,29 @@ class World {
       else this.#forget(part);
     }
     const content = await this.#bench.compose(parts);
-    this.#kept.push({ content, bytes: Buffer.concat(bytes), isNested, references: 1 });
+    this.#models.push({ content, bytes: Buffer.concat(bytes), isNested, references: 1 });
   }
 
-  async #slice({ content, bytes }: Kept, from: number): Promise<void> {
+  async #slice({ content, bytes }: Model, from: number): Promise<void> {
     const { store, contents } = this.#bench;
     const length = Math.ceil((bytes.length - from) / 2);
     const slice = await store.transact((tx) => contents.slice(tx, content, from, length));
     assert.ok(slice !== null);
     const shown = bytes.subarray(from, from + length);
-    this.#kept.push({ content: slice, bytes: shown, isNested: false, references: 1 });
+    this.#models.push({ content: slice, bytes: shown, isNested: false, references: 1 });
   }
 
-  /** Some parts of a list, each once or twice, make the list that comes in its place. */
-  async #recompose(kept: Kept, pick: number): Promise<void> {
+  /** Replaces a list by some of its parts, each of them once or twice. */
+  async #recompose(model: Model, pick: number): Promise<void> {
     const { store, contents } = this.#bench;
-    if (kept.content.kind !== "list") return;
+    if (model.content.kind !== "list") return;
     const { content, bytes } = await store.transact((tx) => {
       const parts: Part[] = [];
       const bytes: Bytes[] = [];
       let at = 0;
-      const replaced = contents.partsOf(tx, kept.content, 0, kept.bytes.length + 1_000);
+      const replaced = contents.partsOf(tx, model.content, 0, model.bytes.length + 1_000);
       for (const part of replaced) {
-        const shown = kept.bytes.subarray(at, at + part.length);
+        const shown = model.bytes.subarray(at, at + part.length);
         for (let times = (pick + at) % 3; times > 0; times--) {
           parts.push(part);
           bytes.push(shown);
@@ -184,30 +185,30 @@ class World {
       }
       const shared = parts.map((part) => part.content);
       const known = pick % 2 === 0 ? replaced : undefined;
-      return { content: contents.recompose(tx, kept.content, parts, shared, known), bytes };
+      return { content: contents.recompose(tx, model.content, parts, shared, known), bytes };
     });
-    const { isNested } = kept;
-    this.#forget(kept);
-    this.#kept.push({ content, bytes: Buffer.concat(bytes), isNested, references: 1 });
+    const { isNested } = model;
+    this.#forget(model);
+    this.#models.push({ content, bytes: Buffer.concat(bytes), isNested, references: 1 });
   }
 
-  async #replace(kept: Kept, bytes: Bytes): Promise<void> {
+  async #replace(model: Model, bytes: Bytes): Promise<void> {
     const { store, contents } = this.#bench;
     const taken = await contents.take(inParts(bytes, 20_000), NO_DIGESTS);
-    const content = await store.transact((tx) => contents.replace(tx, kept.content, taken));
+    const content = await store.transact((tx) => contents.replace(tx, model.content, taken));
     taken.release();
-    this.#forget(kept);
-    this.#kept.push({ content, bytes, isNested: false, references: 1 });
+    this.#forget(model);
+    this.#models.push({ content, bytes, isNested: false, references: 1 });
   }
 
-  async #drop(kept: Kept): Promise<void> {
-    await this.#bench.drop(kept.content);
-    this.#forget(kept);
+  async #drop(model: Model): Promise<void> {
+    await this.#bench.drop(model.content);
+    this.#forget(model);
   }
 
-  #forget(kept: Kept): void {
-    kept.references--;
-    if (kept.references === 0) this.#kept.splice(this.#kept.indexOf(kept), 1);
+  #forget(model: Model): void {
+    model.references--;
+    if (model.references === 0) this.#models.splice(this.#models.indexOf(model), 1);
   }
 
   async #step(open: Open): Promise<void> {

@@ -9,7 +9,7 @@ import type { OpenContents } from "./contents.contract.ts";
 import type { Content, Reading } from "./contents.ts";
 import type { Extents } from "./extents.ts";
 
-/** What contents promise while several things go on at once: reads, writes, and the sweeper. */
+/** What contents promise while reads, writes and the sweeper run concurrently. */
 export function contentsRacesContract(engine: string, open: OpenContents): void {
   const promise = (name: string, check: (bench: ContentsBench) => Promise<void>) =>
     test(`contents on ${engine}: ${name}`, async (t) => check(await open(t)));
@@ -21,14 +21,14 @@ export function contentsRacesContract(engine: string, open: OpenContents): void 
     await readSlowly(reading, bytes, async () => {
       await bench.drop(leaf);
       await bench.sweepAll();
-      assert.ok(bench.bytesOnDisk() >= bytes.length, "its space is not free yet");
+      assert.ok(bench.bytesOnDisk() >= bytes.length, "its space is not freed yet");
     });
     reading.close();
     await bench.sweepAll();
     await bench.assertNothingLeft();
   });
 
-  promise("small bytes stay what they were when they were opened", async (bench) => {
+  promise("a reading of inline bytes does not change after the open", async (bench) => {
     const leaf = await bench.put(someBytes(3_000, 1));
     const reading = await bench.open(leaf);
     await bench.drop(leaf);
@@ -37,7 +37,7 @@ export function contentsRacesContract(engine: string, open: OpenContents): void 
     reading.close();
   });
 
-  // Up to 64 parts are looked up at one go, and a segment holds 256.
+  // One lookup finds up to 64 parts, and a segment has up to 256.
   for (const parts of [64, 65, 300]) {
     promise(
       `a list of ${parts} dropped during a slow read is read to its end, then freed`,
@@ -61,20 +61,23 @@ export function contentsRacesContract(engine: string, open: OpenContents): void 
     );
   }
 
-  promise("what is being read does not keep the sweeper from other garbage", async (bench) => {
-    const newList = async (seed: number) =>
-      bench.compose([partOf(await bench.put(someBytes(10, seed)))]);
-    const lists = await Promise.all(Array.from({ length: 140 }, (_, at) => newList(at)));
-    lists.sort((a, b) => Number(a.id - b.id));
-    const readings = await Promise.all(lists.slice(0, 130).map((list) => bench.open(list)));
-    await Promise.all(lists.map((list) => bench.drop(list)));
-    await bench.sweepAll();
-    for (const list of lists.slice(130))
-      await assert.rejects(bench.read(list), { kind: "damaged" });
-    for (const reading of readings) reading.close();
-    await bench.sweepAll();
-    await bench.assertNothingLeft();
-  });
+  promise(
+    "contents that are being read do not keep the sweeper from other garbage",
+    async (bench) => {
+      const newList = async (seed: number) =>
+        bench.compose([partOf(await bench.put(someBytes(10, seed)))]);
+      const lists = await Promise.all(Array.from({ length: 140 }, (_, at) => newList(at)));
+      lists.sort((a, b) => Number(a.id - b.id));
+      const readings = await Promise.all(lists.slice(0, 130).map((list) => bench.open(list)));
+      await Promise.all(lists.map((list) => bench.drop(list)));
+      await bench.sweepAll();
+      for (const list of lists.slice(130))
+        await assert.rejects(bench.read(list), { kind: "damaged" });
+      for (const reading of readings) reading.close();
+      await bench.sweepAll();
+      await bench.assertNothingLeft();
+    },
+  );
 
   promise("a leaf that moves during a slow read is read to its end", async (bench) => {
     const bytes = someBytes(100_000, 1);
@@ -87,21 +90,24 @@ export function contentsRacesContract(engine: string, open: OpenContents): void 
     reading.close();
     await bench.sweepAll();
     assert.deepEqual(await bench.read(leaf), bytes);
-    assert.ok(bench.bytesOnDisk() < 2 * bytes.length, "the dead space around it is gone");
+    assert.ok(bench.bytesOnDisk() < 2 * bytes.length, "the dead bytes around it are freed");
   });
 
-  promise("parts of a list may move between two steps of reading it", async (bench) => {
-    const { list, bytes, neighbours } = await largeList(bench, 300);
-    const reading = await bench.open(list);
-    await readSlowly(reading, bytes, async () => {
-      await Promise.all(neighbours.map((neighbour) => bench.drop(neighbour)));
-      await bench.sweepAll();
-    });
-    reading.close();
-    assert.deepEqual(await bench.read(list), bytes);
-  });
+  promise(
+    "a list whose parts move between two steps of a read is read to its end",
+    async (bench) => {
+      const { list, bytes, neighbours } = await largeList(bench, 300);
+      const reading = await bench.open(list);
+      await readSlowly(reading, bytes, async () => {
+        await Promise.all(neighbours.map((neighbour) => bench.drop(neighbour)));
+        await bench.sweepAll();
+      });
+      reading.close();
+      assert.deepEqual(await bench.read(list), bytes);
+    },
+  );
 
-  test(`contents on ${engine}: a leaf dropped while it moves is gone, and so is its copy`, async (t) => {
+  test(`contents on ${engine}: a leaf dropped while it moves is freed with its copy`, async (t) => {
     let onCopied = async () => {};
     const bench = await open(t, (extents) => {
       const write: Extents["write"] = async (body) => {
@@ -122,11 +128,11 @@ export function contentsRacesContract(engine: string, open: OpenContents): void 
       await elsewhere.sweepAll();
     };
     await bench.sweepAll();
-    assert.equal(copies, 1, "it was on the move");
+    assert.equal(copies, 1, "the sweeper has copied the leaf");
     await bench.assertNothingLeft();
   });
 
-  promise("bytes taken but not named yet survive every sweep", async (bench) => {
+  promise("taken bytes survive every sweep before they are kept", async (bench) => {
     const bytes = someBytes(100_000, 1);
     const taken = await bench.contents.take(inParts(bytes, 9_999), NO_DIGESTS);
     await bench.sweepAll();
@@ -137,7 +143,7 @@ export function contentsRacesContract(engine: string, open: OpenContents): void 
     assert.deepEqual(await bench.read(leaf), bytes);
   });
 
-  promise("bytes that never got a name are freed once they are released", async (bench) => {
+  promise("taken bytes that were never kept are freed after their release", async (bench) => {
     const taken = await bench.contents.take(inParts(someBytes(900_000, 1), 9_999), NO_DIGESTS);
     taken.release();
     taken.release();
@@ -157,7 +163,7 @@ export function contentsRacesContract(engine: string, open: OpenContents): void 
     await bench.assertNothingLeft();
   });
 
-  promise("what came of an upload that broke off is freed", async (bench) => {
+  promise("the bytes of an upload that broke off are freed", async (bench) => {
     for (const length of [100_000, 2_000_000, 8_000_000]) {
       const md5 = bench.contents.take(brokenOff(someBytes(length, 1)), { md5: true, crc64: true });
       await assert.rejects(md5, /hung up/);
@@ -166,15 +172,15 @@ export function contentsRacesContract(engine: string, open: OpenContents): void 
     await bench.assertNothingLeft();
   });
 
-  promise("an upload in progress is not disturbed by the sweeper", async (bench) => {
+  promise("the sweeper does not disturb an upload in progress", async (bench) => {
     const bytes = someBytes(2_000_000, 1);
     const slow: Body = {
       length: bytes.length,
       async drain(take) {
         for (let at = 0; at < bytes.length; at += 200_000) {
           await take(bytes.subarray(at, at + 200_000));
-          const passing = await bench.put(someBytes(60_000, at));
-          await bench.drop(passing);
+          const other = await bench.put(someBytes(60_000, at));
+          await bench.drop(other);
           await bench.sweepAll();
         }
       },
@@ -195,29 +201,29 @@ export function contentsRacesContract(engine: string, open: OpenContents): void 
     for (let round = 0; round < 3; round++) {
       await assert.rejects(bench.contents.sweep(), { kind: "damaged" });
     }
-    assert.ok(bench.bytesOnDisk() < 700_000, "the space of the others is free");
+    assert.ok(bench.bytesOnDisk() < 700_000, "the space of the others is freed");
   });
 
-  promise("space on disk follows the data stored", async (bench) => {
-    const kept: [Content, Bytes][] = [];
+  promise("disk use shrinks with the stored data", async (bench) => {
+    const left: [Content, Bytes][] = [];
     const dropped: Content[] = [];
     for (let at = 0; at < 60; at++) {
       const bytes = someBytes(40_000, at);
       const leaf = await bench.put(bytes);
-      if (at % 10 === 0) kept.push([leaf, bytes]);
+      if (at % 10 === 0) left.push([leaf, bytes]);
       else dropped.push(leaf);
     }
     for (const leaf of dropped) await bench.drop(leaf);
     await bench.sweepAll();
-    assert.ok(bench.bytesOnDisk() <= 2 * kept.length * 45_056, `${bench.bytesOnDisk()} bytes`);
-    for (const [leaf, bytes] of kept) assert.deepEqual(await bench.read(leaf), bytes);
-    for (const [leaf] of kept) await bench.drop(leaf);
+    assert.ok(bench.bytesOnDisk() <= 2 * left.length * 45_056, `${bench.bytesOnDisk()} bytes`);
+    for (const [leaf, bytes] of left) assert.deepEqual(await bench.read(leaf), bytes);
+    for (const [leaf] of left) await bench.drop(leaf);
     await bench.sweepAll();
     await bench.assertNothingLeft();
   });
 }
 
-/** Reads everything and compares it; does something else after the first bytes have come. */
+/** Reads and compares all bytes; runs `meanwhile` after the first of them have arrived. */
 async function readSlowly(
   reading: Reading,
   expected: Bytes,
@@ -228,10 +234,10 @@ async function readSlowly(
     parts.push(Buffer.from(part));
     if (parts.length === 1) await meanwhile();
   });
-  assert.ok(Buffer.concat(parts).equals(expected), "the bytes are those of the time of opening");
+  assert.ok(Buffer.concat(parts).equals(expected), "the bytes have not changed since the open");
 }
 
-/** A leaf, and around it others of which dropping all leaves its extent mostly dead. */
+/** A leaf, and neighbours in the same extent. Once these are dropped, the extent is mostly dead. */
 async function mostlyDeadExtent(
   bench: ContentsBench,
   bytes: Bytes,
@@ -245,7 +251,7 @@ async function mostlyDeadExtent(
   return { leaf, neighbours };
 }
 
-/** A list of many parts, with larger leaves between them that do not belong to it. */
+/** A list of many parts, and larger leaves that lie between them in the extents. */
 async function largeList(
   bench: ContentsBench,
   count: number,
@@ -273,7 +279,7 @@ function withWrite(extents: Extents, write: Extents["write"]): Extents {
   return {
     write,
     pin: (numbers) => extents.pin(numbers),
-    owner: (at, from, length) => extents.owner(at, from, length),
+    read: (at, from, length) => extents.read(at, from, length),
     get lastExtent() {
       return extents.lastExtent;
     },

@@ -7,10 +7,10 @@ import { gather, inParts, someBytes } from "./bodies.fixture.ts";
 import { INLINE_BYTES_MAX, type Part } from "./contents.ts";
 import type { Extents } from "./extents.ts";
 
-/** The size of extents in these tests, so that a few bodies fill one. */
+/** The size of extents in these tests: a few bodies fill one. */
 export const CONTENTS_EXTENT_BYTES = 512 * 1024;
 
-/** Makes new contents; `wrap` puts something between them and the engine's extents. */
+/** Opens new, empty contents; `wrap` may replace the engine's extents. */
 export type OpenContents = (
   t: TestContext,
   wrap?: (extents: Extents) => Extents,
@@ -21,7 +21,7 @@ export function contentsContract(engine: string, open: OpenContents): void {
   const promise = (name: string, check: (bench: ContentsBench) => Promise<void>) =>
     test(`contents on ${engine}: ${name}`, async (t) => check(await open(t)));
 
-  promise("a body comes back as it was, with the digests asked for", async (bench) => {
+  promise("a body is read back unchanged, with the requested digests", async (bench) => {
     for (const length of [0, 1, INLINE_BYTES_MAX, INLINE_BYTES_MAX + 1, 700_000, 9_000_001]) {
       const bytes = someBytes(length, length);
       const taken = await bench.contents.take(inParts(bytes, 65_000), { md5: true, crc64: true });
@@ -33,7 +33,7 @@ export function contentsContract(engine: string, open: OpenContents): void {
     }
   });
 
-  promise("digests that nobody asked for are not computed", async (bench) => {
+  promise("digests that were not requested are not computed", async (bench) => {
     for (const length of [100, 100_000]) {
       const taken = await bench.contents.take(inParts(someBytes(length, 1), 9_999), NO_DIGESTS);
       assert.deepEqual([taken.md5, taken.crc64], [null, null]);
@@ -42,7 +42,7 @@ export function contentsContract(engine: string, open: OpenContents): void {
   });
 
   promise(
-    "more large bodies at once than the thread for MD5 takes get theirs, too",
+    "more concurrent large bodies than the MD5 thread has lanes each get their MD5",
     async (bench) => {
       const all = Array.from({ length: 7 }, (_, at) => someBytes(4_300_000 + at, at));
       const digests = { md5: true, crc64: false };
@@ -56,7 +56,7 @@ export function contentsContract(engine: string, open: OpenContents): void {
     },
   );
 
-  promise("a small body stays out of the extents, a larger one goes there", async (bench) => {
+  promise("a small body is stored inline, a larger one in extents", async (bench) => {
     const small = await bench.put(someBytes(INLINE_BYTES_MAX, 1));
     assert.equal(small.kind, "inline");
     assert.equal(bench.bytesOnDisk(), 0);
@@ -65,7 +65,7 @@ export function contentsContract(engine: string, open: OpenContents): void {
     assert.ok(bench.bytesOnDisk() > INLINE_BYTES_MAX);
   });
 
-  promise("who drops the last reference to a leaf in one piece frees it", async (bench) => {
+  promise("dropping the last reference to a leaf in one piece frees it at once", async (bench) => {
     const leaf = await bench.put(someBytes(100_000, 1));
     const reading = await bench.open(leaf);
     await bench.share(leaf);
@@ -74,7 +74,7 @@ export function contentsContract(engine: string, open: OpenContents): void {
     await bench.drop(leaf);
     assert.deepEqual(await bench.records(), []);
     await bench.sweepAll();
-    // Its bytes stay for whoever reads them.
+    // A reader that has pinned its bytes still gets them.
     assert.deepEqual(await gather(reading), someBytes(100_000, 1));
     reading.close();
     await bench.sweepAll();
@@ -100,7 +100,7 @@ export function contentsContract(engine: string, open: OpenContents): void {
     await assert.rejects(bench.open(leaf, -1, 1), RangeError);
   });
 
-  promise("a list reads like its parts one after another, from any offset", async (bench) => {
+  promise("a list reads as the concatenation of its parts, from any offset", async (bench) => {
     const { parts, bytes } = await manyParts(bench, 600);
     const list = await bench.compose(parts);
     assert.deepEqual([list.kind, list.length], ["list", bytes.length]);
@@ -114,7 +114,7 @@ export function contentsContract(engine: string, open: OpenContents): void {
     }
   });
 
-  promise("the parts of a list can be listed from any of them on", async (bench) => {
+  promise("the parts of a list can be listed in pages", async (bench) => {
     const { parts } = await manyParts(bench, 600);
     const list = await bench.compose(parts);
     for (const [skip, limit] of [
@@ -147,7 +147,7 @@ export function contentsContract(engine: string, open: OpenContents): void {
     await bench.assertNothingLeft();
   });
 
-  promise("bytes that are in memory at once are handed over whole", async (bench) => {
+  promise("a reading of inline bytes has them whole", async (bench) => {
     const leaf = await bench.put(someBytes(3_000, 1));
     const list = await bench.compose([partOf(leaf, 1_000, 500), partOf(leaf, 0, 10)]);
     const reading = await bench.open(list);
@@ -159,7 +159,7 @@ export function contentsContract(engine: string, open: OpenContents): void {
     reading.close();
   });
 
-  promise("a content stays until it was dropped once more than it was shared", async (bench) => {
+  promise("a content exists until it was dropped once more than it was shared", async (bench) => {
     for (const length of [1_000, 100_000]) {
       const bytes = someBytes(length, 1);
       const content = await bench.put(bytes);
@@ -176,7 +176,7 @@ export function contentsContract(engine: string, open: OpenContents): void {
     }
   });
 
-  promise("a list lets go of its parts, and shared ones live on", async (bench) => {
+  promise("dropping a list drops its parts, except those that are shared", async (bench) => {
     const { parts } = await manyParts(bench, 300);
     const survivor = (parts[7] as Part).content;
     const bytes = await bench.read(survivor);
@@ -190,7 +190,7 @@ export function contentsContract(engine: string, open: OpenContents): void {
     await bench.assertNothingLeft();
   });
 
-  promise("what is written again and again takes little space, unswept", async (bench) => {
+  promise("repeated uploads and drops take little space, even without sweeps", async (bench) => {
     for (let round = 0; round < 100; round++) {
       const bytes = someBytes(100_000, round);
       const content = await bench.put(bytes);
@@ -203,7 +203,7 @@ export function contentsContract(engine: string, open: OpenContents): void {
     await bench.assertNothingLeft();
   });
 
-  promise("who reads has his bytes, however often their place is written", async (bench) => {
+  promise("a reader gets its bytes, even if the space of the content is reused", async (bench) => {
     const bytes = someBytes(100_000, 1);
     const content = await bench.put(bytes);
     const reading = await bench.open(content);
@@ -216,28 +216,25 @@ export function contentsContract(engine: string, open: OpenContents): void {
     await bench.assertNothingLeft();
   });
 
-  promise(
-    "a slice shows bytes without copying them, and outlives what it was cut from",
-    async (bench) => {
-      const { parts, bytes } = await manyParts(bench, 600);
-      const list = await bench.compose(parts);
-      const before = bench.bytesOnDisk();
-      const slice = await bench.slice(list, 20_001, 60_000);
-      assert.equal(bench.bytesOnDisk(), before);
-      await bench.drop(list);
-      await bench.sweepAll();
-      assert.deepEqual(await bench.read(slice), bytes.subarray(20_001, 80_001));
-      const outer = await bench.compose([partOf(slice, 5, 50_000)]);
-      assert.deepEqual(await bench.read(outer, 1_000, 30_000), bytes.subarray(21_006, 51_006));
-      const again = await bench.slice(outer, 1_000, 30_000);
-      await bench.drop(outer);
-      await bench.sweepAll();
-      assert.deepEqual(await bench.read(again), bytes.subarray(21_006, 51_006));
-      await bench.drop(again);
-      await bench.sweepAll();
-      await bench.assertNothingLeft();
-    },
-  );
+  promise("a slice copies no bytes, and outlives the content it was cut from", async (bench) => {
+    const { parts, bytes } = await manyParts(bench, 600);
+    const list = await bench.compose(parts);
+    const before = bench.bytesOnDisk();
+    const slice = await bench.slice(list, 20_001, 60_000);
+    assert.equal(bench.bytesOnDisk(), before);
+    await bench.drop(list);
+    await bench.sweepAll();
+    assert.deepEqual(await bench.read(slice), bytes.subarray(20_001, 80_001));
+    const outer = await bench.compose([partOf(slice, 5, 50_000)]);
+    assert.deepEqual(await bench.read(outer, 1_000, 30_000), bytes.subarray(21_006, 51_006));
+    const again = await bench.slice(outer, 1_000, 30_000);
+    await bench.drop(outer);
+    await bench.sweepAll();
+    assert.deepEqual(await bench.read(again), bytes.subarray(21_006, 51_006));
+    await bench.drop(again);
+    await bench.sweepAll();
+    await bench.assertNothingLeft();
+  });
 
   promise("bytes in very many pieces, or in a map, are not sliced", async (bench) => {
     const leaf = await bench.put(someBytes(20_000, 1));
@@ -261,7 +258,7 @@ export function contentsContract(engine: string, open: OpenContents): void {
   });
 }
 
-/** Small and large parts in turn, some of them ranges of the same leaf. */
+/** Small and large parts, some of them ranges of the same leaf. */
 async function manyParts(
   bench: ContentsBench,
   count: number,

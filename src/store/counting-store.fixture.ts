@@ -2,7 +2,7 @@ import type { Bytes } from "../base/bytes.ts";
 import { appendInPlace, derivedRange } from "./acceleration.ts";
 import type { RangeOptions, Store, Transaction, View } from "./store.ts";
 
-/** Counts what bodies ask of a store: each record that is read or written, and each body. */
+/** Counts the records that bodies read or write, and the bodies themselves. */
 export class CountingStore implements Store {
   readonly #store: Store;
   #used = 0;
@@ -11,7 +11,7 @@ export class CountingStore implements Store {
     this.#store = store;
   }
 
-  /** Since the last time. */
+  /** The count since the last call. */
   used(): number {
     const used = this.#used;
     this.#used = 0;

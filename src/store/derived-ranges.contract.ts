@@ -5,33 +5,33 @@ import type { Bytes } from "../base/bytes.ts";
 import { SPACE } from "../base/keys.ts";
 import { MIB } from "../base/limits.ts";
 import { type Derivation, type Derived, derivedRange } from "./acceleration.ts";
-import { ALL, k, type OpenStore, opened, put, spell } from "./opened-store.contract.ts";
+import { ALL, k, type OpenStore, opened, put, render } from "./opened-store.contract.ts";
 import type { Entry, Store, View } from "./store.ts";
 
-/** Enough keys for an engine to find a stretch worth keeping. */
+/** More keys than `CACHED_ENTRIES_MIN`, so that an engine caches ranges of them. */
 const KEYS = 120;
 const KEYS_AT_FIRST = 100;
 const LIMITS = [1, 7, 40, 1_000];
 
-interface Spelled extends Derived {
+interface Rendered extends Derived {
   readonly entries: readonly string[];
   readonly keys: readonly Bytes[];
 }
 
-const spelled: Derivation<Spelled> = {
+const rendered: Derivation<Rendered> = {
   space: SPACE.container,
   make: (entries) => ({
     bytes: entries.length * 100,
-    entries: spell(entries),
+    entries: render(entries),
     keys: entries.map(({ key }) => key),
   }),
 };
 
-/** What derived ranges tell of a key range, walked from one to the next. */
+/** The entries of a key range, collected from one derived range after another. */
 function walk(view: View, from: Bytes, until: Bytes, limit: number): string[] {
   const found: string[] = [];
   for (let at = from; at.compare(until) < 0; ) {
-    const range = derivedRange(view, spelled, at, until, limit);
+    const range = derivedRange(view, rendered, at, until, limit);
     assert.ok(range.from.compare(at) <= 0 && range.until.compare(at) > 0);
     const { keys, entries } = range.derived;
     keys.forEach((key, index) => {
@@ -43,9 +43,9 @@ function walk(view: View, from: Bytes, until: Bytes, limit: number): string[] {
   return found;
 }
 
-function assertTold(view: View, from: Bytes, until: Bytes, limit: number): void {
+function assertAgree(view: View, from: Bytes, until: Bytes, limit: number): void {
   const entries = view.range(from, until, { limit: KEYS });
-  assert.deepEqual(walk(view, from, until, limit), spell(entries));
+  assert.deepEqual(walk(view, from, until, limit), render(entries));
 }
 
 async function fill(store: Store, version: number): Promise<void> {
@@ -63,9 +63,9 @@ const anyRound = fc.record({
   limit: fc.constantFrom(...LIMITS),
 });
 
-/** Registers tests of what `View.stretch` promises. */
-export function stretches(open: OpenStore): void {
-  test("stretches tell what the range tells, while writes are on their way and after", async (t) => {
+/** Registers tests of what `derivedRange` promises. */
+export function derivedRanges(open: OpenStore): void {
+  test("derived ranges agree with the records, during writes and after them", async (t) => {
     const { store } = await opened(t, open);
     let version = 0;
     const property = fc.asyncProperty(fc.array(anyRound, { maxLength: 12 }), async (rounds) => {
@@ -78,17 +78,17 @@ export function stretches(open: OpenStore): void {
           for (const at of deleted) tx.delete(k(at));
         });
         writes.push(written);
-        await store.read((view) => assertTold(view, k(from), k(until), limit));
+        await store.read((view) => assertAgree(view, k(from), k(until), limit));
         if (limit === 1) await written;
-        await store.read((view) => assertTold(view, ALL.from, ALL.until, limit));
+        await store.read((view) => assertAgree(view, ALL.from, ALL.until, limit));
       }
       await Promise.all(writes);
-      await store.read((view) => assertTold(view, ALL.from, ALL.until, KEYS));
+      await store.read((view) => assertAgree(view, ALL.from, ALL.until, KEYS));
     });
     await fc.assert(property, { numRuns: 60 });
   });
 
-  test("who has been told that a write is done finds it in the stretch", async (t) => {
+  test("a derived range includes every write that was acknowledged", async (t) => {
     const { store } = await opened(t, open);
     await fill(store, 0);
     let done = 0;
@@ -97,7 +97,7 @@ export function stretches(open: OpenStore): void {
         const least = done;
         const [first] = await store.read((view) => walk(view, ALL.from, ALL.until, KEYS));
         assert.ok(Number(first?.split("=")[1]) >= least, `${first} after ${least}`);
-        // Reads alone would never let the event loop come to the commits.
+        // Yield to the event loop: reads alone would starve the commits.
         await new Promise(setImmediate);
       }
     };
@@ -110,14 +110,14 @@ export function stretches(open: OpenStore): void {
     await Promise.all([writing(), reading(), reading()]);
   });
 
-  test("a body's stretches have what it has written itself, and nobody else's have", async (t) => {
+  test("a body's derived ranges include its own writes, and no other body's do", async (t) => {
     const { store } = await opened(t, open);
     await fill(store, 1);
     await store.read((view) => walk(view, ALL.from, ALL.until, KEYS));
     const refused = store.transact((tx) => {
       tx.set(k(3), Buffer.from("mine"));
       tx.delete(k(4));
-      assertTold(tx, ALL.from, ALL.until, KEYS);
+      assertAgree(tx, ALL.from, ALL.until, KEYS);
       assert.ok(walk(tx, ALL.from, ALL.until, KEYS).includes("03=mine"));
       throw new Error("refused");
     });
@@ -126,7 +126,7 @@ export function stretches(open: OpenStore): void {
     assert.deepEqual([after.length, after[3]], [KEYS_AT_FIRST, "03=1"]);
   });
 
-  test("a stretch reads no further than it is asked to", async (t) => {
+  test("a derived range reads no more entries than its bounds and limit ask for", async (t) => {
     const { store } = await opened(t, open);
     await fill(store, 1);
     const read: number[] = [];
@@ -138,6 +138,8 @@ export function stretches(open: OpenStore): void {
       },
     };
     await store.read((view) => {
+      // If the body runs again, the last run counts.
+      read.length = 0;
       derivedRange(view, counting, k(10), k(13), 1_000);
       derivedRange(view, counting, k(10), ALL.until, 5);
       derivedRange(view, counting, k(110), ALL.until, 5);
@@ -145,7 +147,7 @@ export function stretches(open: OpenStore): void {
     assert.deepEqual(read, [3, 5, 0]);
   });
 
-  test("a stretch of large entries ends early, and the next one goes on behind it", async (t) => {
+  test("a derived range of large entries ends early; the next one continues there", async (t) => {
     const { store } = await opened(t, open);
     const large = 8;
     await store.transact((tx) => {
@@ -160,6 +162,7 @@ export function stretches(open: OpenStore): void {
       },
     };
     await store.read((view) => {
+      read.length = 0;
       for (let at = ALL.from; at.compare(ALL.until) < 0; ) {
         at = derivedRange(view, counting, at, ALL.until, KEYS).until;
       }

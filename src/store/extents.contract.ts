@@ -9,12 +9,12 @@ import { type Address, type Extents, NO_TAPS, type Written } from "./extents.ts"
 /** The size of extents in these tests: bodies of a few hundred KiB fill several of them. */
 export const CONTRACT_EXTENT_BYTES = 1024 * 1024;
 
-/** What every engine's extents promise. `open` makes new, empty ones of CONTRACT_EXTENT_BYTES. */
+/** What extents promise on every engine. `open` makes new, empty ones of CONTRACT_EXTENT_BYTES. */
 export function extentsContract(engine: string, open: (t: TestContext) => Promise<Extents>): void {
   const promise = (name: string, check: (extents: Extents) => Promise<void>) =>
     test(`${engine} extents: ${name}`, async (t) => check(await open(t)));
 
-  promise("a body comes back as it was, whatever its length and its parts", async (extents) => {
+  promise("a body of any length, in any parts, is read back unchanged", async (extents) => {
     for (const length of [1, 65_531, 65_532, 65_533, 65_536, 200_000, 3_000_000]) {
       for (const partBytes of [1_000, 65_536, 5_000_000]) {
         const bytes = someBytes(length, partBytes);
@@ -26,7 +26,7 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
   });
 
   promise(
-    "an onlooker sees every byte, in order, and has them as long as it wants",
+    "a tap sees every byte, in order, and the bytes do not change until its promise resolves",
     async (extents) => {
       const bodies = [1, 65_532, 65_536, 900_000, 3_000_000].map((length) =>
         someBytes(length, length),
@@ -37,7 +37,7 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
           const written = await extents.write(inParts(bytes, 50_001), {
             crc64: false,
             tap(parts) {
-              const late = turns(3).then(() => Buffer.concat(parts));
+              const late = iterations(3).then(() => Buffer.concat(parts));
               shown.push(late);
               return late.then(() => {});
             },
@@ -50,21 +50,21 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     },
   );
 
-  promise("the CRC-64 of a body comes with it if it is asked for", async (extents) => {
+  promise("a write returns the body's CRC-64 if it is requested", async (extents) => {
     const lengths = [1, 65_532, 65_533, 65_536, 131_064, 131_065, 900_000, 3_000_000];
     await Promise.all(
       lengths.map(async (length) => {
         const bytes = someBytes(length, length);
-        for (const look of [{ crc64: true, tap: null }, NO_TAPS]) {
-          const written = await extents.write(inParts(bytes, 50_001), look);
-          assert.deepEqual(written.crc64, look.crc64 ? crc64(bytes) : null);
+        for (const taps of [{ crc64: true, tap: null }, NO_TAPS]) {
+          const written = await extents.write(inParts(bytes, 50_001), taps);
+          assert.deepEqual(written.crc64, taps.crc64 ? crc64(bytes) : null);
           written.release();
         }
       }),
     );
   });
 
-  promise("if the onlooker fails, so does the write, and nothing stays held", async (extents) => {
+  promise("if the tap fails, so does the write, and nothing stays pinned", async (extents) => {
     const late = () => Promise.reject(new Error("did not like it"));
     const atOnce = () => {
       throw new Error("did not like it");
@@ -84,10 +84,10 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     const edges = [0, 1, 65_531, 65_532, 65_533, 65_536, 131_064, 199_999, 200_000];
     for (const from of edges) {
       for (const until of edges.filter((edge) => edge >= from)) {
-        const read = await gather(extents.owner(at, from, until - from));
+        const read = await gather(extents.read(at, from, until - from));
         assert.deepEqual(read, bytes.subarray(from, until), `${from} to ${until}`);
-        const whole = copyAndRelease(await borrowWhole(extents.owner(at, from, until - from)));
-        assert.deepEqual(whole, read, `${from} to ${until}, at one go`);
+        const whole = copyAndRelease(await borrowWhole(extents.read(at, from, until - from)));
+        assert.deepEqual(whole, read, `${from} to ${until}, in one buffer`);
       }
     }
   });
@@ -102,7 +102,7 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
   });
 
   promise(
-    "an extent does not grow far beyond its size; another one follows it",
+    "an extent does not grow beyond its size; the next body starts another one",
     async (extents) => {
       for (let at = 0; at < 10; at++)
         (await extents.write(wholeBody(someBytes(300_000, at)))).release();
@@ -116,19 +116,19 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     },
   );
 
-  promise("what is written is held until it is released", async (extents) => {
+  promise("a write pins its extents until it is released", async (extents) => {
     const written = await extents.write(wholeBody(someBytes(50_000, 1)));
     const isPinned = () => extents.list().some(({ pinned }) => pinned);
     assert.ok(isPinned());
     const pin = extents.pin(written.addresses.map((at) => at.extent));
     written.release();
     written.release();
-    assert.ok(isPinned(), "the second holder still holds it");
+    assert.ok(isPinned(), "the second pin is not released");
     pin.release();
     assert.ok(!isPinned());
   });
 
-  promise("a sender that stops short leaves nothing held", async (extents) => {
+  promise("a body that breaks off leaves nothing pinned", async (extents) => {
     const stops: Body = {
       length: 900_000,
       async drain(take) {
@@ -140,7 +140,7 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     assert.ok(extents.list().every(({ pinned }) => !pinned));
   });
 
-  promise("a body that is shorter or longer than it said is refused", async (extents) => {
+  promise("a body that is shorter or longer than its length is refused", async (extents) => {
     const lies = (said: number, sent: number): Body => ({
       length: said,
       drain: async (take) => take(someBytes(sent, 1)),
@@ -161,12 +161,12 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     assert.equal(info?.open, false);
   });
 
-  promise("a removed extent can be read until nobody holds it any more", async (extents) => {
+  promise("a removed extent can be read until its last pin is released", async (extents) => {
     const bytes = someBytes(150_000, 3);
     const { written, extent } = await writtenInOne(extents, bytes);
     const pin = extents.pin([extent]);
     written.release();
-    const owner = extents.owner(written.addresses[0] as Address, 0, bytes.length);
+    const owner = extents.read(written.addresses[0] as Address, 0, bytes.length);
     await extents.remove(extent);
     assert.ok(!extents.list().some((info) => info.extent === extent));
     assert.deepEqual(await gather(owner), bytes);
@@ -174,7 +174,7 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     assert.throws(() => extents.pin([extent]), { name: "StoreError", kind: "damaged" });
   });
 
-  promise("an extent that is removed while it is written to is not used again", async (extents) => {
+  promise("no body is written to a removed extent, even if it was open", async (extents) => {
     const { written, extent } = await writtenInOne(extents, someBytes(20_000, 1));
     written.release();
     await extents.remove(extent);
@@ -182,7 +182,7 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     assert.ok(next.extent > extent);
   });
 
-  promise("an extent's space serves the next one, or is given back", async (extents) => {
+  promise("the space of a removed extent is reused by the next one, or freed", async (extents) => {
     for (let round = 0; round < 6; round++) {
       const full = await fill(extents);
       await extents.remove(full);
@@ -198,7 +198,7 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
     assert.deepEqual(extents.list(), []);
   });
 
-  promise("holding what is not there holds nothing else either", async (extents) => {
+  promise("a pin that fails because one extent is missing pins no other", async (extents) => {
     const { written, extent } = await writtenInOne(extents, someBytes(20_000, 1));
     written.release();
     assert.throws(() => extents.pin([extent, extent + 1]), { kind: "damaged" });
@@ -206,7 +206,7 @@ export function extentsContract(engine: string, open: (t: TestContext) => Promis
   });
 }
 
-/** Writes to one extent until hardly anything goes into it. */
+/** Writes to one extent until it is nearly full, and seals it. */
 export async function fill(extents: Extents): Promise<number> {
   const bytes = someBytes(200_000, 1);
   const { written, extent } = await writtenInOne(extents, bytes);
@@ -217,13 +217,13 @@ export async function fill(extents: Extents): Promise<number> {
   return extent;
 }
 
-/** Lets the event loop turn a few times. */
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+/** Waits for a few iterations of the event loop. */
+async function iterations(count: number): Promise<void> {
+  for (let at = 0; at < count; at++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 async function readAll(extents: Extents, addresses: readonly Address[]): Promise<Bytes> {
-  const all = addresses.map((at) => gather(extents.owner(at, 0, at.length)));
+  const all = addresses.map((at) => gather(extents.read(at, 0, at.length)));
   return Buffer.concat(await Promise.all(all));
 }
 

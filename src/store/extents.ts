@@ -2,56 +2,58 @@ import type { BufferOwner } from "../base/borrowed-buffer.ts";
 import type { Body, Bytes } from "../base/bytes.ts";
 
 /**
- * Bulk bytes: written once, never changed, found again by address. What an engine promises is
- * checked in `extents.contract.ts`. Which bytes are alive is not known here but in the store
- * (see `contents.ts`).
+ * Bulk bytes in append-only files: written once, never changed, found by address. Which bytes are
+ * in use is recorded in the store (see `content/content-uses.ts`).
  */
 export interface Extents extends ExtentWrites {
   /**
-   * Holds extents so that a owner finds their bytes until `release`, even if they are removed
-   * meanwhile. Synchronous, so that it can be called where an address is read. Throws "damaged" if
-   * one of them is not there.
+   * Pins extents: their bytes stay readable until `release`, even if the extents are removed.
+   * Synchronous, so that the transaction that reads an address can pin it. Throws "damaged" if an
+   * extent is missing.
    */
   pin(extents: Iterable<number>): Pin;
-  /** Lends bytes of one held address, checked against their checksums; "damaged" otherwise. */
-  owner(at: Address, from: number, length: number): BufferOwner;
+  /**
+   * Reads bytes at an address in a pinned extent. Borrowing them fails with "damaged" if their
+   * checksums do not match.
+   */
+  read(at: Address, from: number, length: number): BufferOwner;
   /** The highest number that an extent has had so far. */
   readonly lastExtent: number;
-  /** Every extent there is, oldest first, with the bytes it takes on disk. */
+  /** All extents, oldest first. */
   list(): readonly ExtentInfo[];
-  /** Stops writing to this extent; later bodies go elsewhere. */
+  /** Stops writing to this extent; later bodies go to others. */
   seal(extent: number): void;
   /**
-   * Gives an extent's space back once nobody holds it, or keeps it for the extent that is added next.
-   * Nothing alive lies in it, as the caller knows.
+   * Frees an extent's space once it is not pinned, or retains it for the next extent to be added.
+   * The caller makes sure that none of its bytes are in use.
    */
   remove(extent: number): Promise<void>;
-  /** Gives back what is kept. */
+  /** Frees the space that `remove` has retained. */
   trim(): Promise<void>;
-  /** Engines whose space can run out let the sweeper know. */
+  /** Present if the engine's space can run out. */
   readonly space?: ScarceSpace | undefined;
   close(): Promise<void>;
 }
 
-/** Space of which some is kept for a time when there is no other. */
+/** Disk space that can run out, with a reserve for that time. */
 export interface ScarceSpace {
-  /** Then nothing is kept for later, and more is moved to get less back. */
+  /** While true, the sweeper retains no space, and also compacts extents with little garbage. */
   readonly isShort: boolean;
-  /** Whether so many living bytes can be written again before their old place is free. */
+  /** Whether compaction can write this many bytes before it frees their old place. */
   hasRoomToMove(bytes: number): Promise<boolean>;
-  /** Makes some of what is kept available; false if nothing is left of it. */
+  /** Makes a part of the reserve available; false if the reserve is used up. */
   giveUp(): Promise<boolean>;
 }
 
 export interface ExtentWrites {
   /**
-   * Stores a body in one pass and resolves once its bytes are durable. The extents written to are
-   * held until `release` is called. If the sender stops short, nothing stays held.
+   * Stores a body in one pass and resolves once its bytes are durable. The extents written to stay
+   * pinned until `release`. If the body breaks off, the call fails and pins nothing.
    */
-  write(body: Body, look?: Taps): Promise<Written>;
+  write(body: Body, taps?: Taps): Promise<Written>;
 }
 
-/** What is wanted of a body's bytes while they pass. */
+/** What a write computes or shows of a body's bytes while it stores them. */
 export interface Taps {
   readonly crc64: boolean;
   readonly tap: Tap | null;
@@ -60,55 +62,57 @@ export interface Taps {
 export const NO_TAPS: Taps = { crc64: false, tap: null };
 
 /**
- * Sees all bytes of a body, in their order, where the engine has gathered them. They stay as they are
- * until it is done with them; more may be shown meanwhile. The write fails if it fails.
+ * Sees all bytes of a body in order, in the engine's buffers. These bytes do not change until the
+ * returned promise resolves; further calls may come before that. If the tap fails, the write fails.
  */
 export type Tap = (parts: readonly Bytes[]) => void | Promise<void>;
 
-/** Where some bytes of a body lie. */
+/** Where consecutive bytes of a body are stored. */
 export interface Address {
   readonly extent: number;
   readonly offset: number;
-  /** Counts the body's bytes. */
+  /** The number of the body's bytes. */
   readonly length: number;
-  /** What they take in the extent, with checksums and all. */
+  /** The space they take in the extent, including checksums. */
   readonly bytesOnDisk: number;
-  /** What an engine wants to be told of the bytes when they are read. */
+  /** The engine's own checksum, which it verifies when it reads the bytes. */
   readonly checksum: number;
 }
 
 /**
- * Whether the same bytes are meant: as long as a process runs, nothing else comes to lie where
- * something has been, since numbers of extents are not used again.
+ * Whether both addresses mean the same bytes. A place is not written twice while a process runs,
+ * since extent numbers are not used again.
  */
 export function isSamePlace(one: Address, other: Address): boolean {
   return one.extent === other.extent && one.offset === other.offset;
 }
 
+/** Keeps extents from being freed until `release`. */
 export interface Pin {
-  /** Calling it again changes nothing. */
+  /** May be called more than once. */
   release(): void;
 }
 
+/** A stored body. Its extents stay pinned until `release`. */
 export interface Written extends Pin {
-  /** In the order of the body. */
+  /** In the order of the body's bytes. */
   readonly addresses: readonly Address[];
-  /** If it was asked for. */
+  /** Null unless the taps ask for it. */
   readonly crc64: Bytes | null;
 }
 
 export interface ExtentInfo {
   readonly extent: number;
   readonly bytesOnDisk: number;
-  /** Bodies are still written to it. Extents that are not open never grow again. */
+  /** Whether bodies may still be written to it. An extent that is not open never grows. */
   readonly open: boolean;
-  /** Held by uploads that are not named yet, or by readers. */
+  /** Whether an upload or a reader pins it. */
   readonly pinned: boolean;
 }
 
 /**
- * The end of what is in use in the last extent in use. An engine that starts on old files may write
- * over everything behind it, and gives extents it adds higher numbers.
+ * The end of the last bytes in use, in the highest extent in use. An engine that starts on existing
+ * files may overwrite everything after it, and gives higher numbers to the extents that it adds.
  */
 export interface EndOfUse {
   readonly extent: number;

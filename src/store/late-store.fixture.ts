@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Store, Transaction, View } from "./store.ts";
 
-/** Has a write decided before others look, and committed behind that, as engines with a log may. */
+/** Delays the commit of a write after its body has run, as engines with a write-ahead log may. */
 export class LateStore implements Store {
   readonly #inner: Store;
   #others: (() => void) | null = null;
@@ -11,7 +11,7 @@ export class LateStore implements Store {
     this.#inner = inner;
   }
 
-  /** What others come to who begin between the decision and the commit of the next write. */
+  /** Runs `others` between the body and the commit of the next write, and returns their result. */
   beforeNextCommit<T>(others: () => Promise<T>): Promise<T> {
     return new Promise((resolve) => {
       this.#others = () => resolve(others());
@@ -50,15 +50,15 @@ export class LateStore implements Store {
         writes.push((later) => later.delete(key));
         remove(key);
       };
-      // The caller does get what this run returns.
+      // Nothing to release: the caller does get what this run returns.
       tx.onDiscard = () => {};
       result = body(tx);
       throw new Error("decided");
     });
     await assert.rejects(decided, /decided/);
     others();
-    // Those look now.
-    for (let turn = 0; turn < 10; turn++) await this.#inner.read(() => null);
+    // Give the reads of `others` time to run first.
+    for (let read = 0; read < 10; read++) await this.#inner.read(() => null);
     await this.#inner.transact((tx) => {
       for (const write of writes) write(tx);
     });

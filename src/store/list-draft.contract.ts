@@ -5,7 +5,7 @@ import { someBytes } from "./bodies.fixture.ts";
 import type { OpenContents } from "./contents.contract.ts";
 import type { Content, Draft, Part } from "./contents.ts";
 
-/** Enough for several bodies. */
+/** Enough parts for several transactions. */
 const PARTS = 2_500;
 
 async function leaves(bench: ContentsBench): Promise<{ all: Content[]; parts: Part[] }> {
@@ -17,64 +17,55 @@ async function leaves(bench: ContentsBench): Promise<{ all: Content[]; parts: Pa
   return { all, parts };
 }
 
-/** What contents promise of lists that take several bodies. */
+/** What contents promise of lists that are written in several transactions. */
 export function listDraftContract(engine: string, open: OpenContents): void {
   const promise = (name: string, check: (bench: ContentsBench) => Promise<void>) =>
     test(`drafts on ${engine}: ${name}`, async (t) => check(await open(t)));
 
-  promise(
-    "an adopted draft reads like a list composed at once, and outlives its parts",
-    async (bench) => {
-      const { parts } = await leaves(bench);
-      const list = await bench.store.transact((tx) => {
-        for (const { content } of parts) bench.contents.share(tx, content);
-        return bench.contents.compose(tx, parts);
-      });
-      const draft = (await bench.contents.draft(parts, () => true)) as Draft;
-      const drafted = await bench.store.transact((tx) => draft.adopt(tx));
-      draft.release();
-      assert.deepEqual(await bench.read(drafted), await bench.read(list));
-      await bench.drop(list);
-      await bench.sweepAll();
-      assert.equal((await bench.read(drafted)).length, drafted.length);
-    },
-  );
+  promise("an adopted draft reads like a composed list, and outlives it", async (bench) => {
+    const { parts } = await leaves(bench);
+    const list = await bench.store.transact((tx) => {
+      for (const { content } of parts) bench.contents.share(tx, content);
+      return bench.contents.compose(tx, parts);
+    });
+    const draft = (await bench.contents.draft(parts, () => true)) as Draft;
+    const drafted = await bench.store.transact((tx) => draft.adopt(tx));
+    draft.release();
+    assert.deepEqual(await bench.read(drafted), await bench.read(list));
+    await bench.drop(list);
+    await bench.sweepAll();
+    assert.equal((await bench.read(drafted)).length, drafted.length);
+  });
+
+  promise("a draft has references of its own, which are dropped with the list", async (bench) => {
+    const { all, parts } = await leaves(bench);
+    const draft = (await bench.contents.draft(parts, () => true)) as Draft;
+    const list = await bench.store.transact((tx) => draft.adopt(tx));
+    draft.release();
+    for (const leaf of all) await bench.drop(leaf);
+    await bench.sweepAll();
+    assert.equal((await bench.read(list)).length, list.length);
+    await bench.drop(list);
+    await bench.sweepAll();
+    await bench.assertNothingLeft();
+  });
+
+  promise("the sweeper frees a draft after its release, and not before", async (bench) => {
+    const { all, parts } = await leaves(bench);
+    const draft = (await bench.contents.draft(parts, () => true)) as Draft;
+    const before = (await bench.records()).length;
+    await bench.sweepAll();
+    assert.equal((await bench.records()).length, before);
+    draft.release();
+    await bench.sweepAll();
+    for (const leaf of all) assert.equal((await bench.read(leaf)).length, leaf.length);
+    for (const leaf of all) await bench.drop(leaf);
+    await bench.sweepAll();
+    await bench.assertNothingLeft();
+  });
 
   promise(
-    "a draft takes references of its own and gives them back with the list",
-    async (bench) => {
-      const { all, parts } = await leaves(bench);
-      const draft = (await bench.contents.draft(parts, () => true)) as Draft;
-      const list = await bench.store.transact((tx) => draft.adopt(tx));
-      draft.release();
-      for (const leaf of all) await bench.drop(leaf);
-      await bench.sweepAll();
-      assert.equal((await bench.read(list)).length, list.length);
-      await bench.drop(list);
-      await bench.sweepAll();
-      await bench.assertNothingLeft();
-    },
-  );
-
-  promise(
-    "the sweeper leaves a draft alone until it is released, and then frees it",
-    async (bench) => {
-      const { all, parts } = await leaves(bench);
-      const draft = (await bench.contents.draft(parts, () => true)) as Draft;
-      const before = (await bench.records()).length;
-      await bench.sweepAll();
-      assert.equal((await bench.records()).length, before);
-      draft.release();
-      await bench.sweepAll();
-      for (const leaf of all) assert.equal((await bench.read(leaf)).length, leaf.length);
-      for (const leaf of all) await bench.drop(leaf);
-      await bench.sweepAll();
-      await bench.assertNothingLeft();
-    },
-  );
-
-  promise(
-    "what does not hold any more, or is refused, ends a draft, and nothing of it stays",
+    "a draft whose parts do not exist any more, or that fails, leaves nothing behind",
     async (bench) => {
       const { all, parts } = await leaves(bench);
       let asked = 0;

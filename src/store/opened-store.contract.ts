@@ -6,35 +6,35 @@ import type { Stamp } from "../base/stamp.ts";
 import { appendInPlace } from "./acceleration.ts";
 import type { Entry, Store, Transaction, View } from "./store.ts";
 
-/** A store in a place of its own. */
+/** A store for one test, with data of its own. */
 export interface OpenedStore {
   readonly store: Store;
-  /** Closes the store and removes its place. */
+  /** Closes the store and removes its data. */
   dispose(): Promise<void>;
 }
 
 export type OpenStore = (clock: Clock) => Promise<OpenedStore>;
 
-/** A store that outlives its process. */
-export interface LastingStore extends OpenedStore {
+/** A store whose data survives a restart. */
+export interface PersistentStore extends OpenedStore {
   /** Closes the store and opens it again on the same data. */
   reopen(): Promise<Store>;
 }
 
 export const START_MS = Date.UTC(2024, 0, 1);
 
-/** Opens a store for the time of one test. */
+/** Opens a store for one test, with a manual clock, and disposes of it afterwards. */
 export async function opened<S extends OpenedStore>(
   t: TestContext,
   open: (clock: Clock) => Promise<S>,
 ): Promise<S & { clock: ManualClock }> {
   const clock = new ManualClock(START_MS);
-  const place = await open(clock);
-  t.after(() => place.dispose());
-  return { ...place, clock };
+  const result = await open(clock);
+  t.after(() => result.dispose());
+  return { ...result, clock };
 }
 
-/** Keys of these tests stay clear of those that engines keep for themselves. */
+/** A key in a space that no engine uses for its own records. */
 export function k(...bytes: number[]): Bytes {
   return Buffer.from([0x20, ...bytes]);
 }
@@ -49,7 +49,7 @@ export function put(store: Store, key: Bytes, value: Bytes): Promise<void> {
   return store.transact((tx) => tx.set(key, value));
 }
 
-/** Puts bytes behind a value, in the way that the engine prefers; false if there is none. */
+/** Appends bytes to a value, in place if the engine can; false if there is no value. */
 export function addTo(tx: Transaction, key: Bytes, more: Bytes): boolean {
   const before = tx.get(key);
   if (before === undefined) {
@@ -60,7 +60,7 @@ export function addTo(tx: Transaction, key: Bytes, more: Bytes): boolean {
   return true;
 }
 
-/** A value that may be kept: what a body sees dies with it. */
+/** A copy of a value. */
 export function read(store: Store, key: Bytes): Promise<Bytes | undefined> {
   return store.read((view) => copy(view.get(key)));
 }
@@ -69,12 +69,13 @@ function copy(value: Bytes | undefined): Bytes | undefined {
   return value === undefined ? undefined : Buffer.from(value);
 }
 
-export function spell(entries: readonly Entry[]): string[] {
+/** Renders entries as text, for comparison. */
+export function render(entries: readonly Entry[]): string[] {
   return entries.map(({ key, value }) => `${key.subarray(1).toString("hex")}=${value}`);
 }
 
 export function list(view: View, limit = 1_000, reverse = false): string[] {
-  return spell(view.range(ALL.from, ALL.until, { limit, reverse }));
+  return render(view.range(ALL.from, ALL.until, { limit, reverse }));
 }
 
 export function assertRising(given: readonly Stamp[]): void {

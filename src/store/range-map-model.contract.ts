@@ -17,18 +17,18 @@ const kinds = [
 
 const operation = fc.record({
   kind: fc.constantFrom(...kinds),
-  /** Chooses among whatever there is to choose from. */
+  /** Chooses a map, a snapshot or an offset. */
   pick: fc.nat(10_000),
-  /** Half of them close together, so that they meet. */
+  /** Half of the offsets lie close together, so that writes overlap. */
   at: fc.oneof(fc.nat(20_000), fc.nat(300_000)),
   length: fc.integer({ min: 1, max: 700 }),
 });
 
 type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
 
-/** Random operations against a model that is nothing but arrays, with sweeps in between. */
+/** Compares random operations with a model that has nothing but arrays, with sweeps in between. */
 export function rangeMapModelContract(engine: string, runs: number, open: OpenContents): void {
-  test(`maps on ${engine}: 1,500 random operations a run do what a model does`, async (t) => {
+  test(`maps on ${engine}: 1,500 random operations per run agree with a model`, async (t) => {
     const operations = fc.array(operation, { minLength: 1_500, maxLength: 1_500 });
     await fc.assert(
       fc.asyncProperty(operations, async (list) => {
@@ -42,7 +42,7 @@ export function rangeMapModelContract(engine: string, runs: number, open: OpenCo
   });
 }
 
-/** What happened to a byte. */
+/** Marks: what happened to a byte. */
 const UNTOUCHED = 0;
 const WRITTEN = 1;
 const CLEARED = 2;
@@ -50,9 +50,9 @@ const CLEARED = 2;
 class Model {
   content: Content;
   bytes: Bytes;
-  /** Since the beginning. */
+  /** Since the map was created. */
   marks: Uint8Array;
-  /** Since a snapshot was taken. */
+  /** Since each snapshot was taken. */
   readonly since = new Map<Model, Uint8Array>();
 
   constructor(content: Content, bytes: Bytes, marks: Uint8Array) {
@@ -76,7 +76,7 @@ function resized(bytes: Uint8Array, length: number): Bytes {
   return next;
 }
 
-/** Marks are as long as any map gets. */
+/** No map gets longer than this. */
 const LENGTH_MAX = 500_000;
 
 class World {
@@ -92,17 +92,17 @@ class World {
 
   async run(operation: Operation, seed: number): Promise<void> {
     const { kind, pick } = operation;
-    // Not waited for: what comes next happens while it runs.
+    // Not awaited, so that the next operations run concurrently.
     if (kind === "sweep") this.#sweeps = Promise.all([this.#sweeps, this.#bench.contents.sweep()]);
     if (this.#maps.length === 0 || (kind === "create" && this.#maps.length < 3)) {
       await this.#create(operation.at);
     }
     const map = this.#maps[pick % this.#maps.length] as Model;
     await this.#change(map, operation, seed);
-    await this.#look(map, operation);
+    await this.#read(map, operation);
   }
 
-  /** In the end nothing must be left behind anywhere. */
+  /** Drops everything, and checks that no record and no byte is left. */
   async finish(): Promise<void> {
     await this.#sweeps;
     await this.#bench.sweepAll();
@@ -141,7 +141,7 @@ class World {
     if (kind === "drop") await this.#drop(pick);
   }
 
-  /** One piece behind the other. */
+  /** Writes consecutive pieces in ascending order. */
   async #writeRow(map: Model, from: number, count: number, length: number, seed: number) {
     for (let piece = 0; piece < count; piece++) {
       await this.#write(map, from + piece * length, someBytes(length, seed + piece));
@@ -159,7 +159,7 @@ class World {
     assert.equal(map.content.length, map.bytes.length);
   }
 
-  /** With a body that is as long as the map, or shorter, or none. */
+  /** Replaces a map by one with a body as long as the map, with a shorter body, or with none. */
   async #replace(map: Model, length: number, choice: number, bytes: Bytes): Promise<void> {
     const { store, contents } = this.#bench;
     const body = choice === 0 ? Buffer.alloc(0) : bytes;
@@ -174,7 +174,7 @@ class World {
     assert.equal(map.content.length, map.bytes.length);
   }
 
-  /** Bytes of another map, of a snapshot or of this very map. */
+  /** Places bytes of another map, of a snapshot or of the same map. */
   async #place(map: Model, at: number, pick: number, lengthMax: number): Promise<void> {
     const { store, contents } = this.#bench;
     const sources = [...this.#maps, ...this.#snapshots];
@@ -202,7 +202,7 @@ class World {
     map.since.set(snapshot, new Uint8Array(LENGTH_MAX));
   }
 
-  /** A snapshot, or a map whose snapshots live on. */
+  /** Drops a snapshot, or a map whose snapshots stay. */
   async #drop(pick: number): Promise<void> {
     const all = pick % 5 === 0 ? this.#maps : this.#snapshots;
     const [dropped] = all.splice(pick % (all.length + 1), 1);
@@ -211,7 +211,7 @@ class World {
     await this.#bench.drop(dropped.content);
   }
 
-  async #look(map: Model, { kind, pick, at, length }: Operation): Promise<void> {
+  async #read(map: Model, { kind, pick, at, length }: Operation): Promise<void> {
     const { store, contents } = this.#bench;
     if (kind === "read") await this.#check(map);
     if (kind === "ranges") {
@@ -227,7 +227,7 @@ class World {
         const { content } = snapshot;
         const limit = 1 + (pick % 20);
         const page = contents.maps.changes(view, map.content, content, from, LENGTH_MAX, limit);
-        return page ?? assert.fail("the snapshot is not one of this map");
+        return page ?? assert.fail("the snapshot is not an earlier state of this map");
       })(store);
       assert.deepEqual(found, rangesIn(marks));
     }
@@ -256,7 +256,7 @@ class World {
   }
 }
 
-/** All pages of a list of ranges, as one, without the seams between them. */
+/** All pages of a list of ranges, with neighbours merged across pages. */
 function pages(page: (view: View, from: number) => Ranges) {
   return async (store: ContentsBench["store"]): Promise<Range[]> => {
     const all: Range[] = [];

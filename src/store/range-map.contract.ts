@@ -15,7 +15,7 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
     test(`maps on ${engine}: ${name}`, async (t) => check(new MapBench(await open(t))));
 
   promise(
-    "eight empty tebibytes take no space, and bytes at their end are found",
+    "an empty map of 8 TiB takes no space, and bytes at its end can be read",
     async (bench) => {
       let map = await bench.create(8 * TIB);
       assert.equal((await bench.contents.records()).length, 0);
@@ -27,7 +27,7 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
   );
 
   promise(
-    "a map can begin with bytes, small and large, and is as long as they at least",
+    "a map can be created with a first body, and is at least as long as that",
     async (bench) => {
       const { store, contents } = bench.contents;
       for (const [bytes, length] of [
@@ -50,32 +50,29 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
     },
   );
 
-  promise(
-    "what is appended stands behind the rest, and a snapshot does not show it",
-    async (bench) => {
-      const parts = Array.from({ length: 300 }, (_, at) =>
-        someBytes(at === 150 ? 100_000 : 5_000, at),
-      );
-      const early = Buffer.concat(parts.slice(0, 200));
-      const all = Buffer.concat(parts);
-      let map = await bench.create(0);
-      for (const part of parts.slice(0, 200)) map = await bench.append(map, part);
-      const snapshot = map;
-      await bench.contents.share(snapshot);
-      for (const part of parts.slice(200)) map = await bench.append(map, part);
-      for (let round = 0; round < 2; round++) {
-        await bench.expect(map, 0, [all]);
-        await bench.expect(snapshot, 0, [early]);
-        assert.deepEqual(await bench.ranges(map), [[0, all.length]]);
-        await bench.contents.sweepAll();
-      }
-      for (const one of [map, snapshot]) await bench.contents.drop(one);
+  promise("appended bytes follow the others, and a snapshot does not show them", async (bench) => {
+    const parts = Array.from({ length: 300 }, (_, at) =>
+      someBytes(at === 150 ? 100_000 : 5_000, at),
+    );
+    const early = Buffer.concat(parts.slice(0, 200));
+    const all = Buffer.concat(parts);
+    let map = await bench.create(0);
+    for (const part of parts.slice(0, 200)) map = await bench.append(map, part);
+    const snapshot = map;
+    await bench.contents.share(snapshot);
+    for (const part of parts.slice(200)) map = await bench.append(map, part);
+    for (let round = 0; round < 2; round++) {
+      await bench.expect(map, 0, [all]);
+      await bench.expect(snapshot, 0, [early]);
+      assert.deepEqual(await bench.ranges(map), [[0, all.length]]);
       await bench.contents.sweepAll();
-      assert.equal((await bench.contents.records()).length, 0);
-    },
-  );
+    }
+    for (const one of [map, snapshot]) await bench.contents.drop(one);
+    await bench.contents.sweepAll();
+    assert.equal((await bench.contents.records()).length, 0);
+  });
 
-  promise("a snapshot costs one record, however much it holds", async (bench) => {
+  promise("a snapshot costs one record, whatever the size of the map", async (bench) => {
     let map = await bench.create(TIB);
     map = await bench.writePages(map, 100, 2);
     const records = (await bench.contents.records()).length;
@@ -87,21 +84,18 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
     await bench.expect(later, 0, [page(1_000), Buffer.alloc(PAGE), page(1)]);
   });
 
-  promise(
-    "thousands of snapshots do not come between a reader and what it reads",
-    async (bench) => {
-      const snapshots = 5_000;
-      const map = await bench.writeBetweenSnapshots(await bench.create(TIB), snapshots);
-      await bench.expect(map, TIB - PAGE, [Buffer.alloc(PAGE)]);
-      await bench.expect(map, 0, [page(0), page(0), page(0)]);
-      const { store, contents } = bench.contents;
-      const all = await store.read((view) => contents.maps.ranges(view, map, 0, TIB, 10));
-      assert.deepEqual(all.found, [{ start: 0, end: 2_000 * PAGE, isCleared: false }]);
-      assert.equal(all.next, 2_000 * PAGE);
-    },
-  );
+  promise("a map with thousands of snapshots can be read and listed", async (bench) => {
+    const snapshots = 5_000;
+    const map = await bench.writeBetweenSnapshots(await bench.create(TIB), snapshots);
+    await bench.expect(map, TIB - PAGE, [Buffer.alloc(PAGE)]);
+    await bench.expect(map, 0, [page(0), page(0), page(0)]);
+    const { store, contents } = bench.contents;
+    const all = await store.read((view) => contents.maps.ranges(view, map, 0, TIB, 10));
+    assert.deepEqual(all.found, [{ start: 0, end: 2_000 * PAGE, isCleared: false }]);
+    assert.equal(all.next, 2_000 * PAGE);
+  });
 
-  promise("when a snapshot is gone, its layer is joined with the one on top", async (bench) => {
+  promise("after a snapshot is dropped, its layer is joined with the one on top", async (bench) => {
     const first = await bench.write(await bench.create(TIB), 0, someBytes(100_000, 1));
     await bench.contents.share(first);
     const second = await bench.write(first, 50_000, someBytes(100, 2));
@@ -119,7 +113,7 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
   });
 
   promise(
-    "the sweeper says that it is done when it is, however many maps were dropped",
+    "the sweeper reports that it is done only when all dropped maps are freed",
     async (bench) => {
       for (const maps of [1, 15, 16, 17, 32]) {
         for (let at = 0; at < maps; at++) {
@@ -135,7 +129,7 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
     },
   );
 
-  promise("small neighbours become few large ones, in bounded steps", async (bench) => {
+  promise("small neighbouring entries are merged into few large ones", async (bench) => {
     let map = await bench.create(TIB);
     map = await bench.writePages(map, 1_024, 2);
     map = await bench.writePages(map, 1_024, 2, 1);
@@ -149,7 +143,7 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
     await bench.expect(map, 0, all);
   });
 
-  promise("what is written while neighbours are joined is not lost", async (bench) => {
+  promise("writes during a merge of entries are not lost", async (bench) => {
     let map = await bench.create(TIB);
     map = await bench.writePages(map, 300, 1);
     const sweeps = Array.from({ length: 10 }, () => bench.contents.contents.sweep());
@@ -160,25 +154,28 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
     await bench.expect(map, 0, expected);
   });
 
-  promise("more entries than one write may replace are hidden, and freed later", async (bench) => {
-    let map = await bench.create(TIB);
-    map = await bench.writePages(map, 1_100, 2);
-    const { contents, store } = bench.contents;
-    map = await store.transact((tx) => contents.maps.clear(tx, map, PAGE, TIB));
-    assert.equal(await bench.recordsIn(SPACE.rangeEntry), 1_101);
-    assert.deepEqual(await bench.ranges(map), [[0, PAGE]]);
-    map = await bench.write(map, 10 * PAGE, page(1));
-    await bench.contents.sweepAll();
-    assert.deepEqual(await bench.ranges(map), [
-      [0, PAGE],
-      [10 * PAGE, 11 * PAGE],
-    ]);
-    assert.equal(await bench.recordsIn(SPACE.rangeLayer), 0);
-    assert.ok((await bench.recordsIn(SPACE.rangeEntry)) <= 5);
-  });
+  promise(
+    "entries that are too many for one write to replace are hidden, then freed",
+    async (bench) => {
+      let map = await bench.create(TIB);
+      map = await bench.writePages(map, 1_100, 2);
+      const { contents, store } = bench.contents;
+      map = await store.transact((tx) => contents.maps.clear(tx, map, PAGE, TIB));
+      assert.equal(await bench.recordsIn(SPACE.rangeEntry), 1_101);
+      assert.deepEqual(await bench.ranges(map), [[0, PAGE]]);
+      map = await bench.write(map, 10 * PAGE, page(1));
+      await bench.contents.sweepAll();
+      assert.deepEqual(await bench.ranges(map), [
+        [0, PAGE],
+        [10 * PAGE, 11 * PAGE],
+      ]);
+      assert.equal(await bench.recordsIn(SPACE.rangeLayer), 0);
+      assert.ok((await bench.recordsIn(SPACE.rangeEntry)) <= 5);
+    },
+  );
 
   promise(
-    "a reading that finds all its pieces at once is not disturbed by writers",
+    "a reading whose pieces are found in one lookup does not show later writes",
     async (bench) => {
       let map = await bench.write(await bench.create(0), 0, someBytes(100_000, 1));
       map = await bench.write(map, 10 * PAGE, page(1));
@@ -197,43 +194,40 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
     },
   );
 
-  promise(
-    "a frozen reading of very many pieces sees one state, whatever happens",
-    async (bench) => {
-      let map = await bench.create(4_000 * PAGE);
-      map = await bench.writePages(map, 2_000, 2);
-      const loose = await bench.contents.open(map);
-      assert.equal(loose.isStable, false);
-      loose.close();
-      const { contents, store } = bench.contents;
-      const frozen = await store.transact((tx) => contents.maps.openFrozen(tx, map, 0, map.length));
-      map = frozen.map;
-      const again = await store.transact((tx) => contents.maps.openFrozen(tx, map, 0, map.length));
-      assert.equal(again.map.id, map.id, "nothing was written: nothing has to be frozen");
-      again.reading.close();
+  promise("a frozen reading of very many pieces does not show later writes", async (bench) => {
+    let map = await bench.create(4_000 * PAGE);
+    map = await bench.writePages(map, 2_000, 2);
+    const unstable = await bench.contents.open(map);
+    assert.equal(unstable.isStable, false);
+    unstable.close();
+    const { contents, store } = bench.contents;
+    const frozen = await store.transact((tx) => contents.maps.openFrozen(tx, map, 0, map.length));
+    map = frozen.map;
+    const again = await store.transact((tx) => contents.maps.openFrozen(tx, map, 0, map.length));
+    assert.equal(again.map.id, map.id, "no new layer if nothing was written");
+    again.reading.close();
 
-      const parts: Bytes[] = [];
-      await drainBorrowed(frozen.reading, async (part) => {
-        if (parts.length % 1_000 === 0) {
-          map = await bench.write(map, (3_998 - parts.length) * PAGE, page(9_999));
-          await bench.contents.sweepAll();
-        }
-        parts.push(Buffer.from(part));
-      });
-      const expected = Array.from({ length: 4_000 }, (_, at) =>
-        at % 2 === 0 ? page(at / 2) : Buffer.alloc(PAGE),
-      );
-      assert.ok(Buffer.concat(parts).equals(Buffer.concat(expected)));
-      frozen.reading.close();
-      await bench.contents.sweepAll();
-      assert.equal(await bench.recordsIn(SPACE.rangeLayer), 0, "layers are joined again");
-      await bench.contents.drop(map);
-      await bench.contents.sweepAll();
-      await bench.contents.assertNothingLeft();
-    },
-  );
+    const parts: Bytes[] = [];
+    await drainBorrowed(frozen.reading, async (part) => {
+      if (parts.length % 1_000 === 0) {
+        map = await bench.write(map, (3_998 - parts.length) * PAGE, page(9_999));
+        await bench.contents.sweepAll();
+      }
+      parts.push(Buffer.from(part));
+    });
+    const expected = Array.from({ length: 4_000 }, (_, at) =>
+      at % 2 === 0 ? page(at / 2) : Buffer.alloc(PAGE),
+    );
+    assert.ok(Buffer.concat(parts).equals(Buffer.concat(expected)));
+    frozen.reading.close();
+    await bench.contents.sweepAll();
+    assert.equal(await bench.recordsIn(SPACE.rangeLayer), 0, "layers are joined again");
+    await bench.contents.drop(map);
+    await bench.contents.sweepAll();
+    await bench.contents.assertNothingLeft();
+  });
 
-  promise("a map that is dropped while it is read step by step stays until then", async (bench) => {
+  promise("a map that is dropped during a read in steps is read to its end", async (bench) => {
     let map = await bench.create(0);
     map = await bench.writePages(map, 1_500, 1);
     const reading = await bench.contents.open(map);
@@ -246,7 +240,7 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
     await bench.contents.assertNothingLeft();
   });
 
-  promise("bytes of a list are placed without copying them, over what was there", async (bench) => {
+  promise("placing bytes of a list copies none, and replaces those of the map", async (bench) => {
     const parts = [someBytes(20_000, 1), someBytes(100, 2), someBytes(30_000, 3)];
     const list = await bench.contents.compose(
       await Promise.all(parts.map(async (part) => partOf(await bench.contents.put(part)))),
@@ -267,7 +261,7 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
     await bench.contents.assertNothingLeft();
   });
 
-  promise("zeroes that nobody wrote are placed as such, and hide what was there", async (bench) => {
+  promise("placing a hole makes a hole in the map", async (bench) => {
     const sparse = await bench.write(await bench.create(TIB), 2 * PAGE, page(1));
     let map = await bench.writePages(await bench.create(TIB), 8, 1);
     await bench.contents.share(map);
@@ -309,7 +303,7 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
     assert.notEqual(await place(3_000 * PAGE), null);
   });
 
-  promise("the changes since something else are none of this map's", async (bench) => {
+  promise("there are no changes since a map that is not an earlier state", async (bench) => {
     const map = await bench.write(await bench.create(TIB), 0, page(1));
     const other = await bench.create(TIB);
     const { contents, store } = bench.contents;
@@ -317,14 +311,19 @@ export function rangeMapContract(engine: string, open: OpenContents): void {
     assert.equal(changes, null);
   });
 
-  promise("many ranges come in pages that go on where the one before ended", async (bench) => {
-    let map = await bench.create(TIB);
-    map = await bench.writePages(map, 10, 2);
-    const { contents, store } = bench.contents;
-    const { found, next } = await store.read((view) => contents.maps.ranges(view, map, 0, TIB, 4));
-    assert.equal(found.length, 4);
-    assert.equal(next, 8 * PAGE);
-    const rest = await store.read((view) => contents.maps.ranges(view, map, next ?? 0, TIB, 100));
-    assert.deepEqual([rest.found.length, rest.next], [6, null]);
-  });
+  promise(
+    "many ranges are listed in pages, each of which starts where the last ended",
+    async (bench) => {
+      let map = await bench.create(TIB);
+      map = await bench.writePages(map, 10, 2);
+      const { contents, store } = bench.contents;
+      const { found, next } = await store.read((view) =>
+        contents.maps.ranges(view, map, 0, TIB, 4),
+      );
+      assert.equal(found.length, 4);
+      assert.equal(next, 8 * PAGE);
+      const rest = await store.read((view) => contents.maps.ranges(view, map, next ?? 0, TIB, 100));
+      assert.deepEqual([rest.found.length, rest.next], [6, null]);
+    },
+  );
 }

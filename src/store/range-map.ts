@@ -2,26 +2,24 @@ import type { Content, Reading, Taken } from "./contents.ts";
 import type { Transaction, View } from "./store.ts";
 
 /**
- * Maps: contents of kind "map", of any length, whose bytes can be written at any offset. What was
- * never written reads as zeroes and takes no space. Like every content a map is shared and dropped
- * by `Contents`, and opened there; a map that is shared is copied on the next write, which costs
- * nothing but the write. Whatever changes a map returns the map that its owner must store from now
- * on, in the same transaction.
+ * Maps: contents of kind "map", whose bytes can be written at any offset. Bytes that were never
+ * written read as zeroes and take no space. `Contents` shares, drops and opens maps like any
+ * content. Writes to a shared map are copy-on-write, at no extra cost. Each method that changes a
+ * map returns the content that the caller must store in its place, in the same transaction.
  */
 export interface RangeMaps {
   /**
-   * `first` is what it begins with; zeroes follow up to the length. The reference to a map that is
-   * replaced is dropped.
+   * Makes a map that begins with the bytes of `first`, followed by zeroes up to `length`. Drops the
+   * reference to `replaced`.
    */
   create(tx: Transaction, length: number, first?: Taken | null, replaced?: Content | null): Content;
-  /** Puts bytes at an offset; a map that ends before them grows. */
+  /** Writes bytes at an offset; a map that ends before their end grows. */
   write(tx: Transaction, map: Content, at: number, taken: Taken): Content;
-  /** Puts bytes behind the end of a map that was never cut: nothing is there that they replace. */
+  /** Writes bytes at the end of a map that was never truncated, so that they replace nothing. */
   append(tx: Transaction, map: Content, taken: Taken): Content;
   /**
-   * Puts bytes of another content at an offset without copying them; where they are zeroes that
-   * nobody wrote, there are such zeroes then. Null, and nothing is written, if they lie in so many
-   * pieces that copying is the better way.
+   * Writes bytes of another content at an offset without copying them. Its holes become holes.
+   * Returns null, and writes nothing, if the bytes lie in so many pieces that copying is cheaper.
    */
   place(
     tx: Transaction,
@@ -31,15 +29,15 @@ export interface RangeMaps {
     from: number,
     length: number,
   ): Content | null;
-  /** Makes zeroes of the bytes from `from` to `until`. */
+  /** Makes the bytes from `from` to `until` read as zeroes. */
   clear(tx: Transaction, map: Content, from: number, until: number): Content;
-  /** What is cut off is gone: if the map grows again, it reads as zeroes. */
+  /** Truncates or extends a map. Bytes that are cut off read as zeroes if the map grows again. */
   resize(tx: Transaction, map: Content, length: number): Content;
-  /** What is written between `from` and `until`, as far as a body of bounded work finds it. */
+  /** Lists written ranges between `from` and `until`. One call does a bounded amount of work. */
   ranges(view: View, map: Content, from: number, until: number, limit: number): Ranges;
   /**
-   * What was written or cleared since `since` was shared with this map; null if it was not, or not
-   * as a state of this map.
+   * Lists what was written or cleared after `since` was shared from this map; null if `since` is
+   * not an earlier state of this map.
    */
   changes(
     view: View,
@@ -50,8 +48,8 @@ export interface RangeMaps {
     limit: number,
   ): Ranges | null;
   /**
-   * Opens bytes that others may overwrite while they are read, however many pieces they are made
-   * of: from now on this map is written on top of what the reading sees.
+   * Opens bytes as they are now, however many pieces they consist of: later writes to the returned
+   * map go to a new layer, which the reading does not see.
    */
   openFrozen(
     tx: Transaction,
@@ -61,16 +59,17 @@ export interface RangeMaps {
   ): { readonly map: Content; readonly reading: Reading };
 }
 
+/** One page of a list of ranges. */
 export interface Ranges {
-  /** In their order; neighbours of one kind are one range, unless the end of a page parts them. */
+  /** In ascending order; neighbours of one kind are merged within a page. */
   readonly found: readonly Range[];
-  /** Where to go on; null if that was all. */
+  /** The offset at which the next page begins; null after the last page. */
   readonly next: number | null;
 }
 
 export interface Range {
   readonly start: number;
   readonly end: number;
-  /** Cleared ranges are told of changes only. */
+  /** Only `changes` lists cleared ranges. */
   readonly isCleared: boolean;
 }

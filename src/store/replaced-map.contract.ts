@@ -6,33 +6,33 @@ import { someBytes } from "./bodies.fixture.ts";
 import type { OpenContents } from "./contents.contract.ts";
 import type { Content } from "./contents.ts";
 
-/** What was written to a map, or cut off it, in all the ways that matter when it goes. */
+/** Histories of a map that differ in how it is dropped. */
 const REPLACED_MAPS: Readonly<Record<string, (bench: MapBench) => Promise<Content>>> = {
-  "one that is empty": (bench) => bench.create(0),
-  "one that is all zeroes": (bench) => bench.create(TIB),
-  "one that was written at one go": async (bench) => bench.write(await bench.create(0), 0, page(1)),
-  "one of which the beginning was written": async (bench) =>
+  "an empty map": (bench) => bench.create(0),
+  "a map of zeroes": (bench) => bench.create(TIB),
+  "a map of one write": async (bench) => bench.write(await bench.create(0), 0, page(1)),
+  "a map of which only the beginning was written": async (bench) =>
     bench.write(await bench.create(TIB), 0, page(1)),
-  "one with large bytes": async (bench) =>
+  "a map of one large write": async (bench) =>
     bench.write(await bench.create(0), 0, someBytes(100_000, 1)),
-  "one with bytes further on": async (bench) =>
+  "a map that begins with a hole": async (bench) =>
     bench.write(await bench.create(0), 5 * PAGE, page(1)),
-  "one in many pieces": async (bench) => bench.writePages(await bench.create(0), 10, 2),
-  "one that was cut": async (bench) =>
+  "a map of many pieces": async (bench) => bench.writePages(await bench.create(0), 10, 2),
+  "a truncated map": async (bench) =>
     bench.resize(await bench.writePages(await bench.create(0), 4, 1), PAGE),
-  "one that was cut while a snapshot showed more, which is gone": (bench) =>
+  "a map that was truncated after a snapshot, since dropped": (bench) =>
     changeUnderSnapshot(bench, async (map) =>
       bench.resize(await bench.write(map, 0, page(2)), PAGE),
     ),
-  "one of which nothing was left while a snapshot showed more, which is gone": (bench) =>
+  "a map that was truncated to zero after a snapshot, since dropped": (bench) =>
     changeUnderSnapshot(bench, (map) => bench.resize(map, 0)),
-  "one that was cut, between two snapshots that are gone": async (bench) => {
+  "a map that was truncated between two snapshots, since dropped": async (bench) => {
     const first = await bench.write(await bench.create(0), 0, someBytes(10 * PAGE, 1));
     await bench.contents.share(first);
     const second = await bench.resize(await bench.write(first, 0, page(2)), PAGE);
     await bench.contents.share(second);
     const map = await bench.write(second, 0, page(3));
-    // The layer in the middle is joined with the top one first, and that with the lowest.
+    // The sweeper joins the middle layer with the topmost one, then the result with the lowest.
     for (const snapshot of [second, first]) {
       await bench.contents.drop(snapshot);
       await bench.contents.sweepAll();
@@ -41,7 +41,7 @@ const REPLACED_MAPS: Readonly<Record<string, (bench: MapBench) => Promise<Conten
   },
 };
 
-/** Changes a map while a snapshot shows what it was; then that goes, and the two layers are joined. */
+/** Changes a map that has a snapshot, then drops the snapshot, so that both layers are joined. */
 async function changeUnderSnapshot(
   bench: MapBench,
   change: (map: Content) => Promise<Content>,
@@ -54,20 +54,20 @@ async function changeUnderSnapshot(
   return changed;
 }
 
-/** What maps promise on every engine when one takes the place of another. */
+/** What maps promise on every engine when one replaces another. */
 export function replacedMapContract(engine: string, open: OpenContents): void {
   const promise = (name: string, check: (bench: MapBench) => Promise<void>) =>
     test(`maps on ${engine}: ${name}`, async (t) => check(new MapBench(await open(t))));
 
   for (const [what, make] of Object.entries(REPLACED_MAPS)) {
-    promise(`a map takes the place of ${what}, and leaves nothing of it`, async (bench) => {
+    promise(`replacing ${what} leaves nothing of it`, async (bench) => {
       for (const body of [null, someBytes(PAGE, 7), someBytes(3 * PAGE, 8), someBytes(90_000, 9)]) {
         const old = await make(bench);
         const map = await bench.replace(old, 2 * PAGE, body);
         const shown = body ?? Buffer.alloc(2 * PAGE);
         await bench.expect(map, 0, [shown, Buffer.alloc(map.length - shown.length)]);
         assert.deepEqual(await bench.ranges(map), body === null ? [] : [[0, body.length]]);
-        // What it would grow by is nothing of the old one.
+        // If the new map grows, bytes of the old one do not reappear.
         const grown = await bench.resize(map, 16 * PAGE + 90_000);
         await bench.expect(grown, map.length, [Buffer.alloc(16 * PAGE)]);
         await bench.contents.drop(grown);
@@ -77,7 +77,7 @@ export function replacedMapContract(engine: string, open: OpenContents): void {
     });
   }
 
-  promise("what shares a map keeps it when another takes its place", async (bench) => {
+  promise("a shared map stays readable after another has replaced it", async (bench) => {
     const old = await bench.write(await bench.create(0), 0, page(1));
     await bench.contents.share(old);
     const map = await bench.replace(old, 0, page(2));
@@ -88,7 +88,7 @@ export function replacedMapContract(engine: string, open: OpenContents): void {
     await bench.contents.assertNothingLeft();
   });
 
-  promise("small files that are written again and again add no records", async (bench) => {
+  promise("replacing a small map again and again adds no records", async (bench) => {
     let map = await bench.replace(null, 0, page(0));
     const records = await bench.contents.records();
     for (let at = 1; at < 5; at++) map = await bench.replace(map, 0, page(at));

@@ -1,9 +1,9 @@
 import type { Store, Transaction, View } from "./store.ts";
 
 /**
- * Runs every body twice, as a store may, and others in between. Of the first run nothing stays: neither
- * its writes nor its result, nor what it throws. Each run gets stamps and a time of its own, which is
- * the strictest: what the first one noted outside does not fit the second.
+ * Runs every body twice, as a store may, with other bodies in between. It discards the first run's
+ * writes, result and errors. The second run has other stamps and another time, so that state which
+ * the first run left outside makes tests fail.
  */
 export class RerunningStore implements Store {
   /** The store below, for tests that count what a body costs. */
@@ -32,7 +32,7 @@ export class RerunningStore implements Store {
   }
 }
 
-/** Thrown by every first run, so that the store takes it back. */
+/** Thrown at the end of every first run, so that the store discards it. */
 class FirstRun extends Error {}
 
 async function discarded<V>(

@@ -5,7 +5,7 @@ import { Fault } from "../base/fault.ts";
 import { addTo } from "./opened-store.contract.ts";
 import type { Store, Transaction, View } from "./store.ts";
 
-/** One thing that a body does. */
+/** One operation of a body. */
 type Step =
   | { readonly do: "set" | "append"; readonly key: Bytes; readonly value: Bytes }
   | { readonly do: "delete" | "get"; readonly key: Bytes }
@@ -26,7 +26,7 @@ interface Body {
 
 const RUNS = 100;
 
-// Few different keys, so that steps meet; bytes at the edges, so that order matters.
+// Few keys, so that steps hit the same ones; boundary values of bytes, to test the order.
 const keys = fc
   .array(fc.constantFrom(0x00, 0x01, 0x7f, 0x80, 0xff), { maxLength: 3 })
   .map((bytes) => Buffer.from(bytes));
@@ -60,24 +60,24 @@ const bodies: fc.Arbitrary<Body> = fc.record({
   refused: fc.boolean(),
 });
 
-/** Runs random bodies on a store and on a plain sorted map, and compares all that they see. */
+/** Runs random bodies on a store and on a plain sorted map, and compares everything they read. */
 export async function storeAgreesWithModel(store: Store): Promise<void> {
   let run = 0;
   const property = fc.asyncProperty(fc.array(bodies, { maxLength: 8 }), async (history) => {
-    // Each run has a part of the store to itself.
+    // Each run has a key prefix of its own.
     const prefix = Buffer.from([0x20, run >> 8, run & 0xff]);
     run++;
     const model = new Map<string, Bytes>();
     for (const body of history) await agree(store, model, body, prefix);
-    const all: Range = { do: "range", from: NO_BYTES, until: BEHIND, limit: 999, reverse: false };
-    const kept = await store.read((view) => take(view, all, prefix));
-    assert.deepEqual(kept, rangeOf(model, all));
+    const all: Range = { do: "range", from: NO_BYTES, until: END, limit: 999, reverse: false };
+    const stored = await store.read((view) => runOnStore(view, all, prefix));
+    assert.deepEqual(stored, rangeOf(model, all));
   });
   await fc.assert(property, { numRuns: RUNS });
 }
 
 const NO_BYTES = Buffer.alloc(0);
-const BEHIND = Buffer.from([0xff, 0xff, 0xff, 0xff]);
+const END = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 
 async function agree(
   store: Store,
@@ -86,10 +86,10 @@ async function agree(
   prefix: Bytes,
 ): Promise<void> {
   const draft = new Map(model);
-  const expected = body.steps.map((step) => foresee(draft, step));
+  const expected = body.steps.map((step) => runOnModel(draft, step));
   let seen: unknown[] = [];
   const done = store.transact((tx) => {
-    seen = body.steps.map((step) => take(tx, step, prefix));
+    seen = body.steps.map((step) => runOnStore(tx, step, prefix));
     if (body.refused) throw new Fault("ConditionNotMet");
   });
   if (body.refused) await assert.rejects(done, Fault);
@@ -100,8 +100,8 @@ async function agree(
   for (const [name, value] of draft) model.set(name, value);
 }
 
-/** Takes a step on the store; what it sees is spelled as text. */
-function take(view: View | Transaction, step: Step, prefix: Bytes): unknown {
+/** Runs a step on the store, and returns what it reads, rendered as text. */
+function runOnStore(view: View | Transaction, step: Step, prefix: Bytes): unknown {
   const at = (key: Bytes) => Buffer.concat([prefix, key]);
   if (step.do === "range") {
     const entries = view.range(at(step.from), at(step.until), step);
@@ -115,8 +115,8 @@ function take(view: View | Transaction, step: Step, prefix: Bytes): unknown {
   return null;
 }
 
-/** Takes the same step on the model. */
-function foresee(model: Map<string, Bytes>, step: Step): unknown {
+/** Runs a step on the model, and returns what it reads, rendered as text. */
+function runOnModel(model: Map<string, Bytes>, step: Step): unknown {
   if (step.do === "range") return rangeOf(model, step);
   const name = hex(step.key);
   if (step.do === "get") return hex(model.get(name ?? ""));

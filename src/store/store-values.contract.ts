@@ -11,13 +11,14 @@ import {
   opened,
   put,
   read,
-  spell,
+  render,
   v,
 } from "./opened-store.contract.ts";
 import type { Store, Transaction, View } from "./store.ts";
 
+/** Registers tests of values and keys. */
 export function values(open: OpenStore): void {
-  test("what is set is what is got, byte for byte", async (t) => {
+  test("get returns the value that was set, byte for byte", async (t) => {
     const { store } = await opened(t, open);
     const everyByte = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
     const large = Buffer.alloc(5 * MIB, everyByte);
@@ -36,7 +37,7 @@ export function values(open: OpenStore): void {
     assert.equal(stored, large.length);
   });
 
-  test("several values that were got stay what they are until the body ends", async (t) => {
+  test("many values read by one body stay valid until it ends", async (t) => {
     const { store } = await opened(t, open);
     const keys = Array.from({ length: 50 }, (_, at) => k(at));
     await store.transact((tx) => {
@@ -54,7 +55,7 @@ export function values(open: OpenStore): void {
     await store.transact(check);
   });
 
-  test("what was got stays what it is, whatever is written and read later", async (t) => {
+  test("later reads and writes do not change a value that was read", async (t) => {
     const { store } = await opened(t, open);
     const write = (letter: string) =>
       store.transact((tx) => {
@@ -86,7 +87,7 @@ export function values(open: OpenStore): void {
     assert.deepEqual(await store.read((view) => list(view)), []);
   });
 
-  test("a value that is set again is replaced, by a longer one and by a shorter one", async (t) => {
+  test("set replaces a value by a longer or a shorter one", async (t) => {
     const { store } = await opened(t, open);
     for (const length of [10, 10_000, 0, 100_000, 3]) {
       await put(store, k(1), Buffer.alloc(length, 7));
@@ -94,7 +95,7 @@ export function values(open: OpenStore): void {
     }
   });
 
-  test("keys may have up to KEY_BYTES_MAX bytes, and differ in the last one", async (t) => {
+  test("keys of KEY_BYTES_MAX bytes may differ only in the last one", async (t) => {
     const { store } = await opened(t, open);
     const longest = Buffer.alloc(KEY_BYTES_MAX, 0x20);
     const next = Buffer.from(longest);
@@ -112,7 +113,7 @@ export function values(open: OpenStore): void {
     assert.deepEqual(back, ["b", "a"]);
   });
 
-  test("keys without bytes and longer ones are refused, everywhere", async (t) => {
+  test("every method refuses empty keys and longer ones", async (t) => {
     const { store } = await opened(t, open);
     for (const bad of [Buffer.alloc(0), Buffer.alloc(KEY_BYTES_MAX + 1, 0x20)]) {
       const uses: ((tx: Transaction) => unknown)[] = [
@@ -126,7 +127,7 @@ export function values(open: OpenStore): void {
     }
   });
 
-  test("once a body has returned, its buffers belong to the caller again", async (t) => {
+  test("once a write is committed, the caller may reuse its buffers", async (t) => {
     const { store } = await opened(t, open);
     const key = k(1);
     const value = v("first");
@@ -137,6 +138,7 @@ export function values(open: OpenStore): void {
   });
 }
 
+/** Registers tests of `View.range`. */
 export function ranges(open: OpenStore): void {
   const fill = async (store: Store) => {
     const keys = [k(), k(0), k(0, 0), k(1), k(1, 255), k(127), k(128), k(255), k(255, 255)];
@@ -146,14 +148,14 @@ export function ranges(open: OpenStore): void {
     return keys.map((key) => `${key.subarray(1).toString("hex")}=x`);
   };
 
-  test("a range comes in the order of the keys' bytes, or the other way round", async (t) => {
+  test("a range is in the order of the keys' bytes, or in reverse", async (t) => {
     const { store } = await opened(t, open);
     const inOrder = await fill(store);
     assert.deepEqual(await store.read((view) => list(view)), inOrder);
     assert.deepEqual(await store.read((view) => list(view, 1_000, true)), inOrder.toReversed());
   });
 
-  test("a range has its first bound, has not its second, and is empty if they cross", async (t) => {
+  test("a range includes its first bound, excludes its second, and may be empty", async (t) => {
     const { store } = await opened(t, open);
     await fill(store);
     const bounds: [Bytes, Bytes, string[]][] = [
@@ -169,14 +171,14 @@ export function ranges(open: OpenStore): void {
     for (const [from, until, expected] of bounds) {
       for (const reverse of [false, true]) {
         const found = await store.read((view) =>
-          spell(view.range(from, until, { limit: 100, reverse })),
+          render(view.range(from, until, { limit: 100, reverse })),
         );
         assert.deepEqual(reverse ? found.toReversed() : found, expected);
       }
     }
   });
 
-  test("a range ends at its limit, on the side where it began", async (t) => {
+  test("a range has its first entries up to the limit, or its last ones in reverse", async (t) => {
     const { store } = await opened(t, open);
     const inOrder = await fill(store);
     for (const limit of [0, 1, 3, inOrder.length, inOrder.length + 1]) {

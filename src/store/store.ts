@@ -8,9 +8,17 @@ import type {
 } from "./acceleration.ts";
 
 /**
- * One ordered key-value space with synchronous transactions. Everything but bulk bytes lives here.
- * `store.contract.ts` states what every engine promises, and checks it. What an engine may offer
- * beyond that to be faster stands in `acceleration.ts`.
+ * One ordered key-value space with synchronous transactions. It contains everything but bulk bytes.
+ *
+ * This folder has contracts and their tests, but no implementations. Read it in this order:
+ * 1. `store.ts`: records, views and transactions. Engines implement it.
+ * 2. `extents.ts`: bulk bytes, written once and found by address. Engines implement it.
+ * 3. `contents.ts`: reference-counted byte sequences, made of records and extents. `src/content`
+ *    implements it once, for every engine.
+ * 4. `range-map.ts`: the contents that can be written at any offset.
+ * 5. `acceleration.ts`: what an engine may add to be faster. Skip it at first.
+ *
+ * Each `*.contract.ts` is a test suite that runs on every engine. Its test names are the promises.
  */
 export interface Store extends Partial<StoreAcceleration> {
   /**
@@ -20,8 +28,8 @@ export interface Store extends Partial<StoreAcceleration> {
   read<T>(body: (view: View) => T): Promise<T>;
   /**
    * Runs `body` until its writes are committed; resolves once they are durable. Writes to ephemeral
-   * keys are the exception: they become durable together with the next other write, because they die
-   * with the process anyway. Whatever `body` throws reaches the caller, and nothing is written.
+   * keys are the exception: they become durable together with the next other write, because they
+   * die with the process anyway. Whatever `body` throws reaches the caller, and nothing is written.
    * After a `StoreError` of kind "unknown" the writes may or may not have taken place.
    */
   transact<T>(body: (tx: Transaction) => T): Promise<T>;
@@ -30,14 +38,15 @@ export interface Store extends Partial<StoreAcceleration> {
 }
 
 /**
- * What a body reads from. A body is a plain synchronous function: it does not await, has no clock or
- * randomness of its own, keeps no view beyond its end, and may run more than once. So it must not count
- * its runs or add to anything outside, and registers with `onDiscard` the release of what it acquires.
+ * One consistent state of the store, as a body reads it. A body is a plain synchronous function: it
+ * does not await, has no clock or randomness of its own, and does not use the view after its end.
+ * It may run more than once, so it must not change anything outside, and registers with `onDiscard`
+ * how to release what it acquires.
  */
 export interface View extends Partial<ViewAcceleration> {
   /** The value. It must not be modified, and later writes do not change it. */
   get(key: Bytes): Bytes | undefined;
-  /** Entries with `from <= key < until`, in key order (or backwards, from the last one). */
+  /** Entries with `from <= key < until`, in ascending key order unless `reverse` is set. */
   range(from: Bytes, until: Bytes, options: RangeOptions): Entry[];
   /** The same instant throughout one body. */
   now(): Instant;
@@ -57,23 +66,24 @@ export interface Transaction extends View, Partial<TransactionAcceleration> {
 
 export interface RangeOptions {
   readonly limit: number;
-  /** The last entry is the one that brings keys and values to this size. Default: no limit. */
+  /** The range ends with the entry that brings keys and values to this size. Default: no limit. */
   readonly bytesMax?: number;
   readonly reverse?: boolean;
-  /** Leaves damaged records out instead of failing. For lists only: the engine reports each of them. */
-  readonly sparesDamaged?: boolean;
+  /** Skips damaged records instead of failing. For lists only: the engine reports each of them. */
+  readonly skipsDamaged?: boolean;
 }
 
-/** Like a value from `get`, it must not be modified, and later writes do not change it. */
+/** A record. As with `get`, its bytes must not be modified, and later writes do not change them. */
 export interface Entry {
   readonly key: Bytes;
   readonly value: Bytes;
 }
 
 /**
- * - broken: the engine failed; nothing was written.
+ * Why the engine failed.
+ * - broken: an error before the commit; nothing was written.
  * - unknown: the engine failed at a moment when the writes may or may not have become durable.
- * - damaged: what is stored is not what was written.
+ * - damaged: stored bytes are missing, or are not those that were written.
  * - full: no space is left; nothing was written.
  */
 export type StoreErrorKind = "broken" | "unknown" | "damaged" | "full";
@@ -88,7 +98,7 @@ export class StoreError extends Error {
   }
 }
 
-/** What `read` returns; null if it met a damaged record, which the engine has reported. */
+/** Calls `read`; returns null if it met a damaged record, which the engine has reported. */
 export function unlessDamaged<T>(read: () => T): T | null {
   try {
     return read();
@@ -98,7 +108,7 @@ export function unlessDamaged<T>(read: () => T): T | null {
   }
 }
 
-/** Gets the key of each damaged record that a reader meets, perhaps more than once. */
+/** Receives the key of each damaged record that a reader meets, perhaps more than once. */
 export type OnDamage = (key: Bytes) => void;
 
 export function isFullError(error: unknown): boolean {
@@ -107,6 +117,6 @@ export function isFullError(error: unknown): boolean {
 
 /**
  * Called once, with the first commit or sync that failed. The process must stop serving and exit:
- * nobody knows what the disk holds after such an error, and only a restart finds out.
+ * the state of the disk is unknown after such an error, and only a restart finds it out.
  */
 export type FailStop = (error: StoreError) => void;

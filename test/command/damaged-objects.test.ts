@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
+import { SmbFiles } from "../smb/smb-files.ts";
 import { LazuliProcess } from "./process.ts";
 import {
   clientsOf,
@@ -134,6 +136,28 @@ test("a damaged object gives a 500, and the log names it", async (t) => {
   const log = await logOf(lazuli);
   assert.match(log, /GET \/devstoreaccount1\/box\/large%200\) failed: .*not those written/);
   assert.match(log, /GET \/devstoreaccount1\/box\/blob-7\.\) failed: the record .* is damaged/);
+});
+
+test("a read over SMB that meets damaged bytes is logged with its share and path", async (t) => {
+  const location = copied();
+  const lazuli = start(t, location);
+  const { share } = await clientsOf(lazuli);
+  const directory = share.getDirectoryClient("deep");
+  await directory.create();
+  const bytes = randomBytes(300_000);
+  await directory.getFileClient("Long.TXT").create(bytes.length);
+  await directory.getFileClient("Long.TXT").uploadRange(bytes, 0, bytes.length);
+  assert.equal(await logOf(lazuli), "");
+  assert.equal(flipInExtents(location, bytes.subarray(0, 64), 40), 1);
+
+  const damaged = start(t, location);
+  const port = Number(await damaged.printed(/^SMB service .*:(\d+)$/m));
+  const files = await SmbFiles.connect(port, "papers");
+  const handle = await files.open("deep/Long.TXT");
+  assert.equal(await files.read(handle, 0, 1_000), "status 0xc00000e5");
+  files.close();
+  const line = /an SMB request \("devstoreaccount1\/papers\/deep\/Long.TXT"\) failed: .*not those/;
+  assert.match(await logOf(damaged), line);
 });
 
 test("verify finds nothing in an intact folder, and names the damage in another", async (t) => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { type RawAsked, rawRequest } from "../sdk/raw-request.ts";
-import { startServer, type TestServer } from "../sdk/server.ts";
+import { ON_NODE_LISTENER, startServer, type TestServer } from "../sdk/server.ts";
 
 let server: TestServer;
 
@@ -262,42 +262,71 @@ async function nothingChanged(): Promise<void> {
 
 const HOST = "HTTP/1.1\r\nHost: x\r\n";
 
-/** `code` is "" if the server cannot tell that this is a request. */
-const MALFORMED: readonly [why: string, bytes: string, status: number, code: string][] = [
-  [
-    "two lengths",
-    `PUT /a/b ${HOST}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`,
-    ...([400, "InvalidHeaderValue"] as const),
-  ],
-  [
-    "a length and chunks",
-    `PUT /a/b ${HOST}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-    ...([400, "InvalidHeaderValue"] as const),
-  ],
-  ["a negative length", `PUT /a/b ${HOST}Content-Length: -1\r\n\r\n`, 400, "InvalidHeaderValue"],
-  ["a length in words", `PUT /a/b ${HOST}Content-Length: abc\r\n\r\n`, 400, "InvalidHeaderValue"],
-  [
-    "a length of 20 digits",
-    `PUT /a/b ${HOST}Content-Length: ${"9".repeat(20)}\r\n\r\n`,
-    ...([400, "InvalidHeaderValue"] as const),
-  ],
-  ["no host", "GET /a/b HTTP/1.1\r\n\r\n", 400, "HostInformationNotPresent"],
-  ["an unheard-of verb", `FROB /a/b ${HOST}Connection: close\r\n\r\n`, 400, "InvalidHttpVerb"],
-  ["no HTTP", "hello\r\n\r\n", 400, ""],
-  ["a blank in the URL", `GET /a b ${HOST}\r\n`, 400, ""],
-  ["a folded header", `GET /a/b ${HOST}A: b\r\n c\r\n\r\n`, 400, ""],
-  ["a NUL in a header", `GET /a/b ${HOST}A: b\0c\r\n\r\n`, 400, ""],
-  ["64 KiB of header", `GET /a/b ${HOST}A: ${"b".repeat(65_536)}\r\n\r\n`, 431, ""],
+interface Malformed {
+  readonly why: string;
+  readonly bytes: string;
+  readonly status: number;
+  /** "" if the server cannot tell that this is a request. */
+  readonly code: string;
+  /** Whether Node's own parser refuses it, so that the response has no code of the service. */
+  readonly byParser?: boolean;
+}
+
+const LENGTH = { status: 400, code: "InvalidHeaderValue", byParser: true };
+const NO_REQUEST = { status: 400, code: "" };
+
+const MALFORMED: readonly Malformed[] = [
+  {
+    why: "two lengths",
+    bytes: `PUT /a/b ${HOST}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`,
+    ...LENGTH,
+  },
+  {
+    why: "a length and chunks",
+    bytes: `PUT /a/b ${HOST}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ...LENGTH,
+  },
+  { why: "a negative length", bytes: `PUT /a/b ${HOST}Content-Length: -1\r\n\r\n`, ...LENGTH },
+  { why: "a length in words", bytes: `PUT /a/b ${HOST}Content-Length: abc\r\n\r\n`, ...LENGTH },
+  {
+    why: "a length of 20 digits",
+    bytes: `PUT /a/b ${HOST}Content-Length: ${"9".repeat(20)}\r\n\r\n`,
+    ...LENGTH,
+  },
+  {
+    why: "no host",
+    bytes: "GET /a/b HTTP/1.1\r\n\r\n",
+    status: 400,
+    code: "HostInformationNotPresent",
+  },
+  {
+    why: "an unheard-of verb",
+    bytes: `FROB /a/b ${HOST}Connection: close\r\n\r\n`,
+    status: 400,
+    code: "InvalidHttpVerb",
+    byParser: true,
+  },
+  { why: "no HTTP", bytes: "hello\r\n\r\n", ...NO_REQUEST },
+  { why: "a blank in the URL", bytes: `GET /a b ${HOST}\r\n`, ...NO_REQUEST },
+  { why: "a folded header", bytes: `GET /a/b ${HOST}A: b\r\n c\r\n\r\n`, ...NO_REQUEST },
+  { why: "a NUL in a header", bytes: `GET /a/b ${HOST}A: b\0c\r\n\r\n`, ...NO_REQUEST },
+  {
+    why: "64 KiB of header",
+    bytes: `GET /a/b ${HOST}A: ${"b".repeat(65_536)}\r\n\r\n`,
+    status: 431,
+    code: "",
+  },
 ];
 
-for (const [why, bytes, status, code] of MALFORMED) {
+for (const { why, bytes, status, code, byParser = false } of MALFORMED) {
   test(`${why} is refused with ${status} ${code}, and the connection is closed`, async () => {
     const answer = await sendRaw(bytes);
     assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
     for (const line of ["Server: Lazuli/test", "Date: .* GMT", "x-ms-request-id: [0-9a-f-]{36}"]) {
       assert.match(answer, new RegExp(`\r\n${line}\r\n`));
     }
-    assert.equal(/\r\nx-ms-error-code: (\w+)\r\n/.exec(answer)?.[1] ?? "", code);
+    const sent = /\r\nx-ms-error-code: (\w+)\r\n/.exec(answer)?.[1] ?? "";
+    assert.equal(sent, ON_NODE_LISTENER && byParser ? "" : code);
     await nothingChanged();
   });
 }

@@ -10,7 +10,13 @@ import {
 import { BROKEN_UTF8 } from "../../src/base/broken-utf8.fixture.ts";
 import { startFileServer } from "../sdk/file-server.ts";
 import { startQueueServer } from "../sdk/queue-server.ts";
-import { CREDENTIAL, forThisFile, startServer, type TestService } from "../sdk/server.ts";
+import {
+  CREDENTIAL,
+  forThisFile,
+  ON_NODE_LISTENER,
+  startServer,
+  type TestService,
+} from "../sdk/server.ts";
 import { startTableServer } from "../sdk/table-server.ts";
 
 const blobs = await forThisFile(startServer());
@@ -90,6 +96,8 @@ async function refused(code: string | RegExp, ...request: Parameters<typeof send
   const answer = await send(...request);
   const shown = `${request[1]} ${request[2]} ${answer.text}`;
   assert.equal(answer.status, 400, shown);
+  // Node's parser refuses such bytes in a URL by itself: nobody can ask the service for a code.
+  if (ON_NODE_LISTENER && /[^\0-\x7f]/.test(request[2])) return;
   assert.match(answer.code, typeof code === "string" ? new RegExp(`^${code}$`) : code, shown);
 }
 

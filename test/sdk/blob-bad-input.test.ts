@@ -123,7 +123,8 @@ test("invalid headers are refused by name", async () => {
     [{ "x-ms-blob-type": "Blob" }, 400, "InvalidHeaderValue"],
     [{ "x-ms-blob-type": "BlockBlob", "x-ms-lease-id": "me" }, 400, "InvalidHeaderValue"],
     [{ "x-ms-blob-type": "BlockBlob", "content-md5": "AAAA" }, 400, "InvalidMd5"],
-    [{ "x-ms-blob-type": "BlockBlob", "x-ms-content-crc64": "AAAA" }, 400, "InvalidHeaderValue"],
+    [{ "x-ms-blob-type": "BlockBlob", "x-ms-content-crc64": "AAAA" }, 400, "Crc64Mismatch"],
+    [{ "x-ms-blob-type": "BlockBlob", "x-ms-content-crc64": "no" }, 400, "InvalidHeaderValue"],
     [{ "x-ms-blob-type": "BlockBlob", "x-ms-blob-content-md5": "no" }, 400, "InvalidMd5"],
     [{ "x-ms-blob-type": "BlockBlob", "x-ms-meta-1a": "x" }, 400, "InvalidMetadata"],
     [{ "x-ms-blob-type": "BlockBlob", "x-ms-meta-": "x" }, 400, "EmptyMetadataKey"],
@@ -137,6 +138,22 @@ test("invalid headers are refused by name", async () => {
   const snapshots = { "x-ms-delete-snapshots": "all" };
   const gone = await rawRequest(server, { method: "DELETE", path, headers: snapshots });
   assert.deepEqual([gone.status, gone.code], [400, "InvalidHeaderValue"]);
+});
+
+test("snapshots are deleted with the current blob only, not with a snapshot or version", async () => {
+  const headers = { "x-ms-delete-snapshots": "include" };
+  const stamp = "2026-01-02T03:04:05.1234567Z";
+  for (const [name, subject] of [
+    ["snapshot", "Snapshot"],
+    ["versionid", "Version id"],
+  ] as const) {
+    const path = `/${container.containerName}/blob?${name}=${stamp}`;
+    const answer = await rawRequest(server, { method: "DELETE", path, headers });
+    assert.deepEqual([answer.status, answer.code], [400, "InvalidQueryParameterValue"]);
+    const reason = `This operation is only allowed on the root blob. ${subject} should not be provided.`;
+    assert.ok(answer.text.includes(`<QueryParameterName>${name}</QueryParameterName>`));
+    assert.ok(answer.text.includes(`<Reason>${reason}</Reason>`));
+  }
 });
 
 test("invalid ranges are refused or ignored, depending on the header", async () => {

@@ -157,6 +157,16 @@ test("a breaking lease is enforced until its break period is over", async () => 
   await blob.upload("new", 3);
 });
 
+test("a break without a period tells the whole seconds that are left of the lease", async () => {
+  const blob = await leasedBlob(15);
+  server.clock.advance(1);
+  assert.equal((await blob.getBlobLeaseClient(A).breakLease(undefined as never)).leaseTime, 14);
+  server.clock.advance(13_500);
+  assert.equal((await blob.getBlobLeaseClient(A).breakLease(undefined as never)).leaseTime, 1);
+  server.clock.advance(1_000);
+  assert.equal((await blob.getBlobLeaseClient(A).breakLease(undefined as never)).leaseTime, 0);
+});
+
 test("an expired lease can be renewed unless the blob was written meanwhile", async () => {
   const untouched = await blobIn("expired");
   await untouched.getBlobLeaseClient(A).renewLease();

@@ -5,15 +5,7 @@ import type { TestServer } from "./server.ts";
 /** A row of the table of blob operations: what each returns and accepts. */
 export interface BlobOperation {
   readonly name: string;
-  readonly kind:
-    | "creates"
-    | "updates"
-    | "deletes"
-    | "reads"
-    | "stages"
-    | "seals"
-    | "snapshots"
-    | "copies";
+  readonly kind: "creates" | "updates" | "deletes" | "reads" | "stages" | "snapshots" | "copies";
   /** The blob type it is for, if not block blobs. */
   readonly on?: "PageBlob" | "AppendBlob";
   readonly returnsEtag: boolean;
@@ -161,7 +153,7 @@ export const BLOB_OPERATIONS: readonly BlobOperation[] = [
   },
   {
     name: "Append Blob Seal",
-    kind: "seals",
+    kind: "updates",
     on: "AppendBlob",
     returnsEtag: true,
     acceptsConditions: true,

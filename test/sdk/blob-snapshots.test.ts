@@ -234,7 +234,12 @@ test("a snapshot id that is invalid, given twice or unknown is refused", async (
     const invalid = [400, "InvalidQueryParameterValue"];
     assert.deepEqual(await ask(method, "snapshot=now"), invalid);
     assert.deepEqual(await ask(method, "versionid="), invalid);
-    assert.deepEqual(await ask(method, `snapshot=${snapshot}&versionid=${snapshot}`), invalid);
+    const both = `snapshot=${snapshot}&versionid=${snapshot}`;
+    for (const comp of ["", "comp=metadata&", "comp=tags&"]) {
+      if (method === "DELETE" && comp !== "") continue;
+      const exclusive = [400, "MutuallyExclusiveQueryParameters"];
+      assert.deepEqual(await ask(method, comp + both), exclusive, comp);
+    }
     assert.deepEqual(await ask(method, `snapshot=${NEVER}`), [404, "BlobNotFound"]);
     assert.deepEqual(await ask(method, `versionid=${NEVER}`), [404, "BlobNotFound"]);
     // A snapshot id is not a version id.
@@ -248,7 +253,7 @@ test("a blob is deleted with its snapshots, the snapshots without it, or one sna
   const { snapshot: second = "" } = await blob.createSnapshot();
   await refused(blob.delete(), 409, "SnapshotsPresent");
   const alone = blob.withSnapshot(first).delete({ deleteSnapshots: "include" });
-  await refused(alone, 400, "InvalidHeaderValue");
+  await refused(alone, 400, "InvalidQueryParameterValue");
   await blob.withSnapshot(first).delete();
   await refused(blob.withSnapshot(first).getProperties(), 404, "BlobNotFound");
   await refused(blob.withSnapshot(first).delete(), 404, "BlobNotFound");

@@ -136,7 +136,8 @@ for (const engine of ["memory", "embedded"] as const) {
       await refused(put({ transactionalContentCrc64: zeros(8) }), 400, "Crc64Mismatch");
       await refused(put({ blobHTTPHeaders: { blobContentMD5: zeros(16) } }), 400, "Md5Mismatch");
       await refused(put({ transactionalContentMD5: zeros(15) }), 400, "InvalidMd5");
-      await refused(put({ transactionalContentCrc64: zeros(9) }), 400, "InvalidHeaderValue");
+      await refused(put({ transactionalContentCrc64: zeros(9) }), 400, "Crc64Mismatch");
+      await refused(put({ blobHTTPHeaders: { blobContentMD5: zeros(4) } }), 400, "InvalidMd5");
       await refused(
         put({ transactionalContentMD5: right.md5, transactionalContentCrc64: right.crc64 }),
         400,
@@ -200,6 +201,22 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal((await blob.getProperties()).contentLanguage, undefined);
     });
 
+    test("an MD5 that the service does not compute is stored as it comes, whatever its length", async () => {
+      const blobContentMD5 = Buffer.from([1, 2, 3, 4]);
+      const blobHTTPHeaders = { blobContentMD5 };
+      const { name } = newBlob();
+      const block = container.getBlockBlobClient(name);
+      for (const write of [
+        () => block.commitBlockList([], { blobHTTPHeaders }),
+        () => block.setHTTPHeaders(blobHTTPHeaders),
+        () => container.getPageBlobClient(name).create(512, { blobHTTPHeaders }),
+        () => container.getAppendBlobClient(name).create({ blobHTTPHeaders }),
+      ]) {
+        await write();
+        assert.deepEqual((await block.getProperties()).contentMD5, blobContentMD5);
+      }
+    });
+
     test("a deleted blob is gone, and a new one of its name inherits nothing", async () => {
       const blob = newBlob();
       const first = await blob.upload("x", 1, { metadata: { old: "yes" } });
@@ -212,9 +229,9 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.deepEqual((await blob.getProperties()).metadata, {});
     });
 
-    test("deleting only the snapshots of a blob that has none changes nothing", async () => {
+    test("deleting only the snapshots of a blob that has none finds nothing", async () => {
       const blob = await newBlobOf("x");
-      await blob.delete({ deleteSnapshots: "only" });
+      await refused(blob.delete({ deleteSnapshots: "only" }), 404, "BlobNotFound");
       assert.equal(await blob.exists(), true);
       await blob.delete({ deleteSnapshots: "include" });
       assert.equal(await blob.exists(), false);

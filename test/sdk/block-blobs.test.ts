@@ -52,7 +52,6 @@ for (const engine of ["memory", "embedded"] as const) {
       await stage(blob, "a", "one");
       await refused(blob.download(), 404, "BlobNotFound");
       await refused(blob.getProperties(), 404, "BlobNotFound");
-      await refused(blob.delete(), 404, "BlobNotFound");
       assert.equal(await blob.exists(), false);
       assert.deepEqual(await listOf(blob), { committed: "", uncommitted: "a:3 b:3" });
       const list = await blob.getBlockList("uncommitted");
@@ -161,6 +160,16 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal(found.contentType, "application/octet-stream");
       // Stored as sent: the server never has these bytes in one piece.
       assert.deepEqual(found.contentMD5, Buffer.from(md5));
+    });
+
+    test("uncommitted blocks are deleted by the name of the blob that they would make", async () => {
+      const blob = newBlob();
+      await blob.stageBlock(idOf("a"), "x", 1);
+      const stale = { conditions: { ifMatch: '"0x1"' } };
+      await refused(blob.delete(stale), 412, "ConditionNotMet");
+      assert.equal((await blob.delete())._response.status, 202);
+      await refused(blob.getBlockList("all"), 404, "BlobNotFound");
+      await refused(blob.delete(), 404, "BlobNotFound");
     });
 
     test("block ids are Base64 of up to 64 bytes, and all have the same length", async () => {

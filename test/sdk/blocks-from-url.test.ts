@@ -166,11 +166,12 @@ test("source conditions, digests, ranges and leases are checked everywhere", asy
     [page, BYTES.subarray(0, 512)],
   ] as const) {
     if (write !== block) {
-      await refused(write({ sourceConditions: STALE }), 412, "SourceConditionNotMet");
+      await refused(write({ sourceConditions: STALE }), 412, "CannotVerifyCopySource");
       await refused(write({ conditions: STALE }), 412, "ConditionNotMet");
     }
     await refused(write({ sourceContentMD5: WRONG_MD5 }), 400, "Md5Mismatch");
     await refused(write({ sourceContentCrc64: Buffer.alloc(8) }), 400, "Crc64Mismatch");
+    await refused(write({ sourceContentCrc64: Buffer.alloc(4) }), 400, "Crc64Mismatch");
     await write({ sourceContentMD5: md5Of(bytes) });
     await write({ sourceContentCrc64: crc64(bytes) });
   }
@@ -181,11 +182,38 @@ test("source conditions, digests, ranges and leases are checked everywhere", asy
   for (const write of [block, append, page]) await refused(write({}), 412, "LeaseIdMissing");
 });
 
-test("Put Block From URL heeds conditions on its source", async () => {
-  const path = `/${box.containerName}/blob?comp=block&blockid=AAAA`;
-  const headers = { "x-ms-copy-source": source.url, "x-ms-source-if-match": '"0x8D0"' };
-  const answer = await rawRequest(server, { method: "PUT", path, headers });
-  assert.deepEqual([answer.status, answer.code], [412, "SourceConditionNotMet"]);
+test("a source whose conditions are not met is answered like a read of it", async () => {
+  const { etag = "", lastModified = new Date() } = await source.getProperties();
+  const shifted = (ms: number) => new Date(lastModified.getTime() + ms).toUTCString();
+  const paths = ["blob?comp=block&blockid=AAAA", "log?comp=appendblock", "pages?comp=page"];
+  for (const [headers, status] of [
+    [{ "x-ms-source-if-match": '"0x8D0"' }, 412],
+    [{ "x-ms-source-if-unmodified-since": shifted(-10_000) }, 412],
+    [{ "x-ms-source-if-none-match": etag }, 304],
+    [{ "x-ms-source-if-modified-since": shifted(0) }, 304],
+  ] as const) {
+    for (const path of paths) {
+      const answer = await rawRequest(server, {
+        method: "PUT",
+        path: `/${box.containerName}/${path}`,
+        headers: {
+          "x-ms-copy-source": source.url,
+          "x-ms-source-range": "bytes=0-511",
+          ...(path.endsWith("=page") && {
+            "x-ms-page-write": "update",
+            "x-ms-range": "bytes=0-511",
+          }),
+          ...headers,
+        },
+      });
+      const found = [
+        answer.status,
+        answer.code,
+        answer.headers.get("x-ms-copy-source-status-code"),
+      ];
+      assert.deepEqual(found, [status, "CannotVerifyCopySource", String(status)], path);
+    }
+  }
 });
 
 test("a source that is too large, empty, malformed or of another type is refused", async () => {

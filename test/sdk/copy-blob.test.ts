@@ -81,7 +81,6 @@ test("an append blob is copied with its blocks, accepts more, and is sealed on r
   const log = box.getAppendBlobClient("log");
   await log.create();
   for (const text of ["one", "two"]) await log.appendBlock(text, 3);
-  await log.seal();
   await start(log.url);
   const made = box.getAppendBlobClient("copy");
   const more = await made.appendBlock("six", 3);
@@ -89,6 +88,21 @@ test("an append blob is copied with its blocks, accepts more, and is sealed on r
   assert.equal((await made.downloadToBuffer()).toString(), "onetwosix");
   await start(log.url, { sealBlob: true });
   await refused(made.appendBlock("x", 1), 409, "BlobIsSealed");
+});
+
+test("a copy of a sealed blob is sealed unless the request says otherwise", async () => {
+  const log = box.getAppendBlobClient("log");
+  await log.create();
+  await log.seal();
+  const made = box.getAppendBlobClient("copy");
+  for (const [sealBlob, isSealed] of [
+    [undefined, true],
+    [false, undefined],
+    [true, true],
+  ] as const) {
+    await start(log.url, sealBlob === undefined ? {} : { sealBlob });
+    assert.equal((await made.getProperties()).isSealed, isSealed, `seal: ${sealBlob}`);
+  }
 });
 
 test("copying to a blob of another type is refused", async () => {

@@ -272,6 +272,10 @@ test("conditions on a source are judged by its server, and a token is sent only 
   const url = `${elsewhere.origin}/object`;
   const sourceConditions = { ifMatch: '"other"' };
   await refused(copy.syncCopyFromURL(url, { sourceConditions }), 412, "SourceConditionNotMet");
+  const log = box.getAppendBlobClient("log");
+  await log.create();
+  const bytes = log.appendBlockFromURL(url, 0, 10, { sourceConditions });
+  await refused(bytes, 412, "CannotVerifyCopySource");
   await copy.syncCopyFromURL(url, {
     sourceAuthorization: { scheme: "Bearer", value: "token" },
     sourceConditions: { ifMatch: '"one"' },

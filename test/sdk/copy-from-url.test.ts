@@ -302,17 +302,29 @@ test("Put Blob From URL checks conditions, leases and digests like Put Blob", as
   const copy = box.getBlockBlobClient("copy");
   await copy.upload("old", 3);
   const conditions = { ifMatch: '"0x8D000000000000"' };
-  await refused(copy.syncUploadFromURL(source.url, { conditions }), 412, "ConditionNotMet");
+  await refused(copy.syncUploadFromURL(source.url, { conditions }), 412, "TargetConditionNotMet");
   const sourceConditions = { ifMatch: '"0x8D000000000000"' };
   await refused(
     copy.syncUploadFromURL(source.url, { sourceConditions }),
     412,
     "SourceConditionNotMet",
   );
+  const { lastModified = new Date() } = await source.getProperties();
+  const [before, later] = [-900_000, 900_000].map((ms) => new Date(lastModified.getTime() + ms));
+  const uploadIf = (more: object) => copy.syncUploadFromURL(source.url, more);
+  for (const [dates, code, status] of [
+    [{ ifModifiedSince: later }, "ConditionNotMet", 304],
+    [{ ifUnmodifiedSince: before }, "ConditionNotMet", 412],
+  ] as const) {
+    await refused(uploadIf({ conditions: dates }), 412, code);
+    await refused(uploadIf({ sourceConditions: dates }), status, "CannotVerifyCopySource");
+  }
   const exists = copy.syncUploadFromURL(source.url, { conditions: { ifNoneMatch: "*" } });
   await refused(exists, 409, "BlobAlreadyExists");
   const wrong = copy.syncUploadFromURL(source.url, { sourceContentMD5: randomBytes(16) });
   await refused(wrong, 400, "Md5Mismatch");
+  const blobHTTPHeaders = { blobContentMD5: randomBytes(4) };
+  await refused(copy.syncUploadFromURL(source.url, { blobHTTPHeaders }), 400, "InvalidMd5");
   await copy.getBlobLeaseClient().acquireLease(-1);
   await refused(copy.syncUploadFromURL(source.url), 412, "LeaseIdMissing");
   assert.equal(await textOf(copy), "old");

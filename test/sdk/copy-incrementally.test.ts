@@ -33,9 +33,9 @@ test("a copy follows its source from snapshot to snapshot, and has a snapshot of
     [2, 512],
   ] as const) {
     const done = await startCopy(copy, disk, await snapshotWith(byte, at));
-    assert.equal(done.copyStatus, "success");
+    assert.equal(done.copyStatus, "pending");
     const found = await copy.getProperties();
-    assert.equal(found.isIncrementalCopy, true);
+    assert.deepEqual([found.isIncrementalCopy, found.copyStatus], [true, "success"]);
     snapshots.push(copy.withSnapshot(found.destinationSnapshot ?? ""));
   }
   const [first, second] = snapshots as [PageBlobClient, PageBlobClient];
@@ -66,8 +66,6 @@ test("the copy itself can be neither read nor written, but deleted", async () =>
     () => copy.beginCopyFromURL(disk.url),
     () => copy.getPageRanges(),
     () => copy.getBlobLeaseClient().acquireLease(-1),
-    () => copy.getTags(),
-    () => copy.setTags({ a: "b" }),
     () => copy.resize(512),
   ]) {
     await refused(use(), 409, code);
@@ -75,6 +73,17 @@ test("the copy itself can be neither read nor written, but deleted", async () =>
   const read = disk.beginCopyFromURL(copy.url);
   await refused(read, 409, "CannotVerifyCopySource");
   await copy.delete({ deleteSnapshots: "include" });
+});
+
+test("the copy has tags: they stay from snapshot to snapshot, and a copy can depend on them", async () => {
+  await startCopy(copy, disk, await snapshotWith(1, 0));
+  await copy.setTags({ state: "done" });
+  const next = await snapshotWith(2, 0);
+  const when = (tagConditions: string) => ({ conditions: { tagConditions } });
+  const unmet = startCopy(copy, disk, next, when("state = 'open'"));
+  await refused(unmet, 412, "ConditionNotMet");
+  await startCopy(copy, disk, next, when("state = 'done'"));
+  assert.deepEqual((await copy.getTags()).tags, { state: "done" });
 });
 
 test("a snapshot of the copy is read like any other, and compared with the previous one", async () => {

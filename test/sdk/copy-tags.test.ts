@@ -56,7 +56,7 @@ test("conditions on tags of the source and of the target have separate headers",
       headers: { "x-ms-copy-source": source.url, ...headers },
     });
   const wrongSource = await ask({ "x-ms-source-if-tags": "colour='red'" });
-  assert.deepEqual([wrongSource.status, wrongSource.code], [412, "SourceConditionNotMet"]);
+  assert.deepEqual([wrongSource.status, wrongSource.code], [412, "ConditionNotMet"]);
   const wrongTarget = await ask({ "x-ms-if-tags": "colour='blue'" });
   assert.equal(wrongTarget.status, 412);
   const both = { "x-ms-source-if-tags": "colour='blue'", "x-ms-if-tags": "colour='red'" };

@@ -145,6 +145,8 @@ test("Put Range requires a range with both ends, within the file, as long as the
   assert.equal(await write("bytes=0-4", "hello", md5), "400 InvalidMd5");
   const crc = { "x-ms-content-crc64": "AAAAAAAAAAA=" };
   assert.equal(await write("bytes=0-4", "hello", crc), "400 Crc64Mismatch");
+  const short = { "x-ms-content-crc64": "AAAA" };
+  assert.equal(await write("bytes=0-4", "hello", short), "400 Crc64Mismatch");
   const time = { "x-ms-file-last-write-time": "tomorrow" };
   assert.equal(await write("bytes=0-4", "hello", time), "400 InvalidHeaderValue");
   const clear = { "x-ms-write": "clear" };

@@ -104,9 +104,12 @@ test("access policies come back as they were set", async () => {
     startsOn: new Date("2026-01-01T00:00:00Z"),
     expiresOn: new Date("2036-01-01T00:00:00Z"),
   };
-  await share.setAccessPolicy([{ id: "one", accessPolicy }]);
+  await share.setAccessPolicy([{ id: "one", accessPolicy }, { id: "bare" }] as never);
   const { signedIdentifiers } = await share.getAccessPolicy();
-  assert.deepEqual(signedIdentifiers, [{ id: "one", accessPolicy }]);
+  assert.deepEqual(signedIdentifiers, [
+    { id: "one", accessPolicy },
+    { id: "bare", accessPolicy: undefined },
+  ]);
   const wrong = [{ id: "one", accessPolicy: { ...accessPolicy, permissions: "rx" } }];
   await refused(share.setAccessPolicy(wrong), 400, "InvalidXmlNodeValue");
 });

@@ -17,7 +17,9 @@ import { BlobRestService } from "../../src/front/rest/blob/blob-rest-service.ts"
 import { BLOB_SOURCES } from "../../src/front/rest/blob/blob-source.ts";
 import type { RestService } from "../../src/front/rest/http/exchange.ts";
 import { DEFAULT_LIMITS } from "../../src/front/rest/http/limits.ts";
+import { restReadMemory } from "../../src/front/rest/http/own-server.ts";
 import { openListener, type TlsOptions } from "../../src/front/rest/http/server.ts";
+import { SliceQuota } from "../../src/front/rest/http/slice-quota.ts";
 import { CopySources } from "../../src/front/rest/source/copy-sources.ts";
 import { ForeignSources } from "../../src/front/rest/source/foreign-sources.ts";
 import { OwnEndpoints } from "../../src/front/rest/source/own-endpoints.ts";
@@ -76,6 +78,9 @@ export const ACCOUNT = "devstoreaccount1";
 export const KEY =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
+/** Whether `LAZULI_TEST_LISTENER=node` is set: the tests run on the listener of `node:http`. */
+export const ON_NODE_LISTENER = process.env.LAZULI_TEST_LISTENER === "node";
+
 export const CREDENTIAL = new StorageSharedKeyCredential(ACCOUNT, KEY);
 
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -130,6 +135,9 @@ type ServiceClass = new (
 /** A second account, for which the first one's key is not valid. */
 export const OTHER_ACCOUNT = "otheraccount";
 
+/** For all servers of a test: aligned memory is never given back. */
+const readMemory = restReadMemory();
+
 export async function startService(
   Service: ServiceClass,
   options: TestServerOptions = {},
@@ -149,6 +157,7 @@ export async function startService(
     { name: OTHER_ACCOUNT, keys: [KEY] },
   ]);
   const listener = await openListener({
+    kind: ON_NODE_LISTENER ? "node" : "own",
     service: new Service(context, accounts, { oauth: options.oauth ?? null }),
     host: "127.0.0.1",
     port: 0,
@@ -157,7 +166,9 @@ export async function startService(
     limits: DEFAULT_LIMITS,
     log: { failure: (_id, error) => failures.push(error) },
     budget: new SendBudget(),
+    slices: new SliceQuota(),
     work: new WaitingWork(),
+    readMemory,
     software: "Lazuli/test",
     healthy: () => true,
   });

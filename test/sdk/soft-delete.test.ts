@@ -233,6 +233,17 @@ test("with versioning, only versions deleted by their id are retained as deleted
   assert.equal((await blob.withVersion(first).downloadToBuffer()).toString(), "one");
 });
 
+test("with versioning, undeleting a blob that has its versions changes nothing", async () => {
+  await start(VERSIONING);
+  const blob = await newBlob("blob", "one");
+  const gone = await blob.delete();
+  assert.equal(gone._response.headers.get("x-ms-delete-type-permanent"), "false");
+  const before = await list(EVERYTHING);
+  await blob.undelete();
+  assert.deepEqual(await list(EVERYTHING), before);
+  await refused(blob.getProperties(), 404, "BlobNotFound");
+});
+
 test("with versioning, snapshots are restored without their blob, and restore it by a copy", async () => {
   await start(VERSIONING);
   const blob = await newBlob("blob", "one");

@@ -97,6 +97,8 @@ test("an ACL comes back as it was set; more than five policies are refused", asy
     ["all & <more>", "bare"],
   );
   assert.deepEqual(found[0]?.accessPolicy, accessPolicy);
+  const acl = await tableRequest(server, { path: `/${table.tableName}?comp=acl` });
+  assert.match(acl.text, /<SignedIdentifier><Id>bare<\/Id><\/SignedIdentifier>/);
   const six = ["1", "2", "3", "4", "5", "6"].map((id) => ({ id }));
   await assert.rejects(table.setAccessPolicy(six), { statusCode: 400 });
   const wrong = [{ id: "x", accessPolicy: { permission: "w" } }];

@@ -105,7 +105,8 @@ class Model {
   undelete(name: string): boolean {
     const blob = this.blob(name);
     const alive = this.alive(blob);
-    const isThere = blob.current !== null || alive.length > 0;
+    const states = [...blob.snapshots, ...blob.versions, ...alive];
+    const isThere = blob.current !== null || states.length > 0;
     for (const { was, state } of alive) {
       if (was === "current" && blob.current === null) blob.current = state;
       else if (was === "version") blob.versions.push(state);
@@ -225,6 +226,10 @@ async function step(real: RealStates, model: Model, random: Random, at: number):
       const snapshots = random.pick(["include", "only", null] as const);
       if (snapshots === null && blob.snapshots.length > 0) {
         await assert.rejects(real.delete(name, null), isFault("SnapshotsPresent"));
+        break;
+      }
+      if (snapshots === "only" && blob.snapshots.length === 0) {
+        await assert.rejects(real.delete(name, snapshots), isFault("BlobNotFound"));
         break;
       }
       await real.delete(name, snapshots);

@@ -90,7 +90,7 @@ function breakIt(
   const askedMs = seconds === null ? null : nowMs + seconds * 1000;
   const brokenMs =
     endsMs === null || askedMs === null ? (endsMs ?? askedMs ?? nowMs) : Math.min(endsMs, askedMs);
-  const secondsLeft = Math.ceil((brokenMs - nowMs) / 1000);
+  const secondsLeft = Math.floor((brokenMs - nowMs) / 1000);
   return { refused: null, lease: { ...lease, brokenMs }, secondsLeft };
 }
 

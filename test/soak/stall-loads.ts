@@ -22,6 +22,8 @@ const BLOCKS = 50_000;
 const NAMED_THINGS = 1_000;
 const PAGES = 10_000;
 const XML_BYTES = 3 * MIB;
+/** What a list ends with. */
+const MARKER_CHARS_MAX = 4_096;
 
 /** 8 KiB in very many entries: those cost more than a few long ones. */
 const LARGE_METADATA = Object.fromEntries(
@@ -155,15 +157,23 @@ function queries(table: string, filter: string, accept?: string): Load["run"] {
   };
 }
 
+/** Each client lists all there is, page by page. */
 function lists(
   service: "blob" | "queue" | "file",
   path: string,
   query: Readonly<Record<string, string>>,
 ): Load["run"] {
-  return (server, clients) => {
+  return async (server, clients) => {
     const port = server.ports[service];
-    const request = signed(port, { method: "GET", path, query });
-    return server.sendAll(port, Array(clients).fill(request), clients);
+    const listAll = async () => {
+      for (let marker: string | undefined = ""; marker !== undefined; ) {
+        const page: Record<string, string> = marker === "" ? query : { ...query, marker };
+        const { status, text } = await server.send(port, { method: "GET", path, query: page });
+        if (status !== 200) throw new Error(`${status} for ${path}: ${text.slice(0, 500)}`);
+        marker = /<NextMarker>([^<]+)</.exec(text.slice(-MARKER_CHARS_MAX))?.[1];
+      }
+    };
+    await Promise.all(Array.from({ length: clients }, listAll));
   };
 }
 

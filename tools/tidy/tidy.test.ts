@@ -157,7 +157,8 @@ test("no machine's paths and no download addresses", () => {
   assert.deepEqual(rulesBroken("package-lock.json", resolved), ["1 lock"]);
 });
 
-test("retired words are refused with the word to use instead, in code and comments", () => {
+test("retired words are refused with the word to use instead, in code and documents", () => {
+  assert.deepEqual(rulesBroken("docs/guides/a.md", "The onlooker sees it."), ["1 word"]);
   assert.deepEqual(rulesBroken("src/base/a.ts", "/** Called by the onlooker. */"), ["1 word"]);
   assert.deepEqual(rulesBroken("src/base/a.ts", "const lender = 1;", "const stretch = 2;"), [
     "1 word",
@@ -175,4 +176,13 @@ test("a verdict is used", () => {
   assert.deepEqual(rulesBroken(path, "const verdict = judgeLease(lease);"), []);
   assert.deepEqual(rulesBroken(path, "const a = 1;", "judgeLease(lease);"), ["2 verdict"]);
   assert.deepEqual(rulesBroken(path, "if (a) {", "  judgeLease(lease);", "}"), ["2 verdict"]);
+});
+
+test("a decision is one page with its four parts", () => {
+  const path = "docs/decisions/0001-a-choice.md";
+  const parts = ["## Context", "## Choice", "## What we gave up", "## When to revisit"];
+  assert.deepEqual(rulesBroken(path, ...parts), []);
+  assert.deepEqual(rulesBroken(path, ...parts.slice(1)), ["1 decision"]);
+  assert.deepEqual(rulesBroken(path, ...parts, "word ".repeat(600)), ["1 decision"]);
+  assert.deepEqual(rulesBroken("docs/guides/a.md", "word ".repeat(600)), []);
 });

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
+import { checkDecision } from "./decisions.ts";
 import type { Finding, Rule, SourceFile } from "./finding.ts";
 import { checkLayers } from "./layers.ts";
 import {
@@ -10,6 +11,7 @@ import {
   checkSleeps,
   checkUnfinished,
 } from "./lines.ts";
+import { checkLinks } from "./links.ts";
 import { checkBarrels, checkDeclaredNames, checkFileName } from "./names.ts";
 import { checkSize } from "./sizes.ts";
 import { checkVerdicts, checkWords } from "./words.ts";
@@ -26,6 +28,7 @@ const RULES: readonly Rule[] = [
   checkMacCompare,
   checkMachinePaths,
   checkLockFile,
+  checkDecision,
   checkWords,
   checkVerdicts,
 ];
@@ -46,13 +49,13 @@ export function tidy(file: SourceFile): Finding[] {
   );
 }
 
-function filesOf(root: string): SourceFile[] {
+/** All files of the project, relative to its root. */
+function pathsOf(root: string): string[] {
   const top = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile());
   const below = FOLDERS.flatMap((folder) => entriesUnder(join(root, folder)));
-  return [...top, ...below]
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll(sep, "/"))
-    .filter((path) => TEXT.test(path))
-    .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
+  return [...top, ...below].map((entry) =>
+    relative(root, join(entry.parentPath, entry.name)).replaceAll(sep, "/"),
+  );
 }
 
 function entriesUnder(folder: string) {
@@ -65,7 +68,12 @@ function entriesUnder(folder: string) {
 }
 
 if (import.meta.filename === process.argv[1]) {
-  const findings = filesOf(process.cwd()).flatMap(tidy);
+  const root = process.cwd();
+  const paths = pathsOf(root);
+  const findings = paths
+    .filter((path) => TEXT.test(path))
+    .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }))
+    .flatMap((file) => [...tidy(file), ...checkLinks(file, paths)]);
   for (const { path, line, rule, message } of findings) {
     console.log(`${path}:${line}: ${rule}: ${message}`);
   }

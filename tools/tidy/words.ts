@@ -26,9 +26,10 @@ const BELOW = /^src\/(?:store|content|engine)\//;
 /** The rule itself, and its tests, have to name them. */
 const EXEMPT = /^tools\/tidy\//;
 
+const COVERED = /^(?:src|test|bench|tools|examples)\/.*\.ts$|^(?:docs\/.*|[A-Z]+)\.md$/;
+
 export function checkWords(file: SourceFile): Finding[] {
-  if (!/^(?:src|test|bench|tools|examples)\/.*\.ts$/.test(file.path) || EXEMPT.test(file.path))
-    return [];
+  if (!COVERED.test(file.path) || EXEMPT.test(file.path)) return [];
   const retired = BELOW.test(file.path) ? [...RETIRED, ...RETIRED_BELOW] : RETIRED;
   return retired.flatMap(([word, instead]) =>
     [...file.text.matchAll(word)].map((match) => ({

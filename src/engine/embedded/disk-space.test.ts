@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { systemClock } from "../../base/clock.ts";
 import { key, SPACE } from "../../base/keys.ts";
 import { KIB, MIB } from "../../base/limits.ts";
+import { CONTRACT_EXTENT_BYTES, fill } from "../../store/extents.contract.ts";
 import { DiskSpace, partOfVolume } from "./disk-space.ts";
+import { EmbeddedExtents } from "./extents.ts";
 import { openEmbeddedStore } from "./store.ts";
 
 async function newFolder(t: TestContext): Promise<string> {
@@ -40,6 +42,21 @@ test("the reserve has room for twice the log, and is taken back after it was giv
   assert.equal(space.mayGrow, true);
   assert.ok((await reserveBytes(folder)) >= 8 * MIB);
   assert.deepEqual(told, [true, false]);
+});
+
+test("where space is short the file of a full extent is not kept for the next one", async (t) => {
+  const [folder, extentsFolder] = [await newFolder(t), await newFolder(t)];
+  const space = await DiskSpace.open(folder);
+  const setup = { endOfUse: null, failStop: assert.fail, extentBytesMax: CONTRACT_EXTENT_BYTES };
+  const extents = await EmbeddedExtents.open({ folder: extentsFolder, space, ...setup });
+  t.after(() => extents.close());
+  await extents.remove(await fill(extents));
+  const kept = await readdir(extentsFolder);
+  const second = await fill(extents);
+  assert.equal(kept.length, 1);
+  space.noteFull();
+  await extents.remove(second);
+  assert.deepEqual(await readdir(extentsFolder), []);
 });
 
 test("a reserve that somebody has deleted is made again", async (t) => {

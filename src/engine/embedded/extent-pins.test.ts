@@ -1,5 +1,15 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import {
+  type FileHandle,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  rmdir,
+  stat,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -14,6 +24,7 @@ import type { StoreError } from "../../store/store.ts";
 import { DiskPace } from "./disk-pace.ts";
 import { ExtentFile } from "./extent-file.ts";
 import { EmbeddedExtents } from "./extents.ts";
+import { fileHandles } from "./file-handles.fixture.ts";
 import { hang } from "./slow-files.fixture.ts";
 
 for (const [what, sentBytes] of [
@@ -33,12 +44,29 @@ for (const [what, sentBytes] of [
     await idle(extents, 1);
     assert.deepEqual(failures, []);
     const [at] = next.addresses as [Address];
-    assert.deepEqual(await gather(extents.owner(at, 0, at.length)), someBytes(50_000, 2));
+    assert.deepEqual(await gather(extents.read(at, 0, at.length)), someBytes(50_000, 2));
     next.release();
     await extents.close();
     assert.deepEqual(await readdir(folder), ["0000000000000002.extent"]);
   });
 }
+
+test("an upload of several batches is durable: it ends behind a sync that began behind its last write", async (t) => {
+  const { extents, folder } = await openExtents(t, 48 * MIB);
+  const handles = await fileHandles();
+  const { datasync } = handles;
+  const events: string[] = [];
+  t.mock.method(handles, "datasync", async function (this: FileHandle) {
+    events.push(`sync of ${(await this.stat()).size}`);
+    await datasync.call(this);
+    events.push("synced");
+  });
+  const written = await extents.write(wholeBody(someBytes(6 * MIB, 1)));
+  events.push("told");
+  const { size } = await stat(join(folder, "0000000000000001.extent"));
+  assert.deepEqual(events, [`sync of ${size}`, "synced", "told"]);
+  written.release();
+});
 
 test("a read that outlasts its hold gets the bytes that it asked for", async (t) => {
   const { extents, folder } = await openExtents(t, MIB);
@@ -46,7 +74,7 @@ test("a read that outlasts its hold gets the bytes that it asked for", async (t)
   const written = await extents.write(wholeBody(bytes));
   const [at] = written.addresses as [Address];
   const reads = await hang(t, "read");
-  const borrowed = extents.owner(at, 0, at.length).borrow(Number.POSITIVE_INFINITY);
+  const borrowed = extents.read(at, 0, at.length).borrow(Number.POSITIVE_INFINITY);
   await reads.made(1);
   written.release();
   await extents.remove(at.extent);

@@ -28,7 +28,7 @@ for (const { pace, length, later } of WAYS) {
     const handles = await watchReads(t);
     const ways: Set<FileHandle>[] = [];
     for (let reading = 0; reading < 3; reading++) {
-      await gather(extents.owner(at, 100_000, length));
+      await gather(extents.read(at, 100_000, length));
       ways.push(new Set(handles.splice(0)));
     }
     const [first, ...others] = ways;
@@ -47,13 +47,13 @@ test("the more is lent, the less is lent at once", async (t) => {
   const buffers: BorrowedBuffer[] = [];
   const sizes = new Set<number>();
   while (buffers.length < 300) {
-    const borrowed = (await extents.owner(at, 0, at.length).borrow(2 * MIB)) as BorrowedBuffer;
+    const borrowed = (await extents.read(at, 0, at.length).borrow(2 * MIB)) as BorrowedBuffer;
     buffers.push(borrowed);
     sizes.add(lengthOf(borrowed.parts) / CHUNK_BYTES);
   }
   assert.deepEqual([...sizes], [32, 17, 8]);
   for (const borrowed of buffers) borrowed.release();
-  const borrowed = await borrowWhole(extents.owner(at, 0, at.length));
+  const borrowed = await borrowWhole(extents.read(at, 0, at.length));
   assert.equal(lengthOf(borrowed.parts), at.length);
   borrowed.release();
 });

@@ -65,8 +65,8 @@ test("after a restart writing goes on behind the last bytes in use", async (t) =
   const fresh = someBytes(100_000, 3);
   const next = await place(after, fresh);
   assert.deepEqual([next.extent, next.offset], [endOfUse.extent, endOfUse.offset]);
-  assert.deepEqual(await gather(after.owner(at, 0, at.length)), kept);
-  assert.deepEqual(await gather(after.owner(next, 0, next.length)), fresh);
+  assert.deepEqual(await gather(after.read(at, 0, at.length)), kept);
+  assert.deepEqual(await gather(after.read(next, 0, next.length)), fresh);
 });
 
 test("after a restart a last extent that nobody uses is written from its beginning", async (t) => {
@@ -117,7 +117,7 @@ test("what lay in a file before it was used again does not pass for what should 
   // A disk that says it has written bytes, and has not, leaves there what was there before.
   const { extent } = await place(extents, someBytes(30, 3));
   const stale = { ...at, extent };
-  await assert.rejects(gather(extents.owner(stale, 0, stale.length)), { kind: "damaged" });
+  await assert.rejects(gather(extents.read(stale, 0, stale.length)), { kind: "damaged" });
 });
 
 test("what is kept for the next extent is found and removed after a restart", async (t) => {
@@ -137,7 +137,7 @@ test("what is kept for the next extent is found and removed after a restart", as
     ],
   );
   await after.remove(first);
-  assert.deepEqual(await gather(after.owner(at, 0, at.length)), someBytes(50_000, 2));
+  assert.deepEqual(await gather(after.read(at, 0, at.length)), someBytes(50_000, 2));
 });
 
 test("no two pieces share a sector of the disk", async (t) => {
@@ -156,13 +156,13 @@ test("a flipped bit is found, in the bytes and in their checksum, whoever reads 
     const flip = () => flipBit(fileOf(folder, at.extent), at.offset + position);
     await flip();
     for (let reading = 0; reading < 3; reading++) {
-      const read = gather(extents.owner(at, 0, at.length));
+      const read = gather(extents.read(at, 0, at.length));
       await assert.rejects(read, { kind: "damaged", message: /not those written/ }, `${position}`);
-      const whole = borrowWhole(extents.owner(at, 0, at.length));
+      const whole = borrowWhole(extents.read(at, 0, at.length));
       await assert.rejects(whole, { kind: "damaged", message: /not those written/ });
     }
     await flip();
-    assert.deepEqual(await gather(extents.owner(at, 0, at.length)), someBytes(200_000, 1));
+    assert.deepEqual(await gather(extents.read(at, 0, at.length)), someBytes(200_000, 1));
   }
 });
 
@@ -175,7 +175,7 @@ test("so is one in a body of one chunk, by the checksum that its address has", a
       const written = await extents.write(wholeBody(bytes), { crc64, tap: null });
       const [at] = written.addresses as [Address];
       written.release();
-      const read = (asked: Address) => gather(extents.owner(asked, 0, length));
+      const read = (asked: Address) => gather(extents.read(asked, 0, length));
       const notWritten = { kind: "damaged", message: /not those written/ };
       for (const position of [0, Math.floor(length / 2), length - 1]) {
         const flip = () => flipBit(fileOf(folder, at.extent), at.offset + position);
@@ -197,12 +197,12 @@ test("damage in one of the parts that are read at once is found, and costs no me
   const flip = () => flipBit(fileOf(folder, at.extent), at.offset + 2_500_000);
   await flip();
   for (let reading = 0; reading < 200; reading++) {
-    const whole = borrowWhole(extents.owner(at, 0, at.length));
+    const whole = borrowWhole(extents.read(at, 0, at.length));
     await assert.rejects(whole, { kind: "damaged" });
   }
   await flip();
   // Beyond what may be lent, each part would be a copy, and in one piece.
-  const borrowed = await borrowWhole(extents.owner(at, 0, at.length));
+  const borrowed = await borrowWhole(extents.read(at, 0, at.length));
   assert.equal(borrowed.parts.length, Math.ceil(at.length / 65_532));
   assert.ok(copyAndRelease(borrowed).equals(bytes));
 });
@@ -213,7 +213,7 @@ test("damage is no obstacle to reading the chunks that are sound", async (t) => 
   const bytes = someBytes(200_000, 1);
   const at = await place(extents, bytes);
   await flipBit(fileOf(folder, at.extent), at.offset);
-  const sound = await gather(extents.owner(at, 65_532, 100_000));
+  const sound = await gather(extents.read(at, 65_532, 100_000));
   assert.deepEqual(sound, bytes.subarray(65_532, 165_532));
 });
 
@@ -222,15 +222,15 @@ test("a file that ends too early is found", async (t) => {
   const extents = await openIn(t, folder);
   const at = await place(extents, someBytes(200_000, 1));
   await truncate(fileOf(folder, at.extent), 150_000);
-  await assert.rejects(gather(extents.owner(at, 0, at.length)), { kind: "damaged" });
+  await assert.rejects(gather(extents.read(at, 0, at.length)), { kind: "damaged" });
 });
 
 test("bytes that the disk cannot read are damaged, not gone", async (t) => {
   const extents = await openIn(t, await newFolder(t));
   const at = await place(extents, someBytes(50_000, 1));
   await failNext(t, "read");
-  await assert.rejects(gather(extents.owner(at, 0, at.length)), { kind: "damaged" });
-  assert.deepEqual(await gather(extents.owner(at, 0, at.length)), someBytes(50_000, 1));
+  await assert.rejects(gather(extents.read(at, 0, at.length)), { kind: "damaged" });
+  assert.deepEqual(await gather(extents.read(at, 0, at.length)), someBytes(50_000, 1));
 });
 
 test("a body that can be written from where it lies is not copied, and is the same", async (t) => {
@@ -255,7 +255,7 @@ test("a body that can be written from where it lies is not copied, and is the sa
       assert.deepEqual(written.crc64, crc64 ? crc64Of(bytes) : null);
       const [at] = written.addresses as [Address];
       assert.equal(asked, at.bytesOnDisk);
-      assert.deepEqual(await gather(extents.owner(at, 0, length)), bytes);
+      assert.deepEqual(await gather(extents.read(at, 0, length)), bytes);
       written.release();
     }
     for (const part of shown) assert.equal(part.buffer, pages.buffer);
@@ -277,11 +277,11 @@ test("a body is the same at its first reading and at later ones", async (t) => {
     const bytes = someBytes(length, length);
     const at = await place(extents, bytes);
     for (let reading = 0; reading < 3; reading++) {
-      assert.deepEqual(await gather(extents.owner(at, 0, length)), bytes);
+      assert.deepEqual(await gather(extents.read(at, 0, length)), bytes);
     }
     const [first, later] = [await place(extents, bytes), at];
     for (const one of [first, later]) {
-      assert.deepEqual(copyAndRelease(await borrowWhole(extents.owner(one, 0, length))), bytes);
+      assert.deepEqual(copyAndRelease(await borrowWhole(extents.read(one, 0, length))), bytes);
     }
   }
 });
@@ -290,7 +290,7 @@ test("a reader that stops in the middle is no trouble", async (t) => {
   const extents = await openIn(t, await newFolder(t), null, 64 * 1024 * 1024);
   const bytes = someBytes(5_000_000, 1);
   const at = await place(extents, bytes);
-  await eachBorrowed(extents.owner(at, 0, at.length), async ([part]) => {
+  await eachBorrowed(extents.read(at, 0, at.length), async ([part]) => {
     assert.deepEqual(part, bytes.subarray(0, part?.length));
     return false;
   });
@@ -302,7 +302,7 @@ test("bytes hold until they are given back, however many are lent", async (t) =>
   const at = await place(extents, bytes);
   const buffers: BorrowedBuffer[] = [];
   for (let borrowed = 0; borrowed < 200; borrowed++) {
-    buffers.push(await borrowWhole(extents.owner(at, borrowed, at.length - borrowed)));
+    buffers.push(await borrowWhole(extents.read(at, borrowed, at.length - borrowed)));
   }
   for (const [from, { parts, mayOverwrite }] of buffers.entries()) {
     assert.ok(Buffer.concat(parts).equals(bytes.subarray(from)));
@@ -310,7 +310,7 @@ test("bytes hold until they are given back, however many are lent", async (t) =>
     for (const part of parts) part.fill(0xdb);
   }
   for (const borrowed of buffers) borrowed.release();
-  assert.deepEqual(await gather(extents.owner(at, 0, at.length)), bytes);
+  assert.deepEqual(await gather(extents.read(at, 0, at.length)), bytes);
 });
 
 const linuxOnly = { skip: process.platform !== "linux" && "needs the devices of Linux" };
@@ -389,7 +389,7 @@ test("reading many extents leaves few files open", linuxOnly, async (t) => {
   const filesBefore = (await readdir("/proc/self/fd")).length;
   for (const at of addresses) {
     const pin = extents.pin([at.extent]);
-    await gather(extents.owner(at, 0, at.length));
+    await gather(extents.read(at, 0, at.length));
     pin.release();
   }
   const filesAfter = (await readdir("/proc/self/fd")).length;

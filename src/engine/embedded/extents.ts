@@ -112,7 +112,7 @@ export class EmbeddedExtents implements Extents {
     };
   }
 
-  owner(at: Address, from: number, length: number): BufferOwner {
+  read(at: Address, from: number, length: number): BufferOwner {
     return new PieceOwner(this.#fileOf(at.extent), at, from, length);
   }
 

@@ -45,10 +45,10 @@ export class LayeredView implements State {
     return this.#records.get(key);
   }
 
-  scan(from: Bytes, until: Bytes, reverse: boolean, sparesDamaged = false): Iterable<Entry> {
+  scan(from: Bytes, until: Bytes, reverse: boolean, skipsDamaged = false): Iterable<Entry> {
     return reverse
-      ? this.#scanLayers(from, until, true, sparesDamaged)
-      : this.#scanUp(from, until, sparesDamaged);
+      ? this.#scanLayers(from, until, true, skipsDamaged)
+      : this.#scanUp(from, until, skipsDamaged);
   }
 
   /** What the WAL has in the file that is being written to can go on there. */
@@ -83,25 +83,20 @@ export class LayeredView implements State {
     this.#immutable = null;
   }
 
-  #scanUp(from: Bytes, until: Bytes, sparesDamaged: boolean): Iterable<Entry> {
+  #scanUp(from: Bytes, until: Bytes, skipsDamaged: boolean): Iterable<Entry> {
     const zone = this.#deadZones.find(nameOf(from));
     if (zone === null) {
-      const entries = this.#scanLayers(from, until, false, sparesDamaged);
+      const entries = this.#scanLayers(from, until, false, skipsDamaged);
       return this.#noteDead(entries, from, until);
     }
     if (zone.newest > this.newest) this.newest = zone.newest;
     if (zone.until >= nameOf(until)) return [];
     const start = keyOf(zone.until);
-    return this.#noteDead(this.#scanLayers(start, until, false, sparesDamaged), start, until);
+    return this.#noteDead(this.#scanLayers(start, until, false, skipsDamaged), start, until);
   }
 
-  #scanLayers(
-    from: Bytes,
-    until: Bytes,
-    reverse: boolean,
-    sparesDamaged: boolean,
-  ): Iterable<Entry> {
-    let entries = this.#records.scan(from, until, reverse, sparesDamaged);
+  #scanLayers(from: Bytes, until: Bytes, reverse: boolean, skipsDamaged: boolean): Iterable<Entry> {
+    let entries = this.#records.scan(from, until, reverse, skipsDamaged);
     for (const memtable of [this.#immutable, this.#top]) {
       if (memtable !== null) entries = memtable.layOver(entries, from, until, reverse, this.#see);
     }

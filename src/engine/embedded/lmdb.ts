@@ -88,10 +88,13 @@ function openIn(folder: string): RootDatabase<Bytes, Bytes> {
   });
 }
 
+/** What LMDB says of every read behind one that met damage, until the transaction is reset. */
+const BAD_TXN = -30_782;
+
 /** LMDB's own codes for what it finds in a file: from "page not found" to "not an LMDB file". */
 export function isLmdbDamage(error: unknown): error is Error {
   if (!(error instanceof Error && "code" in error && typeof error.code === "number")) return false;
-  return error.code >= -30_797 && error.code <= -30_793;
+  return (error.code >= -30_797 && error.code <= -30_793) || error.code === BAD_TXN;
 }
 
 function damagedIn(folder: string, { message }: Error): Error {

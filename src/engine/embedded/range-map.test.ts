@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { ManualClock } from "../../base/clock.ts";
 import { KIB, MIB } from "../../base/limits.ts";
-import { growingMapContract } from "../../content/appended-entries.contract.ts";
+import { appendedEntriesContract } from "../../content/appended-entries.contract.ts";
 import { ContentsBench } from "../../content/contents.fixture.ts";
 import { MapBench } from "../../content/range-map.fixture.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
@@ -48,7 +48,7 @@ async function openWith(t: TestContext, walBytes: number): Promise<ContentsBench
 
 rangeMapContract("embedded", open);
 replacedMapContract("embedded", open);
-growingMapContract("embedded", open);
+appendedEntriesContract("embedded", open);
 rangeMapModelContract("embedded", 1, open);
 rangeMapContract("embedded, with a short log,", openWithShortLog);
 rangeMapModelContract("embedded, with a short log,", 1, openWithShortLog);

@@ -74,12 +74,12 @@ export class SealedRecords {
     return value;
   }
 
-  /** `sparesDamaged` leaves out records that are damaged: nothing tells where they belong. */
-  scan(from: Bytes, until: Bytes, reverse: boolean, sparesDamaged = false): Iterable<Entry> {
+  /** `skipsDamaged` leaves out records that are damaged: nothing tells where they belong. */
+  scan(from: Bytes, until: Bytes, reverse: boolean, skipsDamaged = false): Iterable<Entry> {
     if (from[0] === until[0] && this.#isBehindAll(from)) return [];
     return reverse
-      ? this.#scanDown(from, until, sparesDamaged)
-      : this.#scanUp(from, until, sparesDamaged);
+      ? this.#scanDown(from, until, skipsDamaged)
+      : this.#scanUp(from, until, skipsDamaged);
   }
 
   #unseal(key: Bytes, sealed: Bytes): Bytes {
@@ -92,9 +92,9 @@ export class SealedRecords {
   }
 
   /** Null for a damaged record that is to be left out. */
-  #open(key: Bytes, sealed: Bytes, sparesDamaged: boolean): Entry | null {
+  #open(key: Bytes, sealed: Bytes, skipsDamaged: boolean): Entry | null {
     const open = () => ({ key, value: this.#unseal(key, sealed) });
-    return sparesDamaged ? unlessDamaged(open) : open();
+    return skipsDamaged ? unlessDamaged(open) : open();
   }
 
   /** Inside a write transaction only, as `remove`. */
@@ -157,13 +157,13 @@ export class SealedRecords {
     }
   }
 
-  *#scanUp(from: Bytes, until: Bytes, sparesDamaged: boolean): Generator<Entry> {
+  *#scanUp(from: Bytes, until: Bytes, skipsDamaged: boolean): Generator<Entry> {
     const prove = () => this.#proveStart(from, false);
-    const isFirstThere = (sparesDamaged ? unlessDamaged(prove) : prove()) === true;
+    const isFirstThere = (skipsDamaged ? unlessDamaged(prove) : prove()) === true;
     let last: Bytes | null = null;
     // LMDB is told no end: the record behind the last one is to be seen, for its key may be damaged.
     for (const { key, value } of this.#lmdb.getRange({ start: from })) {
-      const entry = this.#open(key, value, sparesDamaged);
+      const entry = this.#open(key, value, skipsDamaged);
       if (entry === null) continue;
       const order = key.compare(last ?? from);
       if (order < 0 || (order === 0 && last !== null)) throw outOfOrder(key);
@@ -176,14 +176,14 @@ export class SealedRecords {
     }
   }
 
-  *#scanDown(from: Bytes, until: Bytes, sparesDamaged: boolean): Generator<Entry> {
+  *#scanDown(from: Bytes, until: Bytes, skipsDamaged: boolean): Generator<Entry> {
     const prove = () => this.#proveStart(until, true);
-    if (sparesDamaged) unlessDamaged(prove);
+    if (skipsDamaged) unlessDamaged(prove);
     else prove();
     let behind: Bytes | null = null;
     // Nor is LMDB told to leave `until` out: it would leave out others whose keys have become the same.
     for (const { key, value } of this.#lmdb.getRange({ start: until, reverse: true })) {
-      const entry = this.#open(key, value, sparesDamaged);
+      const entry = this.#open(key, value, skipsDamaged);
       if (entry === null) continue;
       const order = key.compare(behind ?? until);
       if (order > 0 || (order === 0 && behind !== null)) throw outOfOrder(key);

@@ -54,7 +54,7 @@ test("uploads that hardly send anything take little memory each, and arrive whol
     const written = await one;
     const parts: Buffer[] = [];
     for (const at of written.addresses) {
-      parts.push(copyAndRelease(await borrowWhole(extents.owner(at, 0, at.length))));
+      parts.push(copyAndRelease(await borrowWhole(extents.read(at, 0, at.length))));
     }
     assert.ok(Buffer.concat(parts).equals(bytes));
     written.release();

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { ABORT } from "lmdb";
+import type { Bytes } from "../../base/bytes.ts";
 import { key, SPACE } from "../../base/keys.ts";
 import { MIB } from "../../base/limits.ts";
 import { appendInPlace } from "../../store/acceleration.ts";
 import { type Store, StoreError, type StoreErrorKind, type View } from "../../store/store.ts";
 import { WRITE_MS_MAX } from "./in-time.ts";
-import { type StoreParts, storeWith } from "./store-parts.fixture.ts";
+import { copyOf, type StoreParts, storeIn, storeWith } from "./store-parts.fixture.ts";
 import { LOG_GROWTH_MAX } from "./wal.ts";
 
 const EIO = 5;
@@ -195,12 +196,12 @@ async function untilStopped(stops: readonly StoreError[], store: Store): Promise
   }
 }
 
-test("while lmdb finds no space the log takes writes as far as it goes, then they are refused", async (t) => {
-  const isFull = { now: true };
-  const { store, stops } = await faulty(t, {
+/** As long as the disk is full no transaction that adds records succeeds; others do. */
+function fullLmdb(disk: { isFull: boolean }): StoreParts {
+  return {
     lmdb: (real) => ({
       transaction: async <T>(run: () => T): Promise<T> => {
-        if (!isFull.now) return real.transaction(run);
+        if (!disk.isFull) return real.transaction(run);
         let wrote = false;
         await real.childTransaction(() => {
           const before = real.getStats() as { entryCount: number };
@@ -213,7 +214,12 @@ test("while lmdb finds no space the log takes writes as far as it goes, then the
         throw Object.assign(new Error("no reason"), { commitError: Promise.reject(reason) });
       },
     }),
-  });
+  };
+}
+
+test("while lmdb finds no space the log takes writes as far as it goes, then they are refused", async (t) => {
+  const disk = { isFull: true };
+  const { store, stops } = await faulty(t, fullLmdb(disk));
   const kinds: string[] = [];
   const writesMax = 3 * LOG_GROWTH_MAX * (WAL_BYTES_ENOUGH / MIB);
   for (let id = 1; id < writesMax && kinds.at(-1) !== "full"; id++) {
@@ -223,10 +229,35 @@ test("while lmdb finds no space the log takes writes as far as it goes, then the
   assert.equal(kinds.at(-1), "full");
   assert.equal(await isThere(store, refused), false);
   assert.equal(await isThere(store, refused - 1), true);
-  isFull.now = false;
+  disk.isFull = false;
   await write(store, refused, MIB);
   assert.equal(await isThere(store, refused), true);
   assert.equal(stops.length, 0);
+});
+
+test("a start that finds no space for lmdb goes on where the log ends, and loses nothing", async (t) => {
+  const disk = { isFull: true };
+  const before = await faulty(t, fullLmdb(disk));
+  // Both files of the WAL have something that LMDB does not have.
+  await write(before.store, 1);
+  await fillLog(before.store);
+  await write(before.store, 2);
+  const killed = await copyOf(before.folder);
+  const full = await storeIn(t, killed, fullLmdb(disk), WAL_BYTES_ENOUGH);
+  for (const id of [1, 2]) assert.equal(await isThere(full.store, id), true);
+  await write(full.store, 3);
+  // What lies in the WAL twice is read twice, by the next start and by one with space.
+  for (const parts of [fullLmdb(disk), {}]) {
+    const next = await storeIn(t, await copyOf(killed), parts, WAL_BYTES_ENOUGH);
+    for (const id of [1, 2, 3]) assert.equal(await isThere(next.store, id), true);
+    assert.equal(next.stops.length, 0);
+  }
+  disk.isFull = false;
+  await fillLog(full.store);
+  await full.store.close();
+  const last = await storeIn(t, killed, {}, WAL_BYTES_ENOUGH);
+  for (const id of [1, 2, 3]) assert.equal(await isThere(last.store, id), true);
+  assert.deepEqual([full.stops, last.stops], [[], []]);
 });
 
 test("a log that cannot grow refuses a write that needs it; others go on", async (t) => {
@@ -239,6 +270,50 @@ test("a log that cannot grow refuses a write that needs it; others go on", async
   });
   assert.deepEqual(await kindsOf([write(store, 1, 2 * MIB), write(store, 2)]), ["full", "done"]);
   assert.equal(await isThere(store, 1), false);
+  assert.equal(stops.length, 0);
+});
+
+const PAGE_NOT_FOUND = -30_797;
+const BAD_TXN = -30_782;
+
+/** One record lies on a damaged page; behind it LMDB reads nothing before its transaction is reset. */
+function damagedPage(damaged: Bytes): StoreParts {
+  const lmdbError = (code: number) => Object.assign(new Error(`lmdb ${code}`), { code });
+  return {
+    lmdb: (real) => {
+      let isBad = false;
+      return {
+        get(key) {
+          if (isBad) throw lmdbError(BAD_TXN);
+          isBad = key.equals(damaged);
+          if (isBad) throw lmdbError(PAGE_NOT_FOUND);
+          return real.get(key);
+        },
+        getRange(options) {
+          if (isBad) throw lmdbError(BAD_TXN);
+          return real.getRange(options);
+        },
+        resetReadTxn() {
+          isBad = false;
+          real.resetReadTxn();
+        },
+      };
+    },
+  };
+}
+
+test("behind a read that lmdb finds damaged, others go on", async (t) => {
+  const before = await faulty(t, {});
+  for (const id of [1, 2, 9]) await write(before.store, id);
+  await before.store.close();
+  const parts = damagedPage(key(SPACE.blob, 2));
+  const { store, stops } = await storeIn(t, before.folder, parts, WAL_BYTES_ENOUGH);
+  const missAndMeetDamage = (view: View) => [5, 2].map((id) => view.get(key(SPACE.blob, id)));
+  const damaged = { kind: "damaged", message: /the database is damaged/ };
+  for (const call of [store.read(missAndMeetDamage), store.transact(missAndMeetDamage)]) {
+    await assert.rejects(call, damaged);
+    assert.equal(await isThere(store, 1), true);
+  }
   assert.equal(stops.length, 0);
 });
 

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtempSync } from "node:fs";
+import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
+import { after, type TestContext } from "node:test";
 import type { RootDatabase } from "lmdb";
 import type { Bytes } from "../../base/bytes.ts";
 import { systemClock } from "../../base/clock.ts";
@@ -12,17 +13,35 @@ import { type Lmdb, openLmdb } from "./lmdb.ts";
 import { EmbeddedStore, openEmbeddedStore } from "./store.ts";
 import { findWalFiles, type WalFile, type WalFiles } from "./wal-file.ts";
 
+/** Removed when all tests of a file are over: stores are closed at the end of each test. */
+const scratch = mkdtempSync(join(tmpdir(), "lazuli-store-"));
+after(() => rm(scratch, { recursive: true }));
+
+function newFolder(): Promise<string> {
+  return mkdtemp(join(scratch, "store-"));
+}
+
 /** What is to be replaced of LMDB and of each file of the WAL. */
 export interface StoreParts {
   readonly lmdb?: (real: RootDatabase<Bytes, Bytes>) => Partial<Lmdb>;
   readonly wal?: (real: WalFile) => Partial<WalFile>;
 }
 
-/** A store of which some parts are replaced, for the time of one test. */
+/** A new store of which some parts are replaced, for the time of one test. */
 export async function storeWith(t: TestContext, parts: StoreParts, walBytesEnough: number) {
-  const folder = await mkdtemp(join(tmpdir(), "lazuli-store-"));
+  const folder = await newFolder();
   // What only a new store writes does not count.
   await (await openEmbeddedStore(folder, systemClock, assert.fail)).close();
+  return storeIn(t, folder, parts, walBytesEnough);
+}
+
+/** The same in a folder that has a store. */
+export async function storeIn(
+  t: TestContext,
+  folder: string,
+  parts: StoreParts,
+  walBytesEnough: number,
+) {
   const real = await openLmdb(folder);
   const stops: StoreError[] = [];
   const store = await EmbeddedStore.open({
@@ -36,9 +55,15 @@ export async function storeWith(t: TestContext, parts: StoreParts, walBytesEnoug
   t.after(async () => {
     await store.close();
     await real.close();
-    await rm(folder, { recursive: true });
   });
   return { store, stops, folder };
+}
+
+/** What a kill would leave of a store's folder at this moment. */
+export async function copyOf(folder: string): Promise<string> {
+  const copy = await newFolder();
+  await cp(folder, copy, { recursive: true });
+  return copy;
 }
 
 /** The WAL of a folder, with a file of the test's in the place of each of its own. */

@@ -8,18 +8,18 @@ import type { Bytes } from "../../base/bytes.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { key, keyAfter, SPACE } from "../../base/keys.ts";
 import { PAGE_BYTES } from "../../machine/aligned-bytes.ts";
-import { lastingStoreContract } from "../../store/lasting-store.contract.ts";
-import type { LastingStore } from "../../store/opened-store.contract.ts";
+import type { PersistentStore } from "../../store/opened-store.contract.ts";
+import { persistentStoreContract } from "../../store/persistent-store.contract.ts";
 import { storeContract } from "../../store/store.contract.ts";
 import { type Store, StoreError } from "../../store/store.ts";
 import { openLmdb } from "./lmdb.ts";
 import { openEmbeddedStore } from "./store.ts";
 
 storeContract("embedded", openInNewFolder);
-lastingStoreContract("embedded", openInNewFolder);
+persistentStoreContract("embedded", openInNewFolder);
 const openWithShortLog = (clock: Clock) => openInNewFolder(clock, 2 * PAGE_BYTES);
 storeContract("embedded, with a log that is always full,", openWithShortLog);
-lastingStoreContract("embedded, with a log that is always full,", openWithShortLog);
+persistentStoreContract("embedded, with a log that is always full,", openWithShortLog);
 
 function newFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), "lazuli-store-"));
@@ -29,7 +29,7 @@ function unexpected(error: StoreError): never {
   throw error;
 }
 
-async function openInNewFolder(clock: Clock, walBytesEnough?: number): Promise<LastingStore> {
+async function openInNewFolder(clock: Clock, walBytesEnough?: number): Promise<PersistentStore> {
   const folder = await newFolder();
   const open = () => openEmbeddedStore(folder, clock, unexpected, walBytesEnough);
   let store = await open();

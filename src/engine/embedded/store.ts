@@ -234,7 +234,8 @@ export class EmbeddedStore implements Store {
       const result = runBody(body, view);
       return { isRefused: false, result, newest: this.#state.newest };
     } catch (refusal) {
-      const reason = this.#damageBehind() ?? refusal;
+      // Behind damage LMDB reads nothing more in this view, so misses cannot be proved.
+      const reason = isLmdbDamage(refusal) ? refusal : (this.#damageBehind() ?? refusal);
       return { isRefused: true, reason: this.#damageIn(reason), newest: this.#state.newest };
     }
   }

@@ -14,10 +14,10 @@ import { StoreError } from "../../store/store.ts";
 
 const EXTENT_BYTES_MAX = 64 * 1024 * 1024;
 const PIECE_PART = 4;
-/** In place of bytes that were given back. */
-const SPENT = 0xdb;
+/** Overwrites released buffers, so that tests notice a use after release. */
+const RELEASED = 0xdb;
 
-/** Extents that live and die with their process. Each piece is one buffer. */
+/** Ephemeral extents, in memory. Each piece is one buffer. */
 export class MemoryExtents implements Extents {
   readonly #extentBytesMax: number;
   readonly #extents = new Map<number, MemoryExtent>();
@@ -55,15 +55,14 @@ export class MemoryExtents implements Extents {
     };
   }
 
-  owner(at: Address, from: number, length: number): BufferOwner {
+  read(at: Address, from: number, length: number): BufferOwner {
     let left = length;
     return {
       borrow: async () => {
         if (left === 0) return null;
         left = 0;
         const part = Buffer.from(this.#pieceAt(at).subarray(from, from + length));
-        // Nobody may rely on what he has given back: here everybody would notice.
-        return { parts: [part], mayOverwrite: true, release: () => part.fill(SPENT) };
+        return { parts: [part], mayOverwrite: true, release: () => part.fill(RELEASED) };
       },
     };
   }
@@ -152,14 +151,15 @@ interface MemoryExtent {
   doomed: boolean;
 }
 
+/** A body that is being written, or has been. */
 class MemoryUpload implements Written {
   readonly addresses: Address[] = [];
   readonly #pieceBytesMax: number;
   readonly #crc: Crc64 | null;
   readonly #reserve: (bytes: number) => [Bytes, Address, Pin];
-  readonly #holds: Pin[] = [];
+  readonly #pins: Pin[] = [];
   #bytesAhead: number;
-  /** What is still to be filled of the last piece. */
+  /** The unfilled rest of the last piece. */
   #room: Bytes = Buffer.alloc(0);
 
   constructor(
@@ -193,7 +193,7 @@ class MemoryUpload implements Written {
   }
 
   release(): void {
-    for (const pin of this.#holds.splice(0)) pin.release();
+    for (const pin of this.#pins.splice(0)) pin.release();
   }
 
   #beginPiece(): void {
@@ -203,6 +203,6 @@ class MemoryUpload implements Written {
     this.#bytesAhead -= length;
     this.#room = piece;
     this.addresses.push(address);
-    this.#holds.push(pin);
+    this.#pins.push(pin);
   }
 }

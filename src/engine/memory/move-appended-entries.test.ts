@@ -14,7 +14,10 @@ import type { Taps, Written } from "../../store/extents.ts";
 import { MemoryExtents } from "./extents.ts";
 import { MemoryStore } from "./store.ts";
 
-/** Maps of which each has one entry that has grown to so many bytes, and what happens to others. */
+/**
+ * Maps that have one grown entry each, of these lengths. `onTaken` runs once, after the first entry
+ * was copied and before it is replaced.
+ */
 async function grown(lengths: readonly number[], onTaken: (bench: MapBench) => Promise<void>) {
   const store = new MemoryStore(new ManualClock(1_700_000_000_000));
   const bench = new MapBench(new ContentsBench(store, new MemoryExtents()));
@@ -27,7 +30,7 @@ async function grown(lengths: readonly number[], onTaken: (bench: MapBench) => P
   let isFirst = true;
   const moving: MapContents = {
     take: (body) => contents.take(body, NO_DIGESTS),
-    takeOut: async (body) => {
+    takeToExtent: async (body) => {
       const taken = await contents.take(body, NO_DIGESTS);
       const isNow = isFirst;
       isFirst = false;
@@ -42,7 +45,7 @@ async function grown(lengths: readonly number[], onTaken: (bench: MapBench) => P
   return { bench, maps, appended, move: () => moveAppendedEntries(store, moving, appended) };
 }
 
-test("what has grown is moved to extents, and what is short stays", async () => {
+test("long entries are moved to extents, and short ones stay", async () => {
   const { bench, maps, move } = await grown([20 * KIB, 4 * KIB, 28 * KIB], async () => {});
   assert.deepEqual(await move(), []);
   assert.equal(await bench.recordsIn(SPACE.content), 2);
@@ -52,7 +55,7 @@ test("what has grown is moved to extents, and what is short stays", async () => 
   }
 });
 
-test("what grows on, or goes, while it is moved is left alone; who moves it is told", async () => {
+test("an entry that changes while it is moved stays as it is, and is returned", async () => {
   const changed: Content[] = [];
   const { bench, maps, appended, move } = await grown(
     [20 * KIB, 24 * KIB, 28 * KIB],
@@ -73,9 +76,9 @@ test("what grows on, or goes, while it is moved is left alone; who moves it is t
   await bench.contents.assertNothingLeft();
 });
 
-/** Tells when its records are about to settle: when a test wants it. */
+/** A store whose tests call `prepare` as an engine does before a checkpoint. */
 class CheckpointingStore extends MemoryStore {
-  prepare: () => Promise<void> = () => assert.fail("nobody prepares");
+  prepare: () => Promise<void> = () => assert.fail("nothing is registered");
 
   beforeCheckpoint(prepare: () => Promise<void>): void {
     this.prepare = prepare;
@@ -85,13 +88,13 @@ class CheckpointingStore extends MemoryStore {
 class SlowExtents extends MemoryExtents {
   meanwhile: () => Promise<void> = async () => {};
 
-  override async write(body: Body, look?: Taps): Promise<Written> {
+  override async write(body: Body, taps?: Taps): Promise<Written> {
     await this.meanwhile();
-    return super.write(body, look);
+    return super.write(body, taps);
   }
 }
 
-test("what grew on while it was to be moved is moved the next time", async () => {
+test("an entry that changed while it was moved is moved before the next checkpoint", async () => {
   const store = new CheckpointingStore(new ManualClock(1_700_000_000_000));
   const extents = new SlowExtents();
   const bench = new MapBench(new ContentsBench(store, extents));

@@ -1,5 +1,5 @@
 import { ManualClock } from "../../base/clock.ts";
-import { growingMapContract } from "../../content/appended-entries.contract.ts";
+import { appendedEntriesContract } from "../../content/appended-entries.contract.ts";
 import { ContentsBench } from "../../content/contents.fixture.ts";
 import { CONTENTS_EXTENT_BYTES, type OpenContents } from "../../store/contents.contract.ts";
 import { rangeMapContract } from "../../store/range-map.contract.ts";
@@ -16,5 +16,5 @@ const open: OpenContents = async () =>
 
 rangeMapContract("memory", open);
 replacedMapContract("memory", open);
-growingMapContract("memory", open);
+appendedEntriesContract("memory", open);
 rangeMapModelContract("memory", 5, open);

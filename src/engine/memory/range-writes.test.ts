@@ -10,7 +10,7 @@ import { MemoryStore } from "./store.ts";
 const LAYER = 7n;
 const NO_LEAVES = { share: assert.fail, drop: assert.fail };
 
-/** Clears a stretch of two entries, from 0 and from 4096 on, and tells what is left of them. */
+/** Clears a range of two entries, which begin at 0 and 4096, and returns what is left of them. */
 async function clear(from: number, until: number) {
   const store = new MemoryStore(new ManualClock(1_700_000_000_000));
   return store.transact((tx) => {
@@ -47,7 +47,7 @@ function countingSearches(tx: Transaction): { tx: Transaction; searches: () => n
   return { tx: counted, searches: () => count };
 }
 
-test("pages that are written again, or their first part, are cleared without a search", async () => {
+test("clearing a whole entry, or its first part, takes no search", async () => {
   const found = { done: true, isCrowded: false, searches: 0 };
   assert.deepEqual(await clear(4_096, 8_192), { ...found, left: [[0, 4_096]] });
   const left = [
@@ -57,7 +57,7 @@ test("pages that are written again, or their first part, are cleared without a s
   assert.deepEqual(await clear(4_096, 4_608), { ...found, left });
 });
 
-test("pages beyond an entry that begins with them are cleared, too", async () => {
+test("clearing also reaches into the next entry", async () => {
   const { left, searches } = await clear(0, 4_608);
   assert.deepEqual(left, [[4_608, 3_584]]);
   assert.ok(searches > 0);

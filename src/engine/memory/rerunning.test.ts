@@ -1,5 +1,5 @@
 import { ManualClock } from "../../base/clock.ts";
-import { growingMapContract } from "../../content/appended-entries.contract.ts";
+import { appendedEntriesContract } from "../../content/appended-entries.contract.ts";
 import { contentUsesContract } from "../../content/content-uses.contract.ts";
 import { ContentsBench } from "../../content/contents.fixture.ts";
 import {
@@ -10,10 +10,12 @@ import {
 import { contentsModelContract } from "../../store/contents-model.contract.ts";
 import { contentsRacesContract } from "../../store/contents-races.contract.ts";
 import { listDraftContract } from "../../store/list-draft.contract.ts";
+import type { OpenStore } from "../../store/opened-store.contract.ts";
 import { rangeMapContract } from "../../store/range-map.contract.ts";
 import { rangeMapModelContract } from "../../store/range-map-model.contract.ts";
 import { replacedMapContract } from "../../store/replaced-map.contract.ts";
 import { RerunningStore } from "../../store/rerunning-store.fixture.ts";
+import { storeContract } from "../../store/store.contract.ts";
 import { MemoryExtents } from "./extents.ts";
 import { MemoryStore } from "./store.ts";
 
@@ -25,6 +27,13 @@ const open: OpenContents = async (_t, wrap = (extents) => extents) =>
     wrap(new MemoryExtents(CONTENTS_EXTENT_BYTES)),
   );
 
+const openStore: OpenStore = async (clock) => {
+  const store = new RerunningStore(new MemoryStore(clock));
+  return { store, dispose: () => store.close() };
+};
+
+storeContract(ENGINE, openStore, { runsBodiesOnce: false });
+
 contentsContract(ENGINE, open);
 contentUsesContract(ENGINE, open);
 contentsRacesContract(ENGINE, open);
@@ -32,5 +41,5 @@ listDraftContract(ENGINE, open);
 contentsModelContract(ENGINE, 5, open);
 rangeMapContract(ENGINE, open);
 replacedMapContract(ENGINE, open);
-growingMapContract(ENGINE, open);
+appendedEntriesContract(ENGINE, open);
 rangeMapModelContract(ENGINE, 5, open);

@@ -12,11 +12,11 @@ import { BodyTransaction, BodyView, runBody, type State, type Write } from "../b
 import { CachedRanges } from "../cached-ranges.ts";
 import { type Named, nameOf, SortedItems } from "../sorted-items.ts";
 
-/** A store that lives and dies with its process. */
+/** An ephemeral store, in memory. It needs no lock, since bodies are synchronous. */
 export class MemoryStore implements Store {
   readonly #clock: Clock;
   readonly #records = new Records();
-  readonly #kept = new CachedRanges();
+  readonly #cache = new CachedRanges();
   #lastStamp: Stamp = 0n;
   #closed = false;
 
@@ -25,16 +25,16 @@ export class MemoryStore implements Store {
   }
 
   async read<T>(body: (view: View) => T): Promise<T> {
-    await this.#turn();
-    return runBody(body, new BodyView(this.#records, this.#clock.now(), this.#kept));
+    await this.#checkOpen();
+    return runBody(body, new BodyView(this.#records, this.#clock.now(), this.#cache));
   }
 
   async transact<T>(body: (tx: Transaction) => T): Promise<T> {
-    await this.#turn();
+    await this.#checkOpen();
     const tx = new BodyTransaction(this.#records, this.#clock.now(), this.#nextStamp);
     const result = runBody(body, tx);
     for (const write of tx.writes) {
-      this.#kept.change(write.key);
+      this.#cache.change(write.key);
       this.#records.apply(write);
     }
     return result;
@@ -44,8 +44,8 @@ export class MemoryStore implements Store {
     this.#closed = true;
   }
 
-  /** Bodies run one after another in the order of the calls, never one inside another. */
-  async #turn(): Promise<void> {
+  /** Asynchronous, so that a body that another body starts runs after it, not inside it. */
+  async #checkOpen(): Promise<void> {
     if (this.#closed) throw new StoreError("broken", "the store is closed");
   }
 
@@ -56,7 +56,7 @@ export class MemoryStore implements Store {
 }
 
 class Records implements State {
-  /** There is nothing to wait for. */
+  /** Always 0, because nothing here has to become durable. */
   newest = 0;
   readonly #items = new SortedItems<Named & { readonly entry: Entry }>();
 

@@ -7,7 +7,7 @@ import { MapBench } from "../../content/range-map.fixture.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
 import type { Content } from "../../store/contents.ts";
 import { CountingStore } from "../../store/counting-store.fixture.ts";
-import type { Taps, Written } from "../../store/extents.ts";
+import type { ScarceSpace, Taps, Written } from "../../store/extents.ts";
 import { MemoryExtents } from "./extents.ts";
 import { MemoryStore } from "./store.ts";
 
@@ -15,10 +15,27 @@ const PIECE_BYTES = 20_000;
 
 class CountingExtents extends MemoryExtents {
   writes = 0;
+  trims = 0;
+  isShort = false;
+  #looks = 0;
 
-  override write(body: Body, look?: Taps): Promise<Written> {
+  get space(): ScarceSpace {
+    const { isShort } = this;
+    return { isShort, hasRoomToMove: async () => true, giveUp: async () => false };
+  }
+
+  /** Pretends that an extent was added since the last look. */
+  override get lastExtent(): number {
+    return ++this.#looks;
+  }
+
+  override async trim(): Promise<void> {
+    this.trims++;
+  }
+
+  override write(body: Body, taps?: Taps): Promise<Written> {
     this.writes++;
-    return super.write(body, look);
+    return super.write(body, taps);
   }
 }
 
@@ -28,7 +45,7 @@ function opened() {
   return { store, extents, bench: new ContentsBench(store, extents) };
 }
 
-/** Maps of so many pieces each, which are freed some at a time. */
+/** Maps of several pieces each, which the sweeper frees over several rounds. */
 async function newMaps(bench: ContentsBench, count: number, pieces: number): Promise<Content[]> {
   const maps = new MapBench(bench);
   const made: Content[] = [];
@@ -43,7 +60,7 @@ async function newMaps(bench: ContentsBench, count: number, pieces: number): Pro
   return made;
 }
 
-test("an extent is not counted again for each that dies in it, as long as it is mostly alive", async () => {
+test("an extent is not recounted for each drop while it is mostly in use", async () => {
   const { store, bench } = opened();
   const contents: Content[] = [];
   for (let at = 0; at < 500; at++) contents.push(await bench.put(someBytes(PIECE_BYTES, at)));
@@ -55,14 +72,14 @@ test("an extent is not counted again for each that dies in it, as long as it is 
     while (await bench.contents.sweep());
     used += store.used();
   }
-  assert.ok(used < 200 * 50, `${used} records were read and written for 200`);
+  assert.ok(used < 200 * 50, `${used} records were read and written for 200 drops`);
   for (const content of contents.slice(200, 499)) await bench.drop(content);
   await bench.sweepAll();
   assert.ok(bench.bytesOnDisk() < 2 * PIECE_BYTES);
   assert.deepEqual(await bench.read(contents[499] as Content), someBytes(PIECE_BYTES, 499));
 });
 
-test("while others are about to die nothing is moved, so that only those are who live", async () => {
+test("compaction waits until garbage is freed, so that it moves only bytes in use", async () => {
   const { extents, bench } = opened();
   const [living, ...others] = await newMaps(bench, 100, 10);
   for (const map of others) await bench.drop(map);
@@ -72,22 +89,37 @@ test("while others are about to die nothing is moved, so that only those are who
   assert.equal((await bench.read(living as Content)).length, 10 * PIECE_BYTES);
 });
 
-test("the living are moved in the end although others die all the time", async () => {
+test("compaction starts in the end, even if there is always more garbage", async () => {
   const { extents, bench } = opened();
   const [, ...others] = await newMaps(bench, 10, 10);
   for (const map of others) await bench.drop(map);
   const short = new MapBench(bench);
-  const dying = async () => {
+  const makeGarbage = async () => {
     for (let count = 0; count < 20; count++) {
       const first = await short.write(await short.create(0), 0, Buffer.alloc(1));
       await bench.drop(await short.write(first, 10, Buffer.alloc(1)));
     }
   };
-  await dying();
+  await makeGarbage();
   extents.writes = 0;
   for (let round = 0; extents.writes === 0; round++) {
-    assert.ok(round < 1_000, "they are never moved");
-    await dying();
+    assert.ok(round < 1_000, "compaction never starts");
+    await makeGarbage();
     await bench.contents.sweep();
   }
+});
+
+test("where space is short, extents that are mostly in use are compacted, and no spare files are kept", async () => {
+  const { extents, bench } = opened();
+  const contents: Content[] = [];
+  for (let at = 0; at < 100; at++) contents.push(await bench.put(someBytes(PIECE_BYTES, at)));
+  for (const content of contents.slice(0, 20)) await bench.drop(content);
+  await bench.sweepAll();
+  extents.writes = 0;
+  await bench.sweepAll();
+  assert.deepEqual([extents.writes, extents.trims], [0, 0], "four fifths are in use");
+  extents.isShort = true;
+  await bench.sweepAll();
+  assert.equal(extents.writes, 80);
+  assert.ok(extents.trims > 0, "spare files are given back");
 });

@@ -1,6 +1,6 @@
 import type { Bytes } from "../../base/bytes.ts";
 import type { RequestHeaders } from "./http/exchange.ts";
-import { md5Of } from "./request-headers.ts";
+import { storedMd5Of } from "./request-headers.ts";
 
 /** The headers that a client stores with a blob or file and gets back with it. */
 export interface ContentProperties {
@@ -39,7 +39,7 @@ export function contentPropertiesOf(
     contentLanguage: headers.get(names.contentLanguage) ?? "",
     contentDisposition: headers.get(names.contentDisposition) ?? "",
     cacheControl: headers.get(names.cacheControl) ?? "",
-    contentMd5: md5Of(headers, names.contentMd5),
+    contentMd5: storedMd5Of(headers, names.contentMd5),
   };
 }
 

@@ -16,6 +16,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "AccessTierNotSupportedForBlobType",
     message: "The access tier is not supported for this blob type.",
   },
+  AllBatchSubRequestsShouldBeSameApi: {
+    status: 400,
+    code: "AllBatchSubRequestsShouldBeSameApi",
+    message: "All batch subrequests should be the same api.",
+  },
   AppendPositionConditionNotMet: {
     status: 412,
     code: "AppendPositionConditionNotMet",
@@ -160,6 +165,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     code: "CopyIdMismatch",
     message: "The specified copy ID did not match the copy ID for the pending copy operation.",
   },
+  CopySourceConditionNotMet: {
+    status: 412,
+    code: "CannotVerifyCopySource",
+    message: "The condition specified using HTTP conditional header(s) is not met.",
+  },
   CopySourceForbidden: {
     status: 403,
     code: "CannotVerifyCopySource",
@@ -179,6 +189,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 404,
     code: "CannotVerifyCopySource",
     message: "The specified copy source does not exist.",
+  },
+  CopySourceNotModified: {
+    status: 304,
+    code: "CannotVerifyCopySource",
+    message: "The condition specified using HTTP conditional header(s) is not met.",
   },
   CopySourceTooLarge: {
     status: 409,
@@ -246,6 +261,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 400,
     code: "EntityTooLarge",
     message: "The entity is larger than the maximum size permitted.",
+  },
+  ExceedsMaxBatchRequestCount: {
+    status: 400,
+    code: "ExceedsMaxBatchRequestCount",
+    message: "The batch operation exceeds maximum number of allowed subrequests.",
   },
   FeatureVersionMismatch: {
     status: 409,
@@ -366,8 +386,7 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
   InvalidCrc64: {
     status: 400,
     code: "InvalidHeaderValue",
-    message:
-      "The CRC64 value specified in the request is invalid. It must be 64 bits and Base64-encoded.",
+    message: "The CRC64 value specified in the request is invalid. It must be Base64-encoded.",
   },
   InvalidDuplicateRow: {
     status: 400,
@@ -611,6 +630,11 @@ export const REST_FAULTS: Record<FaultCode, RestFault> = {
     status: 400,
     code: "MultipleConditionHeadersNotSupported",
     message: "Multiple condition headers are not supported.",
+  },
+  MutuallyExclusiveQueryParameters: {
+    status: 400,
+    code: "MutuallyExclusiveQueryParameters",
+    message: "Query parameters that exclude each other are specified in the request URI.",
   },
   NoAuthenticationInformation: {
     status: 401,

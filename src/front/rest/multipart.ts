@@ -26,7 +26,12 @@ export function joinParts(parts: readonly string[], boundary: string): string {
 /**
  * Splits a multipart body into its parts. Lines may end with LF alone, as some clients write them.
  */
-export function readParts(text: string, boundary: string, partsMax: number): Part[] {
+export function readParts(
+  text: string,
+  boundary: string,
+  partsMax: number,
+  tooMany = brokenBatch(`It has more than ${partsMax} operations.`),
+): Part[] {
   const parts: Part[] = [];
   const delimiter = `--${boundary}`;
   let start = -1;
@@ -36,7 +41,7 @@ export function readParts(text: string, boundary: string, partsMax: number): Par
     if (line === delimiter || line === `${delimiter}--`) {
       if (start >= 0) parts.push(readPart(text.slice(start, contentEnd(text, at))));
       if (line !== delimiter) return parts;
-      if (parts.length >= partsMax) throw brokenBatch(`It has more than ${partsMax} operations.`);
+      if (parts.length >= partsMax) throw tooMany;
       start = end + 1;
     }
     at = end + 1;

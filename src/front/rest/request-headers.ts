@@ -128,27 +128,35 @@ function digestsNamed(
   return { md5, crc64 };
 }
 
+/** An MD5 that is compared with another one. */
 export function md5Of(headers: RequestHeaders, name: string): Bytes | null {
-  return base64Of(headers, name, 16, "InvalidMd5");
+  const md5 = storedMd5Of(headers, name);
+  if (md5 === null || md5.length === MD5_BYTES) return md5;
+  throw new Fault("InvalidMd5", { HeaderName: name, HeaderValue: headers.get(name) ?? "" });
 }
 
+const MD5_BYTES = 16;
+
+/** An MD5 that is stored and given back: the service takes bytes of any length for one. */
+export function storedMd5Of(headers: RequestHeaders, name: string): Bytes | null {
+  return base64Of(headers, name, "InvalidMd5");
+}
+
+/** Bytes of any length: a CRC-64 of a wrong length is one that does not match. */
 export function crc64Of(headers: RequestHeaders, name: string): Bytes | null {
-  return base64Of(headers, name, 8, "InvalidCrc64");
+  return base64Of(headers, name, "InvalidCrc64");
 }
 
 function base64Of(
   headers: RequestHeaders,
   name: string,
-  length: number,
   code: "InvalidMd5" | "InvalidCrc64",
 ): Bytes | null {
   const value = headers.get(name);
   if (value === undefined || value === "") return null;
   const bytes = Buffer.from(value, "base64");
-  if (bytes.length !== length || bytes.toString("base64") !== value) {
-    throw new Fault(code, { HeaderName: name, HeaderValue: value });
-  }
-  return bytes;
+  if (bytes.toString("base64") === value) return bytes;
+  throw new Fault(code, { HeaderName: name, HeaderValue: value });
 }
 
 /** Reads an integer within bounds; null if the header is not sent. */

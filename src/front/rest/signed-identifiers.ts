@@ -27,14 +27,14 @@ export async function readSignedIdentifiers(request: RestRequest): Promise<Store
   return root.children.map(policyOf);
 }
 
+/** A policy without terms has no `AccessPolicy` element. */
 export function signedIdentifiersXml(policies: readonly StoredPolicy[]): string {
   const list = policies.map((policy) => {
     const terms =
       timeElement("Start", policy.startMs) +
       timeElement("Expiry", policy.expiryMs) +
       (policy.letters === null ? "" : element("Permission", policy.letters));
-    const accessPolicy =
-      terms === "" ? "<AccessPolicy />" : `<AccessPolicy>${terms}</AccessPolicy>`;
+    const accessPolicy = terms === "" ? "" : `<AccessPolicy>${terms}</AccessPolicy>`;
     return `<SignedIdentifier>${element("Id", policy.id)}${accessPolicy}</SignedIdentifier>`;
   });
   if (list.length === 0) return `${XML_DECLARATION}<SignedIdentifiers />`;

@@ -20,8 +20,8 @@ import type { Resource } from "./auth/resource.ts";
 import type { MacKey } from "./auth/signature.ts";
 import type { Identity } from "./auth/user-delegation-key.ts";
 import type { FieldVersions, HiddenFields } from "./field-versions.ts";
+import { addedNames } from "./http/answer-head.ts";
 import type { RestRequest, RestResponse, RestService } from "./http/exchange.ts";
-import { addedNames } from "./http/send-response.ts";
 import type { ErrorOptions } from "./render-error.ts";
 import { requireValidTimeout } from "./request-query.ts";
 
@@ -53,9 +53,13 @@ export interface StorageCall<Route> {
 
 /** How a service handles the requests inside a batch. */
 export interface InnerCalls<Route> {
-  route(request: RestRequest): { readonly account: string; readonly route: Route };
+  /** `account` is the account of paths that name none; null if each path names its own. */
+  route(
+    request: RestRequest,
+    account: string | null,
+  ): { readonly account: string; readonly route: Route };
   /** Authenticates and answers an inner request. A refusal becomes a response, too. */
-  answer(request: RestRequest): Promise<RestResponse>;
+  answer(request: RestRequest, account: string | null): Promise<RestResponse>;
   /** Returns what the credentials of an inner request permit. */
   access(request: RestRequest): Promise<Access>;
 }
@@ -107,12 +111,14 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
       challenge: ({ headers }) => challenge(auth.oauth, headers.get("authorization")),
     };
     this.#inner = {
-      route: (request) => {
-        const { accountName, resourcePath } = this.#locate(request);
+      route: (request, account) => {
+        const { accountName, resourcePath } = this.#locateInner(request, account);
         return { account: accountName, route: protocol.route(request, resourcePath) };
       },
-      answer: (request) =>
-        this.#withErrorsRendered(request, () => this.#answer(request, this.#locate(request))),
+      answer: (request, account) =>
+        this.#withErrorsRendered(request, () =>
+          this.#answer(request, this.#locateInner(request, account)),
+        ),
       access: async (request) => {
         const address = this.#locate(request);
         const route = protocol.route(request, address.resourcePath);
@@ -153,6 +159,13 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
       if (error instanceof Fault) return false;
       throw error;
     }
+  }
+
+  #locateInner(request: RestRequest, account: string | null): Address {
+    const address = this.#locate(request);
+    if (address.account !== null || account === null) return address;
+    const known = this.#accounts.byName.get(account);
+    return known === undefined ? address : locateIn(known, request.path);
   }
 
   #answer(request: RestRequest, address: Address): Promise<RestResponse> {

@@ -94,7 +94,7 @@ export class Exchange {
       answer = await this.#answer(asked);
     } catch (error) {
       if (error instanceof DropConnection) throw error;
-      answer = answered(this.#statusOf(error), [writeError()]);
+      answer = answered(statusOf(error) ?? (await this.#failed(asked, error)), [writeError()]);
     }
     this.#chain.failed = answer.status >= 0xc0000000 ? answer.status : null;
     if (asked.pending !== null) this.#connection.finish(asked.pending);
@@ -174,12 +174,21 @@ export class Exchange {
     if (this.#connection.negotiated.dialect === DIALECT.smb311) throw new DropConnection();
   }
 
-  #statusOf(error: unknown): NtStatus {
-    if (error instanceof StatusError) return error.status;
-    const status = error instanceof Fault ? statusOfFault(error.code) : null;
-    if (status !== null) return status;
-    this.#connection.server.options.log.failure("an SMB request", error);
+  async #failed(asked: Asked, error: unknown): Promise<NtStatus> {
+    const { log } = this.#connection.server.options;
+    log.failure(`an SMB request${await this.#subjectOf(asked)}`, error);
     return STATUS.INTERNAL_ERROR;
+  }
+
+  /** The share and the path that a request was about, as far as they are known: for the log. */
+  async #subjectOf({ session, treeId }: Asked): Promise<string> {
+    const tree = session?.trees.get(treeId);
+    if (session === null || tree?.kind !== "share") return "";
+    const { fileId } = this.#chain;
+    const open = fileId === null ? undefined : session.opens.get(fileId.volatile);
+    // Where the record of the file is damaged, so is its path.
+    const path = open?.kind === "file" ? await open.path().catch(() => null) : null;
+    return ` (${JSON.stringify([session.account, tree.share, path ?? []].flat().join("/"))})`;
   }
 
   /** Sends what is ready, and word that this one takes longer. */
@@ -319,4 +328,10 @@ function gathered(body: readonly Bytes[], lent: readonly Bytes[]): Bytes {
 /** The bytes behind an answer, up to the next multiple of eight, were cleared when it was made. */
 function withPadding(answer: Bytes): Bytes {
   return Buffer.from(answer.buffer, answer.byteOffset, alignedTo(answer.length, 8));
+}
+
+/** How a refusal is spelled; null for what is no refusal. */
+function statusOf(error: unknown): NtStatus | null {
+  if (error instanceof StatusError) return error.status;
+  return error instanceof Fault ? statusOfFault(error.code) : null;
 }

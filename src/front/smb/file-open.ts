@@ -1,7 +1,9 @@
 import type { Bytes } from "../../base/bytes.ts";
+import { Fault } from "../../base/fault.ts";
 import type { HandleAsked } from "../../service/file/admit-handle.ts";
 import { type CloseHandleDone, closeHandle } from "../../service/file/close-handle.ts";
 import type { ShareAddress } from "../../service/file/context.ts";
+import { getOpenItem } from "../../service/file/get-open-item.ts";
 import { ReadAhead } from "../../service/file/read-ahead.ts";
 import { setOpenItem } from "../../service/file/set-open-item.ts";
 import type { FileId } from "./codec/file-id.ts";
@@ -131,6 +133,16 @@ export class FileOpen extends OpenBase {
   attach(session: Session, treeId: number): void {
     this.session = session;
     this.treeId = treeId;
+  }
+
+  /** Where it lies now, which may be elsewhere than where it was opened; null if it was closed meanwhile. */
+  async path(): Promise<string | null> {
+    try {
+      return (await getOpenItem(this.#server.options.files, this.asked)).path;
+    } catch (error) {
+      if (error instanceof Fault) return null;
+      throw error;
+    }
   }
 
   async close(): Promise<void> {

@@ -148,7 +148,7 @@ class Line implements Wire, Counted, Transfer {
     );
     const socket = memory.socketOf(accepted, {
       take: (chunk) => this.#take(chunk),
-      mayHold: () => this.#frames.large !== null,
+      mayBorrow: () => this.#frames.large !== null,
     });
     this.#socket = socket;
     this.#unsent = new SendQueue(socket, () => this.#regulate());

@@ -157,12 +157,16 @@ export function admitBlobRemoval(
   type: BlobType | null = null,
 ): Admitted {
   const admitted = admitToBlob(view, asked, need, type);
-  const { container, blob } = admitted;
+  refuseRemoval(view, asked, admitted);
+  return admitted;
+}
+
+/** The same, of a blob that has been found. */
+export function refuseRemoval(view: View, asked: BlobUse, { container, blob }: Admitted): void {
   refuse(judgeWriteByConditions(blob, asked.conditions));
   refuseByTagsOf(view, asked, container, blob);
   refuse(judgeWriteByLease(blob.lease, asked.leaseId, view.now(), "Blob"));
   refuse(judgeByPendingCopy(blob.copy));
-  return admitted;
 }
 
 /** Who may not read tags must not find them out by guessing, either. */

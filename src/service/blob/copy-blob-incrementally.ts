@@ -4,6 +4,7 @@ import { judgeOverwrite } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { judgeTargetByConditions } from "../../rules/conditions.ts";
 import { judgeWriteByLease } from "../../rules/lease.ts";
+import { NO_TAGS } from "../../rules/tags.ts";
 import type { Content } from "../../store/contents.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { OwnSource } from "../shared/source.ts";
@@ -20,8 +21,7 @@ export interface CopyBlobIncrementally extends BlobUse {
 
 const PLAIN = {
   metadata: null,
-  seals: false,
-  tags: [],
+  seals: null,
   copiesTags: false,
   tier: null,
   priority: null,
@@ -44,15 +44,19 @@ export async function copyBlobIncrementally(
     const { content } = found;
     refuseRecreated(context, tx, target, content);
     const snapshot = tx.stamp();
-    const made = copyMade(tx, copyId, source.url, content.length);
-    const copy = { ...made, isIncremental: true, snapshot, ...followedBy(asked) };
+    const ended = copyMade(tx, copyId, source.url, content.length);
+    const copy = { ...ended, isIncremental: true, snapshot, ...followedBy(asked) };
     context.contents.share(tx, content);
-    const blob = writeCopy(context, tx, { ...asked, ...PLAIN }, target, found, content, copy);
+    // The operation takes no tags: those of the copy stay.
+    const tags = target.old?.tags ?? NO_TAGS;
+    const made = { ...asked, ...PLAIN, tags };
+    const blob = writeCopy(context, tx, made, target, found, content, copy);
     context.contents.share(tx, content);
     const revision = { ...blob, lease: null, versionId: 0n };
     writeRevision(tx, target.container, at.blob, { kind: "snapshot", stamp: snapshot }, revision);
     const { etag, modifiedMs, versionId } = blob;
-    return { etag, modifiedMs, versionId, copyId, status: copy.status };
+    // The service answers every such copy before it is made, and clients are told so.
+    return { etag, modifiedMs, versionId, copyId, status: "pending" as const };
   });
 }
 

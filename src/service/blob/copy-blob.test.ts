@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Bytes, wholeBody } from "../../base/bytes.ts";
 import { OWNER } from "../../rules/access.ts";
+import type { SourceRole } from "../../rules/conditions.ts";
 import { RunningCopies } from "../shared/running-copies.ts";
 import type { ForeignSource, OpenedSource, SourceObject } from "../shared/source.ts";
 import { Blobs, NO_PROPERTIES, refused } from "./blobs.fixture.ts";
@@ -50,6 +51,7 @@ class HeldSource implements ForeignSource {
       tags: [],
       sequenceNumber: 0n,
       appendedBlocks: 0,
+      isSealed: false,
     };
   }
 
@@ -84,7 +86,7 @@ async function open() {
 
 const PLAIN = {
   metadata: null,
-  seals: false,
+  seals: null,
   tags: [],
   copiesTags: false,
   tier: null,
@@ -182,11 +184,12 @@ test("four copies run at the same time, and the fifth when one of them has ended
 test("a source is found as it is now, and only if its conditions hold now", async () => {
   const { blobs } = await open();
   await blobs.put("source", "one");
-  const find = (ifMatch: string[] | null) =>
+  const find = (ifMatch: string[] | null, role: SourceRole = "copied") =>
     blobs.store.read((view) =>
       findSource(view, {
         at: blobs.use("source").at,
         access: OWNER,
+        role,
         withTags: false,
         fromArchive: false,
         conditions: { ...blobs.use("source").conditions, ifMatch },
@@ -194,6 +197,7 @@ test("a source is found as it is now, and only if its conditions hold now", asyn
     );
   assert.equal((await find(null)).content.length, 3);
   await assert.rejects(find(["other"]), refused("SourceConditionNotMet"));
+  await assert.rejects(find(["other"], "read"), refused("ConditionNotMet"));
   await deleteBlob(blobs.context, { ...blobs.use("source"), snapshots: null, permanent: false });
   await assert.rejects(find(null), refused("BlobNotFound"));
 });

@@ -26,8 +26,8 @@ export interface CopyAsked extends BlobCreation {
   readonly copiesTags: boolean;
   /** Null to take over what the source has. */
   readonly metadata: Metadata | null;
-  /** Whether an append blob takes no more blocks once it is copied. */
-  readonly seals: boolean;
+  /** Whether the copy of an append blob is sealed; null for as its source is. */
+  readonly seals: boolean | null;
   /** With which a copy of something archived gets out of the archive. */
   readonly priority: RehydratePriority | null;
 }
@@ -44,7 +44,7 @@ export function admitTarget(view: View, asked: CopyAsked, need: Need): Target {
 /** What can be taken over of what a source is. */
 export type CopiedObject = Pick<
   SourceObject,
-  "type" | "properties" | "metadata" | "tags" | "sequenceNumber" | "appendedBlocks"
+  "type" | "properties" | "metadata" | "tags" | "sequenceNumber" | "appendedBlocks" | "isSealed"
 > & { readonly isArchived?: boolean };
 
 /** A file becomes a block blob. What is there already must be of the type that it becomes. */
@@ -69,7 +69,7 @@ export function writeCopy(
   const { properties, metadata, sequenceNumber, appendedBlocks } = found;
   if (found.isArchived === true) refuseToArchive(asked.tier);
   const type = copiedType(old, found);
-  if (asked.seals && type !== "AppendBlob") {
+  if (asked.seals === true && type !== "AppendBlob") {
     throw new Fault("InvalidSourceBlobType", {
       Reason: `Only append blobs can be sealed: copy this ${found.type} without sealing it.`,
     });
@@ -88,7 +88,7 @@ export function writeCopy(
     tier: tierOf(asked, old, found, tx.now()),
     sequenceNumber,
     appendedBlocks,
-    isSealed: asked.seals,
+    isSealed: asked.seals ?? found.isSealed,
     copy,
   };
   replaceBlob(context, tx, { at: asked.at, container }, old, blob);

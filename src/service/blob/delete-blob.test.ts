@@ -16,15 +16,20 @@ test("a deleted blob takes its uncommitted blocks with it, and all of its space"
   assert.equal(blobs.bytesInExtents(), 0);
 });
 
-test("uncommitted blocks alone are no blob that could be deleted", async () => {
+test("uncommitted blocks alone are deleted by their blob's name, with all of their space", async () => {
   const blobs = await Blobs.open();
-  await blobs.stage("blob", "AAAA", "block");
+  await blobs.stage("blob", "AAAA", LARGE);
+  await assert.rejects(blobs.delete("blob", { snapshots: "only" }), refused("BlobNotFound"));
+  await blobs.delete("blob");
+  await assert.rejects(getBlockList(blobs.context, blobs.use("blob")), refused("BlobNotFound"));
   await assert.rejects(blobs.delete("blob"), refused("BlobNotFound"));
+  await blobs.sweep();
+  assert.equal(blobs.bytesInExtents(), 0);
 });
 
-test("deleting only snapshots leaves a blob without any alone", async () => {
+test("deleting only snapshots finds nothing where there are none, and leaves the blob alone", async () => {
   const blobs = await Blobs.open();
   await blobs.put("blob", "text");
-  await blobs.delete("blob", { snapshots: "only" });
+  await assert.rejects(blobs.delete("blob", { snapshots: "only" }), refused("BlobNotFound"));
   assert.equal(await blobs.text("blob"), "text");
 });

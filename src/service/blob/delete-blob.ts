@@ -1,13 +1,19 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { judgeWriteByConditions } from "../../rules/conditions.ts";
-import { judgeReadByLease } from "../../rules/lease.ts";
+import { judgeReadByLease, judgeWriteByLease } from "../../rules/lease.ts";
 import type { Transaction } from "../../store/store.ts";
 import { readDeleteRetention } from "../shared/delete-retention.ts";
-import { admitBlobRemoval, admitToContainer, admitToRevision, refuseByTagsOf } from "./admit.ts";
+import {
+  admitToBlobName,
+  admitToContainer,
+  admitToRevision,
+  refuseByTagsOf,
+  refuseRemoval,
+} from "./admit.ts";
 import type { BlobContext, BlobRead, BlobRevision, BlobRevisionAddress } from "./context.ts";
 import { removeBlob, removeRevision } from "./history.ts";
-import type { Container } from "./records.ts";
+import { type Container, readStagedBlob } from "./records.ts";
 import { deleteDeleted, findDeleted, findRevision, readSnapshots } from "./revision-records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
 
@@ -23,13 +29,13 @@ export interface DeleteBlob extends BlobRead {
 const BODY_SNAPSHOTS_MAX = 256;
 
 export interface DeleteBlobDone {
-  /** Whether it cannot be had back. */
+  /** Whether it is not kept as something deleted. */
   readonly isGone: boolean;
 }
 
 export async function deleteBlob(context: BlobContext, asked: DeleteBlob): Promise<DeleteBlobDone> {
-  for (;;) {
-    const done = await context.store.transact((tx) => deleteOnce(context, tx, asked));
+  for (let isFirst = true; ; isFirst = false) {
+    const done = await context.store.transact((tx) => deleteOnce(context, tx, asked, isFirst));
     if (done !== null) return done;
   }
 }
@@ -39,11 +45,12 @@ function deleteOnce(
   context: BlobContext,
   tx: Transaction,
   asked: DeleteBlob,
+  isFirst: boolean,
 ): DeleteBlobDone | null {
   const { revision } = asked.at;
   if (asked.permanent) return deleteForGood(context, tx, asked, revision);
   return revision === null
-    ? deleteCurrent(context, tx, asked)
+    ? deleteCurrent(context, tx, asked, isFirst)
     : deleteRevision(context, tx, asked, revision);
 }
 
@@ -51,13 +58,19 @@ function deleteCurrent(
   context: BlobContext,
   tx: Transaction,
   asked: DeleteBlob,
+  isFirst: boolean,
 ): DeleteBlobDone | null {
   const { at } = asked;
-  const { container, blob } = admitBlobRemoval(tx, asked, BLOB_NEEDS.deleteBlob);
+  const { container, old: blob } = admitToBlobName(tx, asked, BLOB_NEEDS.deleteBlob);
+  if (blob === null) return deleteUncommitted(tx, asked, container);
+  refuseRemoval(tx, asked, { container, blob });
   const place = { at, container };
   const limit = asked.snapshots === null ? 1 : BODY_SNAPSHOTS_MAX;
   const snapshots = readSnapshots(tx, container, at.blob, limit);
   if (asked.snapshots === null && snapshots.length > 0) throw new Fault("SnapshotsPresent");
+  // The service looks for snapshots alone then, and does not find one.
+  const findsNone = asked.snapshots === "only" && isFirst && snapshots.length === 0;
+  if (findsNone) throw new Fault("BlobNotFound");
   let isGone = true;
   for (const { stamp, blob: snapshot } of snapshots) {
     isGone = removeRevision(context, tx, place, { kind: "snapshot", stamp }, snapshot);
@@ -66,6 +79,21 @@ function deleteCurrent(
   if (asked.snapshots === "only") return { isGone };
   dropStagedBlocks(tx, container, at.blob);
   return { isGone: removeBlob(context, tx, place, blob) };
+}
+
+/** Where there are uncommitted blocks and no blob yet, the blocks go. */
+function deleteUncommitted(
+  tx: Transaction,
+  asked: DeleteBlob,
+  container: Container,
+): DeleteBlobDone {
+  const isStaged = readStagedBlob(tx, container, asked.at.blob) !== null;
+  if (!isStaged || asked.snapshots === "only") throw new Fault("BlobNotFound");
+  refuse(judgeWriteByConditions(null, asked.conditions));
+  refuseByTagsOf(tx, asked, container, null);
+  refuse(judgeWriteByLease(null, asked.leaseId, tx.now(), "Blob"));
+  dropStagedBlocks(tx, container, asked.at.blob);
+  return { isGone: true };
 }
 
 function deleteRevision(

@@ -1,7 +1,7 @@
 import { refuse } from "../../base/fault.ts";
 import { judgeByAccess } from "../../rules/access.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import { judgeSourceByConditions } from "../../rules/conditions.ts";
+import { judgeSourceByConditions, type SourceRole } from "../../rules/conditions.ts";
 import { judgeByPendingCopy, judgeOnIncrementalCopy } from "../../rules/copy.ts";
 import { judgeByTags } from "../../rules/tag-expression.ts";
 import { judgeByTier } from "../../rules/tier.ts";
@@ -11,6 +11,7 @@ import type { BlobRead } from "./context.ts";
 import type { Blob } from "./records.ts";
 
 export interface FindSource extends Omit<BlobRead, "leaseId"> {
+  readonly role: SourceRole;
   /** Whether its tags are wanted, too. */
   readonly withTags: boolean;
   /** Whether it may be archived. */
@@ -24,8 +25,8 @@ export function findSource(view: View, asked: FindSource): Blob & { isArchived: 
   if (asked.withTags || ifTags !== null) {
     refuse(judgeByAccess(asked.access, BLOB_NEEDS.getBlobTags, container, view.now()));
   }
-  refuse(judgeSourceByConditions(blob, asked.conditions));
-  if (ifTags !== null && judgeByTags(blob.tags, ifTags) !== null) refuse("SourceConditionNotMet");
+  refuse(judgeSourceByConditions(blob, asked.conditions, asked.role));
+  if (ifTags !== null) refuse(judgeByTags(blob.tags, ifTags));
   // Its bytes are not here yet, whatever it looks like.
   refuse(judgeByPendingCopy(blob.copy));
   if (isCurrent) refuse(judgeOnIncrementalCopy(blob.copy));

@@ -126,7 +126,7 @@ export function amendRevision(
   else if (revision !== null) writeRevision(tx, container, blob, revision, next);
 }
 
-/** Whether it is gone for good. */
+/** Whether it is not kept as something deleted: a version is not, but says what the account does. */
 export function removeBlob(
   context: BlobContext,
   tx: Transaction,
@@ -135,7 +135,9 @@ export function removeBlob(
 ): boolean {
   deleteBlob(tx, place.container, place.at.blob);
   indexTags(tx, place.container, place.at.blob, old.tags, NO_TAGS);
-  if (keepVersion(context, tx, place, old)) return false;
+  if (keepVersion(context, tx, place, old)) {
+    return readDeleteRetention(tx, place.at.account, "blob") === null;
+  }
   return retire(context, tx, place, old, { was: "current", stamp: null });
 }
 

@@ -1,6 +1,7 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { type BodyDigests, refuseByDigests } from "../../base/digests.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
+import { judgeUploadByConditions } from "../../rules/conditions.ts";
 import { tierOnUpload } from "../../rules/tier.ts";
 import type { Content, Digests } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
@@ -36,7 +37,10 @@ export async function putBlobFromUrl(
 ): Promise<PutBlobFromUrlDone> {
   const { source, digests } = asked;
   const { contents } = context;
-  const admit = (view: View) => admitBlobCreation(view, asked, BLOB_NEEDS.putBlobFromUrl);
+  const admit = (view: View) => {
+    const need = BLOB_NEEDS.putBlobFromUrl;
+    return admitBlobCreation(view, asked, need, null, judgeUploadByConditions);
+  };
   const write = (
     tx: Transaction,
     found: SourceTags,

@@ -89,6 +89,14 @@ export function deleteRevision(
   tx.delete(revisionKey(container, name, revision));
 }
 
+/** Whether a name has snapshots or versions, be there a current blob or not. */
+export function hasStates(view: View, { id }: ContainerId, name: string): boolean {
+  return Object.values(SPACES).some((space) => {
+    const all = key(space, id, name);
+    return view.range(all, keyAfter(all), { limit: 1 }).length > 0;
+  });
+}
+
 /** Up to `limit` snapshots, the oldest first. */
 export function readSnapshots(
   view: View,

@@ -2,24 +2,25 @@ import { refuse } from "../../base/fault.ts";
 import { judgeByPosition } from "../../rules/append-block.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import type { Versioned } from "../../rules/conditions.ts";
-import { leaseAfterWrite } from "../../rules/lease.ts";
 import { admitBlobUpdate } from "./admit.ts";
 import { appendable } from "./append-block.ts";
 import type { BlobContext, BlobUse } from "./context.ts";
 import { writeBlob } from "./records.ts";
+import { nextBlobVersion } from "./version.ts";
 
 export interface SealBlob extends BlobUse {
   /** Where the blob must end; null if that does not matter. */
   readonly position: number | null;
 }
 
-/** Nothing is appended to a sealed blob. Its version stays; sealing it again changes nothing. */
+/** Nothing is appended to a sealed blob. Sealing it renews its ETag; sealing it again does not. */
 export async function sealBlob(context: BlobContext, asked: SealBlob): Promise<Versioned> {
   return context.store.transact((tx) => {
     const { container, blob } = admitBlobUpdate(tx, asked, BLOB_NEEDS.sealBlob, "AppendBlob");
     refuse(judgeByPosition(appendable(blob), asked.position));
-    const lease = leaseAfterWrite(blob.lease, tx.now());
-    writeBlob(tx, container, asked.at.blob, { ...blob, lease, isSealed: true });
-    return blob;
+    if (blob.isSealed) return blob;
+    const sealed = { ...blob, ...nextBlobVersion(tx, blob), isSealed: true };
+    writeBlob(tx, container, asked.at.blob, sealed);
+    return sealed;
   });
 }

@@ -1,7 +1,7 @@
 import { refuse } from "../../base/fault.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
 import { judgeWriteByConditions } from "../../rules/conditions.ts";
-import { judgeByPendingCopy, judgeOnIncrementalCopy } from "../../rules/copy.ts";
+import { judgeByPendingCopy } from "../../rules/copy.ts";
 import { judgeWriteByLease, leaseAfterWrite } from "../../rules/lease.ts";
 import { judgeTags, TAGS_RULE, type Tags } from "../../rules/tags.ts";
 import { admitToRevision, refuseByTagsOf } from "./admit.ts";
@@ -18,13 +18,12 @@ export interface SetBlobTags extends BlobRead {
 export async function setBlobTags(context: BlobContext, asked: SetBlobTags): Promise<void> {
   await context.store.transact((tx) => {
     const found = admitToRevision(tx, asked, BLOB_NEEDS.setBlobTags);
-    const { container, blob, isCurrent } = found;
+    const { container, blob } = found;
     refuse(judgeTags(asked.tags), TAGS_RULE);
     refuse(judgeWriteByConditions(blob, asked.conditions));
     refuseByTagsOf(tx, asked, container, blob);
     refuse(judgeWriteByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
     refuse(judgeByPendingCopy(blob.copy));
-    if (isCurrent) refuse(judgeOnIncrementalCopy(blob.copy));
     const lease = leaseAfterWrite(blob.lease, tx.now());
     amendRevision(tx, asked.at, found, { ...blob, tags: asked.tags, lease });
   });

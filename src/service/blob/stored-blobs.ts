@@ -45,7 +45,7 @@ export const STORED_BLOBS: StoredObjects = {
   },
 };
 
-const ALL = { limit: Number.POSITIVE_INFINITY, sparesDamaged: true };
+const ALL = { limit: Number.POSITIVE_INFINITY, skipsDamaged: true };
 
 /** `account/container`. The names do not stand in the keys of blobs, so all containers are read. */
 function containerOf(view: View, id: bigint): string {

@@ -1,12 +1,12 @@
 import { Fault, refuse } from "../../base/fault.ts";
 import { judgeBlobName } from "../../rules/blob-name.ts";
 import { BLOB_NEEDS } from "../../rules/blob-needs.ts";
-import type { Transaction } from "../../store/store.ts";
+import type { Transaction, View } from "../../store/store.ts";
 import { admitToContainer } from "./admit.ts";
 import type { BlobAsked, BlobContext } from "./context.ts";
 import { restoreRevision } from "./history.ts";
-import { readBlob } from "./records.ts";
-import { readDeletedCurrent, readDeletedRevisions } from "./revision-records.ts";
+import { type Container, readBlob } from "./records.ts";
+import { hasStates, readDeletedCurrent, readDeletedRevisions } from "./revision-records.ts";
 
 /** States that one body restores. */
 const BODY_STATES_MAX = 256;
@@ -42,8 +42,11 @@ function undelete(
   for (const revision of revisions) restoreRevision(context, tx, place, revision);
   const isAlive = ({ untilMs }: { untilMs: number }) => untilMs > tx.now();
   const hasRestored = (current !== null && isAlive(current)) || revisions.some(isAlive);
-  if (isFirst && !hasRestored && readBlob(tx, container, at.blob) === null) {
-    throw new Fault("BlobNotFound");
-  }
+  if (isFirst && !hasRestored && !isThere(tx, container, at.blob)) throw new Fault("BlobNotFound");
   return revisions.length;
+}
+
+/** With versioning, a deleted blob is there in its versions: nothing has to be restored. */
+function isThere(view: View, container: Container, name: string): boolean {
+  return readBlob(view, container, name) !== null || hasStates(view, container, name);
 }

@@ -33,6 +33,7 @@ const FOUND: SourceObject = {
   metadata: [],
   sequenceNumber: 0n,
   appendedBlocks: 0,
+  isSealed: false,
   tags: [],
 };
 
@@ -101,7 +102,8 @@ function setup(files: Files) {
     kind: "own",
     url: "http://here/file",
     name: { path: `account/share/${path}`, snapshot: null },
-    find: (view) => findSource(view, { ...files.at(path), conditions: NO_CONDITIONS }),
+    find: (view) =>
+      findSource(view, { ...files.at(path), conditions: NO_CONDITIONS, role: "copied" }),
   });
   return { context, copy, statusOf, used, own };
 }

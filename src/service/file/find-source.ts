@@ -1,5 +1,9 @@
 import { refuse } from "../../base/fault.ts";
-import { type Conditions, judgeSourceByConditions } from "../../rules/conditions.ts";
+import {
+  type Conditions,
+  judgeSourceByConditions,
+  type SourceRole,
+} from "../../rules/conditions.ts";
 import { judgeByPendingCopy } from "../../rules/copy.ts";
 import type { View } from "../../store/store.ts";
 import type { OwnObject } from "../shared/source.ts";
@@ -10,12 +14,13 @@ import { readPermission } from "./permissions.ts";
 
 export interface FindSource extends PathAsked {
   readonly conditions: Conditions;
+  readonly role: SourceRole;
 }
 
 /** A file to copy from: who may read it now may copy it. */
 export function findSource(view: View, asked: FindSource): OwnObject {
   const { tree, file } = admitToFile(view, asked, "getFile", ALL_BYTES);
-  refuse(judgeSourceByConditions(file, asked.conditions));
+  refuse(judgeSourceByConditions(file, asked.conditions, asked.role));
   // Its bytes are not here yet, whatever it looks like.
   refuse(judgeByPendingCopy(file.copy));
   const { etag, content, properties, metadata, attributes, created, written, changed } = file;
@@ -28,6 +33,7 @@ export function findSource(view: View, asked: FindSource): OwnObject {
     metadata,
     sequenceNumber: 0n,
     appendedBlocks: 0,
+    isSealed: false,
     tags: [],
     settings: { attributes, created, written, changed, sddl },
   };

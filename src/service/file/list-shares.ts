@@ -157,7 +157,7 @@ function entriesOf(
   const from = first.compare(prefix) > 0 ? first : prefix;
   const until = keyAfter(prefix);
   return from.compare(until) < 0
-    ? view.range(from, until, { limit, bytesMax: BODY_BYTES_MAX, sparesDamaged: true })
+    ? view.range(from, until, { limit, bytesMax: BODY_BYTES_MAX, skipsDamaged: true })
     : [];
 }
 

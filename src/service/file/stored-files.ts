@@ -56,7 +56,7 @@ function pathOf(view: View, share: bigint, id: bigint, isDirectory: boolean): st
   const found = unlessDamaged(() => paths.of(id, isDirectory).path);
   if (found !== null) return found;
   const all = key(SPACE.directoryEntry, share);
-  const options = { limit: Number.POSITIVE_INFINITY, sparesDamaged: true };
+  const options = { limit: Number.POSITIVE_INFINITY, skipsDamaged: true };
   const entry = view
     .range(all, keyAfter(all), options)
     .find(({ value }) => decodeEntry(value).id === id);
@@ -70,7 +70,7 @@ function pathOf(view: View, share: bigint, id: bigint, isDirectory: boolean): st
 /** `account/share` */
 function shareOf(view: View, id: bigint): string {
   const all = key(SPACE.share);
-  const options = { limit: Number.POSITIVE_INFINITY, sparesDamaged: true };
+  const options = { limit: Number.POSITIVE_INFINITY, skipsDamaged: true };
   const found = view
     .range(all, keyAfter(all), options)
     .find((entry) => shareOfEntry(entry).share.id === id);

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { slicesDuring } from "../../base/fair-queue.fixture.ts";
 import { Files } from "./files.fixture.ts";
 import { listDirectoriesAndFiles } from "./list-directories-and-files.ts";
+import { setFileMetadata } from "./set-file-metadata.ts";
 import { snapshotShare } from "./snapshot-share.ts";
 
 test("what came after a snapshot is passed by in several bodies, and nothing is left out", async () => {
@@ -17,4 +19,23 @@ test("what came after a snapshot is passed by in several bodies, and nothing is 
   }
   assert.deepEqual(pages.flat(), ["Last"]);
   assert.equal(pages.length, 3);
+});
+
+test("a list of files with much metadata is many small bodies, and has each once", async () => {
+  const files = await Files.open();
+  await files.createDirectory("dir");
+  const metadata = [["name", "x".repeat(8_000)]] as const;
+  for (let at = 0; at < 100; at++) {
+    await files.create(`dir/${at}`);
+    await setFileMetadata(files.context, { ...files.at(`dir/${at}`), metadata });
+  }
+  const asked = { ...files.at("dir"), prefix: "", after: "", resultsMax: 5_000 };
+  const names = new Set<string>();
+  const slices = await slicesDuring(async () => {
+    for await (const { items } of listDirectoriesAndFiles(files.context, asked)) {
+      for (const { item } of items) names.add(item.name);
+    }
+  });
+  assert.equal(names.size, 100);
+  assert.ok(slices >= 4, `${slices} slices`);
 });

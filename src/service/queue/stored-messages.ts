@@ -21,7 +21,7 @@ export const STORED_MESSAGES: StoredObjects = {
 /** `account/queue` */
 function queueOf(view: View, id: bigint): string {
   const all = key(SPACE.queue);
-  const options = { limit: Number.POSITIVE_INFINITY, sparesDamaged: true };
+  const options = { limit: Number.POSITIVE_INFINITY, skipsDamaged: true };
   const found = view
     .range(all, keyAfter(all), options)
     .find((entry) => queueOfEntry(entry).queue.id === id);

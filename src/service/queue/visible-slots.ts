@@ -23,7 +23,7 @@ export function visibleSlots(view: View, id: bigint, wanted: number): VisibleTur
   for (let from = firstSlotKey(id, 0); ; ) {
     // Twice as far each time while all that is found has expired.
     const limit = wanted - slots.length + expired.length;
-    const entries = view.range(from, until, { limit, sparesDamaged: true });
+    const entries = view.range(from, until, { limit, skipsDamaged: true });
     for (const slot of entries.map(slotOfEntry)) {
       if (isExpired(slot, now)) expired.push(slot);
       else if (slots.length < wanted) slots.push(slot);

@@ -11,7 +11,7 @@ export interface RangePage {
 /** As many entries with `from <= key < until` as one body should decode, but no more than `room`. Damaged ones are left out. */
 export function readRangePage(view: View, from: Bytes, until: Bytes, room: number): RangePage {
   if (from.compare(until) >= 0) return { entries: [], hasMore: false };
-  const options = { limit: room + 1, bytesMax: BODY_BYTES_MAX, sparesDamaged: true };
+  const options = { limit: room + 1, bytesMax: BODY_BYTES_MAX, skipsDamaged: true };
   const entries = view.range(from, until, options);
   let bytes = 0;
   for (const { key, value } of entries) bytes += key.length + value.length;

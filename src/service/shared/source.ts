@@ -54,6 +54,7 @@ export interface SourceObject {
   readonly sequenceNumber: bigint;
   /** Of append blobs only. */
   readonly appendedBlocks: number;
+  readonly isSealed: boolean;
   /** Of files on this server only. */
   readonly settings?: SourceSettings;
 }

@@ -42,7 +42,7 @@ function readPage(view: View, asked: QueryTables): QueryTablesDone {
   const from = tableKey({ account, table: asked.from });
   const limit = (filter === null ? resultsMax : LOOKED_AT_MAX) + 1;
   const until = keyAfter(key(SPACE.table, account));
-  const entries = view.range(from, until, { limit, sparesDamaged: true });
+  const entries = view.range(from, until, { limit, skipsDamaged: true });
   const names: string[] = [];
   for (const [at, entry] of entries.entries()) {
     const { name } = decodeTable(entry.value);

@@ -16,7 +16,7 @@ export const STORED_ENTITIES: StoredObjects = {
 /** `account/table` */
 function tableOf(view: View, id: bigint): string {
   const all = key(SPACE.table);
-  const options = { limit: Number.POSITIVE_INFINITY, sparesDamaged: true };
+  const options = { limit: Number.POSITIVE_INFINITY, skipsDamaged: true };
   const found = view
     .range(all, keyAfter(all), options)
     .find(({ value }) => decodeTable(value).id === id);

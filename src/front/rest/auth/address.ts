@@ -30,8 +30,8 @@ export function locate(host: string | undefined, path: string, accounts: Account
 }
 
 /**
- * Reads a URL without an account name as a URL of this account. Only for requests whose signature
- * names the account, and never if the URL names one itself.
+ * Reads a URL without an account name as a URL of this account. Only for requests whose signature,
+ * or whose batch, names the account, and never if the URL names one itself.
  */
 export function locateIn(account: Account, path: string): KnownAddress {
   const accountName = account.name;

@@ -27,10 +27,9 @@ test("what is no id, or two of them, is refused by name", () => {
       assert.throws(() => revisionOf(parseQuery(`${name}=${value}`)), refused(name), value);
     }
   }
-  assert.throws(
-    () => revisionOf(parseQuery(`snapshot=${ID}&versionid=${ID}`)),
-    refused("versionid"),
-  );
+  assert.throws(() => revisionOf(parseQuery(`snapshot=${ID}&versionid=${ID}`)), {
+    code: "MutuallyExclusiveQueryParameters",
+  });
 });
 
 test("what can be done to the current blob only takes no id", () => {

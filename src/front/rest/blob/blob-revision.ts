@@ -1,3 +1,4 @@
+import { Fault } from "../../../base/fault.ts";
 import { isoOfStamp, type Stamp, stampOfIso } from "../../../base/stamp.ts";
 import type { BlobRevision } from "../../../service/blob/context.ts";
 import type { BlobWritten } from "../../../service/blob/version.ts";
@@ -11,10 +12,7 @@ import { versionHeaders } from "../response-headers.ts";
 export function revisionOf(query: Query): BlobRevision | null {
   const snapshot = stampFromQuery(query, "snapshot");
   const version = stampFromQuery(query, "versionid");
-  if (snapshot !== null && version !== null) {
-    const value = query.get("versionid") ?? "";
-    throw invalidQuery("versionid", value, "Name a snapshot or a version, not both.");
-  }
+  if (snapshot !== null && version !== null) throw new Fault("MutuallyExclusiveQueryParameters");
   if (snapshot !== null) return { kind: "snapshot", stamp: snapshot };
   return version === null ? null : { kind: "version", stamp: version };
 }
@@ -28,14 +26,20 @@ export function stampFromQuery(query: Query, name: string): Stamp | null {
   throw invalidQuery(name, value, "It must look like 2026-11-16T00:17:23.1234567Z.");
 }
 
+/** For what can be done to the current blob only. */
 export function refuseRevision(query: Query): void {
-  for (const name of ["snapshot", "versionid"]) {
+  for (const [name, subject] of STATES) {
     const value = query.get(name);
-    if (value !== undefined) {
-      throw invalidQuery(name, value, "This can be done to the current blob only.");
-    }
+    if (value === undefined) continue;
+    const reason = `This operation is only allowed on the root blob. ${subject} should not be provided.`;
+    throw invalidQuery(name, value, reason);
   }
 }
+
+const STATES = [
+  ["snapshot", "Snapshot"],
+  ["versionid", "Version id"],
+] as const;
 
 /** What the answer to a write says of the blob that it made. */
 export function writtenHeaders(written: BlobWritten): string[] {

@@ -8,7 +8,7 @@ import { routeBlob } from "./route.ts";
 
 /** Blobs as what others copy from. */
 export const BLOB_SOURCES: SourceProtocol = {
-  route({ method, query, headers }, account, path, asked) {
+  route({ method, query, headers }, account, path, asked, role) {
     const { operation, container, blob } = routeBlob(method, path, query, headers);
     if (operation !== "getBlob") throw new Fault("InvalidUri");
     const revision = revisionOf(query);
@@ -19,7 +19,7 @@ export const BLOB_SOURCES: SourceProtocol = {
       resource: { service: "blob", container, name: blob },
       snapshot: revision?.kind === "snapshot" ? revision.stamp : null,
       find: (view, access, fromArchive) =>
-        findSource(view, { at, access, conditions, withTags, fromArchive }),
+        findSource(view, { at, access, conditions, role, withTags, fromArchive }),
     };
   },
 };

@@ -28,7 +28,7 @@ export async function handleCopyBlobFromUrl(
     digests,
     computed: digestsOfSource(call.version, digests),
     metadata: copiedMetadataOf(headers),
-    seals: false,
+    seals: null,
     priority: null,
   });
   return {

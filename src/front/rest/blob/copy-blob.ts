@@ -12,6 +12,8 @@ import { rehydratePriorityOf, tierOf } from "./tier-headers.ts";
 /** Before, a copy was made when the answer came, and nobody was told more about it. */
 const STATUS_SINCE = "2012-02-12";
 
+const SEAL = "x-ms-seal-blob";
+
 export async function handleCopyBlob(context: BlobFront, call: BlobCall): Promise<RestResponse> {
   const { headers } = call.request;
   const done = await copyBlob(context, {
@@ -20,9 +22,9 @@ export async function handleCopyBlob(context: BlobFront, call: BlobCall): Promis
     copiesTags: copiesTagsOf(headers),
     tier: tierOf(call),
     priority: rehydratePriorityOf(call),
-    source: await wholeSourceOf(context, call, ["x-ms-rehydrate-priority", "x-ms-seal-blob"]),
+    source: await wholeSourceOf(context, call, ["x-ms-rehydrate-priority", SEAL]),
     metadata: copiedMetadataOf(headers),
-    seals: flagOf(headers, "x-ms-seal-blob"),
+    seals: headers.get(SEAL) === undefined ? null : flagOf(headers, SEAL),
   });
   if (call.version < STATUS_SINCE) {
     return { status: 201, headers: writtenHeaders(done), body: null };

@@ -3,6 +3,7 @@ import { type DeleteBlob, deleteBlob } from "../../../service/blob/delete-blob.t
 import type { RestResponse } from "../http/exchange.ts";
 import { invalidHeader } from "../request-headers.ts";
 import { invalidQuery } from "../request-query.ts";
+import { refuseRevision } from "./blob-revision.ts";
 import { type BlobCall, blobReadOf } from "./call.ts";
 import { refuseUnsupportedOnDelete } from "./unsupported.ts";
 
@@ -14,7 +15,7 @@ export async function handleDeleteBlob(
   const asked = blobReadOf(call);
   const { isGone } = await deleteBlob(context, {
     ...asked,
-    snapshots: snapshotsOf(call, asked.at.revision !== null),
+    snapshots: snapshotsOf(call),
     permanent: isPermanent(call),
   });
   const headers = ["x-ms-delete-type-permanent", String(isGone)];
@@ -29,13 +30,14 @@ function isPermanent({ request }: BlobCall): boolean {
   return true;
 }
 
-function snapshotsOf({ request }: BlobCall, isRevision: boolean): DeleteBlob["snapshots"] {
+/** Only the current blob has snapshots to go with it. */
+function snapshotsOf({ request }: BlobCall): DeleteBlob["snapshots"] {
   const name = "x-ms-delete-snapshots";
   const value = request.headers.get(name)?.toLowerCase();
   if (value === undefined) return null;
   if (value !== "include" && value !== "only") {
     throw invalidHeader(name, value, "It must be include or only.");
   }
-  if (isRevision) throw invalidHeader(name, value, "A snapshot or version has no snapshots.");
+  refuseRevision(request.query);
   return value;
 }

@@ -51,6 +51,7 @@ export async function handleFindBlobsByTags(
   for await (const page of findBlobsByTags(context, asked)) {
     await xml.addAll(page.items, foundElement);
     next = page.next;
+    if (xml.isFull) break;
   }
   const marker = next === null ? "" : markerText(next);
   xml.add(`</Blobs>${element("NextMarker", marker)}</EnumerationResults>`);

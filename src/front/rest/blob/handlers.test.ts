@@ -93,5 +93,27 @@ No header of the service is accepted and ignored: what asks for one of these is 
 | copies of a part, with other properties, or checked by digests where a copy does not do that | \`x-ms-source-range\`, \`x-ms-blob-content-…\`, \`x-ms-blob-cache-control\`, \`x-ms-copy-source-blob-properties\`, \`x-ms-seal-blob\`, \`x-ms-source-content-…\` |
 | comparing pages with a snapshot elsewhere | \`x-ms-previous-snapshot-url\` |
 | deleting by the time of a tier | \`x-ms-access-tier-if-modified-since\`, \`x-ms-access-tier-if-unmodified-since\` |
+
+## Where this is known from
+
+Where the documents of the service are silent, these are followed. A recording is what the service answered to a test of an SDK.
+
+| what | source |
+|---|---|
+| Break Lease tells whole seconds, rounded down | recording of \`BreakLeaseAsync\` in the .NET SDK: 14, of a lease of 15 s that is broken at once |
+| a stored policy without terms comes back without \`AccessPolicy\`, in all services | recordings of \`test_set_…_acl_with_empty_signed_identifier\` in the Python SDK (queues, tables) |
+| Delete Blob takes blocks that were never committed | issue 350 of azure-storage-node |
+| Delete Blob with \`only\`, of a blob without snapshots, is 404 \`BlobNotFound\` | recording of \`test_delete_blobs_snapshot\` in the Python SDK |
+| Undelete Blob of a blob that has only versions is 200 and changes nothing; \`x-ms-delete-type-permanent\` is \`false\` with soft delete | recording of \`undelete\` (\`blobclient.spec.ts\`) in the JavaScript SDK |
+| snapshots and versions show no lease | recordings of \`test_get_blob_properties_with_snapshot\` in the Python SDK |
+| a copy of a sealed blob is sealed unless \`x-ms-seal-blob\` is \`false\`; sealing renews the ETag | recordings of \`copy seal blob\` in the JavaScript SDK and of the same in the Python SDK |
+| an incremental copy is answered as \`pending\` | recording of \`test_incremental_copy_blob\` in the Python SDK |
+| \`x-ms-blob-content-md5\` is checked by Put Blob and Put Blob From URL; elsewhere it is stored as it is, whatever its length | recording of \`setHTTPHeaders with all parameters set\` in the JavaScript SDK; \`test_upload_blob_content_md5\` of the Python SDK |
+| \`MutuallyExclusiveQueryParameters\`; a version with \`x-ms-delete-snapshots\` is \`InvalidQueryParameterValue\` | recordings of \`blobversioning.spec.ts\` in the JavaScript SDK; of a snapshot by analogy |
+| Append Block and Put Page From URL: unmet conditions on the source are \`CannotVerifyCopySource\`, 304 or 412 | recordings of \`test_append_block_from_url_with_source_if_…\` and the like in the Python SDK; Put Block and Put Range From URL by analogy |
+| Put Blob From URL: unmet ETags are \`TargetConditionNotMet\` and \`SourceConditionNotMet\`, unmet dates \`ConditionNotMet\` and \`CannotVerifyCopySource\` | recordings of \`blockblobclient.spec.ts\` in the JavaScript SDK and of \`test_upload_blob_from_url_if_match_condition\` in the Python SDK |
+| an unmet \`x-ms-source-if-tags\` of a copy is \`ConditionNotMet\` | \`test_async_copy_blob_with_if_tags\` of the Python SDK |
+| a batch that is refused as a whole is 202 with one part, which has no \`Content-ID\` | recording of \`Batch_Limit\` in the .NET SDK; tests of the C++ SDK |
+| a part of a batch may leave the account out of its path | recordings of \`test_delete_blobs_…\` in the Python SDK |
 `;
 }

@@ -126,6 +126,7 @@ async function listXml(
       if (wait !== undefined) await wait;
     }
     next = page.next;
+    if (xml.isFull) break;
   }
   const marker = next === null ? "" : markerText(next);
   xml.add(`</Blobs>${element("NextMarker", marker)}</EnumerationResults>`);

@@ -40,6 +40,7 @@ export async function handleListContainers(
   for await (const page of pages) {
     await xml.addAll(page.containers, (container) => containerElement(container, withMetadata));
     next = page.next;
+    if (xml.isFull) break;
   }
   xml.add(
     `</Containers>${element("NextMarker", next === null ? "" : markerText(next))}</EnumerationResults>`,

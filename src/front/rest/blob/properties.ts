@@ -6,12 +6,18 @@ import {
   namesWithPrefix,
 } from "../content-properties.ts";
 import type { RequestHeaders } from "../http/exchange.ts";
+import { md5Of } from "../request-headers.ts";
 
 export const PROPERTY_NAMES = namesWithPrefix("x-ms-blob-");
 
 /** The headers that a client stores with a blob. What it does not send is empty. */
 export function propertiesOf(headers: RequestHeaders): BlobProperties {
   return contentPropertiesOf(headers, PROPERTY_NAMES);
+}
+
+/** For writes that compare `contentMd5` with the blob's bytes: nothing but an MD5 will do. */
+export function requireMd5(headers: RequestHeaders): void {
+  md5Of(headers, PROPERTY_NAMES.contentMd5);
 }
 
 /** Whether a request names any of them. */

@@ -1,6 +1,7 @@
+import type { SourceRole } from "../../../rules/conditions.ts";
 import { putBlobFromUrl } from "../../../service/blob/put-blob-from-url.ts";
 import { DEFAULT_CONTENT_TYPE } from "../content-properties.ts";
-import type { RestResponse } from "../http/exchange.ts";
+import type { RequestHeaders, RestResponse } from "../http/exchange.ts";
 import {
   flagOf,
   invalidHeader,
@@ -15,7 +16,7 @@ import { tagsOf } from "./blob-tags.ts";
 import { putBlobBytesMax } from "./body-limits.ts";
 import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
 import { digestsOfSource } from "./computed-digests.ts";
-import { PROPERTY_NAMES, propertiesOf } from "./properties.ts";
+import { PROPERTY_NAMES, propertiesOf, requireMd5 } from "./properties.ts";
 import { wholeSourceOf } from "./source-headers.ts";
 import { tierOf } from "./tier-headers.ts";
 
@@ -36,6 +37,7 @@ export async function handlePutBlobFromUrl(
   if (type !== "BlockBlob") {
     throw invalidHeader("x-ms-blob-type", type, "Only a BlockBlob is made from a URL in one step.");
   }
+  requireMd5(headers);
   const own = propertiesOf(headers);
   const copiesProperties = headers.get(COPIES) === undefined || flagOf(headers, COPIES);
   const digests = sourceDigestsOf(headers);
@@ -44,7 +46,7 @@ export async function handlePutBlobFromUrl(
     tags: tagsOf(headers),
     copiesTags: copiesTagsOf(headers),
     tier: tierOf(call),
-    source: await wholeSourceOf(context, call, KNOWN),
+    source: await wholeSourceOf(context, call, KNOWN, roleOf(headers)),
     bytesMax: putBlobBytesMax(call.version),
     digests,
     computed: digestsOfSource(call.version, digests),
@@ -64,4 +66,10 @@ export async function handlePutBlobFromUrl(
     ],
     body: null,
   };
+}
+
+/** The service judges ETags of such a source as a copy does, and dates as a read does. */
+function roleOf(headers: RequestHeaders): SourceRole {
+  const etags = ["x-ms-source-if-match", "x-ms-source-if-none-match"];
+  return etags.some((name) => headers.get(name) !== undefined) ? "copied" : "read";
 }

@@ -16,7 +16,7 @@ import { tagsOf } from "./blob-tags.ts";
 import { putBlobBytesMax } from "./body-limits.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 import { createAppendBlob, createPageBlob } from "./create-blob.ts";
-import { propertiesOfBody } from "./properties.ts";
+import { propertiesOfBody, requireMd5 } from "./properties.ts";
 import { tierOf } from "./tier-headers.ts";
 import { refuseUnsupportedOnCreation } from "./unsupported.ts";
 
@@ -38,6 +38,7 @@ export function handlePutBlob(context: BlobContext, call: BlobCall): Promise<Res
 async function putBlockBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers } = call.request;
   refuseUnsupportedOnCreation(call.request);
+  requireMd5(headers);
   const incoming = incomingBody(call.request, putBlobBytesMax(call.version));
   const done = await putBlob(context, {
     at: addressOf(call),

@@ -1,3 +1,4 @@
+import type { SourceRole } from "../../../rules/conditions.ts";
 import type { OwnSource, Source } from "../../../service/shared/source.ts";
 import { requireNoHeaders } from "../request-headers.ts";
 import { requireNoBody } from "../stored-body.ts";
@@ -24,23 +25,21 @@ const ON_WHOLE_SOURCES = [
 ];
 
 /** What the bytes of a write are read from. It has no body of its own. */
-export function sourceOf(
-  { sources }: BlobFront,
-  call: BlobCall,
-  known: readonly string[] = [],
-): Promise<Source> {
-  refuseOnSource(call, known);
-  return sources.of(call, "blob");
+export function sourceOf({ sources }: BlobFront, call: BlobCall): Promise<Source> {
+  refuseOnSource(call, []);
+  return sources.of(call, "blob", "read");
 }
 
 /** The same, for a blob that is made of all of its source. */
 export function wholeSourceOf(
-  front: BlobFront,
+  { sources }: BlobFront,
   call: BlobCall,
   known: readonly string[],
+  role: SourceRole = "copied",
 ): Promise<Source> {
   requireNoHeaders(call.request.headers, without(ON_WHOLE_SOURCES, known));
-  return sourceOf(front, call, known);
+  refuseOnSource(call, known);
+  return sources.of(call, "blob", role);
 }
 
 /** The same, of a blob on this server. */

@@ -19,7 +19,7 @@ export async function handleCopyFile(context: FileFront, call: FileCall): Promis
   requireNoNfsHeaders(headers, NFS_HEADERS);
   const done = await copyFile(context, {
     ...fileAskedOf(call),
-    source: await context.sources.of(call, "file"),
+    source: await context.sources.of(call, "file", "copied"),
     metadata: copiedMetadataOf(headers),
     settings: copySettingsOf(headers),
     ignoresReadOnly: flagOf(headers, "x-ms-file-copy-ignore-readonly"),

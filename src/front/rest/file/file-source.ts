@@ -7,7 +7,7 @@ import { isOnFiles, routeFile } from "./route.ts";
 
 /** Files as copy sources. */
 export const FILE_SOURCES: SourceProtocol = {
-  route({ method, query, headers }, account, path, asked) {
+  route({ method, query, headers }, account, path, asked, role) {
     const { operation, share, path: names } = routeFile(method, path, query, headers);
     if (operation !== "getFile") throw new Fault("InvalidUri");
     const snapshot = snapshotOf(query);
@@ -27,7 +27,7 @@ export const FILE_SOURCES: SourceProtocol = {
         needsIntent: isOnFiles(operation),
       },
       snapshot,
-      find: (view, access) => findSource(view, { at, access, conditions }),
+      find: (view, access) => findSource(view, { at, access, conditions, role }),
     };
   },
 };

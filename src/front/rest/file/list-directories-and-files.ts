@@ -67,6 +67,7 @@ async function listXml(
     isBegun = true;
     await xml.addAll(page.items, (listed) => itemElement(listed, includes, withIds));
     next = page.next;
+    if (xml.isFull) break;
   }
   const marker = next === null ? "" : markerText(next);
   xml.add(`</Entries>${element("NextMarker", marker)}</EnumerationResults>`);

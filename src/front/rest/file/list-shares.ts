@@ -39,6 +39,7 @@ export async function handleListShares(
   for await (const page of pages) {
     await xml.addAll(page.shares, (share) => shareElement(share, withMetadata));
     next = page.next;
+    if (xml.isFull) break;
   }
   xml.add(
     `</Shares>${element("NextMarker", next === null ? "" : markerText(next))}` +

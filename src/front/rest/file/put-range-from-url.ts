@@ -34,7 +34,7 @@ export async function handlePutRangeFromUrl(
     from,
     until,
     preservesWritten: preservesWritten(headers),
-    source: await context.sources.of(call, "file"),
+    source: await context.sources.of(call, "file", "read"),
     sourceRange,
     digests: sourceDigestsOf(headers),
     ifMatchCrc64: crc64Of(headers, "x-ms-source-if-match-crc64"),

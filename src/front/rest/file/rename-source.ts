@@ -18,7 +18,7 @@ export async function renameSourceOf(call: FileCall): Promise<FileAsked> {
   const { headers } = call.request;
   const url = requireHeader(headers, SOURCE);
   const request = sourceRequest(call.request, url);
-  const { account, route } = call.inner.route(request);
+  const { account, route } = call.inner.route(request, null);
   if (account !== call.account || route.share !== call.route.share) {
     throw invalid(url, "A rename stays within one share: the source must be in the same.");
   }

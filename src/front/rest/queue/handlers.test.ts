@@ -52,7 +52,7 @@ ${lines.join("\n")}
 
 ## Messages
 
-* A message has a text of up to 65,536 bytes of UTF-8, counted as it is and not as XML spells it. Every
+* A message has a text of up to 65,536 bytes of UTF-8, counted before XML escapes it. Every
   character that XML can carry comes back as it was sent, carriage returns too (as \`&#xD;\`: the
   JavaScript SDK shows that as it stands).
 * Get takes 1 to 32 messages in one step and hides them for 1 second to 7 days, 30 seconds unless told.

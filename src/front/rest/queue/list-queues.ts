@@ -29,6 +29,7 @@ export async function handleListQueues(
     await xml.addAll(queues, (queue) => queueElement(queue, withMetadata));
     const last = queues.at(-1);
     next = hasMore && last !== undefined ? writeMarker({ kind: "n", text: last.name }) : "";
+    if (xml.isFull) break;
   }
   xml.add(`</Queues>${element("NextMarker", next)}</EnumerationResults>`);
   return { status: 200, headers: [...XML_CONTENT], body: xml.done() };

@@ -2,6 +2,7 @@ import { NO_BYTES, wholeBody } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
 import type { Stamp } from "../../../base/stamp.ts";
 import { type Access, OWNER } from "../../../rules/access.ts";
+import type { SourceRole } from "../../../rules/conditions.ts";
 import type { OwnObject, OwnSource, Source } from "../../../service/shared/source.ts";
 import type { View } from "../../../store/store.ts";
 import type { Accounts } from "../auth/account.ts";
@@ -42,7 +43,13 @@ export interface SourceProtocol {
    * `path` is the path after the account, `asked` the headers of the request that names the source.
    * Throws if nothing there can be copied.
    */
-  route(request: RestRequest, account: string, path: string, asked: RequestHeaders): RoutedSource;
+  route(
+    request: RestRequest,
+    account: string,
+    path: string,
+    asked: RequestHeaders,
+    role: SourceRole,
+  ): RoutedSource;
 }
 
 export interface RoutedSource {
@@ -69,23 +76,30 @@ export class CopySources {
     this.#setup = setup;
   }
 
-  async of(call: SourceCall, service: ServiceName): Promise<Source> {
+  async of(call: SourceCall, service: ServiceName, role: SourceRole): Promise<Source> {
     const { headers } = call.request;
     const url = urlOf(call);
     const named = this.#serviceAt(call, url, service);
-    if (named !== null) return this.#own(call, url, named);
+    if (named !== null) return this.#own(call, url, named, role);
     if (call.version < ACROSS_ACCOUNTS_SINCE) throw new Fault("CopyAcrossAccountsNotSupported");
     // Tags are known only for blobs of this server.
     requireNoHeaders(headers, ["x-ms-source-if-tags"]);
     if (copiesTagsOf(headers)) requireNoHeaders(headers, ["x-ms-copy-source-tag-option"]);
     const conditions = conditionsOf(headers, "x-ms-source-");
-    return this.#setup.foreign.at(url, authorizationOf(call), conditions, call.version);
+    return this.#setup.foreign.at(url, {
+      authorization: authorizationOf(call),
+      conditions,
+      role,
+      version: call.version,
+    });
   }
 
   /** Resolves a source that must be a blob of this server. */
   async ownBlobOf(call: SourceCall): Promise<OwnSource> {
     const url = urlOf(call);
-    if (this.#serviceAt(call, url, "blob") === "blob") return this.#own(call, url, "blob");
+    if (this.#serviceAt(call, url, "blob") === "blob") {
+      return this.#own(call, url, "blob", "copied");
+    }
     throw new Fault("InvalidSourceBlobUrl", {
       CopySource: publicUrl(url),
       Reason: "Only snapshots of page blobs on this server can be copied so: name one of them.",
@@ -101,20 +115,25 @@ export class CopySources {
     return endpoints.cloudServiceAt(url.authority, url.secure);
   }
 
-  async #own(call: SourceCall, url: SourceUrl, service: ServiceName): Promise<OwnSource> {
+  async #own(
+    call: SourceCall,
+    url: SourceUrl,
+    service: ServiceName,
+    role: SourceRole,
+  ): Promise<OwnSource> {
     const protocol = this.#setup.protocols[service];
     if (protocol === undefined) {
       throw invalidHeader(SOURCE_HEADER, publicUrl(url), "Blobs and files can be copied.");
     }
-    const request = readRequest(call, url);
+    const request = readRequest(call, url, role);
     const { headers } = call.request;
-    const { routed, access, path } = await judgedLater(async () => {
+    const { routed, access, path } = await judgedLater(role, async () => {
       const address = locate(url.authority, url.path, this.#setup.accounts);
       const { accountName, resourcePath } = address;
       if (accountName !== call.account && call.version < ACROSS_ACCOUNTS_SINCE) {
         throw new Fault("CopyAcrossAccountsNotSupported");
       }
-      const routed = protocol.route(request, accountName, resourcePath, headers);
+      const routed = protocol.route(request, accountName, resourcePath, headers, role);
       const isOwn = accountName === call.account && call.access.kind === "owner";
       const access =
         isOwn && !hasCredentials(request)
@@ -127,29 +146,30 @@ export class CopySources {
       kind: "own",
       url: publicUrl(url),
       name: { path, snapshot: routed.snapshot },
-      find: (view, fromArchive = false) => judged(() => routed.find(view, access, fromArchive)),
+      find: (view, fromArchive = false) =>
+        judged(role, () => routed.find(view, access, fromArchive)),
     };
   }
 }
 
-function judged<T>(judge: () => T): T {
+function judged<T>(role: SourceRole, judge: () => T): T {
   try {
     return judge();
   } catch (error) {
-    throw verdictOn(error);
+    throw verdictOn(error, role);
   }
 }
 
-async function judgedLater<T>(judge: () => Promise<T>): Promise<T> {
+async function judgedLater<T>(role: SourceRole, judge: () => Promise<T>): Promise<T> {
   try {
     return await judge();
   } catch (error) {
-    throw verdictOn(error);
+    throw verdictOn(error, role);
   }
 }
 
-function verdictOn(error: unknown): unknown {
-  return error instanceof Fault ? cannotVerify(error) : error;
+function verdictOn(error: unknown, role: SourceRole): unknown {
+  return error instanceof Fault ? cannotVerify(error, role) : error;
 }
 
 /** Before this version, a source was given as a path within the same account. */
@@ -176,7 +196,7 @@ function hasCredentials({ headers, query }: RestRequest): boolean {
 }
 
 /** Makes the request with which the client would read the source. */
-function readRequest(call: SourceCall, url: SourceUrl): RestRequest {
+function readRequest(call: SourceCall, url: SourceUrl, role: SourceRole): RestRequest {
   const { request, version } = call;
   const headers = new Map([["x-ms-version", version]]);
   const authorization = authorizationOf(call);
@@ -188,7 +208,7 @@ function readRequest(call: SourceCall, url: SourceUrl): RestRequest {
     method: "GET",
     target: url.query === "" ? url.path : `${url.path}?${url.query}`,
     path: url.path,
-    query: judged(() => parseQuery(url.query)),
+    query: judged(role, () => parseQuery(url.query)),
     headers: { get: (name) => headers.get(name), raw: [...headers].flat() },
     version,
     body: wholeBody(NO_BYTES),

@@ -38,6 +38,7 @@ export function objectOf(
     tags: [],
     sequenceNumber: /^\d{1,18}$/.test(sequence) ? BigInt(sequence) : 0n,
     appendedBlocks: /^\d{1,5}$/.test(blocks) ? Number(blocks) : 0,
+    isSealed: text("x-ms-blob-sealed") === "true",
   };
 }
 
@@ -49,6 +50,6 @@ function metadataOf(rawHeaders: readonly string[]): [string, string][] {
   try {
     return metadataIn({ raw: rawHeaders });
   } catch (error) {
-    throw error instanceof Fault ? cannotVerify(error) : error;
+    throw error instanceof Fault ? cannotVerify(error, "read") : error;
   }
 }

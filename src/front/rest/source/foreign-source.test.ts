@@ -2,14 +2,21 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Fault, type FaultCode } from "../../../base/fault.ts";
 import { NO_CONDITIONS } from "../../../rules/conditions.ts";
-import type { ForeignLimits } from "./foreign-source.ts";
+import type { ForeignAsked, ForeignLimits } from "./foreign-source.ts";
 import { FOREIGN_LIMITS, ForeignSources } from "./foreign-sources.ts";
 import { serve } from "./http-server.fixture.ts";
 import { parseSourceUrl } from "./source-url.ts";
 
+const ASKED: ForeignAsked = {
+  authorization: null,
+  conditions: NO_CONDITIONS,
+  role: "copied",
+  version: "2026-04-06",
+};
+
 function sourceAt(url: string, origins: string[], limits: Partial<ForeignLimits> = {}) {
   const sources = new ForeignSources({ origins, networks: [] }, { ...FOREIGN_LIMITS, ...limits });
-  return sources.at(parseSourceUrl(url), null, NO_CONDITIONS, "2026-04-06");
+  return sources.at(parseSourceUrl(url), ASKED);
 }
 
 function refused(code: FaultCode, reason: RegExp): (error: unknown) => boolean {
@@ -38,7 +45,7 @@ test("a listed network may be reached by name", async (t) => {
   const named = origin.replace("127.0.0.1", "localhost");
   const networks = ["127.0.0.0/8", "::1/128"];
   const sources = new ForeignSources({ origins: [named], networks });
-  const source = sources.at(parseSourceUrl(named), null, NO_CONDITIONS, "2026-04-06");
+  const source = sources.at(parseSourceUrl(named), ASKED);
   assert.equal((await source.look()).length, 4);
 });
 

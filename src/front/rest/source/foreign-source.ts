@@ -3,7 +3,7 @@ import type { ByteRange } from "../../../base/byte-range.ts";
 import type { Body, Bytes } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
 import { rfc1123 } from "../../../base/time-text.ts";
-import type { Conditions } from "../../../rules/conditions.ts";
+import type { Conditions, SourceRole } from "../../../rules/conditions.ts";
 import type { ForeignSource, OpenedSource, SourceObject } from "../../../service/shared/source.ts";
 import type { SourceGuard } from "./allowed-sources.ts";
 import { cannotVerifyAnswer } from "./cannot-verify.ts";
@@ -24,14 +24,19 @@ export interface ForeignLimits {
   readonly totalMs: number;
 }
 
-export interface ForeignSetup {
-  readonly url: SourceUrl;
-  readonly guard: SourceGuard;
-  readonly limits: ForeignLimits;
+/** What the client says about a source elsewhere. */
+export interface ForeignAsked {
   /** Sent unchanged: the client meant it for this source. */
   readonly authorization: string | null;
   readonly conditions: Conditions;
+  readonly role: SourceRole;
   readonly version: string;
+}
+
+export interface ForeignSetup extends ForeignAsked {
+  readonly url: SourceUrl;
+  readonly guard: SourceGuard;
+  readonly limits: ForeignLimits;
 }
 
 /** An object on another server. Only what the client said about it is sent there. */
@@ -85,7 +90,7 @@ export class HttpSource implements ForeignSource {
     const status = answer.statusCode ?? 0;
     if (status === 200 || status === 206) return answer;
     answer.destroy();
-    throw refusalOf(answer, status);
+    throw refusalOf(answer, status, this.#setup.role);
   }
 
   async #send(method: string, headers: Record<string, string>): Promise<IncomingMessage> {
@@ -121,11 +126,12 @@ function noRanges(): Fault {
   });
 }
 
-function refusalOf({ headers }: IncomingMessage, status: number): Fault {
-  if (status === 304 || status === 412) return new Fault("SourceConditionNotMet");
+function refusalOf({ headers }: IncomingMessage, status: number, role: SourceRole): Fault {
+  const isUnmet = status === 304 || status === 412;
+  if (isUnmet && role === "copied") return new Fault("SourceConditionNotMet");
   if (status === 416) return new Fault("InvalidRange");
   const code = headers["x-ms-error-code"];
-  const redirects = status >= 300 && status < 400;
+  const redirects = status >= 300 && status < 400 && !isUnmet;
   const message = redirects
     ? "The source has moved, and nobody follows it: copy from where it is now."
     : `The source's server answered with status ${status}.`;

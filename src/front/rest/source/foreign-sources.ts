@@ -1,9 +1,8 @@
 import { Fault } from "../../../base/fault.ts";
 import { GIB, KIB } from "../../../base/limits.ts";
-import type { Conditions } from "../../../rules/conditions.ts";
 import { invalidHeader } from "../request-headers.ts";
 import { type AllowedSources, SourceGuard, urlOf } from "./allowed-sources.ts";
-import { type ForeignLimits, HttpSource } from "./foreign-source.ts";
+import { type ForeignAsked, type ForeignLimits, HttpSource } from "./foreign-source.ts";
 import { AUTHORIZATION_HEADER, publicUrl, type SourceUrl } from "./source-url.ts";
 
 /** A source may take a day as long as it sends 64 KiB a minute. */
@@ -32,12 +31,7 @@ export class ForeignSources {
     return parsed !== null && this.#guard.lists(parsed);
   }
 
-  at(
-    url: SourceUrl,
-    authorization: string | null,
-    conditions: Conditions,
-    version: string,
-  ): HttpSource {
+  at(url: SourceUrl, asked: ForeignAsked): HttpSource {
     const parsed = originOf(url);
     if (parsed === null || !this.#guard.permits(parsed)) {
       throw new Fault("CopySourceForbidden", {
@@ -47,12 +41,11 @@ export class ForeignSources {
           `"${originText(url)}" to "copySources.origins" in the configuration file (--config).`,
       });
     }
-    if (authorization !== null && !this.#guard.permitsToken(parsed)) {
+    if (asked.authorization !== null && !this.#guard.permitsToken(parsed)) {
       const reason = "A token is not sent over plain http: name the source with https.";
       throw invalidHeader(AUTHORIZATION_HEADER, "…", reason);
     }
-    const limits = this.#limits;
-    return new HttpSource({ url, guard: this.#guard, limits, authorization, conditions, version });
+    return new HttpSource({ url, guard: this.#guard, limits: this.#limits, ...asked });
   }
 }
 

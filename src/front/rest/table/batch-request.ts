@@ -1,3 +1,4 @@
+import { PIECE_BYTES, type Steps } from "../../../base/fair-queue.ts";
 import { BATCH_OPERATIONS_MAX } from "../../../base/limits.ts";
 import type { RestRequest } from "../http/exchange.ts";
 import { type InnerRequest, readInnerRequest } from "../inner-request.ts";
@@ -15,8 +16,12 @@ export interface BatchRequest {
   readonly inner: readonly InnerTableRequest[];
 }
 
-/** `endpoint` is the URL of the account, with a slash at its end. */
-export function readBatch(outer: RestRequest, text: string, endpoint: string): BatchRequest {
+/** `endpoint` is the URL of the account, with a slash at its end. Others can run in between. */
+export function* readBatchInSteps(
+  outer: RestRequest,
+  text: string,
+  endpoint: string,
+): Steps<BatchRequest> {
   const boundary = boundaryOf(outer.headers.get("content-type"));
   if (boundary === null) throw brokenBatch("Its Content-Type must be multipart/mixed; boundary=….");
   const [part, ...others] = readParts(text, boundary, BATCH_OPERATIONS_MAX);
@@ -28,7 +33,16 @@ export function readBatch(outer: RestRequest, text: string, endpoint: string): B
   if (changeSet === null) return { isChangeSet: false, inner: [innerOf(outer, part, base)] };
   const parts = readParts(part.content, changeSet, BATCH_OPERATIONS_MAX);
   if (parts.length === 0) throw brokenBatch("Its change set is empty.");
-  return { isChangeSet: true, inner: parts.map((one) => innerOf(outer, one, base)) };
+  const inner: InnerTableRequest[] = [];
+  let chars = 0;
+  for (const one of parts) {
+    inner.push(innerOf(outer, one, base));
+    chars += one.content.length;
+    if (chars < PIECE_BYTES) continue;
+    chars = 0;
+    yield;
+  }
+  return { isChangeSet: true, inner };
 }
 
 function innerOf(outer: RestRequest, part: Part, base: string): InnerTableRequest {

@@ -1,9 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { drainBorrowed } from "../../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../../base/bytes.ts";
-import { PacedBytes } from "../../../base/fair-queue.ts";
+import { inSlices, PacedBytes } from "../../../base/fair-queue.ts";
 import { Fault } from "../../../base/fault.ts";
 import { BATCH_BYTES_MAX } from "../../../base/limits.ts";
+import { textInSteps } from "../../../base/utf8-text.ts";
 import type { EntityWrite } from "../../../service/table/apply-write.ts";
 import type { TableContext } from "../../../service/table/context.ts";
 import { writeBatch } from "../../../service/table/write-batch.ts";
@@ -12,7 +13,7 @@ import { readWholeBody } from "../http/whole-body.ts";
 import { brokenBatch } from "../multipart.ts";
 import { renderTableError } from "../render-error.ts";
 import { answerWithChanges, answerWithQuery, renderPart } from "./batch-answer.ts";
-import { type InnerTableRequest, readBatch } from "./batch-request.ts";
+import { type InnerTableRequest, readBatchInSteps } from "./batch-request.ts";
 import { entitiesAskedOf, type TableCall } from "./call.ts";
 import { handleGetEntity } from "./get-entity.ts";
 import { handleQueryEntities } from "./query-entities.ts";
@@ -23,7 +24,9 @@ import { answerEntityWrite, readEntityWrite } from "./write-entity.ts";
 export async function handleBatch(context: TableContext, call: TableCall): Promise<RestResponse> {
   const bytes = await readWholeBody(call.request.body, BATCH_BYTES_MAX);
   if (!isUtf8(bytes)) throw brokenBatch("It is not UTF-8.");
-  const { isChangeSet, inner } = readBatch(call.request, bytes.toString("utf8"), call.endpoint);
+  const text = await inSlices(textInSteps(bytes));
+  const reading = readBatchInSteps(call.request, text, call.endpoint);
+  const { isChangeSet, inner } = await inSlices(reading);
   if (isChangeSet) return changeSet(context, call, inner);
   const [query] = inner as [InnerTableRequest];
   const answer = await answerQuery(context, call, query).catch((error: unknown) => {

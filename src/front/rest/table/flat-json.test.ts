@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { Fault } from "../../../base/fault.ts";
+import { DECODED_BYTES } from "../../../base/utf8-text.ts";
 import { readFlatObject, readFlatObjectInSteps } from "./flat-json.ts";
 
 function codeOf(text: string | Buffer): string {
@@ -84,6 +85,12 @@ test("a long body is read with a pause for each piece", () => {
   let pauses = 0;
   for (let step = reading.next(); step.done !== true; step = reading.next()) pauses++;
   assert.ok(pauses >= 40, `${pauses} pauses`);
+});
+
+test("a body is decoded with pauses, before anything in it is looked at", () => {
+  const reading = readFlatObjectInSteps(Buffer.from(`not JSON ${"ä".repeat(DECODED_BYTES)}`));
+  for (let pauses = 0; pauses < 2; pauses++) assert.equal(reading.next().done, false);
+  assert.throws(() => reading.next(), Fault);
 });
 
 test("a text or a number that no property can hold is refused before it is read to its end", () => {

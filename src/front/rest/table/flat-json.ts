@@ -3,6 +3,7 @@ import type { Bytes } from "../../../base/bytes.ts";
 import { atOnce, PIECE_BYTES, type Steps } from "../../../base/fair-queue.ts";
 import { Fault, type FaultCode } from "../../../base/fault.ts";
 import { ENTITY_PROPERTIES_MAX, PROPERTY_BYTES_MAX } from "../../../base/limits.ts";
+import { textInSteps } from "../../../base/utf8-text.ts";
 
 /**
  * A JSON object without anything nested in it. `JSON.parse` would not do: it takes a name twice,
@@ -30,7 +31,7 @@ export function readFlatObject(bytes: Bytes): FlatObject {
 /** The same with pauses, in which others can run. */
 export function* readFlatObjectInSteps(bytes: Bytes): Steps<FlatObject> {
   if (!isUtf8(bytes)) throw invalid("The body is not UTF-8.");
-  const reader = new FlatReader(bytes.toString("utf8"));
+  const reader = new FlatReader(yield* textInSteps(bytes));
   return yield* reader.object();
 }
 

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { PIECE_BYTES } from "../../../base/fair-queue.ts";
 import { Fault } from "../../../base/fault.ts";
+import { DECODED_BYTES } from "../../../base/utf8-text.ts";
 import { parseXml, parseXmlInSteps, type XmlElement } from "./parse-xml.ts";
 
 function parse(text: string): XmlElement {
@@ -219,6 +220,12 @@ function steps(document: string): [pauses: number, root: XmlElement] {
 }
 
 const LONG_CHARS = 20 * PIECE_BYTES;
+
+test("a document is decoded with pauses, before anything in it is looked at", () => {
+  const reading = parseXmlInSteps(Buffer.from(`not XML ${"ä".repeat(DECODED_BYTES)}`));
+  for (let pauses = 0; pauses < 2; pauses++) assert.equal(reading.next().done, false);
+  assert.throws(() => reading.next(), Fault);
+});
 
 test("reading a long document pauses after each piece, whatever it consists of", () => {
   const contents = [

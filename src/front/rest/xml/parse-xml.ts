@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { Bytes } from "../../../base/bytes.ts";
 import { atOnce, PIECE_BYTES, type Steps } from "../../../base/fair-queue.ts";
 import { Fault } from "../../../base/fault.ts";
+import { textInSteps } from "../../../base/utf8-text.ts";
 import { hasInvalidXmlCharacters, XML_INVALID } from "./write-xml.ts";
 
 /** An element of a parsed document. Its name has no namespace prefix. */
@@ -47,7 +48,7 @@ export function parseXml(bytes: Bytes, options?: ParseOptions): XmlElement {
 /** Parses in steps, between which other work can run. */
 export function* parseXmlInSteps(bytes: Bytes, options: ParseOptions = {}): Steps<XmlElement> {
   if (!isUtf8(bytes)) throw invalidXml("", 0, "The document is not UTF-8.");
-  const document = bytes.toString("utf8");
+  const document = yield* textInSteps(bytes);
   for (let at = 0; at < document.length; at += SEARCHED_CHARS) {
     if (at > 0) yield;
     const invalid = document.slice(at, at + SEARCHED_CHARS).search(XML_INVALID);

@@ -1,5 +1,6 @@
 import type { Bytes } from "../../../base/bytes.ts";
 import { fairQueue, PIECE_BYTES } from "../../../base/fair-queue.ts";
+import { LIST_BYTES_MAX } from "../../../base/limits.ts";
 import type { HiddenFields } from "../field-versions.ts";
 import type { ResponseBody } from "../http/exchange.ts";
 import { bodyOfPieces } from "../pieces-body.ts";
@@ -18,11 +19,18 @@ export class XmlBytes {
   #runLength = 0;
   /** Bytes added since the last pause. */
   #added = 0;
+  /** Added before it: characters of texts, and bytes. */
+  #addedBefore = 0;
   readonly #hidden: HiddenFields | null;
 
   /** Leaves `hidden` out of everything added as text. */
   constructor(hidden: HiddenFields | null) {
     this.#hidden = hidden;
+  }
+
+  /** Whether a list should end here, and leave the rest to another request. */
+  get isFull(): boolean {
+    return this.#addedBefore + this.#added >= LIST_BYTES_MAX;
   }
 
   /** Adds XML. An element with hidden fields must be added whole. */
@@ -56,6 +64,7 @@ export class XmlBytes {
   /** Call after each item of a list: returns undefined if no pause is due. */
   next(): Promise<void> | undefined {
     if (this.#added < PIECE_BYTES) return undefined;
+    this.#addedBefore += this.#added;
     this.#added = 0;
     return fairQueue.next();
   }

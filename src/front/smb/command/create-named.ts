@@ -1,5 +1,3 @@
-import { Fault } from "../../../base/fault.ts";
-import { getOpenItem } from "../../../service/file/get-open-item.ts";
 import type { Answer, Call } from "../call.ts";
 import type { CreateRequest } from "../codec/create.ts";
 import type { DurableContext } from "../codec/durable.ts";
@@ -104,18 +102,8 @@ async function closeElsewhere(
   for (const open of namedOpens.elsewhere(names)) {
     const { at } = open.asked;
     if (at.account !== call.session.account || at.share !== share) continue;
-    if ((await pathOfOpen(call, open))?.toUpperCase() !== path) continue;
+    if ((await open.path())?.toUpperCase() !== path) continue;
     await durables.end(open);
     await open.session?.closeOpen(open, 0);
-  }
-}
-
-/** Null if it was closed meanwhile. */
-async function pathOfOpen({ server }: Call, { asked }: FileOpen): Promise<string | null> {
-  try {
-    return (await getOpenItem(server.options.files, asked)).path;
-  } catch (error) {
-    if (error instanceof Fault) return null;
-    throw error;
   }
 }
