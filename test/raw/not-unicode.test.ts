@@ -96,7 +96,7 @@ async function refused(code: string | RegExp, ...request: Parameters<typeof send
   const answer = await send(...request);
   const shown = `${request[1]} ${request[2]} ${answer.text}`;
   assert.equal(answer.status, 400, shown);
-  // Node's parser refuses such bytes in a URL by itself: nobody can ask the service for a code.
+  // Node's own parser refuses such bytes in a URL, so that the response has no code of the service.
   if (ON_NODE_LISTENER && /[^\0-\x7f]/.test(request[2])) return;
   assert.match(answer.code, typeof code === "string" ? new RegExp(`^${code}$`) : code, shown);
 }

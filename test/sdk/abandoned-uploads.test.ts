@@ -13,7 +13,7 @@ test("uploads abandoned by their clients while syncs hang do not stop the server
   const server = await startServer({ engine: "embedded" });
   t.after(() => server.close());
   const container = await server.makeContainer();
-  const ended = noteEnds(t, server);
+  const ended = recordOutcomes(t, server);
   const syncs = await hang(t, "datasync");
   const uploads: ClientRequest[] = [];
   for (let at = 0; at < UPLOADS; at++) {
@@ -35,7 +35,7 @@ test("uploads abandoned by their clients while syncs hang do not stop the server
 });
 
 /** Waits until this many bodies are stored or aborted, and returns the status of each. */
-function noteEnds(t: TestContext, { context }: TestServer) {
+function recordOutcomes(t: TestContext, { context }: TestServer) {
   const takes = t.mock.method(context.contents, "take").mock;
   return async (count: number) => {
     while (takes.callCount() < count) await new Promise(setImmediate);

@@ -60,7 +60,7 @@ function submit(body: string, path = "/", type = "multipart/mixed; boundary=batc
   return rawRequest(server, { method: "POST", path: `${path}${query}`, headers, body });
 }
 
-/** What the only part of an answer is refused with. */
+/** Returns the refusal in a response with a single part. */
 function refusalIn(text: string): (string | undefined)[] {
   const parts = text.split(/--batchresponse_[0-9a-f-]+/).slice(1, -1);
   assert.equal(parts.length, 1);
@@ -224,7 +224,7 @@ test("an invalid batch is refused by a single part, and nothing happens", async 
   assert.deepEqual(await namesIn(box), ["a"]);
 });
 
-test("a part may leave the account of its batch out of its path, and sign without it", async () => {
+test("a part may leave out the account of its batch in its path and signature", async () => {
   const box = await boxWith("a", "b");
   const path = (name: string) => `/${box.containerName}/${name}`;
   const date = new Date().toUTCString();

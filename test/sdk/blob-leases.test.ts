@@ -157,7 +157,7 @@ test("a breaking lease is enforced until its break period is over", async () => 
   await blob.upload("new", 3);
 });
 
-test("a break without a period tells the whole seconds that are left of the lease", async () => {
+test("a break without a period returns the remaining whole seconds of the lease", async () => {
   const blob = await leasedBlob(15);
   server.clock.advance(1);
   assert.equal((await blob.getBlobLeaseClient(A).breakLease(undefined as never)).leaseTime, 14);

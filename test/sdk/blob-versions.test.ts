@@ -99,7 +99,7 @@ test("every version is read by its id, and tells whether it is current", async (
 test("deleting a blob preserves its versions", async () => {
   const { blob, versions } = await newBlob("one", "two");
   const gone = await blob.delete();
-  // Without soft delete the service says so of every deletion, whether versions stay or not.
+  // Without soft delete the service reports every deletion as permanent, even if versions stay.
   assert.equal(gone._response.headers.get("x-ms-delete-type-permanent"), "true");
   await refused(blob.getProperties(), 404, "BlobNotFound");
   const [first = "", second = ""] = versions;

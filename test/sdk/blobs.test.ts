@@ -201,7 +201,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.equal((await blob.getProperties()).contentLanguage, undefined);
     });
 
-    test("an MD5 that the service does not compute is stored as it comes, whatever its length", async () => {
+    test("an MD5 that the service does not compute is stored as sent, whatever its length", async () => {
       const blobContentMD5 = Buffer.from([1, 2, 3, 4]);
       const blobHTTPHeaders = { blobContentMD5 };
       const { name } = newBlob();

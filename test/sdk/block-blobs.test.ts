@@ -162,7 +162,7 @@ for (const engine of ["memory", "embedded"] as const) {
       assert.deepEqual(found.contentMD5, Buffer.from(md5));
     });
 
-    test("uncommitted blocks are deleted by the name of the blob that they would make", async () => {
+    test("deleting a blob that has uncommitted blocks only deletes these", async () => {
       const blob = newBlob();
       await blob.stageBlock(idOf("a"), "x", 1);
       const stale = { conditions: { ifMatch: '"0x1"' } };

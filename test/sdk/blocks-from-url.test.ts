@@ -182,7 +182,7 @@ test("source conditions, digests, ranges and leases are checked everywhere", asy
   for (const write of [block, append, page]) await refused(write({}), 412, "LeaseIdMissing");
 });
 
-test("a source whose conditions are not met is answered like a read of it", async () => {
+test("unmet conditions on a source are answered like those of a read", async () => {
   const { etag = "", lastModified = new Date() } = await source.getProperties();
   const shifted = (ms: number) => new Date(lastModified.getTime() + ms).toUTCString();
   const paths = ["blob?comp=block&blockid=AAAA", "log?comp=appendblock", "pages?comp=page"];

@@ -134,7 +134,7 @@ async function blocksOf(container: ContainerClient, name: string): Promise<reado
 }
 
 /** Returns everything visible of a container itself. */
-export async function looksOf(container: ContainerClient): Promise<object> {
+export async function visibleStateOf(container: ContainerClient): Promise<object> {
   const { etag, lastModified, metadata, leaseState } = await container.getProperties();
   const { blobPublicAccess, signedIdentifiers } = await container.getAccessPolicy();
   return { etag, lastModified, metadata, leaseState, blobPublicAccess, signedIdentifiers };

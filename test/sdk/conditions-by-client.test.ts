@@ -11,7 +11,7 @@ import {
   CONTAINER_OPERATIONS,
   clientThatAdds,
   etagIn,
-  looksOf,
+  visibleStateOf,
 } from "./client-operations.ts";
 import { IDS } from "./lease-machine.ts";
 import { refused } from "./refused.ts";
@@ -144,12 +144,12 @@ for (const { name, kind, ask, conditions } of CONTAINER_OPERATIONS) {
     test(`${name} by a client succeeds if ${condition} holds, and changes nothing if it fails`, async () => {
       const container = await server.makeContainer();
       const { met, unmet } = conditionsFor(await container.getProperties())[condition];
-      const before = await looksOf(container);
+      const before = await visibleStateOf(container);
       await refused(ask(container, unmet), 412, "ConditionNotMet");
-      assert.deepEqual(await looksOf(container), before);
+      assert.deepEqual(await visibleStateOf(container), before);
       await ask(container, met);
       if (kind === "deletes") assert.equal(await container.exists(), false);
-      else assert.notDeepEqual(await looksOf(container), before);
+      else assert.notDeepEqual(await visibleStateOf(container), before);
     });
   }
 }

@@ -75,7 +75,7 @@ test("the copy itself can be neither read nor written, but deleted", async () =>
   await copy.delete({ deleteSnapshots: "include" });
 });
 
-test("the copy has tags: they stay from snapshot to snapshot, and a copy can depend on them", async () => {
+test("tags of the copy stay from snapshot to snapshot, and can be conditions", async () => {
   await startCopy(copy, disk, await snapshotWith(1, 0));
   await copy.setTags({ state: "done" });
   const next = await snapshotWith(2, 0);

@@ -11,7 +11,7 @@ import {
   CONTAINER_OPERATIONS,
   type ContainerOperation,
   clientThatAdds,
-  looksOf,
+  visibleStateOf,
 } from "./client-operations.ts";
 import { bring, IDS, LEASE_USES, type Use } from "./lease-machine.ts";
 import { refused } from "./refused.ts";
@@ -79,18 +79,18 @@ async function useOnContainer(operation: ContainerOperation, state: string, send
   const { kind, ask, dropsLeaseId } = operation;
   const container = await server.makeContainer();
   await bring({ server, client: container }, state);
-  const before = await looksOf(container);
+  const before = await visibleStateOf(container);
   // A container's lease protects only against deletion.
   const use = useOf(kind === "deletes" ? "write" : "read", sender, state);
   const asking = dropsLeaseId ? clientOf(sender, container) : container;
   const asked = ask(asking, conditionsOf(sender));
   if (typeof use === "object") {
     await refused(asked, use.status, use.code.replace("Blob", "Container"));
-    return assert.deepEqual(await looksOf(container), before);
+    return assert.deepEqual(await visibleStateOf(container), before);
   }
   await asked;
   if (kind === "deletes") return assert.equal(await container.exists(), false);
-  assert.equal(isDeepStrictEqual(await looksOf(container), before), kind === "reads");
+  assert.equal(isDeepStrictEqual(await visibleStateOf(container), before), kind === "reads");
   assert.equal((await container.getProperties()).leaseState, state);
 }
 

@@ -78,7 +78,7 @@ export const ACCOUNT = "devstoreaccount1";
 export const KEY =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-/** Whether `LAZULI_TEST_LISTENER=node` is set: the tests run on the listener of `node:http`. */
+/** Whether `LAZULI_TEST_LISTENER=node` is set, which runs the tests on the `node:http` listener. */
 export const ON_NODE_LISTENER = process.env.LAZULI_TEST_LISTENER === "node";
 
 export const CREDENTIAL = new StorageSharedKeyCredential(ACCOUNT, KEY);
@@ -135,7 +135,7 @@ type ServiceClass = new (
 /** A second account, for which the first one's key is not valid. */
 export const OTHER_ACCOUNT = "otheraccount";
 
-/** For all servers of a test: aligned memory is never given back. */
+/** Shared by all servers of a test, as aligned memory is never freed. */
 const readMemory = restReadMemory();
 
 export async function startService(

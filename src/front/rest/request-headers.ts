@@ -128,7 +128,7 @@ function digestsNamed(
   return { md5, crc64 };
 }
 
-/** An MD5 that is compared with another one. */
+/** Reads an MD5 that is compared with another. */
 export function md5Of(headers: RequestHeaders, name: string): Bytes | null {
   const md5 = storedMd5Of(headers, name);
   if (md5 === null || md5.length === MD5_BYTES) return md5;
@@ -137,12 +137,12 @@ export function md5Of(headers: RequestHeaders, name: string): Bytes | null {
 
 const MD5_BYTES = 16;
 
-/** An MD5 that is stored and given back: the service takes bytes of any length for one. */
+/** Reads an MD5 that is stored and returned: the service accepts any length. */
 export function storedMd5Of(headers: RequestHeaders, name: string): Bytes | null {
   return base64Of(headers, name, "InvalidMd5");
 }
 
-/** Bytes of any length: a CRC-64 of a wrong length is one that does not match. */
+/** Reads a CRC-64 of any length: one of a wrong length does not match. */
 export function crc64Of(headers: RequestHeaders, name: string): Bytes | null {
   return base64Of(headers, name, "InvalidCrc64");
 }

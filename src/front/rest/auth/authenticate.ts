@@ -65,7 +65,7 @@ export function authenticate(
   }
   const found =
     request.query.get("sig") === undefined
-      ? byNothing(request, resource.service)
+      ? byAnonymous(request, resource.service)
       : bySas(request, address, resource, null);
   requireReadOnSecondary(request, address);
   return { ...NO_LIMITS, ...found };
@@ -194,8 +194,8 @@ function bySas(
 }
 
 /** A request without a version comes from an old client or a browser. */
-function byNothing(request: RestRequest, service: ServiceName): Found {
-  const hides = hidesFromAnybody(request, service);
+function byAnonymous(request: RestRequest, service: ServiceName): Found {
+  const hides = hidesFromAnonymous(request, service);
   if (mayBePublic(service)) return { access: { kind: "anonymous", hides } };
   if (!hides) throw new Fault("NoAuthenticationInformation");
   throw authenticationFailed("The request has neither an Authorization header nor a SAS.");
@@ -205,7 +205,7 @@ function mayBePublic(service: ServiceName): boolean {
   return service === "blob" || service === "dfs";
 }
 
-function hidesFromAnybody({ headers, version }: RestRequest, service: ServiceName): boolean {
+function hidesFromAnonymous({ headers, version }: RestRequest, service: ServiceName): boolean {
   return headers.get("x-ms-version") === undefined || version < CHALLENGES_FROM[service];
 }
 
@@ -225,7 +225,7 @@ export function requireKnownAccount(
   const hasCredentials =
     headers.get("authorization") !== undefined || query.get("sig") !== undefined;
   if (hasCredentials) throw authenticationFailed(detail);
-  const hides = hidesFromAnybody(request, service);
+  const hides = hidesFromAnonymous(request, service);
   if (!hides) throw new Fault("NoAuthenticationInformation", detailOf(detail));
   throw mayBePublic(service)
     ? new Fault("ResourceNotFound", detailOf(detail))

@@ -221,7 +221,7 @@ function steps(document: string): [pauses: number, root: XmlElement] {
 
 const LONG_CHARS = 20 * PIECE_BYTES;
 
-test("a document is decoded with pauses, before anything in it is looked at", () => {
+test("a document is decoded with pauses, before any of it is parsed", () => {
   const reading = parseXmlInSteps(Buffer.from(`not XML ${"ä".repeat(DECODED_BYTES)}`));
   for (let pauses = 0; pauses < 2; pauses++) assert.equal(reading.next().done, false);
   assert.throws(() => reading.next(), Fault);

@@ -19,7 +19,7 @@ export class XmlBytes {
   #runLength = 0;
   /** Bytes added since the last pause. */
   #added = 0;
-  /** Added before it: characters of texts, and bytes. */
+  /** Characters and bytes added before the last pause. */
   #addedBefore = 0;
   readonly #hidden: HiddenFields | null;
 
@@ -28,7 +28,7 @@ export class XmlBytes {
     this.#hidden = hidden;
   }
 
-  /** Whether a list should end here, and leave the rest to another request. */
+  /** Whether a list should end here and leave the rest to the next request. */
   get isFull(): boolean {
     return this.#addedBefore + this.#added >= LIST_BYTES_MAX;
   }
