@@ -127,7 +127,7 @@ export class CopySources {
     }
     const request = readRequest(call, url, role);
     const { headers } = call.request;
-    const { routed, access, path } = await judgedLater(role, async () => {
+    const { routed, access, path } = await withSourceFaultsAsync(role, async () => {
       const address = locate(url.authority, url.path, this.#setup.accounts);
       const { accountName, resourcePath } = address;
       if (accountName !== call.account && call.version < ACROSS_ACCOUNTS_SINCE) {
@@ -147,28 +147,29 @@ export class CopySources {
       url: publicUrl(url),
       name: { path, snapshot: routed.snapshot },
       find: (view, fromArchive = false) =>
-        judged(role, () => routed.find(view, access, fromArchive)),
+        withSourceFaults(role, () => routed.find(view, access, fromArchive)),
     };
   }
 }
 
-function judged<T>(role: SourceRole, judge: () => T): T {
+/** Reports every refusal as one of the source. */
+function withSourceFaults<T>(role: SourceRole, resolve: () => T): T {
   try {
-    return judge();
+    return resolve();
   } catch (error) {
-    throw verdictOn(error, role);
+    throw sourceFaultOf(error, role);
   }
 }
 
-async function judgedLater<T>(role: SourceRole, judge: () => Promise<T>): Promise<T> {
+async function withSourceFaultsAsync<T>(role: SourceRole, resolve: () => Promise<T>): Promise<T> {
   try {
-    return await judge();
+    return await resolve();
   } catch (error) {
-    throw verdictOn(error, role);
+    throw sourceFaultOf(error, role);
   }
 }
 
-function verdictOn(error: unknown, role: SourceRole): unknown {
+function sourceFaultOf(error: unknown, role: SourceRole): unknown {
   return error instanceof Fault ? cannotVerify(error, role) : error;
 }
 
@@ -208,7 +209,7 @@ function readRequest(call: SourceCall, url: SourceUrl, role: SourceRole): RestRe
     method: "GET",
     target: url.query === "" ? url.path : `${url.path}?${url.query}`,
     path: url.path,
-    query: judged(role, () => parseQuery(url.query)),
+    query: withSourceFaults(role, () => parseQuery(url.query)),
     headers: { get: (name) => headers.get(name), raw: [...headers].flat() },
     version,
     body: wholeBody(NO_BYTES),
