@@ -134,7 +134,7 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
     return this.#answerToPage(request, address, address.account);
   }
 
-  spell(fault: Fault, request: RestRequest): RestResponse {
+  renderFault(fault: Fault, request: RestRequest): RestResponse {
     return this.#protocol.renderError(fault, request, this.#errors);
   }
 

@@ -7,9 +7,9 @@ import type { XmlElement } from "../xml/parse-xml.ts";
 import { element } from "../xml/write-xml.ts";
 import { childOf, requireOnlyChildren, requireRoot } from "../xml-nodes.ts";
 
-/** Tags as headers and documents spell them. */
+/** Tags in headers and documents. */
 
-/** `x-ms-tags` of an upload: spelled like a query. */
+/** `x-ms-tags` of an upload: written like a query. */
 export function tagsOf(headers: RequestHeaders): Tags {
   const value = headers.get("x-ms-tags");
   if (value === undefined || value === "") return NO_TAGS;
