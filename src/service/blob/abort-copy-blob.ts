@@ -12,7 +12,7 @@ export interface AbortCopyBlob extends BlobAsked {
   readonly leaseId: string | null;
 }
 
-/** Ends a copy that is under way. What it went to stays, with nothing in it. */
+/** Ends a pending copy. The target blob stays, empty. */
 export async function abortCopyBlob(context: CopyContext, asked: AbortCopyBlob): Promise<void> {
   const { at, copyId } = asked;
   await context.store.transact((tx) => {

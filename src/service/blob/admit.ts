@@ -28,17 +28,17 @@ import type {
 import { type Blob, type Container, readBlob, readContainer } from "./records.ts";
 import { findRevision } from "./revision-records.ts";
 
-/** The container, if it is there and the caller may do this to it or to what it holds. */
+/** Reads the container, which must exist and grant the caller `need`. */
 export function admitToContainer(
   view: View,
   asked: { readonly at: ContainerAddress; readonly access: Access },
   need: Need,
 ): Container {
   const container = readContainer(view, asked.at);
-  // Permission comes first: who may not look does not learn what exists.
+  // Permission comes first: a caller without it does not learn what exists.
   refuse(judgeByAccess(asked.access, need, container, view.now()));
   if (container === null) {
-    // What exists has a proper name, so only a miss has to look at it.
+    // An existing container has a valid name, so only a miss needs the check.
     refuse(judgeContainerName(asked.at.container), DASHED_NAME_RULE);
     throw new Fault("ContainerNotFound");
   }
@@ -60,8 +60,8 @@ export function admitContainerUpdate(view: View, asked: ContainerUpdate, need: N
 }
 
 /**
- * The container that a blob lies in or will lie in, and the blob itself if it is there; of this
- * type, where one is named.
+ * Reads the container of a blob, which must exist, and the blob, which need not. An existing blob
+ * must be of `type`, unless that is null.
  */
 export function admitToBlobName(
   view: View,
@@ -72,16 +72,16 @@ export function admitToBlobName(
   const container = admitToContainer(view, asked, need);
   refuse(judgeBlobName(asked.at.blob));
   const old = readBlob(view, container, asked.at.blob);
-  if (old !== null) refuseOtherType(old, type);
+  if (old !== null) requireType(old, type);
   return { container, old };
 }
 
-function refuseOtherType(blob: Blob, type: BlobType | null): void {
+function requireType(blob: Blob, type: BlobType | null): void {
   if (type === null || blob.type === type) return;
   throw new Fault("InvalidBlobType", { Reason: `This is a ${blob.type}, not a ${type}.` });
 }
 
-/** A blob that must exist, and its container. */
+/** Reads a blob, which must exist, and its container. */
 export function admitToBlob(
   view: View,
   asked: BlobAsked,
@@ -93,7 +93,7 @@ export function admitToBlob(
   return { container, blob: old };
 }
 
-/** The revision of a blob that is asked for, which must exist. */
+/** Reads the requested revision of a blob, which must exist. */
 export function admitToRevision(
   view: View,
   asked: Pick<BlobRead, "at" | "access">,
@@ -104,7 +104,7 @@ export function admitToRevision(
   refuse(judgeBlobName(asked.at.blob));
   const found = findRevision(view, container, asked.at);
   if (found === null) throw new Fault("BlobNotFound");
-  refuseOtherType(found.blob, type);
+  requireType(found.blob, type);
   return { container, blob: found.blob, isCurrent: found.isCurrent };
 }
 
@@ -119,7 +119,7 @@ export function admitBlobRead(
   return found;
 }
 
-/** The same, for what every blob shows, even one of which nothing else is to be had. */
+/** For properties and tags, which can be read even from the target of an incremental copy. */
 export function admitBlobLook(
   view: View,
   asked: BlobRead,
@@ -129,7 +129,7 @@ export function admitBlobLook(
   const found = admitToRevision(view, asked, need, type);
   const { blob } = found;
   const refused = judgeReadByConditions(blob, asked.conditions);
-  // A cache that is up to date is told so with the ETag it has.
+  // Not Modified carries the ETag that the client's cache has.
   if (refused === "NotModified") throw new Fault(refused, { ETag: `"${etagOf(blob.etag)}"` });
   refuse(refused);
   refuseByTagsOf(view, asked, found.container, blob);
@@ -149,7 +149,7 @@ export function admitBlobUpdate(
   return admitted;
 }
 
-/** The same, for what can be done to an archived blob too. */
+/** For updates that an archived blob permits too. */
 export function admitBlobRemoval(
   view: View,
   asked: BlobUse,
@@ -161,7 +161,7 @@ export function admitBlobRemoval(
   return admitted;
 }
 
-/** The same, of a blob that has been found. */
+/** Checks conditions, tags, lease and pending copy of a blob that was read before. */
 export function refuseRemoval(view: View, asked: BlobUse, { container, blob }: Admitted): void {
   refuse(judgeWriteByConditions(blob, asked.conditions));
   refuseByTagsOf(view, asked, container, blob);
@@ -169,7 +169,7 @@ export function refuseRemoval(view: View, asked: BlobUse, { container, blob }: A
   refuse(judgeByPendingCopy(blob.copy));
 }
 
-/** Who may not read tags must not find them out by guessing, either. */
+/** A condition on tags needs permission to read tags: otherwise callers could guess them. */
 export function refuseByTagsOf(
   view: View,
   { access, conditions }: Pick<BlobUse, "access" | "conditions">,

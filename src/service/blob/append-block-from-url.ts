@@ -11,16 +11,16 @@ import { refuseEmptyPiece } from "./empty-piece.ts";
 
 export interface AppendBlockFromUrl extends Append {
   readonly source: Source;
-  /** Null for all of it. */
+  /** Null for the whole source. */
   readonly range: ByteRange | null;
   readonly bytesMax: number;
-  /** What the client says the digests of these bytes are. */
+  /** The digests that the client claims for these bytes. */
   readonly digests: BodyDigests;
-  /** What is computed of the bytes: at least those. Null if they need not be read. */
+  /** The digests to compute: at least the ones given. Null if the bytes need not be read. */
   readonly computed: Digests | null;
 }
 
-/** Append Block of bytes that lie somewhere else. */
+/** Append Block with bytes from a source URL. */
 export async function appendBlockFromUrl(
   context: BlobContext,
   asked: AppendBlockFromUrl,

@@ -20,20 +20,20 @@ export interface Append extends BlobUse {
 
 export interface AppendBlock extends Append {
   readonly body: Body;
-  /** What the client says the body's digests are. */
+  /** The digests that the client claims for the body. */
   readonly digests: BodyDigests;
-  /** What is computed of the body: at least those. */
+  /** The digests to compute: at least the ones given. */
   readonly computed: Digests;
 }
 
 export interface AppendBlockDone extends Versioned, BodyDigests {
   /** Where the block begins. */
   readonly offset: number;
-  /** How many blocks there are with this one. */
+  /** The number of blocks, including this one. */
   readonly blocks: number;
 }
 
-/** Whoever appends at the same time, each block has a place of its own, one behind the other. */
+/** Concurrent appends land one behind the other: the transaction assigns each block its offset. */
 export async function appendBlock(
   context: BlobContext,
   asked: AppendBlock,
@@ -62,14 +62,14 @@ interface AdmittedAppend {
   readonly blob: Blob;
 }
 
-/** The order of these lines is the order of the answers a client can see. */
+/** The order of these checks decides which error a client sees. */
 export function admitAppend(view: View, asked: Append, need: Need, length: number): AdmittedAppend {
   const admitted = admitBlobUpdate(view, asked, need, "AppendBlob");
   refuse(judgeAppend(appendable(admitted.blob), length, asked.append));
   return admitted;
 }
 
-/** `content` is what the blob held, and the block behind it. */
+/** `content` is the blob's old content followed by the new block. */
 export function writeAppended(
   tx: Transaction,
   { at }: Append,

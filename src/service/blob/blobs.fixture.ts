@@ -38,7 +38,7 @@ export const NO_PROPERTIES: BlobProperties = {
 
 export const LEASE_ID = "aaaaaaaa-0000-4000-8000-000000000001";
 
-/** A container in a store of its own, and short words for what tests do with the blobs in it. */
+/** A container in its own store, with shorthands for the blob operations that tests use. */
 export class Blobs {
   readonly clock = new ManualClock(1_700_000_000_000);
   readonly store = new RerunningStore(new MemoryStore(this.clock));
@@ -114,7 +114,7 @@ export class Blobs {
     });
   }
 
-  /** Takes a snapshot, and tells how to read it. */
+  /** Takes a snapshot and returns the revision to read it by. */
   async snapshot(blob: string): Promise<BlobRevision> {
     const done = await snapshotBlob(this.context, { ...this.use(blob), metadata: null });
     return { kind: "snapshot", stamp: done.snapshot };
@@ -141,7 +141,7 @@ export class Blobs {
     while (await this.context.contents.sweep());
   }
 
-  /** Whatever the store still holds of bytes, blocks and the references to them. */
+  /** Counts the records of contents, blocks, revisions and references that the store still has. */
   async recordsOfContents(): Promise<number> {
     const spaces = [
       SPACE.content,
@@ -188,7 +188,7 @@ export async function bytesOf({ reading }: GetBlobDone): Promise<Bytes> {
   }
 }
 
-/** A body in two halves, between which something else happens. */
+/** A body in two halves that runs `between` after the first one. */
 export function bodyWith(bytes: Bytes, between: () => Promise<unknown>): Body {
   const half = bytes.length >> 1;
   return {
@@ -201,7 +201,7 @@ export function bodyWith(bytes: Bytes, between: () => Promise<unknown>): Body {
   };
 }
 
-/** A body that nobody may ask for: its sender holds it back. */
+/** A body that fails the test if it is read. Its sender waits to be asked. */
 export function untouchable(length = 1): Body {
   return { length, isHeldBack: true, drain: () => assert.fail("the body was taken") };
 }

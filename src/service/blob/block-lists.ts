@@ -4,14 +4,14 @@ import type { View } from "../../store/store.ts";
 import type { BlobContext } from "./context.ts";
 import { type Blob, type Container, readStagedBlocks, type StagedBlob } from "./records.ts";
 
-/** A name and what stands under it: a blob, or uncommitted blocks, or both. */
+/** What a blob name refers to: a blob, or uncommitted blocks, or both. */
 export interface Seen {
   readonly container: Container;
   readonly old: Blob | null;
   readonly staged: StagedBlob | null;
 }
 
-/** The blocks under a name, all as they were at one moment. */
+/** The blocks under a name, all from one consistent state. */
 export interface BlockLists {
   readonly seen: Seen;
   /** In the order in which they make up the blob. */
@@ -20,14 +20,14 @@ export interface BlockLists {
   readonly uncommitted: readonly (readonly [id: string, content: Content])[];
 }
 
-/** Blocks that are read in one body: what takes longer would hold up everybody else. */
+/** Blocks that one store read returns at most, because a long read delays all other requests. */
 export const PAGE_BLOCKS = 2_000;
-/** A writer that is always faster must not keep a reader going round for ever. */
+/** Attempts before giving up, so that a fast writer cannot keep a reader retrying forever. */
 const LOOKS_MAX = 3;
 
 /**
- * Reads the blocks in pages, beginning anew if they change meanwhile; null if they never stand
- * still. Then, and only then, the caller reads them in one body.
+ * Reads the blocks in pages and starts over if they change meanwhile. Null if they changed on every
+ * attempt: only then may the caller read them all at once.
  */
 export async function lookAtBlocks(
   context: BlobContext,
@@ -40,7 +40,7 @@ export async function lookAtBlocks(
   return null;
 }
 
-/** Reads the blocks in one body, however fast they change; null if there are more than so many. */
+/** Reads all blocks at once, so no write can interfere. Null if there are more than `blocksMax`. */
 export function readBlockLists(
   view: View,
   contents: Contents,
@@ -52,7 +52,7 @@ export function readBlockLists(
   return { seen, committed, uncommitted };
 }
 
-/** Every write restamps its blob, and every block its staged blob: these two tell it all. */
+/** Every write changes the blob's ETag, and every staged block changes `changed`. */
 export function hasMoved(before: Seen, now: Seen): boolean {
   return before.old?.etag !== now.old?.etag || before.staged?.changed !== now.staged?.changed;
 }
@@ -83,7 +83,7 @@ async function lookOnce(
   }
 }
 
-/** Committed blocks first, then the others, from where the pages before have ended. */
+/** Reads the page after the earlier ones: committed blocks first, then uncommitted ones. */
 function readPage(
   view: View,
   contents: Contents,

@@ -3,39 +3,39 @@ import { Fault } from "../../base/fault.ts";
 import type { Content, Part } from "../../store/contents.ts";
 import type { BlockLists } from "./block-lists.ts";
 
-/** A block as a client names it: its id, and in which list it is to be found. */
+/** A block as a client names it: its id, and the list to look it up in. */
 export interface BlockReference {
   readonly id: string;
   readonly from: "committed" | "uncommitted" | "latest";
 }
 
-/** What makes a list of blocks a blob. Every part needs one reference to its content. */
+/** How a list of blocks becomes a blob. Every part needs one reference to its content. */
 export interface BlockPlan {
   readonly parts: readonly Part[];
-  /** The blob's parts so far. */
+  /** The parts of the blob that is replaced. */
   readonly replaced: readonly Part[];
-  /** Contents that need one reference more, each as often as it stands here. */
+  /** Contents to add a reference to, one per occurrence. */
   readonly shares: readonly Content[];
-  /** Contents that lose the reference which their uncommitted block held. */
+  /** Contents that lose the reference of their uncommitted block. */
   readonly drops: readonly Content[];
-  /** Whether instead all uncommitted blocks give up their references, when they are swept. */
+  /** Whether the sweeper drops the references of all uncommitted blocks instead. */
   readonly dropsStaged: boolean;
 }
 
-/** An uncommitted block, and how often the list uses it. */
+/** An uncommitted block and how often the list uses it. */
 interface Staged {
   readonly content: Content;
   uses: number;
 }
 
-/** Blocks that are planned without a pause. */
+/** Blocks that are planned before the next yield. */
 const STEP_BLOCKS = 5_000;
 
 export function planBlocks(lists: BlockLists, wanted: readonly BlockReference[]): BlockPlan {
   return atOnce(planInSteps(lists, wanted));
 }
 
-/** The same with pauses, in which others can run. */
+/** Plans the blocks in steps, so that other requests can run in between. */
 export function* planInSteps(
   lists: BlockLists,
   wanted: readonly BlockReference[],
@@ -74,9 +74,9 @@ export function* planInSteps(
 }
 
 /**
- * The old blob still holds its references, so every block kept of it needs one more. Uncommitted
- * blocks hand theirs over, and those that are not used lose them; unless few are used: then each
- * use takes a reference of its own, and the sweeper drops what the blocks themselves hold.
+ * The old blob still has its references, so every block reused from it needs one more. Uncommitted
+ * blocks hand theirs over, and unused ones lose them. If less than half of them are used, each use
+ * takes a new reference instead, and the sweeper drops those of the blocks.
  */
 function planReferences(
   kept: readonly Content[],

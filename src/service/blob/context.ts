@@ -6,18 +6,18 @@ import type { Tier } from "../../rules/tier.ts";
 import type { Contents } from "../../store/contents.ts";
 import type { Store } from "../../store/store.ts";
 
-/** What every operation of the Blob service works with. */
+/** The dependencies of every operation of the Blob service. */
 export interface BlobContext {
   readonly store: Store;
   readonly contents: Contents;
   settingsOf(account: string): BlobSettings;
 }
 
-/** What the configuration says of the blobs of an account. */
+/** An account's configured settings for blobs. */
 export interface BlobSettings {
-  /** Whether a blob that is replaced or deleted stays as a previous version. */
+  /** Whether a replaced or deleted blob stays as a previous version. */
   readonly versioning: boolean;
-  /** How long deleted containers can be restored; null if not at all. */
+  /** How long deleted containers can be restored; null if they cannot. */
   readonly containerRetentionDays: number | null;
 }
 
@@ -31,7 +31,7 @@ export interface ContainerAddress {
   readonly container: string;
 }
 
-/** The current blob of a name: only that can be written. */
+/** The current blob of a name. Other revisions cannot be written. */
 export interface BlobAddress extends ContainerAddress {
   readonly blob: string;
 }
@@ -41,19 +41,19 @@ export interface BlobRevisionAddress extends BlobAddress {
   readonly revision: BlobRevision | null;
 }
 
-/** One of the revisions of a blob that can be read beside the current one, by its id. */
+/** A snapshot or version of a blob, identified by its stamp. */
 export interface BlobRevision {
   readonly kind: "snapshot" | "version";
   readonly stamp: Stamp;
 }
 
-/** Common to whatever is asked of a container. */
+/** Common to all container requests. */
 export interface ContainerAsked {
   readonly at: ContainerAddress;
   readonly access: Access;
 }
 
-/** What is asked of a container that must exist. An id is checked where it is sent. */
+/** A request to a container that must exist. A lease id is checked if one is sent. */
 export interface ContainerRead extends ContainerAsked {
   readonly leaseId: string | null;
 }
@@ -62,28 +62,28 @@ export interface ContainerUpdate extends ContainerRead {
   readonly conditions: Conditions;
 }
 
-/** Common to whatever is asked of a blob. */
+/** Common to all blob requests. */
 export interface BlobAsked {
   readonly at: BlobAddress;
   readonly access: Access;
 }
 
-/** What writes a blob. */
+/** A request that writes a blob. */
 export interface BlobUse extends BlobAsked {
   readonly conditions: BlobConditions;
   readonly leaseId: string | null;
 }
 
-/** What creates a blob or replaces one. */
+/** A request that creates or replaces a blob. */
 export interface BlobCreation extends BlobUse {
   readonly tags: Tags;
-  /** Of what is made from a source: whether it has that one's tags. */
+  /** Whether a blob made from a source takes over the source's tags. */
   readonly copiesTags?: boolean;
-  /** Null for that of the account. */
+  /** Null for the account's default tier. */
   readonly tier: Tier | null;
 }
 
-/** What reads a blob, or one of its other revisions. A lease id is checked where it is sent. */
+/** A request that reads any revision of a blob. A lease id is checked if one is sent. */
 export interface BlobRead extends BlobUse {
   readonly at: BlobRevisionAddress;
 }

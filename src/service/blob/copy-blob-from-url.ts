@@ -21,9 +21,9 @@ import type { BlobWritten } from "./version.ts";
 
 export interface CopyBlobFromUrl extends CopyAsked {
   readonly source: Source;
-  /** What the client says the source's MD5 is; to check it takes reading all of it. */
+  /** The digests that the client claims. Checking them takes reading the whole source. */
   readonly digests: BodyDigests;
-  /** What is computed of its bytes: at least those. Null if they need not be read. */
+  /** The digests to compute: at least the ones given. Null if the bytes need not be read. */
   readonly computed: Digests | null;
 }
 
@@ -31,7 +31,7 @@ export interface CopyBlobFromUrlDone extends BlobWritten, BodyDigests {
   readonly copyId: string;
 }
 
-/** A copy that is there when the answer is. */
+/** Copies synchronously: the copy is complete when the response is sent. */
 export async function copyBlobFromUrl(
   context: BlobContext,
   asked: CopyBlobFromUrl,
@@ -42,7 +42,7 @@ export async function copyBlobFromUrl(
   const admit = (view: View) => admitTarget(view, asked, BLOB_NEEDS.copyBlobFromUrl);
   const write = (tx: Transaction, found: CopiedObject, content: Content, taken: BodyDigests) => {
     const target = admit(tx);
-    refuseSource(target, found);
+    requireBlockBlobSource(target, found);
     const copy = copyMade(tx, copyId, source.url, content.length);
     const blob = writeCopy(context, tx, asked, target, found, content, copy);
     const { etag, modifiedMs, versionId } = blob;
@@ -66,7 +66,7 @@ export async function copyBlobFromUrl(
   });
 }
 
-function refuseSource({ old }: Target, found: CopiedObject): void {
+function requireBlockBlobSource({ old }: Target, found: CopiedObject): void {
   if (copiedType(old, found) === "BlockBlob") return;
   throw new Fault("InvalidSourceBlobType", {
     Reason: `A ${found.type} is copied with Copy Blob, or read with Put Blob From URL.`,

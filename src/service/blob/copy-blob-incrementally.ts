@@ -28,8 +28,8 @@ const PLAIN = {
 };
 
 /**
- * Brings a copy of a page blob up to one of its snapshots, and takes a snapshot of the copy. Pages
- * that are the same in both are shared, as always.
+ * Updates a copy of a page blob to one of the source's snapshots, and takes a snapshot of the copy.
+ * Copy and source share the bytes.
  */
 export async function copyBlobIncrementally(
   context: BlobContext,
@@ -42,12 +42,12 @@ export async function copyBlobIncrementally(
     const found = source.find(tx);
     if (found.type !== "PageBlob") throw new Fault("InvalidSourceBlobType");
     const { content } = found;
-    refuseRecreated(context, tx, target, content);
+    requireNotRecreated(context, tx, target, content);
     const snapshot = tx.stamp();
     const ended = copyMade(tx, copyId, source.url, content.length);
     const copy = { ...ended, isIncremental: true, snapshot, ...followedBy(asked) };
     context.contents.share(tx, content);
-    // The operation takes no tags: those of the copy stay.
+    // The operation takes no tags, so the copy keeps its own.
     const tags = target.old?.tags ?? NO_TAGS;
     const made = { ...asked, ...PLAIN, tags };
     const blob = writeCopy(context, tx, made, target, found, content, copy);
@@ -55,12 +55,12 @@ export async function copyBlobIncrementally(
     const revision = { ...blob, lease: null, versionId: 0n };
     writeRevision(tx, target.container, at.blob, { kind: "snapshot", stamp: snapshot }, revision);
     const { etag, modifiedMs, versionId } = blob;
-    // The service answers every such copy before it is made, and clients are told so.
+    // The service answers before it copies, so clients expect a pending status.
     return { etag, modifiedMs, versionId, copyId, status: "pending" as const };
   });
 }
 
-/** The order of these lines is the order of the answers a client can see. */
+/** The order of these checks decides which error a client sees. */
 function admit(tx: Transaction, asked: CopyBlobIncrementally): Target {
   const target = admitToBlobName(tx, asked, BLOB_NEEDS.copyBlobIncrementally, "PageBlob");
   const { container, old } = target;
@@ -80,8 +80,8 @@ function admit(tx: Transaction, asked: CopyBlobIncrementally): Target {
   return target;
 }
 
-/** Snapshots of a blob that was created anew do not go on where those of the one before ended. */
-function refuseRecreated(
+/** Refuses a source that was recreated: its snapshots do not continue those of the old blob. */
+function requireNotRecreated(
   { contents }: BlobContext,
   tx: Transaction,
   { old }: Target,

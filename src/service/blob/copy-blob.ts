@@ -26,7 +26,7 @@ export interface CopyBlobDone extends BlobWritten {
   readonly status: BlobCopy["status"];
 }
 
-/** What is on this server is copied at once, what is elsewhere after the answer. */
+/** Copies a source on this server at once, and a foreign source after the response. */
 export async function copyBlob(context: CopyContext, asked: CopyBlob): Promise<CopyBlobDone> {
   const { source } = asked;
   return source.kind === "own"
@@ -51,7 +51,7 @@ async function copyForeign(
   asked: CopyBlob,
   source: ForeignSource,
 ): Promise<CopyBlobDone> {
-  // Who may not write here has nobody asked anything.
+  // Check write permission before contacting the source server.
   await context.store.read((view) => admit(view, asked));
   const found = await source.look();
   const copyId = newGuid();
@@ -69,14 +69,14 @@ async function copyForeign(
   return begun;
 }
 
-/** The order of these lines is the order of the answers a client can see. */
+/** The order of these checks decides which error a client sees. */
 function admit(view: View, asked: CopyBlob): Target {
   const target = admitTarget(view, asked, BLOB_NEEDS.copyBlob);
   refuse(judgeCopyByLease(target.old?.lease ?? null, view.now()));
   return target;
 }
 
-/** What the blob holds until its bytes are here: pages have their place from the beginning. */
+/** The blob's content until its bytes arrive. A page blob has its full length from the start. */
 function emptyContent(
   { contents }: CopyContext,
   tx: Transaction,

@@ -21,14 +21,14 @@ import { type Blob, type BlobCopy, type Container, type Metadata, NEW_BLOB } fro
 import { dropStagedBlocks } from "./staged-blocks.ts";
 import { nextRevision } from "./version.ts";
 
-/** A whole blob that is made of another object. */
+/** A request that makes a whole blob from another object. */
 export interface CopyAsked extends BlobCreation {
   readonly copiesTags: boolean;
-  /** Null to take over what the source has. */
+  /** Null to copy the source's metadata. */
   readonly metadata: Metadata | null;
-  /** Whether the copy of an append blob is sealed; null for as its source is. */
+  /** Whether the copy of an append blob is sealed; null to do as the source. */
   readonly seals: boolean | null;
-  /** With which a copy of something archived gets out of the archive. */
+  /** The rehydration priority for the copy of an archived blob. */
   readonly priority: RehydratePriority | null;
 }
 
@@ -41,13 +41,13 @@ export function admitTarget(view: View, asked: CopyAsked, need: Need): Target {
   return admitBlobCreation(view, asked, need, null, judgeTargetByConditions);
 }
 
-/** What can be taken over of what a source is. */
+/** The fields of a source that a copy can take over. */
 export type CopiedObject = Pick<
   SourceObject,
   "type" | "properties" | "metadata" | "tags" | "sequenceNumber" | "appendedBlocks" | "isSealed"
 > & { readonly isArchived?: boolean };
 
-/** A file becomes a block blob. What is there already must be of the type that it becomes. */
+/** The type of the copy: a file becomes a block blob. An existing blob must be of that type. */
 export function copiedType(old: Blob | null, { type }: Pick<SourceObject, "type">): Blob["type"] {
   const becomes = type === "File" ? "BlockBlob" : type;
   if (old === null || old.type === becomes) return becomes;
@@ -56,7 +56,7 @@ export function copiedType(old: Blob | null, { type }: Pick<SourceObject, "type"
   });
 }
 
-/** Puts the copy in the place of what was there. */
+/** Writes the copy in the place of the old blob, if there is one. */
 export function writeCopy(
   context: BlobContext,
   tx: Transaction,
@@ -67,7 +67,7 @@ export function writeCopy(
   copy: BlobCopy,
 ): Blob {
   const { properties, metadata, sequenceNumber, appendedBlocks } = found;
-  if (found.isArchived === true) refuseToArchive(asked.tier);
+  if (found.isArchived === true) requireOnlineTier(asked.tier);
   const type = copiedType(old, found);
   if (asked.seals === true && type !== "AppendBlob") {
     throw new Fault("InvalidSourceBlobType", {
@@ -96,7 +96,7 @@ export function writeCopy(
   return blob;
 }
 
-function refuseToArchive(tier: Tier | null): void {
+function requireOnlineTier(tier: Tier | null): void {
   const refused = judgeCopyFromArchive(tier);
   if (refused === null) return;
   throw new Fault(refused, { Reason: "Name a tier that is online for the copy." });
@@ -112,7 +112,7 @@ function tierOf(
   return stepTier(storedTier("Archive", now), { tier, priority }, now).stored;
 }
 
-/** What is remembered of a copy that was made at once. */
+/** The record of a copy that is complete already. */
 export function copyMade(tx: Transaction, id: string, source: string, bytes: number): BlobCopy {
   return {
     id,

@@ -6,10 +6,10 @@ import { type BlobProperties, type Metadata, NEW_BLOB } from "./records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
 import { type BlobWritten, nextRevision } from "./version.ts";
 
-/** Put Blob of a page or append blob, which begins without bytes of its own. */
+/** Put Blob of a page or append blob, whose request has no body. */
 export interface CreateBlob extends BlobCreation {
   readonly type: "PageBlob" | "AppendBlob";
-  /** What a page blob holds at first, all zeroes; an append blob begins with none. */
+  /** The size of a page blob, which begins as zeroes; 0 for an append blob. */
   readonly length: number;
   readonly sequenceNumber: bigint;
   /** `contentMd5` is stored as it comes. */

@@ -4,8 +4,8 @@ import { readContainer, writeContainer } from "./records.ts";
 import { nextVersion } from "./version.ts";
 
 /**
- * The container for logs of an account, unless it is there. The service creates it when logging is
- * switched on, and programs expect to find it then.
+ * Creates the container for an account's logs, unless it exists. The service creates it when
+ * logging is switched on, and programs rely on that.
  */
 export function createLogsContainer(tx: Transaction, account: string): void {
   const at = { account, container: LOGS_CONTAINER };

@@ -17,19 +17,19 @@ import { type Container, readStagedBlob } from "./records.ts";
 import { deleteDeleted, findDeleted, findRevision, readSnapshots } from "./revision-records.ts";
 import { dropStagedBlocks } from "./staged-blocks.ts";
 
-/** At `at` stands the current blob, or a snapshot or version that goes alone. */
+/** `at` names the current blob, or one snapshot or version to delete alone. */
 export interface DeleteBlob extends BlobRead {
-  /** Whether the blob goes with its snapshots, or only they go. */
+  /** Whether to delete the blob with its snapshots, or only the snapshots. */
   readonly snapshots: "include" | "only" | null;
-  /** Ends the time for which something deleted is kept. Not for the current blob. */
+  /** Deletes a soft-deleted snapshot or version for good. Not for the current blob. */
   readonly permanent: boolean;
 }
 
-/** Snapshots that one body deletes. With more of them, a blob goes with the last. */
+/** Snapshots that one transaction deletes. The last one also deletes the blob. */
 const BODY_SNAPSHOTS_MAX = 256;
 
 export interface DeleteBlobDone {
-  /** Whether it is not kept as something deleted. */
+  /** Whether it cannot be restored. */
   readonly isGone: boolean;
 }
 
@@ -40,7 +40,7 @@ export async function deleteBlob(context: BlobContext, asked: DeleteBlob): Promi
   }
 }
 
-/** Null if snapshots are left that have to go first. */
+/** Null if snapshots are left that must be deleted first. */
 function deleteOnce(
   context: BlobContext,
   tx: Transaction,
@@ -68,7 +68,7 @@ function deleteCurrent(
   const limit = asked.snapshots === null ? 1 : BODY_SNAPSHOTS_MAX;
   const snapshots = readSnapshots(tx, container, at.blob, limit);
   if (asked.snapshots === null && snapshots.length > 0) throw new Fault("SnapshotsPresent");
-  // The service looks for snapshots alone then, and does not find one.
+  // The service looks for snapshots only, and finds none.
   const findsNone = asked.snapshots === "only" && isFirst && snapshots.length === 0;
   if (findsNone) throw new Fault("BlobNotFound");
   let isGone = true;
@@ -81,7 +81,7 @@ function deleteCurrent(
   return { isGone: removeBlob(context, tx, place, blob) };
 }
 
-/** Where there are uncommitted blocks and no blob yet, the blocks go. */
+/** Deletes the uncommitted blocks of a name that has no blob yet. */
 function deleteUncommitted(
   tx: Transaction,
   asked: DeleteBlob,

@@ -9,8 +9,8 @@ import { writeDeletedContainer } from "./deleted-containers.ts";
 import { deleteContainer as deleteRecord, doomContainer } from "./records.ts";
 
 /**
- * The name is free at once, whatever the container held: that is kept for as long as deleted
- * containers are, and then removed by the sweeper.
+ * Deletes a container and frees its name at once. Its blobs stay until the retention ends; then the
+ * sweeper removes them.
  */
 export async function deleteContainer(context: BlobContext, asked: ContainerUpdate): Promise<void> {
   await context.store.transact((tx) => {

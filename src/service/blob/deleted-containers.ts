@@ -34,7 +34,7 @@ export function deleteDeletedContainer(
   tx.delete(expiryKey(value.untilMs, found));
 }
 
-/** Null if it is not there or not any more. */
+/** Null if there is none, or its retention has ended. */
 export function readDeletedContainer(
   view: View,
   at: ContainerAddress,
@@ -45,7 +45,7 @@ export function readDeletedContainer(
   return deleted === null || deleted.untilMs <= view.now() ? null : deleted;
 }
 
-/** Those of this name that can still be restored, the first that was deleted first. */
+/** The deleted containers of this name that can still be restored, oldest deletion first. */
 export function* keptContainers(view: View, at: ContainerAddress): Generator<Container> {
   const all = key(SPACE.deletedContainer, at.account, at.container);
   const cursor = new EntryCursor(view, all, keyAfter(all), true);

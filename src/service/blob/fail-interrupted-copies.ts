@@ -5,8 +5,8 @@ import { readPendingCopies } from "./records.ts";
 const COPIES_PER_STEP = 64;
 
 /**
- * Copies that were under way when the server stopped have failed: what opened their sources is not
- * kept. To be called before anybody can begin a new one.
+ * Marks copies that a server stop interrupted as failed: they cannot resume because access to their
+ * sources is not stored. Call it before a new copy can start.
  */
 export async function failInterruptedCopies(context: Pick<BlobContext, "store">): Promise<void> {
   const description = '500 InternalError "The server stopped before the copy ended."';

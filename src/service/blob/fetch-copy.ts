@@ -17,22 +17,22 @@ import {
 } from "./records.ts";
 import { nextBlobVersion } from "./version.ts";
 
-/** What copies work with that go on after their answer. */
+/** The dependencies of copies that continue after the response. */
 export interface CopyContext extends BlobContext {
   readonly copies: RunningCopies;
 }
 
-/** A copy that is under way. */
+/** A running copy from a foreign source. */
 export interface FetchCopy {
   readonly copyId: string;
   readonly at: BlobAddress;
   readonly source: ForeignSource;
-  /** What it was when the copy began: bytes of another version are not taken. */
+  /** The source as it was when the copy began. Bytes of another version are refused. */
   readonly found: SourceObject;
   readonly signal: AbortSignal;
 }
 
-/** Fetches all bytes, then makes them the blob's in one transaction. The blob records the end. */
+/** Fetches all bytes, then writes blob and copy status in one transaction. */
 export function fetchCopy(context: BlobContext, copy: FetchCopy): Promise<void> {
   const { copyId, at } = copy;
   return fetchSource(context.contents, {
@@ -49,13 +49,13 @@ export function fetchCopy(context: BlobContext, copy: FetchCopy): Promise<void> 
   });
 }
 
-/** How a copy ends, and what the blob is made of from then on, unless that stays. */
+/** How a copy ends. Without `content`, the blob's content stays. */
 export interface CopyEnd extends Pick<BlobCopy, "status" | "description"> {
   readonly content?: Content;
   readonly bytesDone?: number;
 }
 
-/** Ends a copy, unless it has ended or its blob is gone. */
+/** Records the end of a copy, unless it has ended or its blob is gone. */
 export function endCopy(
   { store }: Pick<BlobContext, "store">,
   copyId: string,
@@ -99,7 +99,7 @@ interface Pending {
   readonly copy: BlobCopy;
 }
 
-/** In a container that is deleted and kept, too: if it is restored, the copy has ended all the same. */
+/** Also looks in soft-deleted containers: a restored one must not have a copy pending forever. */
 function pendingAt(tx: Transaction, at: BlobAddress, copyId: string): Pending | null {
   const current = readContainer(tx, at);
   const found = current === null ? null : pendingIn(tx, current, at, copyId);
@@ -111,7 +111,7 @@ function pendingAt(tx: Transaction, at: BlobAddress, copyId: string): Pending | 
   return null;
 }
 
-/** A container of the same name may be another one by now: the id of the copy tells. */
+/** Compares the copy id because the name may belong to another container by now. */
 function pendingIn(
   tx: Transaction,
   container: Container,
@@ -135,7 +135,7 @@ function contentOf(
   return contents.keep(tx, taken);
 }
 
-/** The progress changes nothing else about the blob. */
+/** Records the progress only: the blob's ETag and time stay. */
 function noteProgress(
   { store }: BlobContext,
   { copyId, at }: FetchCopy,
