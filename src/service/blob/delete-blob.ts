@@ -29,7 +29,7 @@ export interface DeleteBlob extends BlobRead {
 const BODY_SNAPSHOTS_MAX = 256;
 
 export interface DeleteBlobDone {
-  /** Whether it cannot be restored. */
+  /** Whether it is not soft-deleted. */
   readonly isGone: boolean;
 }
 

@@ -23,16 +23,16 @@ import { type TagPosition, TagSearch } from "./tag-search.ts";
 
 export interface FindBlobsByTags {
   readonly account: string;
-  /** The container that is searched; null for all of the account. */
+  /** The container to search; null for all of the account's containers. */
   readonly container: string | null;
   readonly access: Access;
   readonly query: TagQuery;
-  /** Where the search before ended. */
+  /** Where the previous request's search ended. */
   readonly from: FindPosition | null;
   readonly resultsMax: number;
 }
 
-/** Null behind the container's name: it has not been looked at yet. */
+/** `within` is null if the search of that container has not begun. */
 export interface FindPosition {
   readonly container: string;
   readonly within: TagPosition | null;
@@ -40,26 +40,26 @@ export interface FindPosition {
 
 export interface FoundPage {
   readonly items: readonly FoundBlob[];
-  /** Where the search goes on; null if it is over. */
+  /** Where the search continues; null if it is complete. */
   readonly next: FindPosition | null;
-  /** What it took to find them. */
+  /** Search steps spent on this page. */
   readonly steps: number;
 }
 
 export interface FoundBlob {
   readonly container: string;
   readonly name: string;
-  /** Those that were asked for. */
+  /** The blob's tags that the query names. */
   readonly tags: Tags;
 }
 
 const PAGE_ITEMS_MAX = 250;
-/** Of candidates, jumps and containers in one body. */
+/** Candidates, jumps and containers that one store read examines. */
 const PAGE_STEPS_MAX = 1_000;
-/** Who looks for something rare among much that is nearly right goes on with another request. */
+/** Steps per request. A search for few blobs among many candidates takes several requests. */
 const STEPS_MAX = 100_000;
 
-/** Page by page, so that no more than one of them has to be kept. There is always a first. */
+/** Yields results page by page, so that only one page is in memory. Yields at least one page. */
 export async function* findBlobsByTags(
   context: BlobContext,
   asked: FindBlobsByTags,
@@ -90,7 +90,7 @@ function findPage(
   const items: FoundBlob[] = [];
   const budget = new BodyBudget();
   let steps = 0;
-  /** Behind the last item. */
+  /** The position after the last item. */
   let behind: FindPosition | null = null;
   for (const [name, container] of containersOf(view, asked, from)) {
     if (++steps > PAGE_STEPS_MAX) return { items, next: { container: name, within: null }, steps };
@@ -125,7 +125,7 @@ function admit(view: View, asked: FindBlobsByTags): void {
   }
 }
 
-/** Those that are searched, in the order of their names. */
+/** The containers to search, ordered by name. */
 function* containersOf(
   view: View,
   { account, container, query }: FindBlobsByTags,

@@ -12,13 +12,13 @@ import type { Blob } from "./records.ts";
 
 export interface FindSource extends Omit<BlobRead, "leaseId"> {
   readonly role: SourceRole;
-  /** Whether its tags are wanted, too. */
+  /** Whether the caller needs the source's tags, which takes permission to read them. */
   readonly withTags: boolean;
-  /** Whether it may be archived. */
+  /** Whether the source may be archived. */
   readonly fromArchive: boolean;
 }
 
-/** A blob, or one of its other revisions, to copy from: who may read it may copy it. */
+/** Reads the blob revision to copy from. Permission to read it suffices to copy it. */
 export function findSource(view: View, asked: FindSource): Blob & { isArchived: boolean } {
   const { container, blob, isCurrent } = admitToRevision(view, asked, BLOB_NEEDS.getBlob);
   const { ifTags } = asked.conditions;
@@ -27,7 +27,7 @@ export function findSource(view: View, asked: FindSource): Blob & { isArchived: 
   }
   refuse(judgeSourceByConditions(blob, asked.conditions, asked.role));
   if (ifTags !== null) refuse(judgeByTags(blob.tags, ifTags));
-  // Its bytes are not here yet, whatever it looks like.
+  // The bytes of a pending copy have not arrived yet.
   refuse(judgeByPendingCopy(blob.copy));
   if (isCurrent) refuse(judgeOnIncrementalCopy(blob.copy));
   const refused = judgeByTier(blob.tier, view.now());

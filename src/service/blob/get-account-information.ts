@@ -10,7 +10,7 @@ export interface AccountInformation {
   readonly isHierarchical: boolean;
 }
 
-/** It can be asked for anywhere; a container, if one is named, need not exist. */
+/** Works at any address. A container that the address names need not exist. */
 export async function getAccountInformation(
   context: BlobContext,
   asked: ContainerAsked,

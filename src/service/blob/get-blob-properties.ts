@@ -9,9 +9,9 @@ import type { Blob } from "./records.ts";
 export interface BlobFound {
   readonly blob: Blob;
   readonly isCurrent: boolean;
-  /** Null unless it is current: nothing else can be leased. */
+  /** Null unless the revision is current: only current blobs can be leased. */
   readonly lease: LeaseStatus | null;
-  /** Null unless it is a block blob: nothing else has one. */
+  /** Null unless it is a block blob: other types have no tier. */
   readonly tier: TierStatus | null;
 }
 

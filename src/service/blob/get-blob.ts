@@ -16,14 +16,14 @@ import { type Blob, writeBlob } from "./records.ts";
 export interface GetBlob extends BlobRead {
   /** Null for the whole blob. */
   readonly range: ByteRange | null;
-  /** Wanted of the bytes that are read; null for none, which is cheaper. */
+  /** The digests to compute of the bytes that are read; null for none, which is cheaper. */
   readonly digests: Digests | null;
 }
 
 export interface GetBlobDone extends BlobFound {
   /** Where in the blob the bytes begin. */
   readonly from: number;
-  /** The version that was current when it was opened, whatever happens meanwhile. To be closed. */
+  /** Reads the bytes as they were when opened, despite later writes. The caller closes it. */
   readonly reading: Reading;
   readonly md5: Bytes | null;
   readonly crc64: Bytes | null;
@@ -57,21 +57,21 @@ async function openBlob(context: BlobContext, asked: GetBlob): Promise<Opened> {
     const reading = context.contents.open(view, blob.content, from, length);
     return openedOf(view, blob, isCurrent, from, reading);
   });
-  // Only current pages change in place: whatever else is opened stays what it was.
+  // Only the pages of a current page blob change in place: other contents are immutable.
   const { blob, isCurrent, reading } = opened;
   if (reading.isStable || blob.type !== "PageBlob" || !isCurrent) return opened;
   reading.close();
   return openFrozen(context, asked);
 }
 
-/** For pages in so many pieces that they cannot be found all at once. It takes a write. */
+/** Opens pages in too many pieces to look up in one read. This takes a write. */
 function openFrozen(context: BlobContext, asked: GetBlob): Promise<Opened> {
   return context.store.transact((tx) => {
     const { container, blob, isCurrent } = admitBlobRead(tx, asked, BLOB_NEEDS.getBlob);
     refuse(judgeByTier(blob.tier, tx.now()));
     const { from, length } = pieceToRead(blob, asked);
     if (blob.type !== "PageBlob" || !isCurrent) {
-      // Meanwhile it is another blob, or a version of the past.
+      // The blob was replaced meanwhile, or is now a previous version.
       const reading = context.contents.open(tx, blob.content, from, length);
       return openedOf(tx, blob, isCurrent, from, reading);
     }

@@ -14,7 +14,7 @@ import {
 import type { BlobContext, BlobRead } from "./context.ts";
 import { type Blob, type Container, readStagedBlob } from "./records.ts";
 
-/** Of the conditions only that on tags counts. */
+/** Only the condition on tags is checked. */
 export type GetBlockList = BlobRead;
 
 export async function getBlockList(context: BlobContext, asked: GetBlockList): Promise<BlockLists> {
@@ -26,21 +26,21 @@ export async function getBlockList(context: BlobContext, asked: GetBlockList): P
   return lists;
 }
 
-/** Uncommitted blocks alone are no blob yet, but they can be listed. */
+/** Uncommitted blocks can be listed before a blob exists. */
 function admit(view: View, asked: GetBlockList): Seen {
   if (asked.at.revision !== null) {
     const { container, blob } = admitToRevision(view, asked, BLOB_NEEDS.getBlockList, "BlockBlob");
-    refuseRead(view, asked, container, blob);
+    requireReadable(view, asked, container, blob);
     return { container, old: blob, staged: null };
   }
   const { container, old } = admitToBlobName(view, asked, BLOB_NEEDS.getBlockList, "BlockBlob");
   const staged = readStagedBlob(view, container, asked.at.blob);
   if (old === null && staged === null) throw new Fault("BlobNotFound");
-  refuseRead(view, asked, container, old);
+  requireReadable(view, asked, container, old);
   return { container, old, staged };
 }
 
-function refuseRead(
+function requireReadable(
   view: View,
   asked: GetBlockList,
   container: Container,

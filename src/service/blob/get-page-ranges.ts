@@ -14,17 +14,17 @@ import { readRevision } from "./revision-records.ts";
 export interface GetPageRanges extends BlobRead {
   /** Null for the whole blob. */
   readonly range: ByteRange | null;
-  /** Where the list before ended. */
+  /** Where the previous request's list ended. */
   readonly after: number | null;
   readonly resultsMax: number;
-  /** The snapshot that it is compared with; null to tell everything. */
+  /** The snapshot to compare with; null to list all ranges. */
   readonly since: Stamp | null;
 }
 
 export interface PageRangesFound {
   readonly blob: Blob;
   readonly ranges: readonly Range[];
-  /** Where the list goes on; null if it does not. */
+  /** Where the list continues; null if it is complete. */
   readonly next: number | null;
 }
 
@@ -59,7 +59,7 @@ function look(
   return { of: blob, more };
 }
 
-/** The snapshot that a blob, or a later snapshot of it, is compared with. */
+/** Reads the snapshot to compare a blob, or a later snapshot of it, with. */
 function previousOf(
   view: View,
   container: Container,
@@ -75,7 +75,7 @@ function previousOf(
   return previous;
 }
 
-/** The pages that a range touches. A range from the very beginning fits an empty blob, too. */
+/** The pages that a range touches. A range from byte 0 is valid for an empty blob too. */
 function wholePages(size: number, range: ByteRange | null): { from: number; until: number } {
   if (range === null) return { from: 0, until: size };
   if (range.from > 0 && range.from >= size) {

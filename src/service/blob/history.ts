@@ -17,18 +17,18 @@ import {
 import { indexTags } from "./tagged-blobs.ts";
 
 /**
- * Every write that replaces, creates or deletes the current blob passes here, and so does every
- * deletion of its other revisions: what was there stays as a version, is kept for a while because
- * deleted blobs are, or is dropped together with its bytes.
+ * Every write that creates, replaces or deletes a current blob goes through this file, and so does
+ * every deletion of another revision. The old revision becomes a version, is soft-deleted, or is
+ * dropped with its bytes.
  */
 
-/** The place of a blob, and the container that was found there. */
+/** The address of a blob, and the container that was read there. */
 export interface BlobPlace {
   readonly at: BlobAddress;
   readonly container: Container;
 }
 
-/** Puts `next`, whose bytes are its own, in the place of `old`. */
+/** Replaces `old` with `next`, whose content has its own reference. */
 export function replaceBlob(
   context: BlobContext,
   tx: Transaction,
@@ -40,7 +40,7 @@ export function replaceBlob(
   write(tx, place, old, next);
 }
 
-/** The same, of bytes that were just taken: they may come to lie where the old ones lay. */
+/** Replaces `old` with a blob of newly taken bytes, which may take over the old content's id. */
 export function replaceBytes(
   context: BlobContext,
   tx: Transaction,
@@ -60,12 +60,12 @@ export function replaceBytes(
 
 export interface ReplaceParts {
   readonly parts: readonly Part[];
-  /** What the blob is made of so far. */
+  /** The parts of the old blob. */
   readonly replaced: readonly Part[];
   readonly shares: readonly Content[];
 }
 
-/** The same, of a list of parts. To `shares` it has no references yet. */
+/** Replaces `old` with a blob made of parts. Adds the references that `shares` lists. */
 export function replaceParts(
   context: BlobContext,
   tx: Transaction,
@@ -85,7 +85,7 @@ export function replaceParts(
   return blob;
 }
 
-/** Whether there is a blob that does not stay in any way: its bytes are the caller's to drop. */
+/** Retains `old` as a version or soft-deleted; if neither applies, true: the caller drops it. */
 function isReplaced(
   context: BlobContext,
   tx: Transaction,
@@ -96,7 +96,7 @@ function isReplaced(
   return !keepDeleted(context, tx, place, old, { was: "snapshot", stamp: null });
 }
 
-/** Puts `next`, which has the bytes of `old`, in its place: for a new version without new bytes. */
+/** Replaces `old` with `next`, which has the same content: a new version without new bytes. */
 export function reviseBlob(
   context: BlobContext,
   tx: Transaction,
@@ -108,13 +108,13 @@ export function reviseBlob(
   write(tx, place, old, next);
 }
 
-/** Only current blobs are found by their tags. */
+/** Writes the current blob and its tag index. Other revisions are not indexed. */
 function write(tx: Transaction, { at, container }: BlobPlace, old: Blob | null, next: Blob): void {
   writeBlob(tx, container, at.blob, next);
   indexTags(tx, container, at.blob, old?.tags ?? NO_TAGS, next.tags);
 }
 
-/** Changes what is known about a revision, current or not, without making another of it. */
+/** Updates a revision, current or not, without creating a new version. */
 export function amendRevision(
   tx: Transaction,
   { account, container: name, blob, revision }: BlobRevisionAddress,
@@ -126,7 +126,7 @@ export function amendRevision(
   else if (revision !== null) writeRevision(tx, container, blob, revision, next);
 }
 
-/** Whether it is not kept as something deleted: a version is not, but says what the account does. */
+/** Deletes the current blob. True if soft delete is off, even if the blob stays as a version. */
 export function removeBlob(
   context: BlobContext,
   tx: Transaction,
@@ -141,7 +141,7 @@ export function removeBlob(
   return retire(context, tx, place, old, { was: "current", stamp: null });
 }
 
-/** The same, for another revision than the current one. */
+/** Deletes a snapshot or version. Returns whether it cannot be restored. */
 export function removeRevision(
   context: BlobContext,
   tx: Transaction,
@@ -154,8 +154,8 @@ export function removeRevision(
 }
 
 /**
- * Takes a deleted revision back: as the current blob, if it was that and nothing has come in its place,
- * or else as what it was. What is past its time is dropped instead.
+ * Restores a soft-deleted revision: as the current blob if it was that and the name is free, else
+ * as a snapshot or version. Drops it if its retention has ended.
  */
 export function restoreRevision(
   context: BlobContext,
@@ -176,7 +176,7 @@ export function restoreRevision(
   }
 }
 
-/** What has a version id, or would get one now, stays under it. It takes over the bytes. */
+/** Retains `old`, with its bytes, as a version if it has a version id or versioning is on. */
 function keepVersion(
   context: BlobContext,
   tx: Transaction,
@@ -184,14 +184,14 @@ function keepVersion(
   old: Blob,
 ): boolean {
   if (old.versionId === 0n && !context.settingsOf(at.account).versioning) return false;
-  // Whoever wrote it without versioning gave it a stamp all the same.
+  // Without versioning, its ETag is the stamp that identifies it.
   const versionId = old.versionId === 0n ? old.etag : old.versionId;
   const version = { ...old, versionId, lease: null, tier: tierAsOf(old.tier, tx.now()) };
   writeRevision(tx, container, at.blob, { kind: "version", stamp: versionId }, version);
   return true;
 }
 
-/** Whether it is gone for good, together with its bytes. */
+/** Soft-deletes a revision, or drops it with its bytes. True if it was dropped. */
 function retire(
   context: BlobContext,
   tx: Transaction,
@@ -204,13 +204,13 @@ function retire(
   return true;
 }
 
-/** What it was; without a stamp of its own it gets one. */
+/** What a deleted revision was. With a null stamp, it gets a new one. */
 interface DeletedAs {
   readonly was: DeletedBlob["was"];
   readonly stamp: bigint | null;
 }
 
-/** Keeps a revision, with its bytes, for as long as deleted blobs are kept; false if they are not. */
+/** Retains a deleted revision, with its bytes, for restoring. False if soft delete is off. */
 function keepDeleted(
   context: BlobContext,
   tx: Transaction,
@@ -231,7 +231,7 @@ function keepDeleted(
   return true;
 }
 
-/** One blob of a name is the deleted one; those before it are its snapshots. */
+/** A name has one deleted current blob: turns the one before it into a deleted snapshot. */
 function makeRoom(context: BlobContext, tx: Transaction, { at, container }: BlobPlace): void {
   const before = readDeletedCurrent(tx, container, at.blob);
   if (before === null) return;

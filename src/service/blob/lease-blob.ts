@@ -17,14 +17,14 @@ export interface LeaseBlob extends BlobAsked {
 }
 
 export interface LeaseBlobDone {
-  /** Of the blob: leasing does not change it. */
+  /** The blob's version, which leasing does not change. */
   readonly version: Versioned;
   readonly leaseId: string | null;
-  /** Until a lease that was broken stops to count. */
+  /** Seconds until a broken lease ends. */
   readonly secondsLeft: number;
 }
 
-/** An archived blob can be leased, too: its bytes are neither read nor written. */
+/** An archived blob can be leased too, because its bytes are neither read nor written. */
 export async function leaseBlob(context: BlobContext, asked: LeaseBlob): Promise<LeaseBlobDone> {
   const breaks = asked.lease.action === "break";
   const need = breaks ? BLOB_NEEDS.breakBlobLease : BLOB_NEEDS.leaseBlob;

@@ -12,10 +12,10 @@ export interface LeaseContainer extends ContainerAsked {
 }
 
 export interface LeaseContainerDone {
-  /** Of the container: leasing does not change it. */
+  /** The container's version, which leasing does not change. */
   readonly version: Versioned;
   readonly leaseId: string | null;
-  /** Until a lease that was broken stops to count. */
+  /** Seconds until a broken lease ends. */
   readonly secondsLeft: number;
 }
 

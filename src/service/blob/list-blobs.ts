@@ -21,46 +21,46 @@ import { type Blob, type Container, CURRENT } from "./records.ts";
 
 export interface ListBlobs extends ContainerAsked {
   readonly prefix: string;
-  /** Names that share what comes before it (behind the prefix) become one result; "" for none. */
+  /** Names that are equal up to the delimiter (after the prefix) are one result; "" for none. */
   readonly delimiter: string;
-  /** The first name that counts. */
+  /** The first name to list. */
   readonly startFrom: string;
-  /** The first name that does not count; "" if all do. */
+  /** The first name not to list; "" for no end. */
   readonly endBefore: string;
-  /** Where the list before ended. */
+  /** Where the previous request's list ended. */
   readonly after: ListPosition | null;
   readonly resultsMax: number;
   readonly kinds: ListedKinds;
-  /** Whether the tags are to be seen. */
+  /** Whether the caller needs the tags, which takes permission to read them. */
   readonly tags: boolean;
 }
 
 /**
- * Behind a name, behind every name that begins so, or behind one of the revisions of a name. It stays
- * true whatever changes meanwhile.
+ * A position after a name, after all names with a prefix, or after one revision of a name. It stays
+ * valid when blobs change.
  */
 export type ListPosition =
   | { readonly behind: "name" | "prefix"; readonly text: string }
   | { readonly behind: "revision"; readonly text: string; readonly stamp: Stamp };
 
-/** A part of the answer, in order. */
+/** A part of the list, in order. */
 export interface ListedPage {
   readonly items: readonly ListedItem[];
-  /** Where the list goes on behind these items; null if it does not. */
+  /** Where the list continues after these items; null if it is complete. */
   readonly next: ListPosition | null;
 }
 
 export type ListedItem = { readonly kind: "prefix"; readonly name: string } | ListedBlob;
 
-/** A blob, or another of its revisions, as it is at one moment. */
+/** A revision of a blob with its lease and tier at the time of the list. */
 export interface ShownBlob extends Omit<ListedRevision, "entry" | "stamp"> {
-  /** Of a current blob only. */
+  /** Null unless it is a current blob. */
   readonly lease: LeaseStatus | null;
-  /** Of block blobs only. */
+  /** Null unless it is a block blob. */
   readonly tier: TierStatus | null;
 }
 
-/** One that is listed. Most are asked for nothing but their text, and have it from the list before. */
+/** A blob in a list. Usually only its rendered text is needed, which an earlier list has cached. */
 export class ListedBlob {
   readonly kind = "blob";
   readonly #found: ListedRevision;
@@ -99,23 +99,20 @@ export class ListedBlob {
   }
 }
 
-/** Whether it looks the same at any time: leases end, and so does the way out of the archive. */
+/** Whether its text does not depend on the time. Leases and rehydrations end. */
 function isLasting({ lease, tier }: Blob): boolean {
   return lease === null && (tier === null || tier.rehydration === null);
 }
 
 /**
- * A long list is several bodies: each sees one state. Few items at a time are soon forgotten again,
- * which spares the garbage collector more than the bodies cost.
+ * Items per store read; each read sees one consistent state. Small pages are short-lived, which
+ * saves more garbage collection than the extra reads cost.
  */
 const PAGE_ITEMS_MAX = 250;
-/**
- * Pages with nothing to list: who looks for little among very much that is not listed goes on with
- * another request.
- */
+/** Empty pages per request. A list of few among many hidden revisions takes several requests. */
 const EMPTY_PAGES_MAX = 100;
 
-/** Page by page, so that no more than one of them has to be kept. There is always a first. */
+/** Yields the list page by page, so that only one page is in memory. Yields at least one page. */
 export async function* listBlobs(
   context: BlobContext,
   asked: ListBlobs,
@@ -132,7 +129,7 @@ export async function* listBlobs(
     after = page.next;
     if (after === null) return;
     if (page.items.length === 0) empty++;
-    // Where items are large, the next body does not read many more than it lists.
+    // If items are large, the next store read does not read many more than it lists.
     else pageItems = Math.min(PAGE_ITEMS_MAX, 2 * page.items.length);
   }
 }
@@ -191,7 +188,7 @@ function commonPrefix(name: string, { prefix, delimiter }: ListBlobs): string | 
   return at < 0 ? null : name.slice(0, at + delimiter.length);
 }
 
-/** The last of the places where the list may begin. */
+/** The greatest of the keys where the list may begin. */
 function startOf(
   space: Space,
   { id }: Container,
@@ -208,7 +205,7 @@ function startOf(
   return starts.reduce((last, start) => (start.compare(last) > 0 ? start : last));
 }
 
-/** The first of the places where the list ends. */
+/** The least of the keys where the list ends. */
 function endOf(space: Space, { id }: Container, { prefix, endBefore }: ListBlobs): Bytes {
   const end = keyAfter(keyOfTextPrefix(space, [id], prefix));
   if (endBefore === "") return end;

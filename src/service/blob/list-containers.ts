@@ -26,25 +26,25 @@ export interface ListContainers {
   readonly account: string;
   readonly access: Access;
   readonly prefix: string;
-  /** The last one of the list before; null to begin with the first. */
+  /** The last container of the previous request's list; null to begin with the first. */
   readonly after: ContainerPosition | null;
   readonly resultsMax: number;
-  /** Whether those are listed too that were deleted and can be restored. */
+  /** Whether to list deleted containers that can be restored, too. */
   readonly deleted: boolean;
-  /** Whether `$logs` and its like are listed too. */
+  /** Whether to list system containers such as `$logs`, too. */
   readonly system: boolean;
 }
 
 export interface ContainerPosition {
   readonly name: string;
-  /** Null for one that is there: those of its name that were deleted follow it. */
+  /** Null for a live container, which deleted ones of its name follow. */
   readonly version: Stamp | null;
 }
 
-/** A part of the answer, in order. */
+/** A part of the list, in order. */
 export interface ListedContainers {
   readonly containers: readonly ListedContainer[];
-  /** Where the list goes on; null if it does not. */
+  /** Where the list continues; null if it is complete. */
   readonly next: ContainerPosition | null;
 }
 
@@ -54,7 +54,7 @@ export interface ListedContainer extends ContainerPosition {
   readonly deleted: Deletion | null;
 }
 
-/** Of those that were deleted many may be past restoring, and are not listed. */
+/** Records that one store read examines: many may be expired, and are not listed. */
 const BODY_LOOKS_MAX = 2_000;
 
 export function listContainers(
@@ -96,13 +96,13 @@ function listPage(
 }
 
 interface Found extends ContainerPosition {
-  /** Of its record. */
+  /** The length of its record. */
   readonly bytes: number;
-  /** Null if it is past restoring. */
+  /** Null if it can no longer be restored. */
   readonly listed: ListedContainer | null;
 }
 
-/** Containers in the order of their names, each followed by those of its name that were deleted. */
+/** Containers ordered by name, each followed by the deleted ones of its name. */
 class Containers {
   readonly #view: View;
   readonly #live: EntryCursor;
@@ -121,7 +121,7 @@ class Containers {
       : null;
   }
 
-  /** No more than `most` will be used, this one included. */
+  /** The caller will use at most `most` containers, including this one. */
   next(most: number): Found | null {
     const live = this.#live.head(most);
     const deleted = this.#deleted?.head(most) ?? null;
@@ -150,12 +150,12 @@ class Containers {
   }
 }
 
-/** Behind their first byte both kinds of keys have the same parts. */
+/** Skips the first byte, the space: the rest of both kinds of keys has the same parts. */
 function isBefore(one: Entry, other: Entry): boolean {
   return one.key.subarray(1).compare(other.key.subarray(1)) < 0;
 }
 
-/** Nothing that was deleted is as old as 0. */
+/** Version 0 comes before all deleted containers of a name. */
 function behindDeleted(asked: ListContainers, after: ContainerPosition): Bytes {
   return keyAfter(deletedContainerKey(at(asked, after), after.version ?? 0n));
 }

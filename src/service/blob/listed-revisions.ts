@@ -9,22 +9,22 @@ import type { BlobRevision } from "./context.ts";
 import { type Blob, type ContainerId, CURRENT, decodeBlob, nameOfBlobKey } from "./records.ts";
 import { type DeletedBlob, decodeDeleted, stampOfKey } from "./revision-records.ts";
 
-/** What is listed beside current blobs. */
+/** The kinds of revisions to list besides current blobs. */
 export interface ListedKinds {
-  /** Blobs that have nothing but uncommitted blocks. */
+  /** Blobs that have uncommitted blocks only. */
   readonly uncommitted: boolean;
   readonly snapshots: boolean;
   readonly versions: boolean;
-  /** Those of the kinds listed that were deleted and can be restored. */
+  /** Deleted revisions of the listed kinds that can be restored. */
   readonly deleted: boolean;
-  /** Blobs that are gone but for their versions. */
+  /** Blobs without a current version but with previous ones. */
   readonly versionsOnly: boolean;
 }
 
-/** States that one body passes by, at most: those of which only the last stands for its name. */
+/** Unlisted revisions that one store read may skip. */
 const PASSED_MAX = 500;
 
-/** Where a walk begins and ends, and whether it leaves things out on its way. */
+/** Where a walk begins and ends, and whether it may jump past prefixes. */
 export interface Walk {
   startOf(space: Space): Bytes;
   endOf(space: Space): Bytes;
@@ -35,18 +35,18 @@ export interface ListedRevision {
   readonly name: string;
   /** Null if nothing is committed. */
   readonly blob: Blob | null;
-  /** Null for the current blob, and for a deleted one that nothing has come in the place of. */
+  /** Null for the current blob, and for a deleted one that has not been replaced. */
   readonly revision: BlobRevision | null;
   readonly deleted: Deletion | null;
-  /** Whether it stands for a blob that is gone but for its versions. */
+  /** Whether it represents a blob that has previous versions only. */
   readonly hasVersionsOnly: boolean;
-  /** Its place among those of the same name. */
+  /** Orders the revisions of a name. */
   readonly stamp: Stamp;
-  /** That of which it is made alone; null if there is more to it. */
+  /** The only entry it depends on, which may cache its text; null if it depends on more. */
   readonly entry: ListedEntry | null;
 }
 
-/** A revision that is not listed. */
+/** The position of a revision that is not listed. */
 export type Passed = Pick<ListedRevision, "name" | "stamp">;
 
 type Kind = "current" | "snapshot" | "version" | "deleted" | "deleted revision" | "staged";
@@ -66,8 +66,8 @@ interface Source {
 }
 
 /**
- * The revisions of a container's blobs within one body, in their order: by name, then from the oldest
- * to the current one. Each kind lies in a space of its own, with the same parts in its keys.
+ * Walks through the revisions of a container's blobs within one store read, by name and then from
+ * the oldest to the current one. Merges the kinds: each has its own space, with the same key parts.
  */
 export class ListedRevisions {
   readonly #view: View;
@@ -75,7 +75,7 @@ export class ListedRevisions {
   readonly #asked: ListedKinds;
   readonly #current: Source;
   readonly #sources: readonly Source[];
-  /** Where the head comes from. */
+  /** The source of the head. */
   #from: Source;
   readonly #budget = new BodyBudget();
   #passed = 0;
@@ -95,17 +95,17 @@ export class ListedRevisions {
     this.#from = this.#current;
   }
 
-  /** Where others must have their turn before the walk goes on; null if it came to its end. */
+  /** Where the walk stopped to let other requests run; null if it has not. */
   get stoppedAt(): Passed | null {
     return this.#stoppedAt;
   }
 
-  /** Whether others must have their turn before more is listed. */
+  /** Whether the walk has spent its budget and should let other requests run. */
   get isEnough(): boolean {
     return this.#budget.isSpent;
   }
 
-  /** Null at the end, or where it stopped. No more than `most` will be used, this one included. */
+  /** Null at the end, or once stopped. The caller will use at most `most`, including this one. */
   head(most: number): ListedRevision | null {
     while (this.#stoppedAt === null) {
       const entry = this.#first(most);
@@ -141,7 +141,7 @@ export class ListedRevisions {
     return first;
   }
 
-  /** Null if this one is not to be listed. */
+  /** Null if the revision is not listed. */
   #listed({ kind }: Source, entry: ListedEntry, most: number): ListedRevision | null {
     if (kind === "current") return entry.content(currentRevisionOf);
     const { key: found, value } = entry;
@@ -164,7 +164,7 @@ export class ListedRevisions {
   #version(name: string, stamp: Stamp, blob: Blob, most: number): ListedRevision | null {
     const hasVersionsOnly = this.#isLastVersion(name, most);
     if (!this.#asked.versions && !hasVersionsOnly) return null;
-    // Where versions are not asked for, it stands for its name only.
+    // If versions are not listed, it represents its name only.
     const shown = this.#asked.versions ? blob : { ...blob, versionId: 0n };
     return { ...listed(name, shown, { kind: "version", stamp }, stamp), hasVersionsOnly };
   }
@@ -173,7 +173,7 @@ export class ListedRevisions {
     const { was, stamp, blob } = deleted;
     const deletion = deletionOf(deleted, this.#view.now());
     if (deletion === null) return null;
-    // What was deleted before the blob that is there now counts as a snapshot of it.
+    // A deleted blob that has been replaced counts as a snapshot of its successor.
     const kind = was === "current" ? (this.#hasCurrent(name, most) ? "snapshot" : null) : was;
     const hasVersionsOnly = kind === "version" && this.#isLastVersion(name, most);
     const isAsked = kind === null || this.#asked[kind === "version" ? "versions" : "snapshots"];
@@ -188,8 +188,8 @@ export class ListedRevisions {
   }
 
   /**
-   * Whether the head stands for a blob that is gone but for its versions: it is the last of them, or
-   * the last that was deleted if no other is left.
+   * Whether the head represents a blob that has previous versions only: it is the newest version,
+   * or the newest deleted one if no other version is left.
    */
   #isLastVersion(name: string, most: number): boolean {
     if (!this.#asked.versionsOnly || this.#hasCurrent(name, most)) return false;
@@ -199,14 +199,14 @@ export class ListedRevisions {
     return kind === "version" || !this.#has(SPACE.blobVersion, name, null);
   }
 
-  /** Whether a space holds anything of this name, from here on. */
+  /** Whether a space has an entry of this name, at or after `from`. */
   #has(space: Space, name: string, from: Bytes | null): boolean {
     const all = key(space, this.#container.id, name);
     return this.#view.range(from ?? all, keyAfter(all), { limit: 1 }).length > 0;
   }
 }
 
-/** In the order in which those of the same place follow each other. */
+/** The order decides between revisions with equal names and stamps. */
 function kindsOf(asked: ListedKinds): Kind[] {
   const kinds: Kind[] = [];
   if (asked.uncommitted) kinds.push("staged");
@@ -219,17 +219,17 @@ function kindsOf(asked: ListedKinds): Kind[] {
   return kinds;
 }
 
-/** Behind their first byte, which tells the kinds apart, all are ordered by the same parts. */
+/** Skips the first byte, the space: the rest of all keys has the same parts. */
 function isBefore(one: Entry, other: Entry): boolean {
   return one.key.subarray(1).compare(other.key.subarray(1)) < 0;
 }
 
-/** Uncommitted blocks come before all revisions of their name. */
+/** Uncommitted blocks have no stamp and come before all revisions of their name. */
 function passedAt({ kind }: Source, { key: found }: Entry): Passed {
   return { name: nameOfBlobKey(found), stamp: kind === "staged" ? 0n : stampOfKey(found) };
 }
 
-/** Its record is read when somebody asks for it: who has its text already does not. */
+/** Decodes its record on demand only, because a cached text makes that unnecessary. */
 class CurrentRevision implements ListedRevision {
   readonly name: string;
   readonly revision = null;

@@ -18,19 +18,19 @@ export interface PutBlobFromUrl extends BlobCreation {
   readonly copiesTags: boolean;
   readonly source: Source;
   readonly bytesMax: number;
-  /** What the client says the source's digests are. */
+  /** The digests that the client claims for the source. */
   readonly digests: BodyDigests;
-  /** What is computed of the bytes: at least those. Null if they need not be read. */
+  /** The digests to compute: at least the ones given. Null if the bytes need not be read. */
   readonly computed: Digests | null;
   readonly properties: BlobProperties;
-  /** Whether those properties that are not given are the source's. */
+  /** Whether properties that are not given are copied from the source. */
   readonly copiesProperties: boolean;
   readonly metadata: Metadata;
 }
 
 export interface PutBlobFromUrlDone extends BlobWritten, BodyDigests {}
 
-/** A new block blob, of bytes that lie somewhere else in whatever form. */
+/** Creates a block blob from the bytes of a source, whatever its type. */
 export async function putBlobFromUrl(
   context: BlobContext,
   asked: PutBlobFromUrl,
@@ -92,7 +92,7 @@ export async function putBlobFromUrl(
 
 type SourceTags = Pick<SourceObject, "tags">;
 
-/** An MD5 is computed to check one, or of bytes that come by here anyway. */
+/** Computes an MD5 to check a given one, and always for bytes that are fetched anyway. */
 function wanted({ source, computed, properties }: PutBlobFromUrl): Digests | null {
   const isGiven = computed !== null || properties.contentMd5 !== null;
   if (source.kind !== "foreign" && !isGiven) return null;

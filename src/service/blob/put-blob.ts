@@ -13,9 +13,9 @@ import { type BlobWritten, nextRevision } from "./version.ts";
 
 export interface PutBlob extends BlobCreation {
   readonly body: Body;
-  /** What the client says the body's digests are. */
+  /** The digests that the client claims for the body. */
   readonly digests: BodyDigests;
-  /** Its `contentMd5` must be the body's as well; without one, the body's own is stored. */
+  /** A given `contentMd5` must match the body; otherwise the body's MD5 is stored. */
   readonly properties: BlobProperties;
   readonly metadata: Metadata;
 }

@@ -17,16 +17,16 @@ import {
 
 export interface PutBlockFromUrl extends StageBlock {
   readonly source: Source;
-  /** Null for all of it. */
+  /** Null for the whole source. */
   readonly range: ByteRange | null;
   readonly bytesMax: number;
-  /** What the client says the digests of these bytes are. */
+  /** The digests that the client claims for these bytes. */
   readonly digests: BodyDigests;
-  /** What is computed of the bytes: at least those. Null if they need not be read. */
+  /** The digests to compute: at least the ones given. Null if the bytes need not be read. */
   readonly computed: Digests | null;
 }
 
-/** Put Block of bytes that lie somewhere else. */
+/** Put Block with bytes from a source URL. */
 export async function putBlockFromUrl(
   context: BlobContext,
   asked: PutBlockFromUrl,

@@ -21,17 +21,17 @@ import {
 import { type BlobWritten, nextRevision } from "./version.ts";
 
 export interface PutBlockList extends BlobCreation {
-  /** What the blob is to be made of, in this order. */
+  /** The blocks of the new blob, in order. */
   readonly blocks: readonly BlockReference[];
-  /** `contentMd5` is stored as it comes: nobody has seen the bytes in one piece. */
+  /** `contentMd5` is stored unchecked, because the blob's bytes are not read here. */
   readonly properties: BlobProperties;
   readonly metadata: Metadata;
 }
 
-/** How often the blocks are looked up before the transaction, until they stand still. */
+/** Attempts to look the blocks up before the transaction without a concurrent change. */
 const TRIES_MAX = 3;
 
-/** What is looked up at once, in the transaction. */
+/** Up to this many blocks are looked up within the transaction. */
 export const FEW_BLOCKS = 256;
 
 export async function putBlockList(
@@ -42,7 +42,7 @@ export async function putBlockList(
   return (await commitAmong(context, asked, FEW_BLOCKS)) ?? (await commitMany(context, asked));
 }
 
-/** Null, and nothing is done, if more blocks than this are asked for or lie under the name. */
+/** Null, without effect, if the request or the name has more than `blocksMax` blocks. */
 async function commitAmong(
   context: BlobContext,
   asked: PutBlockList,
@@ -58,9 +58,9 @@ async function commitAmong(
 }
 
 /**
- * Many blocks are looked up in pages before the transaction, which then only makes sure that none of
- * them has moved. Where they keep moving, it looks itself, as long as they are not too many: those
- * would hold up everybody, and whoever commits has to wait until they rest.
+ * Looks up many blocks in pages before the transaction, which then only checks that they have not
+ * changed. If they keep changing, the transaction looks them up itself. If they are too many for
+ * that, because it would delay all other requests, answers ServerBusy.
  */
 async function commitMany(context: BlobContext, asked: PutBlockList): Promise<BlobWritten> {
   const look = (view: View) => admit(view, asked);
@@ -79,7 +79,7 @@ async function commitMany(context: BlobContext, asked: PutBlockList): Promise<Bl
   return done;
 }
 
-/** Null if the blocks have moved since they were looked at. */
+/** Null if the blocks have changed since they were looked up. */
 function commitAtOnce(
   context: BlobContext,
   asked: PutBlockList,
@@ -93,7 +93,7 @@ function commitAtOnce(
   });
 }
 
-/** The same in several bodies, so that many blocks hold up nobody else. */
+/** Commits in several transactions, so that many blocks do not delay other requests. */
 async function commitDraft(
   context: BlobContext,
   asked: PutBlockList,
@@ -134,7 +134,7 @@ function commit(
   return blob;
 }
 
-/** A draft has references of its own, and the staged blocks give up theirs. */
+/** A draft has its own references, so the sweeper drops those of the staged blocks. */
 function adoptDraft(
   context: BlobContext,
   tx: Transaction,

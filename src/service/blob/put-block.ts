@@ -25,7 +25,7 @@ import {
   writeStagedBlock,
 } from "./records.ts";
 
-/** A block under a name, wherever its bytes come from. */
+/** A request that stages a block, wherever its bytes come from. */
 export interface StageBlock extends BlobAsked {
   readonly blockId: string;
   readonly leaseId: string | null;
@@ -33,9 +33,9 @@ export interface StageBlock extends BlobAsked {
 
 export interface PutBlock extends StageBlock {
   readonly body: Body;
-  /** What the client says the body's digests are. */
+  /** The digests that the client claims for the body. */
   readonly digests: BodyDigests;
-  /** What is computed of the body: at least those. */
+  /** The digests to compute: at least the ones given. */
   readonly computed: Digests;
 }
 
@@ -44,7 +44,7 @@ export interface PutBlockDone {
   readonly crc64: Bytes | null;
 }
 
-/** Stages a block under a name. Of the blob of that name, if there is one, only the lease may change. */
+/** Stages a block under a blob name. An existing blob does not change, except for its lease. */
 export async function putBlock(context: BlobContext, asked: PutBlock): Promise<PutBlockDone> {
   await lookAhead(context.store, asked.body, (view) =>
     admitBlock(view, asked, BLOB_NEEDS.putBlock),
@@ -63,7 +63,7 @@ export async function putBlock(context: BlobContext, asked: PutBlock): Promise<P
   }
 }
 
-/** Puts the block in the place of the one that had its id. */
+/** Stages the block, replacing the one with the same id. */
 export function writeBlock(
   { contents }: BlobContext,
   tx: Transaction,
@@ -76,7 +76,7 @@ export function writeBlock(
   stage(tx, asked, admitted, content);
 }
 
-/** The same, of bytes that were just taken: they may come to lie where the old ones lay. */
+/** Stages newly taken bytes, which may take over the id of the replaced block's content. */
 export function writeTaken(
   { contents }: BlobContext,
   tx: Transaction,
@@ -114,11 +114,11 @@ interface AdmittedBlock {
   /** The blob of that name. */
   readonly old: Blob | null;
   readonly staged: StagedBlob | null;
-  /** The block that has this id so far. */
+  /** The staged block with the same id. */
   readonly replaced: StagedBlock | null;
 }
 
-/** The order of these lines is the order of the answers a client can see. */
+/** The order of these checks decides which error a client sees. */
 export function admitBlock(view: View, asked: StageBlock, need: Need): AdmittedBlock {
   refuse(judgeBlockId(asked.blockId));
   const { container, old } = admitToBlobName(view, asked, need, "BlockBlob");

@@ -12,15 +12,15 @@ import { admitPageWrite, type PageWrite, type PutPageDone, writePages } from "./
 
 export interface PutPageFromUrl extends PageWrite {
   readonly source: Source;
-  /** As long as the pages that are written. */
+  /** Has the length of the pages to write. */
   readonly sourceRange: ByteRange;
-  /** What the client says the digests of these bytes are. */
+  /** The digests that the client claims for these bytes. */
   readonly digests: BodyDigests;
-  /** What is computed of the bytes: at least those. Null if they need not be read. */
+  /** The digests to compute: at least the ones given. Null if the bytes need not be read. */
   readonly computed: Digests | null;
 }
 
-/** Put Page of bytes that lie somewhere else. */
+/** Put Page with bytes from a source URL. */
 export async function putPageFromUrl(
   context: BlobContext,
   asked: PutPageFromUrl,
@@ -36,13 +36,13 @@ export async function putPageFromUrl(
     digests: asked.computed,
     look: admit,
     share: (tx, found, { from, length }) => {
-      refuseLength(asked, length);
+      requireLength(asked, length);
       const admitted = admit(tx);
       const next = maps.place(tx, admitted.blob.content, at, found.content, from, length);
       return next && { ...writePages(tx, asked, admitted, next), ...NO_DIGESTS };
     },
     keep: (tx, taken) => {
-      refuseLength(asked, taken.length);
+      requireLength(asked, taken.length);
       refuseByDigests(digests, taken);
       const admitted = admit(tx);
       const next = maps.write(tx, admitted.blob.content, at, taken);
@@ -52,8 +52,8 @@ export async function putPageFromUrl(
   });
 }
 
-/** A source may end before the range that is asked for. */
-function refuseLength({ range }: PutPageFromUrl, length: number): void {
+/** A source may end within the requested range. */
+function requireLength({ range }: PutPageFromUrl, length: number): void {
   if (length === range.until - range.from) return;
   throw new Fault("InvalidRange", { Reason: `The source has ${length} bytes in this range.` });
 }

@@ -16,11 +16,11 @@ import { nextBlobVersion, writtenBlob } from "./version.ts";
 /** A range of whole pages. */
 export interface PageRange {
   readonly from: number;
-  /** The first byte behind it. */
+  /** The first byte after it. */
   readonly until: number;
 }
 
-/** A write of pages, wherever their bytes come from. */
+/** A request that writes pages, wherever their bytes come from. */
 export interface PageWrite extends BlobUse {
   readonly range: PageRange;
   readonly sequence: SequenceConditions;
@@ -29,9 +29,9 @@ export interface PageWrite extends BlobUse {
 export interface PutPage extends PageWrite {
   /** As long as the range. */
   readonly body: Body;
-  /** What the client says the body's digests are. */
+  /** The digests that the client claims for the body. */
   readonly digests: BodyDigests;
-  /** What is computed of the body: at least those. */
+  /** The digests to compute: at least the ones given. */
   readonly computed: Digests;
 }
 
@@ -59,7 +59,7 @@ export async function putPage(context: BlobContext, asked: PutPage): Promise<Put
   }
 }
 
-/** Makes zeroes of pages, and gives their space back. */
+/** Zeroes pages and frees their space. */
 export async function clearPage(context: BlobContext, asked: PageWrite): Promise<PutPageDone> {
   const { from, until } = asked.range;
   return context.store.transact((tx) => {
@@ -74,7 +74,7 @@ interface AdmittedPageWrite {
   readonly blob: Blob;
 }
 
-/** The order of these lines is the order of the answers a client can see. */
+/** The order of these checks decides which error a client sees. */
 export function admitPageWrite(view: View, asked: PageWrite, need: Need): AdmittedPageWrite {
   const admitted = admitBlobUpdate(view, asked, need, "PageBlob");
   const { sequenceNumber, content } = admitted.blob;
@@ -85,7 +85,7 @@ export function admitPageWrite(view: View, asked: PageWrite, need: Need): Admitt
   return admitted;
 }
 
-/** `content` is what the blob holds from now on. */
+/** `content` is the blob's new content. */
 export function writePages(
   tx: Transaction,
   asked: PageWrite,

@@ -28,7 +28,7 @@ import { storedPolicy } from "../shared/policy-field.ts";
 import type { BlobAddress, ContainerAddress } from "./context.ts";
 
 const containerShape = {
-  /** What the container holds is keyed by this, so that deleting it is one record. */
+  /** Keys the container's blobs, so that deleting the container takes one record. */
   id: u64,
   etag: u64,
   modifiedMs: count,
@@ -41,12 +41,12 @@ const containerShape = {
 /** A container that was deleted and can still be restored. */
 const deletedContainerShape = {
   deletedMs: count,
-  /** From here on it is gone, whether or not the sweeper has come by. */
+  /** From then on it is gone, even if the sweeper has not removed it yet. */
   untilMs: count,
   container: struct(containerShape),
 };
 
-/** Left for the sweeper, which finds by the id in the key what the container held. */
+/** Left for the sweeper, which finds the container's blobs by the id in the key. */
 const doomedContainerShape = {};
 
 const storedTier: Field<StoredTier> = struct({
@@ -56,20 +56,20 @@ const storedTier: Field<StoredTier> = struct({
     struct({ to: oneOf(...TIERS), priority: oneOf(...REHYDRATE_PRIORITIES), readyMs: count }),
   ),
 });
-/** The last copy to this blob, until it is replaced or its properties are set. */
+/** The last copy to this blob, until the blob is replaced or its properties are set. */
 const copy = orNull(
   struct({
     ...copyShape,
-    /** Of copies that go on from snapshot to snapshot: the one that was taken of this blob. */
+    /** For incremental copies: `snapshot` is the one that was taken of this blob. */
     isIncremental: flag,
     snapshot: u64,
-    /** What they follow, whatever the URL is, and up to which of its snapshots they have come. */
+    /** The source blob, regardless of its URL, and the last of its snapshots that was copied. */
     followed: added(text, ""),
     followedTo: added(u64, 0n),
   }),
 );
 
-/** So that copies which a stop of the server interrupted are found. */
+/** Finds copies that a server stop interrupted. */
 const pendingCopyShape = { account: text, container: text, blob: text };
 
 const blobShape = {
@@ -81,23 +81,23 @@ const blobShape = {
   properties: contentProperties,
   metadata: pairs,
   lease: storedLease,
-  /** Of page blobs only. */
+  /** For page blobs only. */
   sequenceNumber: added(u64, 0n),
-  /** Of append blobs only, as what follows. */
+  /** For append blobs only, like `isSealed`. */
   appendedBlocks: added(count, 0),
   isSealed: added(flag, false),
   /** 0 for a revision that was written without versioning. */
   versionId: added(u64, 0n),
   tags: added(pairs, NO_TAGS),
-  /** Of block blobs only. Null while nobody has set it. */
+  /** For block blobs only. Null until it is set. */
   tier: added(orNull(storedTier), null),
   copy: added(copy, null),
 };
 
-/** For records that hold a blob among other things, as the last of them. */
+/** For records with a blob as their last field. */
 export const blobFields = struct(blobShape);
 
-/** What a blob has that is new, unless it is said otherwise. */
+/** Default fields of a new blob. */
 export const NEW_BLOB = {
   sequenceNumber: 0n,
   appendedBlocks: 0,
@@ -109,27 +109,27 @@ export const NEW_BLOB = {
 
 /** Uncommitted blocks of one blob name. Without a blob record beside it, no blob exists yet. */
 const stagedBlobShape = {
-  /** The blocks are keyed by this, so that dropping them all is one record. */
+  /** Keys the blocks, so that dropping them all takes one record. */
   id: u64,
-  /** A new stamp with every block: whoever looked before can tell whether it still holds. */
+  /** A new stamp with every block, by which readers detect changes. */
   changed: u64,
   firstMs: count,
   lastMs: count,
   blocks: count,
-  /** All of them have ids of this length. */
+  /** The length of every block's id. */
   blockIdBytes: count,
 };
 
 /** Left for the sweeper: blocks of a staged blob that has been committed or replaced. */
 const doomedStagedBlobShape = {
-  /** Committed blocks belong to the blob now; others are dropped with their record. */
+  /** False if the blob took over the contents: then only the block records are deleted. */
   dropContents: flag,
 };
 
 const stagedBlockShape = { content: storedContent };
 
 export type Container = Readonly<RecordOf<typeof containerShape>>;
-/** All that is known of a container when the sweeper comes across what it held. */
+/** The only field of a deleted container that the sweeper knows. */
 export type ContainerId = Pick<Container, "id">;
 export type DeletedContainer = Readonly<RecordOf<typeof deletedContainerShape>>;
 export type Blob = Readonly<RecordOf<typeof blobShape>>;
@@ -169,7 +169,7 @@ export function stagedBlockKey(staged: { readonly id: bigint }, blockId: string)
 }
 
 export function readContainer(view: View, at: ContainerAddress): Container | null {
-  // Nothing has such a name, and the store need not take it as a key.
+  // No container has such a name, and the store may not accept it as a key.
   if (at.container.length > DASHED_NAME_CHARS_MAX) return null;
   const record = view.get(containerKey(at));
   return record === undefined ? null : decodedContainer(record);
@@ -177,7 +177,7 @@ export function readContainer(view: View, at: ContainerAddress): Container | nul
 
 let lastContainer: { readonly record: Bytes; readonly container: Container } | null = null;
 
-/** Every operation asks for one, and mostly it is the same: a store that has it at hand hands it out again. */
+/** Caches the last container: most operations read the same one, as the same buffer if cached. */
 function decodedContainer(record: Bytes): Container {
   if (lastContainer?.record !== record) {
     lastContainer = { record, container: containerFormat.decode(record) };
@@ -189,17 +189,17 @@ export function writeContainer(tx: Transaction, at: ContainerAddress, value: Con
   tx.set(containerKey(at), containerFormat.encode(value));
 }
 
-/** Its name is free with this. */
+/** Deletes the container's record, which frees its name. */
 export function deleteContainer(tx: Transaction, at: ContainerAddress): void {
   tx.delete(containerKey(at));
 }
 
-/** What it holds stays, out of reach, for the sweeper. */
+/** Leaves the container's blobs, which are unreachable now, to the sweeper. */
 export function doomContainer(tx: Transaction, { id }: ContainerId): void {
   tx.set(key(SPACE.doomedContainer, id), doomedContainerFormat.encode({}));
 }
 
-/** `version` tells it from others that had the same name. */
+/** `version` distinguishes deleted containers of the same name. */
 export function deletedContainerKey(at: ContainerAddress, version: Stamp): Bytes {
   return key(SPACE.deletedContainer, at.account, at.container, version);
 }
@@ -222,7 +222,7 @@ export function nameOfContainerKey(found: Bytes): string {
   return parts.text();
 }
 
-/** Of a deleted container. */
+/** The version in the key of a deleted container. */
 export function versionOfContainerKey(found: Bytes): Stamp {
   const parts = new KeyReader(found);
   parts.text();
@@ -235,7 +235,7 @@ export function readBlob(view: View, container: Container, name: string): Blob |
   return found === undefined ? null : blobFormat.decode(found);
 }
 
-/** For who has to know how long it is. */
+/** The encoded blob, for callers that need its length. */
 export function readBlobRecord(view: View, container: Container, name: string): Bytes | undefined {
   return view.get(blobKey(container, name));
 }
@@ -248,7 +248,7 @@ export function encodeBlob(value: Blob): Bytes {
   return blobFormat.encode(value);
 }
 
-/** Of a blob or a staged blob. */
+/** The name in the key of a blob or a staged blob. */
 export function nameOfBlobKey(found: Bytes): string {
   const parts = new KeyReader(found);
   parts.u64();
@@ -318,7 +318,7 @@ export function writeStagedBlock(
   tx.set(stagedBlockKey(staged, blockId), stagedBlockFormat.encode(value));
 }
 
-/** The ids and contents of up to `limit` blocks, in the order of their ids, behind `after`. */
+/** The ids and contents of up to `limit` blocks, ordered by id, after the id `after`. */
 export function readStagedBlocks(
   view: View,
   staged: StagedBlob,
@@ -343,7 +343,7 @@ export function deletePendingCopy(tx: Transaction, id: string): void {
   tx.delete(key(SPACE.pendingCopy, id));
 }
 
-/** The first of them, with the ids of the copies. */
+/** Up to `limit` pending copies, with their ids. */
 export function readPendingCopies(view: View, limit: number): [id: string, at: BlobAddress][] {
   const all = key(SPACE.pendingCopy);
   return view.range(all, keyAfter(all), { limit }).map((entry) => {

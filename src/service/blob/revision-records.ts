@@ -17,8 +17,8 @@ import {
 } from "./records.ts";
 
 /**
- * The revisions of a blob beside the current one. Each kind has a space of its own: a list of current
- * blobs does not come across them, and whether a blob has snapshots is one look.
+ * Records of a blob's revisions other than the current one. Each kind has its own space, so that
+ * listing current blobs does not read them and one lookup tells whether a blob has snapshots.
  */
 
 const SPACES = { snapshot: SPACE.blobSnapshot, version: SPACE.blobVersion } as const;
@@ -26,10 +26,10 @@ const SPACES = { snapshot: SPACE.blobSnapshot, version: SPACE.blobVersion } as c
 /** A revision that was deleted and can still be restored. */
 const deletedBlobShape = {
   was: oneOf("current", "snapshot", "version"),
-  /** By which a restored snapshot or version is found. */
+  /** Identifies the snapshot or version once restored. */
   stamp: u64,
   deletedMs: count,
-  /** From here on it is gone, whether or not the sweeper has come by. */
+  /** From then on it is gone, even if the sweeper has not removed it yet. */
   untilMs: count,
   blob: blobFields,
 };
@@ -38,14 +38,14 @@ export type DeletedBlob = Readonly<RecordOf<typeof deletedBlobShape>>;
 
 const deletedBlobFormat = format(1, deletedBlobShape);
 
-/** Behind every other revision, before the blob that has come in its place. */
+/** Sorts after every other revision and before the current blob. */
 const DELETED_CURRENT = CURRENT - 1n;
 
 function revisionKey({ id }: ContainerId, name: string, { kind, stamp }: BlobRevision): Bytes {
   return key(SPACES[kind], id, name, stamp);
 }
 
-/** What stands at an address: the current blob, or another of its revisions. */
+/** Reads the revision at an address: the current blob, a snapshot or a version. */
 export function findRevision(
   view: View,
   container: Container,
@@ -89,7 +89,7 @@ export function deleteRevision(
   tx.delete(revisionKey(container, name, revision));
 }
 
-/** Whether a name has snapshots or versions, be there a current blob or not. */
+/** Whether a name has snapshots or versions, with or without a current blob. */
 export function hasStates(view: View, { id }: ContainerId, name: string): boolean {
   return Object.values(SPACES).some((space) => {
     const all = key(space, id, name);
@@ -110,7 +110,7 @@ export function readSnapshots(
     .map((entry) => ({ stamp: stampOfKey(entry.key), blob: decodeBlob(entry.value) }));
 }
 
-/** Of a revision, whether current or not. */
+/** The stamp in the key of a revision, current or not. */
 export function stampOfKey(found: Bytes): Stamp {
   const parts = new KeyReader(found);
   parts.u64();
@@ -163,7 +163,7 @@ export function findDeleted(
   return isMeant && deleted.untilMs > view.now() ? deleted : null;
 }
 
-/** The blob that was deleted last. It may be past its time. */
+/** The current blob that was deleted last. Its retention may have ended. */
 export function readDeletedCurrent(
   view: View,
   container: ContainerId,
@@ -173,7 +173,7 @@ export function readDeletedCurrent(
   return found === undefined ? null : deletedBlobFormat.decode(found);
 }
 
-/** Up to `limit` snapshots and versions that were deleted. Some may be past their time. */
+/** Up to `limit` deleted snapshots and versions. The retention of some may have ended. */
 export function readDeletedRevisions(
   view: View,
   { id }: ContainerId,
@@ -192,12 +192,12 @@ export function decodeDeleted(found: Bytes): DeletedBlob {
 
 export const NO_VALUE = Buffer.alloc(0);
 
-/** Finds what has to go, in the order in which it has to. */
+/** Key of an index that orders deleted records by expiry. */
 export function expiryKey(untilMs: Instant, of: Bytes): Bytes {
   return key(SPACE.expiringBlob, untilMs, of);
 }
 
-/** The key of the record that has to go: behind the space and the time. */
+/** The key of the record that expires, which follows the space and the time. */
 export function ofExpiryKey(found: Bytes): Bytes {
   return found.subarray(1 + 8);
 }

@@ -9,11 +9,11 @@ import { writeBlob } from "./records.ts";
 import { nextBlobVersion } from "./version.ts";
 
 export interface SealBlob extends BlobUse {
-  /** Where the blob must end; null if that does not matter. */
+  /** The length that the blob must have; null for any. */
   readonly position: number | null;
 }
 
-/** Nothing is appended to a sealed blob. Sealing it renews its ETag; sealing it again does not. */
+/** Seals a blob against appends. This renews its ETag; sealing it again does not. */
 export async function sealBlob(context: BlobContext, asked: SealBlob): Promise<Versioned> {
   return context.store.transact((tx) => {
     const { container, blob } = admitBlobUpdate(tx, asked, BLOB_NEEDS.sealBlob, "AppendBlob");

@@ -6,7 +6,7 @@ import type { Metadata } from "./records.ts";
 import { type BlobWritten, nextRevision } from "./version.ts";
 
 export interface SetBlobMetadata extends BlobUse {
-  /** All of it: what is not here is gone. */
+  /** Replaces all metadata. */
   readonly metadata: Metadata;
 }
 

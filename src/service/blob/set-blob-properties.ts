@@ -8,11 +8,11 @@ import { type Blob, type BlobProperties, writeBlob } from "./records.ts";
 import { nextBlobVersion } from "./version.ts";
 
 export interface SetBlobProperties extends BlobUse {
-  /** All of them: what is empty here is cleared. Null to leave them as they are. */
+  /** Replaces all properties; empty ones are cleared. Null to leave them unchanged. */
   readonly properties: BlobProperties | null;
   /** The new size of a page blob. */
   readonly length: number | null;
-  /** What happens to the sequence number of a page blob. */
+  /** How to change the sequence number of a page blob. */
   readonly sequence: SequenceAction | null;
 }
 

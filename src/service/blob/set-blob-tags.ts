@@ -8,13 +8,13 @@ import { admitToRevision, refuseByTagsOf } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
 import { amendRevision } from "./history.ts";
 
-/** Of the current blob or of a version. */
+/** Sets the tags of the current blob or of a version. */
 export interface SetBlobTags extends BlobRead {
-  /** All of them: what is not here is gone. */
+  /** Replaces all tags. */
   readonly tags: Tags;
 }
 
-/** Tags are about a blob, not of it: its ETag and its time stay. */
+/** Tags are not part of a blob: its ETag and modification time stay. */
 export async function setBlobTags(context: BlobContext, asked: SetBlobTags): Promise<void> {
   await context.store.transact((tx) => {
     const found = admitToRevision(tx, asked, BLOB_NEEDS.setBlobTags);

@@ -7,18 +7,18 @@ import { admitToRevision, refuseByTagsOf } from "./admit.ts";
 import type { BlobContext, BlobRead } from "./context.ts";
 import { amendRevision } from "./history.ts";
 
-/** Of the conditions only that on tags counts. */
+/** Only the condition on tags is checked. */
 export interface SetBlobTier extends BlobRead, Pick<SetTier, "priority"> {
-  /** Null for one that only premium accounts have. */
+  /** Null for a tier that only premium accounts have. */
   readonly tier: SetTier["tier"] | null;
 }
 
 export interface SetBlobTierDone {
-  /** Whether it takes until later. */
+  /** Whether the blob has to be rehydrated first. */
   readonly isPending: boolean;
 }
 
-/** Where a blob lies is not part of it: its ETag and its time stay, and a lease does not stop it. */
+/** Changes neither ETag nor modification time, and a lease does not block it. */
 export async function setBlobTier(
   context: BlobContext,
   asked: SetBlobTier,

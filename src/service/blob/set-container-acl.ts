@@ -13,7 +13,7 @@ export interface SetContainerAcl extends ContainerUpdate {
   readonly policies: readonly StoredPolicy[];
 }
 
-/** Takes effect at once, for requests that are under way too: they are judged when they commit. */
+/** Takes effect at once, even for running requests: each checks permission when it commits. */
 export async function setContainerAcl(
   context: BlobContext,
   asked: SetContainerAcl,

@@ -14,16 +14,16 @@ import { writeRevision } from "./revision-records.ts";
 import { type BlobWritten, nextVersion } from "./version.ts";
 
 export interface SnapshotBlob extends BlobUse {
-  /** Of the snapshot. Null: that of the blob. */
+  /** The snapshot's metadata; null to copy the blob's. */
   readonly metadata: Metadata | null;
 }
 
 export interface SnapshotBlobDone extends BlobWritten {
-  /** By which the snapshot is found. */
+  /** Identifies the snapshot. */
   readonly snapshot: Stamp;
 }
 
-/** The snapshot shares the blob's bytes, and whoever writes to the blob from now on copies first. */
+/** The snapshot shares the blob's bytes; later writes to the blob copy them first. */
 export async function snapshotBlob(
   context: BlobContext,
   asked: SnapshotBlob,
@@ -33,7 +33,7 @@ export async function snapshotBlob(
     const { container, blob } = admitToBlob(tx, asked, BLOB_NEEDS.snapshotBlob);
     refuse(judgeWriteByConditions(blob, asked.conditions));
     refuseByTagsOf(tx, asked, container, blob);
-    // Whoever has no lease may take a snapshot all the same.
+    // A leased blob can be snapshotted without the lease id.
     refuse(judgeReadByLease(blob.lease, asked.leaseId, tx.now(), "Blob"));
     refuse(judgeByPendingCopy(blob.copy));
     refuse(judgeOnIncrementalCopy(blob.copy));
@@ -46,14 +46,14 @@ export async function snapshotBlob(
     if (!context.settingsOf(at.account).versioning) {
       return { etag, modifiedMs, versionId: 0n, snapshot: stamp };
     }
-    // With a snapshot the blob goes on as another version of itself.
+    // With versioning, a snapshot also begins a new version of the blob.
     const versionId = tx.stamp();
     reviseBlob(context, tx, { at, container }, blob, { ...blob, versionId });
     return { etag, modifiedMs, versionId, snapshot: stamp };
   });
 }
 
-/** It is the blob, unless it gets metadata of its own: then it is something new. */
+/** A snapshot has the blob's ETag and time, unless it gets its own metadata. */
 function snapshotOf(tx: Transaction, blob: Blob, metadata: Metadata | null): Blob {
   const snapshot = { ...blob, lease: null, versionId: 0n };
   return metadata === null ? snapshot : { ...snapshot, ...nextVersion(tx, blob), metadata };

@@ -47,7 +47,7 @@ export const STORED_BLOBS: StoredObjects = {
 
 const ALL = { limit: Number.POSITIVE_INFINITY, skipsDamaged: true };
 
-/** `account/container`. The names do not stand in the keys of blobs, so all containers are read. */
+/** Finds `account/container`. Reads all containers, because blob keys have only the id. */
 function containerOf(view: View, id: bigint): string {
   const all = key(SPACE.container);
   const found = view

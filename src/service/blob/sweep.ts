@@ -18,13 +18,13 @@ import {
 import { decodeDeleted, expiryKey, ofExpiryKey } from "./revision-records.ts";
 
 const ROUND_RECORDS_MAX = 256;
-/** Blocks are kept for days: it does not matter if they stay for an hour more. */
+/** Uncommitted blocks live for days, so another hour does not matter. */
 const SEARCH_PAUSE_MS = 3_600_000;
 
 /**
- * Removes what nobody can reach any more: what deleted containers held, blocks of staged blobs
- * that are done with, deleted blobs whose time is over, and blocks that nobody came back for. Their
- * bytes are freed by `Contents`.
+ * Removes unreachable records: blobs of deleted containers, blocks of committed or dropped staged
+ * blobs, deleted blobs whose retention has ended, and blocks that were never committed. `Contents`
+ * frees their bytes.
  */
 export class BlobSweep {
   readonly #context: Pick<BlobContext, "store" | "contents">;
@@ -112,7 +112,7 @@ function freeContainer(tx: Transaction, contents: Contents, doomed: Entry): void
   if (staged.length < room) tx.delete(doomed.key);
 }
 
-/** What it held goes with the rounds that follow. */
+/** Later rounds remove the container's blobs. */
 function freeDeletedContainer(tx: Transaction, deletedKey: Bytes, value: Bytes): void {
   const { container, untilMs } = decodeDeletedContainer(value);
   doomContainer(tx, container);
@@ -142,7 +142,7 @@ function freeStagedBlocks(tx: Transaction, contents: Contents, doomed: Entry): v
   if (blocks.length < ROUND_RECORDS_MAX) tx.delete(doomed.key);
 }
 
-/** What was deleted so long ago that it can no longer be restored. */
+/** Deleted containers and revisions whose retention has ended. */
 function expired(view: View, limit: number): Entry[] {
   const from = key(SPACE.expiringBlob);
   return view.range(from, key(SPACE.expiringBlob, view.now() + 1), { limit });
@@ -177,7 +177,7 @@ function oldStagedBlobs(view: View, from: Bytes): StagedPage {
   };
 }
 
-/** They may have changed since they were found: each is looked at again. */
+/** Checks each staged blob again, because it may have changed since it was found. */
 function doomOldStagedBlobs(tx: Transaction, keys: readonly Bytes[]): void {
   for (const stagedKey of keys) {
     const found = tx.get(stagedKey);

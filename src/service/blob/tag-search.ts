@@ -6,33 +6,33 @@ import { EntryCursor } from "../shared/entry-cursor.ts";
 import type { ContainerId } from "./records.ts";
 import { readTaggedBlobKey, taggedBlobKey, tagKey, tagValueKey } from "./tagged-blobs.ts";
 
-/** Where a search stands within a container. */
+/** A position of a search within a container. */
 export interface TagPosition {
-  /** Of the tag by which the blobs are found. */
+  /** The value of the tag that the search walks through. */
   readonly value: string;
   readonly blob: string;
-  /** Whether this blob is done with. */
+  /** Whether the search continues after this blob. */
   readonly isDone: boolean;
 }
 
-/** A blob that may match, or merely some way forward. */
+/** A blob that may match, or mere progress. */
 export interface TagStep {
   readonly position: TagPosition;
   readonly isCandidate: boolean;
 }
 
-/** More of them are seldom used: the next jump makes the rest worthless. */
+/** Entries to read ahead. More are seldom used, because the next jump skips them. */
 const ENTRIES_AHEAD_MAX = 256;
 
 /**
- * Finds what may match in a container. Where tags must have certain values, the blobs of these
- * values are walked through together, each walk jumping to where the others are: that costs no
- * more than the rarest of them. Otherwise the values of one tag are walked through in their order.
+ * Finds the blobs in a container that may match a query. For comparisons by `=`, intersects the
+ * blobs of all values: each walk jumps to where the others are, so the cost is that of the rarest
+ * value. Otherwise walks through the values of one tag in order.
  */
 export class TagSearch {
   readonly #walks: readonly TagWalk[];
   #turn = 0;
-  /** Where all walks must come to, and how many have. */
+  /** The blob that all walks must reach, and how many have. */
   #target: string | null = null;
   #there = 0;
 
@@ -50,7 +50,7 @@ export class TagSearch {
     });
   }
 
-  /** Each reads a bounded number of entries. Null at the end. */
+  /** Advances the search, reading a bounded number of entries. Null at the end. */
   step(): TagStep | null {
     const walk = this.#walks[this.#turn] as TagWalk;
     const found = walk.head(this.#target);
@@ -72,11 +72,11 @@ function tagOf({ tag }: TagComparison): string {
   return tag;
 }
 
-/** Through the blobs that have one tag, with the values that all of some comparisons allow. */
+/** Walks through the blobs with one tag whose values satisfy the bounds of all comparisons. */
 class TagWalk {
   readonly #container: ContainerId;
   readonly #tag: string;
-  /** The only value; null if there may be others. */
+  /** The only value to match; null if there may be several. */
   readonly #value: string | null;
   readonly #cursor: EntryCursor;
 
@@ -102,7 +102,7 @@ class TagWalk {
     this.#cursor = new EntryCursor(view, start, end, true);
   }
 
-  /** The next blob; not before `target`, which walks through one value can jump to. */
+  /** The next blob. A walk through a single value jumps to `target` first. */
   head(target: string | null): { value: string; blob: string } | null {
     if (target !== null && this.#value !== null) {
       this.#cursor.jumpTo(taggedBlobKey(this.#container, this.#tag, this.#value, target));
@@ -116,7 +116,7 @@ class TagWalk {
   }
 }
 
-/** The keys of the values that a comparison allows. */
+/** The range of keys whose values may satisfy a comparison. */
 function boundsOf(
   container: ContainerId,
   { tag, operator, value }: TagComparison,

@@ -4,11 +4,11 @@ import type { Tags } from "../../rules/tags.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { ContainerId } from "./records.ts";
 
-/** For every tag of a current blob an entry, by name and value of the tag and then by the blob. */
+/** The tag index: one entry per tag of a current blob, ordered by tag name, value and blob. */
 
 const NOTHING = Buffer.alloc(0);
 
-/** To be called wherever a current blob comes, changes or goes; without one there are no tags. */
+/** Updates the index. Call it whenever a current blob is created, changed or deleted. */
 export function indexTags(
   tx: Transaction,
   container: ContainerId,

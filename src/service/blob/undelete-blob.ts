@@ -8,12 +8,12 @@ import { restoreRevision } from "./history.ts";
 import { type Container, readBlob } from "./records.ts";
 import { hasStates, readDeletedCurrent, readDeletedRevisions } from "./revision-records.ts";
 
-/** States that one body restores. */
+/** Revisions that one transaction restores. */
 const BODY_STATES_MAX = 256;
 
 /**
- * Restores a deleted blob and the snapshots and versions of it that were deleted. Those of a blob
- * that is there are restored beside it.
+ * Restores a deleted blob and its deleted snapshots and versions. If the name has a current blob,
+ * that stays.
  */
 export async function undeleteBlob(context: BlobContext, asked: BlobAsked): Promise<void> {
   let isFirst = true;
@@ -24,7 +24,7 @@ export async function undeleteBlob(context: BlobContext, asked: BlobAsked): Prom
   }
 }
 
-/** How many snapshots and versions there were to restore. */
+/** Returns how many snapshots and versions it took from the deleted ones. */
 function undelete(
   context: BlobContext,
   tx: Transaction,
@@ -35,7 +35,7 @@ function undelete(
   const container = admitToContainer(tx, asked, BLOB_NEEDS.undeleteBlob);
   refuse(judgeBlobName(at.blob));
   const place = { at, container };
-  // The blob comes first: its snapshots are nothing without it.
+  // The blob comes first, because snapshots need one.
   const current = readDeletedCurrent(tx, container, at.blob);
   if (current !== null) restoreRevision(context, tx, place, current);
   const revisions = readDeletedRevisions(tx, container, at.blob, BODY_STATES_MAX);
@@ -46,7 +46,7 @@ function undelete(
   return revisions.length;
 }
 
-/** With versioning, a deleted blob is there in its versions: nothing has to be restored. */
+/** With versioning, a deleted blob still has its versions, and nothing has to be restored. */
 function isThere(view: View, container: Container, name: string): boolean {
   return readBlob(view, container, name) !== null || hasStates(view, container, name);
 }

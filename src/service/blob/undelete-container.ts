@@ -9,11 +9,11 @@ import { deleteDeletedContainer, readDeletedContainer } from "./deleted-containe
 import { readContainer, writeContainer } from "./records.ts";
 
 export interface UndeleteContainer extends ContainerAsked {
-  /** Which of those that had this name. */
+  /** Which of the deleted containers of this name. */
   readonly version: Stamp;
 }
 
-/** Restores a deleted container with all that it held, unless its name is in use again. */
+/** Restores a deleted container with its blobs, unless its name is in use again. */
 export async function undeleteContainer(
   context: BlobContext,
   asked: UndeleteContainer,

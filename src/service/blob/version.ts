@@ -6,7 +6,7 @@ import type { Transaction } from "../../store/store.ts";
 import type { BlobAddress, BlobContext } from "./context.ts";
 import type { Blob } from "./records.ts";
 
-/** What a write tells of the blob that it made. */
+/** The result of a write that made a blob version. */
 export interface BlobWritten extends Versioned {
   /** 0 without versioning. */
   readonly versionId: Stamp;
@@ -22,7 +22,7 @@ export function nextVersion(tx: Transaction, old: Versioned | null): Versioned {
 
 export type NextRevision = Pick<Blob, "etag" | "modifiedMs" | "createdMs" | "lease" | "versionId">;
 
-/** The same, of a write that begins a new version where the account keeps them. */
+/** Fields of a new revision, with a new version id if the account has versioning. */
 export function nextRevision(
   context: BlobContext,
   tx: Transaction,
@@ -36,7 +36,7 @@ export function nextRevision(
 
 export type NextBlobVersion = Pick<Blob, "etag" | "modifiedMs" | "createdMs" | "lease">;
 
-/** What every write of a blob renews: its version, and the lease unless that is still locked. */
+/** The fields that every write of a blob updates. A lease that is no longer locked goes. */
 export function nextBlobVersion(tx: Transaction, old: Blob | null): NextBlobVersion {
   const { etag, modifiedMs } = nextVersion(tx, old);
   return {
@@ -47,7 +47,7 @@ export function nextBlobVersion(tx: Transaction, old: Blob | null): NextBlobVers
   };
 }
 
-/** A blob after some of its bytes were written. It names every field, because spreads take several times as long. */
+/** A blob after a write of bytes. Names every field because spreads are several times as slow. */
 export function writtenBlob(
   blob: Blob,
   { etag, createdMs, modifiedMs, lease }: NextBlobVersion,
