@@ -33,7 +33,7 @@ function seal(blobs: Blobs) {
   return sealBlob(blobs.context, { ...blobs.use("log"), position: null });
 }
 
-test("what is refused at once does not take the body", async () => {
+test("a refusal that records decide comes before the body is read", async () => {
   const blobs = await Blobs.open();
   await assert.rejects(append(blobs, untouchable()), refused("BlobNotFound"));
   await newLog(blobs);
@@ -43,7 +43,7 @@ test("what is refused at once does not take the body", async () => {
   await assert.rejects(append(blobs, untouchable()), refused("BlobIsSealed"));
 });
 
-test("a block that takes long lands behind those that were faster", async () => {
+test("a slow block lands behind blocks that finish earlier", async () => {
   const blobs = await Blobs.open();
   await newLog(blobs);
   const slow = bodyWith(Buffer.alloc(100_000, "s"), () => append(blobs, "fast"));
@@ -52,7 +52,7 @@ test("a block that takes long lands behind those that were faster", async () => 
   assert.equal(await blobs.text("log"), `fast${"s".repeat(100_000)}`);
 });
 
-test("a block that takes long is refused if its place is taken or the blob is sealed", async () => {
+test("a slow block is refused if its position is taken or the blob is sealed meanwhile", async () => {
   const blobs = await Blobs.open();
   await newLog(blobs);
   const late = bodyWith(Buffer.alloc(100_000, "s"), () => append(blobs, "fast"));
@@ -64,7 +64,7 @@ test("a block that takes long is refused if its place is taken or the blob is se
   assert.equal(blobs.bytesInExtents(), 0);
 });
 
-test("many small blocks take few records, and read the same", async () => {
+test("many small blocks take few records and read back unchanged", async () => {
   const blobs = await Blobs.open();
   await newLog(blobs);
   const lines = Array.from({ length: 500 }, (_, at) => `line ${at}\n`);
@@ -75,7 +75,7 @@ test("many small blocks take few records, and read the same", async () => {
   assert.equal(await blobs.text("log"), `${lines.join("")}one more`);
 });
 
-test("a blob that is created anew begins empty, and the old one leaves nothing", async () => {
+test("a recreated blob begins empty, and the old one leaves no bytes", async () => {
   const blobs = await Blobs.open();
   await newLog(blobs);
   await append(

@@ -36,7 +36,7 @@ function namesAndIds(parts: readonly Part[]): string[] {
   return parts.map(({ name, content }) => `${name}${content.id}`);
 }
 
-test("committed, uncommitted and latest blocks are found where they are looked for", () => {
+test("committed, uncommitted and latest blocks are looked up in the right lists", () => {
   const both = lists(
     [committed("a", 1), committed("b", 2)],
     [
@@ -54,7 +54,7 @@ test("committed, uncommitted and latest blocks are found where they are looked f
   assert.deepEqual(namesAndIds(plan.parts), ["a1", "a3", "a3", "b2", "c4"]);
 });
 
-test("a block that is not where it is looked for is refused by its id", () => {
+test("a block that is missing from its list is refused by its id", () => {
   const both = lists([committed("a", 1)], [["c", leaf(4)]]);
   for (const reference of [
     { id: "c", from: "committed" },
@@ -106,14 +106,14 @@ class References {
     this.#counts.set(content.id, (this.#counts.get(content.id) ?? 0) + count);
   }
 
-  /** What is left, without what is gone. */
+  /** The counts that are not zero. */
   left(): Map<bigint, number> {
     const entries = [...this.#counts].filter(([, count]) => count !== 0);
     return new Map(entries.sort(([one], [other]) => Number(one - other)));
   }
 }
 
-test("once all is swept, every content has as many references as parts of the blob use it", () => {
+test("after the sweep, every content has one reference per part of the blob that uses it", () => {
   fc.assert(
     fc.property(cases, ({ parts, staged, wanted }) => {
       const plan = planBlocks(lists(parts, staged), wanted);
@@ -123,7 +123,7 @@ test("once all is swept, every content has as many references as parts of the bl
       for (const content of plan.shares) found.add(content, 1);
       for (const content of plan.drops) found.add(content, -1);
       if (plan.dropsStaged) for (const [, content] of staged) found.add(content, -1);
-      // The blob that is replaced gives up its own.
+      // The replaced blob drops its references.
       for (const part of parts) found.add(part.content, -1);
       const needed = new References();
       for (const part of plan.parts) needed.add(part.content, 1);
@@ -133,14 +133,14 @@ test("once all is swept, every content has as many references as parts of the bl
   );
 });
 
-test("a commit of all blocks touches no reference", () => {
+test("a commit of all blocks changes no reference", () => {
   const staged = names.map((name, at): [string, Content] => [name, leaf(at + 1)]);
   const wanted = names.map((id): BlockReference => ({ id, from: "latest" }));
   const plan = planBlocks(lists([], staged), wanted);
   assert.deepEqual([plan.shares, plan.drops, plan.dropsStaged], [[], [], false]);
 });
 
-test("whatever is used, at most half of the uncommitted blocks are touched one by one", () => {
+test("a commit updates at most half of the uncommitted blocks one by one", () => {
   fc.assert(
     fc.property(fc.subarray(names), (used) => {
       const staged = names.map((name, at): [string, Content] => [name, leaf(at + 1)]);

@@ -17,7 +17,7 @@ import { listContainers } from "./list-containers.ts";
 import { readPendingCopies } from "./records.ts";
 import { undeleteContainer } from "./undelete-container.ts";
 
-/** A source elsewhere whose bytes come when the test says so. */
+/** A foreign source that delivers its bytes when the test releases it. */
 class HeldSource implements ForeignSource {
   readonly kind = "foreign";
   readonly url = "https://elsewhere.example/object";
@@ -94,7 +94,7 @@ const PLAIN = {
 };
 const HELLO = Buffer.from("hello");
 
-test("a copy that a stop of the server interrupted has failed, and its bytes do not come later", async () => {
+test("a copy that a server stop interrupts has failed, and its bytes never arrive", async () => {
   const { blobs, copy, copies, revisionOf } = await open();
   const source = new HeldSource(HELLO);
   await copy(source);
@@ -110,7 +110,7 @@ test("a copy that a stop of the server interrupted has failed, and its bytes do 
   await failInterruptedCopies(blobs.context);
 });
 
-test("a server that stops lets go of its sources and leaves its copies recorded as under way", async () => {
+test("a stopping server closes its sources and leaves its copies pending", async () => {
   const { copy, copies, revisionOf } = await open();
   const source = new HeldSource(HELLO);
   await copy(source);
@@ -120,7 +120,7 @@ test("a server that stops lets go of its sources and leaves its copies recorded 
   assert.equal((await revisionOf())?.status, "pending");
 });
 
-test("a copy whose container is deleted goes nowhere, whatever has that name then", async () => {
+test("a copy whose container is deleted leaves nothing behind", async () => {
   const { blobs, copy, copies } = await open();
   const source = new HeldSource(Buffer.alloc(100_000));
   await copy(source);
@@ -134,7 +134,7 @@ test("a copy whose container is deleted goes nowhere, whatever has that name the
   assert.deepEqual([blobs.bytesInExtents(), await blobs.recordsOfContents()], [0, 0]);
 });
 
-test("a copy ends in a container that is deleted but kept, even if others have had its name since", async () => {
+test("a copy ends in a soft-deleted container, even after others have had its name", async () => {
   const { blobs, copy, copies, revisionOf } = await open();
   blobs.settings = { ...blobs.settings, containerRetentionDays: 7 };
   const sources = [new HeldSource(HELLO), new HeldSource(HELLO)] as const;
@@ -166,7 +166,7 @@ async function firstDeleted({ context }: Blobs): Promise<bigint> {
   return assert.fail("none was deleted");
 }
 
-test("four copies run at the same time, and the fifth when one of them has ended", async () => {
+test("four copies run at the same time, and a fifth starts when one ends", async () => {
   const { copy, copies, revisionOf } = await open();
   const sources = Array.from({ length: 5 }, () => new HeldSource(HELLO));
   for (const [at, source] of sources.entries()) await copy(source, `copy${at}`);
@@ -181,7 +181,7 @@ test("four copies run at the same time, and the fifth when one of them has ended
   assert.equal((await revisionOf("copy0"))?.status, "success");
 });
 
-test("a source is found as it is now, and only if its conditions hold now", async () => {
+test("a source is read in its current state and checked against its conditions", async () => {
   const { blobs } = await open();
   await blobs.put("source", "one");
   const find = (ifMatch: string[] | null, role: SourceRole = "copied") =>

@@ -5,7 +5,7 @@ import { getBlockList } from "./get-block-list.ts";
 
 const LARGE = Buffer.alloc(100_000, "lazuli");
 
-test("a deleted blob takes its uncommitted blocks with it, and all of its space", async () => {
+test("deleting a blob frees its uncommitted blocks and all of its space", async () => {
   const blobs = await Blobs.open();
   await blobs.put("blob", LARGE);
   await blobs.stage("blob", "AAAA", LARGE);
@@ -16,7 +16,7 @@ test("a deleted blob takes its uncommitted blocks with it, and all of its space"
   assert.equal(blobs.bytesInExtents(), 0);
 });
 
-test("uncommitted blocks alone are deleted by their blob's name, with all of their space", async () => {
+test("deleting a name with uncommitted blocks only frees all of their space", async () => {
   const blobs = await Blobs.open();
   await blobs.stage("blob", "AAAA", LARGE);
   await assert.rejects(blobs.delete("blob", { snapshots: "only" }), refused("BlobNotFound"));
@@ -27,7 +27,7 @@ test("uncommitted blocks alone are deleted by their blob's name, with all of the
   assert.equal(blobs.bytesInExtents(), 0);
 });
 
-test("deleting only snapshots finds nothing where there are none, and leaves the blob alone", async () => {
+test("deleting only snapshots fails if there are none, and never deletes the blob", async () => {
   const blobs = await Blobs.open();
   await blobs.put("blob", "text");
   await assert.rejects(blobs.delete("blob", { snapshots: "only" }), refused("BlobNotFound"));

@@ -31,7 +31,7 @@ interface Asked {
   readonly resultsMax?: number;
 }
 
-/** `container/name` of all that is found, in as many requests as it takes. */
+/** `container/name` of every result, in as many requests as it takes. */
 async function find(
   { context }: Pick<Blobs, "context">,
   query: TagQuery,
@@ -126,7 +126,7 @@ async function act(
   }
 }
 
-test("whatever is written and asked for, what is found is what matches", async () => {
+test("a search finds exactly the blobs that match, after any writes", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { maxLength: 25 }),
@@ -156,7 +156,7 @@ test("whatever is written and asked for, what is found is what matches", async (
   );
 });
 
-test("blobs come by container, then by the value that is looked for, then by name", async () => {
+test("results are ordered by container, then by the value of the tag, then by name", async () => {
   const blobs = await open();
   for (const [name, tag] of [
     ["x", "2"],
@@ -172,7 +172,7 @@ test("blobs come by container, then by the value that is looked for, then by nam
   ]);
 });
 
-test("who looks for something rare among much that is nearly right lets others have their turn", async () => {
+test("a search for a rare match among many candidates lets other requests run", async () => {
   const blobs = await open();
   for (let at = 0; at < 3_500; at++) await blobs.put(`a${at}`, "", { tags: [["a", "1"]] });
   await blobs.put("b", "", {
@@ -200,7 +200,7 @@ test("the longest name is found by the longest tag", async () => {
   assert.deepEqual(await find(blobs, query([tag, "=", text])), [`container/${name}`]);
 });
 
-test("what a deleted container held is not found, and its entries go", async () => {
+test("a deleted container's blobs are not found, and their index entries are swept", async () => {
   const blobs = await open();
   await blobs.put("a", "text", { tags: [["colour", "blue"]] });
   await deleteContainer(blobs.context, { ...blobs.use(""), leaseId: null });
@@ -214,7 +214,7 @@ function entriesOf({ store }: Blobs) {
   return store.read((view) => view.range(all, keyAfter(all), { limit: 1_000 }));
 }
 
-/** Records that are read to find something among `others` blobs. */
+/** The number of records read to find three blobs among `others`. */
 async function costAmong(others: number, asked: TagQuery, more: Asked = {}): Promise<number> {
   const blobs = await open();
   for (let at = 0; at < others; at++) {
@@ -248,14 +248,14 @@ for (const [what, asked, more] of [
   ["a value and a range", query(["size", ">", "0"], ["colour", "=", "blue"]), {}],
   ["one value in a container", query(["colour", "=", "blue"]), { container: "container" }],
 ] as const) {
-  test(`finding few by ${what} costs the same among 20 blobs and among 600`, async () => {
+  test(`finding few blobs by ${what} costs the same among 20 as among 600`, async () => {
     const among20 = await costAmong(20, asked, more);
     const among600 = await costAmong(600, asked, more);
     assert.ok(among600 <= among20 + 20, `${among20} and ${among600} records`);
   });
 }
 
-test("blobs with much metadata are found in many small bodies", async () => {
+test("a search of blobs with much metadata takes many small reads", async () => {
   const blobs = await open();
   const metadata = [["name", "x".repeat(8_000)]] as const;
   for (let at = 0; at < 100; at++) await blobs.put(`a${at}`, "", { tags: [["a", "1"]], metadata });

@@ -29,14 +29,14 @@ test("a range is cut at the end of the blob, and must begin before it", async ()
   });
 });
 
-test("an empty blob can be read whole and has no range", async () => {
+test("an empty blob can be read whole but not by range", async () => {
   const blobs = await Blobs.open();
   await blobs.put("empty", "");
   assert.equal((await bytesOf(await read(blobs, "empty", null))).length, 0);
   await assert.rejects(read(blobs, "empty", { from: 0, to: null }), refused("InvalidRange"));
 });
 
-test("a small blob is at hand at once", async () => {
+test("a small blob is returned whole, without further reads", async () => {
   const blobs = await Blobs.open();
   await blobs.put("blob", "small");
   const { reading } = await read(blobs, "blob", null);
@@ -60,7 +60,7 @@ test("a digest of a range covers exactly its bytes, and has a limit", async () =
   );
 });
 
-test("who has the current version already is told its ETag", async () => {
+test("a Not Modified answer carries the current ETag", async () => {
   const blobs = await Blobs.open();
   const { etag } = await blobs.put("blob", "text");
   const conditions = { ...NO_CONDITIONS, ifNoneMatch: [etagOf(etag)] };

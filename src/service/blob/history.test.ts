@@ -6,7 +6,7 @@ import { setBlobMetadata } from "./set-blob-metadata.ts";
 const LARGE = Buffer.alloc(100_000, "lazuli");
 const VERSIONING = { versioning: true, containerRetentionDays: null };
 
-test("a snapshot stays what it was, whatever happens to the blob", async () => {
+test("a snapshot never changes, whatever happens to the blob", async () => {
   const blobs = await Blobs.open();
   await blobs.put("blob", "first");
   const first = await blobs.snapshot("blob");
@@ -18,7 +18,7 @@ test("a snapshot stays what it was, whatever happens to the blob", async () => {
   assert.equal(await blobs.text("blob"), "third");
 });
 
-test("a blob goes with its snapshots or not at all", async () => {
+test("a blob is deleted with its snapshots or not at all", async () => {
   const blobs = await Blobs.open();
   await blobs.put("blob", LARGE);
   const one = await blobs.snapshot("blob");
@@ -36,7 +36,7 @@ test("a blob goes with its snapshots or not at all", async () => {
   assert.equal(await blobs.recordsOfContents(), 0);
 });
 
-test("more snapshots than one body can delete go all the same", async () => {
+test("more snapshots than one transaction can delete are all deleted", async () => {
   const blobs = await Blobs.open();
   await blobs.put("blob", "text");
   for (let at = 0; at < 600; at++) await blobs.snapshot("blob");
@@ -45,7 +45,7 @@ test("more snapshots than one body can delete go all the same", async () => {
   assert.equal(await blobs.recordsOfContents(), 0);
 });
 
-test("with versioning, whatever is replaced or deleted stays under its version id", async () => {
+test("with versioning, a replaced or deleted blob stays under its version id", async () => {
   const blobs = await Blobs.open();
   blobs.settings = VERSIONING;
   const { versionId: first } = await blobs.put("blob", "first");
@@ -63,7 +63,7 @@ test("with versioning, whatever is replaced or deleted stays under its version i
   assert.deepEqual((await blobs.open("blob", last)).blob.metadata, [["colour", "blue"]]);
 });
 
-test("what was written before versioning was switched on becomes a version, too", async () => {
+test("a blob written before versioning was switched on becomes a version, too", async () => {
   const blobs = await Blobs.open();
   const { etag, versionId } = await blobs.put("blob", "before");
   assert.equal(versionId, 0n);
@@ -72,7 +72,7 @@ test("what was written before versioning was switched on becomes a version, too"
   assert.equal(await blobs.text("blob", { kind: "version", stamp: etag }), "before");
 });
 
-test("once versioning is switched off, no more versions come into being", async () => {
+test("once versioning is switched off, no more versions are created", async () => {
   const blobs = await Blobs.open();
   blobs.settings = VERSIONING;
   const { versionId } = await blobs.put("blob", "version");
@@ -84,7 +84,7 @@ test("once versioning is switched off, no more versions come into being", async 
   await assert.rejects(blobs.text("blob", lost), refused("BlobNotFound"));
 });
 
-test("the current version is not deleted by its id, others are", async () => {
+test("the current version cannot be deleted by its id, previous ones can", async () => {
   const blobs = await Blobs.open();
   blobs.settings = VERSIONING;
   const { versionId: old } = await blobs.put("blob", LARGE);
@@ -100,7 +100,7 @@ test("the current version is not deleted by its id, others are", async () => {
   assert.equal(blobs.bytesInExtents(), 0);
 });
 
-test("deleted blobs keep their bytes until their time is over", async () => {
+test("deleted blobs keep their bytes until their retention ends", async () => {
   const blobs = await Blobs.open();
   await blobs.keepDeleted(7);
   await blobs.put("blob", LARGE);
@@ -116,13 +116,13 @@ test("deleted blobs keep their bytes until their time is over", async () => {
   assert.equal(await blobs.recordsOfContents(), 0);
 });
 
-test("a blob that is deleted again and again loses no bytes to the void", async () => {
+test("a blob that is deleted repeatedly leaks no bytes", async () => {
   const blobs = await Blobs.open();
   await blobs.keepDeleted(1);
   for (let round = 0; round < 3; round++) {
     await blobs.put("blob", LARGE);
     await blobs.delete("blob");
-    // The one before the last is past its time, and the sweeper has not come by.
+    // The third deletion finds one whose retention has ended but which is not swept.
     if (round === 1) blobs.clock.advance(24 * 3_600_000);
   }
   blobs.clock.advance(24 * 3_600_000);

@@ -34,7 +34,7 @@ function asked(changes: Partial<ListBlobs>): ListBlobs {
   };
 }
 
-/** One answer: blobs by name, prefixes with a colon before them. */
+/** One response: blobs by name, and prefixes with a leading colon. */
 async function once(blobs: Blobs, changes: Partial<ListBlobs> = {}) {
   const names: string[] = [];
   let next: ListPosition | null = null;
@@ -45,7 +45,7 @@ async function once(blobs: Blobs, changes: Partial<ListBlobs> = {}) {
   return { names, next };
 }
 
-/** All answers, each going on where the one before ended. */
+/** All responses, each continuing where the last one ended. */
 async function all(blobs: Blobs, changes: Partial<ListBlobs>): Promise<string[]> {
   const names: string[] = [];
   let after: ListPosition | null = null;
@@ -64,7 +64,7 @@ function bytewise(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** What a list must be, by looking at every name. */
+/** The expected list, computed by checking every name. */
 function expected(names: readonly string[], bounds: Bounds): string[] {
   const { prefix, delimiter, startFrom, endBefore } = bounds;
   const found = new Set<string>();
@@ -84,7 +84,7 @@ const name = fc
   })
   .map((parts) => parts.join(""));
 
-test("any names, bounds, delimiter and page size give the list that looking at all would give", async () => {
+test("any names, bounds, delimiter and page size give the same list as checking every name", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(name, { maxLength: 25 }),
@@ -109,7 +109,7 @@ test("any names, bounds, delimiter and page size give the list that looking at a
   );
 });
 
-/** The entries that reads are given from now on. */
+/** Counts the entries that are read from now on. */
 function countEntries(blobs: Blobs): { context: Blobs["context"]; entries(): number } {
   let entries = 0;
   const { contents } = blobs.context;
@@ -147,7 +147,7 @@ async function cost(blobs: Blobs, changes: Partial<ListBlobs>) {
   return { results, entries: entries() };
 }
 
-test("common prefixes are passed over, not read through: a list costs what it returns", async () => {
+test("a list skips the blobs under a common prefix: it costs what it returns", async () => {
   const blobs = await Blobs.open();
   for (const folder of ["a", "b", "c"]) {
     for (let at = 0; at < 2_000; at++) await blobs.put(`${folder}/${at}`, "");
@@ -171,7 +171,7 @@ test("folders of one blob each cost little more than the blobs themselves", asyn
   assert.ok(entries < 3_000, `${entries} entries were read for 1,500 results`);
 });
 
-test("what is passed by is passed by in several bodies, and nothing is left out", async () => {
+test("many hidden versions are skipped in several reads, and nothing is left out", async () => {
   const blobs = await Blobs.open();
   blobs.settings = { ...blobs.settings, versioning: true };
   for (const name of ["a", "b"]) {
@@ -188,7 +188,7 @@ test("what is passed by is passed by in several bodies, and nothing is left out"
   assert.ok(pages.length >= 4, `${pages.length} bodies looked at 2,400 versions`);
 });
 
-test("a list sees a container that is deleted meanwhile as not there", async () => {
+test("a list fails if its container is deleted meanwhile", async () => {
   const blobs = await Blobs.open();
   for (let at = 0; at < 300; at++) await blobs.put(String(at), "");
   const pages = listBlobs(blobs.context, asked({}));
@@ -197,13 +197,13 @@ test("a list sees a container that is deleted meanwhile as not there", async () 
   await assert.rejects(pages.next(), refused("ContainerNotFound"));
 });
 
-test("who may not list is refused before anything is read", async () => {
+test("a caller without list permission is refused", async () => {
   const blobs = await Blobs.open();
   const access = { kind: "account-sas", types: "co", letters: "rwd" } as const;
   await assert.rejects(once(blobs, { access }), refused("AuthorizationPermissionMismatch"));
 });
 
-test("a list of blobs with much metadata is many small bodies, between which others run", async () => {
+test("a list of blobs with much metadata takes many small reads, between which others run", async () => {
   const blobs = await Blobs.open();
   const metadata = Array.from({ length: 80 }, (_, at) => [`name${at}`, "x".repeat(94)] as const);
   const names = Array.from({ length: 300 }, (_, at) => String(at).padStart(3, "0"));

@@ -12,7 +12,7 @@ import { type ContainerPosition, type ListedContainer, listContainers } from "./
 const DAY_MS = 24 * 3_600_000;
 const USE = { at: { account: "account", container: "container" }, access: OWNER };
 
-test("a list has every deleted container once, however many there are under one name", async () => {
+test("a list has every deleted container once, however many share a name", async () => {
   const blobs = await Blobs.open();
   for (let containers = 0; containers < 2_100; containers++) await deleteFor(blobs, 30);
   const found = await list(blobs);
@@ -23,7 +23,7 @@ test("a list has every deleted container once, however many there are under one 
   );
 });
 
-test("what is past restoring and not swept yet hides nothing behind it, and no body reads all of it", async () => {
+test("expired containers that are not swept yet hide no others, and no read examines them all", async () => {
   const blobs = await Blobs.open();
   for (let containers = 0; containers < 4_100; containers++) await deleteFor(blobs, 1);
   await deleteFor(blobs, 30);
@@ -49,14 +49,14 @@ test("what is past restoring and not swept yet hides nothing behind it, and no b
   assert.equal(bodies, 3);
 });
 
-/** The container is there again afterwards. */
+/** Deletes the container and creates it again. */
 async function deleteFor(blobs: Blobs, containerRetentionDays: number): Promise<void> {
   blobs.settings = { ...blobs.settings, containerRetentionDays };
   await deleteContainer(blobs.context, { ...USE, conditions: NO_CONDITIONS, leaseId: null });
   await createContainer(blobs.context, { ...USE, publicAccess: "none", metadata: [] });
 }
 
-/** By pages that end within a body's look, and behind it. */
+/** Lists all containers, with pages that end within one store read and across several. */
 async function list(blobs: Blobs, context = blobs.context): Promise<ListedContainer[]> {
   const found: ListedContainer[] = [];
   let after: ContainerPosition | null = null;
@@ -78,7 +78,7 @@ async function list(blobs: Blobs, context = blobs.context): Promise<ListedContai
   return found;
 }
 
-test("a list of containers with much metadata is many small bodies, and has each once", async () => {
+test("a list of containers with much metadata takes many small reads and has each once", async () => {
   const blobs = await Blobs.open();
   const metadata = [["name", "x".repeat(8_000)]] as const;
   for (let at = 0; at < 100; at++) {

@@ -23,7 +23,7 @@ function deleteAll(blobs: Blobs) {
   return deleteContainer(blobs.context, { ...blobs.use(""), leaseId: null });
 }
 
-test("what is refused by headers and records is refused before the body is taken", async () => {
+test("a refusal that headers and records decide comes before the body is read", async () => {
   const blobs = await Blobs.open();
   await blobs.put("there", "old");
   const missing = { at: { account: "account", container: "missing", blob: "x" } };
@@ -37,7 +37,7 @@ test("what is refused by headers and records is refused before the body is taken
   await assert.rejects(blobs.put("x\n", untouchable()), refused("InvalidResourceName"));
 });
 
-test("what changes while the body comes in counts: it is judged again with the write", async () => {
+test("changes while the body arrives count: the write checks everything again", async () => {
   const blobs = await Blobs.open();
   const { etag } = await blobs.put("leased", "old");
   const leased = bodyWith(LARGE, () => acquire(blobs, "leased"));
@@ -65,7 +65,7 @@ test("what changes while the body comes in counts: it is judged again with the w
   assert.equal(blobs.bytesInExtents(), 0);
 });
 
-test("a body that stops short, or is not what it claims to be, leaves nothing behind", async () => {
+test("a body that ends early or has wrong digests leaves nothing behind", async () => {
   const blobs = await Blobs.open();
   const short = bodyWith(LARGE, () => Promise.reject(new Fault("IncompleteBody")));
   await assert.rejects(blobs.put("blob", short), refused("IncompleteBody"));
@@ -76,7 +76,7 @@ test("a body that stops short, or is not what it claims to be, leaves nothing be
   assert.equal(blobs.bytesInExtents(), 0);
 });
 
-test("the body's own digests are answered, and its MD5 is stored", async () => {
+test("the response has the body's digests, and its MD5 is stored", async () => {
   const blobs = await Blobs.open();
   const done = await blobs.put("blob", "123456789");
   assert.equal(done.crc64?.toString("base64"), "iJh5CoYUi64=");
@@ -85,7 +85,7 @@ test("the body's own digests are answered, and its MD5 is stored", async () => {
   assert.deepEqual(blob.properties.contentMd5, done.md5);
 });
 
-test("a blob that is replaced gives its space back", async () => {
+test("replacing a blob frees its space", async () => {
   const blobs = await Blobs.open();
   for (let round = 0; round < 5; round++) await blobs.put("blob", LARGE);
   await blobs.sweep();
@@ -96,7 +96,7 @@ test("a blob that is replaced gives its space back", async () => {
   assert.equal(await blobs.text("blob"), "small");
 });
 
-test("time does not run backwards for a blob, even if the clock does", async () => {
+test("a blob's modification time never goes backwards, even if the clock does", async () => {
   const blobs = await Blobs.open();
   const first = await blobs.put("blob", "one");
   blobs.clock.advance(-3_600_000);
@@ -105,7 +105,7 @@ test("time does not run backwards for a blob, even if the clock does", async () 
   assert.ok(second.etag > first.etag);
 });
 
-test("a reader keeps the version it began with, and its space until it is done", async () => {
+test("a reader sees the version it opened, whose space is freed when it closes", async () => {
   const blobs = await Blobs.open();
   const old = Buffer.alloc(1_000_000, "old");
   await blobs.put("blob", old);

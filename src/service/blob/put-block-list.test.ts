@@ -11,7 +11,7 @@ import type { BlobContext } from "./context.ts";
 import { getBlockList } from "./get-block-list.ts";
 import { FEW_BLOCKS } from "./put-block-list.ts";
 
-/** The store as a client sees it when somebody else is always faster before its transaction. */
+/** A store in which `faster` runs before every transaction. */
 function racing(blobs: Blobs, faster: () => Promise<unknown>): BlobContext {
   const store: Store = {
     read: (body) => blobs.store.read(body),
@@ -30,17 +30,17 @@ function idOf(at: number): string {
   return bytes.toString("base64");
 }
 
-/** So many that they are looked up before the transaction. */
+/** Stages enough blocks that they are looked up before the transaction. */
 async function stageMany(blobs: Blobs): Promise<void> {
   for (let at = 0; at <= FEW_BLOCKS; at++) await blobs.stage("blob", idOf(at), "old");
 }
 
-test("a block that is replaced between the look and the commit is committed as it is then", async () => {
+test("a block that is replaced between lookup and commit is committed with its new bytes", async () => {
   const blobs = await Blobs.open();
   await stageMany(blobs);
   let races = 0;
   const once = racing(blobs, async () => {
-    // The first transaction finds that there are too many.
+    // The first transaction finds too many blocks.
     if (++races === 2) await blobs.stage("blob", idOf(1), "new");
   });
   await blobs.commit("blob", [idOf(1)], once);
@@ -48,7 +48,7 @@ test("a block that is replaced between the look and the commit is committed as i
   assert.equal(await blobs.text("blob"), "new");
 });
 
-test("blocks that never stand still are committed all the same", async () => {
+test("blocks that change all the time are committed all the same", async () => {
   const blobs = await Blobs.open();
   await stageMany(blobs);
   let races = 0;
@@ -58,7 +58,7 @@ test("blocks that never stand still are committed all the same", async () => {
   assert.equal(races, 5);
 });
 
-test("few blocks are committed in one body, and those that stay cost nothing of their own", async () => {
+test("few blocks are committed in one transaction, and reused ones cost no records", async () => {
   const blobs = await Blobs.open();
   const ids = [idOf(1), idOf(2), idOf(3)];
   for (const id of ids) await blobs.stage("blob", id, id);
@@ -69,7 +69,7 @@ test("few blocks are committed in one body, and those that stay cost nothing of 
   assert.equal(await blobs.text("blob"), `${idOf(3)}${idOf(2)}${idOf(1)}`);
 });
 
-test("what is rearranged stays as it was in a snapshot, in a version, and where it is kept as deleted", async () => {
+test("rearranging blocks does not change snapshots, versions or soft-deleted blobs", async () => {
   const ids = [idOf(1), idOf(2)];
   const made = async (prepare: (blobs: Blobs) => Promise<void> | void) => {
     const blobs = await Blobs.open();
@@ -106,7 +106,7 @@ test("what is rearranged stays as it was in a snapshot, in a version, and where 
   assert.equal(await kept.recordsOfContents(), 0);
 });
 
-test("a short list that is rearranged between the look and the commit is looked up again", async () => {
+test("a short list that is rearranged between lookup and commit is looked up again", async () => {
   const blobs = await Blobs.open();
   for (const id of [idOf(1), idOf(2)]) await blobs.stage("blob", id, id);
   await blobs.commit("blob", [idOf(1), idOf(2)]);
@@ -116,7 +116,7 @@ test("a short list that is rearranged between the look and the commit is looked 
   assert.equal(await blobs.text("blob"), idOf(2));
 });
 
-test("many blocks that never stand still are refused as busy, and committed when they do", async () => {
+test("many blocks that change all the time are refused as busy until they stop changing", async () => {
   const blobs = await Blobs.open();
   const ids = Array.from({ length: PAGE_BLOCKS + 1 }, (_, at) => idOf(at));
   for (const id of ids) await blobs.stage("blob", id, "x");
@@ -127,7 +127,7 @@ test("many blocks that never stand still are refused as busy, and committed when
   assert.equal((await blobs.text("blob")).length, ids.length);
 });
 
-test("a blob that is replaced between the look and the commit loses its blocks", async () => {
+test("a blob that is replaced between lookup and commit loses its blocks", async () => {
   const blobs = await Blobs.open();
   await blobs.stage("blob", idOf(1), "kept");
   await blobs.commit("blob", [idOf(1)]);
@@ -145,7 +145,7 @@ test("a list has up to 50,000 blocks", async () => {
   assert.equal((await blobs.open("blob")).reading.length, COMMITTED_BLOCKS_MAX);
 });
 
-/** The largest number of records that any one body has read or written. */
+/** The largest number of records that one read or transaction has used. */
 function measuring(blobs: Blobs): { context: BlobContext; most: () => number } {
   let most = 0;
   const counted = <T>(view: View, body: (view: View) => T): T => {
@@ -179,7 +179,7 @@ function measuring(blobs: Blobs): { context: BlobContext; most: () => number } {
   return { context: { ...blobs.context, store, contents }, most: () => most };
 }
 
-test("no body of a commit of 20,000 blocks, new or kept, touches more than some thousand records", async () => {
+test("no transaction of a commit of 20,000 blocks uses more than a few thousand records", async () => {
   const blobs = await Blobs.open();
   const ids = Array.from({ length: 20_000 }, (_, at) => idOf(at));
   for (const id of ids) await blobs.stage("blob", id, "x");
@@ -193,7 +193,7 @@ test("no body of a commit of 20,000 blocks, new or kept, touches more than some 
   assert.equal(await blobs.recordsOfContents(), 0);
 });
 
-test("a long commit that is overtaken on its way begins anew, and leaves nothing of its first try", async () => {
+test("a long commit starts over when blocks change, and its first attempt leaves nothing", async () => {
   const blobs = await Blobs.open();
   const ids = Array.from({ length: 3_000 }, (_, at) => idOf(at));
   for (const id of ids) await blobs.stage("blob", id, "old ");
@@ -201,7 +201,7 @@ test("a long commit that is overtaken on its way begins anew, and leaves nothing
   const store: Store = {
     read: (body) => blobs.store.read(body),
     async transact(body) {
-      // The third is in the middle of the list.
+      // The third transaction is in the middle of the list.
       if (++transactions === 3) await blobs.stage("blob", ids[0] as string, "new ");
       return blobs.store.transact(body);
     },
@@ -235,7 +235,7 @@ test("lists of several pages are read whole and in order", async () => {
   assert.equal(await blobs.text("blob"), ids.join(""));
 });
 
-test("a commit gives back the space of what it does not use, now and later", async () => {
+test("a commit frees the space of unused blocks, at once or in a sweep", async () => {
   const blobs = await Blobs.open();
   const block = Buffer.alloc(20_000, "block");
   for (const at of [1, 2, 3, 4, 5]) await blobs.stage("blob", idOf(at), block);
@@ -269,7 +269,7 @@ const steps = fc.array(
   { maxLength: 30 },
 );
 
-test("whatever happens to blocks, the blob reads as a model says and nothing is left over", async () => {
+test("after any operations on blocks, the blob matches a model and nothing is left over", async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (history) => {
       const blobs = await Blobs.open();

@@ -15,7 +15,7 @@ async function uncommitted(blobs: Blobs, blob: string): Promise<string[]> {
   return lists.uncommitted.map(([id, { length }]) => `${id}:${length}`);
 }
 
-test("what is refused by headers and records is refused before the body is taken", async () => {
+test("a refusal that headers and records decide comes before the body is read", async () => {
   const blobs = await Blobs.open();
   await blobs.stage("blob", "AAAA", "block");
   await assert.rejects(blobs.stage("blob", "A", untouchable()), refused("InvalidBlockId"));
@@ -27,7 +27,7 @@ test("what is refused by headers and records is refused before the body is taken
   );
 });
 
-test("a lease taken while the body comes in refuses the block", async () => {
+test("a lease acquired while the body arrives refuses the block", async () => {
   const blobs = await Blobs.open();
   await blobs.put("blob", "old");
   const body = bodyWith(LARGE, () =>
@@ -41,7 +41,7 @@ test("a lease taken while the body comes in refuses the block", async () => {
   await blobs.stage("blob", "AAAA", "block", { leaseId: LEASE_ID });
 });
 
-test("a SAS that may only create cannot stage for a blob that is made while the body comes in", async () => {
+test("a create-only SAS cannot stage a block for a blob created while the body arrives", async () => {
   const blobs = await Blobs.open();
   const access = { kind: "account-sas", types: "o", letters: "c" } as const;
   await blobs.stage("blob", "AAAA", "block", { access });
@@ -52,14 +52,14 @@ test("a SAS that may only create cannot stage for a blob that is made while the 
   );
 });
 
-test("blocks with ids of two lengths that arrive at once do not both get in", async () => {
+test("of two concurrent blocks with ids of different lengths, one is refused", async () => {
   const blobs = await Blobs.open();
   const body = bodyWith(LARGE, () => blobs.stage("blob", "AA==", "faster"));
   await assert.rejects(blobs.stage("blob", "AAAA", body), refused("InvalidBlobOrBlock"));
   assert.deepEqual(await uncommitted(blobs, "blob"), ["AA==:6"]);
 });
 
-test("a block that is replaced gives its space back", async () => {
+test("replacing a block frees its space", async () => {
   const blobs = await Blobs.open();
   for (let round = 0; round < 3; round++) await blobs.stage("blob", "AAAA", LARGE);
   await blobs.sweep();
@@ -70,7 +70,7 @@ test("a block that is replaced gives its space back", async () => {
   assert.deepEqual(await uncommitted(blobs, "blob"), ["AAAA:5"]);
 });
 
-test("a blob has up to 100,000 uncommitted blocks, of which each may still be replaced", async () => {
+test("a blob has up to 100,000 uncommitted blocks, each of which can be replaced", async () => {
   const blobs = await Blobs.open();
   await blobs.stage("blob", "AAAA", "block");
   await blobs.store.transact((tx) => {
@@ -92,7 +92,7 @@ test("a blob has up to 100,000 uncommitted blocks, of which each may still be re
   await blobs.stage("blob", "AAAA", "again");
 });
 
-test("blocks that nobody came back for are gone after a week", async () => {
+test("uncommitted blocks are gone after a week", async () => {
   const blobs = await Blobs.open();
   await blobs.stage("blob", "AAAA", LARGE);
   blobs.clock.advance(UNCOMMITTED_BLOCKS_KEPT_MS - 1);

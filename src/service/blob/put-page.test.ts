@@ -46,7 +46,7 @@ function resize(blobs: Blobs, pages: number) {
   });
 }
 
-test("what is refused at once does not take the body", async () => {
+test("a refusal that records decide comes before the body is read", async () => {
   const blobs = await Blobs.open();
   const page = () => untouchable(PAGE);
   await assert.rejects(write(blobs, 0, page()), refused("BlobNotFound"));
@@ -58,7 +58,7 @@ test("what is refused at once does not take the body", async () => {
   await assert.rejects(write(blobs, 0, page()), refused("InvalidBlobType"));
 });
 
-test("a snapshot in very many pieces is read as it was, and leaves the blob alone", async () => {
+test("a snapshot in very many pieces reads back unchanged, independent of the blob", async () => {
   const blobs = await Blobs.open();
   await newBlob(blobs, 2_000);
   const page = Buffer.alloc(PAGE, 1);
@@ -71,7 +71,7 @@ test("a snapshot in very many pieces is read as it was, and leaves the blob alon
   assert.deepEqual([now[0], now[PAGE * 2]], [2, 1]);
 });
 
-test("what changes while a body comes is judged when it has come", async () => {
+test("changes while the body arrives count: the write checks everything again", async () => {
   const blobs = await Blobs.open();
   await newBlob(blobs, 100);
   const shrinks = bodyWith(LARGE, () => resize(blobs, 99));
@@ -99,14 +99,14 @@ test("what changes while a body comes is judged when it has come", async () => {
   assert.equal(blobs.bytesInExtents(), 0);
 });
 
-test("a blob that is deleted while a body comes does not come back", async () => {
+test("a blob that is deleted while a body arrives stays deleted", async () => {
   const blobs = await Blobs.open();
   await newBlob(blobs, 100);
   const deletes = bodyWith(LARGE, () => deleteContainer(blobs.context, blobs.use("")));
   await assert.rejects(write(blobs, 0, deletes), refused("ContainerNotFound"));
 });
 
-test("every write is a new version, and pages keep their bytes beside each other", async () => {
+test("every write is a new version and changes only its own pages", async () => {
   const blobs = await Blobs.open();
   await newBlob(blobs, 200);
   const first = await write(
@@ -151,7 +151,7 @@ test("every write is a new version, and pages keep their bytes beside each other
   );
 });
 
-test("what was written side by side is one range, however many pieces it is in", async () => {
+test("adjacent pages are one range, however many pieces they are in", async () => {
   const blobs = await Blobs.open();
   await newBlob(blobs, 5_000);
   const page = Buffer.alloc(PAGE, 1);
@@ -172,7 +172,7 @@ test("what was written side by side is one range, however many pieces it is in",
   assert.deepEqual(await ranges(1), [[0, 4_100]]);
 });
 
-test("a container that held page blobs leaves nothing behind", async () => {
+test("a deleted container with page blobs leaves nothing behind", async () => {
   const blobs = await Blobs.open();
   await newBlob(blobs, 200);
   await write(

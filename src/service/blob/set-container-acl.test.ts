@@ -15,7 +15,7 @@ function setPolicies(blobs: Blobs, policies: (typeof WRITERS)[]) {
   return setContainerAcl(blobs.context, { ...blobs.use(""), publicAccess: "none", policies });
 }
 
-test("who is revoked while the body comes in does not get it in", async () => {
+test("a writer that is revoked while its body arrives is refused", async () => {
   const blobs = await Blobs.open();
   await setPolicies(blobs, [WRITERS]);
   await blobs.put("before", "text", { access: BY_POLICY });
@@ -27,7 +27,7 @@ test("who is revoked while the body comes in does not get it in", async () => {
   await assert.rejects(blobs.text("after"), refused("BlobNotFound"));
 });
 
-test("policies that cannot be are refused, and the old ones stay", async () => {
+test("invalid policies are refused, and the old ones stay", async () => {
   const blobs = await Blobs.open();
   await setPolicies(blobs, [WRITERS]);
   await assert.rejects(

@@ -14,7 +14,7 @@ function deleteAll(blobs: Blobs) {
   return deleteContainer(blobs.context, blobs.use(""));
 }
 
-/** Everything but what says which containers there are. */
+/** The number of records other than those of live containers. */
 async function recordsLeft(blobs: Blobs): Promise<number> {
   return blobs.store.read((view) => {
     const all = view.range(key(SPACE.content), keyAfter(key(SPACE.deletedRevision)), {
@@ -37,7 +37,7 @@ test("a deleted container leaves nothing behind, however much it held", async ()
   assert.equal(await recordsLeft(blobs), 0);
 });
 
-test("a container of the same name keeps what it has while the old one is swept", async () => {
+test("a new container of the same name keeps its blobs while the old one is swept", async () => {
   const blobs = await Blobs.open();
   await blobs.put("old", "old");
   await blobs.stage("staged", "YQ==", "old");
@@ -56,7 +56,7 @@ test("a container of the same name keeps what it has while the old one is swept"
   assert.equal(await blobs.text("staged"), "new");
 });
 
-test("a round writes to few records, and says whether there is more to do", async () => {
+test("a round writes few records and reports whether more is left", async () => {
   const blobs = await Blobs.open();
   for (let at = 0; at < 1_000; at++) await blobs.put(`blob${at}`, "");
   await deleteAll(blobs);
@@ -70,7 +70,7 @@ test("a round writes to few records, and says whether there is more to do", asyn
   assert.ok(rounds >= 4, `${rounds} rounds`);
 });
 
-test("blocks that nobody commits for a week are dropped, later ones stay", async () => {
+test("blocks uncommitted for a week are dropped, newer ones stay", async () => {
   const blobs = await Blobs.open();
   const sweep = new BlobSweep(blobs.context);
   const run = async () => {
@@ -94,7 +94,7 @@ test("blocks that nobody commits for a week are dropped, later ones stay", async
   assert.equal(staged, 0);
 });
 
-test("blocks of a blob that was committed live on with it", async () => {
+test("committed blocks survive the sweep", async () => {
   const blobs = await Blobs.open();
   await blobs.stage("blob", "YQ==", LARGE);
   await blobs.stage("blob", "Yg==", "unused");
@@ -103,7 +103,7 @@ test("blocks of a blob that was committed live on with it", async () => {
   assert.equal(await blobs.text("blob"), LARGE.toString());
 });
 
-test("with nothing to do, a round says so", async () => {
+test("a round reports that nothing is left to do", async () => {
   const blobs = await Blobs.open();
   await blobs.put("blob", "text");
   assert.equal(await new BlobSweep(blobs.context).sweep(), false);

@@ -5,7 +5,7 @@ import { Blobs, NO_PROPERTIES } from "./blobs.fixture.ts";
 import { setBlobMetadata } from "./set-blob-metadata.ts";
 import { setBlobProperties } from "./set-blob-properties.ts";
 
-test("ETags never repeat and always grow, while the clock stands still or is turned back", async () => {
+test("ETags never repeat and always grow, even if the clock stops or goes back", async () => {
   const blobs = await Blobs.open();
   const names = ["a", "b", "c", "d"];
   const etags: bigint[] = [];
