@@ -18,12 +18,12 @@ import type { BlobOperationName } from "./route.ts";
 
 const OPERATIONS: ReadonlySet<BlobOperationName> = new Set(["deleteBlob", "setBlobTier"]);
 
-/** With blobs of 8 KiB of metadata, so many take about 4 ms. */
+/** Operations per slice: with 8 KiB of metadata per blob, they take about 4 ms. */
 const OPERATIONS_PER_SLICE = 32;
 
 /**
- * Many deletions, or many changes of tier. Each is authorized, happens and is answered by itself;
- * they run side by side, so that they can share a commit.
+ * Handles many deletions or many changes of tier. Each is authorized, executed and answered on its
+ * own. They run concurrently, so that they can share a group commit.
  */
 export async function handleBatch(_context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const boundary = boundaryOf(call.request.headers.get("content-type"));
@@ -38,12 +38,12 @@ export async function handleBatch(_context: BlobContext, call: BlobCall): Promis
   };
 }
 
-/** The service refuses a batch as a whole with a single part: nothing of it has happened then. */
+/** A batch that is refused as a whole is answered with a single part, and has no effect. */
 async function answersTo(call: BlobCall, bytes: Bytes, boundary: string): Promise<string[]> {
   const { request } = call;
   try {
     const inner = await readBatch(request, bytes, boundary);
-    refuseOperations(call, inner);
+    requireBatchable(call, inner);
     return await answerParts(call, inner);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
@@ -64,7 +64,7 @@ async function readBatch(
   return parts.map((part) => readInnerRequest(request, part));
 }
 
-function refuseOperations(call: BlobCall, inner: readonly InnerRequest[]): void {
+function requireBatchable(call: BlobCall, inner: readonly InnerRequest[]): void {
   const operations = new Set<BlobOperationName>();
   for (const { request } of inner) {
     const { account, route } = call.inner.route(request, call.account);
@@ -80,13 +80,13 @@ function refuseOperations(call: BlobCall, inner: readonly InnerRequest[]): void 
   if (operations.size > 1) throw new Fault("AllBatchSubRequestsShouldBeSameApi");
 }
 
-/** Side by side, but they do not all begin in one slice: the bodies of their transactions run as they begin. */
+/** Starts the operations in several slices, because each runs its transaction when it starts. */
 async function answerParts(call: BlobCall, inner: readonly InnerRequest[]): Promise<string[]> {
   const answers: Promise<string>[] = [];
   for (const [at, one] of inner.entries()) {
     if (at > 0 && at % OPERATIONS_PER_SLICE === 0) await fairQueue.yield();
     const answer = answerPart(call, one);
-    // It may break before anybody waits for it.
+    // It may reject before it is awaited.
     answer.catch(() => {});
     answers.push(answer);
   }

@@ -6,8 +6,8 @@ import type { ArrowColumn } from "../arrow/arrow-columns.ts";
 import { archiveStatus } from "./tier-headers.ts";
 
 /**
- * A list of blobs as a table: the columns that official clients read, by the names of the elements
- * in XML. One of the clients fails if it finds any other.
+ * A list of blobs as a table. Has the columns that official clients read, named like the XML
+ * elements. One of the clients fails if it finds any other column.
  */
 
 /** A blob, or a common prefix of several. */
@@ -15,7 +15,7 @@ export interface BlobRow {
   readonly name: string;
   /** Null for a prefix. */
   readonly shown: ShownBlob | null;
-  /** Null if nothing is committed, too. */
+  /** Null for a prefix, and if nothing is committed. */
   readonly blob: Blob | null;
 }
 
@@ -27,7 +27,7 @@ export function rowOf(item: ListedItem): BlobRow {
 
 type Column = ArrowColumn<BlobRow>;
 
-/** `included`: the words of `include` of which any asks for the column. */
+/** `included`: the values of `include` that request the column; null if it is always shown. */
 interface ChosenColumn {
   readonly column: Column;
   readonly included: readonly string[] | null;
@@ -63,7 +63,7 @@ function time(name: string, of: (row: BlobRow) => Instant | null | undefined): C
   return { name, type: "time", of: (row) => of(row) ?? null };
 }
 
-/** Null where it would be false: what is not so is not said. */
+/** Null instead of false, which is left out. */
 function ifTrue(is: boolean | undefined): true | null {
   return is === true ? true : null;
 }
@@ -80,7 +80,7 @@ function isCurrent({ shown, blob }: BlobRow): boolean {
   return shown?.revision === null && shown.deleted === null && (blob?.versionId ?? 0n) !== 0n;
 }
 
-/** Of a blob with blocks that are not committed, hardly anything is known. */
+/** A blob with uncommitted blocks only is shown as available. */
 function leaseOf({ shown, blob }: BlobRow) {
   if (shown === null) return null;
   return blob === null ? { status: "unlocked", state: "available", duration: null } : shown.lease;

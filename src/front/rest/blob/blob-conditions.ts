@@ -4,7 +4,7 @@ import type { RequestHeaders } from "../http/exchange.ts";
 import { conditionsOf, invalidHeader } from "../request-headers.ts";
 import { parseTagExpression } from "./parse-tag-expression.ts";
 
-/** The four standard conditions, by their names or by others with a prefix, and `x-ms-if-tags`. */
+/** Reads the four standard conditions, whose names may have a prefix, and `x-ms-if-tags`. */
 export function blobConditionsOf(
   headers: RequestHeaders,
   prefix = "",

@@ -9,7 +9,7 @@ import { tierHeaders } from "./tier-headers.ts";
 
 const CURRENT_VERSION = ["x-ms-is-current-version", "true"];
 
-/** What every answer about a whole blob says, whether or not its bytes come with it. */
+/** The headers of Get Blob and Get Blob Properties. */
 export function blobHeaders({ blob, isCurrent, lease, tier }: BlobFound): string[] {
   return [
     ...writtenHeaders(blob),
@@ -32,7 +32,7 @@ export function blobHeaders({ blob, isCurrent, lease, tier }: BlobFound): string
   ];
 }
 
-/** What only some types of blobs have. */
+/** Headers that only some types of blobs have. */
 function typeHeaders(blob: Blob): string[] {
   switch (blob.type) {
     case "BlockBlob":

@@ -21,7 +21,7 @@ test("a query names a snapshot or a version by its id, or the current blob", () 
   assert.equal(revisionOf(parseQuery("comp=metadata")), null);
 });
 
-test("what is no id, or two of them, is refused by name", () => {
+test("an invalid id, or both ids at once, are refused by name", () => {
   for (const name of ["snapshot", "versionid"]) {
     for (const value of ["", "yesterday", "2026-11-16T00:17:23Z", "2026-02-30T00:00:00.0000000Z"]) {
       assert.throws(() => revisionOf(parseQuery(`${name}=${value}`)), refused(name), value);
@@ -32,7 +32,7 @@ test("what is no id, or two of them, is refused by name", () => {
   });
 });
 
-test("what can be done to the current blob only takes no id", () => {
+test("operations on the current blob take no id", () => {
   for (const name of ["snapshot", "versionid"]) {
     assert.throws(() => refuseRevision(parseQuery(`${name}=${ID}`)), refused(name));
   }

@@ -6,7 +6,7 @@ import type { Query } from "../http/exchange.ts";
 import { invalidQuery } from "../request-query.ts";
 import { versionHeaders } from "../response-headers.ts";
 
-/** Snapshots and versions, as queries and headers name them. */
+/** Snapshots and versions in queries and headers. */
 
 /** The revision that a query asks for; null for the current blob. */
 export function revisionOf(query: Query): BlobRevision | null {
@@ -26,7 +26,7 @@ export function stampFromQuery(query: Query, name: string): Stamp | null {
   throw invalidQuery(name, value, "It must look like 2026-11-16T00:17:23.1234567Z.");
 }
 
-/** For what can be done to the current blob only. */
+/** For operations that only the current blob permits. */
 export function refuseRevision(query: Query): void {
   for (const [name, subject] of STATES) {
     const value = query.get(name);
@@ -41,7 +41,7 @@ const STATES = [
   ["versionid", "Version id"],
 ] as const;
 
-/** What the answer to a write says of the blob that it made. */
+/** ETag, time and version id of the blob that a write made. */
 export function writtenHeaders(written: BlobWritten): string[] {
   const headers = versionHeaders(written);
   if (written.versionId !== 0n) headers.push("x-ms-version-id", isoOfStamp(written.versionId));

@@ -6,7 +6,7 @@ import { blobConditionsOf } from "./blob-conditions.ts";
 import { revisionOf } from "./blob-revision.ts";
 import { routeBlob } from "./route.ts";
 
-/** Blobs as what others copy from. */
+/** Resolves blobs as the sources of copies. */
 export const BLOB_SOURCES: SourceProtocol = {
   route({ method, query, headers }, account, path, asked, role) {
     const { operation, container, blob } = routeBlob(method, path, query, headers);

@@ -9,7 +9,7 @@ import { childOf, requireOnlyChildren, requireRoot } from "../xml-nodes.ts";
 
 /** Tags in headers and documents. */
 
-/** `x-ms-tags` of an upload: written like a query. */
+/** Reads `x-ms-tags` of an upload, which is written like a query string. */
 export function tagsOf(headers: RequestHeaders): Tags {
   const value = headers.get("x-ms-tags");
   if (value === undefined || value === "") return NO_TAGS;
@@ -44,7 +44,7 @@ export function tagsOfXml(root: XmlElement | null): Tags {
   });
 }
 
-/** Blanks count in tags, so their texts are taken as they are. */
+/** Does not trim the text, because whitespace counts in tags. */
 function requireChild(parent: XmlElement, name: string): XmlElement {
   const child = childOf(parent, name);
   if (child === null) throw new Fault("MissingRequiredXmlNode", { XmlNodeName: name });

@@ -1,6 +1,6 @@
 import { MIB } from "../../../base/limits.ts";
 
-/** Limits grew over the versions of the protocol, which compare as text. */
+/** Limits grew with the versions of the protocol, which sort as text. */
 export function putBlobBytesMax(version: string): number {
   if (version >= "2019-12-12") return 5_000 * MIB;
   return version >= "2016-05-31" ? 256 * MIB : 64 * MIB;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { MIB } from "../../../base/limits.ts";
 import { putBlobBytesMax, putBlockBytesMax } from "./body-limits.ts";
 
-test("limits follow the version that the client speaks", () => {
+test("limits depend on the client's version", () => {
   assert.equal(putBlobBytesMax("2026-04-06"), 5_000 * MIB);
   assert.equal(putBlobBytesMax("2019-12-12"), 5_000 * MIB);
   assert.equal(putBlobBytesMax("2019-07-07"), 256 * MIB);

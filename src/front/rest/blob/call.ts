@@ -18,26 +18,26 @@ import type { BlobRoute } from "./route.ts";
 /** One call of a Blob operation. */
 export type BlobCall = StorageCall<BlobRoute>;
 
-/** What handlers work with: the service's own things, and what names of sources stand for. */
+/** The dependencies of handlers: the service's, and the resolver of copy sources. */
 export interface BlobFront extends CopyContext {
   readonly sources: CopySources;
 }
 
 export type BlobHandler = (context: BlobFront, call: BlobCall) => Promise<RestResponse>;
 
-/** Of a container or of the current blob: nothing else can be written. */
+/** The address of a container or current blob. Refuses other revisions, which cannot be written. */
 export function addressOf({ account, route, request }: BlobCall): BlobAddress {
   refuseRevision(request.query);
   return { account, container: route.container, blob: route.blob };
 }
 
-/** Of the blob, the snapshot or the version that is asked for. */
+/** The address of the requested blob, snapshot or version. */
 export function revisionAddressOf({ account, route, request }: BlobCall): BlobRevisionAddress {
   const revision = revisionOf(request.query);
   return { account, container: route.container, blob: route.blob, revision };
 }
 
-/** What every update of a container may carry. */
+/** The parameters that every update of a container takes. */
 export function containerUpdateOf(call: BlobCall): ContainerUpdate {
   const { headers } = call.request;
   requireNoHeaders(headers, ["x-ms-if-tags"]);
@@ -49,7 +49,7 @@ export function containerUpdateOf(call: BlobCall): ContainerUpdate {
   };
 }
 
-/** What nearly every read of a blob may carry; some call the conditions by names with a prefix. */
+/** The parameters that most reads of a blob take. Some prefix the names of the conditions. */
 export function blobReadOf(call: BlobCall, prefix = ""): BlobRead {
   const { headers } = call.request;
   return {
@@ -60,7 +60,7 @@ export function blobReadOf(call: BlobCall, prefix = ""): BlobRead {
   };
 }
 
-/** What nearly every write of a blob may carry. */
+/** The parameters that most writes of a blob take. */
 export function blobUseOf(call: BlobCall): BlobUse {
   const { headers } = call.request;
   return {

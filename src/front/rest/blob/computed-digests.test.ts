@@ -26,7 +26,7 @@ test("a body without a digest gets an MD5 in old versions, and a CRC-64 since 20
   }
 });
 
-test("with an MD5 a CRC-64 is computed since 2026-10-06 only", () => {
+test("a CRC-64 is computed beside an MD5 only since 2026-10-06", () => {
   for (const digests of [digestsOfBody, digestsOfSource]) {
     for (const version of [OLD, LATER, BEFORE_BOTH]) {
       assert.deepEqual(digests(version, MD5), { md5: true, crc64: false });

@@ -9,7 +9,7 @@ import { type BlobCall, type BlobFront, blobUseOf } from "./call.ts";
 import { wholeSourceOf } from "./source-headers.ts";
 import { rehydratePriorityOf, tierOf } from "./tier-headers.ts";
 
-/** Before, a copy was made when the answer came, and nobody was told more about it. */
+/** Before, every copy was synchronous and the response had no copy status. */
 const STATUS_SINCE = "2012-02-12";
 
 const SEAL = "x-ms-seal-blob";

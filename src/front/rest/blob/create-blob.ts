@@ -14,7 +14,7 @@ import { refuseUnsupportedOnCreation } from "./unsupported.ts";
 
 const OF_PAGE_BLOBS = ["x-ms-blob-content-length", "x-ms-blob-sequence-number"];
 
-/** Put Blob of the types that begin without bytes. */
+/** Put Blob of page and append blobs, which begin without bytes. */
 
 export async function createPageBlob(context: BlobContext, call: BlobCall): Promise<RestResponse> {
   const { headers } = call.request;
@@ -39,7 +39,7 @@ export async function createAppendBlob(
 
 const APPEND_BLOBS_SINCE = "2015-02-21";
 
-/** Clients of older versions do not know what to make of an append blob. */
+/** Clients of older versions do not know append blobs. */
 export function refuseBeforeAppendBlobs(version: string): void {
   if (version >= APPEND_BLOBS_SINCE) return;
   throw new Fault("FeatureVersionMismatch", {

@@ -30,7 +30,7 @@ function isPermanent({ request }: BlobCall): boolean {
   return true;
 }
 
-/** Only the current blob has snapshots to go with it. */
+/** Only the current blob can be deleted with its snapshots. */
 function snapshotsOf({ request }: BlobCall): DeleteBlob["snapshots"] {
   const name = "x-ms-delete-snapshots";
   const value = request.headers.get(name)?.toLowerCase();

@@ -22,13 +22,13 @@ import { tagsElement } from "./blob-tags.ts";
 import type { BlobCall } from "./call.ts";
 import { parseTagQuery } from "./parse-tag-expression.ts";
 
-/** In an account, or in one container of it. */
+/** Searches an account or one container. */
 export async function handleFindBlobsByTags(
   context: BlobContext,
   call: BlobCall,
 ): Promise<RestResponse> {
   const { query } = call.request;
-  // Only current blobs are found by their tags.
+  // Only current blobs are indexed by their tags.
   includesOf(query, ["none"]);
   const where = requireFromQuery(query, "where");
   const container = call.route.container === "" ? null : call.route.container;
@@ -58,7 +58,7 @@ export async function handleFindBlobsByTags(
   return { status: 200, headers: [...XML_CONTENT], body: xml.done() };
 }
 
-/** A search in a container does not name one itself. */
+/** If the URL names a container, the query must not. */
 function queryOf(where: string, container: string | null): TagQuery {
   const invalid = (sentence: string) => {
     const detail = { QueryParameterName: "where", QueryParameterValue: where };
@@ -76,7 +76,7 @@ function foundElement({ container, name, tags }: FoundBlob): string {
   return `<Blob>${names}${tagsElement(tags)}</Blob>`;
 }
 
-/** A kind, a container, a value and a blob. Neither containers nor values have ends of lines. */
+/** Kind, container, value and blob. Containers and values contain no line breaks. */
 const POSITION_CHARS_MAX = DASHED_NAME_CHARS_MAX + TAG_VALUE_CHARS_MAX + BLOB_NAME_CHARS_MAX + 3;
 
 function markerText({ container, within }: FindPosition): string {
@@ -101,5 +101,5 @@ function positionOf(query: Query): FindPosition | null {
   return { container, within: { value, blob, isDone: marker.kind === "b" } };
 }
 
-/** Tags have no other characters; in a key, some would take more space than there is. */
+/** Tags have no other characters, some of which would make a key too long. */
 const PRINTABLE = /^[ -~]*$/;

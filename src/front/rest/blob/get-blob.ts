@@ -39,7 +39,7 @@ function wholeHeaders({ blob }: GetBlobDone): string[] {
   return digestHeaders({ md5: blob.properties.contentMd5, crc64: null });
 }
 
-/** Content-MD5 is that of the bytes in the answer, so the blob's own has another name here. */
+/** Content-MD5 covers the bytes in the response, so the blob's MD5 has its own header. */
 function rangeHeaders({ blob, from, reading, md5, crc64 }: GetBlobDone): string[] {
   const to = from + reading.length - 1;
   const headers = ["Content-Range", `bytes ${from}-${to}/${blob.content.length}`];

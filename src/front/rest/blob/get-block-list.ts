@@ -31,7 +31,7 @@ export async function handleGetBlockList(
     status: 200,
     headers: [
       ...XML_CONTENT,
-      // Without a blob, there is no version.
+      // Uncommitted blocks have no version.
       ...(old === null ? [] : versionHeaders(old)),
       "x-ms-blob-content-length",
       String(old?.content.length ?? 0),

@@ -6,7 +6,7 @@ import { leaseHeaders, metadataHeaders, versionHeaders } from "../response-heade
 import { addressOf, type BlobCall } from "./call.ts";
 import { publicAccessHeaders } from "./public-access.ts";
 
-/** What no container of ours has, told as the service tells it. */
+/** Features that no container has here, as the service reports them. */
 const FIXED_HEADERS = [
   "x-ms-has-immutability-policy",
   "false",

@@ -14,7 +14,7 @@ import { type BlobCall, blobReadOf } from "./call.ts";
 import { refuseBeforePageBlobs } from "./create-blob.ts";
 import { refuseUnsupportedOnRead } from "./unsupported.ts";
 
-/** Clients of older versions do not know that a list may go on. */
+/** Clients of older versions do not know paged lists. */
 const PAGED_SINCE = "2020-10-02";
 
 export async function handleGetPageRanges(

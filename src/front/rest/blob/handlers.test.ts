@@ -6,11 +6,11 @@ import { routedRows } from "../routed-rows.fixture.ts";
 import { BLOB_HANDLERS } from "./handlers.ts";
 import { BLOB_ROUTES, type BlobOperationName } from "./route.ts";
 
-test("docs/reference/blob-operations.md says of every operation whether it is supported", () => {
+test("docs/reference/blob-operations.md states for every operation whether it is supported", () => {
   assertReference("blob-operations.md", reference());
 });
 
-test("whatever has a handler can be asked for", () => {
+test("every operation with a handler has a route", () => {
   const names = new Set(rows().map(({ operation }) => operation));
   for (const operation of Object.keys(BLOB_HANDLERS)) {
     assert.ok(names.has(operation as BlobOperationName), operation);
@@ -22,7 +22,7 @@ interface Row {
   readonly request: string;
 }
 
-/** Those that take more than method and query to tell. */
+/** Operations whose route depends on more than method and query. */
 const BY_HEADERS: readonly Row[] = [
   { operation: "copyBlob", request: "PUT blob with `x-ms-copy-source`" },
   {
@@ -48,7 +48,7 @@ test("README.md names every operation that is refused", () => {
   );
 });
 
-/** `queryBlob` as Query Blob. */
+/** Formats `queryBlob` as Query Blob. */
 function inWords(operation: string): string {
   return operation.replace(/^.|[A-Z]/g, (letter, at) =>
     at > 0 ? ` ${letter}` : letter.toUpperCase(),

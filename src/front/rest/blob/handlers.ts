@@ -48,7 +48,7 @@ import { handleUndeleteBlob } from "./undelete-blob.ts";
 import { handleUndeleteContainer } from "./undelete-container.ts";
 
 /**
- * Who handles what. Operations of the service that are not here are refused by name;
+ * The handler of each supported operation. Others are refused by name.
  * docs/reference/blob-operations.md lists both kinds, and a test compares them.
  */
 export const BLOB_HANDLERS: Readonly<Partial<Record<BlobOperationName, BlobHandler>>> = {

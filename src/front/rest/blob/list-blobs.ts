@@ -30,7 +30,7 @@ import { tagsElement } from "./blob-tags.ts";
 import { addressOf, type BlobCall } from "./call.ts";
 import { tierElements } from "./tier-headers.ts";
 
-/** Those that ask for what no blob of ours has find nothing to add. */
+/** Unsupported includes are accepted and return nothing. */
 const INCLUDES = [
   "snapshots",
   "metadata",
@@ -78,7 +78,7 @@ export async function handleListBlobs(context: BlobContext, call: BlobCall): Pro
   return { status: 200, headers: [...XML_CONTENT], body };
 }
 
-/** Lists in the format of Apache Arrow, and `endBefore`. */
+/** Since then lists support the Apache Arrow format and `endbefore`. */
 const ARROW_SINCE = "2026-10-06";
 
 async function listArrow(
@@ -141,7 +141,7 @@ function positionOf(query: Query): ListPosition | null {
   throw invalidQuery("marker", query.get("marker") ?? "");
 }
 
-/** Of one of the revisions of a name: its stamp, and then the name. */
+/** The position of a revision: its stamp, then the name. */
 const STATE = /^(\d{1,20}):(.*)$/su;
 const STAMP_MAX = 2n ** 64n - 1n;
 
@@ -158,7 +158,7 @@ function markerText(next: ListPosition): string {
   return writeMarker({ kind: next.behind === "prefix" ? "p" : "n", text: next.text });
 }
 
-/** What is shown of a blob only if it is asked for. */
+/** Parts of a blob element that are optional, as bits. */
 const METADATA = 1;
 const TAGS = 2;
 const COPY = 4;
@@ -179,7 +179,7 @@ function rendererOf(includes: ReadonlySet<string>, hidden: HiddenFields | null):
   return renderers[parts] as Renderer;
 }
 
-/** One for each choice of parts. */
+/** Creates a renderer for each choice of parts. */
 function renderersWithout(hidden: HiddenFields | null): Renderer[] {
   return Array.from({ length: METADATA + TAGS + COPY + 1 }, (_, parts): Renderer => {
     if (hidden === null) return (shown) => blobElement(shown, parts);
@@ -215,7 +215,7 @@ function blobElement(shown: ShownBlob, parts: number): string {
   );
 }
 
-/** What tells a revision from others of the same name. */
+/** The elements that distinguish revisions of the same name. */
 function revisionElements({ revision, deleted }: ShownBlob, { versionId }: Blob): string {
   const gone = deleted === null ? "" : "<Deleted>true</Deleted>";
   if (revision?.kind === "snapshot") {
@@ -250,7 +250,7 @@ function copyElements(copy: BlobCopy): string {
   );
 }
 
-/** Nothing is known of such a blob but that somebody began it. */
+/** The fixed properties of a blob with uncommitted blocks only. */
 const UNCOMMITTED =
   "<Properties><Content-Length>0</Content-Length><BlobType>BlockBlob</BlobType>" +
   "<LeaseStatus>unlocked</LeaseStatus><LeaseState>available</LeaseState>" +

@@ -6,7 +6,7 @@ import { rangeOf } from "../byte-range.ts";
 import type { RequestHeaders } from "../http/exchange.ts";
 import { invalidHeader, numberOf } from "../request-headers.ts";
 
-/** Headers of page blobs, from text to values. */
+/** Parses the headers of page blobs. */
 
 const LENGTH = "x-ms-blob-content-length";
 const NUMBER = "x-ms-blob-sequence-number";
@@ -57,7 +57,7 @@ export function sequenceActionOf(headers: RequestHeaders): SequenceAction | null
   return { action, number };
 }
 
-/** Both ends are named, and they are those of pages. */
+/** The range must have both ends, at page boundaries. */
 export function pageRangeOf(headers: RequestHeaders): PageRange {
   const range = rangeOf(headers);
   if (range === null) throw new Fault("MissingRequiredHeader", { HeaderName: "x-ms-range" });

@@ -6,12 +6,12 @@ import { parseTagExpression, parseTagQuery } from "./parse-tag-expression.ts";
 
 const invalid = (sentence: string) => new Fault("InvalidHeaderValue", {}, sentence);
 
-/** The expression, or what is wrong with it. */
+/** The parsed expression, or the parse error. */
 function parsed(text: string): string {
   return outcome(() => rendered(parseTagExpression(text, invalid)));
 }
 
-/** The query, or what is wrong with it. */
+/** The parsed query, or the parse error. */
 function asked(text: string): string {
   return outcome(() => renderedQuery(parseTagQuery(text, invalid)));
 }
@@ -34,7 +34,7 @@ function renderedQuery({ container, comparisons }: TagQuery): string {
   return [container === null ? "" : `${container}:`, ...comparisons.map(rendered)].join(" ").trim();
 }
 
-test("names stand in double quotes or alone, values in single quotes", () => {
+test("names are in double quotes or unquoted, values in single quotes", () => {
   assert.equal(parsed("colour='blue'"), "colour=blue");
   assert.equal(parsed(` "a b+c" <> 'x +-./:=_' `), "a b+c<>x +-./:=_");
   assert.equal(parsed("_x1 >= ''"), "_x1>=");
@@ -49,7 +49,7 @@ test("AND binds tighter than OR, and parentheses tighter than both", () => {
   assert.equal(parsed("((a='1'))"), "a=1");
 });
 
-test("an error names the character near which it lies, counted from 1", () => {
+test("an error has the position of a character nearby, counted from 1", () => {
   for (const [text, problem] of [
     ["", "@1: unexpected end of query"],
     ["a", "@2: expected an operator"],
@@ -74,19 +74,19 @@ test("an error names the character near which it lies, counted from 1", () => {
   }
 });
 
-test("a condition has as many comparisons as fit, of names and values of any length", () => {
+test("a condition has any number of comparisons, of names and values of any length", () => {
   const chain = Array(1_500).fill("a<>'b'").join(" AND ");
   assert.ok(parsed(chain).startsWith("all(a<>b "));
   assert.equal(parsed(`${"k".repeat(200)}<>'${"v".repeat(300)}'`).length, 502);
 });
 
-test("parentheses go a hundred deep", () => {
+test("parentheses nest up to a hundred deep", () => {
   assert.equal(parsed(`${"(".repeat(100)}a='b'${")".repeat(100)}`), "a=b");
   const deeper = `${"(".repeat(101)}a='b'${")".repeat(101)}`;
   assert.equal(parsed(deeper), "Error parsing query @101: unexpected '('");
 });
 
-test("a query is comparisons that all hold, perhaps in one container", () => {
+test("a query combines comparisons with AND, optionally in one container", () => {
   assert.equal(asked(`@container = 'c' AND "a" > '1' AND a <= '2'`), "c: a>1 a<=2");
   assert.equal(asked("a='1'"), "a=1");
   assert.equal(asked("(a='1' and (b='2')) AND c='3'"), "a=1 b=2 c=3");

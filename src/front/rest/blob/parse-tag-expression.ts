@@ -13,15 +13,15 @@ import type {
 } from "../../../rules/tag-expression.ts";
 import { NOT_IN_TAGS } from "../../../rules/tags.ts";
 
-/** Makes a fault of what is wrong with an expression, which is told in the service's own words. */
+/** Makes a fault from a parse error, which is worded as the service words it. */
 export type Invalid = (sentence: string) => Fault;
 
-/** `x-ms-if-tags`: comparisons of tags with AND, OR and parentheses, as many as the header holds. */
+/** Parses `x-ms-if-tags`: any number of comparisons with AND, OR and parentheses. */
 export function parseTagExpression(text: string, invalid: Invalid): TagExpression {
   return new TagParser(text, invalid, CONDITION).expression();
 }
 
-/** `where` of Find Blobs by Tags: the same without OR and <>, and with `@container`. */
+/** Parses `where` of Find Blobs by Tags: comparisons without OR and <>, but with `@container`. */
 export function parseTagQuery(text: string, invalid: Invalid): TagQuery {
   const all: TagComparison[] = [];
   flatten(new TagParser(text, invalid, QUERY).expression(), all);
@@ -32,7 +32,7 @@ export function parseTagQuery(text: string, invalid: Invalid): TagQuery {
   return { container: containers[0]?.value ?? null, comparisons };
 }
 
-/** What a query may not say although its grammar is right. */
+/** Checks the rules for a query that the grammar does not cover. */
 function problemOf(
   containers: readonly TagComparison[],
   comparisons: readonly TagComparison[],
@@ -53,7 +53,7 @@ function problemOf(
     : "can't have multiple conditions for a single tag unless they define a range";
 }
 
-/** A single comparison, or one bound below and one above. */
+/** Whether there is a single comparison, or one lower and one upper bound. */
 function isRange(operators: readonly TagOperator[]): boolean {
   if (operators.length === 1) return true;
   const sides = operators.map((operator) => operator[0]).sort();
@@ -65,12 +65,12 @@ function flatten(found: TagExpression, into: TagComparison[]): void {
   else for (const term of found.terms) flatten(term, into);
 }
 
-/** How the grammars of the header and of the query differ. */
+/** The differences between the grammars of the header and of the query. */
 interface Grammar {
   readonly hasOr: boolean;
   readonly operators: readonly TagOperator[];
   readonly hasContainer: boolean;
-  /** Whether lengths are checked. A condition on a name that no tag can have is just not met. */
+  /** Whether lengths are checked. A condition on an impossible name is just not met. */
   readonly hasLengths: boolean;
 }
 
@@ -88,7 +88,7 @@ const QUERY: Grammar = {
 };
 
 interface Token {
-  /** A `word` is a name without quotes, or AND and OR: only its place tells. */
+  /** A `word` is an unquoted name, or AND or OR, depending on its position. */
   readonly kind: "bracket" | "operator" | "name" | "value" | "word" | "unknown" | "end";
   /** Without its quotes. */
   readonly text: string;
@@ -222,7 +222,7 @@ class TagParser {
     return this.#fail(kind === "end" ? "unexpected end of query" : `unexpected '${raw}'`);
   }
 
-  /** At the present token; characters are counted from 1. */
+  /** An error at the current token. Positions count from 1. */
   #fail(problem: string): Fault {
     const position = this.#token.at + 1;
     return this.#invalid(

@@ -10,22 +10,22 @@ import { md5Of } from "../request-headers.ts";
 
 export const PROPERTY_NAMES = namesWithPrefix("x-ms-blob-");
 
-/** The headers that a client stores with a blob. What it does not send is empty. */
+/** The headers that a client stores with a blob. Missing ones are empty. */
 export function propertiesOf(headers: RequestHeaders): BlobProperties {
   return contentPropertiesOf(headers, PROPERTY_NAMES);
 }
 
-/** For writes that compare `contentMd5` with the blob's bytes: nothing but an MD5 will do. */
+/** Requires a valid MD5, if one is sent, for writes that compare it with the blob's bytes. */
 export function requireMd5(headers: RequestHeaders): void {
   md5Of(headers, PROPERTY_NAMES.contentMd5);
 }
 
-/** Whether a request names any of them. */
+/** Whether a request has any of the property headers. */
 export function hasProperties(headers: RequestHeaders): boolean {
   return hasContentProperties(headers, PROPERTY_NAMES);
 }
 
-/** Where the body is the blob, the standard headers describe it too. */
+/** Properties of a blob that is the request's body, which standard headers describe too. */
 export function propertiesOfBody(headers: RequestHeaders): BlobProperties {
   const own = propertiesOf(headers);
   return {
@@ -38,7 +38,7 @@ export function propertiesOfBody(headers: RequestHeaders): BlobProperties {
   };
 }
 
-/** Where the body is a list of what makes the blob, only the headers of its own describe it. */
+/** Properties of a blob made from a block list, which the standard headers do not describe. */
 export function propertiesOfList(headers: RequestHeaders): BlobProperties {
   const own = propertiesOf(headers);
   return {

@@ -68,7 +68,7 @@ export async function handlePutBlobFromUrl(
   };
 }
 
-/** The service judges ETags of such a source as a copy does, and dates as a read does. */
+/** Like the service, treats conditions on ETags as a copy does, and on dates as a read does. */
 function roleOf(headers: RequestHeaders): SourceRole {
   const etags = ["x-ms-source-if-match", "x-ms-source-if-none-match"];
   return etags.some((name) => headers.get(name) !== undefined) ? "copied" : "read";

@@ -20,7 +20,7 @@ import { propertiesOfList } from "./properties.ts";
 import { tierOf } from "./tier-headers.ts";
 import { refuseUnsupportedOnCreation } from "./unsupported.ts";
 
-/** Enough for 50,000 of the longest ids, each on a line of its own. */
+/** Enough for 50,000 of the longest ids, each on its own line. */
 const BODY_BYTES_MAX = 8 * MIB;
 
 export async function handlePutBlockList(
@@ -36,7 +36,7 @@ export async function handlePutBlockList(
   const properties = propertiesOfList(headers);
   const wanted = digestsOf(headers);
   const body = await readWholeBody(call.request.body, BODY_BYTES_MAX);
-  // Of the XML, not of the blob.
+  // The digests are those of the XML, not of the blob.
   const digests = await digestsOfWhole(body, digestsOfBody(call.version, wanted));
   refuseByDigests(wanted, digests);
   const version = await putBlockList(context, {

@@ -4,10 +4,10 @@ import type { Query, RequestHeaders } from "../http/exchange.ts";
 import { operationAt } from "../operation-at.ts";
 import { flagOf } from "../request-headers.ts";
 
-/** What a request asks for, found from its method, path and query alone (and two headers on PUT). */
+/** The operation and address of a request, from its method, path, query and some PUT headers. */
 export interface BlobRoute {
   readonly operation: BlobOperationName;
-  /** Decoded; "" where the operation has none. */
+  /** Decoded; "" if the operation has none. */
   readonly container: string;
   readonly blob: string;
 }
@@ -26,7 +26,7 @@ export const BLOB_ROUTES = {
     "GET list": "listContainers",
     "GET blobs": "findBlobsByTags",
     "POST batch": "batch",
-    // The SDK for JavaScript takes the account in a path for a container.
+    // The SDK for JavaScript mistakes the account in a path for a container.
     "POST batch container": "batch",
     "POST userdelegationkey service": "getUserDelegationKey",
   },
@@ -89,7 +89,7 @@ export type BlobOperationName =
   | "putPageFromUrl"
   | "appendBlockFromUrl";
 
-/** `path` is what follows the account: `/`, `/container` or `/container/blob…`, percent-encoded. */
+/** `path` is the part after the account: `/`, `/container` or `/container/blob…`, encoded. */
 export function routeBlob(
   method: string,
   path: string,
@@ -111,8 +111,8 @@ function routeTo(operation: BlobOperationName, at: Omit<BlobRoute, "operation">)
 }
 
 /**
- * Operations on a container say so: a program that has lost the name of a blob must not come upon
- * the container in its place.
+ * Operations on a container need `restype=container`, so that a request that lacks a blob's name by
+ * mistake does not hit the container.
  */
 function levelOf({ container, blob }: Omit<BlobRoute, "operation">, restype: string): Level {
   if (container === "" && blob === "") return "account";
@@ -153,7 +153,7 @@ function fromUrl(operation: BlobOperationName, headers: RequestHeaders): BlobOpe
   }
 }
 
-/** The blob's name is everything behind the container, decoded once; a lone name lies in `$root`. */
+/** The blob's name is all that follows the container, decoded once. A lone name is in `$root`. */
 function addressOf(path: string, restype: string): { container: string; blob: string } {
   const rest = path.startsWith("/") ? path.slice(1) : path;
   const slash = rest.indexOf("/");
@@ -165,7 +165,7 @@ function addressOf(path: string, restype: string): { container: string; blob: st
   return { container: decode(rest.slice(0, slash)), blob: blobName(rest.slice(slash + 1)) };
 }
 
-/** The service takes a backslash for a slash, and clients sign for the name with slashes. */
+/** The service treats a backslash as a slash, and clients sign the name with slashes. */
 function blobName(encoded: string): string {
   return decode(encoded).replaceAll("\\", "/");
 }

@@ -21,7 +21,7 @@ export async function handleSetBlobProperties(
   refuseUnsupportedOnWrite(call.request, OF_PAGE_BLOBS);
   const length = pageBlobLengthOf(headers);
   const sequence = sequenceActionOf(headers);
-  // Who only resizes or counts leaves the rest as it is. Otherwise what is not sent is cleared.
+  // Only resizing or counting leaves the properties alone. Otherwise missing ones are cleared.
   const isAboutPages = length !== null || sequence !== null;
   const properties = isAboutPages && !hasProperties(headers) ? null : propertiesOf(headers);
   const done = await setBlobProperties(context, {

@@ -11,7 +11,7 @@ import { type BlobCall, serviceAskedOf } from "./call.ts";
 const OWN_ELEMENTS: OwnElements = {
   names: ["DefaultServiceVersion", "DeleteRetentionPolicy", "StaticWebsite"],
   changes(root) {
-    refuseSwitchedOn(root, "StaticWebsite");
+    requireSwitchedOff(root, "StaticWebsite");
     const policy = childOf(root, "DeleteRetentionPolicy");
     return policy === null ? {} : { deleteRetention: retentionOf(policy) };
   },
@@ -33,8 +33,8 @@ export function handleSetServiceProperties(
   return takeServiceProperties(context, serviceAskedOf(call), call.request, OWN_ELEMENTS);
 }
 
-/** What we do not do yet can be switched off, which it is, but not on. */
-function refuseSwitchedOn(root: XmlElement, name: string): void {
+/** An unsupported feature may be sent as switched off. */
+function requireSwitchedOff(root: XmlElement, name: string): void {
   const found = childOf(root, name);
   if (found === null || !requireFlag(found, "Enabled")) return;
   throw new Fault("UnsupportedXmlNode", {

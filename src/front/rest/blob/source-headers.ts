@@ -13,7 +13,7 @@ const UNSUPPORTED = [
   "x-ms-source-encryption-algorithm",
 ];
 
-/** What only some of those understand that copy a whole source. */
+/** Headers that only some of the operations on whole sources understand. */
 const ON_WHOLE_SOURCES = [
   ...UNSUPPORTED,
   "x-ms-source-range",
@@ -24,13 +24,13 @@ const ON_WHOLE_SOURCES = [
   ...Object.values(PROPERTY_NAMES),
 ];
 
-/** What the bytes of a write are read from. It has no body of its own. */
+/** Resolves the source of a write, whose request must have no body. */
 export function sourceOf({ sources }: BlobFront, call: BlobCall): Promise<Source> {
-  refuseOnSource(call, []);
+  requireSupportedSource(call, []);
   return sources.of(call, "blob", "read");
 }
 
-/** The same, for a blob that is made of all of its source. */
+/** Resolves the source of a blob that is made from the whole source. */
 export function wholeSourceOf(
   { sources }: BlobFront,
   call: BlobCall,
@@ -38,18 +38,18 @@ export function wholeSourceOf(
   role: SourceRole = "copied",
 ): Promise<Source> {
   requireNoHeaders(call.request.headers, without(ON_WHOLE_SOURCES, known));
-  refuseOnSource(call, known);
+  requireSupportedSource(call, known);
   return sources.of(call, "blob", role);
 }
 
-/** The same, of a blob on this server. */
+/** Resolves a source that must be a blob on this server. */
 export function ownBlobOf({ sources }: BlobFront, call: BlobCall): Promise<OwnSource> {
   requireNoHeaders(call.request.headers, ON_WHOLE_SOURCES);
-  refuseOnSource(call, []);
+  requireSupportedSource(call, []);
   return sources.ownBlobOf(call);
 }
 
-function refuseOnSource({ request }: BlobCall, known: readonly string[]): void {
+function requireSupportedSource({ request }: BlobCall, known: readonly string[]): void {
   refuseUnsupportedOnCreation(request, known);
   requireNoHeaders(request.headers, UNSUPPORTED);
   requireNoBody(request);

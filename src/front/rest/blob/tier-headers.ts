@@ -13,7 +13,7 @@ import { element } from "../xml/write-xml.ts";
 import type { BlobCall } from "./call.ts";
 
 const COLD_SINCE = "2021-12-02";
-/** Of page blobs in premium accounts, of which there are none here. */
+/** Tiers of page blobs in premium accounts, which this server does not have. */
 const PREMIUM = /^P(?:4|6|10|15|20|30|40|50|60|70|80)$/;
 const NAME = "x-ms-access-tier";
 
@@ -26,7 +26,7 @@ export function tierOf(call: BlobCall): Tier | null {
   throw new Fault("InvalidBlobTier", { Reason: `${value} is a tier of premium page blobs.` });
 }
 
-/** Of a blob whose type is not known yet; null for a tier of premium accounts. */
+/** The tier for a blob whose type is not known yet; null for a tier of premium accounts. */
 export function requireTier({ request, version }: BlobCall): Tier | null {
   return parseTier(requireHeader(request.headers, NAME), version);
 }
@@ -47,7 +47,7 @@ export function rehydratePriorityOf({ request }: BlobCall): RehydratePriority | 
   return found;
 }
 
-/** Page and append blobs have no tiers in accounts like ours. */
+/** Page and append blobs have no tiers in standard accounts. */
 export function refuseTier(headers: RequestHeaders, type: string): void {
   if (headers.get(NAME) === undefined) return;
   throw new Fault("AccessTierNotSupportedForBlobType", { HeaderName: NAME, BlobType: type });

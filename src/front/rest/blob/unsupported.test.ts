@@ -44,7 +44,7 @@ test("headers that would have no effect are refused by name", () => {
   }
 });
 
-test("what is supported passes", () => {
+test("supported headers pass", () => {
   const request = sent({ "x-ms-lease-id": "x", "x-ms-blob-content-type": "text/plain" });
   refuseUnsupportedOnRead(request);
   refuseUnsupportedOnWrite(request);

@@ -1,7 +1,7 @@
 import type { RequestHeaders } from "../http/exchange.ts";
 import { requireNoHeaders } from "../request-headers.ts";
 
-/** What has no meaning here yet is refused: a client must not believe that it took effect. */
+/** Refuses unsupported headers, so that no client believes that they took effect. */
 
 const ON_ANY = ["x-ms-encryption-key", "x-ms-encryption-key-sha256", "x-ms-encryption-algorithm"];
 
@@ -35,12 +35,12 @@ export function refuseUnsupportedOnRead({ headers }: Asked): void {
   requireNoHeaders(headers, ON_ANY);
 }
 
-/** `known` are those of the headers that this operation does understand. */
+/** `known` are the headers that the operation supports all the same. */
 export function refuseUnsupportedOnWrite({ headers }: Asked, known: readonly string[] = []): void {
   requireNoHeaders(headers, without(ON_WRITES, known));
 }
 
-/** For what makes a blob, with all that it has. */
+/** For operations that create a blob, which take tags and a tier. */
 export function refuseUnsupportedOnCreation(
   { headers }: Asked,
   known: readonly string[] = [],
