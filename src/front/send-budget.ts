@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from "../base/clock.ts";
 import { KIB, MIB } from "../base/limits.ts";
 import { MemoryBudget } from "../base/memory-budget.ts";
 import { UnsentAnswers } from "./unsent-answers.ts";
@@ -45,14 +46,14 @@ export class SendBudget {
   readonly #large: MemoryBudget;
   readonly #small: MemoryBudget;
 
-  constructor(sizes: Partial<SendBudgetSizes> = {}) {
+  constructor(sizes: Partial<SendBudgetSizes> = {}, clock: Clock = systemClock) {
     const { largeBytesMax, smallBytesMax, unsentBytesMax, smbBytesMax } = {
       ...DEFAULT_SIZES,
       ...sizes,
     };
     this.#large = new MemoryBudget(largeBytesMax);
     this.#small = new MemoryBudget(smallBytesMax);
-    this.unsent = new UnsentAnswers(unsentBytesMax);
+    this.unsent = new UnsentAnswers(unsentBytesMax, clock);
     this.smb = new MemoryBudget(smbBytesMax);
   }
 

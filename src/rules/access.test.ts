@@ -28,7 +28,7 @@ test("the owner may do everything", () => {
   assert.equal(judgeOverwrite(OWNER, null, NOW), null);
 });
 
-test("anybody may do what the container's public access opens, and nothing else", () => {
+test("anonymous callers may do what the container's public access permits, and nothing else", () => {
   const open: Record<PublicAccess, Need["anonymous"][]> = {
     none: [],
     blob: ["blob"],
@@ -47,7 +47,7 @@ test("anybody may do what the container's public access opens, and nothing else"
   }
 });
 
-test("an account SAS opens by type of resource, then by letter", () => {
+test("an account SAS permits by resource type, then by letter", () => {
   const access: Access = { kind: "account-sas", types: "so", letters: "rw" };
   const told = (more: Partial<Need>) => judgeByAccess(access, need(more), null, NOW);
   assert.equal(told({}), null);
@@ -59,7 +59,7 @@ test("an account SAS opens by type of resource, then by letter", () => {
   assert.equal(told({ account: "", on: "c" }), "AuthorizationFailure");
 });
 
-test("where every letter is needed, one is not enough", () => {
+test("an operation that needs every letter is refused with only one", () => {
   const told = (letters: string) =>
     judgeByAccess(
       { kind: "account-sas", types: "o", letters },
@@ -72,7 +72,7 @@ test("where every letter is needed, one is not enough", () => {
   assert.equal(told("u"), "AuthorizationPermissionMismatch");
 });
 
-test("a service SAS opens by letter", () => {
+test("a service SAS permits by letter", () => {
   const access: Access = { kind: "service-sas", letters: "r", policy: null };
   const told = (service: string) => judgeByAccess(access, need({ service }), null, NOW);
   assert.equal(told("r"), null);
@@ -81,7 +81,7 @@ test("a service SAS opens by letter", () => {
   assert.equal(told(""), "AuthorizationFailure");
 });
 
-/** What a token and a policy grant together, with every part on either side, both, or neither. */
+/** Token and policy together, with every part in one, both, or neither. */
 test("start, expiry and letters each stand in the token or in the policy, not in both", () => {
   const sides = ["token", "policy", "both", "neither"] as const;
   const of = <T>(side: (typeof sides)[number], where: "token" | "policy", value: T): T | null =>
@@ -122,7 +122,7 @@ const BY_POLICY: Access = {
   policy: { id: "p", startMs: null, expiryMs: null },
 };
 
-test("a policy counts while it is there and for as long as it says", () => {
+test("a policy counts while it exists and for as long as it says", () => {
   const policy: StoredPolicy = { id: "p", letters: "r", startMs: NOW, expiryMs: NOW + 10 };
   const told = (policies: readonly StoredPolicy[], now: number) =>
     judgeByAccess(BY_POLICY, need({}), guarded("none", policies), now);
@@ -136,7 +136,7 @@ test("a policy counts while it is there and for as long as it says", () => {
   assert.equal(judgeByAccess(BY_POLICY, need({}), null, NOW), "AuthenticationFailed");
 });
 
-test("who may only create must not overwrite", () => {
+test("a SAS that may only create must not overwrite", () => {
   const policies = [{ id: "p", letters: "cw", startMs: null, expiryMs: NOW + 1 }];
   const told = (access: Access) => judgeOverwrite(access, guarded("none", policies), NOW);
   const sas = (letters: string): Access => ({ kind: "service-sas", letters, policy: null });
@@ -151,7 +151,7 @@ test("who may only create must not overwrite", () => {
   assert.equal(told({ kind: "anonymous", hides: false }), "NoAuthenticationInformation");
 });
 
-test("a range of keys includes its ends, and bounds rows in the partitions there only", () => {
+test("a key range includes its ends, and its row bounds count only in their own partitions", () => {
   const range: KeyRange = {
     table: "people",
     startPartition: "b",

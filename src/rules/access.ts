@@ -2,18 +2,18 @@ import type { Instant } from "../base/clock.ts";
 import type { FaultCode } from "../base/fault.ts";
 
 /**
- * Who asks, as far as the credentials alone tell: signature, dates, address and protocol have been
- * checked by the front end. What that permits is decided here, in the transaction that also reads
- * the container's policies.
+ * The caller, according to the credentials alone: the front end has checked signature, dates,
+ * address and protocol. What they permit is decided here, in the transaction that also reads the
+ * container's policies.
  */
 export type Access =
   | { readonly kind: "owner" }
-  /** `hides`: old clients are told that what they may not read does not exist. */
+  /** `hides`: for old versions, what the caller may not read does not exist. */
   | { readonly kind: "anonymous"; readonly hides: boolean }
   | { readonly kind: "account-sas"; readonly types: string; readonly letters: string }
   | {
       readonly kind: "service-sas";
-      /** Null where the stored policy has to say it. */
+      /** Null if the stored policy names them. */
       readonly letters: string | null;
       readonly policy: PolicyUse | null;
     };
@@ -33,9 +33,9 @@ export interface StoredPolicy {
   readonly letters: string | null;
 }
 
-/** What a SAS opens of one table. Null is an open end. */
+/** The part of a table that a SAS permits. Null is an open end. */
 export interface KeyRange {
-  /** In lower case: tables do not tell cases apart. */
+  /** In lower case: table names are compared without case. */
   readonly table: string;
   readonly startPartition: string | null;
   readonly startRow: string | null;
@@ -45,22 +45,22 @@ export interface KeyRange {
 
 export type PublicAccess = "none" | "blob" | "container";
 
-/** What stands on the resource itself and decides with. */
+/** The parts of the resource's record that decide on access. */
 export interface Guard {
   readonly publicAccess: PublicAccess;
   readonly policies: readonly StoredPolicy[];
 }
 
-/** What an operation needs. Of several letters one suffices, unless `every` is set. */
+/** What an operation needs. One of several letters suffices, unless `every` is set. */
 export interface Need {
-  /** What it works on, in the words of an account SAS: service, container or object; or either. */
+  /** The resource type of an account SAS: service, container or object; or either of two. */
   readonly on: "s" | "c" | "o" | "co";
-  /** Letters in an account SAS; "" if none opens it. */
+  /** Letters in an account SAS; "" if none permits it. */
   readonly account: string;
-  /** Letters in a service SAS; "" if none opens it. */
+  /** Letters in a service SAS; "" if none permits it. */
   readonly service: string;
   readonly every?: boolean;
-  /** The lowest level of public access that opens it. */
+  /** The lowest level of public access that permits it. */
   readonly anonymous: "never" | "blob" | "container";
 }
 
@@ -91,7 +91,7 @@ export function judgeByAccess(
   }
 }
 
-/** A SAS that may only create must not replace what is there. */
+/** A SAS that may only create must not replace an existing object. */
 export function judgeOverwrite(
   access: Access,
   guard: Guard | null,
@@ -125,7 +125,10 @@ export function judgeByKeyRange(
   return inTable && afterStart && beforeEnd ? null : "AuthorizationFailure";
 }
 
-/** The letters that token and policy grant together now; null if they do not fit or not now. */
+/**
+ * The letters that token and policy grant together now; null if they contradict or are not valid
+ * now.
+ */
 function grantedLetters(
   access: Extract<Access, { kind: "service-sas" }>,
   guard: Guard | null,

@@ -6,7 +6,7 @@ import { judgeAppend, judgeByPosition } from "./append-block.ts";
 const FOUND = { bytes: 100, blocks: 3, isSealed: false };
 const NONE = { position: null, bytesMax: null };
 
-test("a block is refused unless it begins where its sender thinks", () => {
+test("a block is refused unless it begins at the expected position", () => {
   const code = "AppendPositionConditionNotMet";
   assert.equal(judgeAppend(FOUND, 10, NONE), null);
   assert.equal(judgeAppend(FOUND, 10, { ...NONE, position: 100 }), null);
@@ -16,7 +16,7 @@ test("a block is refused unless it begins where its sender thinks", () => {
   }
 });
 
-test("a block is refused if the blob became larger with it than its sender allows", () => {
+test("a block is refused if it makes the blob larger than its sender allows", () => {
   assert.equal(judgeAppend(FOUND, 10, { ...NONE, bytesMax: 110 }), null);
   const code = "MaxBlobSizeConditionNotMet";
   assert.equal(judgeAppend(FOUND, 11, { ...NONE, bytesMax: 110 }), code);

@@ -1,14 +1,14 @@
 import type { FaultCode } from "../base/fault.ts";
 import { COMMITTED_BLOCKS_MAX } from "../base/limits.ts";
 
-/** An append blob, as far as it matters to who appends. */
+/** The fields of an append blob that decide on an append. */
 export interface Appendable {
   readonly bytes: number;
   readonly blocks: number;
   readonly isSealed: boolean;
 }
 
-/** What who appends wants to be sure of; null asks nothing. */
+/** The conditions of an append; null sets none. */
 export interface AppendConditions {
   /** The block must begin here. */
   readonly position: number | null;

@@ -20,7 +20,7 @@ test("control characters are refused", () => {
   }
 });
 
-test("everything else is kept as it is sent", () => {
+test("all other names are stored as they are sent", () => {
   for (const name of [
     "a//b",
     "a/",

@@ -1,7 +1,7 @@
 import type { FaultCode } from "../base/fault.ts";
 import { BLOB_NAME_CHARS_MAX, BLOB_NAME_SEGMENTS_MAX } from "../base/limits.ts";
 
-/** Names are kept as they are sent: only what no client could address again is refused. */
+/** Names are stored as sent. A name is refused only if no client could address it again. */
 export function judgeBlobName(name: string): FaultCode | null {
   if (name.length < 1 || name.length > BLOB_NAME_CHARS_MAX) return "InvalidUri";
   let segments = 1;
@@ -13,7 +13,7 @@ export function judgeBlobName(name: string): FaultCode | null {
   return segments > BLOB_NAME_SEGMENTS_MAX ? "InvalidUri" : null;
 }
 
-/** Control characters (C0, DEL, C1). Non-characters are taken: the service lists them encoded. */
+/** Control characters (C0, DEL, C1). Non-characters are valid: the service lists them encoded. */
 function isForbidden(unit: number): boolean {
   return unit < 0x20 || (unit >= 0x7f && unit <= 0x9f);
 }

@@ -2,8 +2,8 @@ import type { Need } from "./access.ts";
 import { SERVICE_NEEDS } from "./service-needs.ts";
 
 /**
- * What each Blob operation needs of a SAS or of public access; the owner of a key may do all.
- * docs/reference/permissions.md shows the same table, and a test compares them.
+ * The permissions that each Blob operation needs of a SAS or of public access; the account key
+ * permits all. docs/reference/permissions.md shows the same table, and a test compares them.
  */
 export const BLOB_NEEDS = {
   ...SERVICE_NEEDS,
@@ -22,7 +22,7 @@ export const BLOB_NEEDS = {
   leaseContainer: container("w"),
   breakContainerLease: container("wd"),
   findBlobsByTags: { ...object("f"), service: "" },
-  /** The documentation says o, Azurite c: either opens it. With o all containers can be searched. */
+  /** The documentation says o, Azurite c: either permits it. With o all containers can be searched. */
   findBlobsByTagsInContainer: { ...object("f"), on: "co" },
   listBlobs: { on: "c", account: "l", service: "l", anonymous: "container" },
 
@@ -63,7 +63,7 @@ function service(letters: string): Need {
   return { on: "s", account: letters, service: "", anonymous: "never" };
 }
 
-/** No service SAS opens the container operations. */
+/** No service SAS permits operations on containers. */
 function container(letters: string): Need {
   return { on: "c", account: letters, service: "", anonymous: "never" };
 }

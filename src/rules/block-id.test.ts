@@ -14,7 +14,7 @@ test("an id is Base64 of 1 to 64 bytes", () => {
   );
 });
 
-test("what is not Base64 is refused", () => {
+test("an id that is not Base64 is refused", () => {
   for (const id of [
     "",
     "A",

@@ -8,20 +8,20 @@ import {
   type CachingKind,
   forceBreak,
   grantCaching,
+  HANDLE_CACHING,
   type Intrusion,
-  isInTheWay,
   isSpared,
-  KEEP_HANDLE,
-  KEEP_READ,
-  KEEP_WRITES,
   LOOKS_AT_SECURITY,
   NEEDS_HANDLES,
+  needsBreak,
+  READ_CACHING,
   READS,
   upgradeCaching,
+  WRITE_CACHING,
   WRITES,
 } from "./caching.ts";
 
-const LETTERS = { R: KEEP_READ, H: KEEP_HANDLE, W: KEEP_WRITES } as const;
+const LETTERS = { R: READ_CACHING, H: HANDLE_CACHING, W: WRITE_CACHING } as const;
 
 function bits(letters: string): number {
   return [...letters].reduce((sum, letter) => sum | LETTERS[letter as "R"], 0);
@@ -38,16 +38,16 @@ function holding(state: string, kind: CachingKind = "lease"): Caching {
   return { kind, state: bits(state), breaking: null };
 }
 
-/** What a client is told, whether it must answer, and whether the other one waits for it. */
+/** The break notice, whether the client must answer, and whether the operation waits for it. */
 function broken(caching: Caching, intrusion: Intrusion): string {
-  if (!isInTheWay(caching, intrusion)) return "-";
+  if (!needsBreak(caching, intrusion)) return "-";
   const step = beginBreak(caching, intrusion);
   const waits = awaitsBreak(step.caching, intrusion) ? "waits" : "goes on";
-  const answer = step.told?.mustAnswer ? "answer" : "no answer";
-  return `${letters(step.told?.to ?? 0)}, ${answer}, ${waits}`;
+  const answer = step.notice?.mustAnswer ? "answer" : "no answer";
+  return `${letters(step.notice?.to ?? 0)}, ${answer}, ${waits}`;
 }
 
-test("what leases and oplocks are broken to, and who waits, is as the tables say", () => {
+test("leases and oplocks are broken to the tables' states, and operations wait as the tables say", () => {
   const cases: [string, CachingKind, Intrusion, string][] = [
     ["RHW", "lease", READS, "RH, answer, waits"],
     ["RH", "lease", READS, "-"],
@@ -76,42 +76,42 @@ test("what leases and oplocks are broken to, and who waits, is as the tables say
   }
 });
 
-test("a write ends its own client's oplock to read, and nothing else of its own", () => {
+test("a write ends its own client's read oplock, and no other caching of its own", () => {
   assert.equal(isSpared(holding("R", "oplock"), WRITES), false);
   assert.equal(isSpared(holding("R", "oplock"), READS), true);
   assert.equal(isSpared(holding("RHW", "oplock"), WRITES), true);
   assert.equal(isSpared(holding("R", "lease"), WRITES), true);
 });
 
-test("a client gives up what it was told to, and no less", () => {
+test("a client gives up what its notice says, and no less", () => {
   const { caching } = beginBreak(holding("RHW"), READS);
   assert.equal(acknowledgeBreak(caching, bits("RHW")), "too-much");
   const step = acknowledgeBreak(caching, bits("RH"));
   assert.ok(typeof step !== "string");
-  assert.deepEqual(step, { caching: holding("RH"), told: null });
+  assert.deepEqual(step, { caching: holding("RH"), notice: null });
   assert.equal(acknowledgeBreak(step.caching, bits("R")), "not-breaking");
 });
 
-test("who asks for more while a break is under way has it told step by step, and waits", () => {
+test("a second break during a first is sent step by step, and its operation waits", () => {
   const first = beginBreak(holding("RHW"), READS);
   const more = beginBreak(first.caching, WRITES);
-  assert.equal(more.told, null);
+  assert.equal(more.notice, null);
   const second = acknowledgeBreak(more.caching, bits("RH"));
   assert.ok(typeof second !== "string");
-  assert.deepEqual(second.told, { from: bits("RH"), to: bits("R"), mustAnswer: true });
+  assert.deepEqual(second.notice, { from: bits("RH"), to: bits("R"), mustAnswer: true });
   assert.equal(awaitsBreak(second.caching, READS), true);
   const third = acknowledgeBreak(second.caching, bits("R"));
   assert.ok(typeof third !== "string");
-  assert.deepEqual(third.told, { from: bits("R"), to: 0, mustAnswer: false });
+  assert.deepEqual(third.notice, { from: bits("R"), to: 0, mustAnswer: false });
   assert.deepEqual(third.caching, holding(""));
 });
 
-test("who does not answer in time keeps nothing", () => {
+test("a client that does not answer in time loses all caching", () => {
   const { caching } = beginBreak(holding("RHW"), READS);
   assert.deepEqual(forceBreak(caching), holding(""));
 });
 
-test("what is granted beside others", () => {
+test("caching is granted as the other opens permit", () => {
   const alone = { areThere: false, cachings: [], hasLocks: false };
   const beside = (...cachings: Caching[]) => ({ areThere: true, cachings, hasLocks: false });
   const grant = (
@@ -121,7 +121,7 @@ test("what is granted beside others", () => {
   ) => letters(grantCaching(kind, bits(wanted), rivals));
   for (const state of ["R", "RH", "RW", "RHW"]) assert.equal(grant("lease", state, alone), state);
   for (const state of ["H", "W", "HW", ""]) assert.equal(grant("lease", state, alone), "");
-  assert.equal(grantCaching("lease", 8 | KEEP_READ, alone), 0);
+  assert.equal(grantCaching("lease", 8 | READ_CACHING, alone), 0);
   assert.equal(grant("lease", "RHW", { ...alone, hasLocks: true }), "");
   assert.equal(grant("lease", "RHW", beside()), "RH");
   assert.equal(grant("lease", "RW", beside(holding("R"))), "R");
@@ -133,7 +133,7 @@ test("what is granted beside others", () => {
   assert.equal(grant("oplock", "R", beside(holding("RH"))), "");
 });
 
-test("a lease grows when it gets all that is asked for, and never shrinks by asking", () => {
+test("a lease is upgraded when all that is asked for is granted, and never downgraded by asking", () => {
   const grown = (state: string, wanted: string, granted: string) =>
     letters(upgradeCaching(holding(state), bits(wanted), bits(granted)));
   assert.equal(grown("R", "RHW", "RHW"), "RHW");

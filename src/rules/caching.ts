@@ -1,61 +1,63 @@
 /**
- * What a client may keep of a file until it is told otherwise: what it read, the handle after its
- * program has closed it, and what its program wrote. Oplocks and leases are both made of these.
+ * What a client may cache of a file until the server breaks it: data it read, the handle after its
+ * program closed it, and data its program wrote. Oplocks and leases both consist of these bits.
  */
-export const KEEP_READ = 1;
-export const KEEP_HANDLE = 2;
-export const KEEP_WRITES = 4;
-export const KEEP_NOTHING = 0;
-const KEEP_ALL = KEEP_READ | KEEP_HANDLE | KEEP_WRITES;
+export const READ_CACHING = 1;
+export const HANDLE_CACHING = 2;
+export const WRITE_CACHING = 4;
+export const NO_CACHING = 0;
+const ALL_CACHING = READ_CACHING | HANDLE_CACHING | WRITE_CACHING;
 
-/** An oplock is of one handle and is given up in one step; a lease is of a client. */
+/** An oplock belongs to one handle and is given up in one step; a lease belongs to a client. */
 export type CachingKind = "oplock" | "lease";
 
-/** What one client may keep, and what it has been told to give up. */
+/** The caching of one client, and the break that is in progress. */
 export interface Caching {
   readonly kind: CachingKind;
   readonly state: number;
-  /** While the client has not said that it has given up what it was told to. */
+  /** Set until the client acknowledges the break. */
   readonly breaking: Breaking | null;
 }
 
 export interface Breaking {
-  /** What it kept when it was first told. */
+  /** The caching when the break began. */
   readonly from: number;
-  /** What the client was told to keep. */
+  /** The caching that the client was told to go down to. */
   readonly to: number;
-  /** What it will have to keep in the end: others may have asked for more meanwhile. */
+  /** The caching at the end, which may be less if later operations needed more. */
   readonly target: number;
 }
 
-/** What an operation leaves others to keep, and what of it they must have given up before. */
+/**
+ * How an operation affects other clients: the caching it leaves them, and the caching it waits for.
+ */
 export interface Intrusion {
   readonly leaves: number;
   readonly awaits: number;
-  /** Whether leases are left alone. */
+  /** Whether leases are not broken. */
   readonly sparesLeases?: boolean;
 }
 
-/** Reads see what others wrote. */
-export const READS: Intrusion = { leaves: KEEP_READ | KEEP_HANDLE, awaits: KEEP_WRITES };
-/** Who looks at more than attributes is like a reader to oplocks, which are older than leases. */
+/** Reads must see data that others have cached for writing. */
+export const READS: Intrusion = { leaves: READ_CACHING | HANDLE_CACHING, awaits: WRITE_CACHING };
+/** Reading a security descriptor breaks oplocks like a read; leases, which are newer, are left. */
 export const LOOKS_AT_SECURITY: Intrusion = { ...READS, sparesLeases: true };
-/** After a write nobody has the right bytes any more. */
-export const WRITES: Intrusion = { leaves: KEEP_NOTHING, awaits: KEEP_WRITES };
-/** A handle that is only kept is no reason to be refused. */
+/** After a write all cached data is stale. */
+export const WRITES: Intrusion = { leaves: NO_CACHING, awaits: WRITE_CACHING };
+/** A handle that is only cached is no reason for a refusal. */
 export const NEEDS_HANDLES: Intrusion = {
-  leaves: KEEP_READ | KEEP_WRITES,
-  awaits: KEEP_HANDLE,
+  leaves: READ_CACHING | WRITE_CACHING,
+  awaits: HANDLE_CACHING,
 };
 
-/** Whether what an operation does leaves its own client to keep what it has. */
+/** Whether an operation leaves the caching of its own client intact. */
 export function isSpared({ kind, state }: Caching, { leaves }: Intrusion): boolean {
-  // Oplocks to read are many clients' at a time: a write ends them all.
-  return kind === "lease" || state !== KEEP_READ || (leaves & KEEP_READ) !== 0;
+  // Several clients may have read oplocks at a time: a write ends them all.
+  return kind === "lease" || state !== READ_CACHING || (leaves & READ_CACHING) !== 0;
 }
 
-/** Whether an operation must wait, or at least has something to tell the client. */
-export function isInTheWay(caching: Caching, intrusion: Intrusion): boolean {
+/** Whether an operation must wait for a break, or at least send a notice. */
+export function needsBreak(caching: Caching, intrusion: Intrusion): boolean {
   if (intrusion.sparesLeases === true && caching.kind === "lease") return false;
   return awaitsBreak(caching, intrusion) || targetOf(caching, intrusion.leaves) !== goalOf(caching);
 }
@@ -64,11 +66,11 @@ export function awaitsBreak({ state, breaking }: Caching, { awaits }: Intrusion)
   return ((breaking?.from ?? state) & awaits) !== 0;
 }
 
-/** A step that a client is told of. */
+/** One step of a break. */
 export interface BreakStep {
   readonly caching: Caching;
-  /** Null if there is nothing new to tell. */
-  readonly told: {
+  /** The notice to send to the client; null if there is nothing new. */
+  readonly notice: {
     readonly from: number;
     readonly to: number;
     readonly mustAnswer: boolean;
@@ -77,14 +79,14 @@ export interface BreakStep {
 
 export function beginBreak(caching: Caching, { leaves }: Intrusion): BreakStep {
   const target = targetOf(caching, leaves);
-  if (target === goalOf(caching)) return { caching, told: null };
+  if (target === goalOf(caching)) return { caching, notice: null };
   const { kind, state, breaking } = caching;
   if (breaking === null) return stepTo(kind, state, { from: state, to: target, target });
   const { from, to } = breaking;
-  return { caching: { kind, state, breaking: { from, to, target } }, told: null };
+  return { caching: { kind, state, breaking: { from, to, target } }, notice: null };
 }
 
-/** What a client that answers gave up; whoever asked for more meanwhile has it told to go on. */
+/** Applies a client's answer to a break. Returns the next step if a later operation needs more. */
 export function acknowledgeBreak(
   caching: Caching,
   state: number,
@@ -93,28 +95,28 @@ export function acknowledgeBreak(
   if (breaking === null) return "not-breaking";
   if ((state & ~breaking.to) !== 0) return "too-much";
   const target = state & breaking.target;
-  if (target === state) return { caching: { kind, state, breaking: null }, told: null };
-  // Handles are given up before what was read.
-  const to = (state & KEEP_HANDLE) !== 0 ? target | KEEP_READ : target;
+  if (target === state) return { caching: { kind, state, breaking: null }, notice: null };
+  // Handle caching is given up before read caching.
+  const to = (state & HANDLE_CACHING) !== 0 ? target | READ_CACHING : target;
   return stepTo(kind, state, { from: breaking.from, to, target });
 }
 
-/** The client did not answer in time: nothing that it keeps counts any more. */
+/** The caching of a client that did not answer in time: none. */
 export function forceBreak({ kind }: Caching): Caching {
-  return { kind, state: KEEP_NOTHING, breaking: null };
+  return { kind, state: NO_CACHING, breaking: null };
 }
 
-/** What was read is simply forgotten: there is nothing to wait for. */
+/** Begins a step. Giving up read caching alone needs no answer. */
 function stepTo(kind: CachingKind, state: number, breaking: Breaking): BreakStep {
   const { to } = breaking;
-  if (state === KEEP_READ) {
+  if (state === READ_CACHING) {
     const caching = { kind, state: to, breaking: null };
-    return { caching, told: { from: state, to, mustAnswer: false } };
+    return { caching, notice: { from: state, to, mustAnswer: false } };
   }
-  return { caching: { kind, state, breaking }, told: { from: state, to, mustAnswer: true } };
+  return { caching: { kind, state, breaking }, notice: { from: state, to, mustAnswer: true } };
 }
 
-/** What is left in the end, if nobody asks for more. */
+/** The caching after all breaks in progress. */
 function goalOf({ state, breaking }: Caching): number {
   return breaking === null ? state : breaking.target;
 }
@@ -123,34 +125,37 @@ function targetOf(caching: Caching, leaves: number): number {
   const goal = goalOf(caching);
   const target = goal & leaves;
   if (target === goal || caching.kind === "lease") return target;
-  return target & KEEP_READ;
+  return target & READ_CACHING;
 }
 
-/** Who else has the file open, as far as that matters to who wants to keep something of it. */
+/** The other opens and caches of a file, as far as they decide on new caching. */
 export interface Rivals {
-  /** Whether anybody else has it open, not only to look at its attributes. */
+  /** Whether there are other opens, except those that only look at attributes. */
   readonly areThere: boolean;
-  /** What is kept of it by others. */
+  /** The caching of others. */
   readonly cachings: readonly Caching[];
   readonly hasLocks: boolean;
 }
 
-/** What a client that asks for `wanted` may keep. */
+/** The caching that a client gets that asks for `wanted`. */
 export function grantCaching(kind: CachingKind, wanted: number, rivals: Rivals): number {
-  if ((wanted & KEEP_READ) === 0 || wanted > KEEP_ALL || rivals.hasLocks) return KEEP_NOTHING;
+  if ((wanted & READ_CACHING) === 0 || wanted > ALL_CACHING || rivals.hasLocks) return NO_CACHING;
   const { cachings } = rivals;
   const isLeaseHandle = ({ kind, state }: Caching) =>
-    kind === "lease" && (state & KEEP_HANDLE) !== 0;
-  if (kind === "oplock" && cachings.some(isLeaseHandle)) return KEEP_NOTHING;
-  if (cachings.some(({ state }) => (state & KEEP_WRITES) !== 0)) return KEEP_NOTHING;
+    kind === "lease" && (state & HANDLE_CACHING) !== 0;
+  if (kind === "oplock" && cachings.some(isLeaseHandle)) return NO_CACHING;
+  if (cachings.some(({ state }) => (state & WRITE_CACHING) !== 0)) return NO_CACHING;
   let granted = wanted;
-  if (rivals.areThere || cachings.length > 0) granted &= ~KEEP_WRITES;
-  if (kind === "oplock") return (granted & KEEP_WRITES) !== 0 ? granted : KEEP_READ;
+  if (rivals.areThere || cachings.length > 0) granted &= ~WRITE_CACHING;
+  if (kind === "oplock") return (granted & WRITE_CACHING) !== 0 ? granted : READ_CACHING;
   const isOplock = (caching: Caching) => caching.kind === "oplock" && caching.state !== 0;
-  return cachings.some(isOplock) ? granted & ~KEEP_HANDLE : granted;
+  return cachings.some(isOplock) ? granted & ~HANDLE_CACHING : granted;
 }
 
-/** What a client keeps that asks again under a key that it has: all that it asks for, or what it has. */
+/**
+ * The caching of a client that asks again with the same lease key: all that it asks for, or what it
+ * has.
+ */
 export function upgradeCaching(
   { state, breaking }: Caching,
   wanted: number,

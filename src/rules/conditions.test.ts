@@ -15,7 +15,7 @@ import {
 } from "./conditions.ts";
 
 type Header = "ifMatch" | "ifNoneMatch" | "ifModifiedSince" | "ifUnmodifiedSince";
-/** Whether each header holds; null where it is not sent. */
+/** Whether each header holds; null if it is not sent. */
 type Row = Record<Header, boolean | null>;
 
 const vectors: {
@@ -70,7 +70,7 @@ test("reads answer every combination as the table says", () => {
   }
 });
 
-/** What the table of writes says about a row. */
+/** The verdict of the table of writes for a row. */
 function expectedOfWrite(row: Row): string | null {
   const sent = HEADERS.filter((header) => row[header] !== null);
   if (sent.length === 0) return null;
@@ -92,7 +92,7 @@ test("writes answer every combination as the table says", () => {
   }
 });
 
-test("where there is nothing yet, If-Match fails, the others say nothing", () => {
+test("on something that does not exist, If-Match fails and the other headers pass", () => {
   for (const row of everyRow()) {
     const expected = expectedOfWrite({
       ifMatch: row.ifMatch === null ? null : false,
@@ -104,14 +104,14 @@ test("where there is nothing yet, If-Match fails, the others say nothing", () =>
   }
 });
 
-test("If-Match: * passes on whatever exists and on nothing else", () => {
+test("If-Match: * passes on everything that exists and on nothing else", () => {
   const any = { ...NO_CONDITIONS, ifMatch: ["*"] };
   assert.equal(judgeReadByConditions(FOUND, any), null);
   assert.equal(judgeWriteByConditions(FOUND, any), null);
   assert.equal(judgeCreateByConditions(null, any), "ConditionNotMet");
 });
 
-test("If-None-Match: * creates but never replaces, does not hold up updates, and makes no sense on reads", () => {
+test("If-None-Match: * creates but never replaces, does not block updates, and is invalid on reads", () => {
   const none = { ...NO_CONDITIONS, ifNoneMatch: ["*"] };
   assert.equal(judgeCreateByConditions(null, none), null);
   assert.equal(judgeCreateByConditions(FOUND, none), "BlobAlreadyExists");
@@ -119,7 +119,7 @@ test("If-None-Match: * creates but never replaces, does not hold up updates, and
   assert.equal(judgeReadByConditions(FOUND, none), "UnsatisfiableCondition");
 });
 
-test("reads take lists of ETags, writes do not", () => {
+test("reads accept lists of ETags, writes do not", () => {
   const list = ["0x1", etagOf(FOUND.etag)];
   assert.equal(judgeReadByConditions(FOUND, { ...NO_CONDITIONS, ifMatch: list }), null);
   assert.equal(
@@ -137,7 +137,7 @@ test("reads take lists of ETags, writes do not", () => {
 
 const instants = fc.integer({ min: 0, max: 4_102_444_800_000 });
 
-test("dates are judged by whole seconds", () => {
+test("dates are compared by whole seconds", () => {
   fc.assert(
     fc.property(instants, instants, fc.nat(999), fc.nat(999), (modified, date, moreM, moreD) => {
       const wholeSecond = (ms: number) => ms - (ms % 1000);
@@ -151,7 +151,7 @@ test("dates are judged by whole seconds", () => {
   );
 });
 
-test("of two versions, an ETag opens exactly its own", () => {
+test("of two versions, an ETag matches exactly its own", () => {
   const stamps = fc.bigInt({ min: 0n, max: 2n ** 62n });
   fc.assert(
     fc.property(stamps, stamps, instants, (etag, sent, modifiedMs) => {
@@ -179,7 +179,7 @@ test("If-Modified-Since and If-Unmodified-Since with one date are opposites", ()
   );
 });
 
-test("a source is refused as a write where it is copied, and as a read where it is read", () => {
+test("a copied source is judged like a write, and a source that is read like a read", () => {
   const { etag, modifiedMs } = FOUND;
   for (const [asked, read] of [
     [{ ifMatch: ["0x1"] }, "ConditionNotMet"],
@@ -193,7 +193,7 @@ test("a source is refused as a write where it is copied, and as a read where it 
   }
 });
 
-test("where a blob is put from a URL, unmet ETags name the target, and unmet dates do not", () => {
+test("Put Blob From URL refuses unmet ETags with the code for targets, and unmet dates without", () => {
   const { modifiedMs } = FOUND;
   for (const [asked, code] of [
     [{ ifMatch: ["0x1"] }, "TargetConditionNotMet"],

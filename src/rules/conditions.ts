@@ -3,7 +3,7 @@ import type { FaultCode } from "../base/fault.ts";
 import { etagOf, type Stamp } from "../base/stamp.ts";
 import type { TagExpression } from "./tag-expression.ts";
 
-/** The four standard headers, as far as a request carries them. ETags stand without quotes. */
+/** The four standard conditional headers of a request. ETags are without quotes. */
 export interface Conditions {
   readonly ifMatch: readonly string[] | null;
   readonly ifNoneMatch: readonly string[] | null;
@@ -11,7 +11,7 @@ export interface Conditions {
   readonly ifUnmodifiedSinceMs: Instant | null;
 }
 
-/** Of a blob, whose tags can be a condition too. */
+/** Conditions on a blob, which include its tags. */
 export interface BlobConditions extends Conditions {
   readonly ifTags: TagExpression | null;
 }
@@ -24,7 +24,7 @@ export const NO_CONDITIONS: BlobConditions = {
   ifTags: null,
 };
 
-/** Whatever has an ETag. */
+/** Anything with an ETag. */
 export interface Versioned {
   readonly etag: Stamp;
   readonly modifiedMs: Instant;
@@ -49,8 +49,8 @@ export function judgeReadByConditions(found: Versioned, asked: Conditions): Faul
 
 /**
  * A write may carry one header, If-None-Match with If-Modified-Since, or If-Match with
- * If-Unmodified-Since; of a pair only the ETag decides. On something that is not there yet, a
- * date says nothing, If-None-Match holds and If-Match does not.
+ * If-Unmodified-Since; of a pair only the ETag decides. On something that does not exist, dates
+ * pass, If-None-Match holds and If-Match fails.
  */
 export function judgeWriteByConditions(
   found: Versioned | null,
@@ -62,7 +62,7 @@ export function judgeWriteByConditions(
   if (ifMatch !== null) return found && matches(found, ifMatch) ? null : "ConditionNotMet";
   if (found === null) return null;
   if (ifNoneMatch !== null) {
-    // The service lets `*` pass on updates: it is a condition for creating (see the next function).
+    // On updates the service ignores `*`: it is a condition for creating (see the next function).
     return ifNoneMatch[0] !== "*" && matches(found, ifNoneMatch) ? "ConditionNotMet" : null;
   }
   if (ifModifiedSinceMs !== null && !modifiedAfter(found, ifModifiedSinceMs)) {
@@ -74,7 +74,10 @@ export function judgeWriteByConditions(
   return null;
 }
 
-/** For writes that create: the same, and `If-None-Match: *` means "only if there is none yet". */
+/**
+ * Judges a write that creates: like any write, but `If-None-Match: *` means "only if there is none
+ * yet".
+ */
 export function judgeCreateByConditions(
   found: Versioned | null,
   asked: Conditions,
@@ -87,12 +90,12 @@ export function judgeCreateByConditions(
 }
 
 /**
- * What becomes of a source: an object is `copied` as a whole, or bytes of it are `read` to write them
- * into another one.
+ * The use of a source: an object is `copied` as a whole, or some of its bytes are `read` and written
+ * to another one.
  */
 export type SourceRole = "copied" | "read";
 
-/** For a source that is read: the same as for other reads. For one that is copied: as for writes. */
+/** Judges a source that is read like any read, and one that is copied like a write. */
 export function judgeSourceByConditions(
   found: Versioned,
   asked: Conditions,
@@ -103,7 +106,7 @@ export function judgeSourceByConditions(
   return refused === "ConditionNotMet" ? "SourceConditionNotMet" : refused;
 }
 
-/** For where a blob is put from a URL: ETags are refused as for copies, dates as for other writes. */
+/** Judges the target of Put Blob From URL: ETags as for copies, dates as for other writes. */
 export function judgeUploadByConditions(
   found: Versioned | null,
   asked: Conditions,
@@ -112,7 +115,7 @@ export function judgeUploadByConditions(
   return (namesEtag ? judgeTargetByConditions : judgeCreateByConditions)(found, asked);
 }
 
-/** For where it is copied to: the same as for other writes that create, in other words. */
+/** Judges the target of a copy like a write that creates, with fault codes for targets. */
 export function judgeTargetByConditions(
   found: Versioned | null,
   asked: Conditions,
@@ -142,7 +145,7 @@ function matches(found: Versioned, etags: readonly string[]): boolean {
   return etags.some((etag) => etag === current);
 }
 
-/** Dates in headers have whole seconds, so the stored time is judged by its second. */
+/** Dates in headers have whole seconds, so stored times are compared by the second. */
 function modifiedAfter(found: Versioned, dateMs: Instant): boolean {
   return Math.floor(found.modifiedMs / 1000) > Math.floor(dateMs / 1000);
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { judgeContainerName, judgeNewContainerName } from "./container-name.ts";
 
-test("the service's own containers have names that nobody else may choose", () => {
+test("the names of the service's own containers are reserved", () => {
   for (const name of ["$root", "$web", "$logs", "$blobchangefeed"]) {
     assert.equal(judgeContainerName(name), null, name);
     const refused = name === "$blobchangefeed" ? "InvalidResourceName" : null;

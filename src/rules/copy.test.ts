@@ -14,12 +14,12 @@ const ended: BlobCopyState[] = (["success", "aborted", "failed"] as const).map((
 }));
 const pending: BlobCopyState = { id: "a", status: "pending", isIncremental: false };
 
-test("a copy that is under way keeps others from writing, one that has ended does not", () => {
+test("a pending copy blocks other writes, one that has ended does not", () => {
   assert.equal(judgeByPendingCopy(pending), "PendingCopyOperation");
   for (const copy of [null, ...ended]) assert.equal(judgeByPendingCopy(copy), null);
 });
 
-test("a copy is ended by its id while it is under way", () => {
+test("a pending copy is aborted by its id", () => {
   assert.equal(judgeAbortOfCopy(pending, "a"), null);
   assert.equal(judgeAbortOfCopy(pending, "b"), "CopyIdMismatch");
   for (const copy of [null, ...ended]) {
@@ -27,7 +27,7 @@ test("a copy is ended by its id while it is under way", () => {
   }
 });
 
-test("a copy that goes on from snapshot to snapshot is left alone, others are not", () => {
+test("writes to the target of an incremental copy are refused, to others not", () => {
   const incremental: BlobCopyState = { id: "a", status: "success", isIncremental: true };
   assert.equal(judgeOnIncrementalCopy(incremental), "OperationNotAllowedOnIncrementalCopyBlob");
   for (const copy of [null, pending, ...ended]) assert.equal(judgeOnIncrementalCopy(copy), null);

@@ -1,7 +1,7 @@
 import type { FaultCode } from "../base/fault.ts";
 import { CORS_RULES_MAX, KIB } from "../base/limits.ts";
 
-/** Which web pages may call a service from a browser. Of several rules the first that fits decides. */
+/** Permits web pages of other origins to call a service. The first rule that matches decides. */
 export interface CorsRule {
   readonly allowedOrigins: readonly string[];
   readonly allowedMethods: readonly string[];
@@ -16,7 +16,7 @@ const VALUE_CHARS_MAX = 256;
 const LITERAL_HEADERS_MAX = 64;
 const PREFIXED_HEADERS_MAX = 2;
 
-/** What a service's rules may be, all together. */
+/** Judges all rules of a service together. */
 export function judgeCorsRules(rules: readonly CorsRule[]): FaultCode | null {
   if (rules.length > CORS_RULES_MAX) return "InvalidXmlDocument";
   const words = rules.flatMap(wordsOf);

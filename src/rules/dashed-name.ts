@@ -7,7 +7,7 @@ export const DASHED_NAME_RULE =
   `The name of a container, queue or share has ${DASHED_NAME_CHARS_MIN} to ${DASHED_NAME_CHARS_MAX} ` +
   "lower-case letters and digits, with single dashes between them.";
 
-/** What containers, queues and shares may be called. */
+/** Judges the name of a container, queue or share. */
 export function judgeDashedName(name: string): FaultCode | null {
   if (name.length < DASHED_NAME_CHARS_MIN || name.length > DASHED_NAME_CHARS_MAX) {
     return "ResourceNameLength";

@@ -1,7 +1,7 @@
 import type { FaultCode } from "../base/fault.ts";
 import type { EntityPlace } from "./entity-plan.ts";
 
-/** Whether a write may stand in one batch with those before it, of which it is told the rows. */
+/** Whether a write may follow the writes before it in one batch, by their first place and rows. */
 export function judgeInBatch(
   { partition, row }: EntityPlace,
   first: EntityPlace,

@@ -15,7 +15,7 @@ const value: fc.Arbitrary<Comparable> = fc.oneof(
   fc.boolean().map((one) => ({ kind: "boolean" as const, value: one })),
   fc.constantFrom("", "a", "b").map((one) => ({ kind: "string" as const, value: one })),
 );
-/** Most columns are of one type. */
+/** Most columns have one type. */
 const column = fc.oneof(
   fc
     .array(fc.integer({ min: -3, max: 3 }), { minLength: 6, maxLength: 6 })
@@ -40,7 +40,7 @@ const { filter } = fc.letrec<{ filter: Filter }>((tie) => ({
   ),
 }));
 
-test("a filter finds in columns what it finds row by row, and passes none over that has a match", () => {
+test("a filter finds in columns what it finds row by row, and skips no column with a match", () => {
   fc.assert(
     fc.property(filter, column, column, (asked, a, b) => {
       const found: Record<string, (Comparable | null)[]> = { a, b };
@@ -59,7 +59,7 @@ test("a filter finds in columns what it finds row by row, and passes none over t
   );
 });
 
-test("a column of numbers that all lie on the wrong side need not be looked through", () => {
+test("a column of numbers that are all out of range is skipped", () => {
   const columns: Columns = {
     column: () => columnOf([1, 5, 3].map((one) => ({ kind: "number", value: one }))),
   };

@@ -9,16 +9,16 @@ import {
 } from "./entity-filter.ts";
 
 /**
- * A filter on many entities at once: it goes through one property of all of them before it turns to
- * the next. The outcome is that of `matches` on each.
+ * Applies a filter to many entities at once: it tests one property of all of them before the next.
+ * The result is that of `matches` on each.
  */
 
 /** One property of many entities, in their order. */
 export interface Column {
-  /** Null where an entity does not have it. */
+  /** Null where an entity does not have the property. */
   readonly kinds: readonly (Comparable["kind"] | null)[];
   readonly values: readonly Comparable["value"][];
-  /** The values once more if none is anything but a plain number. */
+  /** The values again, if all of them are plain numbers. */
   readonly numbers: Float64Array | null;
   /** The least and the greatest of these numbers; null if one is NaN, or there are none. */
   readonly bounds: readonly [least: number, most: number] | null;
@@ -28,7 +28,7 @@ export interface Columns {
   column(name: string): Column;
 }
 
-/** For each of some neighbouring rows, 1 if it is still in question and 0 if not. */
+/** For each of some neighbouring rows, 1 if it may still match and 0 if not. */
 export type Rows = Uint8Array;
 
 export function columnOf(found: readonly (Comparable | null)[]): Column {
@@ -50,7 +50,7 @@ function boundsOf(numbers: Float64Array | null): Column["bounds"] {
   return [least, most];
 }
 
-/** False only if no row can match: the bounds of the columns say so without a look at the rows. */
+/** False only if no row can match, according to the bounds of the columns. */
 export function mayMatch(filter: Filter, columns: Columns): boolean {
   switch (filter.kind) {
     case "all":
@@ -72,7 +72,7 @@ function mayCompare({ operator, value }: Comparison, { bounds }: Column): boolea
   return (relationsBetween(bounds[0], bounds[1], wanted) & TRUE_OF[operator]) !== 0;
 }
 
-/** Leaves only the rows that match. The first of them has the number `first` in the columns. */
+/** Retains only the rows that match. `first` is the number of the first row in the columns. */
 export function narrow(filter: Filter, columns: Columns, rows: Rows, first: number): void {
   switch (filter.kind) {
     case "all":
@@ -131,7 +131,7 @@ function narrowByComparison(
   }
 }
 
-/** The same as a plain number, if it is one. */
+/** Converts to a plain number, if it is one. */
 function asNumber(value: Comparable["value"]): Comparable["value"] {
   const number = Number(value);
   return typeof value === "bigint" && Number.isSafeInteger(number) ? number : value;

@@ -18,23 +18,23 @@ export interface Comparison {
 export type Operator = "eq" | "ne" | "gt" | "ge" | "lt" | "le";
 
 /**
- * A value as it is compared, by JavaScript's own operators. Numbers of all types compare by value;
- * values of different kinds do not compare at all.
+ * A value to compare with JavaScript's own operators. Numbers of all types compare by value; values
+ * of different kinds do not compare at all.
  */
 export type Comparable =
   | { readonly kind: "number"; readonly value: number | bigint }
   | { readonly kind: "boolean"; readonly value: boolean }
   /**
    * Strings compare by UTF-16 units. A datetime is in UTC and without its Z, a GUID in lower case,
-   * binary is in hexadecimal: so spelled, each has the order of its values.
+   * binary in hexadecimal: written so, each has the order of its values.
    */
   | { readonly kind: "string" | "datetime" | "guid" | "binary"; readonly value: string };
 
-/** What a filter costs for each entity that it is asked about. */
+/** The cost of a filter for each entity. */
 export interface FilterSize {
-  /** Conditions, and what they are put together with. */
+  /** Conditions and their connectives. */
   readonly nodes: number;
-  /** Of different properties. */
+  /** Different properties that it names. */
   readonly names: number;
 }
 
@@ -49,13 +49,13 @@ export function sizeOfFilter(filter: Filter): FilterSize {
   return { nodes: count(filter), names: names.size };
 }
 
-/** The entity or table that a filter is asked about. */
+/** The entity or table that a filter tests. */
 export interface Filtered {
   /** Null if it has no such property. */
   find(name: string): Comparable | null;
 }
 
-/** What is not there compares to nothing: then every comparison is false, `ne` too. */
+/** A missing property compares to nothing: every comparison with it is false, even `ne`. */
 export function matches(filter: Filter, found: Filtered): boolean {
   switch (filter.kind) {
     case "all":
@@ -76,10 +76,10 @@ export function matches(filter: Filter, found: Filtered): boolean {
   }
 }
 
-/** How one value can stand to another; a NaN stands to none. */
+/** The relations between two values; NaN has none. */
 const [BELOW, EQUAL, ABOVE, APART] = [1, 2, 4, 8] as const;
 
-/** Of which of these an operator is true, added up. */
+/** The relations, added up, for which an operator is true. */
 export const TRUE_OF: Readonly<Record<Operator, number>> = {
   eq: EQUAL,
   ne: BELOW | ABOVE | APART,
@@ -96,25 +96,25 @@ export function relationOf(left: Comparable["value"], right: Comparable["value"]
   return left == right ? EQUAL : APART;
 }
 
-/** The same, apart from the other so that it is compiled for numbers alone. */
+/** Compares numbers only, in a function of its own, so that the engine compiles it for numbers. */
 export function relationOfNumbers(left: number, right: number): number {
   if (left < right) return BELOW;
   if (left > right) return ABOVE;
   return left === right ? EQUAL : APART;
 }
 
-/** How the numbers from `least` to `most` can stand to another, added up. */
+/** The relations, added up, that numbers from `least` to `most` can have to another. */
 export function relationsBetween(least: number, most: number, right: number): number {
   const [first, last] = [relationOfNumbers(least, right), relationOfNumbers(most, right)];
   return first === last ? first : first | EQUAL | last;
 }
 
-/** An entity as it is stored. */
+/** An entity as stored. */
 export interface EntityParts {
   readonly partition: string;
   readonly row: string;
   readonly stamp: Stamp;
-  /** As `formatProperties` made it. */
+  /** As `formatProperties` wrote it. */
   readonly properties: string;
 }
 
@@ -144,7 +144,7 @@ export function comparableOf({ type, json }: Property): Comparable {
     case "Edm.Double":
       return { kind: "number", value: Number(text) };
     case "Edm.Int64":
-      // Up to 15 digits a number is just as exact, and compares much faster.
+      // Up to 15 digits a number is exact, and compares much faster.
       return { kind: "number", value: text.length <= 15 ? Number(text) : BigInt(text) };
     case "Edm.DateTime":
       return { kind: "datetime", value: text.slice(0, -1) };

@@ -14,12 +14,12 @@ test("keys have up to 1,024 characters, and may be empty", () => {
   assert.equal(judgeEntityKeys("", "x".repeat(1_025)), "KeyValueTooLarge");
 });
 
-test("two keys that are long in UTF-8 as well are more than can be stored", () => {
+test("two long keys that are also long in UTF-8 are refused", () => {
   assert.equal(judgeEntityKeys("語".repeat(1_000), "row"), null);
   assert.equal(judgeEntityKeys("語".repeat(1_000), "語".repeat(1_000)), "KeyValueTooLarge");
 });
 
-test("keys hold no slashes, marks of a URL, control characters or half characters", () => {
+test("keys contain no slashes, URL delimiters, control characters or half surrogate pairs", () => {
   for (const bad of ["/", "\\", "#", "?", "\0", "\t", "\u001f", "\u007f", "\u009f", "\ud800"]) {
     assert.equal(judgeEntityKeys(`a${bad}b`, "r"), "OutOfRangeInput");
     assert.equal(judgeEntityKeys("p", bad), "OutOfRangeInput");

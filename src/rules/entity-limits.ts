@@ -9,28 +9,28 @@ import {
   PROPERTY_NAME_CHARS_MAX,
 } from "../base/limits.ts";
 
-/** Slashes, `#`, `?`, control characters, and half surrogate pairs, which no URL can name. */
+/** Slashes, `#`, `?`, control characters, and half surrogate pairs, which no URL can express. */
 const KEY_FORBIDDEN = /[/\\#?\p{Cc}\p{Cs}]/u;
 /** A C# identifier. */
 const PROPERTY_NAME = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]*$/u;
 const UTF8_BYTES_PER_CHAR_MAX = 3;
-/** What a key has beside the two texts: space, table and the ends of the texts. */
+/** Bytes of a key besides the two texts: space, table and terminators. */
 const KEY_BYTES_AROUND = 11;
 
-/** What an entity may be called. */
+/** Judges the keys of an entity. */
 export function judgeEntityKeys(partition: string, row: string): FaultCode | null {
   for (const text of [partition, row]) {
     if (text.length > ENTITY_KEY_CHARS_MAX) return "KeyValueTooLarge";
     if (KEY_FORBIDDEN.test(text)) return "OutOfRangeInput";
   }
-  // Texts of 1,024 letters fit, but two of 1,024 ideographs are more than the store can order by.
+  // Two texts of 1,024 letters fit, but two of 1,024 ideographs exceed the store's key length.
   const bytesMax = (partition.length + row.length) * UTF8_BYTES_PER_CHAR_MAX + KEY_BYTES_AROUND;
   if (bytesMax <= KEY_BYTES_MAX) return null;
   const bytes = keyBytes(partition) + keyBytes(row) + KEY_BYTES_AROUND;
   return bytes > KEY_BYTES_MAX ? "KeyValueTooLarge" : null;
 }
 
-/** What an entity may hold; without its keys and its timestamp. */
+/** Judges the properties of an entity, without its keys and its timestamp. */
 export function judgeProperties(
   partition: string,
   row: string,
@@ -58,7 +58,7 @@ function keyBytes(text: string): number {
   return bytes;
 }
 
-/** How much a value counts: a text in UTF-16, the others in their binary form. */
+/** Size of a value: text in UTF-16, others in binary form. */
 function bytesOf({ type, json }: Property): number {
   switch (type) {
     case "Edm.String":

@@ -62,7 +62,7 @@ const anyFilter: fc.Arbitrary<Filter> = fc.letrec<{ filter: Filter }>((tie) => (
   ),
 })).filter;
 
-/** The definition, with nothing clever about it: three-way comparison of typed values. */
+/** The definition, straightforward: three-way comparison of typed values. */
 function naively(filter: Filter, entity: Entity): boolean {
   switch (filter.kind) {
     case "all":
@@ -129,7 +129,7 @@ test("a filter matches what its definition says, on values of all types", () => 
   );
 });
 
-test("a filter on many entities at once matches the same, and none that was out of question", () => {
+test("a filter on many entities at once matches the same entities, and skips no match", () => {
   const anyRows = fc.array(fc.tuple(anyEntity, fc.boolean()), { maxLength: 12 });
   fc.assert(
     fc.property(anyFilter, anyRows, (filter, entities) => {
@@ -146,7 +146,7 @@ test("a filter on many entities at once matches the same, and none that was out 
   );
 });
 
-test("a plan leaves out no match, and says so only where everything matches", () => {
+test("a plan misses no match, and is exact only where everything matches", () => {
   fc.assert(
     fc.property(anyFilter, fc.array(anyEntity, { maxLength: 20 }), (filter, entities) => {
       const { spans, exact } = planQuery(filter);
@@ -160,7 +160,7 @@ test("a plan leaves out no match, and says so only where everything matches", ()
   );
 });
 
-test("spans are in order and apart", () => {
+test("spans are in order and disjoint", () => {
   fc.assert(
     fc.property(anyFilter, (filter) => {
       const { spans } = planQuery(filter);
@@ -195,7 +195,7 @@ test("keys joined by or become a span each, without anything between them", () =
   );
 });
 
-test("more alternatives than a plan can hold are looked at one by one", () => {
+test("more alternatives than a plan can hold are tested one by one", () => {
   const ne = (name: string, value: string): Filter => ({
     kind: "compare",
     name,
@@ -209,7 +209,7 @@ test("more alternatives than a plan can hold are looked at one by one", () => {
   assert.ok(isIn(plan.spans, { partition: "x", row: "y", list: [] }));
 });
 
-test("the key range of a SAS is the span of the entities that it opens", () => {
+test("the key range of a SAS is the span of the entities that it permits", () => {
   const bound = fc.option(anyKey, { nil: null });
   fc.assert(
     fc.property(bound, bound, bound, bound, anyEntity, (sp, sr, ep, er, entity) => {

@@ -1,31 +1,31 @@
 import type { KeyRange } from "./access.ts";
 import type { Comparison, Filter } from "./entity-filter.ts";
 
-/** Keys from `from` on and before `until`; null is an open end. */
+/** Keys with `from <= key < until`; null is an open end. */
 export interface KeySpan {
   readonly from: EntityPlace;
   readonly until: EntityPlace | null;
 }
 
-/** A place among the entities of a table, which lie in the order of their keys. */
+/** The keys of an entity. A table is ordered by them. */
 export interface EntityPlace {
   readonly partition: string;
   readonly row: string;
 }
 
 export interface Plan {
-  /** Where matches can lie: in order, apart from each other. */
+  /** The key spans that can contain matches, in order and disjoint. */
   readonly spans: readonly KeySpan[];
-  /** Whether everything there matches, so that nothing needs to be compared. */
+  /** Whether everything in the spans matches, so that nothing needs to be compared. */
   readonly exact: boolean;
 }
 
 export const START: EntityPlace = { partition: "", row: "" };
 
-/** More boxes than this, and their keys are looked at one by one instead. */
+/** With more boxes than this, the filter tests entities one by one instead. */
 const BOXES_MAX = 256;
 
-/** The keys that a filter leaves possible, as far as its terms on the two keys tell. */
+/** The keys that can match a filter, according to its conditions on the two keys. */
 export function planQuery(filter: Filter | null): Plan {
   if (filter === null) return { spans: [{ from: START, until: null }], exact: true };
   const { boxes, exact } = boxesOf(filter);
@@ -35,7 +35,7 @@ export function planQuery(filter: Filter | null): Plan {
   };
 }
 
-/** What of a span lies within another. */
+/** The parts of the spans that lie within another. */
 export function clip(spans: readonly KeySpan[], to: KeySpan): KeySpan[] {
   return spans.flatMap(({ from, until }) => {
     const clipped = {
@@ -46,7 +46,7 @@ export function clip(spans: readonly KeySpan[], to: KeySpan): KeySpan[] {
   });
 }
 
-/** The entities that a SAS opens, of which both ends belong to the range. */
+/** The span of the entities that a SAS permits. Both ends of the range belong to it. */
 export function spanOfRange({ startPartition, startRow, endPartition, endRow }: KeyRange): KeySpan {
   const from = { partition: startPartition ?? "", row: startRow ?? "" };
   if (endPartition === null) return { from, until: null };
@@ -61,13 +61,13 @@ export function comparePlaces(left: EntityPlace, right: EntityPlace): number {
   return ordinally(left.partition, right.partition) || ordinally(left.row, right.row);
 }
 
-/** Texts from `from` on and before `until`; null is an open end. */
+/** Texts with `from <= text < until`; null is an open end. */
 interface TextSpan {
   readonly from: string;
   readonly until: string | null;
 }
 
-/** A partition span and a row span: what `and` can say of the two keys. */
+/** A partition span and a row span: what `and` can say about the two keys. */
 interface Box {
   readonly partition: TextSpan;
   readonly row: TextSpan;
@@ -99,7 +99,7 @@ function boxesOf(filter: Filter): Boxes {
 function boxesOfComparison({ name, operator, value }: Comparison): Boxes {
   const isKey = name === "PartitionKey" || name === "RowKey";
   if (!isKey) return EVERYWHERE;
-  // A key is a text, and compares to nothing else.
+  // A key is a string, and compares to nothing else.
   if (value.kind !== "string") return { boxes: [], exact: true };
   const spans = spansOf(operator, value.value);
   const boxes = spans.map((span) =>
@@ -160,13 +160,16 @@ function earlier(left: string | null, right: string | null): string | null {
   return ordinally(left, right) < 0 ? left : right;
 }
 
-/** By UTF-16 units. */
+/** Compares by UTF-16 units. */
 function ordinally(left: string, right: string): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;
 }
 
-/** Of several partitions, the first begins with the first row; what lies between is compared. */
+/**
+ * The span from the first partition's first row to the last partition's last row. Rows between are
+ * tested by the filter.
+ */
 function spanOf({ partition, row }: Box): KeySpan {
   const from = { partition: partition.from, row: row.from };
   if (isOne(partition)) {
@@ -180,7 +183,7 @@ function spanOf({ partition, row }: Box): KeySpan {
   return { from, until };
 }
 
-/** The same places, in order, without any of them twice. */
+/** Merges overlapping spans, in order. */
 function joined(spans: readonly KeySpan[]): KeySpan[] {
   const sorted = spans.toSorted((left, right) => comparePlaces(left.from, right.from));
   const found: KeySpan[] = [];
@@ -217,7 +220,7 @@ function isAll({ from, until }: TextSpan): boolean {
   return from === "" && until === null;
 }
 
-/** The text that follows this one: no other lies between them. */
+/** The next text in order: none lies between the two. */
 function after(text: string): string {
   return `${text}\0`;
 }

@@ -1,6 +1,6 @@
 import type { FaultCode } from "../base/fault.ts";
 
-/** Attributes of files and directories, as the bits that SMB gives them. */
+/** Attributes of files and directories, as SMB's bits. */
 export const FILE_ATTRIBUTES = {
   ReadOnly: 0x1,
   Hidden: 0x2,
@@ -17,7 +17,7 @@ export function isReadOnly(attributes: number): boolean {
   return (attributes & FILE_ATTRIBUTES.ReadOnly) !== 0;
 }
 
-/** What is hidden or belongs to the system is overwritten only by who knows that it is. */
+/** A hidden or system file is overwritten only by a request that names these attributes. */
 export function judgeOverwriteByAttributes(old: number, wanted: number): FaultCode | null {
   const guarded = FILE_ATTRIBUTES.Hidden | FILE_ATTRIBUTES.System;
   return (old & guarded & ~wanted) === 0 ? null : "AuthorizationPermissionMismatch";

@@ -9,13 +9,13 @@ test("a name has 1 to 255 UTF-16 units", () => {
   assert.equal(judgeFileName("ü".repeat(256)), "InvalidFileOrDirectoryPathName");
 });
 
-test("characters that mean something in a path, wildcards and control characters are refused", () => {
+test("path separators, wildcards and control characters are refused", () => {
   for (const sign of '"\\/:|<>*?\u0000\u0001\u001f\u007f\u0080\u009f') {
     assert.equal(judgeFileName(`a${sign}b`), "InvalidResourceName", JSON.stringify(sign));
   }
 });
 
-test("names of devices are refused in any case, and only as whole names", () => {
+test("device names are refused in any case, and only as whole names", () => {
   const devices = ["prn", "aux", "nul", "con", "clock$", ".", ".."];
   for (const digit of "123456789") devices.push(`lpt${digit}`, `com${digit}`);
   for (const name of devices) {
@@ -28,13 +28,13 @@ test("names of devices are refused in any case, and only as whole names", () => 
   }
 });
 
-test("a name is Unicode: half a surrogate pair is refused", () => {
+test("half a surrogate pair is refused", () => {
   for (const name of ["\ud800", "a\udfffb", "\ude00\ud83d", "😀\ud83d"]) {
     assert.equal(judgeFileName(name), "InvalidResourceName", JSON.stringify(name));
   }
 });
 
-test("everything else is a name", () => {
+test("everything else is a valid name", () => {
   for (const name of [" a ", "a.", "ünï", "😀", "%41", "a;b", "{}[]+=&#~`'^!@,"]) {
     assert.equal(judgeFileName(name), null, name);
   }
@@ -51,12 +51,12 @@ test("a path has up to 250 names and 2,048 characters, separators included", () 
   assert.equal(judgeFilePath(["a", "b:c", "d"]), "InvalidResourceName");
 });
 
-test("names that differ in case are found by one key, all others by different ones", () => {
+test("names that differ in case have one key, all others different ones", () => {
   assert.equal(fileNameKey("Straße.TXT"), fileNameKey("sTRAßE.txt"));
   assert.notEqual(fileNameKey("straße"), fileNameKey("strasse"));
 });
 
-test("dots at the end of a name are cut off, but for . and .. themselves", () => {
+test("trailing dots are removed, except from . and .. themselves", () => {
   assert.equal(withoutTrailingDots("a.b..."), "a.b");
   assert.equal(withoutTrailingDots("a"), "a");
   assert.equal(withoutTrailingDots("..."), "");

@@ -2,12 +2,12 @@ import type { FaultCode } from "../base/fault.ts";
 import { foldCase } from "../base/fold-case.ts";
 import { FILE_NAME_CHARS_MAX, FILE_PATH_CHARS_MAX, FILE_PATH_LEVELS_MAX } from "../base/limits.ts";
 
-/** Devices, not files, to the systems that mount a share. */
+/** Names of devices on the systems that mount a share. */
 const RESERVED = /^(LPT[1-9]|COM[1-9]|PRN|AUX|NUL|CON|CLOCK\$|\.{1,2})$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters on purpose
 const FORBIDDEN = /[\u0000-\u001f"\\/:|<>*?\u007f-\u009f]|\p{Surrogate}/u;
 
-/** The name of a file or directory, without those above it. Half a surrogate pair has no UTF-8. */
+/** The name of a file or directory, without its parents. Half a surrogate pair has no UTF-8. */
 export function judgeFileName(name: string): FaultCode | null {
   if (name.length === 0) return "InvalidResourceName";
   if (name.length > FILE_NAME_CHARS_MAX) return "InvalidFileOrDirectoryPathName";
@@ -15,7 +15,7 @@ export function judgeFileName(name: string): FaultCode | null {
   return null;
 }
 
-/** A path below the root of a share, which is the path of no names. */
+/** A path below the root of a share. The root's own path is empty. */
 export function judgeFilePath(names: readonly string[]): FaultCode | null {
   if (names.length > FILE_PATH_LEVELS_MAX) return "InvalidFileOrDirectoryPathName";
   let chars = names.length - 1;
@@ -28,12 +28,12 @@ export function judgeFilePath(names: readonly string[]): FaultCode | null {
   return null;
 }
 
-/** What the store finds a name by: names that differ only in case are one. */
+/** The key of a name in the store: names that differ only in case have the same key. */
 export function fileNameKey(name: string): string {
   return foldCase(name);
 }
 
-/** Who does not ask for them does not get the dots at the end of a name; `.` and `..` stay names. */
+/** Removes trailing dots, except from `.` and `..`. Used unless a client asks for such names. */
 export function withoutTrailingDots(name: string): string {
   if (name === "." || name === "..") return name;
   let end = name.length;

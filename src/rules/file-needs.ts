@@ -2,7 +2,7 @@ import type { Need } from "./access.ts";
 import { SERVICE_NEEDS } from "./service-needs.ts";
 
 /**
- * What each File operation needs of a SAS; the owner of a key may do all.
+ * The permissions that each File operation needs of a SAS; the account key permits all.
  * docs/reference/permissions.md shows the same table, and a test compares them.
  */
 export const FILE_NEEDS = {
@@ -24,7 +24,10 @@ export const FILE_NEEDS = {
   leaseShare: share("w"),
   breakShareLease: share("wd"),
   deleteShare: share("d"),
-  /** Permissions are what files and directories are created with, by whoever may write those. */
+  /**
+   * Files and directories are created with permissions, so a caller that may write those may do
+   * this.
+   */
   createPermission: { on: "o", account: "cw", service: "cw", anonymous: "never" },
   getPermission: { on: "o", account: "r", service: "r", anonymous: "never" },
 
@@ -35,7 +38,7 @@ export const FILE_NEEDS = {
   setDirectoryProperties: object("w"),
   setDirectoryMetadata: object("w"),
   renameDirectory: object("w"),
-  /** Of what a rename moves; the operation's own line is about where it goes. */
+  /** The source of a rename; the line of the operation itself is about the target. */
   renameSource: object("rw"),
   deleteDirectory: object("d"),
 
@@ -57,7 +60,7 @@ export const FILE_NEEDS = {
   forceCloseHandles: object("w"),
 } as const satisfies Record<string, Need>;
 
-/** No service SAS opens what is done to a share as a whole. */
+/** No service SAS permits operations on a share as a whole. */
 function share(letters: string): Need {
   return { on: "c", account: letters, service: "", anonymous: "never" };
 }

@@ -11,18 +11,18 @@ function inherited(sddl: string, isDirectory: boolean): string {
 
 const PARENT = "O:SYG:BAD:(A;OICI;FA;;;SY)(A;CI;FR;;;BA)(A;OI;FW;;;AU)(A;;FX;;;WD)";
 
-test("a file gets what is meant for files, and passes nothing on", () => {
+test("a file inherits the object entries, and passes nothing on", () => {
   assert.equal(inherited(PARENT, false), "O:SYG:BAD:AI(A;ID;FA;;;SY)(A;ID;FW;;;AU)");
 });
 
-test("a directory gets what is meant for directories, and passes on what is meant for files", () => {
+test("a directory inherits the container entries, and passes on the object entries", () => {
   assert.equal(
     inherited(PARENT, true),
     "O:SYG:BAD:AI(A;OICIID;FA;;;SY)(A;CIID;FR;;;BA)(A;OIIOID;FW;;;AU)",
   );
 });
 
-test("what is not to be propagated ends with the first", () => {
+test("entries that do not propagate end with the first level", () => {
   const parent = "O:SYG:BAD:(A;OICINP;FA;;;SY)(A;OINP;FW;;;AU)";
   assert.equal(inherited(parent, true), "O:SYG:BAD:AI(A;ID;FA;;;SY)");
   assert.equal(inherited(parent, false), "O:SYG:BAD:AI(A;ID;FA;;;SY)(A;ID;FW;;;AU)");

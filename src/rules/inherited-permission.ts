@@ -9,7 +9,7 @@ import {
 const CREATOR_OWNER: Sid = "S-1-3-0";
 const CREATOR_GROUP: Sid = "S-1-3-1";
 
-/** What a new file or directory gets from the one that it is created in, as Windows does it. */
+/** The security descriptor that a new item inherits from its parent directory, as on Windows. */
 export function inheritedPermission(
   parent: SecurityDescriptor,
   isDirectory: boolean,
@@ -27,21 +27,21 @@ function forFile(ace: Ace, owner: Sid | null, group: Sid | null): Ace[] {
   return [{ ...ace, sid: resolved(ace.sid, owner, group), flags: ACE_FLAG.inherited }];
 }
 
-/** What counts here, and what is only passed on. */
+/** The entries that apply to the directory, and those that are only passed on. */
 function forDirectory(ace: Ace, owner: Sid | null, group: Sid | null): Ace[] {
   const { objectInherit, containerInherit, noPropagate, inheritOnly, inherited } = ACE_FLAG;
   const passesOn = (ace.flags & noPropagate) === 0;
   const counts = (ace.flags & containerInherit) !== 0;
-  const kept = passesOn ? (ace.flags & (objectInherit | containerInherit)) | inherited : inherited;
+  const flags = passesOn ? (ace.flags & (objectInherit | containerInherit)) | inherited : inherited;
   if (!counts) {
     if ((ace.flags & objectInherit) === 0 || !passesOn) return [];
-    return [{ ...ace, flags: kept | inheritOnly }];
+    return [{ ...ace, flags: flags | inheritOnly }];
   }
   const sid = resolved(ace.sid, owner, group);
-  if (sid === ace.sid || !passesOn) return [{ ...ace, sid, flags: kept }];
+  if (sid === ace.sid || !passesOn) return [{ ...ace, sid, flags }];
   return [
     { ...ace, sid, flags: inherited },
-    { ...ace, flags: kept | inheritOnly },
+    { ...ace, flags: flags | inheritOnly },
   ];
 }
 

@@ -32,7 +32,7 @@ const vectors: {
 const NOW = 1_700_000_000_000;
 const IDS = { A: id("a"), B: id("b"), C: id("c"), X: id("f") };
 const DURATION_SECONDS = 30;
-/** How long the leases below still run. */
+/** Remaining time of the leases below. */
 const LEFT_SECONDS = 20;
 const BREAK_SECONDS = 5;
 
@@ -81,7 +81,7 @@ function actionOf(name: string): LeaseAction {
   }
 }
 
-/** The words that the table uses for times, in seconds. */
+/** The table's words for times, in seconds. */
 function leaseTimeOf(cell: ActionCell): number | null {
   if (typeof cell.leaseTime === "number") return cell.leaseTime;
   if (cell.leaseTime === undefined) return null;
@@ -127,7 +127,7 @@ test("the table has all of its 95 cells", () => {
   assert.equal(cells, 95);
 });
 
-test("the seconds until a break are whole ones: what is left of a second is not counted", () => {
+test("the seconds until a break are rounded down", () => {
   const untilMs = NOW + 15_000;
   const lease: Lease = { id: IDS.A, durationSeconds: 15, untilMs, brokenAtMs: null };
   for (const [passedMs, seconds] of [
@@ -144,7 +144,7 @@ test("the seconds until a break are whole ones: what is left of a second is not 
   }
 });
 
-test("breaking a lease without end takes effect at once, or after the period that was asked for", () => {
+test("breaking an infinite lease takes effect at once, or after the requested period", () => {
   const endless: Lease = { id: IDS.A, durationSeconds: -1, untilMs: null, brokenAtMs: null };
   const atOnce = stepLease(endless, { action: "break", periodSeconds: null }, NOW);
   assert.ok(atOnce.refused === null && atOnce.secondsLeft === 0);
@@ -162,7 +162,7 @@ test("a renewed lease runs for its whole duration again", () => {
   assert.equal(leaseState(renewed.lease, NOW + DURATION_SECONDS * 1000), "expired");
 });
 
-test("clients are told how long a lease lasts only while it is leased", () => {
+test("the duration of a lease is shown only while it is leased", () => {
   const endless: Lease = { id: IDS.A, durationSeconds: -1, untilMs: null, brokenAtMs: null };
   assert.deepEqual(leaseStatus(endless, NOW), {
     state: "leased",
@@ -195,7 +195,7 @@ const actions: fc.Arbitrary<LeaseAction> = fc.oneof(
 );
 const steps = fc.array(fc.tuple(fc.nat(90_000), actions), { maxLength: 30 });
 
-/** Runs a history and shows each step with the lease before and after it. */
+/** Runs a history and returns each step with the lease before and after it. */
 function follow(
   history: readonly (readonly [number, LeaseAction])[],
   see: (before: Lease | null, action: LeaseAction, after: Lease | null, now: number) => void,
@@ -211,7 +211,7 @@ function follow(
   }
 }
 
-test("while a lease is locked, only its holder can hand it on, and exactly its id opens writes", () => {
+test("while a lease is locked, only its holder can pass it on, and only its id permits writes", () => {
   fc.assert(
     fc.property(steps, (history) => {
       follow(history, (before, action, after, now) => {
@@ -220,7 +220,7 @@ test("while a lease is locked, only its holder can hand it on, and exactly its i
           assert.equal(opens, leaseIsLocked(after, now) && after?.id === one);
         }
         if (before === null || !leaseIsLocked(before, now) || after?.id === before.id) return;
-        // The id changed or went: only change and release do that, and both name the holder.
+        // The id changed or ended: only change and release do that, and both name the holder.
         assert.ok(action.action === "change" || action.action === "release");
         assert.equal(action.id, before.id);
       });

@@ -2,23 +2,23 @@ import type { Instant } from "../base/clock.ts";
 import type { FaultCode } from "../base/fault.ts";
 
 /**
- * A lease as it is stored. Its state is computed from the time, nothing runs when it expires.
- * An expired or broken lease still remembers its id; a released one is gone (null).
+ * A lease as stored. Its state is computed from the time, so nothing runs when it expires. An
+ * expired or broken lease still has its id; a released one is gone (null).
  */
 export interface Lease {
   /** Lower-case GUID. */
   readonly id: string;
-  /** 15 to 60, or -1 for a lease without end. */
+  /** 15 to 60, or -1 for an infinite lease. */
   readonly durationSeconds: number;
-  /** When a finite lease ends; null without end. */
+  /** When a fixed lease ends; null if infinite. */
   readonly untilMs: Instant | null;
-  /** When a broken lease stops to count; null as long as nobody broke it. */
+  /** When a broken lease ends; null if it was not broken. */
   readonly brokenAtMs: Instant | null;
 }
 
 export type LeaseState = "available" | "leased" | "expired" | "breaking" | "broken";
 
-/** What the lease stands on: it appears in the names of some refusals. */
+/** The kind of object that is leased. Some fault codes contain it. */
 export type LeaseSubject = "Blob" | "Container" | "File";
 
 export function leaseState(lease: Lease | null, now: Instant): LeaseState {
@@ -27,11 +27,11 @@ export function leaseState(lease: Lease | null, now: Instant): LeaseState {
   return lease.untilMs === null || now < lease.untilMs ? "leased" : "expired";
 }
 
-/** A lease as clients are told about it. */
+/** A lease as clients see it. */
 export interface LeaseStatus {
   readonly state: LeaseState;
   readonly status: "locked" | "unlocked";
-  /** Only while it is leased. */
+  /** Set only while it is leased. */
   readonly duration: "infinite" | "fixed" | null;
 }
 
@@ -42,7 +42,7 @@ export function leaseStatus(lease: Lease | null, now: Instant): LeaseStatus {
   return { state, status, duration: lease.durationSeconds === -1 ? "infinite" : "fixed" };
 }
 
-/** Whether writes need the id now. */
+/** Whether writes need the lease id now. */
 export function leaseIsLocked(lease: Lease | null, now: Instant): boolean {
   return leaseStatus(lease, now).status === "locked";
 }
@@ -59,7 +59,7 @@ export type LeaseAction =
   | { readonly action: "release"; readonly id: string }
   | { readonly action: "break"; readonly periodSeconds: number | null };
 
-/** `lease` is what is stored from now on; `secondsLeft` are the whole seconds until a break. */
+/** `lease` is stored from now on; `secondsLeft` are the whole seconds until a break. */
 export type LeaseOutcome =
   | { readonly refused: FaultCode }
   | { readonly refused: null; readonly lease: Lease | null; readonly secondsLeft: number };
@@ -80,7 +80,10 @@ export function stepLease(lease: Lease | null, asked: LeaseAction, now: Instant)
   }
 }
 
-/** Writes need the id while the lease is locked, and no id (or none that is stale) otherwise. */
+/**
+ * A write needs the id while the lease is locked. Otherwise it needs none, and a stale one is
+ * refused.
+ */
 export function judgeWriteByLease(
   lease: Lease | null,
   id: string | null,
@@ -91,7 +94,7 @@ export function judgeWriteByLease(
   return judgeReadByLease(lease, id, now, subject);
 }
 
-/** A read without an id is a shared read and passes; one that carries an id is checked. */
+/** A read without an id passes; an id that is sent is checked. */
 export function judgeReadByLease(
   lease: Lease | null,
   id: string | null,
@@ -104,13 +107,13 @@ export function judgeReadByLease(
   return leaseIsLocked(lease, now) ? null : "LeaseLost";
 }
 
-/** A copy may take longer than a lease that ends: what it goes to must not be leased so. */
+/** A copy may take longer than a fixed lease, so its target must not have one. */
 export function judgeCopyByLease(lease: Lease | null, now: Instant): FaultCode | null {
   const { duration } = leaseStatus(lease, now);
   return duration === "fixed" ? "InfiniteLeaseDurationRequired" : null;
 }
 
-/** A write ends the memory of a lease that is no longer locked. */
+/** A write forgets a lease that is no longer locked. */
 export function leaseAfterWrite(lease: Lease | null, now: Instant): Lease | null {
   return leaseIsLocked(lease, now) ? lease : null;
 }
@@ -145,7 +148,7 @@ function change(lease: Lease | null, id: string, proposedId: string, now: Instan
       lease.id === id ? "LeaseIsBreakingAndCannotBeChanged" : "LeaseIdMismatchWithLeaseOperation",
     );
   }
-  // A change that has been made already may be asked for again: the answer to the first was lost.
+  // A client may repeat a change whose answer was lost.
   if (lease.id !== id && lease.id !== proposedId)
     return refused("LeaseIdMismatchWithLeaseOperation");
   return ok({ ...lease, id: proposedId });

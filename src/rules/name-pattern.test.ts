@@ -9,7 +9,7 @@ const MATCHES: readonly [pattern: string, yes: readonly string[], no: readonly s
   ["a", ["a", "A"], ["b", "aa"]],
   ["*a*b*", ["ab", "xaxbx", "aabb"], ["ba", "b"]],
   ["", [], ["a"]],
-  // What DOS programs mean by *.* and a.???, as clients spell it.
+  // The DOS meanings of *.* and a.???, as clients write them.
   ['<"*', ["a", "a.b", "a.b.c"], []],
   ["a>>", ["a", "ab", "abc"], ["abcd"]],
   ["<.txt", ["a.txt", "a.b.txt"], ["a.doc"]],
@@ -24,12 +24,12 @@ for (const [pattern, yes, no] of MATCHES) {
   });
 }
 
-test("a pattern that no name could need is refused", () => {
+test("a pattern that is longer than any name needs is refused", () => {
   assert.equal(judgePattern("*".repeat(510)), null);
   assert.equal(judgePattern("*".repeat(511)), "InvalidResourceName");
 });
 
-test("a pattern that is all asterisks costs no more than its length times the name's", () => {
+test("a pattern of asterisks alone costs no more than its length times the name's", () => {
   assert.equal(matchesPattern("a".repeat(255), "*a".repeat(100)), true);
   assert.equal(matchesPattern("a".repeat(255), `${"*a".repeat(100)}b`), false);
 });

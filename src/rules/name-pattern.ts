@@ -2,21 +2,20 @@ import type { FaultCode } from "../base/fault.ts";
 import { foldCase } from "../base/fold-case.ts";
 import { FILE_NAME_CHARS_MAX } from "../base/limits.ts";
 
-/** Signs that stand for nothing may come beside those of a name, but not without end. */
+/** Longest pattern: signs that match nothing may stand between those of a name. */
 const PATTERN_CHARS_MAX = 2 * FILE_NAME_CHARS_MAX;
 
 export function judgePattern(pattern: string): FaultCode | null {
   return pattern.length > PATTERN_CHARS_MAX ? "InvalidResourceName" : null;
 }
 
-/** For each place in a name, 1 if the pattern up to here may have come to it. */
+/** For each position in a name, 1 if the pattern so far can match up to it. */
 type Places = Uint8Array;
 
 /**
- * Whether a name matches what a client looks for: `*` stands for anything, `?` for one character.
- * Clients write three more for the sake of DOS: `<` for anything up to the last dot, `>` for one
- * character or none before a dot or the end, `"` for a dot or the end. It takes as many steps as the
- * two are long, multiplied.
+ * Whether a name matches a pattern: `*` is any text, `?` one character. Clients write three more
+ * for DOS: `<` is any text up to the last dot, `>` one character or none before a dot or the end,
+ * `"` a dot or the end. The cost is the product of the two lengths.
  */
 export function matchesPattern(name: string, pattern: string): boolean {
   if (pattern === "*") return true;
@@ -43,7 +42,7 @@ function advance(text: string, lastDot: number, sign: string, places: Places): P
   return reached;
 }
 
-/** Where one sign leads from a place; null if nowhere. */
+/** The position that one sign leads to; null if it does not match. */
 function step(text: string, at: number, sign: string): number | null {
   const isEnd = at === text.length;
   switch (sign) {
@@ -59,7 +58,7 @@ function step(text: string, at: number, sign: string): number | null {
   }
 }
 
-/** From the first of the places on, every one up to a limit; those behind that stay as they are. */
+/** Marks all positions from the first marked one up to a limit; those after it are unchanged. */
 function onwards(places: Places, limit: number): Places {
   const first = places.indexOf(1);
   return places.slice().fill(1, first, Math.max(first, limit + 1));

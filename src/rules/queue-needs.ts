@@ -2,7 +2,7 @@ import type { Need } from "./access.ts";
 import { SERVICE_NEEDS } from "./service-needs.ts";
 
 /**
- * What each Queue operation needs of a SAS; the owner of a key may do all.
+ * The permissions that each Queue operation needs of a SAS; the account key permits all.
  * docs/reference/permissions.md shows the same table, and a test compares them.
  */
 export const QUEUE_NEEDS = {
@@ -25,7 +25,7 @@ export const QUEUE_NEEDS = {
   clearMessages: { on: "o", account: "d", service: "", anonymous: "never" },
 } as const satisfies Record<string, Need>;
 
-/** No service SAS opens what is done to a queue as a whole. */
+/** No service SAS permits operations on a queue as a whole. */
 function queue(letters: string): Need {
   return { on: "c", account: letters, service: "", anonymous: "never" };
 }

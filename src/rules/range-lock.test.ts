@@ -18,12 +18,12 @@ function lock(owner: bigint, offset: number | bigint, length: number | bigint, k
   return { owner, offset: BigInt(offset), length: BigInt(length), isExclusive };
 }
 
-/** Every range within six bytes, those of no bytes too. */
+/** Every range within six bytes, empty ones too. */
 const RANGES = [0, 1, 2, 3, 4, 5, 6].flatMap((from) =>
   Array.from({ length: 7 - from }, (_, length) => ({ from, length })),
 );
 
-/** Byte by byte; a point lies between two bytes, inside a range if both are in it. */
+/** Compares byte by byte. A point lies between two bytes, and inside a range with both of them. */
 function touch(one: { from: number; length: number }, other: { from: number; length: number }) {
   const halves = ({ from, length }: { from: number; length: number }) =>
     length === 0
@@ -34,7 +34,7 @@ function touch(one: { from: number; length: number }, other: { from: number; len
   return halves(other).some((half) => found.has(half));
 }
 
-test("locks hold each other back where they touch and one is exclusive, tried on all ranges", () => {
+test("locks conflict where they touch and one is exclusive, tried on all ranges", () => {
   for (const held of RANGES) {
     for (const wanted of RANGES) {
       for (const kinds of [
@@ -60,7 +60,7 @@ test("locks hold each other back where they touch and one is exclusive, tried on
   }
 });
 
-test("readers stop at the exclusive locks of others, writers at all but their own exclusive ones", () => {
+test("reads are blocked by the exclusive locks of others, writes by all but their own exclusive ones", () => {
   for (const held of RANGES) {
     for (const { from, length } of RANGES) {
       const hit = length > 0 && touch(held, { from, length });
@@ -75,7 +75,7 @@ test("readers stop at the exclusive locks of others, writers at all but their ow
         const code = (refused: boolean) => (refused ? "FileLockConflict" : null);
         assert.equal(judgeReadByLocks(locks, ME, from, length), code(read));
         assert.equal(judgeWriteByLocks(locks, ME, from, length), code(write));
-        // REST owns no lock: every one is somebody else's.
+        // REST owns no lock, so every lock counts as another's.
         assert.equal(
           judgeReadByLocks(locks, null, from, length),
           code(hit && kind === "exclusive"),
@@ -86,13 +86,13 @@ test("readers stop at the exclusive locks of others, writers at all but their ow
   }
 });
 
-test("a range of no bytes is read and written whatever is locked", () => {
+test("an empty range is read and written whatever is locked", () => {
   const locks = [lock(OTHER, 0, LAST, "exclusive")];
   assert.equal(judgeReadByLocks(locks, ME, 5, 0), null);
   assert.equal(judgeWriteByLocks(locks, ME, 5, 0), null);
 });
 
-test("a range ends with the last of all offsets", () => {
+test("a range ends with the last possible offset", () => {
   assert.ok(isLockRange(0n, LAST));
   assert.ok(isLockRange(1n, LAST));
   assert.ok(isLockRange(LAST, 1n));
@@ -101,7 +101,7 @@ test("a range ends with the last of all offsets", () => {
   assert.ok(!isLockRange(2n, LAST));
 });
 
-test("locks at the last offsets hold each other back like any others", () => {
+test("locks at the last offsets conflict like any others", () => {
   const last = lock(OTHER, LAST, 1, "exclusive");
   assert.ok(isLockHeldBack([last], lock(ME, LAST, 1, "shared")));
   assert.ok(isLockHeldBack([last], lock(ME, 1, LAST, "shared")));

@@ -1,25 +1,28 @@
 import type { FaultCode } from "../base/fault.ts";
 
-/** A locked range of a file. Offsets have 64 bits: programs lock far behind the end of files. */
+/**
+ * A locked range of a file. Offsets have 64 bits, because programs lock far beyond the end of
+ * files.
+ */
 export interface RangeLock {
-  /** The handle that holds it. */
+  /** The handle that has the lock. */
   readonly owner: bigint;
   readonly offset: bigint;
-  /** A range of no bytes is a point between two of them, which only ranges around it touch. */
+  /** An empty range is a point between two bytes, which only ranges around it touch. */
   readonly length: bigint;
   readonly isExclusive: boolean;
 }
 
 const OFFSETS_END = 1n << 64n;
 
-/** A range must not reach beyond the last of all offsets. */
+/** A range must not exceed the last possible offset. */
 export function isLockRange(offset: bigint, length: bigint): boolean {
   return offset + length <= OFFSETS_END;
 }
 
 /**
- * Whether a lock must wait for, or is refused because of, one that is held. Exclusive locks go with
- * no other, not even of the same handle; but who holds one may lock the same bytes shared, too.
+ * Whether a lock conflicts with existing ones. An exclusive lock conflicts with every other, even
+ * of the same handle; but its owner may also lock the same bytes shared.
  */
 export function isLockHeldBack(held: readonly RangeLock[], wanted: RangeLock): boolean {
   return held.some((lock) => {
@@ -30,8 +33,8 @@ export function isLockHeldBack(held: readonly RangeLock[], wanted: RangeLock): b
 }
 
 /**
- * The lock that an unlock of exactly this range ends: an exclusive one before a shared one, or -1 if
- * the handle holds none.
+ * The index of the lock that an unlock of exactly this range ends: an exclusive one before a shared
+ * one; -1 if the handle has none.
  */
 export function lockToEnd(
   held: readonly RangeLock[],
@@ -43,7 +46,10 @@ export function lockToEnd(
   return exclusive >= 0 ? exclusive : held.findIndex(ends);
 }
 
-/** Who reads respects the exclusive locks of others. `owner` is null over REST, which has no handle. */
+/**
+ * A read is refused by the exclusive locks of others. `owner` is null over REST, which has no
+ * handle.
+ */
 export function judgeReadByLocks(
   held: readonly RangeLock[],
   owner: bigint | null,
@@ -53,7 +59,9 @@ export function judgeReadByLocks(
   return touched(held, from, length, (lock) => lock.isExclusive && lock.owner !== owner);
 }
 
-/** Who writes respects every lock of others, and its own shared ones: they promise that nobody writes. */
+/**
+ * A write is refused by every lock of others, and by its own shared locks, which promise no writes.
+ */
 export function judgeWriteByLocks(
   held: readonly RangeLock[],
   owner: bigint | null,
@@ -77,7 +85,7 @@ function touched(
   return isHit ? "FileLockConflict" : null;
 }
 
-/** A range of no bytes overlaps only what begins before and ends behind it. */
+/** An empty range overlaps only ranges that begin before it and end after it. */
 function overlap(offset: bigint, length: bigint, other: bigint, otherLength: bigint): boolean {
   return offset < other + otherLength && other < offset + length;
 }

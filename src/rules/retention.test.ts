@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { DAY_MS } from "../base/limits.ts";
 import { deletionOf, endOfRetention } from "./retention.ts";
 
-test("what is deleted can be restored for so many days, and whole days are told", () => {
+test("a deleted object can be restored for its retention days, shown in whole days", () => {
   const deletedMs = 1_700_000_000_000;
   const untilMs = endOfRetention(deletedMs, 2);
   const daysLeft = (now: number) => deletionOf({ deletedMs, untilMs }, now)?.daysLeft ?? null;

@@ -6,7 +6,7 @@ import { judgeBySequenceNumber, stepSequenceNumber } from "./sequence-number.ts"
 const NONE = { atMost: null, below: null, equal: null };
 const REFUSED = "SequenceNumberConditionNotMet";
 
-test("a write passes if the number is what each condition says, and all of them hold", () => {
+test("a write passes if all its conditions on the number hold", () => {
   assert.equal(judgeBySequenceNumber(5n, NONE), null);
   const cases = [
     ["atMost", [null, null, REFUSED]],
@@ -23,7 +23,7 @@ test("a write passes if the number is what each condition says, and all of them 
   assert.equal(judgeBySequenceNumber(5n, { atMost: 5n, below: 5n, equal: 5n }), REFUSED);
 });
 
-test("a number is set, raised but not lowered, or counted up to its end", () => {
+test("a number is set, raised but not lowered, or incremented up to its maximum", () => {
   const number = (current: bigint, asked: Parameters<typeof stepSequenceNumber>[1]) =>
     stepSequenceNumber(current, asked);
   assert.deepEqual(number(5n, { action: "update", number: 3n }), { refused: null, number: 3n });

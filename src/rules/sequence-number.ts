@@ -1,7 +1,7 @@
 import type { FaultCode } from "../base/fault.ts";
 import { SEQUENCE_NUMBER_MAX } from "../base/limits.ts";
 
-/** What a page blob's sequence number must be for a write to happen; null asks nothing. */
+/** Conditions of a write on a page blob's sequence number; null sets none. */
 export interface SequenceConditions {
   readonly atMost: bigint | null;
   readonly below: bigint | null;
@@ -27,7 +27,7 @@ export type SequenceOutcome =
   | { readonly refused: FaultCode }
   | { readonly refused: null; readonly number: bigint };
 
-/** `max` never goes back, `update` sets, `increment` adds one. */
+/** `max` never lowers it, `update` sets it, `increment` adds one. */
 export function stepSequenceNumber(current: bigint, asked: SequenceAction): SequenceOutcome {
   switch (asked.action) {
     case "max":

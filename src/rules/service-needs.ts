@@ -1,6 +1,6 @@
 import type { Need } from "./access.ts";
 
-/** What operations on a whole service need: the same for Blob, Queue, Table and File. */
+/** The permissions that operations on a whole service need, for Blob, Queue, Table and File. */
 export const SERVICE_NEEDS = {
   getServiceProperties: service("r"),
   setServiceProperties: service("w"),

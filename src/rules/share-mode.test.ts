@@ -20,7 +20,7 @@ const EVERY_OPEN: readonly Open[] = BITS.flatMap((access) =>
 const SHARES = [0, READ, WRITE, DELETE, READ | WRITE, READ | DELETE, WRITE | DELETE, 7];
 const SHARE_NAMES = ["none", "R", "W", "D", "RW", "RD", "WD", "RWD"];
 
-test("two opens go together if each shares what the other does, tried on all 4,096 pairs", () => {
+test("two opens are compatible if each shares what the other does, tried on all 4,096 pairs", () => {
   for (const one of EVERY_OPEN) {
     for (const other of EVERY_OPEN) {
       const together = [READ, WRITE, DELETE].every(
@@ -35,7 +35,7 @@ test("two opens go together if each shares what the other does, tried on all 4,0
   }
 });
 
-test("one open among many that does not share is enough", () => {
+test("one open among many that does not share is enough to refuse", () => {
   const shares = { access: READ, share: 7 };
   const wanted = { access: WRITE, share: 7 };
   assert.equal(judgeOpen([], wanted, false), null);
@@ -44,14 +44,14 @@ test("one open among many that does not share is enough", () => {
   assert.equal(judgeOpen([shares, denies, shares], wanted, false), "SharingViolation");
 });
 
-test("what is about to be deleted is opened by nobody", () => {
+test("an item pending deletion cannot be opened", () => {
   for (const wanted of EVERY_OPEN) assert.equal(judgeOpen([], wanted, true), "DeletePending");
   for (const use of Object.values(REST_OPENS)) {
     assert.equal(judgeMomentaryOpen([{ access: READ, share: 7 }], use, true), "DeletePending");
   }
 });
 
-/** 1 where an open to read with this share mode stands in the way. */
+/** 1 where an open for reading with this share mode conflicts. */
 const TABLE: Record<keyof typeof REST_OPENS, string> = {
   getFile: "1 0 1 1 0 0 1 0",
   listRanges: "1 0 1 1 0 0 1 0",
@@ -85,7 +85,7 @@ for (const [operation, row] of Object.entries(TABLE)) {
   });
 }
 
-test("a lease is not to be had while anybody may write or delete, even if all is shared", () => {
+test("a lease is refused while a handle may write or delete, even if it shares everything", () => {
   for (const access of BITS) {
     const expected = (access & (WRITE | DELETE)) === 0 ? null : "SharingViolation";
     const handles = [{ access, share: 7 }];
@@ -93,7 +93,7 @@ test("a lease is not to be had while anybody may write or delete, even if all is
   }
 });
 
-test("a handle that only looks at attributes keeps a file from being deleted, and from nothing else", () => {
+test("a handle that only looks at attributes prevents only the deletion of a file", () => {
   for (const [operation, use] of Object.entries(REST_OPENS)) {
     const refused = judgeMomentaryOpen([{ access: 0, share: 0 }], use, false);
     const isAlone = operation === "deleteFile" || operation === "replaceFile";
@@ -101,7 +101,7 @@ test("a handle that only looks at attributes keeps a file from being deleted, an
   }
 });
 
-test("a leased file is opened to read by everybody, to write or delete by nobody", () => {
+test("a leased file can be opened for reading, but not for writing or deleting", () => {
   for (const wanted of EVERY_OPEN) {
     const changes = (wanted.access & (WRITE | DELETE)) !== 0;
     assert.equal(judgeOpenByLease(true, wanted), changes ? "SharingViolation" : null);
@@ -109,7 +109,7 @@ test("a leased file is opened to read by everybody, to write or delete by nobody
   }
 });
 
-test("a directory that somebody has open is not deleted", () => {
+test("a directory that a client has open is not deleted", () => {
   assert.equal(judgeDirectoryDelete(0, false), null);
   assert.equal(judgeDirectoryDelete(1, false), "CannotDeleteFileOrDirectory");
   assert.equal(judgeDirectoryDelete(1, true), "DeletePending");

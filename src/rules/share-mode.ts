@@ -1,15 +1,15 @@
 import type { FaultCode } from "../base/fault.ts";
 import { type Intrusion, NEEDS_HANDLES, READS, WRITES } from "./caching.ts";
 
-/** What an open of a file may do to it; a share mode is made of the same bits. */
+/** What an open may do to a file. A share mode consists of the same bits. */
 export const READ = 1;
 export const WRITE = 2;
 export const DELETE = 4;
 const ALL = READ | WRITE | DELETE;
 
-/** An open of a file: what it may do, and what it lets others do meanwhile. */
+/** An open of a file: its access, and the access it permits to others meanwhile. */
 export interface Open {
-  /** 0 for opens that only look at attributes: they neither hinder others nor are hindered. */
+  /** 0 for opens that only look at attributes, which conflict with nothing. */
   readonly access: number;
   readonly share: number;
 }
@@ -24,15 +24,18 @@ export function judgeOpen(
   return null;
 }
 
-/** One operation over REST: an open that ends with its transaction. */
+/** One REST operation: an open that ends with its transaction. */
 export interface MomentaryOpen extends Open {
-  /** Whether not a single handle may be open, whatever it shares. */
+  /** Whether no other handle may be open, whatever it shares. */
   readonly isAlone?: boolean;
-  /** What it leaves clients to keep of the file; null if it does not touch that. */
+  /** How it affects client caches; null if it does not. */
   readonly intrusion: Intrusion | null;
 }
 
-/** What each REST operation on a file stands for. They deny nothing to others, except a lease. */
+/**
+ * The open that each REST operation on a file stands for. They deny nothing to others, except a
+ * lease.
+ */
 export const REST_OPENS = {
   getFile: { access: READ, share: ALL, intrusion: READS },
   listRanges: { access: READ, share: ALL, intrusion: READS },
@@ -41,23 +44,23 @@ export const REST_OPENS = {
   putRange: { access: WRITE, share: ALL, intrusion: WRITES },
   setFileProperties: { access: WRITE, share: ALL, intrusion: WRITES },
   setFileMetadata: { access: WRITE, share: ALL, intrusion: WRITES },
-  /** Where the file is there already. */
+  /** Where the file already exists. */
   createFile: { access: WRITE | DELETE, share: ALL, intrusion: WRITES },
   copyFile: { access: WRITE | DELETE, share: ALL, intrusion: WRITES },
   abortCopyFile: { access: WRITE, share: ALL, intrusion: WRITES },
   renameFile: { access: DELETE, share: ALL, intrusion: NEEDS_HANDLES },
   renameDirectory: { access: DELETE, share: ALL, intrusion: NEEDS_HANDLES },
-  /** What a rename replaces. */
+  /** The file that a rename replaces. */
   replaceFile: { access: DELETE, share: ALL, isAlone: true, intrusion: null },
   deleteFile: { access: DELETE, share: ALL, isAlone: true, intrusion: null },
-  /** A lease goes with nobody who writes, deletes, or keeps others from anything. */
+  /** A lease excludes handles that write or delete, or that deny anything to others. */
   acquireFileLease: { access: ALL, share: READ, intrusion: READS },
-  /** To change, release or break a lease leaves the file alone. */
+  /** Changing, releasing or breaking a lease does not touch the file. */
   leaseFile: { access: 0, share: ALL, intrusion: null },
   breakFileLease: { access: 0, share: ALL, intrusion: null },
 } as const satisfies Record<string, MomentaryOpen>;
 
-/** What a rename over SMB does to the directory that it moves something into. */
+/** The open that a rename over SMB stands for in its target directory. */
 export const RENAME_INTO: Open = { access: WRITE, share: READ | WRITE };
 
 export function judgeMomentaryOpen(
@@ -69,12 +72,12 @@ export function judgeMomentaryOpen(
   return judgeOpen(handles, wanted, deletePending);
 }
 
-/** As long as a file is leased, nobody opens it to write or delete; to read, everybody may. */
+/** A leased file can be opened for reading only. */
 export function judgeOpenByLease(isLeased: boolean, wanted: Open): FaultCode | null {
   return isLeased && (wanted.access & (WRITE | DELETE)) !== 0 ? "SharingViolation" : null;
 }
 
-/** A directory goes only when nobody has it open. */
+/** A directory is deleted only if it has no open handles. */
 export function judgeDirectoryDelete(handles: number, deletePending: boolean): FaultCode | null {
   if (deletePending) return "DeletePending";
   return handles > 0 ? "CannotDeleteFileOrDirectory" : null;

@@ -17,7 +17,7 @@ test("a container has up to five policies", () => {
   assert.equal(refused(...five, policy({ id: "f" })), "InvalidXmlDocument");
 });
 
-test("a policy's id has 1 to 64 characters and is there once", () => {
+test("a policy's id has 1 to 64 characters and is unique", () => {
   assert.equal(refused(policy({ id: "x".repeat(64) })), null);
   assert.equal(refused(policy({ id: "x".repeat(65) })), "InvalidXmlNodeValue");
   assert.equal(refused(policy({ id: "" })), "InvalidXmlNodeValue");

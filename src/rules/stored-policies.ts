@@ -4,12 +4,12 @@ import type { StoredPolicy } from "./access.ts";
 
 /** The letters that a stored policy of a container may grant. */
 export const CONTAINER_LETTERS = "racwdxyltfmeopi";
-/** Those of a queue. */
+/** The letters of a queue's policy. */
 export const QUEUE_LETTERS = "raup";
-/** Those of a share. */
+/** The letters of a share's policy. */
 export const SHARE_LETTERS = "rcwdl";
 
-/** What a set of stored policies may be; `letters` are those that mean something on the resource. */
+/** Judges a set of stored policies; `letters` are those that the resource knows. */
 export function judgePolicies(
   policies: readonly StoredPolicy[],
   letters: string,

@@ -12,7 +12,7 @@ test("a table's name is a letter and then letters and digits, 3 to 63 in all", (
   }
 });
 
-test("the name of the list of tables is taken", () => {
+test("the name of the list of tables is reserved", () => {
   for (const name of ["tables", "Tables", "TABLES"]) {
     assert.equal(judgeTableName(name), "InvalidResourceName");
   }

@@ -2,7 +2,7 @@ import type { FaultCode } from "../base/fault.ts";
 import { TABLE_NAME_CHARS_MAX, TABLE_NAME_CHARS_MIN } from "../base/limits.ts";
 
 const TABLE_NAME = /^[A-Za-z][A-Za-z0-9]*$/;
-/** The name under which the service keeps the list of tables. */
+/** The name of the service's own list of tables. */
 const RESERVED = "tables";
 
 export const TABLE_NAME_RULE =

@@ -2,7 +2,7 @@ import type { Need } from "./access.ts";
 import { SERVICE_NEEDS } from "./service-needs.ts";
 
 /**
- * What each Table operation needs of a SAS; the owner of a key may do all.
+ * The permissions that each Table operation needs of a SAS; the account key permits all.
  * docs/reference/permissions.md shows the same table, and a test compares them.
  */
 export const TABLE_NEEDS = {
@@ -24,7 +24,7 @@ export const TABLE_NEEDS = {
   deleteEntity: entity("d"),
 } as const satisfies Record<string, Need>;
 
-/** No service SAS opens what is done to a table as a whole. */
+/** No service SAS permits operations on a table as a whole. */
 function table(letters: string): Need {
   return { on: "c", account: letters, service: "", anonymous: "never" };
 }

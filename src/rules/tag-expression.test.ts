@@ -20,7 +20,7 @@ test("values compare as text", () => {
   assert.equal(held("9"), "<> < <=");
 });
 
-test("a tag that is missing meets no comparison", () => {
+test("a missing tag meets no comparison", () => {
   for (const operator of ["=", "<>", ">", ">=", "<", "<="] as const) {
     assert.equal(matchesTags(TAGS, compare("Colour", operator, "")), false);
   }
@@ -41,7 +41,7 @@ test("all terms must hold, or any", () => {
   }
 });
 
-test("what does not hold is refused, and no expression never", () => {
+test("an expression that does not hold is refused, a missing expression never", () => {
   assert.equal(judgeByTags([], null), null);
   assert.equal(judgeByTags([], compare("colour", "=", "blue")), "ConditionNotMet");
   assert.equal(judgeByTags(TAGS, compare("colour", "=", "blue")), null);

@@ -1,7 +1,7 @@
 import type { FaultCode } from "../base/fault.ts";
 import type { Tags } from "./tags.ts";
 
-/** What `x-ms-if-tags` demands of a blob's tags. */
+/** The condition of `x-ms-if-tags` on a blob's tags. */
 export type TagExpression =
   | TagComparison
   | { readonly kind: "all" | "any"; readonly terms: readonly TagExpression[] };
@@ -15,13 +15,13 @@ export interface TagComparison {
 
 export type TagOperator = "=" | "<>" | ">" | ">=" | "<" | "<=";
 
-/** What Find Blobs by Tags looks for: all of these, and in one container if it names one. */
+/** The query of Find Blobs by Tags: all of these terms, in one container if it names one. */
 export interface TagQuery {
   readonly container: string | null;
   readonly comparisons: readonly TagComparison[];
 }
 
-/** A blob that is not there has no tags. */
+/** A blob that does not exist has no tags. */
 export function judgeByTags(tags: Tags, asked: TagExpression | null): FaultCode | null {
   return asked === null || matchesTags(tags, asked) ? null : "ConditionNotMet";
 }
@@ -37,7 +37,7 @@ export function matchesTags(tags: Tags, asked: TagExpression): boolean {
   }
 }
 
-/** Values compare as text. A tag that is missing meets no comparison, not even <>. */
+/** Values compare as text. A missing tag meets no comparison, not even <>. */
 function compares(found: string | undefined, { operator, value }: TagComparison): boolean {
   if (found === undefined) return false;
   switch (operator) {

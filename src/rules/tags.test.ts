@@ -13,7 +13,7 @@ test("up to ten tags with names of 1 to 128 and values of 0 to 256 characters pa
   assert.equal(judgeTags([["", "v"]]), "EmptyTagName");
 });
 
-test("names tell cases apart, and each comes once", () => {
+test("names are case-sensitive and unique", () => {
   const once: [string, string][] = [
     ["a", "1"],
     ["A", "1"],
@@ -22,7 +22,7 @@ test("names tell cases apart, and each comes once", () => {
   assert.equal(judgeTags([...once, ["a", "2"]]), "DuplicateTagNames");
 });
 
-test("letters, digits, spaces and + - . / : = _ are all that a tag may hold", () => {
+test("tags consist of letters, digits, spaces and + - . / : = _", () => {
   for (let code = 0; code < 0x180; code++) {
     const character = String.fromCharCode(code);
     const expected = /[a-zA-Z0-9 +\-./:=_]/.test(character) ? null : "InvalidTag";

@@ -10,7 +10,7 @@ export const TAGS_RULE =
   `A blob has up to ${TAGS_MAX} tags. A name has 1 to ${TAG_NAME_CHARS_MAX} and a value up to ` +
   `${TAG_VALUE_CHARS_MAX} letters, digits, spaces or + - . / : = _.`;
 
-/** A character that neither the name nor the value of a tag may have. */
+/** Matches a character that neither the name nor the value of a tag may contain. */
 export const NOT_IN_TAGS = /[^a-zA-Z0-9 +\-./:=_]/u;
 
 export function judgeTags(tags: Tags): FaultCode | null {

@@ -28,12 +28,12 @@ function moved(
   return stored as StoredTier;
 }
 
-test("a blob is hot while nobody has said anything else", () => {
+test("a blob is hot until a tier is set", () => {
   assert.deepEqual(tierStatus(null, NOW), { tier: "Hot", changedMs: null, rehydration: null });
   assert.equal(judgeByTier(null, NOW), null);
 });
 
-test("between tiers that are online a blob moves at once", () => {
+test("between online tiers a blob moves at once", () => {
   for (const from of TIERS) {
     for (const to of TIERS) {
       if (from === "Archive" && to !== "Archive") continue;
@@ -43,7 +43,7 @@ test("between tiers that are online a blob moves at once", () => {
   }
 });
 
-test("out of the archive it takes hours, and then nobody has to do anything", () => {
+test("rehydration takes hours, and then ends by itself", () => {
   for (const [priority, lasts] of [
     [null, REHYDRATE_STANDARD_MS],
     ["Standard", REHYDRATE_STANDARD_MS],
@@ -59,7 +59,7 @@ test("out of the archive it takes hours, and then nobody has to do anything", ()
   assert.equal(judgeByTier(archived, NOW), "BlobArchived");
 });
 
-test("it can be hurried, but neither slowed down nor sent elsewhere", () => {
+test("rehydration can be sped up, but neither slowed down nor given another target", () => {
   const moving = moved(archived, "Hot", "Standard");
   const hurried = moved(moving, "Hot", "High", NOW + 1000);
   assert.equal(tierStatus(hurried, NOW + 1000 + REHYDRATE_HIGH_MS).tier, "Hot");
@@ -76,7 +76,7 @@ test("it can be hurried, but neither slowed down nor sent elsewhere", () => {
   }
 });
 
-test("an upload is in the tier it names, or in that of what it replaces", () => {
+test("an upload has the tier it names, or that of the blob it replaces", () => {
   const cool = storedTier("Cool", NOW - 5);
   assert.deepEqual(tierOnUpload("Cold", cool, NOW), storedTier("Cold", NOW));
   assert.deepEqual(tierOnUpload(null, cool, NOW), cool);
@@ -86,7 +86,7 @@ test("an upload is in the tier it names, or in that of what it replaces", () => 
   assert.deepEqual(tierOnUpload(null, out, ready + 5), storedTier("Hot", ready));
 });
 
-test("what is on its way out of the archive stays in it when it is no longer current", () => {
+test("a blob that is being rehydrated stays archived when it is no longer current", () => {
   assert.deepEqual(tierAsOf(moved(archived, "Hot"), NOW + 5), archived);
   for (const tier of TIERS) {
     const isOut = tier !== "Archive";

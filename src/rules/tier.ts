@@ -7,14 +7,16 @@ export type Tier = (typeof TIERS)[number];
 export const REHYDRATE_PRIORITIES = ["Standard", "High"] as const;
 export type RehydratePriority = (typeof REHYDRATE_PRIORITIES)[number];
 
-/** What a blob is in unless somebody says otherwise. */
+/** The tier of a blob until one is set. */
 export const DEFAULT_TIER: Tier = "Hot";
 
-/** What is stored of a tier that somebody has set. */
+/** A tier that was set, as stored. */
 export interface StoredTier {
   readonly tier: Tier;
   readonly changedMs: Instant;
-  /** On its way out of the archive; once the time has come it is there, and nobody has to write that. */
+  /**
+   * The rehydration in progress. Once its time has come the blob has moved, without another write.
+   */
   readonly rehydration: Rehydration | null;
 }
 
@@ -26,7 +28,7 @@ export interface Rehydration {
 
 export interface TierStatus {
   readonly tier: Tier;
-  /** Null while nobody has set it. */
+  /** Null if no tier was set. */
   readonly changedMs: Instant | null;
   readonly rehydration: Rehydration | null;
 }
@@ -40,7 +42,10 @@ export function tierStatus(stored: StoredTier | null, now: Instant): TierStatus 
   return { tier: rehydration.to, changedMs: rehydration.readyMs, rehydration: null };
 }
 
-/** An archived blob is neither read nor written: it can be deleted, tagged, leased, and moved to another tier. */
+/**
+ * An archived blob is neither read nor written; it can be deleted, tagged, leased, and moved to
+ * another tier.
+ */
 export function judgeByTier(stored: StoredTier | null, now: Instant): FaultCode | null {
   const { tier, rehydration } = tierStatus(stored, now);
   if (rehydration !== null) return "BlobBeingRehydrated";
@@ -49,7 +54,7 @@ export function judgeByTier(stored: StoredTier | null, now: Instant): FaultCode 
 
 export interface SetTier {
   readonly tier: Tier;
-  /** Null where it is not named. */
+  /** Null if the request names none. */
   readonly priority: RehydratePriority | null;
 }
 
@@ -58,8 +63,8 @@ export type TierStep =
   | { readonly refused: null; readonly stored: StoredTier };
 
 /**
- * Out of the archive it takes its time, which can be shortened while it lasts, but neither be
- * prolonged nor be given another aim.
+ * Applies a change of tier. Rehydration takes its time, which can be shortened while it lasts, but
+ * neither prolonged nor given another target.
  */
 export function stepTier(stored: StoredTier | null, asked: SetTier, now: Instant): TierStep {
   const { tier, changedMs, rehydration } = tierStatus(stored, now);
@@ -84,7 +89,7 @@ const DURATIONS_MS: Readonly<Record<RehydratePriority, number>> = {
   High: REHYDRATE_HIGH_MS,
 };
 
-/** What is uploaded without naming a tier is in that of the blob that it replaces, if there is one. */
+/** An upload that names no tier gets the tier of the blob it replaces, if there is one. */
 export function tierOnUpload(
   tier: Tier | null,
   old: StoredTier | null,
@@ -93,12 +98,12 @@ export function tierOnUpload(
   return tier === null ? tierAsOf(old, now) : storedTier(tier, now);
 }
 
-/** A copy of what is archived is on its way out from the beginning; the source stays where it is. */
+/** A copy of an archived blob is rehydrating from the beginning; the source stays archived. */
 export function judgeCopyFromArchive(tier: Tier | null): FaultCode | null {
   return tier === null || tier === "Archive" ? "BlobArchived" : null;
 }
 
-/** What is not the current blob any more stays in the archive: only a copy of it gets out. */
+/** A blob that is no longer current stays archived: only a copy of it can be rehydrated. */
 export function judgeTierOfPast(
   stored: StoredTier | null,
   tier: Tier,
@@ -108,7 +113,9 @@ export function judgeTierOfPast(
   return isArchived && tier !== "Archive" ? "BlobArchived" : null;
 }
 
-/** Where it is now, and stays: what is on its way out of the archive does not get there. */
+/**
+ * The tier that the blob has now, without a rehydration in progress, which it will not complete.
+ */
 export function tierAsOf(stored: StoredTier | null, now: Instant): StoredTier | null {
   if (stored === null || stored.rehydration === null) return stored;
   const { tier, changedMs } = tierStatus(stored, now);

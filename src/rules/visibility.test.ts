@@ -12,12 +12,12 @@ const NOW = 1_700_000_000_000;
 const LIVING = [{ expiresMs: null }, { expiresMs: NOW + 1 }, { expiresMs: NOW + 604_800_000 }];
 const GONE = [{ expiresMs: NOW }, { expiresMs: NOW - 1 }, { expiresMs: 0 }];
 
-test("a message is gone from the very moment at which it expires, unless it never does", () => {
+test("a message is gone from the moment it expires, unless it never does", () => {
   for (const message of LIVING) assert.equal(isExpired(message, NOW), false);
   for (const message of GONE) assert.equal(isExpired(message, NOW), true);
 });
 
-test("only the latest receipt of a message that is there opens it", () => {
+test("only the latest receipt of an existing message is valid", () => {
   for (const message of LIVING) {
     assert.equal(judgeByReceipt(message, true, NOW), null);
     assert.equal(judgeByReceipt(message, false, NOW), "PopReceiptMismatch");
@@ -39,7 +39,7 @@ test("a message lives for ever, or until a date of four digits", () => {
   }
 });
 
-test("a new message becomes visible before it expires, an updated one not after it has", () => {
+test("a new message becomes visible before it expires, an updated one no later than that", () => {
   const expiring = { expiresMs: NOW };
   const refused = "InvalidQueryParameterValue";
   for (const [visibleAtMs, first, later] of [

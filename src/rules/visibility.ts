@@ -3,26 +3,26 @@ import type { FaultCode } from "../base/fault.ts";
 
 /** How long a message lives. */
 export interface Lifetime {
-  /** Null: for ever. */
+  /** Null if it never expires. */
   readonly expiresMs: Instant | null;
 }
 
-/** Expiry times end here: later dates have no four-digit year. */
+/** The last expiry time: later dates have no four-digit year. */
 const EXPIRES_MS_MAX: Instant = Date.UTC(9999, 11, 31, 23, 59, 59);
 
-/** A message may live for as long as its end has a date. */
+/** A message's expiry must have a four-digit year. */
 export function judgeExpiry(expiresMs: Instant | null): FaultCode | null {
   return expiresMs !== null && expiresMs > EXPIRES_MS_MAX ? "OutOfRangeQueryParameterValue" : null;
 }
 
-/** A message is gone from the moment on at which it expires, whether or not it was swept. */
+/** A message is gone from the moment it expires, whether or not it was swept. */
 export function isExpired({ expiresMs }: Lifetime, now: Instant): boolean {
   return expiresMs !== null && now >= expiresMs;
 }
 
 /**
- * Whether who shows a pop receipt may update or delete the message. A receipt is good until another
- * one is given out, even if the time for which it hid the message has passed.
+ * Whether a pop receipt permits updating or deleting the message. A receipt is valid until another
+ * one is issued, even if the message has become visible again.
  */
 export function judgeByReceipt(
   message: Lifetime | null,

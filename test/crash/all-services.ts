@@ -12,8 +12,8 @@ const names = (kind: string, count: number) =>
   Array.from({ length: count }, (_, at) => `${kind}-${at}`);
 
 /**
- * Clients of every service and of SMB that go on through crashes, on one data folder: blobs of all
- * types, files over REST and SMB, entities and batches, messages.
+ * Clients of every service and of SMB that keep writing through crashes, on one data folder: blobs
+ * of all types, files over REST and SMB, entities and batches, messages.
  */
 export class AllServices {
   readonly #blobs = names("blob", 6).map((name) => new Writer(name));
@@ -24,10 +24,10 @@ export class AllServices {
     ...names("partition", 3).map(newTableWriter),
     ...names("smb", 3).map(newSmbWriter),
   ];
-  /** Of all writes so far. */
+  /** Number of all writes so far. */
   acknowledged = 0;
 
-  /** Makes the containers of everything else, if they are not there. */
+  /** Creates the containers of everything else, if they do not exist. */
   async prepare(server: WholeServerProcess): Promise<void> {
     await containerAt(server.urls.Blob).createIfNotExists();
     await shareAt(server, "kills").createIfNotExists();
@@ -36,7 +36,7 @@ export class AllServices {
     for (const { name } of this.#queues) await queueAt(server, name).createIfNotExists();
   }
 
-  /** What was lost, or is there and should not be: a line each. */
+  /** One line for each write that was lost, or object that should not exist. */
   async check(server: WholeServerProcess): Promise<string[]> {
     const container = containerAt(server.urls.Blob);
     const checks = [
@@ -51,7 +51,7 @@ export class AllServices {
     return lost.length > 0 ? lost : failuresOf(lists);
   }
 
-  /** `crash` ends the server, at some moment that the writes choose. */
+  /** Writes until `crash`, called at a moment that the writes choose, has ended the server. */
   async writeUntil(
     crash: () => Promise<void>,
     server: WholeServerProcess,

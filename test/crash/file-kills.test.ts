@@ -11,7 +11,7 @@ import { writeUntilKilled } from "./write-until-killed.ts";
 const ROUNDS = 8;
 const WRITERS = 8;
 
-test(`${ROUNDS} kills lose nothing of files that was acknowledged, and leave nothing behind`, async (t) => {
+test(`${ROUNDS} kills lose no acknowledged write to a file, and leave nothing behind`, async (t) => {
   const location = await mkdtemp(join(tmpdir(), "lazuli-file-kill-"));
   t.after(() => rm(location, { recursive: true, force: true }));
   const writers = Array.from({ length: WRITERS }, (_, at) => newFileWriter(`writer-${at}`));

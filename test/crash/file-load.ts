@@ -10,10 +10,10 @@ import { ACCOUNT, KEY } from "../sdk/server.ts";
 import type { WholeServerProcess } from "./server-process.ts";
 import { type Change, describeBytes, StateWriter, type Subject } from "./state-writer.ts";
 
-/** Within a record, and in extents. */
+/** Stored in records, and in extents. */
 const SIZES = [100, 5_000, 40_000, 300_000];
 
-/** What a file holds; null for no file. */
+/** The content of a file; null if it does not exist. */
 export type FileState = Buffer | null;
 
 /** A file of the share `kills`, over REST. */
@@ -82,7 +82,7 @@ export async function contentOf(file: ShareFileClient): Promise<FileState> {
   return contentLength === 0 ? Buffer.alloc(0) : file.downloadToBuffer();
 }
 
-/** A listing shows the files that their writers know, and no others. */
+/** Checks that a listing shows the files that their writers know, and no others. */
 export async function checkFileList(
   share: ShareClient,
   writers: readonly StateWriter<FileState>[],

@@ -7,9 +7,9 @@ import { startWholeProcess, type WholeServerProcess } from "./server-process.ts"
 export interface Kills {
   readonly kills: number;
   readonly acknowledged: number;
-  /** What was lost, or half done: a line each. The first loss ends the run. */
+  /** One line for each write that was lost or half done. The first loss ends the run. */
   readonly lost: readonly string[];
-  /** What servers said that did not start. */
+  /** The output of servers that did not start. */
   readonly failedStarts: readonly string[];
 }
 

@@ -10,11 +10,11 @@ import { startProcess } from "./server-process.ts";
 import { sweepFolder } from "./space.ts";
 import { writeUntilKilled } from "./write-until-killed.ts";
 
-/** The soak asks for more. */
+/** The soak sets more. */
 const ROUNDS = Number(process.env.LAZULI_KILL_ROUNDS ?? 20);
 const WRITERS = 8;
 
-test(`${ROUNDS} kills lose nothing that was acknowledged, and leave nothing behind`, async (t) => {
+test(`${ROUNDS} kills lose no acknowledged write, and leave nothing behind`, async (t) => {
   const location = await mkdtemp(join(tmpdir(), "lazuli-kill-"));
   t.after(() => rm(location, { recursive: true, force: true }));
   const writers = Array.from({ length: WRITERS }, (_, at) => new Writer(`writer-${at}`));
@@ -41,7 +41,7 @@ test(`${ROUNDS} kills lose nothing that was acknowledged, and leave nothing behi
   assert.deepEqual(await sweepFolder(location), nothing);
 });
 
-/** Each blob is whole, and a listing shows them and no others. */
+/** Checks that each blob is whole, and that a listing shows these blobs and no others. */
 async function check(container: ContainerClient, writers: readonly Writer[]): Promise<void> {
   await Promise.all(writers.map((writer) => writer.check(container)));
   await checkBlobList(container, writers);
@@ -59,7 +59,7 @@ async function onServer(
   }
 }
 
-/** Extents are left alone while half of them is alive; what lies in them besides is checksums. */
+/** Extents are not compacted while half of their bytes are live; the rest is checksums. */
 async function checkSpaceInUse(location: string, writers: readonly Writer[]): Promise<void> {
   const alive = writers.reduce((sum, { length }) => sum + (length ?? 0), 0);
   const { extentBytes, uncommittedRecords } = await sweepFolder(location);

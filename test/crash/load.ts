@@ -10,24 +10,24 @@ import {
 import { CREDENTIAL } from "../sdk/server.ts";
 import { isUnanswered } from "./outage.ts";
 
-/** Inside records, at the edge, and in extents, up to a size that takes a while to arrive. */
+/** Stored in records, at the limit, and in extents, up to a size that takes a while to send. */
 const SIZES = [100, 4_096, 16_384, 16_385, 100_000, 1_500_000];
 const ABANDONED_BYTES = 100_000;
 const APPENDED_BYTES_MAX = 50_000;
 const BLOCK_IDS = ["AAAA", "BBBB"];
 const PAGE_BYTES = 512;
-/** Of page blobs, whose writes are up to as large. */
+/** Sizes of page blobs, and of writes to them. */
 const PAGES = [1, 8, 200, 1_000];
 
-/** What a blob holds; null for no blob. */
+/** The content of a blob; null if it does not exist. */
 type State = {
   readonly type: "BlockBlob" | "AppendBlob" | "PageBlob";
   readonly bytes: Buffer;
-  /** In its metadata: set together with the bytes, or later on its own. */
+  /** Metadata that is set together with the bytes, or later on its own. */
   readonly label: string;
 } | null;
 
-/** What a writer does to its blob, in one step. */
+/** One change of a writer to its blob. */
 interface Change {
   readonly next: State;
   make(): Promise<unknown>;
@@ -37,20 +37,20 @@ interface Change {
 
 /**
  * A client with one blob. After a kill the blob is in the state that was acknowledged last, or in
- * the one that was asked for when the answer stayed out. Nothing else is possible.
+ * the one requested when the answer did not come. Nothing else is possible.
  */
 export class Writer {
   readonly name: string;
   #acknowledged: State = null;
   #asked: { readonly state: State } | null = null;
-  /** What was acknowledged, by id. */
+  /** Acknowledged snapshots, by id. */
   readonly #snapshots = new Map<string, State>();
 
   constructor(name: string) {
     this.name = name;
   }
 
-  /** Of the blob, which is there; null if it is not. */
+  /** Length of the blob; null if it does not exist. */
   get length(): number | null {
     return this.#acknowledged?.bytes.length ?? null;
   }
@@ -79,7 +79,7 @@ export class Writer {
     }
   }
 
-  /** Fails if what was acknowledged is not there, or if something is that was never asked for. */
+  /** Fails if an acknowledged write is missing, or if something exists that was never requested. */
   async check(container: ContainerClient): Promise<void> {
     const blob = container.getPageBlobClient(this.name);
     const found = await read(blob);
@@ -94,7 +94,7 @@ export class Writer {
     this.#snapshots.clear();
   }
 
-  /** Afterwards there are none, not even such as nobody was told of. */
+  /** Checks all snapshots and deletes them, including any whose answer did not come. */
   async #checkSnapshots(blob: PageBlobClient): Promise<void> {
     for (const [id, state] of this.#snapshots) {
       const found = await read(blob.withSnapshot(id));
@@ -166,7 +166,7 @@ export function containerAt(url: string): ContainerClient {
   return client.getContainerClient("kills");
 }
 
-/** A listing shows the blobs that their writers know, and no others. */
+/** Checks that a listing shows the blobs that their writers know, and no others. */
 export async function checkBlobList(
   container: ContainerClient,
   writers: readonly Writer[],
@@ -211,7 +211,7 @@ async function putBlocks(
   await blob.commitBlockList(BLOCK_IDS, { metadata });
 }
 
-/** A blob of the same bytes, which stay where they are. */
+/** Copies a blob onto itself; its bytes stay where they are. */
 async function copyOnto(blob: BlockBlobClient, metadata: { label: string }): Promise<void> {
   const { copyStatus } = await (
     await blob.beginCopyFromURL(blob.url, { metadata })
@@ -230,14 +230,14 @@ async function copyInBlocks(
   await blob.commitBlockList(BLOCK_IDS, { metadata });
 }
 
-/** Now and then, a block that nobody will ever commit. */
+/** Sometimes stages a block that is never committed. */
 async function abandonBlock(container: ContainerClient, name: string): Promise<void> {
   if (randomInt(20) > 0) return;
   const blob = container.getBlockBlobClient(`${name}-abandoned`);
   await blob.stageBlock("AAAA", Buffer.alloc(ABANDONED_BYTES), ABANDONED_BYTES);
 }
 
-/** Of any type, but as a client that can be asked for pages. */
+/** Reads a blob of any type, through a client that can list pages. */
 async function read(blob: PageBlobClient): Promise<State> {
   try {
     const { blobType: type, metadata, contentLength } = await blob.getProperties();
@@ -250,16 +250,16 @@ async function read(blob: PageBlobClient): Promise<State> {
   }
 }
 
-/** Nobody writes zeroes: the pages that are told are those that have something else. */
+/** Writers never write zeroes, so the listed pages are those with other bytes. */
 async function checkRanges(blob: PageBlobClient, bytes: Buffer): Promise<void> {
-  const told: number[] = [];
-  // What the client calls a count is the distance of the last byte.
+  const listed: number[] = [];
+  // The client's `count` is the offset of the last byte from the first.
   for (const { offset, count = 0 } of (await blob.getPageRanges()).pageRange ?? []) {
-    for (let at = offset; at <= offset + count; at += PAGE_BYTES) told.push(at);
+    for (let at = offset; at <= offset + count; at += PAGE_BYTES) listed.push(at);
   }
   const found: number[] = [];
   for (let at = 0; at < bytes.length; at += PAGE_BYTES) if (bytes[at] !== 0) found.push(at);
-  assert.deepEqual(told, found, `${blob.name} tells of other pages than it has`);
+  assert.deepEqual(listed, found, `${blob.name} lists other pages than it has`);
 }
 
 function describe(state: State): string {

@@ -1,9 +1,9 @@
 import { AssertionError } from "node:assert/strict";
 
-/** Tells errors of a server that is gone from those that a test must not pass over. */
+/** Distinguishes the errors of a server that is gone from those that must fail a test. */
 export type IsOutage = (error: unknown) => boolean;
 
-/** The connection was refused or cut before an answer came. */
+/** The connection was refused, or closed before an answer came. */
 export const isUnanswered: IsOutage = (error) => {
   if (!(error instanceof Error) || error instanceof AssertionError) return false;
   if (error.name === "RestError") return statusOf(error) === undefined;
@@ -12,7 +12,7 @@ export const isUnanswered: IsOutage = (error) => {
   return isRefused || error.message === "the server closed the connection";
 };
 
-/** A server whose disk fails may still say so before it stops. */
+/** A server whose disk fails may still report that before it stops. */
 export const isUnansweredOrFailed: IsOutage = (error) =>
   isUnanswered(error) ||
   (statusOf(error) ?? 0) >= 500 ||

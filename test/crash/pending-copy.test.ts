@@ -8,7 +8,7 @@ import { CREDENTIAL } from "../sdk/server.ts";
 import { TestSource } from "../sdk/test-source.ts";
 import { startProcess } from "./server-process.ts";
 
-test("a copy that was pending when the server was killed has failed when it is back", async (t) => {
+test("a copy that was pending when the server was killed has failed after the restart", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-copy-"));
   const elsewhere = await TestSource.start();
   t.after(async () => {

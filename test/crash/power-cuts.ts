@@ -9,17 +9,17 @@ import { startWholeProcess, type WholeServerProcess } from "./server-process.ts"
 export interface PowerCuts {
   readonly cuts: number;
   readonly acknowledged: number;
-  /** What was lost, or half done: a line each. The first loss ends the run. */
+  /** One line for each write that was lost or half done. The first loss ends the run. */
   readonly lost: readonly string[];
-  /** What servers said that did not start. */
+  /** The output of servers that did not start. */
   readonly failedStarts: readonly string[];
 }
 
 export interface PowerCutsAsked {
   readonly cuts: number;
-  /** Of the first cut; each one after that has the next. */
+  /** Seed of the first cut; each later cut has the next number. */
   readonly seed: number;
-  /** Whether syncs of the disk do anything. If not, acknowledged writes must be lost. */
+  /** Whether syncs of the disk work. If not, acknowledged writes must be lost. */
   readonly syncs: "honest" | "ignored";
   /** Ends the run, which then throws. */
   readonly stop?: AbortSignal;
@@ -27,8 +27,8 @@ export interface PowerCutsAsked {
 }
 
 /**
- * Cuts the power of a server's disk while clients of all services write, starts the server on what is
- * left, and compares that with what was acknowledged. Again and again on the same disk.
+ * Cuts the power of a server's disk while clients of all services write, starts the server on what
+ * is left, and compares that with the acknowledged writes; repeatedly on the same disk.
  */
 export async function cutPower(asked: PowerCutsAsked): Promise<PowerCuts> {
   const { cuts, seed, syncs, stop, tell } = asked;

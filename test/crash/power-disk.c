@@ -3,8 +3,8 @@
  * stands for the blocks of an image file. A loop device over that file turns it into a block device.
  *
  * Writes stay in memory until the file is synced, as in the cache of a disk. A cut decides the fate of
- * each sector that was written since: kept, dropped or torn. Afterwards every write and sync fails,
- * so that nothing can be acknowledged that came after the cut.
+ * each sector that was written since: it is written, dropped or torn. Afterwards every write and
+ * sync fails, so that nothing after the cut can be acknowledged.
  *
  *   power-disk IMAGE FOLDER     commands on standard input, one a line, each answered with one line:
  *   lie                         syncs report success from now on, and do nothing
@@ -35,7 +35,7 @@ struct write {
   char bytes[];
 };
 
-/* Writes and syncs that may still come before a cut that was asked for. */
+/* Writes and syncs left before the requested cut. */
 #define REQUESTS_BEFORE_CUT_MAX 16
 #define CUT_SECONDS_MAX 3
 
@@ -63,7 +63,7 @@ static int disk_getattr(const char *path, struct stat *found, struct fuse_file_i
 
 static int disk_open(const char *path, struct fuse_file_info *file) {
   if (strcmp(path, DISK) != 0) return -ENOENT;
-  /* The kernel must not keep writes back: what is unsynced is for us to decide. */
+  /* The kernel must not cache writes: this program decides which unsynced ones are lost. */
   file->direct_io = 1;
   return 0;
 }
@@ -88,7 +88,7 @@ static void forgetWrites(void) {
   first = NULL, last = &first;
 }
 
-/* Part of a write reaches the image. An image that cannot be written to makes the run worthless. */
+/* Writes part of a write to the image. Fails the run if the image cannot be written. */
 static void apply(const struct write *w, size_t from, size_t size) {
   if (pwrite(image, w->bytes + from, size, w->at + (off_t)from) == (ssize_t)size) return;
   perror("power-disk: cannot write to the image");
@@ -115,20 +115,20 @@ static enum manner chooseManner(void) {
 static uint64_t sectors, kept, torn;
 static enum manner manner;
 
-/* With the lock held. */
+/* Called with the lock held. */
 static void cutNow(void) {
   isCut = 1;
   isCutDue = 0;
   uint64_t passed = 0;
   for (struct write *w = first; w != NULL; w = w->next) sectors += w->size / SECTOR;
-  /* With syncs that lie, a file system would be left in pieces. It is left as it was instead. */
+  /* After lying syncs a mixture of sectors would break the file system, so all are dropped. */
   manner = lies ? NONE : chooseManner();
   uint64_t stop = sectors > 0 ? randomBelow(sectors) : 0;
   for (struct write *w = first; w != NULL; w = w->next) {
     int wholeKept = (int)randomBelow(2);
     for (size_t at = 0; at < w->size; at += SECTOR, passed++) {
       uint64_t chance = randomBelow(100);
-      /* A sector is torn where its first bytes are new and the others old. */
+      /* A torn sector has new bytes first and old bytes after them. */
       int isTorn = (manner == SECTORS && chance < 4) || (manner == FIRST_ONES && passed == stop);
       int isKept = manner == ALL || (manner == WRITES && wholeKept) ||
                    (manner == SECTORS && chance < 52) || (manner == FIRST_ONES && passed < stop);
@@ -140,7 +140,7 @@ static void cutNow(void) {
   pthread_cond_signal(&cutDone);
 }
 
-/* With the lock held, while a write or sync is under way: the cut may come before it is done. */
+/* Called with the lock held during a write or sync: the cut may come before it is done. */
 static void countRequest(void) {
   if (isCutDue && requestsLeft-- == 0) cutNow();
 }
@@ -181,7 +181,7 @@ static int disk_write(const char *path, const char *from, size_t size, off_t at,
 static int disk_fsync(const char *path, int dataOnly, struct fuse_file_info *file) {
   (void)path, (void)dataOnly, (void)file;
   pthread_mutex_lock(&lock);
-  /* A cut before a sync of nothing would try nothing. */
+  /* A cut before a sync without unsynced writes would test nothing. */
   if (first != NULL) countRequest();
   int result = isCut ? -EIO : 0;
   if (!isCut && !lies) {

@@ -13,10 +13,10 @@ const run = promisify(execFile);
 const SOURCE = fileURLToPath(new URL("../../../test/crash/power-disk.c", import.meta.url));
 /** Most of the image is never written, and takes no space. */
 const IMAGE_BYTES = 8 * 1024 ** 3;
-/** Files in the file system. The fewer, the sooner it is made. */
+/** Inodes of the file system. Fewer make it faster to create. */
 const INODES = 4_096;
 
-/** Why there can be no such disk here; null if there can. */
+/** Why no such disk is possible here; null if it is. */
 export function withoutPowerDisk(): string | null {
   const isPossible = process.platform === "linux" && process.getuid?.() === 0;
   if (!isPossible) return "a disk whose power can be cut needs Linux, and root to mount it";
@@ -32,7 +32,7 @@ export function withoutPowerDisk(): string | null {
   );
 }
 
-/** Runs `power-disk.c`, one line to it and one line back. */
+/** Runs `power-disk.c`, which answers each line of input with one line. */
 class Daemon {
   readonly #child: ChildProcess;
   readonly #lines: AsyncIterator<string>;
@@ -66,7 +66,7 @@ class Daemon {
 
 /** An ext4 file system on a disk with a volatile write cache, whose power can be cut. */
 export class PowerDisk {
-  /** Where the file system is while the disk is on. */
+  /** Where the file system is mounted while the disk is on. */
   readonly mountPoint: string;
   readonly #program: string;
   readonly #image: string;
@@ -102,17 +102,20 @@ export class PowerDisk {
     await run("mount", ["-o", "loop", join(this.#blocks, "disk"), this.mountPoint]);
   }
 
-  /** From now on syncs succeed and do nothing, as those of a disk that lies. */
+  /** Makes syncs succeed without doing anything, like a disk that lies. */
   async lie(): Promise<void> {
     await this.#daemon?.ask("lie");
   }
 
-  /** Soon drops or tears what is not synced by then. Afterwards all writes and syncs fail. Tells what it did. */
+  /**
+   * Cuts the power soon: drops or tears unsynced writes, and fails all later ones. Returns what it
+   * did.
+   */
   async cut(seed: number): Promise<string> {
     return (await this.#daemon?.ask(`cut ${seed}`)) ?? "";
   }
 
-  /** What is still in the system's cache is lost after a cut, and written without one. */
+  /** Switches off. Data in the page cache is lost after a cut, and written without one. */
   async powerOff(): Promise<void> {
     if (this.#daemon === null) return;
     await run("umount", [this.mountPoint]).catch(() => {});

@@ -17,15 +17,15 @@ const ROUNDS = 6;
 const PRODUCERS = 8;
 const CONSUMERS = 32;
 const ANSWERS_BEFORE_KILL_MAX = 600;
-/** Longer than the test: what was handed out does not come back. */
+/** Longer than the test, so that taken messages do not reappear. */
 const HIDDEN_SECONDS = 3_600;
 
-/** All that producers and consumers know of the queue. */
+/** Everything that producers and consumers know about the queue. */
 class Known {
   readonly put = new Set<string>();
   readonly delivered = new Set<string>();
   deleted = 0;
-  /** Requests whose answers stayed out: they may have happened or not. */
+  /** Requests without an answer, which may have happened or not. */
   readonly unknown = { put: 0, get: 0, delete: 0 };
   #texts = 0;
 

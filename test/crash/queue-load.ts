@@ -9,20 +9,20 @@ import type { WholeServerProcess } from "./server-process.ts";
 import { type Change, describeBytes, StateWriter, type Subject } from "./state-writer.ts";
 
 const MESSAGES_MAX = 12;
-/** As many can be peeked at. */
+/** The most messages that a peek can show. */
 const PEEKED_MAX = 32;
 const TEXT_LENGTHS = [10, 1_000, 20_000, 40_000];
 /** Far longer than a check takes. */
 const HIDDEN_SECONDS = 3_600;
 
-/** The texts that are in the queue. */
+/** The texts in the queue. */
 type Texts = readonly string[];
 interface Receipt {
   readonly messageId: string;
   readonly popReceipt: string;
 }
 
-/** A queue of its own: messages come, change and go. */
+/** A queue of its own, whose messages are put, updated and deleted. */
 class QueueSubject implements Subject<Texts> {
   readonly name: string;
   readonly #receipts = new Map<string, Receipt>();
@@ -51,7 +51,10 @@ class QueueSubject implements Subject<Texts> {
     return { next: [...others, text], make };
   }
 
-  /** Looks, and then takes a receipt of each message: some were given to nobody who is still there. */
+  /**
+   * Peeks, and then gets a receipt of each message, because some receipts were lost with a
+   * connection.
+   */
   async read(server: WholeServerProcess): Promise<Texts> {
     const queue = queueAt(server, this.name);
     const numberOfMessages = PEEKED_MAX;

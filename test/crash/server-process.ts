@@ -3,23 +3,23 @@ import { LazuliProcess } from "../command/process.ts";
 const SERVICES = ["Blob", "File", "Queue", "Table"] as const;
 type Service = (typeof SERVICES)[number];
 
-/** The real program in a process of its own, to be killed. */
+/** The real program in its own process, to be killed. */
 export interface ServerProcess {
-  /** Of the account: `http://127.0.0.1:port/devstoreaccount1` */
+  /** URL of the account: `http://127.0.0.1:port/devstoreaccount1` */
   readonly url: string;
-  /** `kill -9`, and the wait until it is gone. */
+  /** Sends `kill -9`, and waits until the process is gone. */
   kill(): Promise<void>;
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
 }
 
-/** The same with all that it listens on. */
+/** A server process with all its ports. */
 export interface WholeServerProcess extends ServerProcess {
   readonly urls: Readonly<Record<Service, string>>;
   readonly smbPort: number;
 }
 
-/** `service` is the one whose URL is wanted. */
+/** `service` is the one whose URL is returned. */
 export async function startProcess(
   location: string,
   flags: string[] = [],
@@ -29,7 +29,7 @@ export async function startProcess(
   return { url: await lazuli.urlOf(service), ...endings(lazuli) };
 }
 
-/** Rejects with what the server printed if it does not start. */
+/** Rejects with the server's output if it does not start. */
 export async function startWholeProcess(location: string): Promise<WholeServerProcess> {
   const lazuli = spawnServer(location, []);
   const urls: Partial<Record<Service, string>> = {};

@@ -8,10 +8,10 @@ import { type Change, describeBytes, StateWriter, type Subject } from "./state-w
 
 export const SMB_SHARE = "smb";
 const FILE_BYTES_MAX = 150_000;
-/** What one write may have without asking for more credits. */
+/** The largest write that needs no extra credits. */
 const WRITE_BYTES_MAX = 60_000;
 
-/** A file that is written over SMB. A write counts once a FLUSH or CLOSE behind it has succeeded. */
+/** A file that is written over SMB. A write counts once a later FLUSH or CLOSE has succeeded. */
 class SmbFileSubject implements Subject<FileState> {
   readonly name: string;
   #server: WholeServerProcess | null = null;

@@ -8,7 +8,7 @@ import { BlobSweep } from "../../src/service/blob/sweep.ts";
 import { FileSweep } from "../../src/service/file/sweep.ts";
 import type { View } from "../../src/store/store.ts";
 
-/** What says which bytes there are, and where. */
+/** The spaces of records about contents. */
 const CONTENT_SPACES = [
   SPACE.content,
   SPACE.contentSegment,
@@ -29,8 +29,8 @@ export interface SpaceUsed {
 }
 
 /**
- * Opens a data folder that no server has, at a time when nobody waits for uncommitted blocks any
- * more, sweeps until there is nothing left to do, and tells what is in use then.
+ * Opens a data folder that no server uses, at a time when uncommitted blocks have expired, sweeps
+ * until there is nothing left to do, and returns the space in use.
  */
 export async function sweepFolder(location: string): Promise<SpaceUsed> {
   const clock = new ManualClock(Date.now() + 2 * UNCOMMITTED_BLOCKS_KEPT_MS);

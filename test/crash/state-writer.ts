@@ -3,22 +3,24 @@ import { createHash } from "node:crypto";
 import { type IsOutage, isUnanswered } from "./outage.ts";
 import type { WholeServerProcess } from "./server-process.ts";
 
-/** A client that writes until the server is gone, and knows what must be there afterwards. */
+/** A client that writes until the server is gone, and knows what must exist afterwards. */
 export interface CrashWriter {
   readonly name: string;
   write(server: WholeServerProcess, acknowledge: () => void, isOutage?: IsOutage): Promise<void>;
-  /** Fails if what was acknowledged is not there, or if something is that was never asked for. */
+  /** Fails if an acknowledged write is missing, or if something exists that was never requested. */
   check(server: WholeServerProcess): Promise<void>;
 }
 
-/** One step. Until it is acknowledged the server may show the old state, the next, or one between. */
+/**
+ * One step. Until it is acknowledged the server may show the old state, the next, or one between.
+ */
 export interface Change<State> {
   readonly next: State;
   readonly between?: readonly State[];
   make(): Promise<unknown>;
 }
 
-/** What a writer changes: one thing on the server. */
+/** The one thing on the server that a writer changes. */
 export interface Subject<State> {
   readonly name: string;
   nextChange(old: State, server: WholeServerProcess): Change<State>;
@@ -29,7 +31,7 @@ export interface Subject<State> {
 
 /**
  * Changes its subject step by step. After a crash the subject is in the state that was acknowledged
- * last, or in one that was asked for when the answer stayed out. Nothing else is possible.
+ * last, or in one requested when the answer did not come. Nothing else is possible.
  */
 export class StateWriter<State> implements CrashWriter {
   readonly name: string;

@@ -43,7 +43,7 @@ class PartitionSubject implements Subject<Rows> {
     return { next, make: () => table.submitTransaction(batch) };
   }
 
-  /** With what it makes of the rows. */
+  /** Makes a new entity and adds it to the rows. */
   #newEntity(rowKey: string, rows: Map<string, string>) {
     const value = randomInt(2 ** 40)
       .toString(36)

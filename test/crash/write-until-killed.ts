@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import type { ServerProcess } from "./server-process.ts";
 
-/** One round is over after at most this many writes. */
+/** One round ends after at most this many writes. */
 const ACKNOWLEDGED_BEFORE_KILL_MAX = 80;
 
 /**
- * Kills the server somewhere among the writes, and resolves, once it is gone and the writers have
- * noticed, to the number of writes that were acknowledged.
+ * Kills the server at some moment among the writes. Resolves to the number of acknowledged writes,
+ * once the server is gone and the writers have noticed.
  */
 export async function writeUntilKilled(
   server: Pick<ServerProcess, "kill">,

@@ -13,8 +13,8 @@ const PYTHON_MS_MAX = 5 * 60_000;
 const SDKS = ["2015_04_05", "2017_04_17", "2017_11_09", "2018_11_09"] as const;
 
 /**
- * Every script begins like this. `name` tells one SDK from the others. What fails is not tried again, so that
- * a test ends at once.
+ * The beginning of every script. `name` is different for each SDK. Failed requests are not retried,
+ * so that a test ends at once.
  */
 const BEGIN = `
 import sys
@@ -138,7 +138,7 @@ assert tables.get_table_service_properties().cors == []
 
 async function run(server: TestService, kind: string, version: string, script: string) {
   const { account, key } = server;
-  // The SDK of 2015 takes the development account for that of an emulator without files.
+  // The SDK of 2015 takes the development account for an emulator's, which has no files.
   const url = server.url.replace(account, OTHER_ACCOUNT);
   const args = ["-c", BEGIN + script, version, OTHER_ACCOUNT, key, url, kind];
   await promisify(execFile)(PYTHON, args, { timeout: PYTHON_MS_MAX });

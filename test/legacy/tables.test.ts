@@ -3,7 +3,7 @@ import { test } from "node:test";
 import azure from "azure-storage";
 import { forThisFile } from "../sdk/server.ts";
 import { startTableServer } from "../sdk/table-server.ts";
-import { hostsOf, policyOf, refusedLegacy, statsOf, told } from "./told.ts";
+import { answerOf, hostsOf, policyOf, refusedLegacy, statsOf } from "./legacy-answer.ts";
 
 const { entityGenerator: edm, PayloadFormat } = azure.TableUtilities;
 const { TableBatch, TableQuery } = azure;
@@ -14,7 +14,7 @@ let count = 0;
 
 async function makeTable(): Promise<string> {
   const name = `Legacy${++count}`;
-  await told(tables, "createTable", name);
+  await answerOf(tables, "createTable", name);
   return name;
 }
 
@@ -34,31 +34,31 @@ function keys(row: string) {
 }
 
 function retrieve(table: string, row: string, options: object = {}): Promise<Entity> {
-  return told<Entity>(tables, "retrieveEntity", table, "p", row, options);
+  return answerOf<Entity>(tables, "retrieveEntity", table, "p", row, options);
 }
 
 async function rowsOf(table: string, service = tables, query = new TableQuery()) {
   const rows: unknown[] = [];
   for (let token: object | null = null; ; ) {
-    const page: Page = await told<Page>(service, "queryEntities", table, query, token);
+    const page: Page = await answerOf<Page>(service, "queryEntities", table, query, token);
     rows.push(...page.entries.map(({ RowKey }) => RowKey?._));
     token = page.continuationToken;
     if (token === null) return rows;
   }
 }
 
-test("tables are created, listed, looked for and deleted", async () => {
+test("tables are created, listed, checked for existence and deleted", async () => {
   const name = await makeTable();
-  const again = await told<{ created: boolean }>(tables, "createTableIfNotExists", name);
+  const again = await answerOf<{ created: boolean }>(tables, "createTableIfNotExists", name);
   assert.equal(again.created, false);
-  await refusedLegacy(told(tables, "createTable", name), 409, "TableAlreadyExists");
+  await refusedLegacy(answerOf(tables, "createTable", name), 409, "TableAlreadyExists");
   const exists = async (table: string) =>
-    (await told<{ exists: boolean }>(tables, "doesTableExist", table)).exists;
+    (await answerOf<{ exists: boolean }>(tables, "doesTableExist", table)).exists;
   assert.deepEqual([await exists(name), await exists("nope")], [true, false]);
-  const list = await told<Page>(tables, "listTablesSegmentedWithPrefix", "Leg", null);
+  const list = await answerOf<Page>(tables, "listTablesSegmentedWithPrefix", "Leg", null);
   assert.ok((list.entries as readonly unknown[]).includes(name));
-  await told(tables, "deleteTable", name);
-  assert.equal(await told(tables, "deleteTableIfExists", name), false);
+  await answerOf(tables, "deleteTable", name);
+  assert.equal(await answerOf(tables, "deleteTableIfExists", name), false);
 });
 
 const TYPED = {
@@ -72,9 +72,9 @@ const TYPED = {
   when: edm.DateTime(new Date(Date.UTC(2011, 10, 25, 1, 2, 3, 4))),
 };
 
-test("every type comes back as it was sent, with the type where JSON does not tell it", async () => {
+test("every type is returned as it was sent, annotated where JSON does not show it", async () => {
   const table = await makeTable();
-  await told(tables, "insertEntity", table, { ...keys("r"), ...TYPED });
+  await answerOf(tables, "insertEntity", table, { ...keys("r"), ...TYPED });
   for (const payloadFormat of [PayloadFormat.MINIMAL_METADATA, PayloadFormat.FULL_METADATA]) {
     const found = await retrieve(table, "r", { payloadFormat });
     for (const [name, sent] of Object.entries(TYPED)) {
@@ -87,33 +87,33 @@ test("every type comes back as it was sent, with the type where JSON does not te
   assert.deepEqual(bare.long, { _: "9007199254740993" });
 });
 
-test("what is inserted is echoed on demand, and only then", async () => {
+test("an inserted entity is echoed on request, and only then", async () => {
   const table = await makeTable();
   const insert = (row: string, echoContent: boolean) =>
-    told<Entity>(tables, "insertEntity", table, keys(row), { echoContent });
+    answerOf<Entity>(tables, "insertEntity", table, keys(row), { echoContent });
   assert.equal((await insert("1", true)).RowKey?._, "1");
   assert.deepEqual(Object.keys(await insert("2", false)), [".metadata"]);
 });
 
 test("a write with an old ETag is refused, and one without forces it", async () => {
   const table = await makeTable();
-  await told(tables, "insertEntity", table, { ...keys("r"), n: edm.Int32(1) });
+  await answerOf(tables, "insertEntity", table, { ...keys("r"), n: edm.Int32(1) });
   const read = await retrieve(table, "r");
-  await told(tables, "replaceEntity", table, { ...read, n: edm.Int32(2) });
+  await answerOf(tables, "replaceEntity", table, { ...read, n: edm.Int32(2) });
   for (const method of ["replaceEntity", "mergeEntity", "deleteEntity"]) {
-    const stale = told(tables, method, table, { ...read, n: edm.Int32(3) });
+    const stale = answerOf(tables, method, table, { ...read, n: edm.Int32(3) });
     await refusedLegacy(stale, 412, "UpdateConditionNotSatisfied");
   }
-  await told(tables, "replaceEntity", table, { ...keys("r"), n: edm.Int32(4) });
+  await answerOf(tables, "replaceEntity", table, { ...keys("r"), n: edm.Int32(4) });
   assert.equal((await retrieve(table, "r")).n?._, 4);
-  await told(tables, "deleteEntity", table, keys("r"));
+  await answerOf(tables, "deleteEntity", table, keys("r"));
   await refusedLegacy(retrieve(table, "r"), 404, "ResourceNotFound");
 });
 
-test("merge keeps what it does not name, replace drops it, and both can insert", async () => {
+test("merge preserves omitted properties, replace drops them, and both can insert", async () => {
   const table = await makeTable();
   const write = (method: string, row: string, own: object) =>
-    told(tables, method, table, { ...keys(row), ...own });
+    answerOf(tables, method, table, { ...keys(row), ...own });
   await write("insertOrMergeEntity", "it's", { a: edm.Int32(1) });
   await write("mergeEntity", "it's", { b: edm.Int32(2) });
   const merged = await retrieve(table, "it's");
@@ -126,11 +126,11 @@ test("merge keeps what it does not name, replace drops it, and both can insert",
   await refusedLegacy(write("mergeEntity", "gone", {}), 404, "ResourceNotFound");
 });
 
-test("queries filter by typed values, select, and go on from page to page", async () => {
+test("queries filter by typed values, select, and continue page by page", async () => {
   const table = await makeTable();
   for (let n = 0; n < 7; n++) {
     const own = { n: edm.Int32(n), long: edm.Int64(String(n)) };
-    await told(tables, "insertEntity", table, { ...keys(`${n}`), ...own });
+    await answerOf(tables, "insertEntity", table, { ...keys(`${n}`), ...own });
   }
   const some = new TableQuery().where("n ge ? and not (n eq ?)", 3, 5);
   assert.deepEqual(await rowsOf(table, tables, some), ["3", "4", "6"]);
@@ -138,7 +138,7 @@ test("queries filter by typed values, select, and go on from page to page", asyn
   const long = new TableQuery().where(TableQuery.int64Filter("long", "lt", "2"));
   assert.deepEqual(await rowsOf(table, tables, long), ["0", "1"]);
   const select = new TableQuery().select("n");
-  const { entries } = await told<Page>(tables, "queryEntities", table, select, null);
+  const { entries } = await answerOf<Page>(tables, "queryEntities", table, select, null);
   assert.deepEqual(Object.keys(entries[0] as Entity), ["n", ".metadata"]);
 });
 
@@ -147,11 +147,11 @@ interface PartAnswer {
   readonly entity: Entity;
 }
 
-test("a batch happens as a whole, with the index of what fails", async () => {
+test("a batch happens as a whole, and reports the index of a failed operation", async () => {
   const table = await makeTable();
   const batch = new TableBatch();
   for (const row of ["1", "2", "it's"]) batch.insertEntity(keys(row), { echoContent: row === "1" });
-  const answers = await told<PartAnswer[]>(tables, "executeBatch", table, batch);
+  const answers = await answerOf<PartAnswer[]>(tables, "executeBatch", table, batch);
   const statuses = answers.map(({ response }) => response.statusCode);
   assert.deepEqual(statuses, [201, 204, 204]);
   const mixed = new TableBatch();
@@ -159,44 +159,44 @@ test("a batch happens as a whole, with the index of what fails", async () => {
   mixed.deleteEntity(keys("2"));
   mixed.insertOrReplaceEntity(keys("3"));
   mixed.insertEntity(keys("it's"), {});
-  const failed = told(tables, "executeBatch", table, mixed);
+  const failed = answerOf(tables, "executeBatch", table, mixed);
   assert.match(await refusedLegacy(failed, 409, "EntityAlreadyExists"), /^3:/);
   assert.deepEqual(await rowsOf(table), ["1", "2", "it's"]);
   const one = new TableBatch();
   one.retrieveEntity("p", "it's");
-  const [read] = await told<[PartAnswer]>(tables, "executeBatch", table, one);
+  const [read] = await answerOf<[PartAnswer]>(tables, "executeBatch", table, one);
   assert.equal(read.entity.RowKey?._, "it's");
 });
 
-test("a SAS opens its range of keys and its operations, alone or by a stored policy", async () => {
+test("a SAS permits its key range and its operations, alone or by a stored policy", async () => {
   const table = await makeTable();
   for (const row of ["a", "b c", "d+e", "f%g"]) {
-    await told(tables, "insertEntity", table, keys(row));
+    await answerOf(tables, "insertEntity", table, keys(row));
   }
   const range = policyOf("r", { StartPk: "p", StartRk: "b c", EndPk: "p", EndRk: "d+e" });
   const sas = tables.generateSharedAccessSignature(table, range);
   const opened = azure.createTableServiceWithSas(server.url, sas);
   assert.deepEqual(await rowsOf(table, opened), ["b c", "d+e"]);
-  const write = told(opened, "insertEntity", table, keys("c"));
+  const write = answerOf(opened, "insertEntity", table, keys("c"));
   await refusedLegacy(write, 403, "AuthorizationPermissionMismatch");
 
   const { AccessPolicy } = policyOf("ra");
-  await told(tables, "setTableAcl", table, { mine: AccessPolicy });
+  await answerOf(tables, "setTableAcl", table, { mine: AccessPolicy });
   const policy = { Id: "mine" } as azure.common.SharedAccessPolicy;
   const stored = tables.generateSharedAccessSignature(table, policy);
   const named = azure.createTableServiceWithSas(server.url, stored);
-  await told(named, "insertEntity", table, keys("z"));
+  await answerOf(named, "insertEntity", table, keys("z"));
   assert.equal((await rowsOf(table, named)).length, 5);
-  await told(tables, "setTableAcl", table, {});
-  const revoked = told(named, "insertEntity", table, keys("zz"));
+  await answerOf(tables, "setTableAcl", table, {});
+  const revoked = answerOf(named, "insertEntity", table, keys("zz"));
   await refusedLegacy(revoked, 403, "AuthenticationFailed");
 });
 
-test("service properties and stats", async () => {
+test("service properties and stats are read and written", async () => {
   const RetentionPolicy = { Enabled: true, Days: 3 };
   const HourMetrics = { Version: "1.0", Enabled: true, IncludeAPIs: true, RetentionPolicy };
-  await told(tables, "setServiceProperties", { HourMetrics });
-  const found = await told<{ HourMetrics: object }>(tables, "getServiceProperties");
+  await answerOf(tables, "setServiceProperties", { HourMetrics });
+  const found = await answerOf<{ HourMetrics: object }>(tables, "getServiceProperties");
   assert.deepEqual(found.HourMetrics, HourMetrics);
   const stats = await statsOf(tables);
   assert.equal(stats.GeoReplication?.Status, "live");

@@ -27,7 +27,7 @@ test("uploads that their clients abandon while syncs hang do not stop the server
   // The next upload gets a file while the old ones are still synced.
   const kept = container.getBlockBlobClient("kept");
   await kept.upload(someBytes(50_000, 1), 50_000);
-  await syncs.letGo();
+  await syncs.release();
   await sweep(server);
   await kept.upload(someBytes(50_000, 2), 50_000);
   assert.deepEqual(await kept.downloadToBuffer(), someBytes(50_000, 2));

@@ -9,7 +9,7 @@ const CLIENTS = 16;
 const BLOBS = 4;
 
 for (const engine of ["memory", "embedded"] as const) {
-  test(`one order explains what ${CLIENTS} clients were told, on the ${engine} engine`, async (t) => {
+  test(`one order explains the answers that ${CLIENTS} clients got, on the ${engine} engine`, async (t) => {
     t.diagnostic(`LAZULI_SEED=${SEED}`);
     const server = await startServer({ engine });
     try {

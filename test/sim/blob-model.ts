@@ -5,9 +5,9 @@ import {
   type BlobDone,
   type BlobType,
   type BlockReference,
+  EMPTY_ANSWER,
   type Guards,
   type Listed,
-  NOTHING_TOLD,
 } from "./blob-words.ts";
 import { askLease, isLocked, type Lease, leaseStateOf } from "./lease-model.ts";
 import type { Model } from "./linearize.ts";
@@ -15,10 +15,10 @@ import { PAGES, putPage, setSequence } from "./page-model.ts";
 import { lengthOf, type Piece, ZERO_PAGE } from "./pieces.ts";
 import { copySnapshot, readSnapshot, takeSnapshot } from "./snapshot-model.ts";
 
-/** One name in a container, and the time. */
-export interface BlobRevision {
+/** The state of one name in a container, and the time. */
+export interface BlobState {
   readonly nowMs: number;
-  /** The time by which the last change was judged; none is judged by an earlier one. */
+  /** The time at which the last change was judged; no later change is judged at an earlier one. */
   readonly changedMs: number;
   readonly blob: Blob | null;
   readonly snapshots: Readonly<Record<string, Blob>>;
@@ -32,14 +32,14 @@ export interface Blob {
   readonly modifiedMs: number;
   readonly type: BlobType;
   readonly pieces: readonly Piece[];
-  /** Ids of the committed blocks, one for each piece; none if it was put in one. */
+  /** Ids of the committed blocks, one for each piece; none if it was put in one request. */
   readonly blocks: readonly string[];
   readonly lease: Lease | null;
   /** Of page blobs; 0 otherwise. */
   readonly sequence: number;
 }
 
-/** What a server is free to choose. */
+/** Values that a server is free to choose. */
 export interface Chosen {
   etagOf(version: string): string;
   leaseId(): string;
@@ -47,16 +47,16 @@ export interface Chosen {
 }
 
 export interface Step {
-  readonly state: BlobRevision;
+  readonly state: BlobState;
   readonly answer: BlobAnswer;
 }
 
-export function emptyState(nowMs: number): BlobRevision {
+export function emptyState(nowMs: number): BlobState {
   return { nowMs, changedMs: nowMs, blob: null, snapshots: {}, staged: {} };
 }
 
-/** What the documentation says about one operation on one blob: what it changes and what it answers. */
-export function perform(state: BlobRevision, asked: BlobAsked, chosen: Chosen, key: string): Step {
+/** One operation on one blob according to the documentation: the change and the answer. */
+export function perform(state: BlobState, asked: BlobAsked, chosen: Chosen, key: string): Step {
   switch (asked.operation) {
     case "put":
     case "commit":
@@ -78,52 +78,53 @@ export function perform(state: BlobRevision, asked: BlobAsked, chosen: Chosen, k
     case "stage":
       return stage(state, asked);
     case "set-metadata":
+      return setMetadata(state, asked, chosen);
     case "delete":
-      return update(state, asked, chosen);
+      return remove(state, asked);
     case "get":
     case "head":
       return read(state, asked);
     case "list":
-      return { state, answer: told({ listed: listedOf(state, key) }) };
-    case "turn":
-      return { state: { ...state, nowMs: state.nowMs + asked.byMs }, answer: told({}) };
+      return { state, answer: answerWith({ listed: listedOf(state, key) }) };
+    case "advance":
+      return { state: { ...state, nowMs: state.nowMs + asked.byMs }, answer: answerWith({}) };
     default:
       return lease(state, asked, chosen);
   }
 }
 
-/** A version is known by the write that began it and by how far it has grown. */
+/** A version is identified by the write that began it and by its length. */
 export function versionOf({ write, length }: { write: string; length: number }): string {
   return `${write}/${length}`;
 }
 
-/** What a history tells as a whole. */
+/** Facts that a history as a whole shows. */
 export interface Known {
   /** ETags of versions that were read. */
   readonly etags: ReadonlyMap<string, string>;
   /** ETags of versions that are known. */
   readonly taken: ReadonlySet<string>;
-  /** What the clock has shown, in rising order, since this tick. */
+  /** The times that the clock has shown since this tick, in rising order. */
   timesSince(tick: number): readonly number[];
 }
 
 /**
- * The blob as a register for the checker. A read tells what is there at one moment. A change is
- * judged by a time at which it was under way, and may be seen a little later, when it is durable;
+ * The blob as a register for the checker. A read shows the state of one moment. A change is judged
+ * at some time while it was in progress, and may become visible a little later, when it is durable;
  * but the times of changes never go backwards.
  */
 export function blobModel(
   key: string,
   startMs: number,
   known: Known,
-): Model<BlobRevision, BlobAsked, BlobAnswer> {
+): Model<BlobState, BlobAsked, BlobAnswer> {
   return {
     initial: emptyState(startMs),
     steps(before, { asked, answer, invoked }) {
-      const state = answer === null ? before : withEtagTold(before, answer, known);
+      const state = answer === null ? before : withEtagSeen(before, answer, known);
       const timesMs = mayBeLate(asked) ? known.timesSince(invoked) : [state.nowMs];
       const chosen = chosenBy(answer, known);
-      const after: BlobRevision[] = [];
+      const after: BlobState[] = [];
       for (const nowMs of timesMs) {
         if (nowMs < state.changedMs || nowMs > state.nowMs) continue;
         for (const way of waysOf(asked)) {
@@ -139,26 +140,27 @@ export function blobModel(
   };
 }
 
-/** Nobody promises which of two refusals is said. */
+/** If two refusals apply, the server may answer with either. */
 function waysOf(asked: BlobAsked): readonly BlobAsked[] {
   if (asked.operation !== "copy-snapshot") return [asked];
   const targetFirst: BlobAsked & { targetFirst: boolean } = { ...asked, targetFirst: true };
   return [asked, targetFirst];
 }
 
-/** Told apart by the cheapest look first: a search compares millions of them. */
-function isSame(expected: BlobAnswer, told: BlobAnswer): boolean {
-  if (expected.refused !== null || told.refused !== null) return expected.refused === told.refused;
-  return expected.etag === told.etag && isDeepStrictEqual(expected, told);
+/** Compares the cheapest fields first: a search compares millions of answers. */
+function isSame(expected: BlobAnswer, actual: BlobAnswer): boolean {
+  if (expected.refused !== null || actual.refused !== null)
+    return expected.refused === actual.refused;
+  return expected.etag === actual.etag && isDeepStrictEqual(expected, actual);
 }
 
 function mayBeLate({ operation }: BlobAsked): boolean {
-  return !["get", "head", "get-snapshot", "list", "turn"].includes(operation);
+  return !["get", "head", "get-snapshot", "list", "advance"].includes(operation);
 }
 
-/** Judged by a time that may have passed. */
+/** Performs an operation as judged at a time that may have passed. */
 function performAt(
-  state: BlobRevision,
+  state: BlobState,
   nowMs: number,
   asked: BlobAsked,
   chosen: Chosen,
@@ -171,35 +173,35 @@ function performAt(
   return { state: { ...after, nowMs: state.nowMs, changedMs: nowMs }, answer };
 }
 
-/** Stands for the ETag of a write that nobody got an answer to, if no read has seen it either. */
-export const UNTOLD = "of ";
+/** Stands for the ETag of a write without an answer, if no read has seen it either. */
+export const PLACEHOLDER = "of ";
 
-/** Nobody knows what a server chose if nobody was told: then a name of its own stands for it. */
+/** A placeholder stands for a choice of the server that no answer shows. */
 function chosenBy(answer: BlobAnswer | null, { etags }: Known): Chosen {
-  const { etag, leaseId, snapshot } = answer?.refused === null ? answer : NOTHING_TOLD;
+  const { etag, leaseId, snapshot } = answer?.refused === null ? answer : EMPTY_ANSWER;
   return {
-    etagOf: (version) => etag ?? etags.get(version) ?? UNTOLD + version,
-    leaseId: () => leaseId ?? "untold",
-    snapshot: () => snapshot ?? "untold",
+    etagOf: (version) => etag ?? etags.get(version) ?? PLACEHOLDER + version,
+    leaseId: () => leaseId ?? "unknown",
+    snapshot: () => snapshot ?? "unknown",
   };
 }
 
-/** Who leases or lists a blob is told its ETag, which may be the first that is heard of it. */
-function withEtagTold(state: BlobRevision, answer: BlobAnswer, { taken }: Known): BlobRevision {
+/** Leasing and listing return the blob's ETag, which may be its first appearance. */
+function withEtagSeen(state: BlobState, answer: BlobAnswer, { taken }: Known): BlobState {
   const { blob } = state;
-  if (!blob?.etag.startsWith(UNTOLD) || answer.refused !== null) return state;
+  if (!blob?.etag.startsWith(PLACEHOLDER) || answer.refused !== null) return state;
   const etag = answer.etag ?? Object.values(answer.listed ?? {})[0]?.etag ?? null;
   return etag === null || taken.has(etag) ? state : { ...state, blob: { ...blob, etag } };
 }
 
 function create(
-  state: BlobRevision,
+  state: BlobState,
   asked: Extract<BlobAsked, { operation: "put" | "commit" | "create-append" | "create-page" }>,
   chosen: Chosen,
 ): Step {
   const refused =
-    (asked.operation === "commit" ? refuseByType(state, "block") : null) ??
-    refuseWriteByEtag(state, asked) ??
+    (asked.operation === "commit" ? judgeByType(state, "block") : null) ??
+    judgeWriteByEtag(state, asked) ??
     (state.blob !== null && asked.ifNoneMatch === "*" ? "409 BlobAlreadyExists" : null) ??
     judgeWriteByLease(state, asked.leaseId);
   if (refused !== null) return refuse(state, refused);
@@ -208,11 +210,11 @@ function create(
   return write({ ...state, staged: {} }, asked.write, chosen, made);
 }
 
-/** What a version is made of. */
+/** The parts of a version. */
 export type Made = Pick<Blob, "type" | "pieces" | "blocks" | "sequence">;
 
 function make(
-  state: BlobRevision,
+  state: BlobState,
   asked: Extract<BlobAsked, { operation: "put" | "commit" | "create-append" | "create-page" }>,
 ): Made | null {
   switch (asked.operation) {
@@ -227,8 +229,8 @@ function make(
   }
 }
 
-/** Puts blocks together; null if one is not there. */
-function compose({ blob, staged }: BlobRevision, wanted: readonly BlockReference[]): Made | null {
+/** Composes blocks; null if one is missing. */
+function compose({ blob, staged }: BlobState, wanted: readonly BlockReference[]): Made | null {
   const pieces: Piece[] = [];
   for (const { id, from } of wanted) {
     const uncommitted = from === "committed" ? undefined : staged[id];
@@ -241,7 +243,7 @@ function compose({ blob, staged }: BlobRevision, wanted: readonly BlockReference
 }
 
 function append(
-  state: BlobRevision,
+  state: BlobState,
   asked: Extract<BlobAsked, { operation: "append" }>,
   chosen: Chosen,
 ): Step {
@@ -249,8 +251,8 @@ function append(
   if (blob === null) return refuse(state, "404 BlobNotFound");
   const offset = lengthOf(blob.pieces);
   const refused =
-    refuseByType(state, "append") ??
-    refuseWriteByEtag(state, asked) ??
+    judgeByType(state, "append") ??
+    judgeWriteByEtag(state, asked) ??
     judgeWriteByLease(state, asked.leaseId) ??
     ((asked.position ?? offset) === offset ? null : "412 AppendPositionConditionNotMet");
   if (refused !== null) return refuse(state, refused);
@@ -259,45 +261,57 @@ function append(
   return { ...step, answer: { ...step.answer, offset } };
 }
 
-function stage(state: BlobRevision, asked: Extract<BlobAsked, { operation: "stage" }>): Step {
-  const refused = refuseByType(state, "block") ?? judgeWriteByLease(state, asked.leaseId);
+function stage(state: BlobState, asked: Extract<BlobAsked, { operation: "stage" }>): Step {
+  const refused = judgeByType(state, "block") ?? judgeWriteByLease(state, asked.leaseId);
   if (refused !== null) return refuse(state, refused);
   const staged = { ...state.staged, [asked.block]: asked.piece };
   const { blob, nowMs } = state;
   const after = blob && { ...blob, lease: leaseAfterWrite(blob, nowMs) };
-  return { state: { ...state, blob: after, staged }, answer: told({}) };
+  return { state: { ...state, blob: after, staged }, answer: answerWith({}) };
 }
 
-/** A write ends the memory of a lease that does not count any more. */
+/** A write forgets a lease that is no longer active. */
 function leaseAfterWrite(old: Blob | null, nowMs: number): Lease | null {
   return old !== null && isLocked(old.lease, nowMs) ? old.lease : null;
 }
 
-function update(
-  state: BlobRevision,
-  asked: Extract<BlobAsked, { operation: "set-metadata" | "delete" }>,
+function setMetadata(
+  state: BlobState,
+  asked: Extract<BlobAsked, { operation: "set-metadata" }>,
   chosen: Chosen,
 ): Step {
   if (state.blob === null) return refuse(state, "404 BlobNotFound");
-  const refused = refuseWriteByEtag(state, asked) ?? judgeWriteByLease(state, asked.leaseId);
+  const refused = judgeWrite(state, asked);
+  return refused === null ? write(state, asked.write, chosen, state.blob) : refuse(state, refused);
+}
+
+/** Blocks that were never committed can be deleted, too. */
+function remove(state: BlobState, asked: Extract<BlobAsked, { operation: "delete" }>): Step {
+  const isThere = state.blob !== null || Object.keys(state.staged).length > 0;
+  if (!isThere) return refuse(state, "404 BlobNotFound");
+  const refused = judgeWrite(state, asked);
   if (refused !== null) return refuse(state, refused);
-  if (asked.operation === "set-metadata") return write(state, asked.write, chosen, state.blob);
   if (!asked.withSnapshots && Object.keys(state.snapshots).length > 0) {
     return refuse(state, "409 SnapshotsPresent");
   }
-  return { state: { ...state, blob: null, snapshots: {}, staged: {} }, answer: told({}) };
+  return { state: { ...state, blob: null, snapshots: {}, staged: {} }, answer: answerWith({}) };
+}
+
+function judgeWrite(state: BlobState, asked: Guards): string | null {
+  return judgeWriteByEtag(state, asked) ?? judgeWriteByLease(state, asked.leaseId);
 }
 
 /**
- * A new version. Some change neither the name nor the length of a blob: they have names of their own.
+ * A new version. Some changes have neither a new name nor a new length: they have names of their
+ * own.
  */
 export function write(
-  state: BlobRevision,
+  state: BlobState,
   name: string,
   chosen: Chosen,
   { type, pieces, blocks, sequence }: Made,
   change = "",
-): { state: BlobRevision; answer: BlobDone } {
+): { state: BlobState; answer: BlobDone } {
   const { nowMs, blob: old } = state;
   const etag = chosen.etagOf(versionOf({ write: name, length: lengthOf(pieces) }) + change);
   const modifiedMs = Math.max(nowMs, old?.modifiedMs ?? 0);
@@ -305,11 +319,11 @@ export function write(
   const blob = { etag, write: name, modifiedMs, type, pieces, blocks, lease, sequence };
   return {
     state: { ...state, blob },
-    answer: told({ etag, modifiedMs: wholeSeconds(modifiedMs) }),
+    answer: answerWith({ etag, modifiedMs: wholeSeconds(modifiedMs) }),
   };
 }
 
-function read(state: BlobRevision, asked: Guards & { operation: "get" | "head" }): Step {
+function read(state: BlobState, asked: Guards & { operation: "get" | "head" }): Step {
   const { blob } = state;
   if (blob === null) return refuse(state, "404 BlobNotFound");
   if (asked.ifMatch !== null && !matches(blob, asked.ifMatch)) {
@@ -318,15 +332,18 @@ function read(state: BlobRevision, asked: Guards & { operation: "get" | "head" }
   if (asked.ifNoneMatch !== null && matches(blob, asked.ifNoneMatch)) {
     return refuse(state, "304 ConditionNotMet");
   }
-  const refused = refuseByLeaseId(state, asked.leaseId);
+  const refused = judgeByLeaseId(state, asked.leaseId);
   if (refused !== null) return refuse(state, refused);
   const { etag, modifiedMs, ...found } = describe(blob, state.nowMs);
   const pieces = asked.operation === "get" ? blob.pieces : null;
-  return { state, answer: told({ etag, modifiedMs, found, pieces, sequence: sequenceOf(blob) }) };
+  return {
+    state,
+    answer: answerWith({ etag, modifiedMs, found, pieces, sequence: sequenceOf(blob) }),
+  };
 }
 
-/** A listing, as far as it is about one blob. */
-function listedOf({ blob, nowMs }: BlobRevision, key: string): Record<string, Listed> {
+/** The part of a listing that is about one blob. */
+function listedOf({ blob, nowMs }: BlobState, key: string): Record<string, Listed> {
   return blob === null ? {} : { [key]: describe(blob, nowMs) };
 }
 
@@ -343,7 +360,7 @@ export function describe({ type, pieces, lease, ...blob }: Blob, nowMs: number):
 }
 
 function lease(
-  state: BlobRevision,
+  state: BlobState,
   asked: Extract<BlobAsked, { operation: "acquire" | "renew" | "change" | "release" | "break" }>,
   chosen: Chosen,
 ): Step {
@@ -352,7 +369,7 @@ function lease(
   const done = askLease(blob.lease, asked, chosen.leaseId(), nowMs);
   if (done.refused !== null) return refuse(state, done.refused);
   const tellsId = asked.operation !== "break" && asked.operation !== "release";
-  const answer = told({
+  const answer = answerWith({
     etag: blob.etag,
     modifiedMs: wholeSeconds(blob.modifiedMs),
     leaseId: tellsId ? (done.lease?.id ?? null) : null,
@@ -361,11 +378,11 @@ function lease(
   return { state: { ...state, blob: { ...blob, lease: done.lease } }, answer };
 }
 
-export function refuseByType({ blob }: BlobRevision, type: Blob["type"]): string | null {
+export function judgeByType({ blob }: BlobState, type: Blob["type"]): string | null {
   return blob !== null && blob.type !== type ? "409 InvalidBlobType" : null;
 }
 
-export function refuseWriteByEtag({ blob }: BlobRevision, { ifMatch }: Guards): string | null {
+export function judgeWriteByEtag({ blob }: BlobState, { ifMatch }: Guards): string | null {
   if (ifMatch === null || (blob !== null && matches(blob, ifMatch))) return null;
   return "412 ConditionNotMet";
 }
@@ -374,12 +391,12 @@ function matches({ etag }: Blob, wanted: string): boolean {
   return wanted === "*" || wanted === etag;
 }
 
-export function judgeWriteByLease(state: BlobRevision, id: string | null): string | null {
-  if (id !== null) return refuseByLeaseId(state, id);
+export function judgeWriteByLease(state: BlobState, id: string | null): string | null {
+  if (id !== null) return judgeByLeaseId(state, id);
   return isLocked(state.blob?.lease ?? null, state.nowMs) ? "412 LeaseIdMissing" : null;
 }
 
-export function refuseByLeaseId({ blob, nowMs }: BlobRevision, id: string | null): string | null {
+export function judgeByLeaseId({ blob, nowMs }: BlobState, id: string | null): string | null {
   if (id === null) return null;
   const held = blob?.lease ?? null;
   if (held === null) return "412 LeaseNotPresentWithBlobOperation";
@@ -397,11 +414,11 @@ export function wholeSeconds(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
 }
 
-export function told(what: Partial<BlobDone>): BlobDone {
-  return { ...NOTHING_TOLD, ...what };
+export function answerWith(what: Partial<BlobDone>): BlobDone {
+  return { ...EMPTY_ANSWER, ...what };
 }
 
-/** What is refused changes nothing. */
-export function refuse(state: BlobRevision, refused: string): Step {
+/** A refusal changes nothing. */
+export function refuse(state: BlobState, refused: string): Step {
   return { state, answer: { refused } };
 }

@@ -20,7 +20,7 @@ interface ModelState {
   readonly type: (typeof TYPES)[number];
   readonly bytes: Buffer;
   readonly label: string;
-  /** Whether it is made of blocks, and so can have more of them, and no tag. */
+  /** Whether it consists of blocks, and so can get more of them, and has no tag. */
   readonly isBlocks: boolean;
   readonly hasVersion: boolean;
 }
@@ -31,7 +31,7 @@ interface ModelDeleted {
   readonly untilDay: number;
 }
 
-/** What stands under one name, as plainly as can be. */
+/** All revisions of one name, in the simplest form. */
 class ModelBlob {
   current: ModelState | null = null;
   snapshots: ModelState[] = [];
@@ -39,7 +39,7 @@ class ModelBlob {
   deleted: ModelDeleted[] = [];
 }
 
-/** The rules of snapshots, versions and soft delete once more, without a thought for cost. */
+/** The rules of snapshots, versions and soft delete a second time, without regard to cost. */
 class Model {
   versioning = false;
   keepsDays: number | null = null;
@@ -83,10 +83,10 @@ class Model {
     blob.current = null;
   }
 
-  deleteState(name: string, kind: "snapshot" | "version", told: string): void {
+  deleteState(name: string, kind: "snapshot" | "version", described: string): void {
     const blob = this.blob(name);
     const states = kind === "snapshot" ? blob.snapshots : blob.versions;
-    const at = states.findIndex((state) => tell(state) === told);
+    const at = states.findIndex((state) => tell(state) === described);
     const [state] = states.splice(at, 1);
     this.#keepDeleted(blob, state as ModelState, kind);
   }
@@ -101,7 +101,7 @@ class Model {
     blob.deleted = blob.deleted.filter((one) => one !== found);
   }
 
-  /** False if there is nothing that it could be about. */
+  /** False if there is nothing to undelete. */
   undelete(name: string): boolean {
     const blob = this.blob(name);
     const alive = this.alive(blob);
@@ -140,7 +140,7 @@ function tell({ label, bytes }: Pick<ModelState, "label" | "bytes">): string {
   return `${label} ${bytes.length} ${createHash("md5").update(bytes).digest("hex")}`;
 }
 
-/** What a list and reads must show of a name. */
+/** The list entries and contents expected of a name. */
 function expected(model: Model, blob: ModelBlob): string[] {
   const lines: string[] = [];
   if (blob.current !== null) lines.push(`current ${tell(blob.current)}`);
@@ -161,7 +161,7 @@ async function found(real: RealStates, name: string, shown: readonly Shown[]): P
   return (await Promise.all(lines)).sort();
 }
 
-/** One step on both sides. */
+/** Takes one step in the service and in the model. */
 async function step(real: RealStates, model: Model, random: Random, at: number): Promise<void> {
   const name = random.pick(NAMES);
   const blob = model.blob(name);
@@ -176,7 +176,7 @@ async function step(real: RealStates, model: Model, random: Random, at: number):
     delete: 12,
     deleteState: 15,
     undelete: 10,
-    turn: 8,
+    advance: 8,
     keep: 6,
     versioning: 4,
     sweep: 4,
@@ -245,7 +245,7 @@ async function step(real: RealStates, model: Model, random: Random, at: number):
       else await assert.rejects(undeleted, isFault("BlobNotFound"));
       break;
     }
-    case "turn": {
+    case "advance": {
       const days = random.pick([1, 2]);
       real.turnDays(days);
       model.day += days;
@@ -276,11 +276,11 @@ async function deleteState(
   const { kind, state, isDeleted, label } = random.pick(shown);
   if (state === null || kind === "current") return;
   if (!isDeleted) {
-    const told = tell({ label, bytes: await real.read(name, state) });
+    const described = tell({ label, bytes: await real.read(name, state) });
     await real.deleteState(name, state, false);
-    model.deleteState(name, kind, told);
+    model.deleteState(name, kind, described);
   } else if (model.keepsDays !== null) {
-    // Those of one label may differ in their bytes, which nobody can see.
+    // Revisions with one label may differ in their bytes, which a list does not show.
     if (shown.filter((one) => one.label === label && one.isDeleted).length > 1) return;
     await real.deleteState(name, state, true);
     model.deleteForGood(name, kind, label);
@@ -295,7 +295,7 @@ function isFault(code: string): (error: unknown) => boolean {
   return (error) => error instanceof Fault && error.code === code;
 }
 
-/** Whatever there is of blobs and of bytes. */
+/** Counts all records of blobs and of bytes. */
 function recordsLeft(data: Data): Promise<number> {
   return data.store.read((view) => {
     const all = view.range(key(SPACE.content), keyAfter(key(SPACE.blobTag)), {
@@ -306,14 +306,14 @@ function recordsLeft(data: Data): Promise<number> {
   });
 }
 
-/** Deletes all that is there, version by version, and waits until it is past its time. */
+/** Deletes everything, version by version, and lets its retention end. */
 async function deleteEverything(real: RealStates): Promise<void> {
   for (const name of NAMES) {
     const shown = await real.list(name, 3);
     if (shown.some(({ kind, isDeleted }) => kind === "current" && !isDeleted)) {
       await real.delete(name, "include");
     }
-    // With versioning, snapshots may outlive the blob that they were taken of.
+    // With versioning, snapshots may outlive their blob.
     for (const { state, isDeleted } of await real.list(name, 3)) {
       if (!isDeleted && state !== null) await real.deleteState(name, state, false);
     }
@@ -341,7 +341,7 @@ async function run(data: Data, clock: ManualClock, seed: number): Promise<void> 
 }
 
 for (const engine of ["memory", "embedded"] as const) {
-  test(`${engine}: snapshots, versions and deleted blobs are what a plain model says, and leave nothing behind`, async () => {
+  test(`${engine}: snapshots, versions and deleted blobs match a simple model, and leave nothing behind`, async () => {
     const first = Number(process.env.LAZULI_SEED ?? randomInt(2 ** 31));
     for (let seed = first; seed < first + RUNS[engine]; seed++) {
       const folder = engine === "memory" ? null : await mkdtemp(join(tmpdir(), "lazuli-states-"));

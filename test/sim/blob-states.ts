@@ -39,16 +39,16 @@ const NO_PROPERTIES = {
 };
 const AT = { account: "account", container: "container" };
 
-/** A state as a list shows it. */
+/** A revision as a list shows it. */
 export interface Shown {
   readonly kind: "current" | "snapshot" | "version";
   readonly isDeleted: boolean;
   readonly label: string;
-  /** How to ask for it. */
+  /** How to request it. */
   readonly state: BlobRevision | null;
 }
 
-/** The Blob service on one container, in the words of the model that it is compared with. */
+/** The Blob service on one container, with the methods of the model it is compared with. */
 export class RealStates {
   versioning = false;
   readonly clock: ManualClock;
@@ -67,7 +67,7 @@ export class RealStates {
     await createContainer(this.#context, { at: AT, access: OWNER, publicAccess, metadata: [] });
   }
 
-  /** Its label is also its tag, by which it can be found as long as it is current. */
+  /** Puts a blob. Its label is also its tag, which finds it while it is current. */
   async put(
     name: string,
     type: "BlockBlob" | "PageBlob" | "AppendBlob",
@@ -90,7 +90,7 @@ export class RealStates {
     }
   }
 
-  /** Adds a block behind those that are committed. */
+  /** Commits one more block after the committed ones. */
   async block(name: string, blockId: string, bytes: Buffer, label: string): Promise<void> {
     const asked = { ...use(name), body: wholeBody(bytes), digests: NO_DIGESTS, computed: CRC64 };
     await putBlock(this.#context, { ...asked, blockId });
@@ -137,7 +137,7 @@ export class RealStates {
     await undeleteBlob(this.#context, use(name));
   }
 
-  /** Null to keep nothing from now on. */
+  /** Null turns soft delete off. */
   async keepDeleted(days: number | null): Promise<void> {
     const retention = days === null ? null : { days, allowsPermanentDelete: true };
     await this.#data.store.transact((tx) =>
@@ -154,7 +154,7 @@ export class RealStates {
     return Buffer.from(await readWhole((await getBlob(this.#context, asked)).reading));
   }
 
-  /** Everything that a list can show of a name, in pages of this size. */
+  /** Everything that a list shows of a name, in pages of this size. */
   async list(name: string, resultsMax: number): Promise<Shown[]> {
     const shown: Shown[] = [];
     let after = null;
@@ -192,7 +192,7 @@ export class RealStates {
     return shown;
   }
 
-  /** How many tags lead to a blob. */
+  /** Counts the tags that lead to a blob. */
   countTags(): Promise<number> {
     const all = key(SPACE.blobTag);
     return this.#data.store.read((view) => view.range(all, keyAfter(all), { limit: 1_000 }).length);

@@ -1,7 +1,7 @@
 import type { LeaseAsked, LeaseState } from "./lease-model.ts";
 import type { Piece } from "./pieces.ts";
 
-/** What a client may send along. ETags stand as the server spelled them, or `*`. */
+/** Conditions that a client may send. ETags are as the server wrote them, or `*`. */
 export interface Guards {
   readonly ifMatch: string | null;
   readonly ifNoneMatch: string | null;
@@ -14,8 +14,8 @@ export interface BlockReference {
 }
 
 /**
- * An operation on a blob. Whatever sets the blob's metadata puts its own name there (`write`), so that
- * every read tells which write it saw. What is appended is told by its length.
+ * An operation on a blob. An operation that sets the metadata puts its own name there (`write`), so
+ * that every read shows which write it saw. Appends are identified by the length.
  */
 export type BlobAsked =
   | (Guards & { readonly operation: "put"; readonly write: string; readonly piece: Piece })
@@ -36,7 +36,7 @@ export type BlobAsked =
   | (Guards & {
       readonly operation: "append";
       readonly piece: Piece;
-      /** Where it has to begin, if that matters. */
+      /** The required position; null for none. */
       readonly position: number | null;
     })
   | (Guards & { readonly operation: "delete"; readonly withSnapshots: boolean })
@@ -47,19 +47,19 @@ export type BlobAsked =
       readonly piece: Piece;
       readonly leaseId: string | null;
     }
-  /** Of the whole container. */
+  /** Lists the whole container. */
   | { readonly operation: "list" }
   | LeaseAsked
-  /** The clock is turned by the test, which makes time an operation like any other. */
-  | { readonly operation: "turn"; readonly byMs: number };
+  /** The test advances the clock, so time is an operation like any other. */
+  | { readonly operation: "advance"; readonly byMs: number };
 
 export type PutPageAsked = Guards & {
   readonly operation: "put-page";
-  /** Which one. */
+  /** The page's number. */
   readonly page: number;
   /** `ZERO_PAGE` to clear it. */
   readonly piece: Piece;
-  /** What clears a page has no piece of its own to be known by. */
+  /** Identifies a write that clears a page, which has no piece of its own. */
   readonly name: string;
   readonly sequence: { readonly is: "le" | "lt" | "eq"; readonly number: number } | null;
 };
@@ -68,11 +68,11 @@ export type SetSequenceAsked = Guards & {
   readonly operation: "set-sequence";
   readonly name: string;
   readonly action: "max" | "update" | "increment";
-  /** Of no meaning where it is incremented. */
+  /** Ignored by an increment. */
   readonly number: number;
 };
 
-/** Makes the blob of one of its snapshots: a copy whose source and target are one object. */
+/** Copies a snapshot onto its own blob: source and target are one object. */
 export interface CopySnapshotAsked {
   readonly operation: "copy-snapshot";
   readonly write: string;
@@ -87,28 +87,28 @@ export interface Refused {
   readonly refused: string;
 }
 
-/** What a client is told; null is what the operation does not tell. */
+/** The answer to a client; null for parts that the operation does not return. */
 export interface BlobDone {
   readonly refused: null;
   readonly etag: string | null;
   readonly modifiedMs: number | null;
   readonly found: Found | null;
   readonly pieces: readonly Piece[] | null;
-  /** Where a block was appended. */
+  /** The offset of an appended block. */
   readonly offset: number | null;
   readonly leaseId: string | null;
   readonly secondsLeft: number | null;
-  /** By which a snapshot is found. */
+  /** The id of a snapshot. */
   readonly snapshot: string | null;
-  /** Of a page blob. */
+  /** For a page blob. */
   readonly sequence: number | null;
-  /** Of a listing: what it says of each blob that it shows. */
+  /** For a listing: its entry for each blob that it shows. */
   readonly listed: Readonly<Record<string, Listed>> | null;
 }
 
 export type BlobType = "block" | "append" | "page";
 
-/** What a read says of a blob besides its bytes. */
+/** The properties of a blob that was read. */
 export interface Found {
   readonly type: BlobType;
   readonly write: string;
@@ -121,7 +121,7 @@ export interface Listed extends Found {
   readonly modifiedMs: number;
 }
 
-export const NOTHING_TOLD: BlobDone = {
+export const EMPTY_ANSWER: BlobDone = {
   refused: null,
   etag: null,
   modifiedMs: null,

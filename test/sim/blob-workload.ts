@@ -5,10 +5,10 @@ import type { Random } from "./random.ts";
 import type { Chosen, Workload } from "./simulate.ts";
 
 const BLOCKS = ["AAAA", "BBBB", "CCCC"];
-/** Few, so that clients come across each other's. */
+/** Few, so that clients use each other's. */
 const LEASE_IDS = ["a", "b", "c"].map((at) => `${at.repeat(8)}-0000-4000-8000-000000000001`);
 const LEASE_GONE = /LeaseLost|LeaseNotPresent/;
-/** So few that a condition on one is met about as often as not. */
+/** So few that a condition on one holds about half of the time. */
 const SEQUENCES = 6;
 const SNAPSHOTS_KNOWN = 3;
 const NO_SNAPSHOT = "2026-11-16T00:17:23.1234567Z";
@@ -36,12 +36,12 @@ const WEIGHTS = {
   change: 2,
   release: 3,
   break: 3,
-  turn: 4,
+  advance: 4,
 };
 
 type Kind = keyof typeof WEIGHTS;
 
-/** On a blob that most clients take for an append blob. */
+/** For a blob that most clients treat as an append blob. */
 const LOG_WEIGHTS = {
   ...WEIGHTS,
   put: 0.5,
@@ -52,7 +52,7 @@ const LOG_WEIGHTS = {
   append: 30,
 };
 
-/** On a blob that most clients take for a page blob. */
+/** For a blob that most clients treat as a page blob. */
 const DISK_WEIGHTS = {
   ...WEIGHTS,
   put: 0.2,
@@ -67,18 +67,18 @@ const DISK_WEIGHTS = {
   acquire: 2,
 };
 
-/** What clients know of one blob. Ids of leases go from hand to hand. */
+/** What clients know of one blob. They share lease ids. */
 interface Known {
   readonly weights: Readonly<Record<Kind, number>>;
-  /** Where an append blob ended when it was last heard of. */
+  /** The last known end of an append blob. */
   end: number;
   readonly etags: Map<number, string>;
-  /** The one that was told last, to whomever: two that use it are in a race. */
+  /** The last ETag that any client got: two that use it are in a race. */
   lastEtag: string | null;
   leaseId: string | null;
-  /** The latest snapshots that somebody was told of. */
+  /** The latest snapshots that any client got. */
   snapshots: readonly string[];
-  /** Of a page blob, when it was last heard of. */
+  /** The last known sequence number of a page blob. */
   sequence: number;
 }
 
@@ -90,7 +90,7 @@ interface Begun {
 
 const KINDS = ["blob", "blob", "disk", "log"];
 
-/** Blobs, of which one in four is a page blob and another an append blob. */
+/** The names of blobs, one in four of them a page blob and another an append blob. */
 export function keysOf(blobs: number): string[] {
   return Array.from({ length: blobs }, (_, at) => `${KINDS[at % KINDS.length]}-${at}`);
 }
@@ -100,7 +100,7 @@ function weightsOf(key: string): Known["weights"] {
   return key.startsWith("disk") ? DISK_WEIGHTS : WEIGHTS;
 }
 
-/** Makes up what clients ask for, so that they get into each other's way. */
+/** Generates the requests of clients so that they conflict. */
 export class BlobWorkload implements Workload<BlobAsked, BlobAnswer> {
   readonly #random: Random;
   readonly #known = new Map<string, Known>();
@@ -108,7 +108,7 @@ export class BlobWorkload implements Workload<BlobAsked, BlobAnswer> {
   readonly #sizes: readonly number[];
   #writes = 0;
 
-  /** Pieces have these sizes, each as often as it stands there. */
+  /** Pieces have these sizes, each as often as it is listed. */
   constructor(random: Random, keys: readonly string[], sizes: readonly number[]) {
     this.#random = random;
     this.#sizes = sizes;
@@ -124,7 +124,7 @@ export class BlobWorkload implements Workload<BlobAsked, BlobAnswer> {
     const [key, known] = this.#random.pick([...this.#known]);
     const kind = this.#random.weighted(known.weights);
     if (kind === "list") return { key: null, asked: { operation: kind } };
-    if (kind === "turn") {
+    if (kind === "advance") {
       return { key: null, asked: { operation: kind, byMs: this.#random.pick(TURNS_MS) } };
     }
     return { key, asked: this.#ask(client, kind, known) };
@@ -155,7 +155,7 @@ export class BlobWorkload implements Workload<BlobAsked, BlobAnswer> {
     }
   }
 
-  #ask(client: number, kind: Exclude<Kind, "list" | "turn">, known: Known): BlobAsked {
+  #ask(client: number, kind: Exclude<Kind, "list" | "advance">, known: Known): BlobAsked {
     switch (kind) {
       case "put":
         return {
@@ -214,7 +214,7 @@ export class BlobWorkload implements Workload<BlobAsked, BlobAnswer> {
     }
   }
 
-  /** Commits what the client has staged, if nobody else has taken it meanwhile. */
+  /** Commits the client's staged blocks, if no other client has taken them meanwhile. */
   #finish(client: number, { key, blocks }: Begun): Chosen<BlobAsked> {
     this.#begun.delete(client);
     const more = this.#random.chance(0.4) ? [this.#random.pick(BLOCKS)] : [];
@@ -243,7 +243,7 @@ export class BlobWorkload implements Workload<BlobAsked, BlobAnswer> {
     };
   }
 
-  /** One that was told of; or one that never was. */
+  /** A known snapshot, or one that never existed. */
   #snapshot({ snapshots }: Known): string {
     return snapshots.length === 0 ? NO_SNAPSHOT : this.#random.pick(snapshots);
   }
@@ -274,7 +274,7 @@ export class BlobWorkload implements Workload<BlobAsked, BlobAnswer> {
     };
   }
 
-  /** For what has conditions of another kind. */
+  /** Guards for operations with conditions of another kind. */
   #fewGuards(client: number, known: Known): Guards {
     const ifMatch = this.#random.chance(0.1) ? this.#etag(client, known) : null;
     return { ifMatch, ifNoneMatch: null, leaseId: this.#leaseId(known, 0.9) };
@@ -293,7 +293,7 @@ export class BlobWorkload implements Workload<BlobAsked, BlobAnswer> {
     return this.#random.chance(0.8) ? known.lastEtag : (known.etags.get(client) ?? null);
   }
 
-  /** The id that was told last, if there is one, with this probability; seldom another. */
+  /** The last known lease id with this probability, if there is one; seldom another. */
   #leaseId(known: Known, probability: number): string | null {
     if (this.#random.chance(0.03)) return this.#random.pick(LEASE_IDS);
     return this.#random.chance(probability) ? known.leaseId : null;

@@ -6,9 +6,9 @@ import type { Operation } from "./history.ts";
 export type BlobOperation = Operation<BlobAsked, BlobAnswer>;
 
 /**
- * Decides whether a history of blobs can have come from a server that does one operation at a time;
- * says what speaks against it, or nothing. Blobs are judged one by one: only a listing is about
- * several, and it is judged by what it says of each.
+ * Checks whether a history of blobs can have come from a server that does one operation at a time.
+ * Returns objections, or none. Blobs are checked one by one: only a listing is about several, and
+ * its entry for each blob is checked.
  */
 export function checkBlobs(history: readonly BlobOperation[], startMs: number): Objection[] {
   const keys = new Set(history.flatMap(({ key }) => key ?? []));
@@ -23,7 +23,7 @@ export function checkBlobs(history: readonly BlobOperation[], startMs: number): 
   });
 }
 
-/** Turns of the clock are about every blob, and so is a listing, which has a part for each. */
+/** Advances of the clock concern every blob; so does a listing, which has a part for each. */
 function aboutKey(operation: BlobOperation, key: string): BlobOperation[] {
   if (operation.key === key) return [operation];
   if (operation.key !== null) return [];
@@ -34,7 +34,7 @@ function aboutKey(operation: BlobOperation, key: string): BlobOperation[] {
   return [{ ...operation, answer: { ...answer, listed } }];
 }
 
-/** An ETag names one version and one content, and a version has one ETag. */
+/** Checks that an ETag names one version and one content, and that a version has one ETag. */
 class Versions {
   readonly etags = new Map<string, string>();
   readonly taken = new Set<string>();
@@ -68,18 +68,19 @@ class Versions {
   }
 }
 
-/** The name of what makes a new version. */
+/** The name of an operation that makes a new version. */
 function writeOf(asked: BlobAsked): string | null {
   if ("write" in asked) return asked.write;
   if ("name" in asked) return asked.name;
   return asked.operation === "append" ? asked.piece : null;
 }
 
-/** Page blobs change in place: what is seen of one does not tell its versions apart. */
+/** Page blobs change in place, so a read does not distinguish their versions. */
 function* seenIn({ etag, found, listed }: BlobDone): Iterable<{ etag: string; version: string }> {
-  const isTold = (item: Found) => item.type !== "page";
-  if (etag !== null && found !== null && isTold(found)) yield { etag, version: versionOf(found) };
+  const showsVersion = (item: Found) => item.type !== "page";
+  if (etag !== null && found !== null && showsVersion(found))
+    yield { etag, version: versionOf(found) };
   for (const item of Object.values(listed ?? {})) {
-    if (isTold(item)) yield { etag: item.etag, version: versionOf(item) };
+    if (showsVersion(item)) yield { etag: item.etag, version: versionOf(item) };
   }
 }

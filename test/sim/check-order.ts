@@ -4,15 +4,15 @@ import { type DeadEnd, linearize, type Model } from "./linearize.ts";
 /** Far more than a correct history takes (about as many as it has writes). */
 const STATES_MAX = 100_000;
 
-/** What speaks against a history. */
+/** An objection to a history. */
 export interface Objection {
   readonly key: string;
-  /** Or else it is only that nobody knows. */
+  /** False if the check was undecided. */
   readonly isProved: boolean;
   readonly what: string;
 }
 
-/** Whether some order of the operations on one object explains every answer. */
+/** Checks whether some order of the operations on one object explains every answer. */
 export function checkOrder<State, Asked, Answer>(
   key: string,
   operations: readonly Operation<Asked, Answer>[],
@@ -33,7 +33,7 @@ export function checkOrder<State, Asked, Answer>(
   }
 }
 
-/** Pairs that have to be one to one: a name never stands for two things. */
+/** Checks that pairs are one to one: a name never stands for two things. */
 export class OneToOne {
   readonly objections: Objection[] = [];
   readonly #key: string;
@@ -53,8 +53,8 @@ export class OneToOne {
 }
 
 /**
- * What the clock has shown, in rising order, since a tick. Turns of the clock are short: none begins
- * before another has ended.
+ * The times that the clock has shown since a tick, in rising order. Advances of the clock are
+ * short: none begins before another has ended.
  */
 export function timesIn(
   history: readonly Operation<{ readonly operation: string; readonly byMs?: number }, unknown>[],
@@ -63,7 +63,7 @@ export function timesIn(
   const turned = [{ from: 0, nowMs: startMs }];
   let nowMs = startMs;
   for (const { asked, returned } of history.toSorted((a, b) => a.invoked - b.invoked)) {
-    if (asked.operation !== "turn") continue;
+    if (asked.operation !== "advance") continue;
     nowMs += asked.byMs ?? 0;
     turned.push({ from: returned, nowMs });
   }

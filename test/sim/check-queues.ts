@@ -10,14 +10,20 @@ import {
   type QueueState,
   withoutExpired,
 } from "./queue-model.ts";
-import { nameIn, PEEKED_MAX, type QueueAnswer, type QueueAsked, type Told } from "./queue-words.ts";
+import {
+  type MessageSeen,
+  nameIn,
+  PEEKED_MAX,
+  type QueueAnswer,
+  type QueueAsked,
+} from "./queue-words.ts";
 
 export type QueueOperation = Operation<QueueAsked, QueueAnswer>;
 
 /**
- * Says what speaks against a history of queues having happened one operation at a time: no message
- * that was never put or is gone, none lost, none handed out while another has it. In which order
- * messages come is not judged.
+ * Returns objections to a history of queues having happened one operation at a time: a message that
+ * was never put or is gone, a lost one, or one delivered while another client has it. The order of
+ * messages is not checked.
  */
 export function checkQueues(history: readonly QueueOperation[], startMs: number): Objection[] {
   const queues = new Set(history.flatMap(({ key }) => key ?? []));
@@ -30,7 +36,7 @@ export function checkQueues(history: readonly QueueOperation[], startMs: number)
   });
 }
 
-/** An id names one message; a receipt is given once. */
+/** Checks that an id names one message, and that a receipt is issued once. */
 function namesOf(key: string, operations: readonly QueueOperation[]) {
   const names = new OneToOne(key);
   const ids = new Map<string, string>();
@@ -48,7 +54,7 @@ function namesOf(key: string, operations: readonly QueueOperation[]) {
   return { names, ids };
 }
 
-/** A change is judged by a time at which it was under way, as in the model of blobs. */
+/** A change is judged at some time while it was in progress, as in the model of blobs. */
 function queueModel(
   startMs: number,
   ids: ReadonlyMap<string, string>,
@@ -59,7 +65,8 @@ function queueModel(
     initial: emptyQueue(startMs),
     steps(before, operation) {
       const { asked, answer, invoked } = operation;
-      if (asked.operation === "turn") return [perform(before, asked, untold(idOf)).state];
+      if (asked.operation === "advance")
+        return [perform(before, asked, unknownChoices(idOf)).state];
       const isRead = asked.operation === "peek";
       const after: QueueState[] = [];
       for (const nowMs of isRead ? [before.nowMs] : timesSince(invoked)) {
@@ -80,14 +87,14 @@ function queueModel(
   };
 }
 
-/** What the server may have chosen: what it told or, where nobody was told, anything. */
+/** The server's possible choices: those in its answer or, without an answer, any. */
 function choicesFor(
   state: QueueState,
   { asked, answer }: QueueOperation,
   idOf: Chosen["idOf"],
 ): readonly Chosen[] {
-  if (answer === null && asked.operation === "get") return untoldGets(state, idOf);
-  if (answer === null || answer.refused !== null) return [untold(idOf)];
+  if (answer === null && asked.operation === "get") return unknownGets(state, idOf);
+  if (answer === null || answer.refused !== null) return [unknownChoices(idOf)];
   const receipts = new Map<string, string | null>();
   for (const { text, receipt } of answer.messages) {
     receipts.set("name" in asked ? asked.name : nameIn(text ?? ""), receipt);
@@ -97,28 +104,31 @@ function choicesFor(
     const isAll = taken.length === Math.min(visible.length, max);
     return isAll && taken.every((name) => visible.includes(name)) ? taken : visible.slice(0, max);
   };
-  return [{ idOf, receiptOf: (name) => receipts.get(name) ?? UNTOLD, take }];
+  return [{ idOf, receiptOf: (name) => receipts.get(name) ?? PLACEHOLDER, take }];
 }
 
-const UNTOLD = "untold";
+const PLACEHOLDER = "unknown";
 
-function untold(idOf: Chosen["idOf"]): Chosen {
-  return { idOf, receiptOf: () => UNTOLD, take: () => [] };
+function unknownChoices(idOf: Chosen["idOf"]): Chosen {
+  return { idOf, receiptOf: () => PLACEHOLDER, take: () => [] };
 }
 
-/** Who goes away asks for one message: it may have been any of those that are visible. */
-function untoldGets(state: QueueState, idOf: Chosen["idOf"]): Chosen[] {
+/**
+ * A client that leaves without an answer asks for one message: it may have been any visible one.
+ */
+function unknownGets(state: QueueState, idOf: Chosen["idOf"]): Chosen[] {
   return Object.keys(state.messages).map((name) => ({
-    ...untold(idOf),
+    ...unknownChoices(idOf),
     take: (visible) => (visible.includes(name) ? [name] : []),
   }));
 }
 
-function isSame(expected: QueueAnswer, told: QueueAnswer): boolean {
-  if (expected.refused !== null || told.refused !== null) return expected.refused === told.refused;
-  const [ours, theirs] = [expected.messages, told.messages];
+function isSame(expected: QueueAnswer, actual: QueueAnswer): boolean {
+  if (expected.refused !== null || actual.refused !== null)
+    return expected.refused === actual.refused;
+  const [ours, theirs] = [expected.messages, actual.messages];
   if (ours.length !== theirs.length || ours.length > PEEKED_MAX) return false;
-  const sorted = (messages: readonly Told[]) =>
+  const sorted = (messages: readonly MessageSeen[]) =>
     messages.toSorted((a, b) => ((a.text ?? "") < (b.text ?? "") ? -1 : 1));
   return isDeepStrictEqual(sorted(ours), sorted(theirs));
 }

@@ -6,28 +6,28 @@ export interface Driven<Asked, Answer> {
   /** Of each client. */
   readonly operations: number;
   readonly workload: Workload<Asked, Answer>;
-  /** What is looked at in the end, when nobody writes any more. */
+  /** Requests at the end, when all writes are done. */
   readonly looks: readonly Chosen<Asked>[];
-  /** Null if the client went away before there was an answer. */
+  /** Null if the client left before an answer came. */
   ask(chosen: Chosen<Asked>, mayLeave: boolean): Promise<Answer | null>;
 }
 
-/** Has clients ask a real server, each one thing after the other, and writes down what happened. */
+/** Runs clients against a real server, each with one request at a time, and records the history. */
 export async function drive<Asked, Answer>(
   driven: Driven<Asked, Answer>,
 ): Promise<readonly Operation<Asked, Answer>[]> {
   const history = new History<Asked, Answer>();
   const { clients, operations, workload } = driven;
   const act = async (client: number, chosen: Chosen<Asked>, mayLeave: boolean) => {
-    const told = history.invoke(client, chosen.key, chosen.asked);
+    const returned = history.invoke(client, chosen.key, chosen.asked);
     const answer = await driven.ask(chosen, mayLeave);
-    told(answer);
+    returned(answer);
     workload.learn(client, chosen, answer);
   };
   const client = async (name: number) => {
     for (let left = operations; left > 0; left--) {
       const chosen = workload.choose(name);
-      await act(name, chosen, workload.mayBeUntold?.(chosen.asked) ?? true);
+      await act(name, chosen, workload.mayLeave?.(chosen.asked) ?? true);
     }
   };
   await Promise.all(Array.from({ length: clients }, (_, name) => client(name)));

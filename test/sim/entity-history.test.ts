@@ -14,7 +14,7 @@ import { operationsOr, SEED } from "./seed.ts";
 const CLIENTS = 12;
 
 for (const engine of ["memory", "embedded"] as const) {
-  test(`one order explains what ${CLIENTS} clients were told of entities and batches, on the ${engine} engine`, async (t) => {
+  test(`one order explains the answers about entities and batches that ${CLIENTS} clients got, on the ${engine} engine`, async (t) => {
     t.diagnostic(`LAZULI_SEED=${SEED}`);
     const server = await startTableServer({ engine });
     const random = new Random(SEED);

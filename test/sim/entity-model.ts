@@ -12,10 +12,10 @@ export interface Step {
   readonly answer: EntityAnswer;
 }
 
-/** What a server is free to choose: the ETag of a write, by the name of the write. */
+/** The server's choices: the ETag of a write, by the name of the write. */
 export type EtagOf = (write: string) => string;
 
-/** What the documentation says about one operation on one partition. */
+/** One operation on one partition according to the documentation. */
 export function perform(state: Partition, asked: EntityAsked, etagOf: EtagOf): Step {
   switch (asked.operation) {
     case "get": {
@@ -32,7 +32,7 @@ export function perform(state: Partition, asked: EntityAsked, etagOf: EtagOf): S
   }
 }
 
-/** The writes in their order, or none of them. */
+/** Applies the writes in their order, or none of them. */
 function apply(
   state: Partition,
   writes: readonly EntityWrite[],
@@ -42,7 +42,7 @@ function apply(
   const rows: Record<string, Entity> = { ...state };
   const etags: (string | null)[] = [];
   for (const [index, write] of writes.entries()) {
-    const refused = refuseWrite(rows[write.row], write);
+    const refused = judgeWrite(rows[write.row], write);
     if (refused !== null) return refuse(state, prefix(index) + refused);
     if (write.kind === "delete") delete rows[write.row];
     else rows[write.row] = written(rows[write.row], write, etagOf(write.name));
@@ -51,7 +51,7 @@ function apply(
   return { state: rows, answer: { refused: null, etags, found: {} } };
 }
 
-function refuseWrite(old: Entity | undefined, { kind, ifMatch }: EntityWrite): string | null {
+function judgeWrite(old: Entity | undefined, { kind, ifMatch }: EntityWrite): string | null {
   if (kind === "insert") return old === undefined ? null : "409 EntityAlreadyExists";
   if (ifMatch === null) return null;
   if (old === undefined) return "404 ResourceNotFound";
@@ -67,7 +67,7 @@ function written(old: Entity | undefined, write: EntityWrite, etag: string): Ent
 
 export type EntityOperation = Operation<EntityAsked, EntityAnswer>;
 
-/** Says what speaks against a history of partitions having happened one operation at a time. */
+/** Returns objections to a history of partitions having happened one operation at a time. */
 export function checkEntities(history: readonly EntityOperation[]): Objection[] {
   const partitions = new Set(history.flatMap(({ key }) => key ?? []));
   return [...partitions].flatMap((key) => {
@@ -81,7 +81,7 @@ export function checkEntities(history: readonly EntityOperation[]): Objection[] 
 function entityModel(
   etags: ReadonlyMap<string, string>,
 ): Model<Partition, EntityAsked, EntityAnswer> {
-  // Nobody knows what a server chose if nobody was told: then a name of its own stands for it.
+  // A placeholder stands for an ETag that no answer shows.
   const etagOf = (write: string) => etags.get(write) ?? `of ${write}`;
   return {
     initial: {},
@@ -94,12 +94,13 @@ function entityModel(
   };
 }
 
-function isSame(expected: EntityAnswer, told: EntityAnswer): boolean {
-  if (expected.refused !== null || told.refused !== null) return expected.refused === told.refused;
-  return isDeepStrictEqual(expected, told);
+function isSame(expected: EntityAnswer, actual: EntityAnswer): boolean {
+  if (expected.refused !== null || actual.refused !== null)
+    return expected.refused === actual.refused;
+  return isDeepStrictEqual(expected, actual);
 }
 
-/** An ETag names one write, and a write has one ETag, whoever is told it. */
+/** Checks that an ETag names one write, and that a write has one ETag in all answers. */
 function etagsIn(key: string, operations: readonly EntityOperation[]) {
   const names = new OneToOne(key);
   const etags = new Map<string, string>();
@@ -128,7 +129,7 @@ function found(entities: Readonly<Record<string, Entity>>): EntityAnswer {
   return { refused: null, etags: [], found: entities };
 }
 
-/** What is refused changes nothing. */
+/** A refusal changes nothing. */
 function refuse(state: Partition, refused: string): Step {
   return { state, answer: { refused } };
 }

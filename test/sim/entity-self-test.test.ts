@@ -23,7 +23,7 @@ test("every history of a correct server is explained", () => {
 });
 
 for (const bug of ENTITY_BUGS) {
-  test(`a server with this bug is found out: ${bug}`, () => {
+  test(`the checker finds a server with this bug: ${bug}`, () => {
     const missed = SEEDS.filter((seed) => !objections(seed, bug).some(({ isProved }) => isProved));
     assert.deepEqual(missed, []);
   });

@@ -1,11 +1,11 @@
-/** A write of one entity. It puts its own name there, so that every read tells which it saw. */
+/** A write of one entity. It stores its own name, so that every read shows which write it saw. */
 export interface EntityWrite {
   readonly kind: "insert" | "update" | "merge" | "replaceAny" | "mergeAny" | "delete";
   readonly row: string;
   readonly name: string;
-  /** The property that gets the name, besides `last`. A merge leaves the other one as it is. */
+  /** The property that gets the name, besides `last`. A merge leaves the other one unchanged. */
   readonly property: "a" | "b";
-  /** An ETag as the server spelled it, or `*`; null where none is sent. */
+  /** An ETag as the server wrote it, or `*`; null if none is sent. */
   readonly ifMatch: string | null;
 }
 
@@ -18,10 +18,10 @@ export type EntityAsked =
   /** The whole partition. */
   | { readonly operation: "query" };
 
-/** What is stored under a key, as a reader sees it. */
+/** An entity as a reader sees it. */
 export interface Entity {
   readonly etag: string;
-  /** The write that it is from. */
+  /** The write that it comes from. */
   readonly last: string;
   readonly a: string | null;
   readonly b: string | null;
@@ -32,8 +32,8 @@ export type EntityAnswer =
   | { readonly refused: string }
   | {
       readonly refused: null;
-      /** Of each write; null where it tells none. */
+      /** Of each write; null if the answer has none. */
       readonly etags: readonly (string | null)[];
-      /** What a read found, by row. */
+      /** The entities that a read found, by row. */
       readonly found: Readonly<Record<string, Entity>>;
     };

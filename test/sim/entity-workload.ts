@@ -9,10 +9,10 @@ const ROWS = ["r0", "r1", "r2"];
 const OPERATIONS = { write: 40, batch: 18, get: 25, query: 17 };
 const WRITES = { insert: 12, update: 12, merge: 14, replaceAny: 6, mergeAny: 8, delete: 7 };
 
-/** Makes up what clients ask of a few entities, so that they get into each other's way. */
+/** Generates the requests of clients to a few entities so that they conflict. */
 export class EntityWorkload implements Workload<EntityAsked, EntityAnswer> {
   readonly #random: Random;
-  /** The ETag of each entity that was told last, to whomever: two that use it are in a race. */
+  /** The last ETag of each entity that any client got: two that use it are in a race. */
   readonly #etags = new Map<string, string>();
   #writes = 0;
 
@@ -51,7 +51,7 @@ export class EntityWorkload implements Workload<EntityAsked, EntityAnswer> {
     }
   }
 
-  /** Mostly such that a batch of several has a chance. */
+  /** Mostly a write with which a batch of several can succeed. */
   #batched(key: string, row: string): EntityWrite {
     const write = this.#write(key, row);
     if (this.#random.chance(0.7)) return { ...write, kind: "mergeAny", ifMatch: null };

@@ -1,7 +1,7 @@
-/** Something a client asked for, and what it was told. */
+/** A request of a client, and its answer. */
 export interface Operation<Asked, Answer> {
   readonly client: number;
-  /** The object that it is about; null for what is about all of them. */
+  /** The object that it concerns; null for all of them. */
   readonly key: string | null;
   readonly asked: Asked;
   /** Null if none came: then it may have happened at any time since it was invoked, or never. */
@@ -12,8 +12,8 @@ export interface Operation<Asked, Answer> {
 }
 
 /**
- * What all clients of a run did. Times are ticks of one counter in the process that observes: of two
- * operations, one came first for sure if it had returned when the other was invoked.
+ * Everything that the clients of a run did. Times are ticks of one counter in the observing
+ * process: an operation surely came before another if it had returned when the other was invoked.
  */
 export class History<Asked, Answer> {
   readonly #operations: Operation<Asked, Answer>[] = [];
@@ -23,7 +23,7 @@ export class History<Asked, Answer> {
     return this.#operations;
   }
 
-  /** Returns what is to be called with the answer, or with null if none will come. */
+  /** Returns the function to call with the answer, or with null if none will come. */
   invoke(client: number, key: string | null, asked: Asked): (answer: Answer | null) => void {
     const invoked = this.#ticks++;
     return (answer) => {

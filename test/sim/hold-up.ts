@@ -4,8 +4,8 @@ import type { Random } from "./random.ts";
 const TURNS_MAX = 4;
 
 /**
- * Makes every body wait a little before it runs, as it may on a busy machine. So others come in
- * wherever an operation takes more than one step, however fast the engine is.
+ * Delays every body a little, as on a busy machine. So other operations come between the steps of
+ * an operation, however fast the engine is.
  */
 export function holdUp(store: Store, random: Random): void {
   const read = store.read.bind(store);

@@ -11,30 +11,30 @@ import type {
   Listed,
   PutPageAsked,
 } from "./blob-words.ts";
-import { NOTHING_TOLD } from "./blob-words.ts";
+import { EMPTY_ANSWER } from "./blob-words.ts";
 import type { LeaseState } from "./lease-model.ts";
 import { PAGES } from "./page-model.ts";
 import { bytesOf, PAGE_BYTES, piecesIn, ZERO_PAGE } from "./pieces.ts";
 
-/** How a request is spelled; the rest of its URL is the same for all. */
-interface Spelled {
+/** An HTTP request; the rest of its URL is the same for all. */
+interface HttpRequest {
   readonly method: string;
   readonly query?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer;
 }
 
-/** The blobs of a container on a real server, for clients that count every millisecond. */
+/** The blobs of a container on a real server, over raw HTTP for accurate timing. */
 export class HttpBlobs {
   readonly #agent = new Agent({ keepAlive: true });
   readonly #container: URL;
 
-  /** With a SAS that permits everything. */
+  /** `container` has a SAS that permits everything. */
   constructor(container: string) {
     this.#container = new URL(container);
   }
 
-  /** What the server says. The bytes of a blob are read only once `mayRead` resolves. */
+  /** Returns the server's answer. The bytes of a blob are read only once `mayRead` resolves. */
   async ask(
     key: string | null,
     asked: BlobAsked,
@@ -46,7 +46,7 @@ export class HttpBlobs {
     return answerOf(asked, response, await buffer(response));
   }
 
-  /** Asks, and goes away before there is an answer. */
+  /** Sends a request, and leaves before an answer comes. */
   async leave(key: string | null, asked: BlobAsked): Promise<void> {
     const sent = this.#send(key, asked).on("error", () => {});
     await once(sent, "finish").catch(() => {});
@@ -60,7 +60,7 @@ export class HttpBlobs {
   #send(key: string | null, asked: BlobAsked) {
     const url = new URL(this.#container);
     if (key !== null) url.pathname += `/${key}`;
-    const { method, query, headers, body } = spell(asked, sourceOf(url, asked));
+    const { method, query, headers, body } = requestOf(asked, sourceOf(url, asked));
     if (query !== undefined) url.search = `${query}&${url.search.slice(1)}`;
     const length = method === "PUT" ? { "content-length": String(body?.length ?? 0) } : {};
     const sent = request(url, {
@@ -74,7 +74,7 @@ export class HttpBlobs {
 }
 
 /** `source` is the URL of the snapshot that is copied. */
-function spell(asked: BlobAsked, source: string): Spelled {
+function requestOf(asked: BlobAsked, source: string): HttpRequest {
   switch (asked.operation) {
     case "put": {
       const headers = { "x-ms-blob-type": "BlockBlob", ...named(asked), ...guardHeaders(asked) };
@@ -136,21 +136,21 @@ function spell(asked: BlobAsked, source: string): Spelled {
       return { method: asked.operation.toUpperCase(), headers: guardHeaders(asked) };
     case "list":
       return { method: "GET", query: "restype=container&comp=list&include=metadata" };
-    case "turn":
-      throw new Error("the clock is not turned over HTTP");
+    case "advance":
+      throw new Error("the clock is not advanced over HTTP");
     default:
       return { method: "PUT", query: "comp=lease", headers: leaseHeaders(asked) };
   }
 }
 
-/** The URL of a snapshot, with what opens it. */
+/** The URL of a snapshot, with its SAS. */
 function sourceOf(blob: URL, asked: BlobAsked): string {
   if (asked.operation !== "copy-snapshot") return "";
   const snapshot = `snapshot=${encodeURIComponent(asked.snapshot)}`;
   return `${blob.origin}${blob.pathname}?${snapshot}&${blob.search.slice(1)}`;
 }
 
-function renderPage(asked: PutPageAsked): Spelled {
+function renderPage(asked: PutPageAsked): HttpRequest {
   const from = asked.page * PAGE_BYTES;
   const clears = asked.piece === ZERO_PAGE;
   const { sequence } = asked;
@@ -215,13 +215,13 @@ function answerOf(asked: BlobAsked, response: IncomingMessage, body: Buffer): Bl
   const { statusCode = 0, headers } = response;
   const header = (name: string) => (headers[name] as string | undefined) ?? null;
   if (statusCode >= 300) return { refused: `${statusCode} ${header("x-ms-error-code") ?? ""}` };
-  if (asked.operation === "list") return { ...NOTHING_TOLD, listed: listedIn(body.toString()) };
-  // Put Block and Delete Blob have nothing to tell, so it does not count what they tell.
-  if (asked.operation === "stage" || asked.operation === "delete") return NOTHING_TOLD;
+  if (asked.operation === "list") return { ...EMPTY_ANSWER, listed: listedIn(body.toString()) };
+  // The answers of Put Block and Delete Blob have no properties, so they are not compared.
+  if (asked.operation === "stage" || asked.operation === "delete") return EMPTY_ANSWER;
   const modified = header("last-modified");
   const number = (name: string) => (header(name) === null ? null : Number(header(name)));
   const done: BlobDone = {
-    ...NOTHING_TOLD,
+    ...EMPTY_ANSWER,
     etag: header("etag")?.replaceAll('"', "") ?? null,
     modifiedMs: modified === null ? null : Date.parse(modified),
     leaseId: header("x-ms-lease-id"),
@@ -235,7 +235,7 @@ function answerOf(asked: BlobAsked, response: IncomingMessage, body: Buffer): Bl
     type: typeOf(header("x-ms-blob-type")),
     write: header("x-ms-meta-write") ?? "",
     length: Number(header("content-length")),
-    // Snapshots cannot be leased, and do not say so.
+    // Snapshots cannot be leased, and have no lease headers.
     lease: (header("x-ms-lease-state") ?? "available") as LeaseState,
   };
   return { ...done, found, pieces: asked.operation === "head" ? null : piecesIn(body) };

@@ -40,7 +40,7 @@ function askedBy(action: string): LeaseAsked {
   }
 }
 
-test("the model of leases agrees with the table of the lease machine", () => {
+test("the model of leases agrees with the table of the lease state machine", () => {
   for (const [action, states] of Object.entries(MACHINE.actions)) {
     for (const [state, cell] of Object.entries(states)) {
       const cellName = `${action} when ${state}`;

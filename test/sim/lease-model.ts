@@ -1,21 +1,21 @@
 /**
- * Leases as the documentation describes them, told a second time: the server's own rules are what
- * the checker has to judge, so it cannot borrow them.
+ * Leases according to the documentation, implemented a second time: the checker judges the server's
+ * rules, so it cannot use them.
  */
 export interface Lease {
   readonly id: string;
-  /** -1 for one without end. */
+  /** -1 for an infinite one. */
   readonly seconds: number;
-  /** When it ends by itself; null without end. */
+  /** When it ends by itself; null if infinite. */
   readonly endsMs: number | null;
-  /** Since somebody broke it: from when on it no longer counts. */
+  /** If it was broken, when it ends. */
   readonly brokenMs: number | null;
 }
 
 export type LeaseState = "available" | "leased" | "expired" | "breaking" | "broken";
 
 export type LeaseAsked =
-  /** Without an id the server makes one up. */
+  /** Without an id the server generates one. */
   | { readonly operation: "acquire"; readonly id: string | null; readonly seconds: number }
   | { readonly operation: "renew"; readonly id: string }
   | { readonly operation: "change"; readonly id: string; readonly to: string }
@@ -42,7 +42,7 @@ export function isLocked(lease: Lease | null, nowMs: number): lease is Lease {
   return state === "leased" || state === "breaking";
 }
 
-/** `newId` is the one that the server makes up if it has to. */
+/** `newId` is the one that the server generates if needed. */
 export function askLease(
   lease: Lease | null,
   asked: LeaseAsked,

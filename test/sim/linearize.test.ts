@@ -5,7 +5,7 @@ import { linearize, type Model } from "./linearize.ts";
 
 type Asked = { readonly set: number } | "get";
 
-/** A register that holds a number. A set is answered 0, a get with what is there. */
+/** A register with a number. A set is answered with 0, a get with the number. */
 const REGISTER: Model<number, Asked, number> = {
   initial: 0,
   steps(state, { asked, answer }) {
@@ -29,12 +29,12 @@ function verdict(...history: Operation<Asked, number>[]): string {
   return linearize(REGISTER, history, 1_000).kind;
 }
 
-test("what was acknowledged is seen by everyone who asks later", () => {
+test("an acknowledged write is seen by every later read", () => {
   assert.equal(verdict(set(1, 0, 1), get(1, 2, 3)), "explained");
   assert.equal(verdict(set(1, 0, 1), get(0, 2, 3)), "unexplained");
 });
 
-test("what happens at the same time may have happened in either order", () => {
+test("concurrent operations may have happened in either order", () => {
   assert.equal(verdict(set(1, 0, 3), get(0, 1, 2)), "explained");
   assert.equal(verdict(set(1, 0, 3), get(1, 1, 2)), "explained");
   assert.equal(verdict(set(1, 0, 9), get(1, 1, 2), get(0, 3, 4)), "unexplained");
@@ -47,14 +47,14 @@ test("two readers agree on the order of two writes", () => {
   assert.equal(verdict(...writes, get(1, 2, 3), get(2, 4, 5), get(1, 6, 7)), "unexplained");
 });
 
-test("what was never answered may have happened late, or never, but not early or twice", () => {
+test("an unanswered operation may have happened late, or never, but not early or twice", () => {
   assert.equal(verdict(set(1, 0, null), get(0, 1, 2), get(1, 3, 4)), "explained");
   assert.equal(verdict(set(1, 0, null), get(0, 1, 2)), "explained");
   assert.equal(verdict(get(1, 0, 1), set(1, 2, null)), "unexplained");
   assert.equal(verdict(set(1, 0, null), get(1, 1, 2), set(2, 3, 4), get(1, 5, 6)), "unexplained");
 });
 
-test("the longest explanation is shown, with what does not fit behind it", () => {
+test("the longest explanation is shown, with the operations that do not fit after it", () => {
   const wrong = get(7, 4, 5);
   const found = linearize(REGISTER, [set(1, 0, 1), get(1, 2, 3), wrong], 1_000);
   assert.deepEqual(found, {

@@ -1,12 +1,12 @@
 import type { Operation } from "./history.ts";
 
-/** What one object is supposed to do, one operation at a time. */
+/** The sequential behaviour of one object. */
 export interface Model<State, Asked, Answer> {
   readonly initial: State;
   /**
-   * The states that an operation may lead to if it happens now and is answered as it was; none if
-   * no such answer is possible now. Without an answer: whatever it may lead to. An operation that
-   * changes nothing leads to the very `state` it was given, and nowhere else.
+   * The states that an operation may lead to if it happens now with the answer it got; none if that
+   * answer is impossible now. Without an answer: all states it may lead to. An operation that
+   * changes nothing returns the very `state` it was given, and nothing else.
    */
   steps(state: State, operation: Operation<Asked, Answer>): readonly State[];
   /** Equal for states that will answer alike. */
@@ -16,10 +16,12 @@ export interface Model<State, Asked, Answer> {
 export type Verdict<State, Asked, Answer> =
   | { readonly kind: "explained"; readonly statesSeen: number }
   | { readonly kind: "unexplained"; readonly dead: DeadEnd<State, Asked, Answer> }
-  /** Neither proved nor refuted within the states that may be looked at. */
+  /** Neither proved nor refuted within the limit of states. */
   | { readonly kind: "undecided"; readonly statesSeen: number };
 
-/** The longest order that explains what it covers, and what might come next but does not fit. */
+/**
+ * The longest order that explains its operations, and those that might come next but do not fit.
+ */
 export interface DeadEnd<State, Asked, Answer> {
   readonly explained: number;
   readonly state: State;
@@ -27,8 +29,8 @@ export interface DeadEnd<State, Asked, Answer> {
 }
 
 /**
- * Looks for an order of the operations that agrees with their times and in which the model gives
- * every answer that was given (Wing and Gong's search, with Lowe's memory of what was tried).
+ * Searches for an order of the operations that agrees with their times and in which the model gives
+ * every actual answer (Wing and Gong's search, with Lowe's cache of visited states).
  */
 export function linearize<State, Asked, Answer>(
   model: Model<State, Asked, Answer>,
@@ -38,17 +40,17 @@ export function linearize<State, Asked, Answer>(
   return new Search(model, operations, statesMax).run();
 }
 
-/** An operation and whether the order that is being tried has it already. */
+/** An operation, and whether the order in progress contains it. */
 interface Slot<Asked, Answer> {
-  /** In the list that it is in. */
+  /** Its index in its list. */
   readonly at: number;
   readonly operation: Operation<Asked, Answer>;
   isPlaced: boolean;
 }
 
-/** A point in the order from which it can go on in several ways. */
+/** A point in the order from which several continuations are possible. */
 interface Frame<State, Asked, Answer> {
-  /** What was placed to get here, to be taken back if no way leads on. */
+  /** The operations placed to get here, to be taken back if no continuation works. */
   readonly placed: readonly Slot<Asked, Answer>[];
   readonly choices: readonly Choice<State, Asked, Answer>[];
   tried: number;
@@ -62,13 +64,13 @@ interface Choice<State, Asked, Answer> {
 class Search<State, Asked, Answer> {
   readonly #model: Model<State, Asked, Answer>;
   readonly #statesMax: number;
-  /** By the time they were invoked. */
+  /** Ordered by the time they were invoked. */
   readonly #answered: readonly Slot<Asked, Answer>[];
   readonly #unanswered: readonly Slot<Asked, Answer>[];
-  /** What was tried: states, and for each of them with which unanswered operations placed. */
+  /** Visited states, each with the sets of unanswered operations that were placed. */
   readonly #seen = new Map<string, bigint[]>();
   #statesSeen = 0;
-  /** A bit for each. */
+  /** One bit for each. */
   #placedUnanswered = 0n;
   /** All answered operations before this one are placed. */
   #first = 0;
@@ -118,8 +120,8 @@ class Search<State, Asked, Answer> {
   }
 
   /**
-   * Whether all that can come from here was tried before: from the same state, with no more of the
-   * unanswered operations used up.
+   * Whether everything from here was tried before: from the same state, with no more of the
+   * unanswered operations placed.
    */
   #wasTried(state: State): boolean {
     const placed = this.#placedUnanswered;
@@ -132,8 +134,8 @@ class Search<State, Asked, Answer> {
   }
 
   /**
-   * What fits now and changes nothing can be placed at once, without trying it later too: any order
-   * that has it later is as good with it moved here.
+   * Places operations that fit now and change nothing, without trying them later: any order that
+   * has one later is equally good with it moved here.
    */
   #placeWhatChangesNothing(state: State): Slot<Asked, Answer>[] {
     const placed: Slot<Asked, Answer>[] = [];
@@ -149,18 +151,18 @@ class Search<State, Asked, Answer> {
     return placed;
   }
 
-  /** Those that were told first are tried first; those that were never told, last. */
+  /** Tries operations in the order of their answers, unanswered ones last. */
   #choices(state: State): Choice<State, Asked, Answer>[] {
     const possible = this.#possible(this.#answered, this.#first);
     possible.sort((a, b) => a.operation.returned - b.operation.returned);
-    const untold = this.#possible(this.#unanswered, 0);
-    return [...possible, ...untold].flatMap((slot) => {
+    const unanswered = this.#possible(this.#unanswered, 0);
+    return [...possible, ...unanswered].flatMap((slot) => {
       const changed = this.#steps(state, slot).filter((next) => next !== state);
       return changed.map((next) => ({ slot, state: next }));
     });
   }
 
-  /** What may come next: it was invoked before anything that is still missing had returned. */
+  /** The operations that may come next: invoked before any missing one had returned. */
   #possible(slots: readonly Slot<Asked, Answer>[], from: number): Slot<Asked, Answer>[] {
     const until = this.#firstReturn();
     const possible: Slot<Asked, Answer>[] = [];

@@ -1,33 +1,33 @@
 import {
-  type BlobRevision,
+  type BlobState,
   type Chosen,
+  judgeByType,
+  judgeWriteByEtag,
   judgeWriteByLease,
   refuse,
-  refuseByType,
-  refuseWriteByEtag,
   type Step,
   sequenceOf,
   write,
 } from "./blob-model.ts";
 import type { PutPageAsked, SetSequenceAsked } from "./blob-words.ts";
 
-/** Of every page blob. */
+/** Pages of every page blob. */
 export const PAGES = 4;
 
-export function putPage(state: BlobRevision, asked: PutPageAsked, chosen: Chosen): Step {
+export function putPage(state: BlobState, asked: PutPageAsked, chosen: Chosen): Step {
   const { blob } = state;
   if (blob === null) return refuse(state, "404 BlobNotFound");
   const refused =
-    refuseByType(state, "page") ??
-    refuseWriteByEtag(state, asked) ??
+    judgeByType(state, "page") ??
+    judgeWriteByEtag(state, asked) ??
     judgeWriteByLease(state, asked.leaseId) ??
-    refuseBySequence(blob.sequence, asked.sequence);
+    judgeBySequence(blob.sequence, asked.sequence);
   if (refused !== null) return refuse(state, refused);
   const pieces = blob.pieces.with(asked.page, asked.piece);
   return withSequence(write(state, blob.write, chosen, { ...blob, pieces }, `/${asked.name}`));
 }
 
-function refuseBySequence(number: number, asked: PutPageAsked["sequence"]): string | null {
+function judgeBySequence(number: number, asked: PutPageAsked["sequence"]): string | null {
   if (asked === null) return null;
   const holds = {
     le: number <= asked.number,
@@ -37,12 +37,12 @@ function refuseBySequence(number: number, asked: PutPageAsked["sequence"]): stri
   return holds[asked.is] ? null : "412 SequenceNumberConditionNotMet";
 }
 
-export function setSequence(state: BlobRevision, asked: SetSequenceAsked, chosen: Chosen): Step {
+export function setSequence(state: BlobState, asked: SetSequenceAsked, chosen: Chosen): Step {
   const { blob } = state;
   if (blob === null) return refuse(state, "404 BlobNotFound");
   const refused =
-    refuseByType(state, "page") ??
-    refuseWriteByEtag(state, asked) ??
+    judgeByType(state, "page") ??
+    judgeWriteByEtag(state, asked) ??
     judgeWriteByLease(state, asked.leaseId);
   if (refused !== null) return refuse(state, refused);
   const next = {

@@ -1,13 +1,13 @@
 /**
- * Bodies that tell what they are. A piece has a label, `put7:4096`, which stands at its start and fills
- * it up; contents are pieces in a row. So whoever reads a content knows which writes it is from,
- * and sees if any of them is there in part only.
+ * Bodies that identify themselves. A piece has a label, `put7:4096`, which stands at its start and
+ * fills it; a content is a sequence of pieces. So a reader of a content knows which writes it comes
+ * from, and notices a partial one.
  */
 export type Piece = string;
 
 const LABEL_BYTES_MAX = 64;
 export const PAGE_BYTES = 512;
-/** A page that nobody has written, or that was cleared. */
+/** A page that was never written, or was cleared. */
 export const ZERO_PAGE: Piece = `zero:${PAGE_BYTES}`;
 
 export function pieceOf(name: string, bytes: number): Piece {
@@ -25,7 +25,7 @@ export function lengthOf(pieces: readonly Piece[]): number {
   return pieces.reduce((sum, piece) => sum + Number(piece.slice(piece.indexOf(":") + 1)), 0);
 }
 
-/** The pieces in a body; where it is not made of whole ones, a last "piece" says so. */
+/** The pieces in a body; if it does not consist of whole ones, a last "piece" says so. */
 export function piecesIn(body: Buffer): Piece[] {
   const pieces: Piece[] = [];
   for (let at = 0; at < body.length; ) {

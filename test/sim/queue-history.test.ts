@@ -18,7 +18,7 @@ const OPERATIONS = 80;
 const SWEEPS = 0.05;
 
 for (const engine of ["memory", "embedded"] as const) {
-  test(`one order explains what ${CLIENTS} clients were told of queues, on the ${engine} engine`, async (t) => {
+  test(`one order explains the answers about queues that ${CLIENTS} clients got, on the ${engine} engine`, async (t) => {
     t.diagnostic(`LAZULI_SEED=${SEED}`);
     const server = await startQueueServer({ engine });
     const random = new Random(SEED);
@@ -36,7 +36,7 @@ for (const engine of ["memory", "embedded"] as const) {
         looks: QUEUES.map((key) => ({ key, asked: { operation: "peek" } })),
         ask: async ({ key, asked }, mayLeave) => {
           if (random.chance(SWEEPS)) sweeps.push(sweep.sweep());
-          if (asked.operation === "turn") {
+          if (asked.operation === "advance") {
             server.clock.advance(asked.byMs);
             return { refused: null, messages: [] };
           }

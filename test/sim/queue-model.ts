@@ -1,9 +1,15 @@
-import { nameIn, PEEKED_MAX, type QueueAnswer, type QueueAsked, type Told } from "./queue-words.ts";
+import {
+  type MessageSeen,
+  nameIn,
+  PEEKED_MAX,
+  type QueueAnswer,
+  type QueueAsked,
+} from "./queue-words.ts";
 
 /** A queue, and the time. */
 export interface QueueState {
   readonly nowMs: number;
-  /** The time by which the last change was judged; none is judged by an earlier one. */
+  /** The time at which the last change was judged; no later change is judged at an earlier one. */
   readonly changedMs: number;
   /** By name. */
   readonly messages: Readonly<Record<string, Message>>;
@@ -13,17 +19,17 @@ interface Message {
   readonly id: string;
   readonly text: string;
   readonly visibleAtMs: number;
-  /** Null for ever. */
+  /** Null if it never expires. */
   readonly expiresMs: number | null;
   readonly receipt: string;
   readonly dequeueCount: number;
 }
 
-/** What a server is free to choose. */
+/** Values that a server is free to choose. */
 export interface Chosen {
   idOf(name: string): string;
   receiptOf(name: string): string;
-  /** The messages that a get takes, of those that it could. */
+  /** The messages that a get takes, of the visible ones. */
   take(visible: readonly string[], max: number): readonly string[];
 }
 
@@ -36,7 +42,7 @@ export function emptyQueue(nowMs: number): QueueState {
   return { nowMs, changedMs: nowMs, messages: {} };
 }
 
-/** What the documentation says about one operation on one queue. */
+/** One operation on one queue according to the documentation. */
 export function perform(state: QueueState, asked: QueueAsked, chosen: Chosen): Step {
   switch (asked.operation) {
     case "put":
@@ -46,7 +52,7 @@ export function perform(state: QueueState, asked: QueueAsked, chosen: Chosen): S
     case "peek": {
       const shown = visibleIn(state).slice(0, PEEKED_MAX);
       const messages = shown.map((name) =>
-        told(state, name, { receipt: null, nextVisibleMs: null }),
+        messageSeen(state, name, { receipt: null, nextVisibleMs: null }),
       );
       return { state, answer: { refused: null, messages } };
     }
@@ -55,7 +61,7 @@ export function perform(state: QueueState, asked: QueueAsked, chosen: Chosen): S
       return change(state, asked, chosen);
     case "clear":
       return done({ ...state, messages: {} }, []);
-    case "turn":
+    case "advance":
       return done({ ...state, nowMs: state.nowMs + asked.byMs }, []);
   }
 }
@@ -68,7 +74,7 @@ function visibleIn({ messages, nowMs }: QueueState): string[] {
   });
 }
 
-/** The same queue to everybody who is judged from now on. */
+/** The queue without expired messages, which makes no difference to later operations. */
 export function withoutExpired(state: QueueState): QueueState {
   const living = Object.entries(state.messages).filter(
     ([, message]) => !isExpired(message, state.changedMs),
@@ -95,7 +101,7 @@ function put(
     dequeueCount: 0,
   };
   const after = withMessage(state, name, message);
-  return done(after, [told(after, name, { text: null, dequeueCount: null })]);
+  return done(after, [messageSeen(after, name, { text: null, dequeueCount: null })]);
 }
 
 function get(
@@ -114,7 +120,7 @@ function get(
       dequeueCount: message.dequeueCount + 1,
     });
   }
-  const messages = taken.map((name) => told(after, name, {}));
+  const messages = taken.map((name) => messageSeen(after, name, {}));
   return { state: after, answer: { refused: null, messages } };
 }
 
@@ -139,25 +145,29 @@ function change(
   }
   const receipt = chosen.receiptOf(name);
   const after = withMessage(state, name, { ...message, visibleAtMs, receipt, text: asked.text });
-  return done(after, [told(after, name, { id: null, text: null, dequeueCount: null })]);
+  return done(after, [messageSeen(after, name, { id: null, text: null, dequeueCount: null })]);
 }
 
 function withMessage(state: QueueState, name: string, message: Message): QueueState {
   return { ...state, messages: { ...state.messages, [name]: message } };
 }
 
-/** All that can be told of a message, but for what the operation does not tell. */
-function told({ messages }: QueueState, name: string, untold: Partial<Told>): Told {
+/** All fields of a message in an answer, except those that the operation does not return. */
+function messageSeen(
+  { messages }: QueueState,
+  name: string,
+  omitted: Partial<MessageSeen>,
+): MessageSeen {
   const { id, text, receipt, dequeueCount, visibleAtMs } = messages[name] as Message;
   const nextVisibleMs = Math.floor(visibleAtMs / 1_000) * 1_000;
-  return { id, text, receipt, dequeueCount, nextVisibleMs, ...untold };
+  return { id, text, receipt, dequeueCount, nextVisibleMs, ...omitted };
 }
 
-function done(state: QueueState, messages: readonly Told[]): Step {
+function done(state: QueueState, messages: readonly MessageSeen[]): Step {
   return { state, answer: { refused: null, messages } };
 }
 
-/** What is refused changes nothing. */
+/** A refusal changes nothing. */
 function refuse(state: QueueState, refused: string): Step {
   return { state, answer: { refused } };
 }

@@ -24,7 +24,7 @@ test("every history of a correct server is explained", () => {
 });
 
 for (const bug of QUEUE_BUGS) {
-  test(`a server with this bug is found out: ${bug}`, () => {
+  test(`the checker finds a server with this bug: ${bug}`, () => {
     const missed = SEEDS.filter((seed) => !objections(seed, bug).some(({ isProved }) => isProved));
     assert.deepEqual(missed, []);
   });

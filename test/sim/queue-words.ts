@@ -1,19 +1,19 @@
-/** A message as a client knows it, once it was told. */
+/** A message as a client knows it from an answer. */
 export interface Handle {
   readonly id: string;
   readonly receipt: string;
 }
 
 /**
- * An operation on a queue. Every message has a name, with which its text begins, so that it is known
- * whatever becomes of it.
+ * An operation on a queue. Every message has a name, with which its text begins, so that it is
+ * recognized whatever happens to it.
  */
 export type QueueAsked =
   | {
       readonly operation: "put";
       readonly name: string;
       readonly hiddenS: number;
-      /** Null for ever. */
+      /** Null if it never expires. */
       readonly lifeS: number | null;
     }
   | { readonly operation: "get"; readonly max: number; readonly hiddenS: number }
@@ -27,11 +27,11 @@ export type QueueAsked =
     }
   | { readonly operation: "delete"; readonly name: string; readonly handle: Handle }
   | { readonly operation: "clear" }
-  /** The clock is turned by the test, which makes time an operation like any other. */
-  | { readonly operation: "turn"; readonly byMs: number };
+  /** The test advances the clock, so time is an operation like any other. */
+  | { readonly operation: "advance"; readonly byMs: number };
 
-/** What is told of a message. Null is what an operation does not tell. */
-export interface Told {
+/** A message in an answer; null for fields that the operation does not return. */
+export interface MessageSeen {
   readonly id: string | null;
   readonly text: string | null;
   readonly receipt: string | null;
@@ -42,9 +42,10 @@ export interface Told {
 
 export type QueueAnswer =
   /** Status and code: `404 MessageNotFound`. */
-  { readonly refused: string } | { readonly refused: null; readonly messages: readonly Told[] };
+  | { readonly refused: string }
+  | { readonly refused: null; readonly messages: readonly MessageSeen[] };
 
-/** As many as a peek can show: it shows all that is visible unless there are more. */
+/** The most messages that a peek shows: all that are visible, unless there are more. */
 export const PEEKED_MAX = 32;
 
 export function nameIn(text: string): string {

@@ -5,7 +5,7 @@ import type { Chosen, Workload } from "./simulate.ts";
 
 export const QUEUES = ["queue-0", "queue-1"];
 
-const WEIGHTS = { put: 20, get: 34, peek: 8, update: 12, delete: 28, clear: 2, turn: 6 };
+const WEIGHTS = { put: 20, get: 34, peek: 8, update: 12, delete: 28, clear: 2, advance: 6 };
 const TURNS_MS = [300, 700, 1_000, 2_000, 5_000, 20_000];
 const HIDDEN_S = [1, 2, 5, 20];
 
@@ -14,10 +14,10 @@ interface Taken {
   readonly handle: Handle;
 }
 
-/** Makes up what clients ask of a few queues, so that they get into each other's way. */
+/** Generates the requests of clients to a few queues so that they conflict. */
 export class QueueWorkload implements Workload<QueueAsked, QueueAnswer> {
   readonly #random: Random;
-  /** Receipts that were told, of each queue, the latest last. They go from hand to hand. */
+  /** Receipts that clients got, by queue, latest last. Clients share them. */
   readonly #taken = new Map<string, Taken[]>(QUEUES.map((key) => [key, []]));
   #names = 0;
 
@@ -30,7 +30,7 @@ export class QueueWorkload implements Workload<QueueAsked, QueueAnswer> {
     const key = random.pick(QUEUES);
     const operation = random.weighted(WEIGHTS);
     switch (operation) {
-      case "turn":
+      case "advance":
         return { key: null, asked: { operation, byMs: random.pick(TURNS_MS) } };
       case "put":
         return { key, asked: this.#put() };
@@ -55,12 +55,14 @@ export class QueueWorkload implements Workload<QueueAsked, QueueAnswer> {
       const known = id ?? ("handle" in asked ? asked.handle.id : "");
       taken.push({ name, handle: { id: known, receipt } });
     }
-    // A message is not forgotten when it is deleted: some try again.
+    // A deleted message is not forgotten: some clients try again.
     if (asked.operation === "get" && namesIn(answer).length === 0) taken.splice(0, 2);
   }
 
-  /** Who goes away takes one message at most: so there are few that it may have been. */
-  mayBeUntold(asked: QueueAsked): boolean {
+  /**
+   * A client that leaves without an answer takes at most one message, so the possibilities are few.
+   */
+  mayLeave(asked: QueueAsked): boolean {
     return asked.operation !== "get" || asked.max === 1;
   }
 
@@ -71,7 +73,7 @@ export class QueueWorkload implements Workload<QueueAsked, QueueAnswer> {
     return { operation: "put", name, hiddenS, lifeS: random.pick([null, null, null, 4, 30]) };
   }
 
-  /** Mostly with one of the last receipts; without any, something is put. */
+  /** Mostly with one of the last receipts; puts a message if there are none. */
   #change(key: string, operation: "update" | "delete"): QueueAsked {
     const random = this.#random;
     const latest = (this.#taken.get(key) as Taken[]).slice(-8);

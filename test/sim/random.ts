@@ -1,4 +1,4 @@
-/** Choices that look random and repeat with their seed. */
+/** Pseudo-random choices that repeat with their seed. */
 export class Random {
   #state: number;
 

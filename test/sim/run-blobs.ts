@@ -1,7 +1,7 @@
 import { AccountSASPermissions } from "@azure/storage-blob";
 import { BlobSweep } from "../../src/service/blob/sweep.ts";
 import type { TestServer } from "../sdk/server.ts";
-import { type BlobAnswer, type BlobAsked, NOTHING_TOLD } from "./blob-words.ts";
+import { type BlobAnswer, type BlobAsked, EMPTY_ANSWER } from "./blob-words.ts";
 import { BlobWorkload, keysOf } from "./blob-workload.ts";
 import type { BlobOperation } from "./check-blobs.ts";
 import { History } from "./history.ts";
@@ -18,17 +18,17 @@ export interface BlobRun {
   readonly operations: number;
 }
 
-/** Inside records, in extents, and beyond what sockets buffer. */
+/** Stored in records, in extents, and larger than socket buffers. */
 const SIZES = [60, 60, 60, 200, 200, 5_000, 16_384, 16_385, 60_000, 800_000];
 const NO_GUARDS = { ifMatch: null, ifNoneMatch: null, leaseId: null };
 
-/** What becomes of a request: some clients go away, some take their time to read. */
+/** What happens to a request: some clients leave, some read slowly. */
 const MANNERS = { waits: 90, leaves: 2, dawdles: 8 };
 const SWEEPS = 0.05;
-/** For how many answers to others a dawdling reader waits. */
+/** Answers to others that a slow reader waits for. */
 const DAWDLED_ANSWERS = 12;
 
-/** Drives a real server with many clients and turns its clock, and writes down what happened. */
+/** Runs many clients against a real server, advances its clock, and records the history. */
 export async function runBlobs(
   server: TestServer,
   asked: BlobRun,
@@ -43,7 +43,7 @@ export async function runBlobs(
   const startMs = server.clock.now();
   try {
     await run.clients(asked.clients, asked.operations);
-    // What is there in the end, when nobody writes any more.
+    // Reads the final state, when all writes are done.
     for (const key of [...keys, null]) await run.look(key, asked.clients);
   } finally {
     http.close();
@@ -51,7 +51,7 @@ export async function runBlobs(
   return { history: run.history.operations, startMs };
 }
 
-/** One that outlives every turn of the clock. */
+/** A SAS that stays valid whatever the clock shows. */
 function signatureFor(server: TestServer): string {
   const expires = new Date(server.clock.now() + 365 * 86_400_000);
   const permissions = AccountSASPermissions.parse("rwdlac");
@@ -81,7 +81,7 @@ class Run {
     this.#busy = count;
     const client = async (name: number) => {
       for (let left = operations; left > 0; left--) await this.#act(name);
-      // The last one to be busy has nobody to wait for.
+      // The last busy client has no others to wait for.
       if (--this.#busy === 1) this.#endDawdling();
     };
     await Promise.all(Array.from({ length: count }, (_, name) => client(name)));
@@ -91,8 +91,8 @@ class Run {
   async look(key: string | null, client: number): Promise<void> {
     const asked: BlobAsked =
       key === null ? { operation: "list" } : { operation: "get", ...NO_GUARDS };
-    const told = this.history.invoke(client, key, asked);
-    told(await this.#http.ask(key, asked));
+    const returned = this.history.invoke(client, key, asked);
+    returned(await this.#http.ask(key, asked));
   }
 
   async #act(client: number): Promise<void> {
@@ -101,17 +101,17 @@ class Run {
     }
     const chosen = this.#workload.choose(client);
     const { key, asked } = chosen;
-    const told = this.history.invoke(client, key, asked);
+    const returned = this.history.invoke(client, key, asked);
     const answer = await this.#ask(chosen);
-    told(answer);
+    returned(answer);
     this.#workload.learn(client, chosen, answer);
     if (this.#dawdler !== null && --this.#dawdler.left <= 0) this.#endDawdling();
   }
 
   async #ask({ key, asked }: Chosen<BlobAsked>): Promise<BlobAnswer | null> {
-    if (asked.operation === "turn") {
+    if (asked.operation === "advance") {
       this.#server.clock.advance(asked.byMs);
-      return NOTHING_TOLD;
+      return EMPTY_ANSWER;
     }
     const manner = this.#random.weighted(MANNERS);
     if (manner === "leaves") {
@@ -122,7 +122,7 @@ class Run {
     return this.#http.ask(key, asked, dawdles ? this.#dawdle() : null);
   }
 
-  /** One client at a time, and never the last one, so that others are there to go on. */
+  /** One client at a time, and never the last one, so that others are there to continue. */
   #dawdle(): Promise<void> | null {
     if (this.#dawdler !== null || this.#busy <= 1) return null;
     return new Promise((resolve) => {

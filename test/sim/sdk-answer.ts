@@ -1,11 +1,11 @@
 import type { RestError } from "@azure/storage-blob";
 import type { Random } from "./random.ts";
 
-/** How many clients do not wait for their answer. */
+/** Share of clients that do not wait for their answer. */
 const LEAVES = 0.02;
 const TURNS_MAX = 6;
 
-/** What an SDK's call comes to: its result, a refusal, or null if the client has gone away. */
+/** The outcome of an SDK call: its result, a refusal, or null if the client left. */
 export async function answerOf<Done>(
   call: (abortSignal: AbortSignal) => Promise<Done>,
   leavesBy: Random | null,

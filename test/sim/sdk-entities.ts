@@ -1,7 +1,7 @@
 import type { TableClient, TableEntityResult, TransactionAction } from "@azure/data-tables";
 import type { Entity, EntityAnswer, EntityAsked, EntityWrite } from "./entity-words.ts";
 
-/** The words of the checker, spoken by the official client. */
+/** Runs the checker's operations with the official client. */
 export async function askEntities(
   table: TableClient,
   partition: string,

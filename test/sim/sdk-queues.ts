@@ -1,10 +1,10 @@
 import type { QueueClient } from "@azure/storage-queue";
-import { PEEKED_MAX, type QueueAnswer, type QueueAsked, type Told } from "./queue-words.ts";
+import { type MessageSeen, PEEKED_MAX, type QueueAnswer, type QueueAsked } from "./queue-words.ts";
 
-/** Stands for "never expires". */
+/** The value for "never expires". */
 const FOR_EVER = -1;
 
-/** The words of the checker, spoken by the official client. */
+/** Runs the checker's operations with the official client. */
 export async function askQueue(
   queue: QueueClient,
   asked: QueueAsked,
@@ -18,7 +18,7 @@ export async function askQueue(
         messageTimeToLive: asked.lifeS ?? FOR_EVER,
         ...signal,
       });
-      return done([told({ ...sent, nextVisibleOn: sent.nextVisibleOn })]);
+      return done([messageSeen({ ...sent, nextVisibleOn: sent.nextVisibleOn })]);
     }
     case "get": {
       const { receivedMessageItems } = await queue.receiveMessages({
@@ -26,16 +26,16 @@ export async function askQueue(
         visibilityTimeout: asked.hiddenS,
         ...signal,
       });
-      return done(receivedMessageItems.map(told));
+      return done(receivedMessageItems.map(messageSeen));
     }
     case "peek": {
       const options = { numberOfMessages: PEEKED_MAX, ...signal };
-      return done((await queue.peekMessages(options)).peekedMessageItems.map(told));
+      return done((await queue.peekMessages(options)).peekedMessageItems.map(messageSeen));
     }
     case "update": {
       const { id, receipt } = asked.handle;
       const { text, hiddenS } = asked;
-      return done([told(await queue.updateMessage(id, receipt, text, hiddenS, signal))]);
+      return done([messageSeen(await queue.updateMessage(id, receipt, text, hiddenS, signal))]);
     }
     case "delete":
       await queue.deleteMessage(asked.handle.id, asked.handle.receipt, signal);
@@ -43,8 +43,8 @@ export async function askQueue(
     case "clear":
       await queue.clearMessages(signal);
       return done([]);
-    case "turn":
-      throw new Error("the clock is not turned over HTTP");
+    case "advance":
+      throw new Error("the clock is not advanced over HTTP");
   }
 }
 
@@ -56,7 +56,13 @@ interface Item {
   readonly nextVisibleOn?: Date;
 }
 
-function told({ messageId, messageText, popReceipt, dequeueCount, nextVisibleOn }: Item): Told {
+function messageSeen({
+  messageId,
+  messageText,
+  popReceipt,
+  dequeueCount,
+  nextVisibleOn,
+}: Item): MessageSeen {
   return {
     id: messageId ?? null,
     text: messageText ?? null,
@@ -66,6 +72,6 @@ function told({ messageId, messageText, popReceipt, dequeueCount, nextVisibleOn 
   };
 }
 
-function done(messages: readonly Told[]): QueueAnswer {
+function done(messages: readonly MessageSeen[]): QueueAnswer {
   return { refused: null, messages };
 }

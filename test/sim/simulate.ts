@@ -8,32 +8,32 @@ export interface Simulation {
   readonly operations: number;
 }
 
-/** What a server does at one moment; others may come in wherever it yields. */
+/** The work of a server on one request; others may run wherever it yields. */
 export type Working<T> = Generator<void, T, void>;
 
-/** Something to ask; without a key it is about all objects. */
+/** A request; without a key it concerns all objects. */
 export interface Chosen<Asked> {
   readonly key: string | null;
   readonly asked: Asked;
 }
 
-/** Makes up what clients ask for, and learns from what they are told. */
+/** Generates the requests of clients, and learns from their answers. */
 export interface Workload<Asked, Answer> {
   choose(client: number): Chosen<Asked>;
   learn(client: number, chosen: Chosen<Asked>, answer: Answer | null): void;
-  /** Whether a client may go without an answer; any may, unless told otherwise. */
-  mayBeUntold?(asked: Asked): boolean;
+  /** Whether a client may leave without an answer; any may if this is not defined. */
+  mayLeave?(asked: Asked): boolean;
 }
 
-/** A server and those who use it. */
+/** A server and its clients. */
 export interface Scene<Asked, Answer> {
   readonly server: { answer(key: string | null, asked: Asked): Working<Answer> };
   readonly workload: Workload<Asked, Answer>;
-  /** What is looked at in the end, when nobody writes any more. */
+  /** Requests at the end, when all writes are done. */
   readonly looks: readonly Chosen<Asked>[];
 }
 
-/** Runs clients and a server in one thread that jumps between them at random. */
+/** Runs clients and a server in one thread that switches between them at random. */
 export function simulate<Asked extends { readonly operation: string }, Answer>(
   { seed, clients, operations }: Simulation,
   sceneOf: (random: Random) => Scene<Asked, Answer>,
@@ -83,22 +83,22 @@ class Run<Asked extends { readonly operation: string }, Answer> {
   *#ask(client: number, chosen: Chosen<Asked>): Working<void> {
     const { key, asked } = chosen;
     const { server, workload } = this.#scene;
-    const told = this.history.invoke(client, key, asked);
-    const mayBeUntold = key !== null && (workload.mayBeUntold?.(asked) ?? true);
-    const fate = mayBeUntold ? this.#random.weighted(FATES) : "answered";
+    const returned = this.history.invoke(client, key, asked);
+    const mayLeave = key !== null && (workload.mayLeave?.(asked) ?? true);
+    const fate = mayLeave ? this.#random.weighted(FATES) : "answered";
     if (fate === "lost" || fate === "late") {
-      told(null);
+      returned(null);
       if (fate === "late") this.#working.push(server.answer(key, asked));
       return;
     }
-    const isShort = asked.operation === "turn";
+    const isShort = asked.operation === "advance";
     if (!isShort) yield;
     const answer = yield* server.answer(key, asked);
     if (!isShort) yield;
-    told(fate === "answered" ? answer : null);
+    returned(fate === "answered" ? answer : null);
     workload.learn(client, chosen, fate === "answered" ? answer : null);
   }
 }
 
-/** What becomes of a request on its way: not every client hears what came of it. */
+/** What happens to a request on its way: not every client gets its answer. */
 const FATES = { answered: 97, lost: 1, late: 1, "answer lost": 1 };

@@ -1,10 +1,10 @@
-import { type BlobRevision, type Chosen, emptyState, perform, type Step } from "./blob-model.ts";
+import { type BlobState, type Chosen, emptyState, perform, type Step } from "./blob-model.ts";
 import type { BlobAnswer, BlobAsked, Listed, PutPageAsked } from "./blob-words.ts";
-import { NOTHING_TOLD } from "./blob-words.ts";
+import { EMPTY_ANSWER } from "./blob-words.ts";
 import type { Random } from "./random.ts";
 import type { Working } from "./simulate.ts";
 
-/** Mistakes that servers make. The checker has to find each of them. */
+/** Bugs that servers have. The checker must find each of them. */
 export const BUGS = [
   "stale read",
   "listing behind the writes",
@@ -26,15 +26,15 @@ export const BUGS = [
 
 export type Bug = (typeof BUGS)[number];
 
-/** A server without sockets and disks that is correct, but for the bug it is given. */
+/** A server without sockets and disks that is correct, except for the bug it is given. */
 export class SimulatedBlobs {
   readonly #random: Random;
   readonly #bug: Bug | null;
-  readonly #states = new Map<string, BlobRevision>();
+  readonly #states = new Map<string, BlobState>();
   /** Each as it was before its last change. */
-  readonly #previous = new Map<string, BlobRevision>();
+  readonly #previous = new Map<string, BlobState>();
   #nowMs: number;
-  /** What the clock showed before it was turned last. */
+  /** The time before the clock was last advanced. */
   #oldMs: number;
   #names = 0;
   #lastEtag = "";
@@ -51,7 +51,8 @@ export class SimulatedBlobs {
   }
 
   *answer(key: string | null, asked: BlobAsked): Working<BlobAnswer> {
-    if (key === null) return asked.operation === "turn" ? this.#turn(asked.byMs) : this.#list();
+    if (key === null)
+      return asked.operation === "advance" ? this.#advance(asked.byMs) : this.#list();
     switch (this.#bug) {
       case "read of two versions":
         if (asked.operation === "get") return yield* this.#readTwice(key, asked);
@@ -80,7 +81,7 @@ export class SimulatedBlobs {
     return this.#do(key, asked);
   }
 
-  /** One operation as a whole, with those bugs that need no second moment. */
+  /** One operation as a whole, with the bugs that need only one moment. */
   #do(key: string, asked: BlobAsked): BlobAnswer {
     const state = this.#stateOf(key);
     const step = this.#perform(this.#seenBy(key, asked), asked, key);
@@ -98,15 +99,15 @@ export class SimulatedBlobs {
   }
 
   /** The state that an operation is judged by. */
-  #seenBy(key: string, asked: BlobAsked): BlobRevision {
+  #seenBy(key: string, asked: BlobAsked): BlobState {
     const state = this.#stateOf(key);
     if (this.#bug === "stale read" && isRead(asked) && this.#random.chance(0.2)) {
-      return { ...(this.#previous.get(key) as BlobRevision), nowMs: state.nowMs };
+      return { ...(this.#previous.get(key) as BlobState), nowMs: state.nowMs };
     }
     if (state.blob !== null && "snapshot" in asked && asked.operation === this.#mixedUp) {
-      const kept = state.snapshots[asked.snapshot];
-      if (kept === undefined) return state;
-      const wrong = { ...kept, pieces: state.blob.pieces };
+      const snapshot = state.snapshots[asked.snapshot];
+      if (snapshot === undefined) return state;
+      const wrong = { ...snapshot, pieces: state.blob.pieces };
       return { ...state, snapshots: { ...state.snapshots, [asked.snapshot]: wrong } };
     }
     const ignoresLease =
@@ -123,19 +124,19 @@ export class SimulatedBlobs {
     return answer.refused !== null ? answer : this.#do(key, { ...asked, sequence: null });
   }
 
-  /** What takes the pieces of the blob for those of its snapshot. */
+  /** The operation that takes the blob's pieces for its snapshot's. */
   get #mixedUp(): BlobAsked["operation"] | null {
     if (this.#bug === "snapshot that goes on changing") return "get-snapshot";
     return this.#bug === "copy of something newer" ? "copy-snapshot" : null;
   }
 
-  #turn(byMs: number): BlobAnswer {
+  #advance(byMs: number): BlobAnswer {
     this.#oldMs = this.#nowMs;
     this.#nowMs += byMs;
     for (const states of [this.#states, this.#previous]) {
       for (const [key, state] of states) states.set(key, { ...state, nowMs: state.nowMs + byMs });
     }
-    return NOTHING_TOLD;
+    return EMPTY_ANSWER;
   }
 
   #list(): BlobAnswer {
@@ -145,7 +146,7 @@ export class SimulatedBlobs {
       const { answer } = this.#perform(state, { operation: "list" }, key);
       if (answer.refused === null) Object.assign(listed, answer.listed);
     }
-    return { ...NOTHING_TOLD, listed };
+    return { ...EMPTY_ANSWER, listed };
   }
 
   *#readTwice(key: string, asked: BlobAsked): Working<BlobAnswer> {
@@ -191,7 +192,7 @@ export class SimulatedBlobs {
     return answer;
   }
 
-  #perform(state: BlobRevision, asked: BlobAsked, key: string): Step {
+  #perform(state: BlobState, asked: BlobAsked, key: string): Step {
     return perform(state, asked, this.#chosen, key);
   }
 
@@ -205,17 +206,17 @@ export class SimulatedBlobs {
     snapshot: () => `snapshot-${++this.#names}`,
   };
 
-  #commit(key: string, state: BlobRevision): void {
+  #commit(key: string, state: BlobState): void {
     this.#previous.set(key, this.#stateOf(key));
     this.#states.set(key, state);
   }
 
-  #stateOf(key: string): BlobRevision {
-    return this.#states.get(key) as BlobRevision;
+  #stateOf(key: string): BlobState {
+    return this.#states.get(key) as BlobState;
   }
 }
 
-/** Long enough for others to come in between. */
+/** Long enough for others to come between. */
 function* others(): Working<void> {
   yield;
   yield;
@@ -229,8 +230,8 @@ function withoutConditions(asked: BlobAsked): BlobAsked {
   return "ifMatch" in asked ? { ...asked, ifMatch: null, ifNoneMatch: null } : asked;
 }
 
-/** Who ignores a lease does not end it. */
-function keepLease(before: BlobRevision, { state }: Step): BlobRevision {
+/** A write that ignores a lease does not end it. */
+function keepLease(before: BlobState, { state }: Step): BlobState {
   if (state.blob === null || before.blob === null) return state;
   const lease = state.blob.lease ?? before.blob.lease;
   return { ...state, blob: { ...state.blob, lease } };

@@ -3,7 +3,7 @@ import type { EntityAnswer, EntityAsked, EntityWrite } from "./entity-words.ts";
 import type { Random } from "./random.ts";
 import type { Working } from "./simulate.ts";
 
-/** Mistakes that servers make. The checker has to find each of them. */
+/** Bugs that servers have. The checker must find each of them. */
 export const ENTITY_BUGS = [
   "stale read",
   "query behind the writes",
@@ -20,7 +20,7 @@ export const ENTITY_BUGS = [
 
 export type EntityBug = (typeof ENTITY_BUGS)[number];
 
-/** A server without sockets and disks that is correct, but for the bug it is given. */
+/** A server without sockets and disks that is correct, except for the bug it is given. */
 export class SimulatedEntities {
   readonly #random: Random;
   readonly #bug: EntityBug | null;
@@ -54,7 +54,7 @@ export class SimulatedEntities {
     return this.#do(at, asked);
   }
 
-  /** One operation as a whole, with those bugs that need no second moment. */
+  /** One operation as a whole, with the bugs that need only one moment. */
   #do(key: string, asked: EntityAsked): EntityAnswer {
     const state = this.#stateOf(key);
     if (this.#bug === "stale read" && asked.operation === "get" && this.#random.chance(0.3)) {
@@ -79,7 +79,7 @@ export class SimulatedEntities {
     return { operation: "write", write: { ...write, kind } };
   }
 
-  /** What a refusal should not do. */
+  /** Makes a change that a refusal should not make. */
   #spoil(key: string, asked: EntityAsked): void {
     const state = this.#stateOf(key);
     if (this.#bug === "failed batch leaves a part" && asked.operation === "batch") {
@@ -149,7 +149,7 @@ export class SimulatedEntities {
   }
 }
 
-/** Long enough for others to come in between. */
+/** Long enough for others to come between. */
 function* others(): Working<void> {
   yield;
   yield;

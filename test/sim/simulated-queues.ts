@@ -3,7 +3,7 @@ import type { QueueAnswer, QueueAsked } from "./queue-words.ts";
 import type { Random } from "./random.ts";
 import type { Working } from "./simulate.ts";
 
-/** Mistakes that servers make. The checker has to find each of them. */
+/** Bugs that servers have. The checker must find each of them. */
 export const QUEUE_BUGS = [
   "lost message",
   "handed to two",
@@ -22,7 +22,7 @@ export const QUEUE_BUGS = [
 
 export type QueueBug = (typeof QUEUE_BUGS)[number];
 
-/** A server without sockets and disks that is correct, but for the bug it is given. */
+/** A server without sockets and disks that is correct, except for the bug it is given. */
 export class SimulatedQueues {
   readonly #random: Random;
   readonly #bug: QueueBug | null;
@@ -37,7 +37,7 @@ export class SimulatedQueues {
   }
 
   *answer(key: string | null, asked: QueueAsked): Working<QueueAnswer> {
-    if (key === null) return this.#turn(asked);
+    if (key === null) return this.#advance(asked);
     const before = this.#stateOf(key);
     if (this.#bug === "handed to two" && asked.operation === "get") {
       const step = this.#perform(before, asked);
@@ -51,7 +51,7 @@ export class SimulatedQueues {
     return step.answer;
   }
 
-  #turn(asked: QueueAsked): QueueAnswer {
+  #advance(asked: QueueAsked): QueueAnswer {
     for (const [key, state] of this.#states) {
       this.#states.set(key, this.#perform(state, asked).state);
     }
@@ -83,7 +83,7 @@ export class SimulatedQueues {
     return { ...asked, text: asked.name };
   }
 
-  /** What is stored in the end. */
+  /** The state that is stored at the end. */
   #spoiled(before: QueueState, asked: QueueAsked, { state, answer }: Step): QueueState {
     const isSeldom = this.#random.chance(0.3);
     switch (this.#bug) {
@@ -133,7 +133,7 @@ export class SimulatedQueues {
   }
 
   #commit(key: string, state: QueueState): void {
-    // Whatever it was judged by, time goes on.
+    // Time advances, whatever state it was judged by.
     this.#states.set(key, { ...state, nowMs: this.#stateOf(key).nowMs });
   }
 

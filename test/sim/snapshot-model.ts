@@ -1,17 +1,17 @@
 import {
+  answerWith,
   type Blob,
-  type BlobRevision,
+  type BlobState,
   type Chosen,
   describe,
+  judgeByLeaseId,
+  judgeByType,
+  judgeWriteByEtag,
   judgeWriteByLease,
+  PLACEHOLDER,
   refuse,
-  refuseByLeaseId,
-  refuseByType,
-  refuseWriteByEtag,
   type Step,
   sequenceOf,
-  told,
-  UNTOLD,
   versionOf,
   wholeSeconds,
   write,
@@ -22,39 +22,42 @@ import { lengthOf } from "./pieces.ts";
 type SnapshotAsked = Extract<BlobAsked, { operation: "snapshot" }>;
 type GetSnapshotAsked = Extract<BlobAsked, { operation: "get-snapshot" }>;
 
-/** Who has no lease may take a snapshot all the same. The blob stays as it is. */
-export function takeSnapshot(state: BlobRevision, asked: SnapshotAsked, chosen: Chosen): Step {
+/** A snapshot needs no lease id, and leaves the blob unchanged. */
+export function takeSnapshot(state: BlobState, asked: SnapshotAsked, chosen: Chosen): Step {
   const { blob } = state;
   if (blob === null) return refuse(state, "404 BlobNotFound");
-  const refused = refuseWriteByEtag(state, asked) ?? refuseByLeaseId(state, asked.leaseId);
+  const refused = judgeWriteByEtag(state, asked) ?? judgeByLeaseId(state, asked.leaseId);
   if (refused !== null) return refuse(state, refused);
   const snapshot = chosen.snapshot();
   const snapshots = { ...state.snapshots, [snapshot]: { ...blob, lease: null } };
   const { etag, modifiedMs } = blob;
   return {
     state: { ...state, snapshots },
-    answer: told({ etag, modifiedMs: wholeSeconds(modifiedMs), snapshot }),
+    answer: answerWith({ etag, modifiedMs: wholeSeconds(modifiedMs), snapshot }),
   };
 }
 
-export function readSnapshot(state: BlobRevision, asked: GetSnapshotAsked, chosen: Chosen): Step {
-  const kept = state.snapshots[asked.snapshot];
-  if (kept === undefined) return refuse(state, "404 BlobNotFound");
-  const { etag, modifiedMs, ...found } = describe(withEtag(kept, chosen), state.nowMs);
-  const { pieces } = kept;
-  return { state, answer: told({ etag, modifiedMs, found, pieces, sequence: sequenceOf(kept) }) };
+export function readSnapshot(state: BlobState, asked: GetSnapshotAsked, chosen: Chosen): Step {
+  const taken = state.snapshots[asked.snapshot];
+  if (taken === undefined) return refuse(state, "404 BlobNotFound");
+  const { etag, modifiedMs, ...found } = describe(withEtag(taken, chosen), state.nowMs);
+  const { pieces } = taken;
+  return {
+    state,
+    answer: answerWith({ etag, modifiedMs, found, pieces, sequence: sequenceOf(taken) }),
+  };
 }
 
-/** A snapshot may have an ETag that nobody was told of before it was read. */
-function withEtag(kept: Blob, chosen: Chosen): Blob {
-  if (!kept.etag.startsWith(UNTOLD)) return kept;
-  const { write, pieces } = kept;
-  return { ...kept, etag: chosen.etagOf(versionOf({ write, length: lengthOf(pieces) })) };
+/** The ETag of a snapshot may first appear when it is read. */
+function withEtag(taken: Blob, chosen: Chosen): Blob {
+  if (!taken.etag.startsWith(PLACEHOLDER)) return taken;
+  const { write, pieces } = taken;
+  return { ...taken, etag: chosen.etagOf(versionOf({ write, length: lengthOf(pieces) })) };
 }
 
-/** Where both the source and the target are refused, either may be said. */
+/** If both the source and the target are refused, the answer may be either. */
 export function copySnapshot(
-  state: BlobRevision,
+  state: BlobState,
   asked: CopySnapshotAsked & { readonly targetFirst?: boolean },
   chosen: Chosen,
 ): Step {
@@ -63,7 +66,7 @@ export function copySnapshot(
   const byTarget = judgeWriteByLease(state, asked.leaseId);
   const refused = asked.targetFirst ? (byTarget ?? bySource) : (bySource ?? byTarget);
   if (refused !== null || source === undefined) return refuse(state, refused ?? "");
-  const type = refuseByType(state, source.type);
+  const type = judgeByType(state, source.type);
   if (type !== null) return refuse(state, type);
   if (source.type !== "block") return refuse(state, "409 InvalidSourceBlobType");
   return write({ ...state, staged: {} }, asked.write, chosen, source);

@@ -10,11 +10,11 @@ const skip =
   noSmbclient ||
   (isRoot ? (withoutDebianProgram("ip", "iproute2") ?? false) : "only root may make a network");
 const PORTS = ["blob", "queue", "table", "file", "dfs"].flatMap((one) => [`--${one}Port`, "0"]);
-/** A network of its own: nobody else reaches what listens on all of its addresses. */
+/** Runs in its own network namespace, where no other machine reaches it. */
 const OWN_NETWORK = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"];
 const KEY = randomBytes(64).toString("base64");
 
-/** A server that others could reach, and smbclient beside it. */
+/** A server that other machines could reach, and smbclient beside it. */
 async function started(t: TestContext, ...flags: string[]) {
   const args = ["--inMemoryPersistence", "--smbHost", "0.0.0.0", ...PORTS, ...flags];
   const lazuli = new LazuliProcess(args, { AZURITE_ACCOUNTS: `shop:${KEY}` }, OWN_NETWORK);
@@ -32,7 +32,7 @@ async function started(t: TestContext, ...flags: string[]) {
   return { list, stop };
 }
 
-test("beyond loopback SMB 2 is refused, and 3.0 and later come in", { skip }, async (t) => {
+test("beyond loopback SMB 2 is refused, and 3.0 and later are accepted", { skip }, async (t) => {
   const { list, stop } = await started(t);
   for (const dialect of ["SMB2_02", "SMB2_10"]) {
     const { code, text } = await list(dialect);
@@ -50,7 +50,7 @@ test("beyond loopback SMB 2 is refused, and 3.0 and later come in", { skip }, as
   );
 });
 
-test("beyond loopback SMB 2 comes in where the flags say so", { skip }, async (t) => {
+test("beyond loopback SMB 2 is accepted if the flags permit it", { skip }, async (t) => {
   const { list } = await started(t, "--smbMinDialect", "2.1", "--smbEncryption", "preferred");
   assert.match((await list("SMB2_10")).text, /IPC\$/);
   assert.match((await list("SMB2_02")).text, /negotiation .*failed|NOT_SUPPORTED/);

@@ -4,16 +4,16 @@ import type { ShareClient, ShareFileClient } from "@azure/storage-file-share";
 import { startSmb, type TestSmb } from "./server.ts";
 import { SmbFiles } from "./smb-files.ts";
 
-/** One share, and a client at each of its two doors. */
+/** One share with an SMB client and a REST client. */
 export interface Box {
   readonly smb: TestSmb;
   readonly share: ShareClient;
   readonly files: SmbFiles;
-  /** Ten bytes long. */
+  /** Creates a file of ten bytes. */
   newFile(): Promise<{ name: string; file: ShareFileClient }>;
 }
 
-/** For a test file as a whole. What went wrong inside the server fails it. */
+/** One for a whole test file. Internal errors of the server fail it. */
 export async function boxForThisFile(): Promise<Box> {
   const smb = await startSmb();
   const share = smb.rest.client().getShareClient("box");

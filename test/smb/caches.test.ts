@@ -12,7 +12,7 @@ import { boxForThisFile } from "./box.ts";
 import { SmbFiles } from "./smb-files.ts";
 import { giveUp, leasedBy, leasedOpening, nextBreak, openLeased } from "./smb-leases.ts";
 
-/** Of the place of the next message of a frame, in the header of the one before. */
+/** Offset in a header of the offset of the next message in a frame. */
 const NEXT_AT = 20;
 
 const box = await boxForThisFile();
@@ -24,7 +24,10 @@ async function newFile() {
 
 type Operation = (file: ShareFileClient) => Promise<unknown>;
 
-/** What REST does; then, for leases RHW, RH and RW: what is left, `!` if it waits, `-` for no break. */
+/**
+ * A REST operation, and for leases RHW, RH and RW: the caching left, `!` if it waits, `-` for no
+ * break.
+ */
 const TABLE: Record<string, readonly [run: Operation, broken: readonly string[]]> = {
   "Get File": [(file) => file.downloadToBuffer(), ["RH!", "-", "R!"]],
   "Get File Properties": [(file) => file.getProperties(), ["RH!", "-", "R!"]],
@@ -63,7 +66,7 @@ for (const [operation, [run, row]] of Object.entries(TABLE)) {
   });
 }
 
-test("Delete File has kept handles given up, and succeeds if they are then closed", async () => {
+test("Delete File breaks cached handles, and succeeds if they are then closed", async () => {
   for (const lease of ["RHW", "RH"]) {
     const { name, file, key } = await newFile();
     const { handle } = await openLeased(files.client, name, key, lease);
@@ -76,7 +79,7 @@ test("Delete File has kept handles given up, and succeeds if they are then close
   }
 });
 
-test("Delete File is refused if the handle stays, and asks nobody who keeps none", async () => {
+test("Delete File is refused if the handle stays open, and breaks no lease without handle caching", async () => {
   const { name, file, key } = await newFile();
   const { handle } = await openLeased(files.client, name, key, "RH");
   const deleted = refused(file.delete(), 409, "SharingViolation");
@@ -87,7 +90,7 @@ test("Delete File is refused if the handle stays, and asks nobody who keeps none
   assert.equal(await files.end(handle), 0);
 });
 
-test("a client that does not answer in the time of a request makes it 408", async () => {
+test("a client that does not answer within the timeout of a request makes it 408", async () => {
   const { name, file, key } = await newFile();
   const { handle } = await openLeased(files.client, name, key, "RHW");
   const url = new URL(file.url);
@@ -102,7 +105,7 @@ test("a client that does not answer in the time of a request makes it 408", asyn
   assert.equal(await files.end(handle), 0);
 });
 
-test("what an SMB client wrote behind a lease is what the REST reader gets", async () => {
+test("a REST reader gets the data that an SMB client had cached for writing", async () => {
   const { name, file, key } = await newFile();
   const { handle } = await openLeased(files.client, name, key, "RHW");
   const read = file.downloadToBuffer(0, 5);
@@ -113,7 +116,7 @@ test("what an SMB client wrote behind a lease is what the REST reader gets", asy
   assert.equal(await files.end(handle), 0);
 });
 
-test("a force-closed handle is waited for no longer", async () => {
+test("a break no longer waits for a handle that was force-closed", async () => {
   const { name, file, key } = await newFile();
   await openLeased(files.client, name, key, "RHW");
   const read = file.downloadToBuffer();
@@ -122,7 +125,7 @@ test("a force-closed handle is waited for no longer", async () => {
   await read;
 });
 
-test("a second client waits until the first has given up what it wrote", async () => {
+test("a second client waits until the first has flushed its cached writes", async () => {
   const { name, key } = await newFile();
   const other = await SmbFiles.connect(smb.port, "box");
   const first = await openLeased(files.client, name, key, "RHW");
@@ -144,7 +147,7 @@ test("a second client waits until the first has given up what it wrote", async (
   assert.equal(await files.end(first.handle), 0);
 });
 
-test("in a compound the word that one waits comes alone, behind what was done before", async () => {
+test("in a compound the interim response is sent alone, after the responses before it", async () => {
   const { name, key } = await newFile();
   const other = await SmbFiles.connect(smb.port, "box");
   const { client } = other;
@@ -171,7 +174,7 @@ test("in a compound the word that one waits comes alone, behind what was done be
   assert.equal(await files.end(first.handle), 0);
 });
 
-test("a client that is gone is waited for no longer", async () => {
+test("a break no longer waits for a client that is gone", async () => {
   const { name, file, key } = await newFile();
   const other = await SmbFiles.connect(smb.port, "box");
   await openLeased(other.client, name, key, "RHW");
@@ -181,7 +184,7 @@ test("a client that is gone is waited for no longer", async () => {
   await read;
 });
 
-test("who looks at attributes breaks nothing, and who waits can be cancelled", async () => {
+test("an open for attributes breaks nothing, and a waiting open can be cancelled", async () => {
   const { name, key } = await newFile();
   const other = await SmbFiles.connect(smb.port, "box");
   const { handle } = await openLeased(files.client, name, key, "RHW");

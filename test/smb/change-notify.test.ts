@@ -18,7 +18,7 @@ const ACTIONS = ["", "added", "removed", "modified", "old name", "new name"];
 
 let smb: TestSmb;
 let share: ShareClient;
-/** One client watches and is kept waiting; the other one works. */
+/** One client watches and waits; the other one works. */
 let watcher: SmbFiles;
 let worker: SmbFiles;
 let made = 0;
@@ -49,7 +49,7 @@ function ask(handle: SmbHandle, { filter = ALL, recursive = false, bytes = 4_096
   return watcher.client.call(COMMAND.changeNotify, body.done());
 }
 
-/** The question has been taken when this resolves; the answer comes later. */
+/** Sends a CHANGE_NOTIFY. Resolves once the server has taken it; the answer comes later. */
 async function watch(handle: SmbHandle, question: Question = {}): Promise<Reply> {
   const reply = await ask(handle, question);
   assert.equal(reply.status, STATUS.PENDING);
@@ -57,7 +57,7 @@ async function watch(handle: SmbHandle, question: Question = {}): Promise<Reply>
 }
 
 /** `added one`, `modified dir\two`, … */
-function told({ status, bytes }: Reply): string[] {
+function changesIn({ status, bytes }: Reply): string[] {
   assert.equal(status, STATUS.SUCCESS, `status 0x${status.toString(16)}`);
   const length = bytes.readUInt32LE(HEADER_BYTES + 4);
   const output = bytes.subarray(HEADER_BYTES + 8, HEADER_BYTES + 8 + length);
@@ -70,7 +70,7 @@ function told({ status, bytes }: Reply): string[] {
   return lines;
 }
 
-const next = async () => told(await watcher.client.receive());
+const next = async () => changesIn(await watcher.client.receive());
 
 async function newDirectory() {
   const name = `dir${made++}`;
@@ -79,7 +79,7 @@ async function newDirectory() {
   return { name, directory, handle: await watcher.open(name) };
 }
 
-test("what REST does in a directory is told to who watches it over SMB", async () => {
+test("changes by REST in a directory are reported to its SMB watchers", async () => {
   const { directory, handle } = await newDirectory();
   const file = directory.getFileClient("File");
   const steps: [() => Promise<unknown>, string[]][] = [
@@ -102,7 +102,7 @@ test("what REST does in a directory is told to who watches it over SMB", async (
   }
 });
 
-test("what another SMB client does is told, too", async () => {
+test("changes by another SMB client are reported, too", async () => {
   const { name, handle } = await newDirectory();
   await watch(handle);
   const file = await worker.open(`${name}/file`, {
@@ -115,8 +115,8 @@ test("what another SMB client does is told, too", async () => {
   assert.deepEqual(await next(), ["modified file"]);
   await worker.markDeleted(file, true);
   await worker.end(file);
-  // Told with the next answer: what happens between two questions is kept.
-  assert.deepEqual(told(await ask(handle)).at(-1), "removed file");
+  // Changes between two requests are buffered, and reported with the next answer.
+  assert.deepEqual(changesIn(await ask(handle)).at(-1), "removed file");
 });
 
 test("a recursive watch sees the whole tree, another one the directory alone", async () => {
@@ -131,7 +131,7 @@ test("a recursive watch sees the whole tree, another one the directory alone", a
   assert.deepEqual(await next(), ["added near"]);
 });
 
-test("something that leaves for another directory is removed here and added there", async () => {
+test("an item that moves to another directory is removed here and added there", async () => {
   const from = await newDirectory();
   const to = await newDirectory();
   await from.directory.createSubdirectory("sub");
@@ -144,7 +144,7 @@ test("something that leaves for another directory is removed here and added ther
   ]);
 });
 
-test("the filter of the first question says what is told", async () => {
+test("the filter of the first request decides what is reported", async () => {
   const { directory, handle } = await newDirectory();
   await watch(handle, { filter: NOTIFY.directoryName });
   const file = directory.getFileClient("file");
@@ -158,7 +158,7 @@ test("the filter of the first question says what is told", async () => {
   assert.deepEqual(await next(), ["added sub2"]);
 });
 
-test("each part of a file has its bit", async () => {
+test("each kind of change has its filter bit", async () => {
   const { directory, handle: whole } = await newDirectory();
   await watcher.end(whole);
   const file = directory.getFileClient("file");
@@ -182,14 +182,14 @@ test("each part of a file has its bit", async () => {
   }
 });
 
-test("equal news are told once, and too much of it as a reason to list again", async () => {
+test("equal changes are reported once, and too many as a reason to list again", async () => {
   const { directory, handle } = await newDirectory();
   const file = directory.getFileClient("file");
   await watch(handle, { bytes: 100 });
   await file.create(4);
   assert.deepEqual(await next(), ["added file"]);
   for (let round = 0; round < 20; round++) await file.setMetadata({ round: String(round) });
-  assert.deepEqual(told(await ask(handle)), ["modified file"]);
+  assert.deepEqual(changesIn(await ask(handle)), ["modified file"]);
   for (let index = 0; index < 5; index++) await directory.getFileClient(`more${index}`).create(0);
   const overflow = await ask(handle);
   assert.equal(overflow.status, STATUS.NOTIFY_ENUM_DIR);
@@ -199,18 +199,18 @@ test("equal news are told once, and too much of it as a reason to list again", a
   assert.deepEqual(await next(), ["removed file"]);
 });
 
-test("several questions are answered one after the other", async () => {
+test("several requests are answered one after the other", async () => {
   const { directory, handle } = await newDirectory();
   const first = await watch(handle);
   const second = await watch(handle);
   await directory.getFileClient("one").create(0);
   await directory.getFileClient("two").create(0);
   const [one, two] = [await watcher.client.receive(), await watcher.client.receive()];
-  assert.deepEqual([told(one), one.asyncId], [["added one"], first.asyncId]);
-  assert.deepEqual([told(two), two.asyncId], [["added two"], second.asyncId]);
+  assert.deepEqual([changesIn(one), one.asyncId], [["added one"], first.asyncId]);
+  assert.deepEqual([changesIn(two), two.asyncId], [["added two"], second.asyncId]);
 });
 
-test("a question ends with CANCEL, with the handle, and with the directory", async () => {
+test("a request ends with CANCEL, with the handle, and with the directory", async () => {
   const { name, handle } = await newDirectory();
   const { messageId } = await watch(handle);
   const cancel = new Writer().u16(4).u16(0).done();
@@ -231,7 +231,7 @@ test("a question ends with CANCEL, with the handle, and with the directory", asy
   await watcher.end(again);
 });
 
-test("only directories that may be listed are watched, and answers fit what was paid for", async () => {
+test("only listable directories are watched, and answers fit the credit charge", async () => {
   const { name, directory, handle } = await newDirectory();
   await directory.getFileClient("file").create(0);
   const file = await watcher.open(`${name}/file`);
@@ -242,7 +242,7 @@ test("only directories that may be listed are watched, and answers fit what was 
   assert.equal(huge.status, STATUS.INVALID_PARAMETER);
 });
 
-test("a question ends when REST closes the handle, and none is taken for it any more", async () => {
+test("a request ends when REST closes the handle, and later ones are refused", async () => {
   const { directory, handle } = await newDirectory();
   await watch(handle);
   await directory.forceCloseAllHandles();
@@ -254,7 +254,7 @@ test("a question ends when REST closes the handle, and none is taken for it any 
   assert.equal((await watcher.client.receive()).status, STATUS.FILE_CLOSED);
 });
 
-test("questions and locks that wait end when REST deletes the share", async () => {
+test("waiting requests and locks end when REST deletes the share", async () => {
   const gone = smb.rest.hostClient().getShareClient("gone");
   await gone.create();
   await gone.getDirectoryClient("dir").create();

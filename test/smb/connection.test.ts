@@ -25,7 +25,7 @@ async function loggedOn(port: number): Promise<SmbClient> {
   return client;
 }
 
-test("a stranger may not send much, whoever has logged on may", async (t) => {
+test("frames are limited before log-on, and may be large after it", async (t) => {
   const { port } = await started(t);
   const stranger = await TcpLine.open(port);
   stranger.send(Buffer.alloc(65 * 1024));
@@ -36,7 +36,7 @@ test("a stranger may not send much, whoever has logged on may", async (t) => {
   client.line.close();
 });
 
-test("who does not log on in time is hung up on", async (t) => {
+test("a client that does not log on in time is disconnected", async (t) => {
   const { port } = await started(t, { limits: { logonMs: 1 } });
   const line = await TcpLine.open(port);
   assert.equal(await line.next(), null);
@@ -69,7 +69,7 @@ test("a thousand clients are served at a time", async (t) => {
   for (const { line } of clients) line.close();
 });
 
-test("a server that stops hangs up on everybody", async () => {
+test("a server that stops closes all connections", async () => {
   const smb = await startSmb();
   const client = await loggedOn(smb.port);
   await smb.close();

@@ -16,25 +16,30 @@ import { Random } from "../sim/random.ts";
 
 const SEED = Number(process.env.LAZULI_SEED ?? randomInt(1_000_000));
 const FRAMES = Number(process.env.LAZULI_SMB_FRAMES ?? 100_000);
-/** Frames on one connection, if the server bears with it for so long. */
+/** Frames on one connection, if the server does not close it before. */
 const FRAMES_PER_CONNECTION = 200;
 const DIALECTS = [DIALECT.smb202, DIALECT.smb210, DIALECT.smb300, DIALECT.smb311];
 const SIGNED = 8;
-/** A pipe, a file and a directory. The file is a new one each time: damage may make it read-only. */
+/**
+ * A pipe, a file and a directory. The file is a new one each time, because damage may make it
+ * read-only.
+ */
 const places = (count: number) => [
   ["IPC$", "srvsvc"] as const,
   ["box", `file-${count}`] as const,
   ["box", ""] as const,
 ];
-/** Numbers that offsets, lengths and counts go wrong with. */
+/** Numbers that break offsets, lengths and counts. */
 const EXTREMES = [0, 1, 7, 63, 64, 65, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff];
 
-/** What smbclient and smbtorture sent in the clear, one frame of each kind. Log-ons are made anew. */
+/**
+ * Frames that smbclient and smbtorture sent in the clear, one of each kind. Log-ons are made anew.
+ */
 const CAPTURED: readonly Buffer[] = (
   JSON.parse(readFileSync("test/vectors/smb-frames.json", "utf8")) as string[]
 ).map((frame) => Buffer.from(frame, "hex"));
 
-/** Where in the body a request names what it works on. */
+/** Offset in the body of the file id that a request works on. */
 const FILE_ID_AT: Readonly<Record<number, number>> = {
   [COMMAND.close]: 8,
   [COMMAND.flush]: 8,
@@ -49,13 +54,13 @@ const FILE_ID_AT: Readonly<Record<number, number>> = {
   [COMMAND.oplockBreak]: 8,
 };
 
-/** What a client has open, for requests to work on. */
+/** A client's opens, for requests to work on. */
 interface Opened {
   readonly treeId: number;
   readonly fileId: Buffer;
 }
 
-/** The captured frame as this client would send it now: ids are its own, all else stays. */
+/** The captured frame as this client would send it now: with its own ids, all else unchanged. */
 function asOf(client: SmbClient, captured: Buffer, { treeId, fileId }: Opened): Buffer {
   const frame = Buffer.from(captured);
   for (let at = 0; ; ) {
@@ -77,7 +82,7 @@ function asOf(client: SmbClient, captured: Buffer, { treeId, fileId }: Opened): 
   }
 }
 
-/** One to four places changed; most of them behind the header, where more is read. */
+/** Changes one to four places, mostly after the header, where more is parsed. */
 function damage(frame: Buffer, random: Random): Buffer {
   for (let left = 1 + random.below(4); left > 0; left--) {
     const inHeader = random.chance(0.04);
@@ -109,7 +114,7 @@ async function loggedOn(client: SmbClient, random: Random, count: number): Promi
   return opened;
 }
 
-/** Whether the server still answers; it may also have hung up. */
+/** Whether the server still answers; it may also have closed the connection. */
 async function answersEcho(client: SmbClient): Promise<boolean> {
   const echo = client.frame(COMMAND.echo, EMPTY_BODY);
   client.line.send(echo);
@@ -120,7 +125,7 @@ async function answersEcho(client: SmbClient): Promise<boolean> {
   }
 }
 
-test(`${FRAMES} damaged frames: each is answered or hung up on, and nothing breaks`, async (t) => {
+test(`${FRAMES} damaged frames: each is answered or disconnected, and nothing breaks`, async (t) => {
   t.diagnostic(`LAZULI_SEED=${SEED}`);
   const random = new Random(SEED);
   const { client, server, failures } = await serverUnderTest();

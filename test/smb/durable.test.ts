@@ -15,7 +15,7 @@ const PERSISTENT = 2;
 const GUID = Buffer.alloc(16, 5);
 const EXCLUSIVE_NOW = 2 | 16;
 
-/** The SMB half of a server: started, it does what a process does at its start. */
+/** The SMB half of a server, which restores handles when it starts. */
 async function start(rest: FileServer) {
   const epoch = await beginEpoch(rest.files);
   await clearHandles(rest.files, epoch);

@@ -12,7 +12,7 @@ const skip = noSmbclient;
 interface Place {
   readonly smb: TestSmb;
   readonly folder: string;
-  /** What smbclient printed; the test fails if a command did. */
+  /** Returns smbclient's output; fails the test if a command failed. */
   run(commands: string, ...args: string[]): Promise<string>;
 }
 
@@ -39,7 +39,9 @@ const namesIn = (listing: string) =>
     .flatMap((line) => /^ {2}(\S.*?) +[A-Z]+ +\d+ {2}\w/.exec(line)?.[1] ?? [])
     .filter((name) => name !== "." && name !== "..");
 
-test("files go there and back unchanged, in every dialect and protection", { skip }, async (t) => {
+test("files are uploaded and downloaded unchanged, in every dialect and protection", {
+  skip,
+}, async (t) => {
   const { folder, run } = await place(t);
   const bytes = randomBytes(3_000_001);
   await writeFile(join(folder, "up"), bytes);
@@ -75,7 +77,7 @@ test("a directory of many files is listed whole, each once", { skip }, async (t)
   assert.deepEqual(namesIn(await run("ls")), names);
 });
 
-test("the server copies without sending the bytes around", { skip }, async (t) => {
+test("a server-side copy does not send the bytes to the client", { skip }, async (t) => {
   const { folder, run } = await place(t);
   const bytes = randomBytes(2_500_000);
   await writeFile(join(folder, "up"), bytes);
@@ -92,7 +94,7 @@ test("attributes and times stay as they are set", { skip }, async (t) => {
   assert.match(shown, /write_time:.*Feb.* 3.*2001/);
 });
 
-test("the volume has the share's quota for its size", { skip }, async (t) => {
+test("the volume's size is the share's quota", { skip }, async (t) => {
   const { smb } = await place(t);
   await smb.rest.client().getShareClient("small").create({ quota: 10 });
   const { text } = await smbclient(smb.port, "//127.0.0.1/small", "-c", "ls");
@@ -109,7 +111,7 @@ test("names with streams, wildcards and dots are refused", { skip }, async (t) =
   }
 });
 
-test("what REST writes SMB reads, and the other way round, at once", { skip }, async (t) => {
+test("REST and SMB see each other's writes at once", { skip }, async (t) => {
   const { smb, folder, run } = await place(t);
   const root = smb.rest.client().getShareClient("box").rootDirectoryClient;
   const file = root.getFileClient("file");

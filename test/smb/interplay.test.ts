@@ -40,13 +40,13 @@ for (const operation of FILE_OPERATIONS) {
   });
 }
 
-test("who reads a file on and on over SMB reads what REST has written meanwhile", async () => {
+test("a sequential SMB reader sees what REST writes meanwhile", async () => {
   const { name, file } = await newFile();
   const parts = ["a", "b", "c", "d", "e", "f"].map((letter) => letter.repeat(MIB));
   await file.uploadData(Buffer.from(parts.join("")));
   const handle = await files.open(name);
   for (const at of parts.keys()) {
-    // The parts behind this one may be on their way from the disk already.
+    // The next parts may already have been read ahead.
     const behind = at + 1 + (at % 2);
     if (behind < parts.length) {
       const text = `new ${at} `.padEnd(1_000, "!");
@@ -78,7 +78,7 @@ test("a directory that REST puts in the place of a file is one over SMB, too", a
   assert.equal(await files.end(inner), 0);
 });
 
-test("a pending delete is 409 for REST, hidden from lists, taken back, and 404 in the end", async () => {
+test("a pending delete is 409 for REST, hidden from lists, can be taken back, and is 404 in the end", async () => {
   const { name, file } = await newFile();
   const [one, two] = [await files.open(name, { access: DELETE }), await files.open(name)];
   assert.equal(await files.markDeleted(one, true), 0);
@@ -117,7 +117,7 @@ test("a delete over REST happens or does not: it leaves nothing pending", async 
   await refused(directory.getProperties(), 404, "ResourceNotFound");
 });
 
-test("delete on close takes the file with the last handle, not before", async () => {
+test("delete on close removes the file with the last handle, not before", async () => {
   const { name, file } = await newFile();
   const doomed = await files.open(name, { access: DELETE, deletesOnClose: true });
   const other = await files.open(name);
@@ -128,13 +128,13 @@ test("delete on close takes the file with the last handle, not before", async ()
   await refused(file.getProperties(), 404, "ResourceNotFound");
 });
 
-test("a lost connection closes its handles, and with them what they kept others from", async () => {
+test("a lost connection closes its handles, and ends the conflicts they caused", async () => {
   const { name, file } = await newFile();
   const lost = await SmbFiles.connect(smb.port, "box");
   await lost.open(name, { share: 0 });
   await refused(file.downloadToBuffer(), 409, "SharingViolation");
   lost.close();
-  // The server hears of it in its own time: another client that waits its turn shows when.
+  // The server notices in its own time: another client retries until it has.
   while ((await files.tryOpen(name)).status === STATUS.SHARING_VIOLATION);
   await file.downloadToBuffer();
 });
@@ -156,7 +156,7 @@ test("byte ranges that SMB has locked are 409 for REST where they conflict", asy
   await file.uploadRange("x", 2, 1);
 });
 
-test("a lock waits until it can be had, or until nobody wants it any more", async () => {
+test("a lock waits until it is granted, or until it is cancelled", async () => {
   const { name } = await newFile();
   const other = await SmbFiles.connect(smb.port, "box");
   const held = await files.open(name, { access: READ | WRITE });
@@ -179,7 +179,7 @@ test("a lock waits until it can be had, or until nobody wants it any more", asyn
   other.close();
 });
 
-test("a lock is had when REST closes the handle that held it, and not with one that REST closed", async () => {
+test("a waiting lock is granted when REST closes its holder's handle, and never to a closed handle", async () => {
   const { name, file } = await newFile();
   const other = await SmbFiles.connect(smb.port, "box");
   const handleOf = async () => (await file.listHandles().next()).value.handleId as string;
@@ -197,7 +197,7 @@ test("a lock is had when REST closes the handle that held it, and not with one t
   other.close();
 });
 
-test("a leased file is opened over SMB to read, and not to write or delete", async () => {
+test("a leased file opens over SMB for reading, but not for writing or deleting", async () => {
   const { name, file } = await newFile();
   const lease = file.getShareLeaseClient(LEASE_ID);
   await lease.acquireLease();
@@ -221,7 +221,7 @@ test("REST lists the handles of SMB clients, and closes them", async () => {
   assert.equal(await files.end(handle), STATUS.FILE_CLOSED);
 });
 
-test("a write on one side is read on the other, while both are at it", async () => {
+test("each side reads the other's writes, while both are at work", async () => {
   const { name, file } = await newFile();
   const handle = await files.open(name, { access: READ | WRITE });
   for (let round = 0; round < 10; round++) {
@@ -236,7 +236,7 @@ test("a write on one side is read on the other, while both are at it", async () 
   await files.end(handle);
 });
 
-test("what SMB reads while REST writes is never half of either", async () => {
+test("an SMB read during a REST write never sees half of it", async () => {
   const { name, file } = await newFile();
   const handle = await files.open(name);
   const writing = (async () => {

@@ -24,7 +24,7 @@ async function started(t: TestContext): Promise<TestSmb> {
   return smb;
 }
 
-/** A server, and a client that may write much to a file. */
+/** A server, and a client with credits for large writes. */
 async function opened(t: TestContext, offer: Offer = {}) {
   const smb = await started(t);
   const files = await SmbFiles.connect(smb.port, "box", offer);
@@ -37,7 +37,7 @@ function writeBody(handle: SmbHandle, from: number, data: Buffer): Buffer {
   return Buffer.concat([head.done(), data]);
 }
 
-/** As many credits as it costs; ids are counted by the client. */
+/** Charges as many credits as it costs; the client counts the ids. */
 const paid = (data: Buffer, sending: Sending) => ({
   ...sending,
   charge: Math.ceil(data.length / (64 * KIB)),
@@ -97,7 +97,7 @@ for (const [way, offer, sending] of WAYS) {
   });
 }
 
-test("a large WRITE is refused as a small one is, and the connection goes on", async (t) => {
+test("a large WRITE is refused like a small one, and the connection goes on", async (t) => {
   const { smb, files, handle } = await opened(t);
   const data = randomBytes(200_000);
   const write = async (handle: SmbHandle, from: number, sending: Sending) =>
@@ -130,7 +130,7 @@ test("a large WRITE in a compound is written, too", async (t) => {
   files.close();
 });
 
-test("of a WRITE that ends in the middle nothing is seen, and its file can be closed", async (t) => {
+test("a WRITE that ends in the middle shows nothing, and its file can be closed", async (t) => {
   const { smb, files, handle } = await opened(t);
   const data = randomBytes(1_000_000);
   const frame = files.client.frame(COMMAND.write, writeBody(handle, 0, data), { charge: 16 });

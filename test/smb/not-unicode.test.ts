@@ -8,12 +8,12 @@ import { boxForThisFile } from "./box.ts";
 
 const { share, files } = await boxForThisFile();
 
-/** Halves of surrogate pairs, alone, in the wrong order, and beside a whole pair. */
+/** Halves of surrogate pairs: alone, in the wrong order, and beside a whole pair. */
 const HALVES = ["\ud800", "a\udfffb", "\ude00\ud83d", "😀\ud83d"];
 const FILE_INFO = 1;
 const RENAME_CLASS = 10;
 
-test("names with half a surrogate pair cannot be made, opened or given over SMB", async () => {
+test("names with half a surrogate pair cannot be created, opened or renamed to over SMB", async () => {
   for (const name of HALVES) {
     for (const disposition of ["create", "openIf", "open"] as const) {
       const { status } = await files.tryOpen(name, { disposition, access: READ | WRITE });

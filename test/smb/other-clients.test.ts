@@ -34,7 +34,7 @@ after(async () => {
   assert.deepEqual(smb.failures, []);
 });
 
-/** What it printed; fails with all of that if the program does. */
+/** Returns the program's output; fails with it if the program does. */
 function run(program: string, args: string[], stdin = "", options: ExecFileOptions = {}) {
   return new Promise<string>((resolve, reject) => {
     const all = { timeout: RUN_MS_MAX, ...options };
@@ -73,7 +73,7 @@ test("rclone copies a folder, finds it unchanged, moves and removes it", {
   assert.equal(await rclone("lsf", "here:box"), "");
 });
 
-test("smbget takes a tree home", { skip: noSmbget }, async () => {
+test("smbget downloads a tree", { skip: noSmbget }, async () => {
   const tree = smb.rest.client().getShareClient("box").getDirectoryClient("tree");
   await tree.create();
   await tree.getFileClient("file").create(5);
@@ -86,7 +86,7 @@ test("smbget takes a tree home", { skip: noSmbget }, async () => {
   assert.equal(found.toString(), "hello");
 });
 
-/** Each line must succeed; `$SHARE` is the share's address and `$FOLDER` a folder of this machine. */
+/** Each line must succeed; `$SHARE` is the share's address and `$FOLDER` a local folder. */
 const GIO = `
 set -e
 printf '%s\\n' "$ACCOUNT" WORKGROUP "$KEY" | gio mount "$SHARE"

@@ -9,7 +9,7 @@ import { SmbFiles, type SmbHandle } from "./smb-files.ts";
 
 const MIB = 1024 * 1024;
 const FILE_BYTES = 4 * MIB;
-/** More than the systems on both ends keep in their buffers. */
+/** More than the socket buffers on both ends hold. */
 const READS = 24;
 
 async function started(t: TestContext, options: TestSmbOptions = {}): Promise<TestSmb> {
@@ -21,26 +21,26 @@ async function started(t: TestContext, options: TestSmbOptions = {}): Promise<Te
   return smb;
 }
 
-test("strangers make room first, then who has nothing open; who has a file open stays", async (t) => {
+test("connections before log-on are closed first, then those without open files; others stay", async (t) => {
   const { port } = await started(t, { limits: { connectionsMax: 3 } });
   const reader = await SmbFiles.connect(port, "box");
   await reader.open("file", { disposition: "openIf" });
   const idle = await SmbFiles.connect(port, "box");
   const stranger = await TcpLine.open(port);
   const newcomer = await SmbFiles.connect(port, "box");
-  assert.equal(await stranger.next(), null, "a stranger is closed");
+  assert.equal(await stranger.next(), null, "a connection before log-on is closed");
   await newcomer.open("file");
   const next = await SmbFiles.connect(port, "box");
-  assert.equal(await idle.client.line.next(), null, "who has nothing open is closed");
+  assert.equal(await idle.client.line.next(), null, "a connection without open files is closed");
   await next.open("file");
   const surplus = await TcpLine.open(port);
-  assert.equal(await surplus.next(), null, "nobody makes room for one more");
+  assert.equal(await surplus.next(), null, "no connection is closed for one more");
   for (const { client } of [reader, newcomer, next]) {
     assert.equal((await client.call(COMMAND.echo, EMPTY_BODY)).status, 0);
   }
 });
 
-test("answers to READ that nobody takes are bounded; who does not read is cut, and others go on", async (t) => {
+test("unread answers to READ are bounded; a client that does not read is closed, and others go on", async (t) => {
   const budget = new SendBudget({ smbBytesMax: 2 * MIB });
   const { port, rest } = await started(t, {
     budget,
@@ -67,7 +67,7 @@ interface Opened {
 async function opened(port: number): Promise<Opened> {
   const files = await SmbFiles.connect(port, "box");
   // A client has to earn the credits that large reads cost.
-  for (let turn = 0; turn < 8; turn++) await files.client.call(COMMAND.echo, EMPTY_BODY);
+  for (let echoes = 0; echoes < 8; echoes++) await files.client.call(COMMAND.echo, EMPTY_BODY);
   return { files, handle: await files.open("large") };
 }
 

@@ -35,7 +35,7 @@ after(async () => {
   assert.deepEqual(smb.failures, []);
 });
 
-/** With every right there is; `given` is the permission of a file that is created, as SDDL. */
+/** Opens with full access; `given` is the permission of a new file, as SDDL. */
 async function open(name: string, given: string | null = null): Promise<SmbHandle> {
   const text = Buffer.from(name, "utf16le");
   const padded = Buffer.alloc(Math.ceil(text.length / 8) * 8);
@@ -64,7 +64,7 @@ function bytesOf(sddl: string): Buffer {
   return bytes as Buffer;
 }
 
-/** The parts that are named, as SDDL. */
+/** The named parts, as SDDL. */
 async function query(handle: SmbHandle, parts: number): Promise<string> {
   const body = new Writer().u16(41).u8(SECURITY).u8(0).u32(4_096).u32(0).u32(0).u32(parts).u32(0);
   const { status, bytes } = await files.client.call(COMMAND.queryInfo, body.bytes(handle).done());
@@ -87,7 +87,7 @@ async function overRest(name: string): Promise<string> {
   return (await share.getPermission(filePermissionKey)).permission;
 }
 
-test("what REST permits is what SMB shows, the parts that are asked for", async () => {
+test("SMB shows the requested parts of the permission that REST has set", async () => {
   await share.rootDirectoryClient.getFileClient("rest").create(0, { filePermission: SDDL });
   const handle = await open("rest");
   assert.equal(await query(handle, ALL_PARTS), SDDL);
@@ -95,7 +95,7 @@ test("what REST permits is what SMB shows, the parts that are asked for", async 
   await files.end(handle);
 });
 
-test("what SMB permits is what REST shows, and what it leaves out stays", async () => {
+test("REST shows the permission that SMB has set, and omitted parts stay", async () => {
   await share.rootDirectoryClient.getFileClient("smb").create(0, { filePermission: SDDL });
   const handle = await open("smb");
   await set(handle, PART.dacl, "D:(A;;FA;;;SY)");
@@ -105,7 +105,7 @@ test("what SMB permits is what REST shows, and what it leaves out stays", async 
   await files.end(handle);
 });
 
-test("a file is created over SMB with the permission that comes along", async () => {
+test("a file is created over SMB with the permission in its CREATE", async () => {
   await files.end(await open("new", SDDL));
   assert.equal(await overRest("new"), SDDL);
 });

@@ -20,7 +20,7 @@ const NEVER = "@GMT-2001.01.01-00.00.00";
 let smb: TestSmb;
 let share: ShareClient;
 let files: SmbFiles;
-/** What SMB calls the two snapshots, the older first. */
+/** SMB's names of the two snapshots, older first. */
 let names: string[];
 
 before(async () => {
@@ -52,7 +52,7 @@ async function write(path: string, text: string): Promise<void> {
   await file.uploadRange(text, 0, text.length);
 }
 
-/** Names of snapshots have seconds: these are a minute apart. */
+/** Takes a snapshot. Their names have whole seconds, so they are a minute apart. */
 async function snapshot(): Promise<string> {
   smb.rest.clock.advance(60_000);
   const { snapshot: name = "" } = await share.createSnapshot();
@@ -67,7 +67,7 @@ async function textOf(name: string): Promise<string> {
   return text;
 }
 
-test("a name of a snapshot anywhere in a path leads to what the share was", async () => {
+test("a snapshot's name anywhere in a path leads to the share at that time", async () => {
   const [first, second] = names;
   assert.equal(await textOf(`${first}/dir/file`), "one");
   assert.equal(await textOf(`dir/${first}/file`), "one");
@@ -96,7 +96,7 @@ test("nothing in a snapshot can be changed", async () => {
   assert.equal(await files.end(handle), 0);
 });
 
-test("what a snapshot shows is in nobody's way", async () => {
+test("an open in a snapshot conflicts with nothing", async () => {
   const handle = await files.open(`${names[0]}/dir/file`, { access: READ, share: 0 });
   await write("dir/file", "third");
   for await (const found of share.getDirectoryClient("dir").listHandles()) assert.fail(`${found}`);
@@ -121,7 +121,7 @@ function askedFor(handle: Buffer, bytesMax: number): Promise<{ status: number; o
   });
 }
 
-test("snapshots are listed, the newest first, or how much room their names need", async () => {
+test("snapshots are listed newest first, or the buffer size their names need", async () => {
   const handle = await files.open("");
   const { output } = await askedFor(handle, 4_096);
   assert.deepEqual([output.readUInt32LE(0), output.readUInt32LE(4)], [2, 2]);

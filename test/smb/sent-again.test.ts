@@ -27,7 +27,7 @@ async function create(body: Buffer, sending: Sending = {}): Promise<Reply> {
   return await files.client.call(COMMAND.create, body, sending);
 }
 
-test("a CREATE that is sent again is answered again, until its handle is used", async () => {
+test("a repeated CREATE is answered again, until its handle is used", async () => {
   const body = opening(`again${guids}`, 0, [durable()]);
   const first = await create(body);
   assert.equal(first.status, 0);
@@ -42,7 +42,7 @@ test("a CREATE that is sent again is answered again, until its handle is used", 
   for (const reply of [first, other]) assert.equal(await files.end(handleIn(reply)), 0);
 });
 
-test("a CREATE that is sent again is the same in what it keeps, or refused", async () => {
+test("a repeated CREATE must ask for the same caching, or is refused", async () => {
   const name = `kept${guids}`;
   const context = durable();
   const first = await create(opening(name, BATCH, [context]));
@@ -55,7 +55,7 @@ test("a CREATE that is sent again is the same in what it keeps, or refused", asy
   assert.equal(await files.end(handleIn(first)), 0);
 });
 
-test("a CREATE that is still under way is not answered twice", async () => {
+test("a CREATE in progress is not answered twice", async () => {
   const { name } = await newFile();
   const key = Buffer.alloc(16, 9);
   const keeper = await SmbFiles.connect(smb.port, "box", { clientGuid: Buffer.alloc(16, 1) });
@@ -69,7 +69,7 @@ test("a CREATE that is still under way is not answered twice", async () => {
   keeper.close();
 });
 
-test("a numbered lock that is sent again is had once, and a new number is a new lock", async () => {
+test("a repeated numbered lock is granted once, and a new number is a new lock", async () => {
   const body = opening(`numbered${guids}`, BATCH, [durable()]);
   const handle = handleIn(await create(body));
   const lock = async (place: number, number: number) => {
@@ -87,7 +87,7 @@ test("a numbered lock that is sent again is had once, and a new number is a new 
   assert.equal(await files.end(handle), 0);
 });
 
-test("what a client sent before it lost a connection changes nothing any more", async () => {
+test("requests that a client sent before it lost a connection change nothing any more", async () => {
   const { name } = await newFile();
   const handle = await files.open(name, { access: 3 });
   const write = async (channelSequence: number) => {
@@ -101,7 +101,7 @@ test("what a client sent before it lost a connection changes nothing any more", 
   assert.equal(await files.end(handle), 0);
 });
 
-test("a program that goes on at another machine closes what it left open", async () => {
+test("a program that continues on another machine closes what it left open", async () => {
   const name = `moved${guids}`;
   const instance = new Writer().u16(20).u16(0).bytes(Buffer.alloc(16, 0xaa)).done();
   const openAt = async (client: SmbFiles, more: readonly (readonly [string, Buffer])[]) => {

@@ -10,13 +10,13 @@ import { beginEpoch } from "../../src/service/file/clear-handles.ts";
 import { type FileServer, startFileServer } from "../sdk/file-server.ts";
 import { ACCOUNT, KEY } from "../sdk/server.ts";
 
-/** The File service over REST and SMB, on data of its own. */
+/** The File service over REST and SMB, with its own data. */
 export interface TestSmb {
   readonly port: number;
   readonly rest: FileServer;
-  /** What went wrong inside. */
+  /** Internal errors of the server. */
   readonly failures: unknown[];
-  /** Lines for whoever runs the server. */
+  /** Lines for the server's operator. */
   readonly warnings: string[];
   close(): Promise<void>;
 }

@@ -24,7 +24,7 @@ const MIB = 1024 * 1024;
 const LARGE = 8 * MIB;
 const STATUS_AT = 8;
 const GCM = { ciphers: [CIPHER.aes128Gcm] };
-/** Each grants some credits more, until a large transfer can be paid for. */
+/** Each one earns more credits, until a large transfer is affordable. */
 const ECHOES = 8;
 
 async function opened(t: TestContext, offer: Offer) {
@@ -51,7 +51,10 @@ function readBody(handle: SmbHandle, length: number): Buffer {
 
 const paid = (bytes: number, sending: Sending) => ({ ...sending, charge: bytes / CREDIT_BYTES });
 
-/** How often at least others can run during a transfer of 8 MiB: while it is protected, and sent. */
+/**
+ * How often other requests can run, at least, during a transfer of 8 MiB while it is protected and
+ * sent.
+ */
 const WAYS: [string, Offer, Sending, number][] = [
   ["AES-128-GCM", GCM, { sealed: true }, 64 + 16],
   ["AES-256-GCM", { ciphers: [CIPHER.aes256Gcm] }, { sealed: true }, 64 + 16],
@@ -62,7 +65,7 @@ const WAYS: [string, Offer, Sending, number][] = [
 ];
 
 for (const [way, offer, sending, slicesMin] of WAYS) {
-  test(`a READ of 8 MiB lets others run ${slicesMin} times, and is right: ${way}`, async (t) => {
+  test(`a READ of 8 MiB yields ${slicesMin} times, and is right: ${way}`, async (t) => {
     const { files, handle } = await opened(t, offer);
     const { client } = files;
     const data = randomBytes(LARGE);
@@ -82,7 +85,7 @@ for (const [way, offer, sending, slicesMin] of WAYS) {
   });
 }
 
-test("where AES-CCM is agreed on, which takes a message at one go, no message is above a mebibyte", async (t) => {
+test("with AES-CCM, which processes a message in one call, messages are limited to a mebibyte", async (t) => {
   const offer = { ciphers: [CIPHER.aes128Ccm] };
   const { files, handle } = await opened(t, offer);
   const ask = async (length: number) => {
@@ -93,7 +96,7 @@ test("where AES-CCM is agreed on, which takes a message at one go, no message is
   assert.equal(await ask(MIB), STATUS.END_OF_FILE);
 });
 
-/** Of the first answer in the next frame. */
+/** Status of the first answer in the next frame. */
 async function statusOf({ line, opener }: SmbClient): Promise<number> {
   const frame = (await line.next()) as Buffer;
   const transform = isTransform(frame) ? readTransform(frame) : null;
@@ -106,7 +109,7 @@ for (const [way, sending] of [
   ["signed", { signed: true }],
   ["encrypted", { sealed: true }],
 ] as const) {
-  test(`a request behind a large compound begins after it, though that is checked in slices: ${way}`, async (t) => {
+  test(`a request after a large compound begins after it, though that is verified in slices: ${way}`, async (t) => {
     const { files, handle } = await opened(t, GCM);
     const { client } = files;
     const data = randomBytes(MIB);
@@ -117,7 +120,7 @@ for (const [way, sending] of [
     const close = new Writer().u16(24).zeros(6).bytes(handle).done();
     const slices = await slicesDuring(async () => {
       client.line.send(way === "signed" ? compound : client.seal(compound));
-      // Had this begun before the WRITE, that would find its file closed.
+      // If this began before the WRITE, the WRITE would find its file closed.
       client.line.send(client.frame(COMMAND.close, close, sending));
       for (let frame = 0; frame < 2; frame++) assert.equal(await statusOf(client), STATUS.SUCCESS);
     });

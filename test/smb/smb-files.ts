@@ -19,17 +19,19 @@ const FILE_INFO = 1;
 const STATUS_PENDING = 0x103;
 
 export interface Opening {
-  /** Bits of `rules/share-mode.ts`, as `share`. */
+  /** Bits of `rules/share-mode.ts`, like `share`. */
   readonly access?: number;
   readonly share?: number;
   readonly disposition?: keyof typeof DISPOSITION;
   readonly deletesOnClose?: boolean;
 }
 
-/** The 16 bytes that a client names an open by. */
+/** The 16 bytes that identify an open to its client. */
 export type SmbHandle = Buffer;
 
-/** Files of one share over SMB, for a client that does one thing at a time and checks what comes. */
+/**
+ * Files of one share over SMB, for a client that does one thing at a time and checks each answer.
+ */
 export class SmbFiles {
   readonly client: SmbClient;
 
@@ -98,7 +100,7 @@ export class SmbFiles {
     return reply.status;
   }
 
-  /** A lock that has to wait: it has been told so when this resolves. */
+  /** A lock that must wait. Resolves once the interim response has come. */
   async lockWaiting(handle: SmbHandle, from: number, length: number, flags: number) {
     const reply = await this.client.call(COMMAND.lock, lockBody(handle, from, length, flags));
     assert.equal(reply.status, STATUS_PENDING);

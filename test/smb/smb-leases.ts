@@ -16,7 +16,7 @@ export interface Leased {
   readonly epoch: number;
 }
 
-/** What a client is told to give up. */
+/** A break notice as the client received it. */
 export interface BreakSeen {
   readonly from: string;
   readonly to: string;
@@ -33,7 +33,7 @@ export function stateLetters(bits: number): string {
   return all.map(([letter]) => letter).join("");
 }
 
-/** CREATE of a file that is there or not, which shares everything and asks for a lease (version 2). */
+/** CREATE of a file, existing or not, that shares everything and asks for a lease (version 2). */
 export function leasedOpening(name: string, key: Buffer, state: string, epoch = 0): Buffer {
   const lease = new Writer().bytes(key).u32(stateBits(state)).u32(0).u64(0);
   lease.zeros(16).u16(epoch).u16(0);
@@ -88,7 +88,7 @@ export function leasedBy({ status, bytes }: Reply): Leased {
   };
 }
 
-/** Where the data of a context of an answer to CREATE begins; null if it has no such context. */
+/** Offset of the data of a context in an answer to CREATE; null if it has no such context. */
 export function contextIn(bytes: Buffer, name: string): number | null {
   let at = bytes.readUInt32LE(HEADER_BYTES + 80);
   while (at > 0) {
@@ -115,7 +115,7 @@ export async function nextBreak(client: SmbClient): Promise<BreakSeen> {
   };
 }
 
-/** The status that the client's answer to a break is answered with. */
+/** Acknowledges a break, and returns the status of the answer. */
 export async function giveUp(client: SmbClient, key: Buffer, to: string): Promise<number> {
   const body = new Writer().u16(36).u16(0).u32(0).bytes(key).u32(stateBits(to)).u64(0).done();
   return (await client.call(COMMAND.oplockBreak, body)).status;

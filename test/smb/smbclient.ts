@@ -10,18 +10,18 @@ const RUN_MS_MAX = 10 * 60_000;
 
 export interface Ran {
   readonly code: number;
-  /** What it printed, on either stream. */
+  /** Its output, on both streams. */
   readonly text: string;
 }
 
-/** Runs smbclient as the account's owner, unless `args` name somebody else. */
+/** Runs smbclient as the account's owner, unless `args` name another user. */
 export function smbclient(port: number, target: string, ...args: string[]): Promise<Ran> {
   const user = args.includes("-U") || args.includes("-N") ? [] : ["-U", `${ACCOUNT}%${KEY}`];
   const all = [...target.split(" "), "-p", String(port), ...user, ...args];
   return run("smbclient", all);
 }
 
-/** Runs a program, however it ends. */
+/** Runs a program, whatever its exit code. */
 export function run(program: string, args: readonly string[]): Promise<Ran> {
   return new Promise((resolve) => {
     execFile(program, args, { timeout: RUN_MS_MAX }, (error, stdout, stderr) => {

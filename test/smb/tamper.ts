@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { FrameReader } from "../../src/front/smb/frame-reader.ts";
 
-/** Sees each frame on its way, and what it returns goes on in its place. */
+/** Receives each frame on its way, and returns the frame to send instead. */
 export type Tamper = (frame: Buffer, from: "client" | "server") => Buffer;
 
 export interface Proxy {
@@ -9,7 +9,7 @@ export interface Proxy {
   close(): Promise<void>;
 }
 
-/** Somebody between the clients and the server who can change what they say. */
+/** A man in the middle between the clients and the server. */
 export async function startProxy(serverPort: number, tamper: Tamper): Promise<Proxy> {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {

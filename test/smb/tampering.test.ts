@@ -28,7 +28,7 @@ async function between(t: TestContext, tamper: Tamper): Promise<number> {
 
 const isOf = (frame: Buffer, command: number) => readHeader(frame)?.command === command;
 
-/** Changes one frame of a command, and counts what it did. */
+/** Changes one frame of a command, and counts the changes. */
 function changing(from: "client" | "server", command: number, change: (frame: Buffer) => void) {
   const done = { count: 0 };
   const tamper: Tamper = (frame, side) => {
@@ -40,12 +40,12 @@ function changing(from: "client" | "server", command: number, change: (frame: Bu
   return { tamper, done };
 }
 
-test("what changes nothing goes unnoticed", { skip }, async (t) => {
+test("a proxy that changes nothing goes unnoticed", { skip }, async (t) => {
   const port = await between(t, (frame) => frame);
   assert.match((await smbclient(port, LIST)).text, /box/);
 });
 
-/** What somebody in between might like to be agreed on, at these places of NEGOTIATE. */
+/** Downgrades that an attacker might try, at these offsets of NEGOTIATE. */
 const CHANGES: readonly [what: string, side: "client" | "server", at: number, to: number][] = [
   ["signing is not even enabled, says the answer", "server", 2, 0],
   ["the server is another one", "server", 8, 0x55],
@@ -55,7 +55,7 @@ const CHANGES: readonly [what: string, side: "client" | "server", at: number, to
 ];
 
 for (const [what, side, at, to] of CHANGES) {
-  test(`3.1.1: no session comes of it if ${what}`, { skip }, async (t) => {
+  test(`3.1.1: no session is established if ${what}`, { skip }, async (t) => {
     const { tamper, done } = changing(side, COMMAND.negotiate, (frame) => {
       const old = frame[HEADER_BYTES + at] as number;
       frame[HEADER_BYTES + at] = old === to ? old ^ 0xff : to;
@@ -68,7 +68,7 @@ for (const [what, side, at, to] of CHANGES) {
   });
 }
 
-test("3.0: a client that was talked down to an older dialect notices", { skip }, async (t) => {
+test("3.0: a client that was downgraded to an older dialect notices", { skip }, async (t) => {
   const { tamper, done } = changing("client", COMMAND.negotiate, (frame) => {
     const count = frame.readUInt16LE(HEADER_BYTES + 2);
     for (let index = 0; index < count; index++) {
@@ -83,15 +83,15 @@ test("3.0: a client that was talked down to an older dialect notices", { skip },
   assert.doesNotMatch(text, /Disk/);
 });
 
-/** What stands in CHALLENGE and AUTHENTICATE, by where they begin in a frame. */
+/** The start of CHALLENGE and AUTHENTICATE in a frame. */
 const NTLM = Buffer.from("NTLMSSP\0", "latin1");
 const MIC_AT = 72;
 const MIC_BYTES = 16;
-/** The pair of the time in target info: its id, and that it has 8 bytes. */
+/** The id of the time in target info, and its length of 8 bytes. */
 const TIME = Buffer.from([7, 0, 8, 0]);
 
 for (const dialect of ["SMB3_00", "SMB3_02", "SMB3_11"]) {
-  test(`${dialect}: nobody comes in whose MIC was taken away on the way`, { skip }, async (t) => {
+  test(`${dialect}: a log-on whose MIC was removed on the way is refused`, { skip }, async (t) => {
     const done = { count: 0 };
     const port = await between(t, (frame, side) => {
       const at = frame.indexOf(NTLM);
@@ -105,7 +105,7 @@ for (const dialect of ["SMB3_00", "SMB3_02", "SMB3_11"]) {
     assert.equal(done.count, 1);
   });
 
-  test(`${dialect}: nobody comes in who got other target info than was sent`, {
+  test(`${dialect}: a log-on with other target info than was sent is refused`, {
     skip,
   }, async (t) => {
     const done = { count: 0 };
@@ -114,7 +114,7 @@ for (const dialect of ["SMB3_00", "SMB3_02", "SMB3_11"]) {
       const isChallenge = at >= 0 && frame.readUInt32LE(at + 8) === 2;
       if (side !== "server" || !isChallenge) return frame;
       done.count++;
-      // Under another id it is no time, and clients that got none promise no MIC.
+      // Under another id it is no time, and clients without a time send no MIC.
       frame.writeUInt16LE(0x77, frame.indexOf(TIME, at));
       return frame;
     });
@@ -123,7 +123,7 @@ for (const dialect of ["SMB3_00", "SMB3_02", "SMB3_11"]) {
   });
 }
 
-test("a signed request that is changed does nothing, and a changed answer is not believed", {
+test("a signed request that is changed does nothing, and a changed answer is not accepted", {
   skip,
 }, async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-tamper-"));
@@ -158,7 +158,7 @@ test("no nonce is used twice, within a session or across sessions", { skip }, as
   assert.equal(new Set(nonces.server).size, nonces.server.length);
 });
 
-test("an encrypted request that is sent again is not done again", async (t) => {
+test("a replayed encrypted request is not executed", async (t) => {
   const port = await between(t, (frame) => frame);
   const client = new SmbClient(await TcpLine.open(port));
   await client.negotiate();

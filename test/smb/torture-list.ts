@@ -1,6 +1,7 @@
 /**
- * The tests of smbtorture that must pass, by suite; "" is a suite that is a test itself. They are those
- * that Samba 4.17 passes on a share like ours, in the suites that matter for what Azure Files offers.
+ * The smbtorture tests that must pass, by suite; "" is a suite that is a test itself. They are
+ * those that Samba 4.17 passes on a share like ours, in the suites that matter for what Azure Files
+ * offers.
  */
 export const TORTURE: Readonly<Record<string, readonly string[]>> = {
   connect: [""],

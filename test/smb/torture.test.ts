@@ -30,7 +30,7 @@ function torture(port: number, suite: string): Promise<{ passed: Set<string>; te
   });
 }
 
-// Most of their time they wait for oplocks and notices to time out, each at a server of its own.
+// Suites mostly wait for oplocks and notices to time out, each on its own server.
 describe("smbtorture", { skip, concurrency: 4 }, () => {
   for (const [suite, names] of Object.entries(TORTURE)) {
     const all = names.map((name) => (name === "" ? suite : `${suite}.${name}`));
@@ -38,7 +38,7 @@ describe("smbtorture", { skip, concurrency: 4 }, () => {
     if (expected.length === 0) continue;
     test(`${suite}: ${expected.length} of the ${all.length} that must pass`, async () => {
       const smb = await startSmb();
-      // A suite of which few are expected is not run as a whole: the others may wait for ever.
+      // A suite with few expected tests is not run as a whole: the others may wait for ever.
       const runs = expected.length < all.length / 2 ? expected : [suite];
       const passed = new Set<string>();
       let text = "";
@@ -55,7 +55,7 @@ describe("smbtorture", { skip, concurrency: 4 }, () => {
   }
 });
 
-test("what is skipped is a test that there is, and says why", () => {
+test("every skip names an existing test, and a reason", () => {
   const all = Object.entries(TORTURE).flatMap(([suite, names]) => [
     suite,
     ...names.map((name) => `${suite}.${name}`),

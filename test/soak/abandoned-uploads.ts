@@ -9,7 +9,7 @@ import { beginUpload } from "../sdk/begin-upload.ts";
 import { CREDENTIAL } from "../sdk/server.ts";
 import { report } from "./figure.ts";
 
-/** Uploads that are under way at the same time. */
+/** Concurrent uploads. */
 const UPLOADS = 4;
 const SERVICES = ["blob", "queue", "table", "file", "smb"];
 
@@ -23,7 +23,7 @@ const aborts = Number(values.aborts);
 const slowMs = Number(values.slowMs);
 if (!(aborts > 0 && slowMs >= 0)) throw new Error("--aborts and --slowMs take numbers");
 
-/** Runs in the server before anything else: each fdatasync is answered so much later. */
+/** Runs in the server before anything else: delays the end of each fdatasync. */
 const SLOW_DISK = `
 import { open } from "node:fs/promises";
 const file = await open(process.execPath);

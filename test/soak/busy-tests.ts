@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { report } from "./figure.ts";
 
-/** A busy loop ends by itself after this, or when whoever started it is gone. */
+/** A busy loop ends by itself after this, or when the process that started it is gone. */
 const LOOP_MS_MAX = 2 * 3_600_000;
 const LOOP = `
 const { ppid } = process;
@@ -35,7 +35,7 @@ report([
   },
 ]);
 
-/** What a run prints is shown only if it fails. */
+/** Shows the output of a run only if it fails. */
 async function runTests(): Promise<boolean> {
   const loops = Array.from({ length: availableParallelism() }, startLoop);
   try {

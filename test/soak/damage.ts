@@ -30,7 +30,7 @@ const LOG_OBJECTS = 120;
 const scratch = mkdtempSync(join(tmpdir(), "lazuli-damage-"));
 const whole = join(scratch, "whole");
 
-/** Counts what was noticed of what was tried, with a line for what was not. */
+/** Counts how many attempts were noticed, with a line for each that was not. */
 class Tally {
   tried = 0;
   noticed = 0;
@@ -96,7 +96,7 @@ async function isTold(name: string, flip: (folder: string) => number): Promise<b
   try {
     if (flip(location) === 0) throw new Error(`${name} was not found`);
     const { code, out, err } = await new LazuliProcess(["verify", "--location", location]).ended();
-    // A byte may belong to the tree that leads to records: then the database itself is named.
+    // A byte may belong to the B-tree's inner pages: then the database itself is named.
     const isNamed =
       out.includes(`damaged: ${name}`) || out.includes("damaged: the database itself");
     const isNoticed = code === 3 && isNamed;

@@ -54,14 +54,14 @@ const options = {
   oauth: issuerOf({ issuer: ISSUER, from: { keys: [jwk] } }),
 };
 
-/** A request with credentials. Values of the query are decoded. */
+/** A request with credentials. Query values are decoded. */
 interface Sent {
   readonly path: string;
   readonly query: readonly (readonly [string, string])[];
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A way to prove who asks. */
+/** One kind of credentials. */
 interface Kind {
   readonly name: string;
   readonly server: TestService;
@@ -83,7 +83,7 @@ function statusOf(server: TestService, { path, query, headers }: Sent): Promise<
   });
 }
 
-/** The same text with one character changed; by more than its case if that means nothing. */
+/** Changes one character of a text, by more than its case if case is insignificant. */
 function altered(text: string, hasCase = true): string {
   if (text === "") return oneOf([...LETTERS]);
   const at = random(text.length);
@@ -97,15 +97,15 @@ function withQuery(sent: Sent, query: Sent["query"]): Sent {
 }
 
 /**
- * Whether a request is good without this field. Beside a token, a SAS without its signature is no SAS;
- * queues are of one kind.
+ * Whether a request stays valid without this field. Beside a token, a SAS without its signature is
+ * ignored; queues have one resource type.
  */
 function mayLack({ path, headers }: Sent, name: string): boolean {
   if (name === "sig") return headers.authorization !== undefined;
   return name === "sr" && path.endsWith("/messages");
 }
 
-/** What can be done to a SAS without the key that signs it. `others` are paths it is not for. */
+/** Forges a SAS without its signing key. `others` are paths that it does not cover. */
 function forgeSas(sent: Sent, sasNames: readonly string[], others: readonly string[]): Sent {
   const places = [...sent.query.keys()].filter((at) =>
     sasNames.includes(sent.query[at]?.[0] ?? ""),
@@ -115,7 +115,7 @@ function forgeSas(sent: Sent, sasNames: readonly string[], others: readonly stri
   const replaced = (to: string) => sent.query.with(at, [name, to]);
   switch (random(7)) {
     case 0:
-      // Names of tables have no case.
+      // Table names have no case.
       return withQuery(sent, replaced(altered(value, name !== "tn")));
     case 1:
       return withQuery(
@@ -216,7 +216,7 @@ function sign(claims: object, header: object = {}, key = rsa.privateKey): Promis
   return jwt.setProtectedHeader({ alg: "RS256", kid: "rsa", ...header }).sign(key);
 }
 
-/** Claims that the issuer might sign for somebody else, or for another time. */
+/** Claims that the issuer might sign for another audience, or for another time. */
 const WRONG_CLAIMS: readonly (() => object)[] = [
   () => ({ ...GOOD(), aud: `https://${OTHER_ACCOUNT}.blob.core.windows.net` }),
   () => ({ ...GOOD(), aud: `https://${altered("vault")}.azure.net` }),
@@ -248,7 +248,7 @@ async function forgeToken(token: string): Promise<string> {
       return `${text}.${createHmac("sha256", secret).update(text).digest("base64url")}`;
     }
     case 6: {
-      // The signer's own key comes along, as some libraries once believed.
+      // The signer's own key is included, which some libraries once trusted.
       const own = { jwk: stranger.publicKey.export({ format: "jwk" }), kid: oneOf(["rsa", "new"]) };
       return sign(GOOD(), own, stranger.privateKey);
     }
@@ -284,7 +284,7 @@ const tables = await startTableServer(options);
 const files = await startFileServer(options);
 const servers = [blobs, queues, tables, files];
 
-/** Things to read, two of each kind: a SAS for the one must not open the other. */
+/** Creates objects to read, two of each kind: a SAS for one must not permit the other. */
 async function fill(headers: object): Promise<void> {
   const account = ACCOUNT;
   const asked = { access: OWNER, metadata: [] };

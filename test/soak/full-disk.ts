@@ -11,11 +11,14 @@ import { type Figure, report } from "./figure.ts";
 /** Far more bodies than fit into the largest volume. */
 const BODIES_MAX = 200_000;
 const CLIENTS = 8;
-/** How long space may take to come back. */
+/** How long it may take until space is free again. */
 const BACK_SECONDS_MAX = 10;
 /** Part of the volume that must be free once everything is deleted. */
 const BACK_PART = 0.5;
-/** Shorter bodies lie in LMDB's file, which does not shrink: their space serves others like them. */
+/**
+ * Shorter bodies are stored in LMDB's file, which does not shrink: only similar bodies reuse their
+ * space.
+ */
 const EXTENT_BODY_BYTES = 16 * 1024;
 const PORTS = ["--blobPort", "0", "--queuePort", "0", "--tablePort", "0", "--filePort", "0"];
 
@@ -32,7 +35,10 @@ function numbers(text: string): number[] {
   return found;
 }
 
-/** Fills a volume, kills and starts in between, deletes everything through the API, and writes again. */
+/**
+ * Fills a volume, kills and starts in between, deletes everything through the API, and writes
+ * again.
+ */
 async function measure(mib: number, bytes: number): Promise<Figure[]> {
   const disk = SmallDisk.mount("ext4", mib);
   if (typeof disk === "string") throw new Error(disk);
@@ -87,7 +93,7 @@ function figure(promise: string, found: string, bar: string, met: boolean): Figu
   return { promise, found, bar, met };
 }
 
-/** One process after the other on the same folder; each but the last is killed. */
+/** Runs one process after another on the same folder; kills each but the last. */
 class Starts {
   readonly #location: string;
   #process: LazuliProcess | null = null;
@@ -119,7 +125,7 @@ class Starts {
   }
 }
 
-/** Uploads until it is refused because the disk is full; returns the names that were taken. */
+/** Uploads until the disk is full; returns the names of the uploaded blobs. */
 async function fill(container: ContainerClient, bytes: number): Promise<string[]> {
   const kept: string[] = [];
   let count = 0;
@@ -146,7 +152,7 @@ async function upload(container: ContainerClient, name: string, bytes: number): 
   }
 }
 
-/** How often it went well. */
+/** Counts successes. */
 async function each(names: readonly string[], run: (name: string) => Promise<unknown>) {
   const left = [...names];
   let done = 0;
@@ -162,7 +168,7 @@ async function each(names: readonly string[], run: (name: string) => Promise<unk
   return done;
 }
 
-/** Until the space is free and a write is taken; null if that takes too long. */
+/** Seconds until space is free and a write succeeds; null if it takes too long. */
 async function secondsUntilBack(
   disk: SmallDisk,
   mib: number,

@@ -20,7 +20,7 @@ if (!(minutes > 0)) throw new Error("--minutes takes a number above 0");
 
 soak();
 
-/** A seed that fails is printed, to be tried again with `LAZULI_SEED=… npm test -- history damaged`. */
+/** Prints a failing seed, to be tried again with `LAZULI_SEED=… npm test -- history damaged`. */
 function soak(): void {
   const histories = [
     ...testFiles("dist/test/sim", "-history.test.js"),
@@ -50,7 +50,7 @@ function testFiles(folder: string, ending: string): string[] {
     .map((file) => join(folder, file));
 }
 
-/** What a run prints is shown only if it fails. */
+/** Shows the output of a run only if it fails. */
 function runTests(files: readonly string[], settings: Record<string, number>): boolean {
   const env = { ...process.env };
   for (const [name, value] of Object.entries(settings)) env[name] = String(value);

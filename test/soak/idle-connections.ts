@@ -3,7 +3,7 @@ import { report } from "./figure.ts";
 import { connectAll, memoryFigure, OtherClient, p99Figure, pause } from "./soak-clients.ts";
 import { SoakServer } from "./soak-server.ts";
 
-/** As many as a service has: each file descriptor of this process is one of them. */
+/** The connection limit of a service: each is one file descriptor of this process. */
 const CONNECTIONS = 4_096;
 const NEWCOMERS = 200;
 

@@ -1,12 +1,13 @@
-// Loaded into the server with `NODE_OPTIONS=--import=…`: measures the CPU time between turns of its event loop.
+// Loaded into the server with `NODE_OPTIONS=--import=…`: measures the CPU time between iterations
+// of its event loop.
 import { openSync, readSync } from "node:fs";
 import { createServer } from "node:net";
 import { isMainThread } from "node:worker_threads";
 
 /**
- * CPU time of the thread that runs the event loop, not the time that passes: what other programs on the
- * machine take does not count, nor does the work of other threads. Prints the port of a socket that tells
- * the longest gap in milliseconds since the last time somebody asked.
+ * Measures CPU time of the event loop's thread, not elapsed time, so that other programs and
+ * threads do not count. Prints the port of a socket that returns the longest gap in milliseconds
+ * since it was last asked.
  */
 if (isMainThread && process.argv[1]?.endsWith("lazuli.cjs") === true) measure();
 
@@ -14,7 +15,7 @@ function measure(): void {
   const file = openSync("/proc/thread-self/schedstat", "r");
   const bytes = Buffer.alloc(64);
   const cpuMs = () => {
-    // The kernel brings the figure up to date when it is asked for this one.
+    // The kernel updates the figure when this one is read.
     process.cpuUsage();
     const length = readSync(file, bytes, 0, bytes.length, 0);
     return Number.parseInt(bytes.toString("latin1", 0, length), 10) / 1e6;

@@ -1,4 +1,4 @@
-// Memory, and another client's p99, with 1,600 connections that ask in turn. Flag: --connections N.
+// Memory, and another client's p99, with 1,600 connections used round robin. Flag: --connections N.
 import { parseArgs } from "node:util";
 import { report } from "./figure.ts";
 import {
@@ -12,7 +12,7 @@ import {
 import { SoakServer } from "./soak-server.ts";
 
 const MEDIUM_BYTES = 64 * 1024;
-/** Requests under way at a time: the load is the same over few connections and over many. */
+/** Concurrent requests, so that few and many connections have the same load. */
 const AT_ONCE = 4;
 const FEW = 16;
 
@@ -34,7 +34,7 @@ async function soak(): Promise<void> {
   await server.blob("medium").upload(bytes, bytes.length);
   const few = await measure(other, FEW);
   const many = await measure(other, connections);
-  // All of them at once, as after a pause of the network.
+  // All at once, as after a pause of the network.
   const clients = await connectAll(server.port, connections);
   const request = server.head("GET", "medium");
   const statuses = await Promise.all(clients.map((client) => client.ask(request)));
@@ -52,7 +52,7 @@ async function soak(): Promise<void> {
   ]);
 }
 
-/** The other client's p99 while requests for 64 KiB go over so many connections in turn. */
+/** The other client's p99 while requests for 64 KiB rotate over `count` connections. */
 async function measure(other: OtherClient, count: number) {
   const clients = await connectAll(server.port, count);
   const request = server.head("GET", "medium");

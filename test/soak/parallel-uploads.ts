@@ -7,7 +7,10 @@ import { SoakServer } from "./soak-server.ts";
 
 const MIB = 1024 * 1024;
 const BODY = randomBytes(16 * MIB);
-/** Half of each body is sent, so that all uploads are under way while the other client is measured. */
+/**
+ * Half of each body is sent, so that all uploads are in progress while the other client is
+ * measured.
+ */
 const HALF = BODY.length / 2;
 
 const { values } = parseArgs({ options: { uploads: { type: "string", default: "100" } } });

@@ -7,7 +7,7 @@ import { report } from "./figure.ts";
 
 /** Runs on a disk whose syncs do nothing: each must lose something, or the others prove nothing. */
 const CONTROLS = 5;
-/** Cuts after which a control has had its chance. */
+/** Cuts within which a control must lose something. */
 const CONTROL_CUTS_MAX = 3;
 const SEED_MAX = 2 ** 40;
 
@@ -19,7 +19,7 @@ const seed = Number(values.seed ?? randomInt(SEED_MAX));
 if (!(Number.isInteger(cuts) && cuts > 0)) throw new Error("--cuts takes a number above 0");
 if (!(Number.isInteger(seed) && seed >= 0)) throw new Error("--seed takes a whole number");
 
-// Ctrl-C ends the server, and with it the run. It has to unmount its disk before it is over.
+// Ctrl-C ends the server, and with it the run, which must still unmount its disk.
 const stop = new AbortController();
 process.once("SIGINT", () => stop.abort());
 

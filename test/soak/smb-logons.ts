@@ -4,9 +4,9 @@ import { LazuliProcess } from "../command/process.ts";
 import { noSmbclient, smbclient } from "../smb/smbclient.ts";
 import { report } from "./figure.ts";
 
-/** Clients that guess at the same time: more than the answers that the server delays at once. */
+/** Concurrent guessing clients: more than the answers that the server delays at once. */
 const GUESSERS = 12;
-/** A key a second for each account and address, and the first ones at once. */
+/** One key a second for each account and address, after the first ones at once. */
 const GUESSES_PER_SECOND_MAX = 1;
 const GUESSES_FREE = 16;
 const WRONG = "devstoreaccount1%d3Jvbmc=";

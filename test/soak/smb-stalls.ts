@@ -14,9 +14,9 @@ import type { StalledServer } from "./stalled-server.ts";
 
 const MIB = 1024 * 1024;
 const CONNECTIONS = 12;
-/** Of each connection, at once. */
+/** Concurrent transfers of each connection. */
 const TRANSFERS = 8;
-/** Each grants some credits more, until all transfers can be paid for. */
+/** Each one earns more credits, until all transfers are affordable. */
 const ECHOES = 32;
 
 /** How transfers are protected, and how large they may be. */
@@ -60,7 +60,7 @@ function loadOf(protection: Protection, kind: "read" | "write"): Load {
       const { file: port } = server.ports;
       await server.send(port, { method: "PUT", path: "/box", query: { restype: "share" } });
       for (let at = 0; at < CONNECTIONS; at++) {
-        // What is read is one file for all of them, which the first one writes.
+        // All clients read one file, which the first one writes.
         const name = kind === "read" ? "file" : `file-${at}`;
         const worker = await Worker.open(server, protection, name);
         if (kind === "read" && at === 0) await worker.transfer("write");
@@ -73,7 +73,7 @@ function loadOf(protection: Protection, kind: "read" | "write"): Load {
   };
 }
 
-/** A client that sends all its requests at once. What it gets is counted, and not decrypted. */
+/** A client that sends all its requests at once. Answers are counted, not decrypted. */
 class Worker {
   readonly #files: SmbFiles;
   readonly #handle: SmbHandle;

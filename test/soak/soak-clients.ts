@@ -3,10 +3,10 @@ import { connect, type Socket } from "node:net";
 import type { Figure } from "./figure.ts";
 import type { SoakServer } from "./soak-server.ts";
 
-/** Requests in one window, and windows: the middle one counts, so that one hiccup does not. */
+/** Requests in one window, and windows: the median window counts, so that one hiccup does not. */
 const WINDOW_REQUESTS = 400;
 const WINDOWS = 5;
-/** Connections are opened so many at a time: more than the backlog of a listener are refused. */
+/** Connections opened at a time: more than a listener's backlog are refused. */
 const CONNECTED_AT_ONCE = 100;
 const LOOK_MS = 2_000;
 
@@ -46,7 +46,7 @@ export class OtherClient {
   }
 }
 
-/** A connection that speaks just enough HTTP: it reads answers only when it is asked to. */
+/** A minimal HTTP connection, which reads answers only when asked to. */
 export class SoakClient {
   readonly socket: Socket;
   readonly closed: Promise<void>;
@@ -69,7 +69,7 @@ export class SoakClient {
     });
   }
 
-  /** The status of the answer, all of which is read; null if the connection was closed before. */
+  /** Reads the whole answer and returns its status; null if the connection was closed before. */
   async ask(request: string | Buffer): Promise<number | null> {
     this.socket.write(request);
     return await this.answer();

@@ -10,7 +10,9 @@ import {
 import { LazuliProcess } from "../command/process.ts";
 
 const MIB = 1024 * 1024;
-/** Version 1: where its memory controller is mounted, root can limit the memory of a process. */
+/**
+ * Cgroups version 1: if the memory controller is mounted here, root can limit a process's memory.
+ */
 const CGROUPS = "/sys/fs/cgroup/memory";
 const ACCOUNT = "devstoreaccount1";
 /** The well-known key of that account. */
@@ -19,7 +21,7 @@ const KEY =
 const PORTS = ["blob", "queue", "table", "file", "smb"].flatMap((name) => [`--${name}Port`, "0"]);
 const SAS_MS = 3_600_000;
 
-/** The real server in a process of its own, with a data folder that is removed with it. */
+/** The real server in its own process, with a data folder that is removed with it. */
 export class SoakServer {
   readonly port: number;
   /** Query string that permits everything on the container's blobs. */
@@ -44,7 +46,7 @@ export class SoakServer {
     this.port = Number(new URL(container.url).port);
   }
 
-  /** The system kills the process if it takes more than this, where root can arrange for that. */
+  /** Starts a server that the system kills above this memory, if root can arrange that. */
   static async start(memoryMib: number, flags: readonly string[] = []): Promise<SoakServer> {
     const folder = mkdtempSync(join(tmpdir(), "lazuli-soak-"));
     const lazuli = new LazuliProcess(["--location", folder, ...PORTS, ...flags]);
@@ -72,7 +74,7 @@ export class SoakServer {
     return this.#container.getBlockBlobClient(name);
   }
 
-  /** The head of a request for a blob, as it crosses the wire. */
+  /** The head of a request for a blob, as sent on the wire. */
   head(method: "GET" | "PUT", name: string, ...lines: readonly string[]): string {
     const target = `/${ACCOUNT}/soak/${name}${this.#sas}`;
     const all = [`${method} ${target} HTTP/1.1`, `Host: 127.0.0.1:${this.port}`, ...lines];
@@ -99,7 +101,7 @@ export class SoakServer {
   }
 }
 
-/** The folder of a new group with this process in it; null where that is not possible. */
+/** The folder of a new cgroup with this process in it; null if that is not possible. */
 function limitMemory(pid: number, mib: number): string | null {
   const cgroup = join(CGROUPS, `lazuli-soak-${pid}`);
   try {

@@ -8,12 +8,12 @@ import type { StalledServer } from "./stalled-server.ts";
 export interface Load {
   readonly name: string;
   prepare?(server: StalledServer): Promise<void>;
-  /** Sends some of these requests, from so many clients at once. */
+  /** Sends some of these requests, from this many clients at once. */
   run(server: StalledServer, clients: number): Promise<void>;
 }
 
 const MIB = 1024 * 1024;
-/** Connections that bring the data in. */
+/** Connections that upload the data. */
 const WRITERS = 16;
 const ENTITIES = 60_000;
 const LARGE_ENTITIES = 500;
@@ -22,10 +22,10 @@ const BLOCKS = 50_000;
 const NAMED_THINGS = 1_000;
 const PAGES = 10_000;
 const XML_BYTES = 3 * MIB;
-/** What a list ends with. */
+/** Longest continuation marker at the end of a list. */
 const MARKER_CHARS_MAX = 4_096;
 
-/** 8 KiB in very many entries: those cost more than a few long ones. */
+/** 8 KiB in very many entries, which cost more than a few long ones. */
 const LARGE_METADATA = Object.fromEntries(
   Array.from({ length: 900 }, (_, at) => [`x-ms-meta-m${String(at).padStart(3, "0")}`, "v<w&x"]),
 );
@@ -157,7 +157,7 @@ function queries(table: string, filter: string, accept?: string): Load["run"] {
   };
 }
 
-/** Each client lists all there is, page by page. */
+/** Each client lists everything, page by page. */
 function lists(
   service: "blob" | "queue" | "file",
   path: string,
@@ -223,7 +223,7 @@ async function makeEntities(server: StalledServer): Promise<void> {
   await server.sendAll(port, groups(), WRITERS);
 }
 
-/** Of 50 properties each. */
+/** An entity of 50 properties. */
 function largeEntity(row: number, bytes: number): Record<string, unknown> {
   const entity: Record<string, unknown> = { PartitionKey: "partition", RowKey: `row-${row}` };
   for (let at = 0; at < 50; at++) entity[`Name${at}`] = `,"${"x".repeat(bytes / 50)}"`;
@@ -381,7 +381,7 @@ async function batches(server: StalledServer): Promise<void> {
   await client.getBlobBatchClient().setBlobsAccessTier(urls, CREDENTIAL, "Cool");
 }
 
-/** What is deleted goes in the background. */
+/** Deletes data, which the server then sweeps in the background. */
 async function sweep(server: StalledServer): Promise<void> {
   const port = server.ports.blob;
   for (const path of ["/blocks/blob", "/blobs/0"]) {

@@ -7,7 +7,7 @@ import { StalledServer } from "./stalled-server.ts";
 
 const GAP_MS_MAX = 25;
 const P99_MS_MAX = 20;
-/** Between two small requests of the other client. */
+/** Interval between two small requests of the other client. */
 const PROBE_EVERY_MS = 4;
 const PROBE_CONNECTIONS = 32;
 /** Clients that send long requests. */
@@ -22,7 +22,7 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds);
 if (!(seconds > 0)) throw new Error("--seconds takes a number above 0");
 
-/** Runs one load after another, and reports what each does to others. */
+/** Runs one load after another, and reports its effect on other clients. */
 export async function soakStalls(loads: readonly Load[]): Promise<void> {
   const server = await StalledServer.start();
   try {
@@ -86,7 +86,7 @@ class Probe {
     return new Probe(port);
   }
 
-  /** The 99th percentile of what answers took meanwhile, in milliseconds. */
+  /** The 99th percentile of answer times during `work`, in milliseconds. */
   async during(work: () => Promise<void>): Promise<number> {
     const request = signed(this.#port, { method: "GET", path: "/probe/blob" });
     const connections = await Promise.all(
@@ -96,7 +96,7 @@ class Probe {
     const free = [...connections];
     const ask = async () => {
       const askedMs = performance.now();
-      // In turn, since the server closes a connection that never asks.
+      // Round robin, since the server closes a connection that never asks.
       const connection = free.shift();
       if (connection === undefined) return;
       const { status } = await connection.exchange(request);

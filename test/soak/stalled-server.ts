@@ -19,7 +19,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** The real server in a process of its own, which measures the gaps of its event loop. */
+/** The real server in its own process, which measures the gaps of its event loop. */
 export class StalledServer {
   readonly ports: Readonly<Record<"blob" | "queue" | "table" | "file" | "smb", number>>;
   readonly #process: LazuliProcess;
@@ -60,12 +60,15 @@ export class StalledServer {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** The longest gap since the last time this was asked, in milliseconds of CPU. */
+  /** The longest gap since the last call, in milliseconds of CPU. */
   async longestGapMs(): Promise<number> {
     return Number(await text(connect(this.#gapsPort, "127.0.0.1")));
   }
 
-  /** Sends requests over so many connections at a time. Unless refusals are expected, they end the run. */
+  /**
+   * Sends requests over this many connections at a time. A refusal ends the run, unless it is
+   * expected.
+   */
   async sendAll(
     port: number,
     requests: Iterable<Buffer>,

@@ -7,7 +7,7 @@ import { readProperties, type ServiceProperties } from "./records.ts";
 
 export interface ServicePropertiesFound {
   readonly properties: ServiceProperties;
-  /** Null if deleted is deleted. */
+  /** Null if soft delete is off. */
   readonly deleteRetention: DeleteRetention | null;
 }
 
@@ -24,7 +24,7 @@ export async function getServiceProperties(
   });
 }
 
-/** What decides on requests before it is known who asks: CORS rules and the default version. */
+/** The properties needed before the caller is known: CORS rules and the default version. */
 export async function knownServiceProperties(
   context: AccountContext,
   at: ServiceAddress,

@@ -12,7 +12,7 @@ import { key, SPACE } from "../../base/keys.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import type { ServiceAddress } from "./context.ts";
 
-/** For how many days; null for as long as nobody removes it. */
+/** Number of days; null for no automatic removal. */
 const retentionDays = orNull(count);
 
 const logging = struct({
@@ -52,7 +52,7 @@ export type Metrics = Readonly<ServiceProperties["hourMetrics"]>;
 
 const propertiesFormat = format(1, propertiesShape);
 
-/** What the service shows for an account on which nobody has set anything. */
+/** The properties of an account on which none were set. */
 export const DEFAULT_PROPERTIES: ServiceProperties = {
   logging: { version: "1.0", read: false, write: false, delete: false, retentionDays: null },
   hourMetrics: { version: "1.0", enabled: true, includeApis: true, retentionDays: 7 },

@@ -8,11 +8,11 @@ import type { AccountContext, ServiceAsked } from "./context.ts";
 import { readProperties, type ServiceProperties, writeProperties } from "./records.ts";
 
 export interface SetServiceProperties extends ServiceAsked {
-  /** What is left out stays as it is. */
+  /** Omitted properties stay unchanged. */
   readonly changes: Partial<ServiceProperties>;
-  /** Null to keep nothing from now on; what was deleted before stays for as long as was said then. */
+  /** Null turns soft delete off. Objects already deleted are retained as long as promised then. */
   readonly deleteRetention?: DeleteRetention | null;
-  /** Called in the same transaction if anything is logged from now on. */
+  /** Called in the same transaction if logging is turned on. */
   readonly onLogging?: (tx: Transaction) => void;
 }
 

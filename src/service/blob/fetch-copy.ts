@@ -32,29 +32,21 @@ export interface FetchCopy {
   readonly signal: AbortSignal;
 }
 
-/** Takes the bytes, then makes them the blob's, all at once. However it ends, the blob tells. */
-export async function fetchCopy(context: BlobContext, copy: FetchCopy): Promise<void> {
-  try {
-    await fetch(context, copy);
-  } catch (error) {
-    // Whoever ended it has told already, or the next start of the server will.
-    if (copy.signal.aborted) return;
-    const description = copy.source.failure(error);
-    await endCopy(context, copy.copyId, copy.at, () => ({ status: "failed", description }));
-  }
-}
-
-async function fetch(context: BlobContext, copy: FetchCopy): Promise<void> {
-  const { copyId, at, source, found, signal } = copy;
-  const note = (bytesDone: number) => noteProgress(context, copy, bytesDone);
-  await fetchSource(context.contents, { source, found, signal, note }, (taken) =>
-    endCopy(context, copyId, at, (tx, blob) => ({
-      status: "success",
-      description: "",
-      content: contentOf(context, tx, blob, taken),
-      bytesDone: taken.length,
-    })),
-  );
+/** Fetches all bytes, then makes them the blob's in one transaction. The blob records the end. */
+export function fetchCopy(context: BlobContext, copy: FetchCopy): Promise<void> {
+  const { copyId, at } = copy;
+  return fetchSource(context.contents, {
+    ...copy,
+    note: (bytesDone) => noteProgress(context, copy, bytesDone),
+    succeed: (taken) =>
+      endCopy(context, copyId, at, (tx, blob) => ({
+        status: "success",
+        description: "",
+        content: contentOf(context, tx, blob, taken),
+        bytesDone: taken.length,
+      })),
+    fail: (description) => endCopy(context, copyId, at, () => ({ status: "failed", description })),
+  });
 }
 
 /** How a copy ends, and what the blob is made of from then on, unless that stays. */

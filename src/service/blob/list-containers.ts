@@ -1,6 +1,5 @@
 import { BodyBudget } from "../../base/body-budget.ts";
 import type { Bytes } from "../../base/bytes.ts";
-import { fairQueue } from "../../base/fair-queue.ts";
 import { refuse } from "../../base/fault.ts";
 import { keyAfter, keyOfTextPrefix, SPACE, type Space } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
@@ -11,6 +10,7 @@ import { type LeaseStatus, leaseStatus } from "../../rules/lease.ts";
 import { type Deletion, deletionOf } from "../../rules/retention.ts";
 import type { Entry, View } from "../../store/store.ts";
 import { EntryCursor } from "../shared/entry-cursor.ts";
+import { listPages } from "../shared/list-pages.ts";
 import type { BlobContext } from "./context.ts";
 import {
   type Container,
@@ -54,27 +54,20 @@ export interface ListedContainer extends ContainerPosition {
   readonly deleted: Deletion | null;
 }
 
-/** A long list is several bodies: each sees one state, and no writer waits for them. */
-const BODY_ITEMS_MAX = 1_000;
 /** Of those that were deleted many may be past restoring, and are not listed. */
 const BODY_LOOKS_MAX = 2_000;
 
-/** Page by page, so that no more than one of them has to be kept. There is always a first. */
-export async function* listContainers(
+export function listContainers(
   context: BlobContext,
   asked: ListContainers,
 ): AsyncGenerator<ListedContainers> {
-  let left = asked.resultsMax;
-  let after = asked.after;
-  for (;;) {
-    const room = Math.min(left, BODY_ITEMS_MAX);
-    await fairQueue.next();
-    const page = await context.store.read((view) => listPage(view, asked, after, room));
-    yield page;
-    left -= page.containers.length;
-    after = page.next;
-    if (after === null || left <= 0) return;
-  }
+  const { after, resultsMax } = asked;
+  return listPages(context.store, {
+    after,
+    resultsMax,
+    read: (view, from, room) => listPage(view, asked, from, room),
+    count: ({ containers }) => containers.length,
+  });
 }
 
 function listPage(

@@ -12,7 +12,7 @@ export interface AbortCopyFile extends FileAsked {
   readonly copyId: string;
 }
 
-/** Ends a copy that is under way. What it went to stays, with nothing in it. */
+/** Ends a pending copy. Its target stays, with length 0. */
 export async function abortCopyFile(context: CopyContext, asked: AbortCopyFile): Promise<void> {
   const { copyId } = asked;
   const { maps } = context.contents;

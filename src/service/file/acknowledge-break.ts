@@ -18,7 +18,7 @@ export type AcknowledgeBreak =
 
 export type BreakOutcome = "acknowledged" | "unknown" | "not-breaking" | "too-much";
 
-/** A client has given up what it was told to give up. */
+/** Records that a client has given up the caching it was told to give up. */
 export async function acknowledgeBreak(
   context: FileContext,
   asked: AcknowledgeBreak,

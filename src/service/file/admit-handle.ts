@@ -2,7 +2,6 @@ import { Fault } from "../../base/fault.ts";
 import type { View } from "../../store/store.ts";
 import { treeOf } from "./admit.ts";
 import type { ShareAddress } from "./context.ts";
-import type { Tree } from "./kept-records.ts";
 import {
   type Handle,
   type HandleId,
@@ -11,10 +10,11 @@ import {
   readHandle,
   readOpens,
 } from "./open-records.ts";
+import type { Tree } from "./preserved-records.ts";
 import { readShare, readSnapshot, type Share } from "./records.ts";
 import { findFile } from "./tree-records.ts";
 
-/** Common to whatever is asked by a handle. Who has one was admitted when it was opened. */
+/** Common to every request by handle. Access was checked when the handle was opened. */
 export interface HandleAsked {
   readonly at: ShareAddress;
   /** The id of the file or directory that is open. */
@@ -30,7 +30,7 @@ export interface InHandle {
   readonly opens: Opens;
 }
 
-/** What is open, for who reads it: by a handle, or in a snapshot, where nothing changes any more. */
+/** An open item to read: by a handle, or in a snapshot, which never changes. */
 export interface InReadHandle {
   readonly share: Share;
   readonly tree: Tree;
@@ -55,7 +55,7 @@ export function admitToReadHandle(view: View, asked: HandleAsked): InReadHandle 
   return { share, tree, item: { share: share.id, id: asked.item }, isDirectory, opens: null };
 }
 
-/** The handle, if nobody has closed it meanwhile, nor deleted the share. */
+/** The handle, unless it was closed or its share deleted meanwhile. */
 export function admitToHandle(view: View, asked: HandleAsked): InHandle {
   if (asked.at.snapshot !== null) throw new Fault("AuthorizationPermissionMismatch");
   const share = readShare(view, asked.at);

@@ -9,14 +9,14 @@ import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import { judgeReadByLease, judgeWriteByLease } from "../../rules/lease.ts";
 import type { View } from "../../store/store.ts";
 import type { FileAsked, PathAddress, PathAsked, ShareAsked, ShareUse } from "./context.ts";
-import type { Tree } from "./kept-records.ts";
 import {
   ALL_BYTES,
   type RestOpen,
-  refuseByOpens,
-  refusePendingDirectory,
+  requireCompatibleOpens,
+  requireNotPending,
   type Touched,
 } from "./opens.ts";
+import type { Tree } from "./preserved-records.ts";
 import { readShare, readSnapshot, type Share, type ShareSnapshot } from "./records.ts";
 import {
   type Directory,
@@ -28,27 +28,27 @@ import {
   readFile,
 } from "./tree-records.ts";
 
-/** The share, if it is there and the caller may do this to it or to what it holds. */
+/** The share, if it exists and the caller may do this to it or to its items. */
 export function admitToShare(view: View, asked: ShareAsked, need: Need): Share {
   const share = readShare(view, asked.at);
-  // Permission comes first: who may not look does not learn what exists.
+  // Permission comes first: without it a caller does not learn what exists.
   refuse(judgeByAccess(asked.access, need, guardOf(share), view.now()));
   if (share === null) {
-    // What exists has a proper name, so only a miss has to look at it.
+    // Whatever exists has a valid name, so only a miss checks it.
     refuse(judgeDashedName(asked.at.share), DASHED_NAME_RULE);
     throw new Fault("ShareNotFound");
   }
   return share;
 }
 
-/** A lease on a share guards whatever changes the share itself. */
+/** For operations that change the share itself: they need the id of an active lease. */
 export function admitShareUpdate(view: View, asked: ShareUse, need: Need): Share {
   const share = admitToShare(view, asked, need);
   refuse(judgeWriteByLease(share.lease, asked.leaseId, view.now(), "Container"));
   return share;
 }
 
-/** The tree of the share, as it is now or as the snapshot that is named shows it. */
+/** The tree of the share, current or as the named snapshot shows it. */
 export function admitToTree(view: View, asked: ShareAsked, need: Need): InShare {
   const share = admitToShare(view, asked, need);
   const { snapshot } = asked.at;
@@ -66,7 +66,7 @@ export function treeOf({ id, newestSnapshot }: Share, snapshot: Tree["snapshot"]
   return { share: id, newestSnapshot, snapshot };
 }
 
-/** The directory that something lies in or will lie in, and what stands there under that name. */
+/** The directory that contains the path's last name, and the entry with that name, if any. */
 export function admitToName(view: View, asked: PathAsked, need: Need): InDirectory {
   const { share, tree } = admitToTree(view, asked, need);
   const path = pathOf(asked.at);
@@ -89,11 +89,11 @@ export function admitToDirectory(
   const { share, tree, entry } = admitToName(view, asked, need);
   if (entry === null) throw new Fault("ResourceNotFound");
   if (!entry.isDirectory) throw new Fault("ResourceTypeMismatch");
-  refusePendingDirectory(view, tree, entry.id);
+  requireNotPending(view, tree, entry.id);
   return { share, tree, directory: readDirectory(view, tree, entry.id) };
 }
 
-/** A file or directory that must exist, even one that is about to be deleted. */
+/** A file or directory that must exist, even one that is pending deletion. */
 export function admitToItem(view: View, asked: PathAsked, need: Need): InShare & { id: bigint } {
   if (asked.at.path.length === 0) {
     const { share, tree } = admitToTree(view, asked, need);
@@ -104,10 +104,10 @@ export function admitToItem(view: View, asked: PathAsked, need: Need): InShare &
   return { share, tree, id: entry.id };
 }
 
-/** What is done to a file that is there: it needs permission, and passes by open handles. */
+/** An operation on an existing file: it needs a permission and is checked against open handles. */
 export type FileOperation = keyof typeof FILE_NEEDS & RestOpen;
 
-/** A file that must exist, for whoever reads it. */
+/** Admits a reader of an existing file. */
 export function admitFileRead(
   view: View,
   asked: FileAsked,
@@ -119,7 +119,7 @@ export function admitFileRead(
   return admitted;
 }
 
-/** A file that must exist, for whoever changes it. */
+/** Admits a change of an existing file. */
 export function admitFileUpdate(
   view: View,
   asked: FileAsked,
@@ -129,11 +129,11 @@ export function admitFileUpdate(
   need: Need = FILE_NEEDS[operation],
 ): InFile {
   const admitted = admitToFile(view, asked, operation, touched, need);
-  refuseChange(view, admitted.file, asked.leaseId, ignoresReadOnly);
+  requireChangeable(view, admitted.file, asked.leaseId, ignoresReadOnly);
   return admitted;
 }
 
-/** For writes that create a file or replace one. */
+/** Admits a write that creates a file or replaces one. */
 export function admitFileCreation(
   view: View,
   asked: FileAsked,
@@ -142,7 +142,7 @@ export function admitFileCreation(
 ): FileCreation {
   const { share, tree, parent, name, entry } = admitToName(view, asked, FILE_NEEDS[operation]);
   if (entry === null) {
-    refusePendingDirectory(view, tree, parent);
+    requireNotPending(view, tree, parent);
     refuse(judgeWriteByLease(null, asked.leaseId, view.now(), "File"));
     return { share, tree, parent, name, old: null };
   }
@@ -150,13 +150,13 @@ export function admitFileCreation(
   if (judgeOverwrite(asked.access, guardOf(share), view.now()) !== null) {
     throw new Fault("AuthorizationPermissionMismatch");
   }
-  refuseByOpens(view, tree, entry.id, operation, ALL_BYTES);
+  requireCompatibleOpens(view, tree, entry.id, operation, ALL_BYTES);
   const old = readFile(view, tree, entry.id);
-  refuseChange(view, old, asked.leaseId, ignoresReadOnly);
+  requireChangeable(view, old, asked.leaseId, ignoresReadOnly);
   return { share, tree, parent, name, old };
 }
 
-/** What every operation on a file that is there passes. */
+/** Checks common to all operations on an existing file. */
 export function admitToFile(
   view: View,
   asked: PathAsked,
@@ -167,12 +167,12 @@ export function admitToFile(
   const { share, tree, entry } = admitToName(view, asked, need);
   if (entry === null) throw new Fault("ResourceNotFound");
   if (entry.isDirectory) throw new Fault("ResourceTypeMismatch");
-  refuseByOpens(view, tree, entry.id, operation, touched);
+  requireCompatibleOpens(view, tree, entry.id, operation, touched);
   return { share, tree, file: readFile(view, tree, entry.id) };
 }
 
-/** Whether a file itself lets anybody change it. */
-export function refuseChange(
+/** Checks that the file itself permits changes. */
+export function requireChangeable(
   view: View,
   file: File,
   leaseId: string | null,
@@ -189,7 +189,7 @@ function pathOf({ path, trailingDots }: PathAddress): readonly string[] {
   return names;
 }
 
-/** The id of the directory that the last name of a path lies in. */
+/** The id of the directory that contains the last name of a path. */
 export function parentOf(view: View, tree: Tree, path: readonly string[]): bigint {
   let parent = ROOT_ID;
   for (let level = 0; level < path.length - 1; level++) {

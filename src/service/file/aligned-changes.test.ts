@@ -16,7 +16,7 @@ const marks = fc
   })
   .map((runs) => runs.flatMap(([length, mark]) => Array<number>(length).fill(mark)));
 
-/** A page as a map lists it: byte by byte, up to `limit` of them. */
+/** A page of changes as a map lists them: byte by byte, up to `limit`. */
 function changesIn(bytes: readonly number[], from: number, limit: number): Ranges {
   const found: Range[] = [];
   for (let start = from, end = from; start < bytes.length; start = end) {
@@ -28,7 +28,7 @@ function changesIn(bytes: readonly number[], from: number, limit: number): Range
   return { found, next: null };
 }
 
-/** The same, looked at one sector at a time. */
+/** The expected changes, computed one sector at a time. */
 function sectorsIn(bytes: readonly number[]): Range[] {
   const found: Range[] = [];
   for (let start = 0; start < bytes.length; start += SECTOR_BYTES) {
@@ -40,7 +40,7 @@ function sectorsIn(bytes: readonly number[]): Range[] {
   return found;
 }
 
-/** One range for each sector. */
+/** Splits ranges into one for each sector. */
 function parted(ranges: readonly Range[]): Range[] {
   return ranges.flatMap(({ start, end, isCleared }) => {
     assert.equal(start, sectorAt(start));
@@ -52,7 +52,7 @@ function parted(ranges: readonly Range[]): Range[] {
   });
 }
 
-test("changes are the sectors in which something changed, whatever the pages", () => {
+test("changes are the sectors in which something changed, whatever the page size", () => {
   fc.assert(
     fc.property(marks, fc.integer({ min: 1, max: 5 }), (bytes, limit) => {
       const all: Range[] = [];
@@ -69,7 +69,7 @@ test("changes are the sectors in which something changed, whatever the pages", (
   );
 });
 
-test("a page with as many changes as fit into a sector comes further than that sector", () => {
+test("a page with as many changes as a sector can hold reaches beyond that sector", () => {
   const bytes = Array.from({ length: 2 * SECTOR_BYTES }, (_, at) => (at % 2 ? WRITTEN : CLEARED));
   const changes = changesIn(bytes, 0, CHANGES_MIN);
   const sector = { start: 0, end: SECTOR_BYTES, isCleared: false };

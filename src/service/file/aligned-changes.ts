@@ -2,13 +2,13 @@ import { SECTOR_BYTES } from "../../base/limits.ts";
 import type { Range, Ranges } from "../../store/range-map.ts";
 
 /**
- * A page of changes in whole sectors, as the service lists them: a sector counts as cleared only if
- * all of it was, and as written if any other byte of it has changed. The last sector of a file ends
- * with the file. `changes` must begin at a sector, and a page of them that goes on must hold at
- * least `CHANGES_MIN`: fewer might all lie in one sector, and the list would not advance.
+ * Rounds a page of changes to whole sectors, as the service lists them: a sector is cleared only if
+ * all of it was, and written if any other byte of it has changed. The last sector ends with the
+ * file. `changes` must begin at a sector, and a page that continues must hold at least
+ * `CHANGES_MIN`: fewer might all lie in one sector, and the list would not advance.
  */
 export function alignedChanges(changes: Ranges, size: number, limit: number): Ranges {
-  // A sector that is not known to its end is left to the next page.
+  // The next page lists a sector that this one covers only in part.
   const until = changes.next === null ? size : sectorAt(changes.next);
   const found: Range[] = [];
   for (const { start, end, isCleared } of changes.found) {
@@ -30,19 +30,19 @@ export function alignedChanges(changes: Ranges, size: number, limit: number): Ra
 /** One more than a sector can hold. */
 export const CHANGES_MIN = SECTOR_BYTES + 1;
 
-/** Where the sector of this byte begins. */
+/** Start of the sector that contains this byte. */
 export function sectorAt(offset: number): number {
   return offset - (offset % SECTOR_BYTES);
 }
 
-/** The end of the sector that ends with this byte or contains it. */
+/** End of the sector that contains this byte or ends with it. */
 export function sectorsUntil(end: number, size: number): number {
   return Math.min(Math.ceil(end / SECTOR_BYTES) * SECTOR_BYTES, size);
 }
 
 /**
- * Appends a range, or extends the last one. Ranges overlap in a sector that changed in parts alone:
- * it counts as written, and belongs to the first of them.
+ * Appends a range or extends the last one. Ranges overlap in a sector that changed only in parts:
+ * it counts as written and belongs to the first of them.
  */
 function add(found: Range[], from: number, to: number, isCleared: boolean, until: number): void {
   const last = found.at(-1);

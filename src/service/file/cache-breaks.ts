@@ -1,17 +1,17 @@
 import { Waits } from "../../base/waits.ts";
 import { awaitsBreak, beginBreak, forceBreak } from "../../rules/caching.ts";
 import type { Store, Transaction } from "../../store/store.ts";
+import type { CacheBreakNeeded } from "./cache-break-needed.ts";
 import { type CacheOwner, readCache, writeCache } from "./cache-records.ts";
-import { type BreakNotice, cachesInTheWay, writeStep } from "./caches.ts";
-import type { CachesInTheWay } from "./caches-in-the-way.ts";
+import { type BreakNotice, cachesToBreak, writeStep } from "./caches.ts";
 import { type OpenItem, readOpens } from "./open-records.ts";
 
-/** How long a client has to give up what it was told to. */
+/** How long a client has to answer a break. */
 export const BREAK_MS_MAX = 35_000;
 
-/** Time that passes by itself; tests let it pass by hand. */
+/** Starts timeouts. Tests use a manual timer. */
 export interface Timer {
-  /** Calls `done` later, unless what this returns is called before. */
+  /** Calls `done` after `ms`, unless the returned function is called first. */
   start(ms: number, done: () => void): () => void;
 }
 
@@ -23,8 +23,8 @@ export const systemTimer: Timer = {
 };
 
 /**
- * Between those who keep something of files and those in whose way it is. What is decided is in the
- * store; here are only the telling and the waiting, within one process.
+ * Sends breaks of oplocks and leases to clients and waits for the answers, within one process. The
+ * store holds what is decided.
  */
 export class CacheBreaks {
   readonly timer: Timer;
@@ -36,20 +36,24 @@ export class CacheBreaks {
     this.timer = timer;
   }
 
-  /** Who passes notices on to clients. */
+  /** Registers the function that sends notices to clients. */
   listen(tell: (notice: BreakNotice) => void): void {
     this.#tell = tell;
   }
 
   /**
-   * Tells clients to give up what is in the way, and waits until it is settled where one has to wait.
-   * False if `patience` ended before; it is asked for only then.
+   * Tells clients to give up the caching in conflict, and waits for their answers where an
+   * operation must wait. False if `patience` ended first; it is called only if there is a wait.
    */
-  async makeWay(store: Store, way: CachesInTheWay, patience: () => AbortSignal): Promise<boolean> {
+  async breakCaches(
+    store: Store,
+    needed: CacheBreakNeeded,
+    patience: () => AbortSignal,
+  ): Promise<boolean> {
     const end = new AbortController();
-    const settled = this.#waits.next(nameOf(way.item), [end.signal]);
+    const settled = this.#waits.next(nameOf(needed.item), [end.signal]);
     try {
-      const { notices, mustWait } = await store.transact((tx) => breakCaches(tx, way));
+      const { notices, mustWait } = await store.transact((tx) => beginBreaks(tx, needed));
       for (const notice of notices) this.send(store, notice);
       if (!mustWait) return true;
       const signal = patience();
@@ -62,7 +66,7 @@ export class CacheBreaks {
     }
   }
 
-  /** Passes a notice on, and sees to it that the answer does not take forever. */
+  /** Sends a notice, and starts the deadline if the client must answer. */
   send(store: Store, notice: BreakNotice): void {
     const { item, owner, mustAnswer } = notice;
     this.#takeBackDeadline(item, owner);
@@ -73,14 +77,14 @@ export class CacheBreaks {
     this.#tell(notice);
   }
 
-  /** A client has answered, or has closed the file. */
+  /** Called when a client has answered or has closed the file. */
   finish(item: OpenItem, owner: CacheOwner): void {
-    // With every handle that is closed; nearly always nobody waits for anything.
+    // Called with every close; nearly always there is nothing to wake.
     if (this.#deadlines.size > 0) this.#takeBackDeadline(item, owner);
     if (this.#waits.areThere) this.#waits.wake(nameOf(item));
   }
 
-  /** Nobody waits for anything any more. */
+  /** Cancels all deadlines. */
   close(): void {
     for (const takeBack of this.#deadlines.values()) takeBack();
     this.#deadlines.clear();
@@ -95,7 +99,7 @@ export class CacheBreaks {
         const caching = forceBreak(cache.caching);
         writeCache(tx, item, { owner, caching, isVersioned, epoch, handles, users });
       })
-      // A store that fails stops the process; one that is being closed has nobody waiting.
+      // A store that fails stops the process; a store that is closing has nobody waiting.
       .catch(() => {})
       .finally(() => this.finish(item, owner));
   }
@@ -111,14 +115,14 @@ function nameOf({ share, id }: OpenItem, owner?: CacheOwner): string {
   return owner === undefined ? `${share}/${id}` : `${share}/${id}/${owner.toString("hex")}`;
 }
 
-function breakCaches(
+function beginBreaks(
   tx: Transaction,
-  { item, own, intrusion }: CachesInTheWay,
+  { item, own, intrusion }: CacheBreakNeeded,
 ): { readonly notices: readonly BreakNotice[]; readonly mustWait: boolean } {
   const notices: BreakNotice[] = [];
   let mustWait = false;
   const opens = readOpens(tx, item);
-  const caches = opens === null ? [] : cachesInTheWay(tx, item, opens, own, intrusion);
+  const caches = opens === null ? [] : cachesToBreak(tx, item, opens, own, intrusion);
   for (const cache of caches) {
     const step = beginBreak(cache.caching, intrusion);
     const notice = writeStep(tx, item, cache, step);

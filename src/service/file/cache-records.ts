@@ -6,23 +6,23 @@ import type { Transaction, View } from "../../store/store.ts";
 import type { OpenItem } from "./open-records.ts";
 
 /**
- * What clients may keep of the files they have open, beside the handles: a record for each oplock and
- * each lease. A lease can be of several handles; its key finds its file.
+ * The records of client caches, beside those of the handles: one for each oplock and each lease. A
+ * lease can have several handles; its key leads to its file.
  */
 
 const cacheShape = {
   isLease: flag,
-  /** Whether the client knows of epochs. */
+  /** Whether the client sends epochs. */
   isVersioned: flag,
   state: count,
   isBreaking: flag,
   breaksFrom: count,
   breaksTo: count,
   target: count,
-  /** Counts what the client was told of the state. */
+  /** Counts the changes of state that the client was told of. */
   epoch: count,
   handles: count,
-  /** Of those, the ones that do more than look at attributes. */
+  /** The handles among these that do more than look at attributes. */
   users: count,
 };
 
@@ -30,10 +30,10 @@ const leasedShape = { item: u64 };
 
 type CacheFields = Readonly<RecordOf<typeof cacheShape>>;
 
-/** Whose it is: the number of the handle, or client and lease key. */
+/** The owner of a cache: the number of the handle (oplock), or client and lease key (lease). */
 export type CacheOwner = Bytes;
 
-/** What somebody may keep of a file. */
+/** The caching that one owner has of a file. */
 export interface Cache {
   readonly owner: CacheOwner;
   readonly caching: Caching;
@@ -48,7 +48,7 @@ const leasedFormat = format(1, leasedShape);
 
 export const NO_OWNER: CacheOwner = Buffer.alloc(0);
 
-/** The owner of an oplock: there is one at most of a handle. */
+/** The owner of an oplock: a handle has at most one. */
 export function ownerOfHandle(handle: bigint): CacheOwner {
   const owner = Buffer.alloc(8);
   owner.writeBigUInt64BE(handle);
@@ -108,7 +108,7 @@ function leasedKey(share: bigint, owner: CacheOwner): Bytes {
   return key(SPACE.leasedFile, share, owner);
 }
 
-/** The file that a lease is of; null if there is no such lease. */
+/** The file of a lease; null if there is no such lease. */
 export function readLeased(view: View, share: bigint, owner: CacheOwner): OpenItem | null {
   const found = view.get(leasedKey(share, owner));
   return found === undefined ? null : { share, id: leasedFormat.decode(found).item };

@@ -1,29 +1,29 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { KEEP_HANDLE, KEEP_READ, KEEP_WRITES } from "../../rules/caching.ts";
+import { HANDLE_CACHING, READ_CACHING, WRITE_CACHING } from "../../rules/caching.ts";
 import { READ, WRITE } from "../../rules/share-mode.ts";
 import { acknowledgeBreak } from "./acknowledge-break.ts";
+import { CacheBreakingStore } from "./cache-breaking-store.ts";
 import { BREAK_MS_MAX, CacheBreaks } from "./cache-breaks.ts";
 import type { BreakNotice } from "./caches.ts";
 import { getFile } from "./get-file.ts";
-import { HandTimer } from "./hand-timer.fixture.ts";
-import { MakingWay } from "./making-way.ts";
+import { ManualTimer } from "./manual-timer.fixture.ts";
 import type { OpenFile } from "./open-file.ts";
 import { ALL, Files, refused } from "./opens.fixture.ts";
 
-const RW = KEEP_READ | KEEP_WRITES;
-const RHW = RW | KEEP_HANDLE;
+const RW = READ_CACHING | WRITE_CACHING;
+const RHW = RW | HANDLE_CACHING;
 const OWNER_A = Buffer.alloc(32, 1);
 
 interface Told {
   readonly files: Files;
-  readonly timer: HandTimer;
-  /** The next notice, when it comes. */
+  readonly timer: ManualTimer;
+  /** The next notice, once it is sent. */
   next(): Promise<BreakNotice>;
 }
 
 async function filesTold(): Promise<Told> {
-  const timer = new HandTimer();
+  const timer = new ManualTimer();
   const breaks = new CacheBreaks(timer);
   const files = await Files.open(breaks);
   const notices: BreakNotice[] = [];
@@ -48,7 +48,7 @@ function lease(wanted: number, owner = OWNER_A): Partial<OpenFile> {
 
 function patient(files: Files, patienceMs: number) {
   const { store, contents, breaks } = files.context;
-  return { store: new MakingWay(store, breaks, patienceMs), contents, breaks };
+  return { store: new CacheBreakingStore(store, breaks, patienceMs), contents, breaks };
 }
 
 function get(files: Files, patienceMs: number) {
@@ -56,7 +56,7 @@ function get(files: Files, patienceMs: number) {
   return getFile(patient(files, patienceMs), asked).then(({ reading }) => reading.close());
 }
 
-test("who does not answer within 35 s keeps nothing, and nobody waits any longer", async () => {
+test("a client that does not answer within 35 s loses its caching, and the wait for it ends", async () => {
   const { files, timer, next } = await filesTold();
   await files.create("file", 10);
   const opened = await files.openDone("file", lease(RHW));
@@ -71,18 +71,18 @@ test("who does not answer within 35 s keeps nothing, and nobody waits any longer
   assert.deepEqual(again.caching?.owner, opened.caching?.owner);
 });
 
-test("who waits too long for a client is told so, and the client may still answer", async () => {
+test("an operation that waits too long for a client is refused, and the client may still answer", async () => {
   const { files, timer, next } = await filesTold();
   await files.create("file", 10);
   await files.open("file", lease(RHW));
   const read = assert.rejects(get(files, 1_000), refused("ClientCacheFlushDelay"));
   const { item, owner } = await next();
-  // The wait begins behind the telling.
+  // The wait begins after the notice.
   while (timer.running < 2) await Promise.resolve();
   timer.pass(1_000);
   await read;
   const { at } = files.at("file");
-  const asked = { kind: "lease", at, owner, state: KEEP_READ | KEEP_HANDLE } as const;
+  const asked = { kind: "lease", at, owner, state: READ_CACHING | HANDLE_CACHING } as const;
   assert.equal(await acknowledgeBreak(files.context, asked), "acknowledged");
   assert.equal(item.id > 0n, true);
   await get(files, 0);
@@ -102,7 +102,7 @@ test("a lease key belongs to one file, until its last handle is closed", async (
   assert.equal(await files.recordsOfOpens(), 0);
 });
 
-test("an oplock goes with its handle, a lease with the last of several", async () => {
+test("an oplock ends with its handle, a lease with the last of several", async () => {
   const { files } = await filesTold();
   await files.create("file", 10);
   const caching = { kind: "oplock", wanted: RHW } as const;
@@ -115,7 +115,7 @@ test("an oplock goes with its handle, a lease with the last of several", async (
   assert.equal(await files.recordsOfOpens(), 0);
 });
 
-test("opens of one lease are no rivals, others are", async () => {
+test("opens with the same lease key do not conflict, others do", async () => {
   const { files } = await filesTold();
   await files.create("file", 10);
   assert.equal((await files.openDone("file", lease(RHW))).caching?.state, RHW);

@@ -5,13 +5,14 @@ import {
   type CachingKind,
   grantCaching,
   type Intrusion,
-  isInTheWay,
   isSpared,
-  KEEP_NOTHING,
+  NO_CACHING,
+  needsBreak,
   upgradeCaching,
 } from "../../rules/caching.ts";
 import type { Open } from "../../rules/share-mode.ts";
 import type { Transaction, View } from "../../store/store.ts";
+import { CacheBreakNeeded } from "./cache-break-needed.ts";
 import {
   type Cache,
   type CacheOwner,
@@ -24,38 +25,37 @@ import {
   writeCache,
   writeLeased,
 } from "./cache-records.ts";
-import { CachesInTheWay } from "./caches-in-the-way.ts";
 import type { HandleId, OpenItem, Opens } from "./open-records.ts";
 
-/** What a client that opens a file would like to keep of it. */
+/** The caching that a client asks for when it opens a file. */
 export type CachingAsked =
   | { readonly kind: "oplock"; readonly wanted: number }
   | {
       readonly kind: "lease";
-      /** Client and key. */
+      /** Client and lease key. */
       readonly owner: CacheOwner;
       readonly wanted: number;
       readonly isVersioned: boolean;
-      /** Where the client's count of changes stands. */
+      /** The client's count of changes. */
       readonly epoch: number;
     };
 
-/** What it may keep. */
+/** The caching that was granted. */
 export interface CachingGranted {
   readonly kind: CachingKind;
   readonly owner: CacheOwner;
   readonly state: number;
-  /** Whether the client that asked first knows of epochs. */
+  /** Whether the first open of the lease sent an epoch. */
   readonly isVersioned: boolean;
   readonly epoch: number;
   readonly isBreaking: boolean;
 }
 
 /**
- * Whoever keeps something of a file gives it up before others go on: this is thrown out of the body
- * that found it in its way, which is run again once that is done. `own` is what does not count.
+ * Throws `CacheBreakNeeded` if clients must give up caching before the operation goes on. The body
+ * runs again once they have. `own` is the owner whose cache does not conflict.
  */
-export function giveWay(
+export function requireCachesBroken(
   view: View,
   item: OpenItem,
   opens: Opens,
@@ -63,12 +63,12 @@ export function giveWay(
   intrusion: Intrusion,
 ): void {
   if (opens.caches === 0) return;
-  if (cachesInTheWay(view, item, opens, own, intrusion).length > 0) {
-    throw new CachesInTheWay(item, own, intrusion);
+  if (cachesToBreak(view, item, opens, own, intrusion).length > 0) {
+    throw new CacheBreakNeeded(item, own, intrusion);
   }
 }
 
-export function cachesInTheWay(
+export function cachesToBreak(
   view: View,
   item: OpenItem,
   { caches }: Opens,
@@ -77,12 +77,12 @@ export function cachesInTheWay(
 ): Cache[] {
   return readCaches(view, item, caches).filter(({ owner, caching }) => {
     if (owner.equals(own) && isSpared(caching, intrusion)) return false;
-    return isInTheWay(caching, intrusion);
+    return needsBreak(caching, intrusion);
   });
 }
 
-/** A lease is of one file. */
-export function refuseForeignLease(
+/** Checks that a lease key is used for one file only. */
+export function requireOwnLease(
   view: View,
   share: bigint,
   id: bigint | null,
@@ -97,13 +97,13 @@ export function refuseForeignLease(
 
 export interface Opening {
   readonly item: OpenItem;
-  /** Without the one that is being opened. */
+  /** Without the handle that is being opened. */
   readonly opens: Opens | null;
   readonly handle: HandleId;
   readonly mode: Open;
 }
 
-/** Decides what the client may keep, and notes it. Null if it asked for nothing. */
+/** Decides and records the caching that the client gets. Null if it asked for none. */
 export function addCache(
   tx: Transaction,
   { item, opens, handle, mode }: Opening,
@@ -121,7 +121,7 @@ export function addCache(
     cachings: others.map(({ caching }) => caching),
     hasLocks: (opens?.locks ?? 0) > 0,
   });
-  if (old === null && asked.kind === "oplock" && granted === KEEP_NOTHING) {
+  if (old === null && asked.kind === "oplock" && granted === NO_CACHING) {
     return { granted: null, caches: before };
   }
   const cache = cacheWith(owner, asked, old, granted, mode);
@@ -162,7 +162,10 @@ export function grantedBy({ owner, caching, isVersioned, epoch }: Cache): Cachin
   return { kind, owner, state, isVersioned, epoch, isBreaking: breaking !== null };
 }
 
-/** A handle is closed: what it alone was kept for is forgotten. Returns how many fewer there are. */
+/**
+ * Removes a closed handle from its cache, and the cache with its last handle. Returns how many
+ * caches were removed.
+ */
 export function dropCache(
   tx: Transaction,
   item: OpenItem,
@@ -182,7 +185,7 @@ export function dropCache(
   return 1;
 }
 
-/** What a client has to be told: what it keeps now, and what of it it may go on keeping. */
+/** A break to send to a client: its caching now, and the caching it may retain. */
 export interface BreakNotice {
   readonly item: OpenItem;
   readonly kind: CachingKind;
@@ -193,7 +196,7 @@ export interface BreakNotice {
   readonly epoch: number;
 }
 
-/** Notes a step of a break, and says what to tell the client; null if nothing. */
+/** Records a step of a break. Returns the notice to send to the client; null if there is none. */
 export function writeStep(
   tx: Transaction,
   item: OpenItem,
@@ -201,12 +204,12 @@ export function writeStep(
   step: ReturnType<typeof beginBreak>,
 ): BreakNotice | null {
   const { owner, isVersioned, handles, users } = cache;
-  const { caching, told } = step;
-  // A break that goes on is the same change to a client.
+  const { caching, notice } = step;
+  // To the client, the next step of a break is part of the same change.
   const goesOn = cache.caching.breaking !== null;
-  const epoch = told === null || goesOn ? cache.epoch : nextEpoch(cache);
+  const epoch = notice === null || goesOn ? cache.epoch : nextEpoch(cache);
   writeCache(tx, item, { owner, caching, isVersioned, epoch, handles, users });
-  if (told === null) return null;
-  const { from, to, mustAnswer } = told;
+  if (notice === null) return null;
+  const { from, to, mustAnswer } = notice;
   return { item, kind: caching.kind, owner, from, to, mustAnswer, epoch };
 }

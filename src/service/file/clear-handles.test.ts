@@ -6,7 +6,7 @@ import { getFileProperties } from "./get-file-properties.ts";
 import { lockRanges } from "./lock-ranges.ts";
 import { ALL, Files, refused } from "./opens.fixture.ts";
 
-test("whoever comes after ends the opens and locks of a process that is gone", async () => {
+test("the next process ends the opens and locks of a process that is gone", async () => {
   const files = await Files.open();
   await files.create("file", 10);
   const mode = { access: READ | WRITE, share: 0 };
@@ -21,7 +21,7 @@ test("whoever comes after ends the opens and locks of a process that is gone", a
   await files.write("file", 0, "x");
 });
 
-test("what was to be deleted goes, and what is in use by this process stays", async () => {
+test("items pending deletion are deleted, and items open in this process stay", async () => {
   const files = await Files.open();
   await files.create("file");
   await files.create("other");

@@ -9,14 +9,15 @@ import { decodeShare } from "./records.ts";
 const BODY_HANDLES_MAX = 100;
 const BODY_SHARES_MAX = 100;
 
-/** A number for this process that none before it had: what it opens is marked with it. */
+/** A number for this process that no earlier one had. Its handles are marked with it. */
 export async function beginEpoch(context: FileContext): Promise<bigint> {
   return context.store.transact((tx) => tx.stamp());
 }
 
 /**
- * Ends the opens of processes that are gone, but for those that clients may come back for, and deletes what they wanted deleted. To be done before
- * anybody is served. Those in shares that are being deleted go with their shares.
+ * Ends the handles of earlier processes, except those that clients may reclaim, and deletes the
+ * items that are pending deletion. Called before any request is served. Handles in shares that are
+ * being deleted go with their shares.
  */
 export async function clearHandles(context: FileContext, epoch: bigint): Promise<void> {
   const shares = key(SPACE.share);
@@ -47,7 +48,7 @@ async function clearShare(context: FileContext, epoch: bigint, share: Entry): Pr
   } while (after !== null);
 }
 
-/** The last handle that was looked at; null if there are no more. */
+/** Returns the last handle of the page; null if there are no more. */
 function clearPage(
   { contents }: FileContext,
   tx: Transaction,

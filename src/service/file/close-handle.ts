@@ -7,14 +7,14 @@ import { type Directory, type File, writeFile } from "./tree-records.ts";
 import { nextFileVersion, writtenFile } from "./version.ts";
 
 export interface CloseHandleDone {
-  /** As it was when it was closed. */
+  /** The item as it was when it was closed. */
   readonly item: Directory | File;
   readonly isDirectory: boolean;
 }
 
 /**
- * Ends an open. What is to be deleted goes with the last handle. `isWritten` if it wrote, and the time
- * of the last write is still what it was before.
+ * Closes a handle. An item that is pending deletion goes with its last handle. `isWritten` says
+ * that the handle wrote without updating the time of the last write.
  */
 export async function closeHandle(
   context: FileContext,

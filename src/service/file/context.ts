@@ -8,18 +8,18 @@ import type { CacheBreaks } from "./cache-breaks.ts";
 export interface FileContext {
   readonly store: Store;
   readonly contents: Contents;
-  /** How clients that keep something of a file hear that others need it. */
+  /** Tells clients with cached data that others need the file. */
   readonly breaks: CacheBreaks;
 }
 
-/** For what goes by the configuration, too. */
+/** The context of operations that depend on the configuration. */
 export interface ShareContext extends FileContext {
   settingsOf(account: string): FileSettings;
 }
 
-/** What the configuration says of the shares of an account. */
+/** The configuration of an account's shares. */
 export interface FileSettings {
-  /** How long deleted shares can be restored; null if not at all. */
+  /** How long deleted shares can be restored; null if soft delete is off. */
   readonly shareRetentionDays: number | null;
 }
 
@@ -28,35 +28,35 @@ export const DEFAULT_FILE_SETTINGS: FileSettings = { shareRetentionDays: null };
 export interface ShareAddress {
   readonly account: string;
   readonly share: string;
-  /** Null for the share as it is now. */
+  /** Null for the current share. */
   readonly snapshot: Stamp | null;
 }
 
-/** A file or directory by its names, from the root on; none for the root itself. */
+/** A file or directory by its names from the root; no names for the root itself. */
 export interface PathAddress extends ShareAddress {
   readonly path: readonly string[];
-  /** Whether dots at the end of a name count. */
+  /** Whether dots at the end of a name are significant. */
   readonly trailingDots: boolean;
 }
 
-/** Common to whatever is asked of a share. */
+/** Common to every request to a share. */
 export interface ShareAsked {
   readonly at: ShareAddress;
   readonly access: Access;
 }
 
-/** What is asked of a share that must exist. */
+/** A request to a share that must exist. */
 export interface ShareUse extends ShareAsked {
   readonly leaseId: string | null;
 }
 
-/** Common to whatever is asked of a directory. */
+/** Common to every request to a directory. */
 export interface PathAsked {
   readonly at: PathAddress;
   readonly access: Access;
 }
 
-/** Common to whatever is asked of a file. An id is checked where it is sent. */
+/** Common to every request to a file. A lease id that is sent is checked. */
 export interface FileAsked extends PathAsked {
   readonly leaseId: string | null;
 }

@@ -37,7 +37,7 @@ const FOUND: SourceObject = {
   tags: [],
 };
 
-/** Something elsewhere, whose bytes come when the test lets them. */
+/** A foreign source whose bytes arrive when the test says so. */
 class Elsewhere implements ForeignSource {
   readonly kind = "foreign";
   readonly url = "http://elsewhere/object";
@@ -108,7 +108,7 @@ function setup(files: Files) {
   return { context, copy, statusOf, used, own };
 }
 
-test("a copy that a stop of the server interrupted has failed", async () => {
+test("a copy that was interrupted by a stop of the server has failed", async () => {
   const files = await Files.open();
   const { context, copy, statusOf } = setup(files);
   await copy("file", new Elsewhere());
@@ -119,7 +119,7 @@ test("a copy that a stop of the server interrupted has failed", async () => {
   await failInterruptedCopies(context);
 });
 
-test("bytes of another length than was said make a copy fail", async () => {
+test("a copy fails if the source sends another length than it announced", async () => {
   const files = await Files.open();
   const { context, copy, statusOf } = setup(files);
   const elsewhere = new Elsewhere();
@@ -131,7 +131,7 @@ test("bytes of another length than was said make a copy fail", async () => {
   await context.copies.stop();
 });
 
-test("a copy that was aborted does not come back when its bytes do", async () => {
+test("a copy that was aborted stays aborted when its bytes arrive", async () => {
   const files = await Files.open();
   const { context, copy, statusOf, used } = setup(files);
   const elsewhere = new Elsewhere();
@@ -146,7 +146,7 @@ test("a copy that was aborted does not come back when its bytes do", async () =>
   assert.equal(await used(), 0);
 });
 
-test("a copy counts in the usage of its share, and what it replaces does not any more", async () => {
+test("a copy counts in the usage of its share, and the file it replaces no longer does", async () => {
   const files = await Files.open();
   const { copy, used, own } = setup(files);
   await files.create("source", 1_000);
@@ -168,7 +168,7 @@ test("a copy beyond the quota is refused, and leaves nothing behind", async () =
   assert.equal(await used(), huge + 2 ** 40);
 });
 
-test("a share that was deleted meanwhile is no place for a copy to end", async () => {
+test("a copy whose share was deleted meanwhile leaves nothing behind", async () => {
   const files = await Files.open();
   const { context, copy } = setup(files);
   const elsewhere = new Elsewhere();
@@ -184,7 +184,7 @@ test("a share that was deleted meanwhile is no place for a copy to end", async (
   await assert.rejects(gone, refused("ShareNotFound"));
 });
 
-test("a copy ends in a share that is deleted but kept, and shows when that is restored", async () => {
+test("a copy ends in a share that is soft-deleted, and shows when it is restored", async () => {
   const files = await Files.open();
   const { context, copy, statusOf } = setup(files);
   const elsewhere = new Elsewhere();
@@ -193,15 +193,15 @@ test("a copy ends in a share that is deleted but kept, and shows when that is re
   await copy("late", late);
   await copy("cut", new Elsewhere());
   const { at, access } = files.at("");
-  const kept = { ...context, settingsOf: () => ({ shareRetentionDays: 7 }) };
-  await deleteShare(kept, { at, access, leaseId: null, snapshots: "refuse" });
+  const retaining = { ...context, settingsOf: () => ({ shareRetentionDays: 7 }) };
+  await deleteShare(retaining, { at, access, leaseId: null, snapshots: "refuse" });
   elsewhere.arrive(elsewhere.opened("hello"));
   while (!elsewhere.isClosed) await files.store.read(() => null);
   const restored = { ...at, share: "restored" };
   await restore(files, at.share, restored);
   late.arrive(late.opened("later"));
   while (!late.isClosed) await files.store.read(() => null);
-  await deleteShare(kept, { at: restored, access, leaseId: null, snapshots: "refuse" });
+  await deleteShare(retaining, { at: restored, access, leaseId: null, snapshots: "refuse" });
   await failInterruptedCopies(context);
   await restore(files, restored.share, at);
   for (const [path, status] of [

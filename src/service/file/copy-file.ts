@@ -17,10 +17,10 @@ import { type File, writeFile } from "./tree-records.ts";
 
 export interface CopyFile extends FileAsked {
   readonly source: Source;
-  /** Null to take over what the source has. */
+  /** Null to take the source's metadata. */
   readonly metadata: Metadata | null;
   readonly settings: CopySettings;
-  /** Whether a file that is read-only is replaced. */
+  /** Whether to replace a read-only file. */
   readonly ignoresReadOnly: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface CopyFileDone extends Versioned {
   readonly status: StoredCopy["status"];
 }
 
-/** What is on this server is copied at once, what is elsewhere after the answer. */
+/** Copies a file. Sources on this server are copied at once, others after the answer. */
 export async function copyFile(context: CopyContext, asked: CopyFile): Promise<CopyFileDone> {
   const { source } = asked;
   return source.kind === "own" ? copyOwn(context, asked) : copyForeign(context, asked, source);
@@ -60,7 +60,7 @@ function copyOwn(context: CopyContext, asked: CopyFile): Promise<CopyFileDone> {
   });
 }
 
-/** The same bytes as a map of their own; null if they lie in too many pieces. */
+/** A map of its own that shares the same bytes; null if they are in too many pieces. */
 function sharedMap({ contents }: FileContext, tx: Transaction, content: Content): Content | null {
   const { length } = content;
   if (content.kind === "map") {
@@ -79,7 +79,7 @@ async function copyForeign(
   asked: CopyFile,
   source: ForeignSource,
 ): Promise<CopyFileDone> {
-  // Who may not write here has nobody asked anything.
+  // Check write permission before contacting the source server.
   await context.store.read((view) => admit(view, asked));
   const found = await source.look();
   const copyId = newGuid();
@@ -100,7 +100,7 @@ function admit(view: View, asked: CopyFile): FileCreation {
   return admitFileCreation(view, asked, "copyFile", asked.ignoresReadOnly);
 }
 
-/** Puts the copy in the place of what was there. */
+/** Puts the copy in the place of the old file. */
 function writeCopy(
   context: FileContext,
   tx: Transaction,
@@ -114,7 +114,7 @@ function writeCopy(
   const metadata = asked.metadata ?? found.metadata;
   const { properties } = found;
   const made = makeFile(tx, creation, { settings, properties, metadata }, (left) => {
-    // Not before the copy is made: a file may be copied onto itself.
+    // Drop the old content only now: a file may be copied onto itself.
     if (left !== null) context.contents.drop(tx, left);
     return content;
   });
@@ -123,7 +123,7 @@ function writeCopy(
   return file;
 }
 
-/** What is remembered of a copy that was made at once. */
+/** The record of a copy that is already complete. */
 function copyMade(tx: Transaction, id: string, source: string, bytes: number): StoredCopy {
   return {
     ...pendingCopy(id, source, bytes),

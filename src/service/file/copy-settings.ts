@@ -3,11 +3,11 @@ import { FILE_ATTRIBUTES } from "../../rules/file-attributes.ts";
 import type { SourceObject, SourceSettings } from "../shared/source.ts";
 import type { ItemSettings } from "./item-settings.ts";
 
-/** What a copy is to have over SMB; "source" for what the source has. */
+/** The SMB properties of a copy; "source" takes the source's. */
 export type CopySettings = {
   readonly [K in keyof ItemSettings]: ItemSettings[K] | "source";
 } & {
-  /** Whether it gets the attribute Archive, whatever else it has. */
+  /** Whether to set the attribute Archive in any case. */
   readonly setsArchive: boolean;
 };
 

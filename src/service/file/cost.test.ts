@@ -9,7 +9,7 @@ import { listDirectoriesAndFiles } from "./list-directories-and-files.ts";
 import { renameDirectory } from "./rename-directory.ts";
 import { snapshotShare } from "./snapshot-share.ts";
 
-/** What each of these costs with so many files in a directory. */
+/** What each operation costs in the store with `count` files in a directory. */
 async function costs(count: number): Promise<Record<string, number>> {
   let store: CountingStore | null = null;
   const files = new Files((clock) => {
@@ -53,6 +53,6 @@ async function costs(count: number): Promise<Record<string, number>> {
   return found;
 }
 
-test("nothing costs more in a directory of many files", async () => {
+test("no operation costs more in a directory of many files", async () => {
   assert.deepEqual(await costs(2_000), await costs(100));
 });

@@ -4,7 +4,7 @@ import type { Transaction } from "../../store/store.ts";
 import { admitToName, type InDirectory } from "./admit.ts";
 import type { FileContext, PathAsked } from "./context.ts";
 import { attributesOf, type ItemSettings, timesOfNew } from "./item-settings.ts";
-import { refusePendingDirectory } from "./opens.ts";
+import { requireNotPending } from "./opens.ts";
 import { resolvePermission } from "./permissions.ts";
 import type { Metadata } from "./records.ts";
 import { type Directory, writeDirectory, writeEntry } from "./tree-records.ts";
@@ -25,10 +25,10 @@ export async function createDirectory(
     const place = admitToName(tx, asked, FILE_NEEDS.createDirectory);
     const { tree, parent, entry } = place;
     if (entry !== null) {
-      refusePendingDirectory(tx, tree, entry.id);
+      requireNotPending(tx, tree, entry.id);
       throw new Fault(entry.isDirectory ? "ResourceAlreadyExists" : "ResourceTypeMismatch");
     }
-    refusePendingDirectory(tx, tree, parent);
+    requireNotPending(tx, tree, parent);
     return makeDirectory(tx, place, asked);
   });
 }

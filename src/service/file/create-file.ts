@@ -27,17 +27,17 @@ export interface NewFile {
 }
 
 export interface CreateFile extends FileAsked, NewFile {
-  /** What it holds at first, all zeroes behind the body. */
+  /** Initial length. The file is zero after the body. */
   readonly length: number;
-  /** What it begins with, no longer than the file; null for nothing. */
+  /** Initial bytes, no longer than the file; null for none. */
   readonly body: Body | null;
-  /** What the client says the body's digests are. */
+  /** The body's digests according to the client. */
   readonly digests: BodyDigests;
 }
 
 export interface CreateFileDone {
   readonly file: File;
-  /** Of the body. */
+  /** MD5 of the body. */
   readonly md5: Bytes | null;
 }
 
@@ -63,10 +63,10 @@ function create(context: FileContext, asked: CreateFile, taken: Taken | null): P
   });
 }
 
-/** What a new file holds. The content that another leaves in its place, if it does, is to be dropped. */
+/** Makes the content of a new file. `left` is the replaced file's content, to be dropped. */
 type MakeContent = (left: Content | null) => Content;
 
-/** Puts a new file where there is none, or in the place of another one. */
+/** Creates a file, or replaces the one with this name. */
 export function makeFile(
   tx: Transaction,
   creation: FileCreation,
@@ -79,12 +79,12 @@ export function makeFile(
   const { id, etag: since } = file;
   growUsage(tx, share, id, content.length - (old?.content.length ?? 0));
   writeFile(tx, tree, file);
-  // What is overwritten has an entry that stands for it already.
+  // A file that is overwritten already has its entry.
   if (old === null) writeEntry(tx, tree, parent, name, { since, id, isDirectory: false });
   return file;
 }
 
-/** A file that is overwritten stays the same to those who have it open, and so does its lease. */
+/** An overwritten file retains its id, for its open handles, and its lease. */
 function newFile(
   tx: Transaction,
   { settings, metadata, properties }: NewFile,

@@ -7,7 +7,7 @@ export interface CreatePermission extends ShareAsked {
   readonly sddl: string;
 }
 
-/** Returns the key, by which files and directories of the share can refer to it. */
+/** Returns the key by which files and directories of the share can refer to the permission. */
 export async function createPermission(
   context: FileContext,
   asked: CreatePermission,

@@ -6,7 +6,7 @@ import { DELETE, READ } from "../../rules/share-mode.ts";
 import { admitToTree } from "./admit.ts";
 import { getFileProperties } from "./get-file-properties.ts";
 import { ALL, Files, refused } from "./opens.fixture.ts";
-import { pendingIn, refuseOpenDirectory } from "./opens.ts";
+import { pendingIn, requireNotOpen } from "./opens.ts";
 
 const DELETER = { mode: { access: READ | DELETE, share: ALL } };
 
@@ -14,7 +14,7 @@ async function properties(files: Files, path: string) {
   return getFileProperties(files.context, files.at(path));
 }
 
-test("a file marked for deletion is out of reach, and goes with its last handle", async () => {
+test("a file marked for deletion cannot be opened, and is deleted with its last handle", async () => {
   const files = await Files.open();
   await files.create("file", 3);
   const one = await files.open("file", DELETER);
@@ -46,7 +46,7 @@ test("the mark can be taken back", async () => {
   assert.equal(await files.recordsOfOpens(), 0);
 });
 
-test("a file opened to be deleted on close goes with the last handle after that", async () => {
+test("a file opened with delete-on-close is deleted with its last handle", async () => {
   const files = await Files.open();
   await files.create("file");
   const deleting = await files.open("file", { ...DELETER, deletesOnClose: true });
@@ -59,14 +59,14 @@ test("a file opened to be deleted on close goes with the last handle after that"
   await files.create("file");
 });
 
-test("a handle that may not delete marks nothing", async () => {
+test("a handle without delete access marks nothing", async () => {
   const files = await Files.open();
   await files.create("file");
   const reader = await files.open("file");
   await assert.rejects(files.mark(reader, true), refused("AuthorizationPermissionMismatch"));
 });
 
-test("what is read-only or not empty is not marked", async () => {
+test("an item that is read-only or not empty is not marked", async () => {
   const files = await Files.open();
   await files.create("fixed", 0, FILE_ATTRIBUTES.ReadOnly);
   const fixed = await files.open("fixed", DELETER);
@@ -80,7 +80,7 @@ test("what is read-only or not empty is not marked", async () => {
   await assert.rejects(files.mark(root, true), notEmpty);
 });
 
-test("nothing is created in a directory that is about to go, and it goes with its last handle", async () => {
+test("nothing is created in a directory pending deletion, which is deleted with its last handle", async () => {
   const files = await Files.open();
   await files.createDirectory("dir");
   const handle = await files.open("dir", DELETER);
@@ -93,7 +93,7 @@ test("nothing is created in a directory that is about to go, and it goes with it
   await files.createDirectory("dir");
 });
 
-test("a directory with something in it stays when a handle closes that was to delete it", async () => {
+test("a directory that is not empty stays when a delete-on-close handle closes", async () => {
   const files = await Files.open();
   await files.createDirectory("dir");
   const deleting = { ...DELETER, deletesOnClose: true };
@@ -104,7 +104,7 @@ test("a directory with something in it stays when a handle closes that was to de
   await properties(files, "dir/file");
 });
 
-test("lists are told what is about to go, and only that", async () => {
+test("lists leave out the items that are pending deletion, and only those", async () => {
   const files = await Files.open();
   const file = await files.create("file");
   const other = await files.create("other");
@@ -122,13 +122,13 @@ test("lists are told what is about to go, and only that", async () => {
   assert.deepEqual(await pending(), [false, false]);
 });
 
-test("a directory that somebody has open is not deleted over REST", async () => {
+test("REST does not delete a directory that a client has open", async () => {
   const files = await Files.open();
   const { id } = await files.createDirectory("dir");
   const look = () =>
     files.store.read((view) => {
       const { tree } = admitToTree(view, files.at(""), FILE_NEEDS.deleteDirectory);
-      refuseOpenDirectory(view, tree, id);
+      requireNotOpen(view, tree, id);
     });
   await look();
   const handle = await files.open("dir", DELETER);

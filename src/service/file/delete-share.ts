@@ -17,14 +17,14 @@ import {
 import { isBeingDeleted, noteDeletion } from "./share-deletions.ts";
 
 export interface DeleteShare extends ShareUse {
-  /** Whether snapshots go with the share, even leased ones. */
+  /** Whether snapshots are deleted with the share, even leased ones. */
   readonly snapshots: "refuse" | "include" | "include-leased";
 }
 
 /**
- * A share, with its snapshots if that is asked for, or one snapshot. The name is free at once,
- * whatever the share held: the sweeper removes that, as soon as it cannot be restored any more.
- * Deleting a share again that has just been deleted changes nothing and succeeds.
+ * Deletes a share, with its snapshots if the request says so, or one snapshot. The name is free at
+ * once, however much the share holds; the sweeper removes the rest as soon as it can no longer be
+ * restored. Deleting a share again that has just been deleted succeeds and changes nothing.
  */
 export async function deleteShare(context: ShareContext, asked: DeleteShare): Promise<void> {
   const { shareRetentionDays } = context.settingsOf(asked.at.account);
@@ -38,7 +38,7 @@ export async function deleteShare(context: ShareContext, asked: DeleteShare): Pr
       deleteSnapshot(tx, asked.at, share, snapshot);
       return;
     }
-    refuseBySnapshots(tx, share, asked.snapshots);
+    requireSnapshotsDeletable(tx, share, asked.snapshots);
     noteDeletion(tx, asked.at);
     if (shareRetentionDays === null) {
       deleteRecord(tx, asked.at, share);
@@ -55,7 +55,11 @@ function isDeletedAgain(tx: Transaction, { at, access }: DeleteShare): boolean {
   return true;
 }
 
-function refuseBySnapshots(tx: Transaction, share: Share, mode: DeleteShare["snapshots"]): void {
+function requireSnapshotsDeletable(
+  tx: Transaction,
+  share: Share,
+  mode: DeleteShare["snapshots"],
+): void {
   if (mode === "include-leased" || share.newestSnapshot === 0n) return;
   if (mode === "refuse") throw new Fault("ShareHasSnapshots");
   for (const { snapshot } of snapshotsOf(tx, share.id)) {

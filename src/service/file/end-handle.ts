@@ -3,7 +3,6 @@ import { isReadOnly } from "../../rules/file-attributes.ts";
 import type { Contents } from "../../store/contents.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { dropCache } from "./caches.ts";
-import type { Tree } from "./kept-records.ts";
 import {
   deleteHandle,
   type Handle,
@@ -17,6 +16,7 @@ import {
   writePending,
 } from "./open-records.ts";
 import { withoutOpen } from "./opens.ts";
+import type { Tree } from "./preserved-records.ts";
 import {
   type Directory,
   type File,
@@ -29,8 +29,8 @@ import {
 } from "./tree-records.ts";
 
 /**
- * A handle goes, and with it the locks it holds. What it or another one wanted deleted goes with
- * the last handle, and is out of reach until then.
+ * Removes a handle and its locks. An item that is pending deletion is deleted with its last handle,
+ * and cannot be opened until then.
  */
 export function endHandle(
   tx: Transaction,
@@ -59,24 +59,24 @@ export function endHandle(
   }
 }
 
-/** What never goes with a handle: read-only items and the root. */
-export function refuseEndOf(item: Directory): void {
+/** Checks that an item may be deleted with its handle: not the root, not read-only. */
+export function requireDeletable(item: Directory): void {
   if (isReadOnly(item.attributes)) throw new Fault("ReadOnlyAttribute");
   if (item.id === ROOT_ID) throw new Fault("DirectoryNotEmpty");
 }
 
-/** What may not be marked for deletion; that includes directories in use. */
-export function refuseDeletion(
+/** Checks that an item may be marked for deletion: not a directory that is in use, either. */
+export function requireMarkable(
   view: View,
   tree: Tree,
   item: Directory,
   isDirectory: boolean,
 ): void {
-  refuseEndOf(item);
+  requireDeletable(item);
   if (isDirectory && hasEntries(view, tree, item.id)) throw new Fault("DirectoryNotEmpty");
 }
 
-/** From now on nobody opens it, and no list shows it. */
+/** Marks an item as pending deletion: it cannot be opened, and lists leave it out. */
 export function markPending(
   tx: Transaction,
   tree: Tree,
@@ -89,7 +89,7 @@ export function markPending(
   writePending(tx, pendingKey(item.share, readItem(tx, tree, item, handle).parent, item.id));
 }
 
-/** A directory stays while there is something in it. */
+/** A directory is deletable only if it is empty. */
 function isDeletable(
   tx: Transaction,
   tree: Tree,
@@ -112,7 +112,7 @@ function removeItem(
   else removeFile(tx, tree, contents, removed as File);
 }
 
-/** The record of what is open. */
+/** Reads the record of the open item. */
 export function readItem(
   view: View,
   tree: Tree,

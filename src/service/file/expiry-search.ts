@@ -4,7 +4,7 @@ import type { Entry, Store, Transaction, View } from "../../store/store.ts";
 
 const PAGE_RECORDS_MAX = 256;
 
-/** Walks through a space page by page, in rounds without end, and removes expired records. */
+/** Walks through a space page by page, in endless rounds, and removes expired records. */
 export class ExpirySearch {
   readonly #all: Bytes;
   readonly #isExpired: (view: View, entry: Entry) => boolean;
@@ -22,7 +22,7 @@ export class ExpirySearch {
     this.#remove = remove;
   }
 
-  /** One page. True while it has not come to the end. */
+  /** Searches one page. True until it reaches the end of the space. */
   async search(store: Store): Promise<boolean> {
     const { expired, next } = await store.read((view) => this.#page(view));
     if (expired.length > 0) await store.transact((tx) => this.#removeFrom(tx, expired));
@@ -39,7 +39,7 @@ export class ExpirySearch {
     };
   }
 
-  /** Others may have removed or renewed some of them since. */
+  /** Reads the records again, because some may have been removed or renewed meanwhile. */
   #removeFrom(tx: Transaction, keys: readonly Bytes[]): void {
     for (const at of keys) {
       const value = tx.get(at);

@@ -5,8 +5,8 @@ import { readPendingCopies } from "./pending-copies.ts";
 const COPIES_PER_STEP = 64;
 
 /**
- * Copies that were under way when the server stopped have failed: what opened their sources is not
- * kept. To be called before anybody can begin a new one.
+ * Marks copies that were pending when the server stopped as failed: the credentials for their
+ * sources are not stored. Called before a new copy can begin.
  */
 export async function failInterruptedCopies(context: FileContext): Promise<void> {
   const description = '500 InternalError "The server stopped before the copy ended."';

@@ -7,18 +7,18 @@ import type { RunningCopies } from "../shared/running-copies.ts";
 import type { ForeignSource, SourceObject } from "../shared/source.ts";
 import { treeOf } from "./admit.ts";
 import type { FileContext } from "./context.ts";
-import type { Tree } from "./kept-records.ts";
 import { type CopyPlace, deletePendingCopy, readPendingCopy } from "./pending-copies.ts";
-import { keptShares, readShare, type Share } from "./records.ts";
+import type { Tree } from "./preserved-records.ts";
+import { readShare, restorableShares, type Share } from "./records.ts";
 import { type File, findFile, writeFile } from "./tree-records.ts";
 import { nextFileVersion } from "./version.ts";
 
-/** What copies work with that go on after their answer. */
+/** The context of copies that go on after the request was answered. */
 export interface CopyContext extends FileContext {
   readonly copies: RunningCopies;
 }
 
-/** A copy that is under way. */
+/** A pending copy. */
 export interface FetchCopy {
   readonly copyId: string;
   readonly source: ForeignSource;
@@ -26,34 +26,31 @@ export interface FetchCopy {
   readonly signal: AbortSignal;
 }
 
-/** Takes the bytes, then makes them the file's, all at once. However it ends, the file tells. */
-export async function fetchCopy(context: FileContext, copy: FetchCopy): Promise<void> {
-  const { copyId, source, found, signal } = copy;
+/** Fetches all bytes, then makes them the file's in one transaction. The file records the end. */
+export function fetchCopy(context: FileContext, copy: FetchCopy): Promise<void> {
+  const { copyId } = copy;
   const { contents } = context;
-  const note = (bytesDone: number) => noteProgress(context, copy, bytesDone);
-  try {
-    await fetchSource(contents, { source, found, signal, note }, (taken) =>
+  return fetchSource(contents, {
+    ...copy,
+    note: (bytesDone) => noteProgress(context, copy, bytesDone),
+    succeed: (taken) =>
       endCopy(context, copyId, {
         status: "success",
         description: "",
         bytesDone: taken.length,
         content: (tx, content) => contents.maps.write(tx, content, 0, taken),
       }),
-    );
-  } catch (error) {
-    // Whoever ended it has told already, or the next start of the server will.
-    if (signal.aborted) return;
-    await endCopy(context, copyId, { status: "failed", description: source.failure(error) });
-  }
+    fail: (description) => endCopy(context, copyId, { status: "failed", description }),
+  });
 }
 
-/** How a copy ends, and what the file is made of from then on, unless that stays. */
+/** The end of a copy, and how it changes the file's content, if it does. */
 export interface CopyEnd extends Pick<StoredCopy, "status" | "description"> {
   readonly bytesDone?: number;
   content?(tx: Transaction, content: Content): Content;
 }
 
-/** Ends a copy, unless it has ended or its file is gone. */
+/** Ends a copy, unless it has already ended or its file is gone. */
 export function endCopy(context: FileContext, copyId: string, end: CopyEnd): Promise<void> {
   return context.store.transact((tx) => {
     const found = findPending(tx, copyId);
@@ -85,16 +82,16 @@ interface Pending {
   readonly copy: StoredCopy;
 }
 
-/** In a share that is deleted and kept, too: if it is restored, the copy has ended all the same. */
+/** Looks in soft-deleted shares too: a restored share shows how the copy ended. */
 function findPending(tx: Transaction, copyId: string): Pending | null {
   const place = readPendingCopy(tx, copyId);
   if (place === null) return null;
   const current = readShare(tx, place);
   const found = current === null ? null : pendingIn(tx, current, place, copyId);
   if (found !== null) return found;
-  for (const share of keptShares(tx, place)) {
-    const kept = pendingIn(tx, share, place, copyId);
-    if (kept !== null) return kept;
+  for (const share of restorableShares(tx, place)) {
+    const restorable = pendingIn(tx, share, place, copyId);
+    if (restorable !== null) return restorable;
   }
   return null;
 }
@@ -112,7 +109,7 @@ function pendingIn(
   return { tree, file, copy };
 }
 
-/** The progress changes nothing else about the file. */
+/** Writes the progress without changing the file's version. */
 function noteProgress(
   { store }: FileContext,
   { copyId }: FetchCopy,

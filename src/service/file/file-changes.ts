@@ -12,11 +12,11 @@ import {
   ROOT_ID,
 } from "./tree-records.ts";
 
-/** Where something lies: the ids and the names of the way to it. */
+/** The place of an item: the ids and names on the path to it. */
 export interface ChangedPlace {
-  /** From the root to the directory that it lies in. */
+  /** From the root to the parent directory. */
   readonly directories: readonly bigint[];
-  /** From the root on; the last name is its own. */
+  /** From the root; the last name is the item's own. */
   readonly path: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export type ChangedPart =
   | "metadata"
   | "permission";
 
-/** What one transaction did to one file or directory. */
+/** A change that one transaction made to one file or directory. */
 export type FileChange = { readonly share: bigint } & (
   | { readonly kind: "added" | "removed"; readonly isDirectory: boolean; readonly at: ChangedPlace }
   | {
@@ -43,22 +43,24 @@ export type FileChange = { readonly share: bigint } & (
       readonly from: ChangedPlace;
       readonly at: ChangedPlace;
     }
-  /** It goes with its last handle, and nobody opens it any more. */
+  /** The item is pending deletion and cannot be opened any more. */
   | { readonly kind: "doomed"; readonly id: bigint }
-  /** A byte-range lock on it is gone. */
+  /** A byte-range lock was removed. */
   | { readonly kind: "unlocked"; readonly id: bigint }
   | { readonly kind: "closed"; readonly id: bigint; readonly handle: HandleId }
-  /** The share itself is out of reach, and with it every handle. */
+  /** The share was deleted, and all its handles with it. */
   | { readonly kind: "shareRemoved" }
 );
 
-/** Records as they were before a transaction; undefined for those that were not there. */
+/** Records as they were before a transaction; undefined for those that did not exist. */
 export type Before = ReadonlyMap<
   string,
   { readonly key: Bytes; readonly value: Bytes | undefined }
 >;
 
-/** The spaces of records whose changes are told. All but the shares' own begin with the share. */
+/**
+ * Spaces of records whose changes are reported. All keys but the shares' own begin with the share.
+ */
 const TOLD: ReadonlySet<number | undefined> = new Set([
   SPACE.file,
   SPACE.directory,
@@ -68,7 +70,7 @@ const TOLD: ReadonlySet<number | undefined> = new Set([
   SPACE.share,
 ]);
 
-/** The share whose watchers are told of this record; null if it is nobody's business. */
+/** The share whose watchers hear of this record; null if its changes are not reported. */
 export function shareToTell(view: View, key: Bytes): bigint | null {
   if (!TOLD.has(key[0])) return null;
   if (key[0] !== SPACE.share) return new KeyReader(key).u64();
@@ -76,7 +78,7 @@ export function shareToTell(view: View, key: Bytes): bigint | null {
   return found === undefined ? null : decodeShare(found).id;
 }
 
-/** What a transaction did, from what was there before and what is there at its end. */
+/** The changes of a transaction, from the records before it and at its end. */
 export function changesBetween(before: Before, view: View): FileChange[] {
   const places = new Places(before, view);
   const changes: FileChange[] = [];
@@ -127,7 +129,7 @@ function changeOf(
   const decode = isDirectory ? decodeDirectory : decodeFile;
   const old = before === undefined ? null : decode(before);
   const item = now === undefined ? null : decode(now);
-  // The root has no name that it could be told by.
+  // The root has no name, so its changes are not reported.
   if ((item ?? old)?.id === ROOT_ID) return null;
   if (item === null) {
     return old === null ? null : { kind: "removed", share, isDirectory, at: places.of(share, old) };
@@ -160,7 +162,7 @@ function described(item: Directory | File): string {
   return JSON.stringify([item.metadata, "properties" in item ? item.properties : null]);
 }
 
-/** The way to what changed, through directories that may have gone in the same transaction. */
+/** Finds the path to a changed item, through directories that the same transaction may remove. */
 class Places {
   readonly #before: Before;
   readonly #view: View;

@@ -31,7 +31,7 @@ import { FileSweep } from "./sweep.ts";
 
 const ALL_SPACES = Object.values(SPACE).filter((space) => space !== SPACE.engine);
 
-/** A share in a store of its own, and short words for what tests do with it. */
+/** A share in its own store, with short methods for tests. */
 export class Files {
   readonly clock = new ManualClock(1_700_000_000_000);
   readonly store: Store;
@@ -72,7 +72,7 @@ export class Files {
     return createDirectory(this.context, { ...this.at(path), settings, metadata: [] });
   }
 
-  /** With this text, or with as many zeroes. */
+  /** Creates a file with this text, or with this many zeroes. */
   async create(path: string, content: string | number = 0, attributes: number | null = null) {
     const body = typeof content === "number" ? null : wholeBody(Buffer.from(content));
     const { file } = await createFile(this.context, {
@@ -108,7 +108,7 @@ export class Files {
     return (await this.read(path, snapshot)).toString();
   }
 
-  /** Every path with the text of the file, or null for a directory. */
+  /** Every path with the text of its file, or null for a directory. */
   async tree(snapshot: Stamp | null = null, path = ""): Promise<[string, string | null][]> {
     const found: [string, string | null][] = [];
     const asked = { ...this.at(path, snapshot), prefix: "", after: "", resultsMax: 1_000 };
@@ -122,14 +122,14 @@ export class Files {
     return found;
   }
 
-  /** Sweeps until nothing is left to do. */
+  /** Sweeps until there is nothing left to do. */
   async sweep(): Promise<void> {
     const sweep = new FileSweep(this.context);
     while (await sweep.sweep());
     while (await this.context.contents.sweep());
   }
 
-  /** How many records there are of these kinds, or of any kind. */
+  /** Counts the records in these spaces, or in all. */
   records(spaces: readonly Space[] = ALL_SPACES): Promise<number> {
     return this.store.read((view) =>
       spaces.reduce((sum, space) => {

@@ -17,11 +17,11 @@ export interface FindSource extends PathAsked {
   readonly role: SourceRole;
 }
 
-/** A file to copy from: who may read it now may copy it. */
+/** The file to copy from. Read permission is needed. */
 export function findSource(view: View, asked: FindSource): OwnObject {
   const { tree, file } = admitToFile(view, asked, "getFile", ALL_BYTES);
   refuse(judgeSourceByConditions(file, asked.conditions, asked.role));
-  // Its bytes are not here yet, whatever it looks like.
+  // A pending copy has no bytes yet.
   refuse(judgeByPendingCopy(file.copy));
   const { etag, content, properties, metadata, attributes, created, written, changed } = file;
   const sddl = readPermission(view, tree, file.permissionKey) ?? "";

@@ -12,22 +12,22 @@ import {
 import type { HandleId } from "./open-records.ts";
 
 export interface ForceCloseHandles extends HandleSearch {
-  /** Null for all of them. */
+  /** Null for all handles. */
   readonly handle: HandleId | null;
-  /** The last handle that was looked at before; null to begin with the first. */
+  /** Where the previous call stopped; null to begin with the first. */
   readonly after: HandleMark | null;
 }
 
 export interface ForceCloseHandlesDone {
   readonly closed: number;
-  /** Where to go on, if there are more than one call closes. */
+  /** Where to continue if there are more handles than one call closes; null at the end. */
   readonly next: HandleMark | null;
 }
 
 const BODY_HANDLES_MAX = 100;
 const CALL_HANDLES_MAX = 5_000;
 
-/** Ends opens from the outside: their clients find out when they use them next. */
+/** Closes handles from outside. Their clients learn of it when they next use them. */
 export async function forceCloseHandles(
   context: FileContext,
   asked: ForceCloseHandles,
@@ -45,7 +45,7 @@ export async function forceCloseHandles(
   return { closed, next: after };
 }
 
-/** The page of handles that were closed. */
+/** Returns the page of handles that were closed. */
 function closePage(
   { contents }: FileContext,
   tx: Transaction,

@@ -9,13 +9,13 @@ import { getFile } from "./get-file.ts";
 import { listRanges } from "./list-ranges.ts";
 import { snapshotShare } from "./snapshot-share.ts";
 
-/** More than are found at one go. */
+/** More pieces than one body looks up. */
 const PIECES = 2_500;
 
-/** Writes that leave more pieces than are found at one go, and few enough to be replaced in place. */
+/** Writes that leave more pieces than one body looks up, but few enough to be replaced in place. */
 const REPLACED = 400;
 
-/** A file in which every other byte was written by itself. */
+/** A file in which every other byte was written separately. */
 async function inPieces(): Promise<Files> {
   const files = await Files.open();
   await files.create("file", "a".repeat(2 * PIECES));
@@ -29,8 +29,8 @@ function whole(files: Files, snapshot: Stamp | null = null) {
 
 test("a file in very many pieces is read as it was when it was opened", async () => {
   const files = await inPieces();
-  // Without a snapshot, which would keep the pieces whoever reads them; and at the end, which is
-  // found last.
+  // Without a snapshot, which would preserve the pieces. The write is at the end, which is looked
+  // up last.
   const { reading } = await getFile(files.context, whole(files));
   await files.write("file", 2 * PIECES - 2, "cc");
   assert.equal((await readWhole(reading)).toString(), "ba".repeat(PIECES));

@@ -14,14 +14,17 @@ import { type File, writeFile } from "./tree-records.ts";
 export interface GetFile extends FileAsked {
   /** Null for the whole file. */
   readonly range: ByteRange | null;
-  /** Whether the MD5 of what is read is wanted, which costs. */
+  /** Whether to compute the MD5 of the range, which costs time. */
   readonly md5: boolean;
 }
 
 export interface GetFileDone extends FileFound {
-  /** Where in the file the bytes begin. */
+  /** Offset of the first byte in the file. */
   readonly from: number;
-  /** What the file held when it was opened, whatever happens meanwhile. To be closed. */
+  /**
+   * The file's bytes as they were when it was opened, whatever happens meanwhile. The caller closes
+   * it.
+   */
   readonly reading: Reading;
   readonly md5: Bytes | null;
 }
@@ -42,13 +45,13 @@ async function openFile(context: FileContext, asked: GetFile): Promise<Opened> {
     const { from, length } = pieceToRead(file, asked);
     return openedOf(view, file, from, context.contents.open(view, file.content, from, length));
   });
-  // What a snapshot shows does not change any more.
+  // A snapshot never changes.
   if (opened.reading.isStable || asked.at.snapshot !== null) return opened;
   opened.reading.close();
   return openFrozen(context, asked);
 }
 
-/** For files in so many pieces that they cannot be found all at once. It takes a write. */
+/** Opens a file that has too many pieces for one body to look up, by freezing it with a write. */
 function openFrozen(context: FileContext, asked: GetFile): Promise<Opened> {
   return context.store.transact((tx) => {
     const { tree, file } = admitFileRead(tx, asked, "getFile", touchedBy(asked));

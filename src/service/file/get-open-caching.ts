@@ -3,7 +3,7 @@ import { readCache } from "./cache-records.ts";
 import { type CachingGranted, grantedBy } from "./caches.ts";
 import type { FileContext } from "./context.ts";
 
-/** What the client of a handle may keep now; null for nothing. */
+/** The caching that the client of a handle has now; null for none. */
 export async function getOpenCaching(
   context: FileContext,
   asked: HandleAsked,

@@ -8,14 +8,14 @@ import type { Directory, File } from "./tree-records.ts";
 export interface OpenItemFound {
   readonly item: Directory | File;
   readonly isDirectory: boolean;
-  /** Where it lies now, which may be elsewhere than where it was opened. */
+  /** Its current path, which may differ from the one it was opened by. */
   readonly path: string;
   readonly isDeletePending: boolean;
-  /** Of the share that it lies in. */
+  /** Of the share that contains it. */
   readonly quotaGib: number;
 }
 
-/** What is open, as it is now. */
+/** The open item as it is now. */
 export async function getOpenItem(
   context: FileContext,
   asked: HandleAsked,
@@ -33,7 +33,7 @@ export async function getOpenItem(
   });
 }
 
-/** Who may do what to what is open, as SDDL. */
+/** The security descriptor of the open item, as SDDL. */
 export async function getOpenPermission(context: FileContext, asked: HandleAsked): Promise<string> {
   return context.store.read((view) => {
     const { tree, item, isDirectory } = admitToReadHandle(view, asked);

@@ -8,7 +8,7 @@ export interface GetPermission extends ShareAsked {
   readonly key: string;
 }
 
-/** As SDDL. */
+/** Returns the permission as SDDL. */
 export async function getPermission(context: FileContext, asked: GetPermission): Promise<string> {
   return context.store.read((view) => {
     const share = admitToShare(view, asked, FILE_NEEDS.getPermission);

@@ -10,7 +10,7 @@ import { type TierStatus, tierStatus } from "./share-tier.ts";
 
 export interface ShareFound {
   readonly share: Share;
-  /** What is asked for: the share as it is, or one of its snapshots. */
+  /** The share as it is now, or the snapshot that the request names. */
   readonly state: Share | ShareSnapshot;
   readonly lease: LeaseStatus;
   readonly tier: TierStatus;
@@ -23,7 +23,7 @@ export async function getShareProperties(
   return context.store.read((view) => lookAtShare(view, asked, FILE_NEEDS.getShareProperties));
 }
 
-/** For whoever only looks: no lease is needed, but one that is sent is checked. */
+/** Admits a reader of a share: it needs no lease, but a lease id that is sent is checked. */
 export function lookAtShare(view: View, asked: ShareUse, need: Need): ShareFound {
   const share = admitToShare(view, asked, need);
   const { snapshot } = asked.at;

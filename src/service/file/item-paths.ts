@@ -1,15 +1,15 @@
 import type { View } from "../../store/store.ts";
-import type { Tree } from "./kept-records.ts";
+import type { Tree } from "./preserved-records.ts";
 import { type Directory, ROOT_ID, readDirectory, readFile } from "./tree-records.ts";
 
-/** Where something lies now. */
+/** The current path of a file or directory. */
 export interface ItemPath {
-  /** Names from the root on, parted by slashes; "" for the root. */
+  /** Names from the root, separated by slashes; "" for the root. */
   readonly path: string;
   readonly parent: bigint;
 }
 
-/** The way back from ids to names. Directories are looked up once; it ends with its view. */
+/** Finds paths from ids. Looks up each directory once; valid as long as its view. */
 export class ItemPaths {
   readonly #view: View;
   readonly #tree: Tree;
@@ -26,12 +26,12 @@ export class ItemPaths {
     return { path: this.#below(parent, name), parent };
   }
 
-  /** Of what is read already. */
+  /** The path of a record that was already read. */
   pathOf({ id, parent, name }: Directory): string {
     return id === ROOT_ID ? "" : this.#below(parent, name);
   }
 
-  /** Whether it is this directory or lies somewhere below it; or is this very file. */
+  /** Whether the item is this directory or lies below it; or is this very file. */
   isWithin(id: bigint, isDirectory: boolean, top: bigint): boolean {
     if (id === top || top === ROOT_ID) return true;
     let at = this.of(id, isDirectory).parent;

@@ -2,14 +2,17 @@ import { type FileTime, fileTimeOfStamp } from "../../base/file-time.ts";
 import type { Stamp } from "../../base/stamp.ts";
 import { FILE_ATTRIBUTES } from "../../rules/file-attributes.ts";
 import type { Transaction } from "../../store/store.ts";
-import type { Tree } from "./kept-records.ts";
 import { type PermissionSetting, resolvePermission } from "./permissions.ts";
+import type { Tree } from "./preserved-records.ts";
 import type { Directory } from "./tree-records.ts";
 import type { DirectoryVersion } from "./version.ts";
 
-/** What a client may set of the properties that files and directories have over SMB. */
+/** The SMB properties of a file or directory that a client may set. */
 export interface ItemSettings {
-  /** Null to leave them as they are, or as they are for what is new; so with all that follows. */
+  /**
+   * Null, here and in all fields below, leaves the value unchanged, or takes the default for a new
+   * item.
+   */
   readonly attributes: number | null;
   readonly created: TimeSetting;
   readonly written: TimeSetting;
@@ -27,7 +30,7 @@ export const NO_SETTINGS: ItemSettings = {
 
 export type TimeSetting = FileTime | "now" | null;
 
-/** The times of what comes into being now. */
+/** The times of a new item. */
 export function timesOfNew(
   settings: ItemSettings,
   stamp: Stamp,
@@ -41,7 +44,7 @@ export function timesOfNew(
   };
 }
 
-/** What a client changes of a file or directory that is there, whose new version is `version`. */
+/** The changed properties of an existing item, whose new version is `version`. */
 export function changedSettings(
   tx: Transaction,
   tree: Tree,
@@ -64,13 +67,13 @@ export function changedSettings(
   };
 }
 
-/** Whether something is a directory is not the client's to say. */
+/** Clients cannot set the attribute Directory: it follows from the kind of the item. */
 export function attributesOf(asked: number, isDirectory: boolean): number {
   const { Directory } = FILE_ATTRIBUTES;
   return isDirectory ? asked | Directory : asked & ~Directory;
 }
 
-/** `otherwise` is what holds if nothing is said. */
+/** The time that a setting names; `otherwise` if it names none. */
 export function timeAt(setting: TimeSetting, now: FileTime, otherwise: FileTime): FileTime {
   if (setting === null) return otherwise;
   return setting === "now" ? now : setting;

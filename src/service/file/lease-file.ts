@@ -3,7 +3,7 @@ import type { Versioned } from "../../rules/conditions.ts";
 import { type LeaseAction, stepLease } from "../../rules/lease.ts";
 import { admitToFile } from "./admit.ts";
 import type { FileContext, PathAsked } from "./context.ts";
-import { refuseByOpens } from "./opens.ts";
+import { requireCompatibleOpens } from "./opens.ts";
 import { writeFile } from "./tree-records.ts";
 
 export interface LeaseFile extends PathAsked {
@@ -11,20 +11,20 @@ export interface LeaseFile extends PathAsked {
 }
 
 export interface LeaseDone {
-  /** Of the file or share: leasing does not change it. */
+  /** The version of the file or share, which leasing does not change. */
   readonly version: Versioned;
   readonly leaseId: string | null;
-  /** Until a lease that was broken stops to count. */
+  /** Seconds until a broken lease ends. */
   readonly secondsLeft: number;
 }
 
-/** A lease on a file stands against handles that may write or delete, and they against it. */
+/** Leases a file. A lease and handles with write or delete access exclude each other. */
 export async function leaseFile(context: FileContext, asked: LeaseFile): Promise<LeaseDone> {
   const { action } = asked.lease;
   const isBreak = action === "break";
   return context.store.transact((tx) => {
     const { tree, file } = admitToFile(tx, asked, isBreak ? "breakFileLease" : "leaseFile");
-    if (action === "acquire") refuseByOpens(tx, tree, file.id, "acquireFileLease");
+    if (action === "acquire") requireCompatibleOpens(tx, tree, file.id, "acquireFileLease");
     const outcome = stepLease(file.lease, asked.lease, tx.now());
     if (outcome.refused !== null) throw new Fault(outcome.refused);
     writeFile(tx, tree, { ...file, lease: outcome.lease });

@@ -10,7 +10,7 @@ export interface LeaseShare extends ShareAsked {
   readonly lease: LeaseAction;
 }
 
-/** Of a share, or of one of its snapshots. */
+/** Leases a share or one of its snapshots. */
 export async function leaseShare(context: FileContext, asked: LeaseShare): Promise<LeaseDone> {
   const breaks = asked.lease.action === "break";
   const need = breaks ? FILE_NEEDS.breakShareLease : FILE_NEEDS.leaseShare;

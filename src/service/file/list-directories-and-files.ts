@@ -19,19 +19,19 @@ import {
 } from "./tree-records.ts";
 
 export interface ListDirectoriesAndFiles extends PathAsked {
-  /** Whatever its case, as in all names. */
+  /** Compared without case, like all names. */
   readonly prefix: string;
-  /** The last name of the list before; "" to begin with the first. */
+  /** The last name of the previous list; "" to begin with the first. */
   readonly after: string;
   readonly resultsMax: number;
 }
 
 /** A part of the answer, in order. */
 export interface ListedItems {
-  /** What is listed. */
+  /** The directory that is listed. */
   readonly directory: Directory;
   readonly items: readonly ListedFile[];
-  /** The name behind which the list goes on; null if it does not. */
+  /** The name after which the list continues; null at its end. */
   readonly next: string | null;
 }
 
@@ -41,15 +41,12 @@ export interface ListedFile {
   readonly isDirectory: boolean;
 }
 
-/** A long list is several bodies: each sees one state, and no writer waits for them. */
+/** Entries of one body. A long list takes several: each sees one state, and no writer waits. */
 const PAGE_ITEMS_MAX = 250;
-/**
- * Pages with nothing to list: who looks for little among very much that is not listed goes on with
- * another request.
- */
+/** Pages in a row without a result. A longer search continues with the client's next request. */
 const EMPTY_PAGES_MAX = 100;
 
-/** Page by page, so that no more than one of them has to be kept. There is always a first. */
+/** Lists page by page, so that only one page is in memory. There is always a first page. */
 export async function* listDirectoriesAndFiles(
   context: FileContext,
   asked: ListDirectoriesAndFiles,

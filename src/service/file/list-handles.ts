@@ -14,20 +14,20 @@ import {
 } from "./open-records.ts";
 
 export interface ListHandles extends PathAsked {
-  /** Whether those of everything below a directory are meant, too. */
+  /** Whether to include the handles of everything below a directory. */
   readonly isRecursive: boolean;
-  /** The last handle of the list before; null to begin with the first. */
+  /** The last handle of the previous list; null to begin with the first. */
   readonly after: HandleMark | null;
   readonly resultsMax: number;
 }
 
 export interface ListHandlesDone {
   readonly handles: readonly ListedHandle[];
-  /** Where the list goes on; null if it does not. */
+  /** Where the list continues; null at its end. */
   readonly next: HandleMark | null;
 }
 
-/** A handle within its share. */
+/** The place of a handle within its share. */
 export type HandleMark = Omit<HandlePlace, "share">;
 
 export interface ListedHandle {
@@ -38,7 +38,7 @@ export interface ListedHandle {
   readonly parent: bigint;
 }
 
-/** A long list is several bodies, which look at no more handles than this. */
+/** Handles that one body looks at. A long list takes several bodies. */
 const BODY_HANDLES_MAX = 500;
 
 export async function listHandles(
@@ -62,7 +62,7 @@ export async function listHandles(
 
 export type HandleSearch = Pick<ListHandles, "at" | "access" | "isRecursive">;
 
-/** As many of the handles as `limit` records hold, of the item itself or of all that is below it. */
+/** Finds handles of the item itself or of everything below it, among `limit` records. */
 export function findHandles(
   view: View,
   asked: HandleSearch,
@@ -71,7 +71,7 @@ export function findHandles(
   need = FILE_NEEDS.listHandles,
 ): ListHandlesDone {
   const { tree, id } = admitToItem(view, asked, need);
-  // Handles are of the share as it is now.
+  // Snapshots have no handles.
   if (tree.snapshot !== null) return { handles: [], next: null };
   const all = asked.isRecursive ? key(SPACE.handle, tree.share) : key(SPACE.handle, tree.share, id);
   const from =

@@ -11,7 +11,7 @@ export interface PersistentHandle {
   readonly persistent: Persistent;
 }
 
-/** The handles that clients may come back for after a restart. */
+/** The handles that clients may reclaim after a restart. */
 export async function listPersistentHandles(context: FileContext): Promise<PersistentHandle[]> {
   const found: PersistentHandle[] = [];
   const all = key(SPACE.persistentHandle);

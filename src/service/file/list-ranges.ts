@@ -13,19 +13,19 @@ import { type File, findFile } from "./tree-records.ts";
 export interface ListRanges extends FileAsked {
   /** Null for the whole file. */
   readonly range: ByteRange | null;
-  /** The snapshot since which changes are asked for; null for everything that is written. */
+  /** The snapshot to compare with; null to list all written ranges. */
   readonly since: Stamp | null;
-  /** Where the list before ended. */
+  /** Where the previous list ended. */
   readonly after: number | null;
   readonly resultsMax: number;
-  /** Whether a file that has been moved since then is still the same. */
+  /** Whether a renamed file still counts as the same file. */
   readonly followsRenames: boolean;
 }
 
 export interface ListRangesDone {
   readonly file: File;
   readonly ranges: readonly Range[];
-  /** Where the list goes on; null if it does not. */
+  /** Where the list continues; null at its end. */
   readonly next: number | null;
 }
 
@@ -56,7 +56,7 @@ function look(
   return { of: file, more };
 }
 
-/** The file as the snapshot shows it with which it is compared. */
+/** The file as the previous snapshot shows it. */
 function previousOf(
   view: View,
   { share, file }: InFile,
@@ -82,12 +82,12 @@ function changesSince(
   const last = sectorsUntil(until, content.length);
   const countMax = Math.max(limit, CHANGES_MIN);
   const changes = maps.changes(view, content, before.content, first, last, countMax);
-  // A file that was overwritten is the same, but holds nothing of what it was.
+  // An overwritten file has the same id, but shares no content with its past.
   if (changes === null) throw new Fault("FileGenerationMismatch");
   return within(alignedChanges(changes, content.length, limit), from, until);
 }
 
-/** The part of a list that the client asked for. */
+/** Cuts a list to the requested range. */
 function within({ found, next }: Ranges, from: number, until: number): Ranges {
   return {
     found: found.flatMap((range) => {
@@ -99,7 +99,7 @@ function within({ found, next }: Ranges, from: number, until: number): Ranges {
   };
 }
 
-/** A range from the very beginning fits an empty file, too. */
+/** A range from byte 0 is valid for an empty file, too. */
 function boundsOf(size: number, range: ByteRange | null): Bounds {
   if (range === null) return { from: 0, until: size };
   if (range.from > 0 && range.from >= size) {

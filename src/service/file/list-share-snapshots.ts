@@ -4,7 +4,7 @@ import { admitToShare } from "./admit.ts";
 import type { FileContext, ShareAsked } from "./context.ts";
 import { snapshotsOf } from "./records.ts";
 
-/** The snapshots of one share, the newest first. */
+/** The snapshots of one share, newest first. */
 export async function listShareSnapshots(
   context: FileContext,
   asked: ShareAsked,

@@ -8,7 +8,7 @@ import { type ListedShare, listShares, type SharePosition } from "./list-shares.
 
 const DAY_MS = 24 * 3_600_000;
 
-test("a list has every deleted share once, however many there are under one name", async () => {
+test("a list has every deleted share once, however many had the same name", async () => {
   const files = await Files.open();
   for (let shares = 0; shares < 2_100; shares++) await deleteFor(files, 30);
   const found = await list(files);
@@ -20,7 +20,7 @@ test("a list has every deleted share once, however many there are under one name
   );
 });
 
-test("what is past restoring and not swept yet hides nothing behind it", async () => {
+test("expired shares that are not swept yet hide nothing that follows them", async () => {
   const files = await Files.open();
   for (let shares = 0; shares < 1_100; shares++) await deleteFor(files, 1);
   await deleteFor(files, 30);
@@ -31,14 +31,14 @@ test("what is past restoring and not swept yet hides nothing behind it", async (
   );
 });
 
-/** The share is there again afterwards. */
+/** Deletes the share and creates it again. */
 async function deleteFor(files: Files, shareRetentionDays: number): Promise<void> {
   const context = { ...files.context, settingsOf: () => ({ shareRetentionDays }) };
   await deleteShare(context, { ...files.share(), snapshots: "refuse" });
   await files.createShare();
 }
 
-/** By pages that end within a body's look, and behind it. */
+/** Lists with pages smaller and larger than what one body looks at. */
 async function list(files: Files): Promise<ListedShare[]> {
   const found: ListedShare[] = [];
   const { at, access } = files.share();
@@ -61,7 +61,7 @@ async function list(files: Files): Promise<ListedShare[]> {
   return found;
 }
 
-test("a list of shares with much metadata is many small bodies, and has each once", async () => {
+test("a list of shares with much metadata takes many small bodies, and has each share once", async () => {
   const files = await Files.open();
   const metadata = [["name", "x".repeat(8_000)]] as const;
   for (let at = 0; at < 100; at++) {

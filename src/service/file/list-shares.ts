@@ -1,6 +1,5 @@
 import { BODY_BYTES_MAX, BodyBudget } from "../../base/body-budget.ts";
 import type { Bytes } from "../../base/bytes.ts";
-import { fairQueue } from "../../base/fair-queue.ts";
 import { refuse } from "../../base/fault.ts";
 import { key, keyAfter, keyOfTextPrefix, SPACE, type Space } from "../../base/keys.ts";
 import type { Stamp } from "../../base/stamp.ts";
@@ -9,6 +8,7 @@ import { FILE_NEEDS } from "../../rules/file-needs.ts";
 import { type LeaseStatus, leaseStatus } from "../../rules/lease.ts";
 import { type Deletion, deletionOf } from "../../rules/retention.ts";
 import type { Entry, View } from "../../store/store.ts";
+import { listPages } from "../shared/list-pages.ts";
 import type { FileContext } from "./context.ts";
 import {
   bytesOfMetadata,
@@ -25,20 +25,20 @@ export interface ListShares {
   readonly account: string;
   readonly access: Access;
   readonly prefix: string;
-  /** Where the list before ended. */
+  /** Where the previous list ended. */
   readonly after: SharePosition | null;
   readonly resultsMax: number;
-  /** Whether snapshots are listed too, before their share; so with shares that can be restored. */
+  /** Whether to list snapshots, before their share; `deleted` likewise for restorable shares. */
   readonly snapshots: boolean;
   readonly deleted: boolean;
 }
 
-/** What is listed under one name: first what was deleted, then snapshots, at last the share. */
+/** The order under one name: deleted shares, then snapshots, then the share. */
 const DELETED = 0;
 const SNAPSHOT = 1;
 const SHARE = 2;
 
-/** Behind this. It stays true whatever changes meanwhile. */
+/** A position in the list, which stays valid whatever changes meanwhile. */
 export interface SharePosition {
   readonly name: string;
   readonly kind: number;
@@ -48,13 +48,13 @@ export interface SharePosition {
 /** A part of the answer, in order. */
 export interface ListedShares {
   readonly shares: readonly ListedShare[];
-  /** Where the list goes on; null if it does not. */
+  /** Where the list continues; null at its end. */
   readonly next: SharePosition | null;
 }
 
 export interface ListedShare extends SharePosition {
   readonly share: Share;
-  /** What is listed: the share as it is, or one of its snapshots. */
+  /** The share as it is now, or one of its snapshots. */
   readonly state: Share | ShareSnapshot;
   readonly snapshot: Stamp | null;
   readonly deleted: Deletion | null;
@@ -62,27 +62,17 @@ export interface ListedShare extends SharePosition {
   readonly tier: TierStatus;
 }
 
-/** A long list is several bodies: each sees one state, and no writer waits for them. */
-const BODY_ITEMS_MAX = 1_000;
-/** Of those that were deleted many may be past restoring, and are not listed. */
+/** Deleted shares of one body. Many may have expired, and are not listed. */
 const BODY_DELETED_MAX = 1_000;
 
-/** Page by page, so that no more than one of them has to be kept. There is always a first. */
-export async function* listShares(
-  context: FileContext,
-  asked: ListShares,
-): AsyncGenerator<ListedShares> {
-  let left = asked.resultsMax;
-  let after = asked.after;
-  for (;;) {
-    const room = Math.min(left, BODY_ITEMS_MAX);
-    await fairQueue.next();
-    const page = await context.store.read((view) => listPage(view, asked, after, room));
-    yield page;
-    left -= page.shares.length;
-    after = page.next;
-    if (after === null || left <= 0) return;
-  }
+export function listShares(context: FileContext, asked: ListShares): AsyncGenerator<ListedShares> {
+  const { after, resultsMax } = asked;
+  return listPages(context.store, {
+    after,
+    resultsMax,
+    read: (view, from, room) => listPage(view, asked, from, room),
+    count: ({ shares }) => shares.length,
+  });
 }
 
 function listPage(
@@ -92,18 +82,18 @@ function listPage(
   room: number,
 ): ListedShares {
   refuse(judgeByAccess(asked.access, FILE_NEEDS.listShares, null, view.now()));
-  // The name behind which it goes on may have been listed in part, or may be gone.
+  // The name to continue after may have been listed in part, or may be gone.
   const name = keyOfTextPrefix(SPACE.share, [asked.account], after?.name ?? "");
   const foundLive = entriesOf(view, SPACE.share, asked, name, room + 2);
   const foundDeleted = asked.deleted ? deletedBehind(view, asked, after) : [];
   const live = foundLive.map(shareOfEntry);
   const deleted = foundDeleted.map(deletedShareOfEntry);
-  // Where there are more of them the page ends with the last, whatever it has found until then.
+  // If there are more than were read, the page ends with the last one, however few it lists.
   const lastLive = isCut(foundLive, room + 2) ? live.at(-1) : null;
   const lastDeleted = isCut(foundDeleted, BODY_DELETED_MAX) ? deleted.at(-1) : null;
   const shares: ListedShare[] = [];
   const budget = new BodyBudget();
-  // Those of one name keep their order: what was deleted comes first.
+  // The sort is stable, so deleted shares come first among those of one name.
   const named = [...deleted, ...live].sort((one, other) => ordinally(one.name, other.name));
   for (const one of named) {
     const under = "deleted" in one ? listedDeleted(view, one) : listedLive(view, asked, one);
@@ -134,7 +124,7 @@ function deletedBehind(view: View, asked: ListShares, after: SharePosition | nul
   return entriesOf(view, SPACE.deletedShare, asked, first, BODY_DELETED_MAX);
 }
 
-/** Whether more may follow. */
+/** Whether more entries may follow. */
 function isCut(entries: readonly Entry[], limit: number): boolean {
   let bytes = 0;
   for (const { key, value } of entries) bytes += key.length + value.length;

@@ -38,7 +38,7 @@ async function opened(): Promise<{ files: Files; one: HandleAsked; two: HandleAs
   return { files, one, two: await files.open("file", WRITER) };
 }
 
-test("REST reads and writes stop at an exclusive lock, within its bytes only", async () => {
+test("REST reads and writes are refused by an exclusive lock, within its bytes only", async () => {
   const { files, one } = await opened();
   assert.equal(await lock(files, one, 10, 10), "granted");
   const conflict = refused("FileLockConflict");
@@ -98,7 +98,7 @@ test("unlocks before one that fails stay done", async () => {
   assert.equal(await lock(files, two, 2, 1), "held-back");
 });
 
-test("locks have limits, and directories none", async () => {
+test("the number of locks is limited, and directories cannot be locked", async () => {
   const { files, one } = await opened();
   const ranges = Array.from({ length: FILE_LOCKS_MAX }, (_, at) => ({
     offset: BigInt(at),

@@ -4,7 +4,7 @@ import { WRITES } from "../../rules/caching.ts";
 import { isLockHeldBack, isLockRange, lockToEnd, type RangeLock } from "../../rules/range-lock.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import { admitToHandle, type HandleAsked, type InHandle } from "./admit-handle.ts";
-import { giveWay } from "./caches.ts";
+import { requireCachesBroken } from "./caches.ts";
 import type { FileContext } from "./context.ts";
 import { type HandleId, notePersistent, readLocks, writeLock, writeOpens } from "./open-records.ts";
 
@@ -14,16 +14,16 @@ export interface LockRanges extends HandleAsked {
   readonly ranges: readonly (Range & { readonly isExclusive: boolean })[];
 }
 
-/** Whoever is held back may ask again once others have unlocked or closed. */
+/** The client may retry a "held-back" lock once others have unlocked or closed. */
 export type LockOutcome = "granted" | "held-back" | "too-many" | "beyond";
 
-/** All of them or none. */
+/** Locks all ranges or none. */
 export async function lockRanges(context: FileContext, asked: LockRanges): Promise<LockOutcome> {
   if (!asked.ranges.every(({ offset, length }) => isLockRange(offset, length))) return "beyond";
   return context.store.transact((tx) => {
     const admitted = admitToFileHandle(tx, asked);
     const { item, opens, handle } = admitted;
-    giveWay(tx, item, opens, handle.cache, WRITES);
+    requireCachesBroken(tx, item, opens, handle.cache, WRITES);
     const locks = opens.locks + asked.ranges.length;
     if (locks > FILE_LOCKS_MAX) return "too-many";
     const held: RangeLock[] = readLocks(tx, item, opens.locks);
@@ -42,7 +42,7 @@ export interface UnlockRanges extends HandleAsked {
   readonly ranges: readonly Range[];
 }
 
-/** One after another, up to the first that the handle has not locked: false if there is one. */
+/** Unlocks one range after another. False at the first that the handle has not locked. */
 export async function unlockRanges(context: FileContext, asked: UnlockRanges): Promise<boolean> {
   return context.store.transact((tx) => {
     const admitted = admitToFileHandle(tx, asked);

@@ -8,7 +8,7 @@ import { leaseFile } from "./lease-file.ts";
 import type { Disposition } from "./open-file.ts";
 import { ALL, Files, refused } from "./opens.fixture.ts";
 
-/** What becomes of a file that is there, and of a name that is free. */
+/** Each disposition: what happens to an existing file, and what with a free name. */
 const DISPOSITIONS: readonly [Disposition, string, string][] = [
   ["open", "opened", "ResourceNotFound"],
   ["openIf", "opened", "created"],
@@ -41,7 +41,7 @@ for (const [disposition, there, missing] of DISPOSITIONS) {
   });
 }
 
-test("what is opened must be what is asked for", async () => {
+test("an open fails if the item is not of the requested kind", async () => {
   const files = await Files.open();
   await files.create("file");
   await files.createDirectory("dir");
@@ -56,7 +56,7 @@ test("what is opened must be what is asked for", async () => {
   assert.ok(made.isDirectory && made.action === "created");
 });
 
-test("the root is opened like any directory, and stays", async () => {
+test("the root opens like any directory, and cannot be deleted", async () => {
   const files = await Files.open();
   assert.ok((await files.openDone("")).isDirectory);
   const notEmpty = refused("DirectoryNotEmpty");
@@ -64,7 +64,7 @@ test("the root is opened like any directory, and stays", async () => {
   await assert.rejects(files.open("", { disposition: "create" }), refused("ResourceAlreadyExists"));
 });
 
-test("opens go together or not as the rule says, for every access and share mode", async () => {
+test("opens are compatible or not as the share-mode rule says, for every access and share mode", async () => {
   const files = await Files.open();
   await files.create("file");
   const bits = [0, 1, 2, 3, 4, 5, 6, 7];
@@ -94,7 +94,7 @@ test("many opens of one kind count until the last of them is closed", async () =
   await files.open("file", write);
 });
 
-test("to overwrite is to write, for those who have the file open and for its attributes", async () => {
+test("overwriting counts as writing, for share modes and for attributes", async () => {
   const files = await Files.open();
   await files.create("file");
   const reader = await files.open("file", { mode: { access: READ, share: READ } });
@@ -109,7 +109,7 @@ test("to overwrite is to write, for those who have the file open and for its att
   await files.open("fixed");
 });
 
-test("a leased file is opened to read, and not to write or delete, until the lease ends", async () => {
+test("a leased file opens for reading, but not for writing or deleting, until the lease ends", async () => {
   const files = await Files.open();
   await files.create("file");
   const proposedId = "aaaaaaaa-0000-4000-8000-000000000001";
@@ -143,7 +143,7 @@ test("a handle is closed once", async () => {
   await assert.rejects(files.close(handle), refused("InvalidHandle"));
 });
 
-test("a file that is overwritten over REST stays the one that others have open", async () => {
+test("a file overwritten over REST stays the same file for its open handles", async () => {
   const files = await Files.open();
   await files.create("file", 5);
   const handle = await files.open("file", { mode: { access: READ, share: WRITE | DELETE } });

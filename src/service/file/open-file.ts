@@ -17,15 +17,14 @@ import {
   addCache,
   type CachingAsked,
   type CachingGranted,
-  giveWay,
-  refuseForeignLease,
+  requireCachesBroken,
+  requireOwnLease,
 } from "./caches.ts";
 import type { FileContext, PathAsked } from "./context.ts";
 import { makeDirectory } from "./create-directory.ts";
 import { makeFile } from "./create-file.ts";
-import { refuseEndOf } from "./end-handle.ts";
+import { requireDeletable } from "./end-handle.ts";
 import { type ItemSettings, timeAt } from "./item-settings.ts";
-import type { Tree } from "./kept-records.ts";
 import { openInSnapshot } from "./open-in-snapshot.ts";
 import {
   type HandleId,
@@ -36,7 +35,8 @@ import {
   writeHandle,
   writeOpens,
 } from "./open-records.ts";
-import { handlesOf, refusePendingDirectory, withOpen } from "./opens.ts";
+import { handlesOf, requireNotPending, withOpen } from "./opens.ts";
+import type { Tree } from "./preserved-records.ts";
 import { addUsage } from "./share-usage.ts";
 import {
   type Directory,
@@ -49,10 +49,10 @@ import {
 } from "./tree-records.ts";
 import { nextFileVersion } from "./version.ts";
 
-/** What becomes of what is there, and what if nothing is: the words of SMB's CREATE. */
+/** What an open does with an existing item, and with a free name, in the words of SMB's CREATE. */
 export type Disposition = "supersede" | "open" | "create" | "openIf" | "overwrite" | "overwriteIf";
 
-/** Who opens: what List Handles tells of it, and the process that it belongs to. */
+/** The client that opens: what List Handles shows of it, and the process that serves it. */
 export interface Opener {
   readonly epoch: bigint;
   readonly sessionId: bigint;
@@ -61,19 +61,19 @@ export interface Opener {
 
 export interface OpenFile extends PathAsked {
   readonly disposition: Disposition;
-  /** What it must be; null if either will do, and what is created is a file. */
+  /** The required kind; null accepts both, and creates a file. */
   readonly kind: "file" | "directory" | null;
   readonly mode: Open;
-  /** Whether what is opened goes with its last handle, once this one is closed. */
+  /** Whether the item is deleted with its last handle, once this one is closed. */
   readonly deletesOnClose: boolean;
-  /** Of what is created or overwritten. */
+  /** Properties of an item that is created or overwritten. */
   readonly settings: ItemSettings;
   readonly opener: Opener;
-  /** What the client would like to keep of it; null for nothing. */
+  /** The caching that the client asks for; null for none. */
   readonly caching: CachingAsked | null;
-  /** For an open that survives a restart of the server; null for others. */
+  /** For a handle that survives a restart of the server; null for others. */
   readonly persistent: Persistent | null;
-  /** Who only looks at attributes leaves others what they keep. */
+  /** How much the open looks at. One for attributes alone breaks no caches. */
   readonly looksAt: "attributes" | "security" | "contents";
 }
 
@@ -83,20 +83,20 @@ export interface OpenFileDone {
   readonly isDirectory: boolean;
   readonly item: Directory | File;
   readonly handle: HandleId;
-  /** What the client may keep; null if it asked for nothing. */
+  /** The caching that was granted; null if the client asked for none. */
   readonly caching: CachingGranted | null;
 }
 
-/** Before the handle is noted. */
+/** The result before its handle is recorded. */
 export interface Opened extends Omit<OpenFileDone, "handle" | "caching"> {
-  /** Who else has it open. */
+  /** The other opens of the item. */
   readonly opens: Opens | null;
 }
 
-/** Of what a snapshot shows. */
+/** The handle of an open in a snapshot. */
 const NO_HANDLE: HandleId = 0n;
 
-/** What a file has that comes into being over SMB. */
+/** The HTTP properties of a file created over SMB. */
 export const NO_PROPERTIES: FileProperties = {
   contentType: "application/octet-stream",
   contentEncoding: "",
@@ -108,7 +108,7 @@ export const NO_PROPERTIES: FileProperties = {
 
 const INTRUSIONS = { attributes: null, security: LOOKS_AT_SECURITY, contents: READS } as const;
 
-/** Opens a file or directory by its name; what it may do until it is closed is decided here. */
+/** Opens a file or directory by name, and decides what the handle permits until it is closed. */
 export async function openFile(context: FileContext, asked: OpenFile): Promise<OpenFileDone> {
   if (asked.at.snapshot !== null) {
     const shown = await context.store.read((view) => openInSnapshot(view, asked));
@@ -117,7 +117,7 @@ export async function openFile(context: FileContext, asked: OpenFile): Promise<O
   return context.store.transact((tx) => {
     const isRoot = asked.at.path.length === 0;
     const opened = isRoot ? openRoot(tx, asked) : openName(context, tx, asked);
-    if (asked.deletesOnClose) refuseEndOf(opened.item);
+    if (asked.deletesOnClose) requireDeletable(opened.item);
     return addHandle(tx, opened, asked);
   });
 }
@@ -139,7 +139,7 @@ function openRoot(tx: Transaction, asked: OpenFile): Opened {
 function openName(context: FileContext, tx: Transaction, asked: OpenFile): Opened {
   const { share, tree, parent, name, entry } = admitToName(tx, asked, FILE_NEEDS.createFile);
   const { disposition } = asked;
-  refuseForeignLease(tx, tree.share, entry?.id ?? null, asked.caching);
+  requireOwnLease(tx, tree.share, entry?.id ?? null, asked.caching);
   if (entry === null) {
     if (disposition === "open" || disposition === "overwrite") throw new Fault("ResourceNotFound");
     return create(context, tx, { share, tree, parent, name, old: null }, asked);
@@ -155,7 +155,7 @@ function create(
   { kind, settings }: OpenFile,
 ): Opened {
   const { tree, parent } = place;
-  refusePendingDirectory(tx, tree, parent);
+  requireNotPending(tx, tree, parent);
   const action = "created";
   if (kind === "directory") {
     const item = makeDirectory(tx, place, { settings, metadata: [] });
@@ -192,14 +192,14 @@ function openExisting(
   if (disposition === "create" && opens?.isDeletePending !== true) {
     throw new Fault("ResourceAlreadyExists");
   }
-  if (opens !== null) refuseByOthers(tx, item, opens, asked, { access, share: mode.share });
+  if (opens !== null) requireCompatible(tx, item, opens, asked, { access, share: mode.share });
   if (kind === "directory") throw new Fault("ResourceTypeMismatch");
   if ((access & WRITE) !== 0 && isReadOnly(file.attributes)) throw new Fault("ReadOnlyAttribute");
   if (replaces) refuse(judgeOverwriteByAttributes(file.attributes, settings.attributes ?? 0));
   refuse(judgeOpenByLease(leaseIsLocked(file.lease, tx.now()), { access, share: mode.share }));
   const intrusion = replaces ? WRITES : INTRUSIONS[asked.looksAt];
   if (opens !== null && intrusion !== null) {
-    giveWay(tx, item, opens, ownerOf(asked), intrusion);
+    requireCachesBroken(tx, item, opens, ownerOf(asked), intrusion);
   }
   if (!replaces) return { tree, isDirectory: false, item: file, action: "opened", opens };
   const empty = emptied(context, tx, tree, file, settings);
@@ -207,8 +207,11 @@ function openExisting(
   return { tree, isDirectory: false, item: empty, action, opens };
 }
 
-/** Who is in the way may have closed the file long ago, and only kept its handle. */
-function refuseByOthers(
+/**
+ * A conflicting client may only cache its handle after closing the file: break that cache before
+ * refusing.
+ */
+function requireCompatible(
   tx: Transaction,
   item: OpenItem,
   opens: Opens,
@@ -216,7 +219,8 @@ function refuseByOthers(
   wanted: Open,
 ): void {
   const refusal = judgeOpen(opens.modes, wanted, opens.isDeletePending);
-  if (refusal === "SharingViolation") giveWay(tx, item, opens, ownerOf(asked), NEEDS_HANDLES);
+  if (refusal === "SharingViolation")
+    requireCachesBroken(tx, item, opens, ownerOf(asked), NEEDS_HANDLES);
   refuse(refusal);
 }
 
@@ -224,7 +228,7 @@ function ownerOf({ caching }: OpenFile): CacheOwner {
   return caching?.kind === "lease" ? caching.owner : NO_OWNER;
 }
 
-/** The same file, of no bytes and with new attributes. */
+/** The same file with length 0 and new attributes. */
 function emptied(
   { contents }: FileContext,
   tx: Transaction,

@@ -8,7 +8,7 @@ import { type DirectoryEntry, ROOT_ID, readDirectory, readFile } from "./tree-re
 
 const ROOT: Pick<DirectoryEntry, "id" | "isDirectory"> = { id: ROOT_ID, isDirectory: true };
 
-/** What a snapshot shows is opened to be read. It stands in nobody's way, so no handle is noted. */
+/** Opens an item of a snapshot for reading. It conflicts with nothing, so no handle is recorded. */
 export function openInSnapshot(view: View, asked: OpenFile): Opened {
   const { mode, disposition, kind, deletesOnClose } = asked;
   const isRead = (mode.access & (WRITE | DELETE)) === 0 && !deletesOnClose;

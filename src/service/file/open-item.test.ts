@@ -45,7 +45,7 @@ async function namesIn(files: Files, handle: HandleAsked, pattern = "*", results
   return names;
 }
 
-test("what is written is read at once, by every handle and over REST", async () => {
+test("a write is visible at once to every handle and over REST", async () => {
   const files = await Files.open();
   await files.create("file");
   const [one, two] = [await files.open("file", EVERYTHING), await files.open("file", EVERYTHING)];
@@ -57,7 +57,7 @@ test("what is written is read at once, by every handle and over REST", async () 
   assert.equal((await files.read("file")).toString(), "hello\0\0world!");
 });
 
-test("a read ends where the file does, and beyond that there is nothing", async () => {
+test("a read stops at the end of the file, and a read beyond it returns nothing", async () => {
   const files = await Files.open();
   await files.create("file");
   const handle = await files.open("file", EVERYTHING);
@@ -67,7 +67,7 @@ test("a read ends where the file does, and beyond that there is nothing", async 
   assert.equal(await read(files, handle, 500, 1), null);
 });
 
-test("every write is a new version, and keeps the time of the last write if it is told to", async () => {
+test("every write makes a new version, and preserves the time of the last write on request", async () => {
   const files = await Files.open();
   await files.create("file");
   const handle = await files.open("file", EVERYTHING);
@@ -75,14 +75,14 @@ test("every write is a new version, and keeps the time of the last write if it i
   files.clock.advance(1_000);
   const bytes = Buffer.from("x");
   await writeOpenFile(files.context, { ...handle, from: 0, bytes, preservesWritten: true });
-  const kept = (await getOpenItem(files.context, handle)).item;
-  assert.equal(kept.written, before.written);
-  assert.ok(kept.etag > before.etag && kept.modifiedMs > before.modifiedMs);
+  const after = (await getOpenItem(files.context, handle)).item;
+  assert.equal(after.written, before.written);
+  assert.ok(after.etag > before.etag && after.modifiedMs > before.modifiedMs);
   await write(files, handle, 0, "y");
   assert.ok((await getOpenItem(files.context, handle)).item.written > before.written);
 });
 
-test("a file grows by zeroes, is cut off, and has a largest size", async () => {
+test("a file grows by zeroes, can be truncated, and has a largest size", async () => {
   const files = await Files.open();
   await files.create("file");
   const handle = await files.open("file", EVERYTHING);
@@ -103,7 +103,7 @@ test("a file grows by zeroes, is cut off, and has a largest size", async () => {
   await assert.rejects(write(files, handle, FILE_BYTES_MAX, "x"), refused("OutOfRangeInput"));
 });
 
-test("locks of other handles hold back reads and writes", async () => {
+test("locks of other handles block reads and writes", async () => {
   const files = await Files.open();
   await files.create("file");
   const [one, two] = [await files.open("file", EVERYTHING), await files.open("file", EVERYTHING)];
@@ -118,7 +118,7 @@ test("locks of other handles hold back reads and writes", async () => {
   assert.equal(await read(files, one), "hEllo");
 });
 
-test("attributes and times are set, and what is not said stays", async () => {
+test("attributes and times are set, and omitted ones stay", async () => {
   const files = await Files.open();
   await files.createDirectory("dir");
   await files.create("file");
@@ -157,7 +157,7 @@ test("a directory is listed in pages, in the order of its names, by a pattern", 
   await assert.rejects(namesIn(files, file), refused("ResourceTypeMismatch"));
 });
 
-test("what is renamed stays open, and lies at its new place for everybody", async () => {
+test("a renamed item stays open, and every client finds it at its new path", async () => {
   const files = await Files.open();
   await files.createDirectory("dir");
   await files.create("file");
@@ -172,7 +172,7 @@ test("what is renamed stays open, and lies at its new place for everybody", asyn
   assert.equal((await getOpenItem(files.context, handle)).path, "dir/OTHER");
 });
 
-test("a rename replaces a file only if it is told to, and only one that may go", async () => {
+test("a rename replaces a file only on request, and only one that may be deleted", async () => {
   const files = await Files.open();
   await files.create("file");
   await files.create("there");
@@ -192,7 +192,7 @@ test("a rename replaces a file only if it is told to, and only one that may go",
   await assert.rejects(rename(files, handle, "a:b"), refused("InvalidResourceName"));
 });
 
-test("a directory is not moved into itself, nor while something in it is open", async () => {
+test("a directory is not moved into itself, nor while an item in it is open", async () => {
   const files = await Files.open();
   await files.createDirectory("dir");
   await files.createDirectory("dir/below");
@@ -207,7 +207,7 @@ test("a directory is not moved into itself, nor while something in it is open", 
   assert.equal((await files.read("moved/below/file")).toString(), "");
 });
 
-test("nothing is renamed into a directory that somebody is about to delete", async () => {
+test("nothing is renamed into a directory that is pending deletion", async () => {
   const files = await Files.open();
   await files.createDirectory("dir");
   await files.create("file");
@@ -216,7 +216,7 @@ test("nothing is renamed into a directory that somebody is about to delete", asy
   await assert.rejects(rename(files, handle, "dir/file"), refused("SharingViolation"));
 });
 
-test("a file that was written to gets the time of it with its close, if that is still to follow", async () => {
+test("closing a handle that wrote sets a last-write time that was left open", async () => {
   const files = await Files.open();
   await files.create("file");
   const handle = await files.open("file", EVERYTHING);
@@ -230,7 +230,7 @@ test("a file that was written to gets the time of it with its close, if that is 
   assert.equal(same.etag, item.etag);
 });
 
-test("of a permission the parts that are named are replaced, for files and directories", async () => {
+test("setting a security descriptor replaces only the named parts, for files and directories", async () => {
   const files = await Files.open();
   await files.create("file");
   await files.createDirectory("dir");

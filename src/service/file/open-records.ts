@@ -18,14 +18,14 @@ import type { Transaction, View } from "../../store/store.ts";
 import { NO_OWNER } from "./cache-records.ts";
 
 /**
- * Open handles and locks, beside the files and directories they are of. They belong to the process
- * that opened them: whoever comes after it clears them away (see `clear-handles.ts`).
+ * Records of open handles and locks, beside the files and directories they belong to. They end with
+ * the process that opened them: the next one clears them (`clear-handles.ts`).
  */
 
 /**
- * Spaces of records that die with their process: opens, locks, caches of clients, and the names of
- * shares that have just been deleted. The engine does not wait for the disk on account of them. What
- * has to outlive the process is written together with a record elsewhere (`persistentHandle`).
+ * Spaces of ephemeral records: opens, locks, client caches, and the names of shares that have just
+ * been deleted. The engine does not wait for the disk for them. Whatever must outlive the process
+ * is also written to a durable record (`persistentHandle`).
  */
 export const EPHEMERAL_SPACES: ReadonlySet<Space> = new Set<Space>([
   SPACE.opens,
@@ -37,19 +37,19 @@ export const EPHEMERAL_SPACES: ReadonlySet<Space> = new Set<Space>([
   SPACE.shareDeletion,
 ]);
 
-/** What can be opened: a file or directory of a share, by the ids of both. */
+/** A file or directory that can be opened, by its share's id and its own. */
 export interface OpenItem {
   readonly share: bigint;
   readonly id: bigint;
 }
 
-/** All opens of one item in short, so that one look tells what they leave others to do. */
+/** A summary of all opens of one item, so that one read decides what they permit to others. */
 const opensShape = {
   /** Each pair of access and share mode once. */
   modes: listOf(struct({ access: count, share: count, handles: count })),
   locks: count,
   isDeletePending: flag,
-  /** How many oplocks and leases there are. */
+  /** Number of oplocks and leases. */
   caches: added(count, 0),
 };
 
@@ -58,26 +58,26 @@ const persistentShape = {
   share: text,
   createGuid: bytes,
   timeoutMs: count,
-  /** What SMB granted, and knows it by. */
+  /** The access mask that SMB granted; `fileId` is how SMB refers to the handle. */
   granted: count,
   mode: count,
   fileId: count,
 };
 
 const handleShape = {
-  /** The process that it belongs to. */
+  /** The process that serves it. */
   epoch: u64,
   isDirectory: flag,
-  /** Bits of `rules/share-mode.ts`, as `share`. */
+  /** Bits of `rules/share-mode.ts`, like `share`. */
   access: count,
   share: count,
   deletesOnClose: flag,
   openedMs: count,
   sessionId: u64,
   clientIp: text,
-  /** Of what it lets its client keep; empty if that is nothing. */
+  /** Owner of the handle's cache; empty if it has none. */
   cache: added(bytes, NO_OWNER),
-  /** What its client needs to get it back after the server was restarted; null if it cannot. */
+  /** What its client needs to reclaim it after a restart; null if it cannot. */
   persistent: added(orNull(struct(persistentShape)), null),
 };
 
@@ -89,7 +89,7 @@ const notedShape = {};
 export type Persistent = Readonly<RecordOf<typeof persistentShape>>;
 export type Opens = Readonly<RecordOf<typeof opensShape>>;
 export type Handle = Readonly<RecordOf<typeof handleShape>>;
-/** The handle's number in its item, and over REST. */
+/** The handle's number within its item, as REST shows it. */
 export type HandleId = bigint;
 
 const opensFormat = format(1, opensShape);
@@ -106,7 +106,7 @@ export function handleKey({ share, id }: OpenItem, handle: HandleId): Bytes {
   return key(SPACE.handle, share, id, handle);
 }
 
-/** Null if nobody has it open. */
+/** Null if the item has no open handle. */
 export function readOpens(view: View, item: OpenItem): Opens | null {
   const found = view.get(opensKey(item));
   return found === undefined ? null : opensFormat.decode(found);
@@ -116,7 +116,7 @@ export function decodeOpens(found: Bytes): Opens {
   return opensFormat.decode(found);
 }
 
-/** Null forgets them: nobody has the item open any more. */
+/** Null removes the summary, when no handle is left. */
 export function writeOpens(tx: Transaction, item: OpenItem, value: Opens | null): void {
   if (value === null) tx.delete(opensKey(item));
   else tx.set(opensKey(item), opensFormat.encode(value));
@@ -147,8 +147,8 @@ export function deleteHandle(
 }
 
 /**
- * To be called with whatever changes about a handle: if it is to outlive the process, so are its
- * records, all of which lie in `EPHEMERAL_SPACES` but for this one.
+ * Called with every change to a handle. The records of a persistent handle must outlive the
+ * process; this is the only one of them outside `EPHEMERAL_SPACES`.
  */
 export function notePersistent(
   tx: Transaction,
@@ -163,23 +163,23 @@ function persistentKey({ share, id }: OpenItem, handle: HandleId): Bytes {
   return key(SPACE.persistentHandle, share, id, handle);
 }
 
-/** Where a handle lies: what it is of, and its number. */
+/** The place of a handle: its item and its number. */
 export interface HandlePlace extends OpenItem {
   readonly handle: HandleId;
 }
 
-/** Of the handle itself, or of the note that it is persistent. */
+/** Decodes the key of a handle, or of the note that it is persistent. */
 export function placeOfHandleKey(found: Bytes): HandlePlace {
   const parts = new KeyReader(found);
   return { share: parts.u64(), id: parts.u64(), handle: parts.u64() };
 }
 
-/** A lock as it is stored: `place` tells equal ones apart. */
+/** A lock as stored; `place` distinguishes equal ones. */
 export interface StoredLock extends RangeLock {
   readonly place: Bytes;
 }
 
-/** All locks of an item, or those of one handle. */
+/** The locks of an item, or of one of its handles. */
 export function readLocks(
   view: View,
   { share, id }: OpenItem,
@@ -203,7 +203,7 @@ export function writeLock(tx: Transaction, { share, id }: OpenItem, lock: RangeL
   tx.set(at, lockFormat.encode({ offset, length, isExclusive }));
 }
 
-/** Those of a directory that are about to go are found together: lists leave them out. */
+/** The items of a directory that are pending deletion lie together, so that lists can skip them. */
 export function pendingKey(share: bigint, parent: bigint, id: bigint): Bytes {
   return key(SPACE.deletePending, share, parent, id);
 }

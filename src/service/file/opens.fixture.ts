@@ -17,7 +17,7 @@ import { WatchedStore } from "./watched-store.ts";
 export const ALL = READ | WRITE | DELETE;
 export const EPOCH = 7n;
 
-/** The same for tests of open files. */
+/** A share in its own store, for tests of open files. */
 export class Files extends ClosedFiles {
   declare readonly store: WatchedStore;
 
@@ -28,14 +28,14 @@ export class Files extends ClosedFiles {
     }, breaks);
   }
 
-  /** Every body runs twice, except for tests that count what it does. */
+  /** Every body runs twice, except in tests that count what it does. */
   static override async open(breaks = new CacheBreaks(), runsTwice = true): Promise<Files> {
     const files = new Files(breaks, runsTwice);
     await files.createShare();
     return files;
   }
 
-  /** To read, sharing everything, if nothing else is said. */
+  /** Opens for reading, with all sharing, unless `more` says otherwise. */
   openDone(path: string, more: Partial<OpenFile> = {}): Promise<OpenFileDone> {
     return openFile(this.context, {
       ...this.at(path),
@@ -65,7 +65,7 @@ export class Files extends ClosedFiles {
     return setDeletePending(this.context, { ...handle, isPending });
   }
 
-  /** What is stored of handles and locks. */
+  /** Counts the records of handles and locks. */
   recordsOfOpens(): Promise<number> {
     return this.records([...EPHEMERAL_SPACES, SPACE.persistentHandle]);
   }

@@ -12,9 +12,9 @@ import {
 } from "../../rules/share-mode.ts";
 import type { View } from "../../store/store.ts";
 import { NO_OWNER } from "./cache-records.ts";
-import { giveWay } from "./caches.ts";
-import type { Tree } from "./kept-records.ts";
+import { requireCachesBroken } from "./caches.ts";
 import { type Opens, pendingKey, readLocks, readOpens } from "./open-records.ts";
+import type { Tree } from "./preserved-records.ts";
 
 export type RestOpen = keyof typeof REST_OPENS;
 
@@ -26,47 +26,45 @@ export interface Touched {
 
 export const ALL_BYTES: Touched = { from: 0, length: Number.MAX_SAFE_INTEGER };
 
-/**
- * What handles that are open leave others to do: every operation over REST on a file passes here,
- * and pays one look if there are none.
- */
-export function refuseByOpens(
+/** Checks a REST operation on a file against its open handles. Costs one read if there are none. */
+export function requireCompatibleOpens(
   view: View,
   tree: Tree,
   id: bigint,
   operation: RestOpen,
   touched: Touched | null = null,
 ): void {
-  // What a snapshot shows is in nobody's hands.
+  // Snapshots have no handles.
   if (tree.snapshot !== null) return;
   const item = { share: tree.share, id };
   const opens = readOpens(view, item);
   if (opens === null) return;
   const wanted: MomentaryOpen = REST_OPENS[operation];
   const refusal = judgeMomentaryOpen(opens.modes, wanted, opens.isDeletePending);
-  if (refusal === "SharingViolation") giveWay(view, item, opens, NO_OWNER, NEEDS_HANDLES);
+  if (refusal === "SharingViolation")
+    requireCachesBroken(view, item, opens, NO_OWNER, NEEDS_HANDLES);
   refuse(refusal);
-  if (wanted.intrusion !== null) giveWay(view, item, opens, NO_OWNER, wanted.intrusion);
+  if (wanted.intrusion !== null) requireCachesBroken(view, item, opens, NO_OWNER, wanted.intrusion);
   if (touched === null || opens.locks === 0) return;
   const locks = readLocks(view, item, opens.locks);
-  const refuseByLocks = (wanted.access & WRITE) === 0 ? judgeReadByLocks : judgeWriteByLocks;
-  refuse(refuseByLocks(locks, null, touched.from, touched.length));
+  const judgeByLocks = (wanted.access & WRITE) === 0 ? judgeReadByLocks : judgeWriteByLocks;
+  refuse(judgeByLocks(locks, null, touched.from, touched.length));
 }
 
-/** A directory that is about to be deleted is used by nobody. */
-export function refusePendingDirectory(view: View, tree: Tree, id: bigint): void {
+/** Checks that a directory is not pending deletion. */
+export function requireNotPending(view: View, tree: Tree, id: bigint): void {
   if (tree.snapshot !== null) return;
   const opens = readOpens(view, { share: tree.share, id });
   refuse(judgeDirectoryDelete(0, opens?.isDeletePending ?? false));
 }
 
-/** A directory that somebody has open stays. */
-export function refuseOpenDirectory(view: View, tree: Tree, id: bigint): void {
+/** Checks that no client has the directory open. */
+export function requireNotOpen(view: View, tree: Tree, id: bigint): void {
   const opens = readOpens(view, { share: tree.share, id });
   refuse(judgeDirectoryDelete(handlesOf(opens), opens?.isDeletePending ?? false));
 }
 
-/** Which of a directory's items lists leave out. It costs one look if there are none. */
+/** Returns a test for the items that lists leave out. Costs one read if there are none. */
 export function pendingIn(view: View, tree: Tree, directory: bigint): (id: bigint) => boolean {
   const all = key(SPACE.deletePending, tree.share, directory);
   const hasNone = view.range(all, keyAfter(all), { limit: 1 }).length === 0;
@@ -78,7 +76,7 @@ export function handlesOf(opens: Opens | null): number {
   return opens?.modes.reduce((sum, { handles }) => sum + handles, 0) ?? 0;
 }
 
-/** The opens of an item and one more. */
+/** The summary of opens with one more. */
 export function withOpen(opens: Opens | null, { access, share }: Open, caches: number): Opens {
   const others = opens?.modes.filter((mode) => mode.access !== access || mode.share !== share);
   const same = opens?.modes.find((mode) => mode.access === access && mode.share === share);
@@ -90,7 +88,7 @@ export function withOpen(opens: Opens | null, { access, share }: Open, caches: n
   };
 }
 
-/** Without this one, its locks and what was kept for it; null if it was the last. */
+/** The summary without this open, its locks and its cache; null if it was the last. */
 export function withoutOpen(
   opens: Opens,
   { access, share }: Open,

@@ -3,14 +3,14 @@ import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import type { ShareName } from "./records.ts";
 
-/** Where a copy goes: ids of files are never used again, in whatever share of this name. */
+/** The target of a copy. A file's id is never reused, even in another share of this name. */
 const placeShape = { account: text, share: text, file: u64 };
 
 export type CopyPlace = Readonly<RecordOf<typeof placeShape>>;
 
 const placeFormat = format(1, placeShape);
 
-/** So that copies which a stop of the server interrupted are found. */
+/** Records a pending copy, so that a restart finds copies that were interrupted. */
 export function writePendingCopy(tx: Transaction, id: string, place: CopyPlace): void {
   tx.set(key(SPACE.pendingFileCopy, id), placeFormat.encode(place));
 }
@@ -24,7 +24,7 @@ export function readPendingCopy(view: View, id: string): CopyPlace | null {
   return found === undefined ? null : placeFormat.decode(found);
 }
 
-/** A share that comes back under another name takes along what goes to its files. */
+/** Moves the copies of a share that is restored under another name. */
 export function movePendingCopies(
   tx: Transaction,
   from: ShareName,
@@ -38,7 +38,7 @@ export function movePendingCopies(
   }
 }
 
-/** The first of them, with the ids of the copies. */
+/** The first pending copies, with their ids. */
 export function readPendingCopies(view: View, limit: number): [id: string, place: CopyPlace][] {
   const all = key(SPACE.pendingFileCopy);
   return view.range(all, keyAfter(all), { limit }).map((entry) => {

@@ -5,14 +5,14 @@ import { key, SPACE } from "../../base/keys.ts";
 import { parseSddl, writeSddl } from "../../base/sddl.ts";
 import { inheritedPermission } from "../../rules/inherited-permission.ts";
 import type { Transaction, View } from "../../store/store.ts";
-import type { Tree } from "./kept-records.ts";
+import type { Tree } from "./preserved-records.ts";
 import { type Directory, readDirectory } from "./tree-records.ts";
 
-/** Who may do what, as a share's root has it until somebody says otherwise. */
+/** The security descriptor of a share's root until a client sets another. */
 export const ROOT_PERMISSION =
   "O:SYG:SYD:(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;0x1301bf;;;AU)(A;OICI;FA;;;CO)";
 
-/** What is asked for a file or directory: a permission as text, or by the key of one that is there. */
+/** A permission for a file or directory, as text or by the key of a stored one. */
 export type PermissionSetting =
   | { readonly kind: "sddl"; readonly sddl: string }
   | { readonly kind: "key"; readonly key: string }
@@ -21,19 +21,19 @@ export type PermissionSetting =
 const permissionFormat = format(1, { sddl: text });
 const KEY_CHARS_MAX = 41;
 
-/** Permissions stay as long as their share: whatever has a key must find it, snapshots too. */
+/** Permissions live as long as their share: every stored key must resolve, in snapshots too. */
 function permissionKey({ share }: Tree, found: string) {
   return key(SPACE.filePermission, share, found);
 }
 
 export function readPermission(view: View, tree: Tree, found: string): string | null {
-  // Nothing has such a key, and the store need not take it as one.
+  // No permission has a key this long, so the store is not asked.
   if (found.length > KEY_CHARS_MAX) return null;
   const record = view.get(permissionKey(tree, found));
   return record === undefined ? null : permissionFormat.decode(record).sddl;
 }
 
-/** Returns its key: the same permission has the same key, everywhere and at all times. */
+/** Returns the permission's key: equal permissions always have equal keys. */
 export function writePermission(tx: Transaction, tree: Tree, sddl: string): string {
   const { key: found, text: canonical } = canonicalPermission(sddl);
   const at = permissionKey(tree, found);
@@ -41,7 +41,7 @@ export function writePermission(tx: Transaction, tree: Tree, sddl: string): stri
   return found;
 }
 
-/** The key that something has from now on which is created in `parent`, or moved there. */
+/** The permission key of an item that is created in `parent`, or moved there. */
 export function resolvePermission(
   tx: Transaction,
   tree: Tree,
@@ -85,18 +85,18 @@ function canonicalPermission(sddl: string): Canonical {
   if (known !== undefined) return known;
   const { descriptor, reason } = parseSddl(sddl);
   if (descriptor === null) throw new Fault("FileInvalidPermission", { Reason: reason });
-  const spelled = writeSddl(descriptor);
-  const digest = createHash("sha256").update(spelled).digest();
+  const text = writeSddl(descriptor);
+  const digest = createHash("sha256").update(text).digest();
   const found = `${digest.readBigUInt64BE(0)}*${digest.readBigUInt64BE(8)}`;
-  remember(CANONICAL, sddl, { key: found, text: spelled });
-  return { key: found, text: spelled };
+  remember(CANONICAL, sddl, { key: found, text });
+  return { key: found, text };
 }
 
-// A share has few permissions and many files: what is a function of a text is worked out once.
+// A share has few permissions and many files, so results that depend on the text alone are cached.
 const INHERITED = new Map<string, string>();
 const CANONICAL = new Map<string, Canonical>();
 const REMEMBERED_MAX = 1_000;
-/** Longer ones are seldom met twice, and a thousand of them would be much to keep. */
+/** Longer ones seldom repeat, and a thousand of them would take much memory. */
 const REMEMBERED_CHARS_MAX = 2_000;
 
 function remember<T>(known: Map<string, T>, at: string, value: T): void {

@@ -11,7 +11,7 @@ import type { Persistent } from "./open-records.ts";
 import { EPHEMERAL_SPACES } from "./open-records.ts";
 import { Files } from "./opens.fixture.ts";
 
-/** Tells of each transaction whether it wrote something that outlives the process. */
+/** A store that records for each transaction whether it wrote a durable record. */
 class LastingWrites implements Store {
   readonly #store: Store;
   found: boolean[] = [];
@@ -63,7 +63,7 @@ const persistent: Persistent = {
   fileId: 0,
 };
 
-/** Which of the steps of a handle's life outlive the process. */
+/** The steps of a handle's life that write durable records. */
 async function lastingSteps(kind: Persistent | null) {
   const files = await Files.open();
   await files.create("file");
@@ -78,7 +78,7 @@ async function lastingSteps(kind: Persistent | null) {
   return { lasting: store.found, noted, left };
 }
 
-test("whatever happens to a handle that clients may come back for outlives the process", async () => {
+test("every change to a persistent handle is durable", async () => {
   assert.deepEqual(await lastingSteps(persistent), {
     lasting: [true, true, true],
     noted: 1,
@@ -86,6 +86,6 @@ test("whatever happens to a handle that clients may come back for outlives the p
   });
 });
 
-test("what happens to another handle does not, and so nobody waits for the disk", async () => {
+test("changes to other handles are ephemeral, so they do not wait for the disk", async () => {
   assert.deepEqual(await lastingSteps(null), { lasting: [false, false, false], noted: 0, left: 0 });
 });

@@ -11,21 +11,21 @@ import { PUT_RANGE_BYTES_MAX } from "../../base/limits.ts";
 import type { Source } from "../shared/source.ts";
 import { useSource } from "../shared/use-source.ts";
 import type { FileContext } from "./context.ts";
-import { isShown } from "./kept-records.ts";
+import { isShown } from "./preserved-records.ts";
 import { admitRangeWrite, changeRange, type PutRangeDone, type RangeWrite } from "./put-range.ts";
 
 export interface PutRangeFromUrl extends RangeWrite {
   readonly source: Source;
   /** As long as the range that is written. */
   readonly sourceRange: ByteRange;
-  /** What the client says the digests of these bytes are. */
+  /** The digests of these bytes according to the client. */
   readonly digests: BodyDigests;
-  /** What their CRC-64 must be, and must not be; null where nothing is said. */
+  /** CRC-64 that the bytes must have, or must not have; null for no condition. */
   readonly ifMatchCrc64: Bytes | null;
   readonly ifNoneMatchCrc64: Bytes | null;
 }
 
-/** Put Range of bytes that lie somewhere else. */
+/** Writes a range with bytes from another file or blob. */
 export async function putRangeFromUrl(
   context: FileContext,
   asked: PutRangeFromUrl,
@@ -39,18 +39,19 @@ export async function putRangeFromUrl(
     digests: wantedDigests(asked),
     look: (view) => admitRangeWrite(view, asked),
     share: (tx, found, piece) => {
-      refuseLength(asked, piece.length);
+      requireLength(asked, piece.length);
       const { tree, file } = admitRangeWrite(tx, asked);
-      // What a snapshot shows is kept before it is changed, which could not be taken back.
+      // A file that a snapshot shows is preserved before it changes. That could not be undone if
+      // `place` then finds that a copy is needed.
       if (isShown(tree, file)) return null;
       const { content } = found;
       const placed = maps.place(tx, file.content, from, content, piece.from, piece.length);
       return placed && { ...changeRange(context, tx, asked, () => placed), ...NO_DIGESTS };
     },
     keep: (tx, taken) => {
-      refuseLength(asked, taken.length);
+      requireLength(asked, taken.length);
       refuseByDigests(asked.digests, taken);
-      refuseByCrc64(asked, taken.crc64);
+      requireCrc64(asked, taken.crc64);
       const done = changeRange(context, tx, asked, (content) =>
         maps.write(tx, content, from, taken),
       );
@@ -65,7 +66,7 @@ function wantedDigests({ digests, ifMatchCrc64, ifNoneMatchCrc64 }: PutRangeFrom
   return { md5: digests.md5 !== null, crc64: true };
 }
 
-function refuseByCrc64(
+function requireCrc64(
   { ifMatchCrc64, ifNoneMatchCrc64 }: PutRangeFromUrl,
   crc64: Bytes | null,
 ): void {
@@ -74,8 +75,8 @@ function refuseByCrc64(
   if (isOther || ifNoneMatchCrc64?.equals(crc64)) throw new Fault("SourceConditionNotMet");
 }
 
-/** A source may end before the range that is asked for. */
-function refuseLength({ from, until }: PutRangeFromUrl, length: number): void {
+/** A source may end before the requested range does. */
+function requireLength({ from, until }: PutRangeFromUrl, length: number): void {
   if (length === until - from) return;
   throw new Fault("InvalidRange", { Reason: `The source has ${length} bytes in this range.` });
 }

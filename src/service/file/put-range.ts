@@ -15,16 +15,16 @@ import { nextFileVersion, writtenFile } from "./version.ts";
 
 export interface RangeWrite extends FileAsked {
   readonly from: number;
-  /** The first byte behind the range. It must lie within the file. */
+  /** End of the range, exclusive. It must lie within the file. */
   readonly until: number;
-  /** Whether the time of the last write stays what it is. */
+  /** Whether to preserve the time of the last write. */
   readonly preservesWritten: boolean;
 }
 
 export interface PutRange extends RangeWrite {
   /** As long as the range. */
   readonly body: Body;
-  /** What the client says the body's digests are. */
+  /** The body's digests according to the client. */
   readonly digests: BodyDigests;
 }
 
@@ -50,7 +50,7 @@ export async function putRange(context: FileContext, asked: PutRange): Promise<P
   }
 }
 
-/** Makes zeroes of a range, and gives back the space of whole sectors in it. */
+/** Zeroes a range, and frees the space of whole sectors in it. */
 export async function clearRange(context: FileContext, asked: RangeWrite): Promise<PutRangeDone> {
   const { maps } = context.contents;
   return context.store.transact((tx) => {
@@ -70,7 +70,7 @@ function cleared(
   const first = Math.min(Math.ceil(from / SECTOR_BYTES) * SECTOR_BYTES, until);
   const last = Math.max(Math.floor(until / SECTOR_BYTES) * SECTOR_BYTES, first);
   let next = maps.clear(tx, content, first, last);
-  // The service writes zeroes to the parts of a sector, even where nothing was written before.
+  // The service writes zeroes to the partial sectors, even where nothing was written before.
   for (const [start, end] of [
     [from, first],
     [last, until],
@@ -80,7 +80,7 @@ function cleared(
   return next;
 }
 
-/** Bytes that need not be taken from anywhere. */
+/** Bytes in memory as a taken body. */
 function takenOf(bytes: Bytes): Taken {
   return { length: bytes.length, md5: null, crc64: null, inline: bytes, release() {} };
 }

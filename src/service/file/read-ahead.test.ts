@@ -14,12 +14,12 @@ import { writeOpenFile } from "./write-open-file.ts";
 const IDLE_MS = 2_000;
 const PARTS = 6;
 
-/** A file of parts of a mebibyte each, whose readers are watched. */
+/** A file of parts of one mebibyte, which records which parts are opened. */
 class Watched {
   readonly files: Files;
   readonly handle: HandleAsked;
   readonly bytes = someBytes(PARTS * MIB, 1);
-  /** The parts that were opened since it was last looked at, and all that are still open. */
+  /** The parts opened since the last look, and all that are still open. */
   #opened: number[] = [];
   readonly open = new Set<Reading>();
 
@@ -41,7 +41,7 @@ class Watched {
     });
   }
 
-  /** Tests that count what is opened have each body run once. */
+  /** Tests that count opened parts run each body once. */
   static async of(t: TestContext, runsTwice = true): Promise<Watched> {
     const files = await Files.open(undefined, runsTwice);
     await files.create("file");
@@ -66,7 +66,7 @@ class Watched {
     return borrowed === null ? Buffer.alloc(0) : copyAndRelease(borrowed);
   }
 
-  /** Somebody who has read so much that what comes next was begun. */
+  /** A reader that has read so much that the next parts are being read ahead. */
   async reader(): Promise<ReadAhead> {
     const ahead = new ReadAhead(IDLE_MS);
     await this.expect(ahead, 0);
@@ -80,7 +80,7 @@ class Watched {
   }
 }
 
-test("who reads on and on finds the next parts begun, up to the end", async (t) => {
+test("a sequential reader finds the next parts already being read, up to the end", async (t) => {
   const file = await Watched.of(t, false);
   const ahead = new ReadAhead(IDLE_MS);
   const begun: number[][] = [];
@@ -92,7 +92,7 @@ test("who reads on and on finds the next parts begun, up to the end", async (t) 
   assert.equal(file.open.size, 0);
 });
 
-test("who reads here and there does not", async (t) => {
+test("random reads are not read ahead", async (t) => {
   const file = await Watched.of(t, false);
   const ahead = new ReadAhead(IDLE_MS);
   for (const part of [0, 2, 1, 4, 3, 0]) await file.expect(ahead, part);
@@ -102,7 +102,7 @@ test("who reads here and there does not", async (t) => {
   assert.deepEqual(file.opened, [0, 0.5]);
 });
 
-test("two reads at a time are each answered with their own", async (t) => {
+test("two concurrent reads each get their own bytes", async (t) => {
   const file = await Watched.of(t);
   const ahead = new ReadAhead(IDLE_MS);
   await file.expect(ahead, 0);
@@ -113,10 +113,10 @@ test("two reads at a time are each answered with their own", async (t) => {
   assert.equal(file.open.size, 0);
 });
 
-test("what is written after it was read ahead is what is read", async (t) => {
+test("a write after the read-ahead is visible to the reader", async (t) => {
   const file = await Watched.of(t);
   const ahead = await file.reader();
-  assert.ok(file.open.size > 0, "something was begun");
+  assert.ok(file.open.size > 0, "something is read ahead");
   await file.write(2, Buffer.from("new"));
   file.bytes.write("new", 2 * MIB);
   await file.expect(ahead, 2);
@@ -126,7 +126,7 @@ test("what is written after it was read ahead is what is read", async (t) => {
   assert.equal(file.open.size, 0);
 });
 
-test("what is cut off is no longer there", async (t) => {
+test("a truncated part is not returned", async (t) => {
   const file = await Watched.of(t);
   const ahead = await file.reader();
   const asked = { length: 2 * MIB + 5, neverGrows: false, preservesWritten: false };
@@ -134,11 +134,11 @@ test("what is cut off is no longer there", async (t) => {
   assert.deepEqual(await file.read(ahead, 2), file.bytes.subarray(2 * MIB, 2 * MIB + 5));
   assert.equal((await file.read(ahead, 3)).length, 0);
   ahead.drop();
-  await settled();
+  await released();
   assert.equal(file.open.size, 0);
 });
 
-test("what nobody comes for is given back: elsewhere, after a while, and at the end", async (t) => {
+test("unused parts are released: after a jump, after a while, and at the end", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const file = await Watched.of(t);
   const leave: ((ahead: ReadAhead) => unknown)[] = [
@@ -150,38 +150,38 @@ test("what nobody comes for is given back: elsewhere, after a while, and at the 
     const ahead = await file.reader();
     assert.equal(file.open.size, 2);
     await leaves(ahead);
-    await settled();
+    await released();
     assert.equal(file.open.size, 0);
   }
 });
 
-test("who is too slow for it is no longer read ahead of", async (t) => {
+test("a reader that is too slow is no longer read ahead", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const file = await Watched.of(t, false);
   const ahead = await file.reader();
   await file.expect(ahead, 2);
   t.mock.timers.tick(IDLE_MS);
-  await settled();
+  await released();
   assert.ok(file.opened.length > 0);
   for (const part of [3, 4, 5]) await file.expect(ahead, part);
   assert.deepEqual(file.opened, [3, 4, 5]);
 });
 
-test("many readers together have so much ahead, and no more", async (t) => {
+test("the bytes read ahead by all readers together are limited", async (t) => {
   const file = await Watched.of(t, false);
   const readers = BYTES_AHEAD_MAX / (2 * MIB) + 3;
   const all: ReadAhead[] = [];
   while (all.length < readers) all.push(await file.reader());
   assert.equal(file.open.size * MIB, BYTES_AHEAD_MAX);
   for (const ahead of all) ahead.drop();
-  await settled();
+  await released();
   assert.equal(file.open.size, 0);
   const ahead = await file.reader();
   assert.equal(file.open.size, 2, "there is room again");
   ahead.drop();
 });
 
-/** All that was dropped has been given back. */
-function settled(): Promise<void> {
+/** Waits until all dropped parts are released. */
+function released(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

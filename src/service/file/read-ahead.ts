@@ -3,40 +3,42 @@ import { MIB } from "../../base/limits.ts";
 import type { Content, Contents, Reading } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 
-/** Less is here sooner than it could be begun. */
+/** Smaller reads finish sooner than a read-ahead could help. */
 const READ_BYTES_MIN = MIB;
-/** As many reads of the same length are begun before they are asked for. */
+/** Reads of the same length that are started before the client asks for them. */
 const READS_AHEAD = 2;
-/** Of all readers together. */
+/** Limit for all readers together. */
 export const BYTES_AHEAD_MAX = 64 * MIB;
 
 let bytesAhead = 0;
 
 /**
- * One reader of a file, who may be reading on and on. Then what comes next is read from the disk while
- * he is sent what came before: a client that asks for two parts at a time leaves the disk idle
- * otherwise, whenever he is busy with both. What was begun counts only if he would read the same bytes
- * from the same places now: nobody is shown what has been written over meanwhile.
+ * Reads ahead for one reader of a file, once it reads sequentially. The disk reads the next parts
+ * while the client receives the previous ones; otherwise it would idle whenever the client is busy
+ * with both of its outstanding requests. Bytes that were read ahead are used only if a read now
+ * would take the same bytes from the same places, so a reader never sees bytes that were
+ * overwritten meanwhile.
  */
 export class ReadAhead {
   readonly #idleMs: number;
-  /** Where he would go on. */
+  /** Offset of the next sequential read. */
   #next = -1;
   #length = 0;
-  /** In their order, one behind the other. */
+  /** Consecutive parts that are being read, in order. */
   readonly #begun: Begun[] = [];
   #timer: NodeJS.Timeout | null = null;
-  /** Whether something was not asked for in time: what is sent so slowly would be read in vain again. */
+  /** Whether a part expired unused: a reader that slow would waste the next ones, too. */
   #isSlow = false;
 
-  /** What is not asked for so soon is dropped. */
+  /** `idleMs` is how long an unused part is retained. */
   constructor(idleMs: number) {
     this.#idleMs = idleMs;
   }
 
   /**
-   * He reads `length` bytes, or up to the end. Tells what was begun for just this reading, and then
-   * closes it; null if there is nothing. If the body runs again, it finds what it has found before.
+   * Called for a read of `length` bytes, or up to the end. Returns the part that was read ahead for
+   * just this read, and closes `reading`; null if there is none. A body that runs again finds the
+   * same.
    */
   read(
     view: View,
@@ -57,7 +59,7 @@ export class ReadAhead {
     return begun;
   }
 
-  /** Gives back all that was begun. */
+  /** Releases all parts. */
   drop(): void {
     for (const begun of this.#begun.splice(0)) begun.drop();
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -97,7 +99,7 @@ export class ReadAhead {
       const length = Math.min(this.#length, content.length - from);
       if (bytesAhead + length > BYTES_AHEAD_MAX) break;
       const reading = contents.open(view, content, from, length);
-      // In so many pieces that nobody could tell whether it is the same later.
+      // Has too many pieces to compare it with a later reading.
       if (!reading.isSameAs(reading)) {
         reading.close();
         break;
@@ -115,24 +117,24 @@ export class ReadAhead {
   }
 }
 
-/** A part that is on its way from the disk, or here. */
+/** A part that is being read from disk, or has been. */
 class Begun {
   readonly from: number;
   readonly reading: Reading;
-  readonly #lent: Promise<BorrowedBuffer>;
+  readonly #bytes: Promise<BorrowedBuffer>;
 
   constructor(from: number, reading: Reading) {
     this.from = from;
     this.reading = reading;
     bytesAhead += reading.length;
-    this.#lent = borrowWhole(reading);
-    // It may break before anybody asks for it.
-    this.#lent.catch(() => {});
+    this.#bytes = borrowWhole(reading);
+    // The read may fail before the client asks for it.
+    this.#bytes.catch(() => {});
   }
 
   async take(): Promise<BorrowedBuffer> {
     try {
-      return await this.#lent;
+      return await this.#bytes;
     } finally {
       this.#end();
     }

@@ -5,19 +5,19 @@ import type { Reading } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 import { admitToReadHandle, type HandleAsked } from "./admit-handle.ts";
 import type { FileContext } from "./context.ts";
-import type { Tree } from "./kept-records.ts";
 import { readLocks } from "./open-records.ts";
+import type { Tree } from "./preserved-records.ts";
 import type { ReadAhead } from "./read-ahead.ts";
 import { type File, readFile, writeFile } from "./tree-records.ts";
 
 export interface ReadOpenFile extends HandleAsked {
   readonly from: number;
   readonly length: number;
-  /** Of who may be reading on and on. */
+  /** Reads ahead for a sequential reader; null for none. */
   readonly ahead: ReadAhead | null;
 }
 
-/** What the file holds there now, which is less than asked for at its end; null beyond it. */
+/** Reads bytes of an open file, fewer at its end; null beyond it. */
 export async function readOpenFile(
   context: FileContext,
   asked: ReadOpenFile,
@@ -34,7 +34,7 @@ export async function readOpenFile(
   if (opened === null) return null;
   if (opened.begun !== null) return opened.begun.take();
   const { reading } = opened;
-  // What a snapshot shows does not change any more.
+  // A snapshot never changes.
   if (reading.isStable || asked.at.snapshot !== null) return borrowAndClose(reading);
   reading.close();
   const frozen = await openFrozen(context, asked);
@@ -49,7 +49,7 @@ async function borrowAndClose(reading: Reading): Promise<BorrowedBuffer> {
   }
 }
 
-/** For files in so many pieces that they cannot be found all at once. It takes a write. */
+/** Opens a file that has too many pieces for one body to look up, by freezing it with a write. */
 function openFrozen(context: FileContext, asked: ReadOpenFile): Promise<Reading | null> {
   return context.store.transact((tx) => {
     const { tree, file, length } = admit(tx, asked);

@@ -21,13 +21,15 @@ import { storedLease } from "../shared/lease-field.ts";
 import { storedPolicy } from "../shared/policy-field.ts";
 import type { ShareAddress } from "./context.ts";
 
-/** Shares. What they hold is in `tree-records.ts`. */
+/** Records of shares. Those of their items are in `tree-records.ts`. */
 
 const storedTier = oneOf("TransactionOptimized", "Hot", "Cool", "Premium");
 
-/** What a share has had from the first version of this format on. */
+/** The fields of a share in the first version of this format. */
 const firstShareShape = {
-  /** What the share holds is keyed by this, so that deleting it is one record. */
+  /**
+   * The keys of all the share's items begin with this id, so that deleting a share is one record.
+   */
   id: u64,
   etag: u64,
   modifiedMs: count,
@@ -36,19 +38,19 @@ const firstShareShape = {
   metadata: pairs,
   quotaGib: count,
   tier: storedTier,
-  /** Null if it is still what the share was created with. */
+  /** Null if the tier is still the one the share was created with. */
   tierChangedMs: orNull(count),
-  /** 0 without any: what was written before it is kept when it changes. */
+  /** 0 if there are none. Records older than this are preserved when they change. */
   newestSnapshot: u64,
 };
 
 const shareShape = {
   ...firstShareShape,
-  /** The tier before that; null if there was none. */
+  /** The tier before the last change; null if there was none. */
   tierBefore: added(orNull(storedTier), null),
 };
 
-/** A share as it was. The tree of that time is found by the stamp, which is the snapshot's name. */
+/** A snapshot of a share. Its stamp is its name, and finds the tree of that time. */
 const snapshotShape = {
   etag: u64,
   modifiedMs: count,
@@ -58,8 +60,8 @@ const snapshotShape = {
 };
 
 /**
- * A share that was deleted and can be restored, until its time is over. Fields can be added at the
- * end of a record alone, so a share has none of its later ones here.
+ * A deleted share that can be restored until its time is over. Fields can only be added at the end
+ * of a record, so the share in it has none of the later fields.
  */
 const deletedShareShape = {
   share: struct(firstShareShape),
@@ -75,7 +77,7 @@ export interface DeletedShare extends Readonly<RecordOf<typeof deletedShareShape
 export type ShareTier = Share["tier"];
 export type Metadata = Share["metadata"];
 
-/** A record that is large is so by its metadata. */
+/** Size of the metadata, which makes up most of a large record. */
 export function bytesOfMetadata(metadata: Metadata): number {
   let bytes = 0;
   for (const [name, value] of metadata) bytes += name.length + value.length;
@@ -87,9 +89,9 @@ export type ShareName = Omit<ShareAddress, "snapshot">;
 const shareFormat = format(1, shareShape);
 const snapshotFormat = format(1, snapshotShape);
 const deletedShareFormat = format(1, deletedShareShape);
-/** A new stamp with every snapshot that goes: whoever looked before must look again. */
+/** Marks that a snapshot was deleted. A new stamp makes the sweeper start again. */
 const thinnedFormat = format(1, { changed: u64 });
-/** For records that say everything with their keys. */
+/** The value of records whose key says everything. */
 const nothing = format(1, {}).encode({});
 
 export function shareKey(at: ShareName): Bytes {
@@ -97,7 +99,7 @@ export function shareKey(at: ShareName): Bytes {
 }
 
 export function readShare(view: View, at: ShareName): Share | null {
-  // Nothing has such a name, and the store need not take it as a key.
+  // No share has a name this long, so the store is not asked.
   if (at.share.length > DASHED_NAME_CHARS_MAX) return null;
   const found = view.get(shareKey(at));
   return found === undefined ? null : shareFormat.decode(found);
@@ -107,7 +109,7 @@ export function writeShare(tx: Transaction, at: ShareName, value: Share): void {
   tx.set(shareKey(at), shareFormat.encode(value));
 }
 
-/** Its name is free with this. */
+/** Frees the share's name. */
 export function deleteShare(tx: Transaction, at: ShareName, { id }: Share): void {
   tx.delete(shareKey(at));
   abandonShare(tx, id);
@@ -117,7 +119,7 @@ export function decodeShare(found: Bytes): Share {
   return shareFormat.decode(found);
 }
 
-/** What a share held stays, out of reach, for the sweeper. */
+/** Leaves the share's items to the sweeper, out of reach. */
 export function abandonShare(tx: Transaction, id: bigint): void {
   tx.set(key(SPACE.doomedShare, id), nothing);
 }
@@ -146,7 +148,7 @@ export function writeSnapshot(
   tx.set(snapshotKey(share, stamp), snapshotFormat.encode(value));
 }
 
-/** What only this snapshot has shown is left to the sweeper. */
+/** Deletes a snapshot, and leaves the records that only it showed to the sweeper. */
 export function deleteSnapshot(tx: Transaction, at: ShareName, share: Share, stamp: Stamp): void {
   tx.delete(snapshotKey(share, stamp));
   tx.set(key(SPACE.thinnedShare, share.id), thinnedFormat.encode({ changed: tx.stamp() }));
@@ -159,7 +161,7 @@ export interface StampedSnapshot {
   readonly snapshot: ShareSnapshot;
 }
 
-/** The oldest first. */
+/** The snapshots of a share, oldest first. */
 export function snapshotsOf(view: View, share: bigint): StampedSnapshot[] {
   const all = key(SPACE.shareSnapshot, share);
   return view.range(all, keyAfter(all), { limit: SHARE_SNAPSHOTS_MAX }).map((entry) => {
@@ -173,7 +175,7 @@ export function deletedShareKey(at: ShareName, version: Stamp): Bytes {
   return key(SPACE.deletedShare, at.account, at.share, version);
 }
 
-/** Takes a share out of reach, from where it can be restored for a while. */
+/** Soft-deletes a share: it is out of reach, and can be restored for a while. */
 export function setShareAside(
   tx: Transaction,
   at: ShareName,
@@ -196,8 +198,8 @@ function decodeDeletedShare(found: Bytes): DeletedShare {
   return { share: { ...share, tierBefore: null }, deletedMs, untilMs };
 }
 
-/** Those of this name that can still be restored, the first that was deleted first. */
-export function* keptShares(view: View, at: ShareName): Generator<Share> {
+/** The soft-deleted shares of this name that can be restored, in the order of their deletion. */
+export function* restorableShares(view: View, at: ShareName): Generator<Share> {
   const all = key(SPACE.deletedShare, at.account, at.share);
   const cursor = new EntryCursor(view, all, keyAfter(all), true);
   for (let entry = cursor.head(Infinity); entry !== null; entry = cursor.head(Infinity)) {

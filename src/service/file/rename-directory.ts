@@ -5,18 +5,18 @@ import type { View } from "../../store/store.ts";
 import { admitToDirectory, admitToName } from "./admit.ts";
 import type { FileAsked, FileContext } from "./context.ts";
 import { changedSettings } from "./item-settings.ts";
-import type { Tree } from "./kept-records.ts";
-import { refuseByOpens, refusePendingDirectory } from "./opens.ts";
+import { requireCompatibleOpens, requireNotPending } from "./opens.ts";
+import type { Tree } from "./preserved-records.ts";
 import { moveEntry, type Rename, replaceTarget } from "./rename.ts";
 import { type Directory, ROOT_ID, readDirectory, writeDirectory } from "./tree-records.ts";
 import { nextDirectoryVersion } from "./version.ts";
 
 export interface RenameDirectory extends Rename {
-  /** Where it is now. Directories have no leases, so a lease id is refused. */
+  /** Its current path. Directories have no leases, so a lease id is refused. */
   readonly source: FileAsked;
 }
 
-/** One entry moves, whatever the directory holds. */
+/** Moves one entry, whatever the directory contains. */
 export async function renameDirectory(
   context: FileContext,
   asked: RenameDirectory,
@@ -27,9 +27,9 @@ export async function renameDirectory(
     if (directory.id === ROOT_ID) throw new Fault("InvalidInput", { Reason: "This is the root." });
     refuse(judgeWriteByLease(null, asked.source.leaseId, tx.now(), "File"));
     if (target.entry?.id !== directory.id) replaceTarget(context, tx, asked, target);
-    refuseByOpens(tx, tree, directory.id, "renameDirectory");
-    refusePendingDirectory(tx, tree, target.parent);
-    refuseMoveIntoItself(tx, tree, directory, target.parent);
+    requireCompatibleOpens(tx, tree, directory.id, "renameDirectory");
+    requireNotPending(tx, tree, target.parent);
+    requireNotWithinItself(tx, tree, directory, target.parent);
     const version = nextDirectoryVersion(tx, tree, directory);
     const moved = { ...directory, ...version, parent: target.parent, name: target.name };
     const renamed: Directory = {
@@ -43,7 +43,7 @@ export async function renameDirectory(
   });
 }
 
-function refuseMoveIntoItself(view: View, tree: Tree, { id }: Directory, parent: bigint): void {
+function requireNotWithinItself(view: View, tree: Tree, { id }: Directory, parent: bigint): void {
   for (let above = parent; above !== ROOT_ID; above = readDirectory(view, tree, above).parent) {
     if (above !== id) continue;
     throw new Fault("InvalidInput", { Reason: "A directory cannot be moved into itself." });

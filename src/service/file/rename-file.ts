@@ -7,13 +7,13 @@ import { type File, writeFile } from "./tree-records.ts";
 import { nextFileVersion } from "./version.ts";
 
 export interface RenameFile extends Rename {
-  /** Where it is now, with its lease. */
+  /** Its current path, and its lease id. */
   readonly source: FileAsked;
-  /** Null to leave it as it is. */
+  /** Null to leave it unchanged. */
   readonly contentType: string | null;
 }
 
-/** The file stays the same file, under another name: handles, lease and bytes stay with it. */
+/** Renames a file. Its handles, lease and bytes stay with it. */
 export async function renameFile(context: FileContext, asked: RenameFile): Promise<File> {
   return context.store.transact((tx) => {
     const need = FILE_NEEDS.renameSource;

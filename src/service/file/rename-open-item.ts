@@ -8,12 +8,12 @@ import type { Transaction } from "../../store/store.ts";
 import { parentOf } from "./admit.ts";
 import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
 import { NO_OWNER } from "./cache-records.ts";
-import { giveWay } from "./caches.ts";
+import { requireCachesBroken } from "./caches.ts";
 import type { FileContext } from "./context.ts";
 import { readItem } from "./end-handle.ts";
 import { ItemPaths } from "./item-paths.ts";
-import type { Tree } from "./kept-records.ts";
 import { decodeHandle, placeOfHandleKey, readOpens } from "./open-records.ts";
+import type { Tree } from "./preserved-records.ts";
 import { moveEntry } from "./rename.ts";
 import {
   type Directory,
@@ -29,15 +29,15 @@ import {
 import { nextDirectoryVersion, nextFileVersion } from "./version.ts";
 
 export interface RenameOpenItem extends HandleAsked {
-  /** Where it shall lie, from the root on. */
+  /** The new path, from the root. */
   readonly path: readonly string[];
-  /** Whether a file that lies there goes. */
+  /** Whether to replace a file at that path. */
   readonly replaces: boolean;
 }
 
 const HANDLES_LOOKED_AT_MAX = 10_000;
 
-/** Moves what is open to another name; who has it open keeps it. */
+/** Moves an open item to another name. Its handles stay open. */
 export async function renameOpenItem(context: FileContext, asked: RenameOpenItem): Promise<void> {
   refuse(judgeFilePath(asked.path));
   const name = asked.path.at(-1);
@@ -47,13 +47,13 @@ export async function renameOpenItem(context: FileContext, asked: RenameOpenItem
     if (opens.isDeletePending) throw new Fault("DeletePending");
     const item = readItem(tx, tree, place, handle);
     if (item.id === ROOT_ID) throw new Fault("AuthorizationPermissionMismatch");
-    giveWay(tx, place, opens, handle.cache, NEEDS_HANDLES);
+    requireCachesBroken(tx, place, opens, handle.cache, NEEDS_HANDLES);
     const parent = parentOf(tx, tree, asked.path);
     if (handle.isDirectory && new ItemPaths(tx, tree).isWithin(parent, true, item.id)) {
       throw new Fault("SharingViolation");
     }
-    refuseInto(tx, tree, parent);
-    if (handle.isDirectory) refuseUsed(tx, tree, item.id);
+    requireOpenTarget(tx, tree, parent);
+    if (handle.isDirectory) requireUnused(tx, tree, item.id);
     const entry = readEntry(tx, tree, parent, name);
     if (entry !== null && entry.id !== item.id) makeRoom(context, tx, tree, entry, asked.replaces);
     if (handle.isDirectory) moveDirectory(tx, tree, item, parent, name);
@@ -61,13 +61,13 @@ export async function renameOpenItem(context: FileContext, asked: RenameOpenItem
   });
 }
 
-function refuseInto(tx: Transaction, { share }: Tree, id: bigint): void {
+function requireOpenTarget(tx: Transaction, { share }: Tree, id: bigint): void {
   const opens = readOpens(tx, { share, id });
   if (opens !== null) refuse(judgeOpen(opens.modes, RENAME_INTO, opens.isDeletePending));
 }
 
-/** A directory stays where it is while something below it is open. */
-function refuseUsed(tx: Transaction, tree: Tree, directory: bigint): void {
+/** Checks that nothing below a directory is open, so that it may move. */
+function requireUnused(tx: Transaction, tree: Tree, directory: bigint): void {
   const paths = new ItemPaths(tx, tree);
   const all = key(SPACE.handle, tree.share);
   const handles = tx.range(all, keyAfter(all), { limit: HANDLES_LOOKED_AT_MAX });
@@ -76,13 +76,13 @@ function refuseUsed(tx: Transaction, tree: Tree, directory: bigint): void {
     const { isDirectory } = decodeHandle(entry.value);
     return id !== directory && paths.isWithin(id, isDirectory, directory);
   });
-  // Of more than one body can look at, nobody knows.
+  // One body cannot look at more handles, so the directory counts as used.
   if (isBelow || handles.length === HANDLES_LOOKED_AT_MAX) {
     throw new Fault("AuthorizationPermissionMismatch");
   }
 }
 
-/** What lies in the way goes, if it may: a file that nobody has open. */
+/** Removes the item at the new path, if permitted: only a file that no client has open. */
 function makeRoom(
   { contents }: FileContext,
   tx: Transaction,
@@ -95,7 +95,7 @@ function makeRoom(
   const file = readFile(tx, tree, id);
   const place = { share: tree.share, id };
   const opens = readOpens(tx, place);
-  if (opens !== null) giveWay(tx, place, opens, NO_OWNER, NEEDS_HANDLES);
+  if (opens !== null) requireCachesBroken(tx, place, opens, NO_OWNER, NEEDS_HANDLES);
   const isHeld = opens !== null;
   if (isHeld || isReadOnly(file.attributes)) throw new Fault("AuthorizationPermissionMismatch");
   removeFile(tx, tree, contents, file);

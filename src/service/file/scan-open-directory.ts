@@ -4,14 +4,14 @@ import { judgePattern, matchesPattern } from "../../rules/name-pattern.ts";
 import type { View } from "../../store/store.ts";
 import { admitToReadHandle, type HandleAsked } from "./admit-handle.ts";
 import type { FileContext } from "./context.ts";
-import type { Tree } from "./kept-records.ts";
+import type { Tree } from "./preserved-records.ts";
 import { TreeEntries } from "./tree-entries.ts";
 import { type Directory, entryKey, type File, readDirectory, readFile } from "./tree-records.ts";
 
 export interface ScanOpenDirectory extends HandleAsked {
-  /** With `*` and `?`, and what DOS made of them. */
+  /** With `*` and `?`, and their DOS variants. */
   readonly pattern: string;
-  /** The last name of the scan before; null to begin with the first. */
+  /** The last name of the previous scan; null to begin with the first. */
   readonly after: string | null;
   readonly resultsMax: number;
 }
@@ -23,11 +23,11 @@ export interface ScannedItem {
 
 export interface ScanOpenDirectoryDone {
   readonly items: readonly ScannedItem[];
-  /** The last name that was looked at, whether it matched or not; null if there is none behind it. */
+  /** The last name that was looked at, matching or not; null at the end. */
   readonly next: string | null;
 }
 
-/** One body looks at so many names; who wants more asks again. */
+/** Names that one body looks at. The client asks again for more. */
 const BODY_NAMES_MAX = 500;
 
 export async function scanOpenDirectory(

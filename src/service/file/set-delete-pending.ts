@@ -2,17 +2,17 @@ import { Fault } from "../../base/fault.ts";
 import { NEEDS_HANDLES } from "../../rules/caching.ts";
 import { DELETE } from "../../rules/share-mode.ts";
 import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
-import { giveWay } from "./caches.ts";
+import { requireCachesBroken } from "./caches.ts";
 import type { FileContext } from "./context.ts";
-import { markPending, readItem, refuseDeletion } from "./end-handle.ts";
+import { markPending, readItem, requireMarkable } from "./end-handle.ts";
 import { pendingKey, writeOpens } from "./open-records.ts";
 
 export interface SetDeletePending extends HandleAsked {
-  /** False takes it back. */
+  /** False takes the mark back. */
   readonly isPending: boolean;
 }
 
-/** Whoever has a handle that may delete says that the last one to close takes the item with it. */
+/** Marks an item for deletion with its last handle. The caller's handle needs delete access. */
 export async function setDeletePending(
   context: FileContext,
   asked: SetDeletePending,
@@ -22,8 +22,8 @@ export async function setDeletePending(
     if ((handle.access & DELETE) === 0) throw new Fault("AuthorizationPermissionMismatch");
     if (asked.isPending === opens.isDeletePending) return;
     if (asked.isPending) {
-      giveWay(tx, item, opens, handle.cache, NEEDS_HANDLES);
-      refuseDeletion(tx, tree, readItem(tx, tree, item, handle), handle.isDirectory);
+      requireCachesBroken(tx, item, opens, handle.cache, NEEDS_HANDLES);
+      requireMarkable(tx, tree, readItem(tx, tree, item, handle), handle.isDirectory);
       markPending(tx, tree, item, handle, opens);
     } else {
       const { modes, locks, caches } = opens;

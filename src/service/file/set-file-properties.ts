@@ -8,14 +8,14 @@ import { type File, type FileProperties, writeFile } from "./tree-records.ts";
 import { nextFileVersion } from "./version.ts";
 
 export interface SetFileProperties extends FileAsked {
-  /** All of them: what is empty here is cleared. Null to leave them as they are. */
+  /** All properties: empty ones are cleared. Null to leave them unchanged. */
   readonly properties: FileProperties | null;
-  /** Null to leave it as it is. */
+  /** Null to leave it unchanged. */
   readonly length: number | null;
   readonly settings: ItemSettings;
 }
 
-/** To resize a file touches what is behind its new end. */
+/** The bytes that a resize touches: those after the new end. */
 function bytesFrom(length: number | null): Touched | null {
   return length === null ? null : { from: length, length: ALL_BYTES.length - length };
 }
@@ -26,7 +26,7 @@ export async function setFileProperties(
 ): Promise<File> {
   const { contents, store } = context;
   const { attributes } = asked.settings;
-  // Nobody could write to it any more if that could not be taken back.
+  // A read-only file may be made writable, or it would stay read-only for ever.
   const makesWritable = attributes !== null && (attributes & FILE_ATTRIBUTES.ReadOnly) === 0;
   return store.transact((tx) => {
     const { share, tree, file } = admitFileUpdate(

@@ -4,10 +4,10 @@ import { FILE_BYTES_MAX } from "../../base/limits.ts";
 import { WRITES } from "../../rules/caching.ts";
 import type { Transaction } from "../../store/store.ts";
 import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
-import { giveWay } from "./caches.ts";
+import { requireCachesBroken } from "./caches.ts";
 import type { FileContext } from "./context.ts";
 import { type ItemSettings, type TimeSetting, timeAt } from "./item-settings.ts";
-import type { Tree } from "./kept-records.ts";
+import type { Tree } from "./preserved-records.ts";
 import { growUsage } from "./share-usage.ts";
 import { readDirectory, readFile, writeDirectory, writeFile } from "./tree-records.ts";
 import { nextDirectoryVersion, nextFileVersion, writtenFile } from "./version.ts";
@@ -18,11 +18,11 @@ export interface SetOpenItem extends HandleAsked {
 
 export interface OpenItemSettings extends Omit<ItemSettings, "changed" | "permission"> {
   readonly accessed: TimeSetting;
-  /** "hold" leaves alone what every other change sets. */
+  /** "hold" leaves the time unchanged, which every other change updates. */
   readonly changed: TimeSetting | "hold";
 }
 
-/** Attributes and times of what is open. */
+/** Sets attributes and times of an open item. */
 export async function setOpenItem(context: FileContext, asked: SetOpenItem): Promise<void> {
   await context.store.transact((tx) => {
     const { tree, item, handle } = admitToHandle(tx, asked);
@@ -66,20 +66,20 @@ function changed(settings: OpenItemSettings, old: Changed, { etag }: { etag: big
 
 export interface ResizeOpenFile extends HandleAsked {
   readonly length: number;
-  /** Whether it stays as long as it is if it is shorter. */
+  /** Whether a shorter file stays as it is. */
   readonly neverGrows: boolean;
-  /** Whether the time of the last write stays what it is. */
+  /** Whether to preserve the time of the last write. */
   readonly preservesWritten: boolean;
 }
 
-/** Cuts an open file off, or lets it grow by zeroes. */
+/** Truncates an open file, or extends it with zeroes. */
 export async function resizeOpenFile(context: FileContext, asked: ResizeOpenFile): Promise<void> {
   const { contents, store } = context;
   if (asked.length > FILE_BYTES_MAX) throw new Fault("OutOfRangeInput");
   await store.transact((tx) => {
     const { share, tree, item, handle, opens } = admitToHandle(tx, asked);
     if (handle.isDirectory) throw new Fault("ResourceTypeMismatch");
-    giveWay(tx, item, opens, handle.cache, WRITES);
+    requireCachesBroken(tx, item, opens, handle.cache, WRITES);
     const file = readFile(tx, tree, item.id);
     const { length } = file.content;
     if (length === asked.length || (asked.neverGrows && length < asked.length)) return;

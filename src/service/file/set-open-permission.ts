@@ -12,7 +12,7 @@ export interface SetOpenPermission extends HandleAsked {
   readonly descriptor: SecurityDescriptor;
 }
 
-/** Which parts of a descriptor are meant. */
+/** The parts of a security descriptor to replace. */
 export interface DescriptorParts {
   readonly owner: boolean;
   readonly group: boolean;
@@ -23,7 +23,7 @@ export interface DescriptorParts {
 const DACL_CONTROL =
   CONTROL.daclAutoInheritRequested | CONTROL.daclAutoInherited | CONTROL.daclProtected;
 
-/** Replaces the parts that are named of who may do what to what is open. */
+/** Replaces the named parts of an open item's security descriptor. */
 export async function setOpenPermission(
   context: FileContext,
   asked: SetOpenPermission,

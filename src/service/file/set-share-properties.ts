@@ -6,12 +6,12 @@ import { type Share, type ShareTier, writeShare } from "./records.ts";
 import { nextVersion } from "./version.ts";
 
 export interface SetShareProperties extends ShareUse {
-  /** Null to leave it as it is, so with the next. */
+  /** Null to leave it unchanged; likewise `tier`. */
   readonly quotaGib: number | null;
   readonly tier: ShareTier | null;
 }
 
-/** A quota below what is used is no error: then nothing grows any more. */
+/** Sets quota and tier. A quota below the usage is valid: then nothing can grow. */
 export async function setShareProperties(
   context: FileContext,
   asked: SetShareProperties,

@@ -6,8 +6,9 @@ import type { Transaction, View } from "../../store/store.ts";
 import type { ShareName } from "./records.ts";
 
 /**
- * The service takes a while to delete a share, and answers another delete of it meanwhile with
- * success, too. Here a share is gone at once, so its name is remembered for that long.
+ * Names of shares that have just been deleted. The service takes a while to delete a share, and
+ * meanwhile answers another delete with success. Here a share is gone at once, so its name is
+ * remembered for that long.
  */
 
 const deletionFormat = format(1, { deletedMs: count });

@@ -3,12 +3,12 @@ import { instantOf } from "../../base/stamp.ts";
 import { tierLeft } from "../../rules/tier-transition.ts";
 import type { Share, ShareTier } from "./records.ts";
 
-/** What clients see of the tier of a share. */
+/** The tier of a share as clients see it. */
 export interface TierStatus {
   readonly tier: ShareTier;
-  /** When it was chosen, which is first when the share is created. */
+  /** When the tier was set; first when the share is created. */
   readonly changedMs: Instant;
-  /** The tier from which the share is on its way; null if it has arrived. */
+  /** The tier that the share is changing from; null if it has changed. */
   readonly from: ShareTier | null;
 }
 

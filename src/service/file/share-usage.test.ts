@@ -13,7 +13,7 @@ async function used(files: Files): Promise<number> {
   return (await getShareStats(files.context, files.share())).usedBytes;
 }
 
-test("who has a file open cannot make it grow beyond the quota either", async () => {
+test("an open file cannot grow beyond the quota either", async () => {
   const files = await Files.open();
   await files.create("large", FILE_BYTES_MAX);
   const left = SHARE_QUOTA_GIB_DEFAULT * GIB - FILE_BYTES_MAX;
@@ -40,7 +40,7 @@ test("who has a file open cannot make it grow beyond the quota either", async ()
   assert.equal(await used(files), 10 + left + 4);
 });
 
-test("what is emptied or deleted counts no more", async () => {
+test("emptied and deleted files no longer count", async () => {
   const files = await Files.open();
   await files.create("file", 1_000);
   await files.close(await files.open("file", { ...EVERYTHING, disposition: "overwrite" }));

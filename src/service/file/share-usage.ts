@@ -5,19 +5,22 @@ import { GIB } from "../../base/limits.ts";
 import type { Transaction, View } from "../../store/store.ts";
 import type { Share } from "./records.ts";
 
-/** Usage is counted in several records, so that not every write meets in one. */
+/**
+ * Records per share that count usage, so that writes to different files do not all change the same
+ * one.
+ */
 const STRIPES = 16;
 
 const usageFormat = format(1, { bytes: count });
 
-/** What the files of a share are long, together; snapshots do not count. */
+/** The total length of a share's files; snapshots do not count. */
 export function usageOf(view: View, { id }: Pick<Share, "id">): number {
   const all = key(SPACE.shareUsage, id);
   const stripes = view.range(all, keyAfter(all), { limit: STRIPES });
   return stripes.reduce((sum, { value }) => sum + usageFormat.decode(value).bytes, 0);
 }
 
-/** A file grows by so much: not beyond the share's quota. */
+/** Adds to the usage, unless that exceeds the quota. */
 export function growUsage(tx: Transaction, share: Share, file: bigint, bytes: number): void {
   if (bytes > 0 && usageOf(tx, share) + bytes > share.quotaGib * GIB) {
     throw new Fault("ShareSizeLimitReached", {

@@ -8,16 +8,19 @@ import type { FileContext, ShareAsked } from "./context.ts";
 import { type Metadata, snapshotsOf, writeShare, writeSnapshot } from "./records.ts";
 
 export interface SnapshotShare extends ShareAsked {
-  /** Null for that of the share. */
+  /** Null for the share's metadata. */
   readonly metadata: Metadata | null;
 }
 
 export interface SnapshotShareDone extends Versioned {
-  /** Its name. */
+  /** The snapshot's name. */
   readonly snapshot: Stamp;
 }
 
-/** Two records, however much the share holds: what changes from now on is kept. */
+/**
+ * Takes a snapshot: two records, however much the share holds. Later changes preserve what it
+ * shows.
+ */
 export async function snapshotShare(
   context: FileContext,
   asked: SnapshotShare,

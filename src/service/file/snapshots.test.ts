@@ -16,10 +16,10 @@ import { setDirectoryMetadata } from "./set-directory-metadata.ts";
 import { setFileProperties } from "./set-file-properties.ts";
 import { snapshotShare } from "./snapshot-share.ts";
 
-/** One thing that somebody does to a share; what the rules refuse simply does not happen. */
+/** One operation on a share; a refused one does nothing. */
 type Step = (share: Model) => Promise<unknown>;
 
-/** A share, and what it must look like now and at each of its snapshots. */
+/** A share, and its expected tree now and at each of its snapshots. */
 class Model {
   readonly files = new Files();
   readonly snapshots = new Map<Stamp, [string, string | null][]>();
@@ -114,7 +114,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 test("snapshots show what was there, whatever is done to the share and in whatever order", async () => {
-  // Without a least length most lists would be short: too short for a file to live through much.
+  // Without a minimum length most lists would be too short for a file to go through much.
   const many = fc.array(step, { minLength: 30, maxLength: 60 });
   const property = fc.asyncProperty(many, async (steps) => {
     const share = new Model();
@@ -134,7 +134,7 @@ test("snapshots show what was there, whatever is done to the share and in whatev
   await fc.assert(property, { numRuns: 150 });
 });
 
-test("what is kept for a snapshot goes with it", async () => {
+test("records preserved for a snapshot are removed with it", async () => {
   const files = await Files.open();
   for (const name of ["one", "two", "three"]) await files.create(name, "old".repeat(10_000));
   const bytes = [SPACE.content, SPACE.rangeEntry, SPACE.rangeLayer, SPACE.extentUse];
@@ -146,6 +146,6 @@ test("what is kept for a snapshot goes with it", async () => {
   await deleteShare(files.context, { ...files.share(snapshot), snapshots: "refuse" });
   await files.sweep();
   assert.equal(await files.records(bytes), before);
-  assert.equal(await files.records([SPACE.keptRecord]), 0);
+  assert.equal(await files.records([SPACE.preservedRecord]), 0);
   assert.equal(await files.text("one"), "new".repeat(10_000));
 });

@@ -3,7 +3,7 @@ import { KeyReader, key, keyAfter, SPACE } from "../../base/keys.ts";
 import { unlessDamaged, type View } from "../../store/store.ts";
 import { objectName, type StoredObjects } from "../shared/stored-objects.ts";
 import { ItemPaths } from "./item-paths.ts";
-import { originalKey } from "./kept-records.ts";
+import { originalKey } from "./preserved-records.ts";
 import { shareOfEntry } from "./records.ts";
 import { decodeEntry, decodeFile, nameInEntryKey } from "./tree-records.ts";
 
@@ -20,7 +20,7 @@ export const STORED_FILES: StoredObjects = {
     SPACE.directoryEntry,
     SPACE.directory,
     SPACE.file,
-    SPACE.keptRecord,
+    SPACE.preservedRecord,
   ],
   nameOf(view, found) {
     const parts = new KeyReader(found);
@@ -28,11 +28,12 @@ export const STORED_FILES: StoredObjects = {
     if (found[0] === SPACE.shareSnapshot) {
       return objectName("snapshot of share", shareOf(view, parts.u64()));
     }
-    if (found[0] === SPACE.keptRecord) return `snapshot of ${nameInTree(view, originalKey(found))}`;
+    if (found[0] === SPACE.preservedRecord)
+      return `snapshot of ${nameInTree(view, originalKey(found))}`;
     return nameInTree(view, found);
   },
   contentOf(found, value) {
-    const at = found[0] === SPACE.keptRecord ? originalKey(found) : found;
+    const at = found[0] === SPACE.preservedRecord ? originalKey(found) : found;
     return at[0] === SPACE.file ? decodeFile(value).content : null;
   },
 };
@@ -49,7 +50,7 @@ function nameInTree(view: View, found: Bytes): string {
   return objectName(kind, shareOf(view, share), path);
 }
 
-/** By its own record, or else by the entry that leads to it. */
+/** Finds the path by the item's own record, or else by its entry. */
 function pathOf(view: View, share: bigint, id: bigint, isDirectory: boolean): string {
   const tree = { share, newestSnapshot: 0n, snapshot: null };
   const paths = new ItemPaths(view, tree);

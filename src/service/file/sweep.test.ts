@@ -6,7 +6,7 @@ import { Files } from "./files.fixture.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
-test("a deleted share goes when its time is over, however many others are kept", async () => {
+test("a deleted share is removed when its time is over, however many others are retained", async () => {
   const files = await Files.open();
   const deleteFor = async (shareRetentionDays: number) => {
     const context = { ...files.context, settingsOf: () => ({ shareRetentionDays }) };

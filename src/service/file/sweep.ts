@@ -5,15 +5,15 @@ import type { Contents } from "../../store/contents.ts";
 import type { Entry, Transaction, View } from "../../store/store.ts";
 import type { FileContext } from "./context.ts";
 import { ExpirySearch } from "./expiry-search.ts";
-import { contentOfKept } from "./kept-files.ts";
-import { sinceOf, stampOfKept } from "./kept-records.ts";
+import { contentOfPreserved } from "./preserved-files.ts";
+import { sinceOf, stampOfPreserved } from "./preserved-records.ts";
 import { abandonShare, deletedShareOfEntry, snapshotsOf } from "./records.ts";
 import { isDeletionOver } from "./share-deletions.ts";
 import { decodeFile } from "./tree-records.ts";
 
 const ROUND_RECORDS_MAX = 256;
 
-/** What is keyed by the id of a share and has no bytes beyond its record. */
+/** Spaces whose keys begin with a share's id and whose records refer to no content. */
 const PLAIN_SPACES = [
   SPACE.directoryEntry,
   SPACE.directory,
@@ -30,20 +30,20 @@ const PLAIN_SPACES = [
   SPACE.thinnedShare,
 ];
 
-/** How far what is kept of a share has been looked through, and the note that said so. */
+/** How far the preserved records of a share have been searched, and the note that asked for it. */
 interface Walk {
   readonly note: Entry;
   readonly from: Bytes;
 }
 
 /**
- * Removes what nobody can reach any more: what deleted shares held, and what was kept for snapshots
- * that are gone. Bytes are freed by `Contents`.
+ * Removes records that nothing can reach any more: the items of deleted shares, and records
+ * preserved for deleted snapshots. `Contents` frees the bytes.
  */
 export class FileSweep {
   readonly #context: FileContext;
   #walk: Walk | null = null;
-  /** Where the searches for what has expired have come to. */
+  /** The positions of the searches for expired records. */
   readonly #deletedShares = new ExpirySearch(SPACE.deletedShare, isExpired, abandonExpired);
   readonly #deletions = new ExpirySearch(SPACE.shareDeletion, isOver, forget);
 
@@ -51,7 +51,9 @@ export class FileSweep {
     this.#context = context;
   }
 
-  /** One round, which writes to a bounded number of records; true while there may be more to do. */
+  /**
+   * Runs one round, which writes a bounded number of records. True while there may be more to do.
+   */
   async sweep(): Promise<boolean> {
     const { store, contents } = this.#context;
     const isSearchingShares = await this.#deletedShares.search(store);
@@ -61,7 +63,7 @@ export class FileSweep {
       return true;
     }
     if (await store.read((view) => firstOf(view, SPACE.thinnedShare) === null)) return isSearching;
-    this.#walk = await store.transact((tx) => freeKept(tx, contents, this.#walk));
+    this.#walk = await store.transact((tx) => freePreserved(tx, contents, this.#walk));
     return true;
   }
 }
@@ -71,17 +73,17 @@ function firstOf(view: View, space: Space): Entry | null {
   return view.range(all, keyAfter(all), { limit: 1 })[0] ?? null;
 }
 
-/** A page of what is kept of a share: of that, what no snapshot shows. Returns how far it came. */
-function freeKept(tx: Transaction, contents: Contents, before: Walk | null): Walk | null {
+/** Removes the records of one page that no snapshot shows. Returns how far it came. */
+function freePreserved(tx: Transaction, contents: Contents, before: Walk | null): Walk | null {
   const note = firstOf(tx, SPACE.thinnedShare);
   if (note === null) return null;
   const share = new KeyReader(note.key).u64();
-  const all = key(SPACE.keptRecord, share);
+  const all = key(SPACE.preservedRecord, share);
   const goesOn = before?.note.key.equals(note.key) && before.note.value.equals(note.value);
   const from = goesOn === true && before !== null ? before.from : all;
   const page = tx.range(from, keyAfter(all), { limit: ROUND_RECORDS_MAX });
   const stamps = snapshotsOf(tx, share).map(({ stamp }) => stamp);
-  for (const entry of page) if (!isShownBy(entry, stamps)) dropKept(tx, contents, entry);
+  for (const entry of page) if (!isShownBy(entry, stamps)) dropPreserved(tx, contents, entry);
   const last = page.length < ROUND_RECORDS_MAX ? undefined : page.at(-1);
   if (last !== undefined) return { note, from: keyAfter(last.key) };
   tx.delete(note.key);
@@ -121,20 +123,23 @@ function freeDoomed(tx: Transaction, contents: Contents): void {
     contents.drop(tx, decodeFile(entry.value).content);
     tx.delete(entry.key);
   });
-  free(SPACE.keptRecord, (entry) => dropKept(tx, contents, entry));
+  free(SPACE.preservedRecord, (entry) => dropPreserved(tx, contents, entry));
   for (const space of PLAIN_SPACES) free(space, (entry) => tx.delete(entry.key));
   if (room > 0) tx.delete(doomed.key);
 }
 
-function dropKept(tx: Transaction, contents: Contents, entry: Entry): void {
-  const content = contentOfKept(entry);
+function dropPreserved(tx: Transaction, contents: Contents, entry: Entry): void {
+  const content = contentOfPreserved(entry);
   if (content !== null) contents.drop(tx, content);
   tx.delete(entry.key);
 }
 
-/** It was there from its own stamp on until behind that of the snapshot for which it was kept. */
-function isShownBy({ key: kept, value }: Entry, snapshots: readonly Stamp[]): boolean {
+/**
+ * A preserved record is shown by the snapshots from its own stamp to the stamp it was preserved
+ * for.
+ */
+function isShownBy({ key: preserved, value }: Entry, snapshots: readonly Stamp[]): boolean {
   const from = sinceOf(value);
-  const until = stampOfKept(kept);
+  const until = stampOfPreserved(preserved);
   return snapshots.some((stamp) => from <= stamp && stamp <= until);
 }

@@ -6,7 +6,7 @@ import { listDirectoriesAndFiles } from "./list-directories-and-files.ts";
 import { setFileMetadata } from "./set-file-metadata.ts";
 import { snapshotShare } from "./snapshot-share.ts";
 
-test("what came after a snapshot is passed by in several bodies, and nothing is left out", async () => {
+test("entries newer than the snapshot are skipped in several bodies, and no other entry is missed", async () => {
   const files = await Files.open();
   await files.createDirectory("dir");
   await files.create("dir/Last");
@@ -21,7 +21,7 @@ test("what came after a snapshot is passed by in several bodies, and nothing is 
   assert.equal(pages.length, 3);
 });
 
-test("a list of files with much metadata is many small bodies, and has each once", async () => {
+test("a list of files with much metadata takes many small bodies, and has each file once", async () => {
   const files = await Files.open();
   await files.createDirectory("dir");
   const metadata = [["name", "x".repeat(8_000)]] as const;

@@ -17,13 +17,13 @@ import type { Transaction, View } from "../../store/store.ts";
 import { contentProperties, storedContent } from "../shared/content-field.ts";
 import { storedCopy } from "../shared/copy-field.ts";
 import { storedLease } from "../shared/lease-field.ts";
-import { isShown, keep, readInTree, type Tree } from "./kept-records.ts";
+import { isShown, preserve, readInTree, type Tree } from "./preserved-records.ts";
 import { addUsage } from "./share-usage.ts";
 
 /** The root directory of every share. */
 export const ROOT_ID = 0n;
 
-/** What a name in a directory stands for. Names are found whatever their case. */
+/** An entry: a name in a directory, and the id it stands for. Names are compared without case. */
 const entryShape = {
   since: u64,
   id: u64,
@@ -34,13 +34,13 @@ const directoryShape = {
   since: u64,
   id: u64,
   parent: u64,
-  /** As it was given, in its case. */
+  /** As the client wrote it, in its case. */
   name: units,
   etag: u64,
   modifiedMs: count,
-  /** The bits of SMB. */
+  /** SMB's attribute bits. */
   attributes: count,
-  /** File times: these four are the client's to set. */
+  /** File times; clients may set these four. */
   created: u64,
   accessed: u64,
   written: u64,
@@ -54,7 +54,7 @@ const fileShape = {
   content: storedContent,
   properties: contentProperties,
   lease: storedLease,
-  /** Until it is replaced. */
+  /** The last copy to this file, until the file is replaced. */
   copy: added(storedCopy, null),
 };
 
@@ -71,7 +71,7 @@ export function entryKey({ share }: Tree, directory: bigint, name: string): Byte
   return key(SPACE.directoryEntry, share, directory, ordinalPart(fileNameKey(name)));
 }
 
-/** A name by which the entry under this key is found again; its case is lost. */
+/** A name that finds the entry of this key again; its case is lost. */
 export function nameInEntryKey(found: Bytes): string {
   const parts = new KeyReader(found);
   parts.u64();
@@ -79,7 +79,7 @@ export function nameInEntryKey(found: Bytes): string {
   return parts.ordinal();
 }
 
-/** Where the entries begin whose names begin so. */
+/** Prefix of the keys of entries whose names begin with `prefix`. */
 export function entryKeyPrefix(tree: Tree, directory: bigint, prefix: string): Bytes {
   const whole = entryKey(tree, directory, prefix);
   return whole.subarray(0, whole.length - 1);
@@ -107,7 +107,7 @@ export function decodeEntry(found: Bytes): DirectoryEntry {
   return entryFormat.decode(found);
 }
 
-/** Where the entry has stood for something else, that is kept for whoever needs it. */
+/** Writes an entry, and preserves the one it replaces for snapshots that show it. */
 export function writeEntry(
   tx: Transaction,
   tree: Tree,
@@ -128,10 +128,10 @@ export function deleteEntry(tx: Transaction, tree: Tree, directory: bigint, name
 
 function keepEntry(tx: Transaction, tree: Tree, at: Bytes): void {
   const old = tx.get(at);
-  if (old !== undefined && isShown(tree, entryFormat.decode(old))) keep(tx, tree, at);
+  if (old !== undefined && isShown(tree, entryFormat.decode(old))) preserve(tx, tree, at);
 }
 
-/** Whether something is in a directory, as it is now. */
+/** Whether the current directory has entries. */
 export function hasEntries(view: View, tree: Tree, directory: bigint): boolean {
   const all = key(SPACE.directoryEntry, tree.share, directory);
   return view.range(all, keyAfter(all), { limit: 1 }).length > 0;
@@ -149,10 +149,7 @@ export function readFile(view: View, tree: Tree, id: bigint): File {
   return found;
 }
 
-/**
- * For who knows a file by its id alone, and not whether it is still there. A lease is on the file
- * as it is now: snapshots show none.
- */
+/** Finds a file by its id; null if it is gone. Snapshots show no lease. */
 export function findFile(view: View, tree: Tree, id: bigint): File | null {
   const found = readInTree(view, tree, fileKey(tree, id));
   if (found === undefined) return null;
@@ -168,25 +165,27 @@ export function decodeFile(found: Bytes): File {
   return fileFormat.decode(found);
 }
 
-/** A new version of a directory comes from `nextDirectoryVersion`, which keeps the old one. */
+/**
+ * Writes a directory. A new version comes from `nextDirectoryVersion`, which preserves the old one.
+ */
 export function writeDirectory(tx: Transaction, tree: Tree, value: Directory): void {
   tx.set(directoryKey(tree, value.id), directoryFormat.encode(value));
 }
 
-/** A new version of a file comes from `nextFileVersion`, which keeps the old one. */
+/** Writes a file. A new version comes from `nextFileVersion`, which preserves the old one. */
 export function writeFile(tx: Transaction, tree: Tree, value: File): void {
   tx.set(fileKey(tree, value.id), fileFormat.encode(value));
 }
 
-/** Its entry goes with it. */
+/** Removes a directory and its entry. */
 export function removeDirectory(tx: Transaction, tree: Tree, directory: Directory): void {
   const at = directoryKey(tree, directory.id);
-  if (isShown(tree, directory)) keep(tx, tree, at);
+  if (isShown(tree, directory)) preserve(tx, tree, at);
   tx.delete(at);
   deleteEntry(tx, tree, directory.parent, directory.name);
 }
 
-/** Its entry goes with it, and its bytes unless a snapshot shows them. */
+/** Removes a file and its entry, and its bytes unless a snapshot shows them. */
 export function removeFile(tx: Transaction, tree: Tree, contents: Contents, file: File): void {
   deleteEntry(tx, tree, file.parent, file.name);
   addUsage(tx, tree.share, file.id, -file.content.length);
@@ -196,11 +195,11 @@ export function removeFile(tx: Transaction, tree: Tree, contents: Contents, file
 }
 
 /**
- * What stands in its record goes or is replaced. It is kept for a snapshot that shows it, with the
- * reference to its content; otherwise that is returned, and the caller's to drop.
+ * Called before a file's record is removed or replaced. Preserves the record, with the reference to
+ * its content, if a snapshot shows it; otherwise returns the content, which the caller drops.
  */
 export function retireFile(tx: Transaction, tree: Tree, file: File): Content | null {
   if (!isShown(tree, file)) return file.content;
-  keep(tx, tree, fileKey(tree, file.id));
+  preserve(tx, tree, fileKey(tree, file.id));
   return null;
 }

@@ -12,7 +12,7 @@ import { findFile } from "./tree-records.ts";
 import { nextVersion } from "./version.ts";
 
 export interface UndeleteShare extends ShareAsked {
-  /** What it was called. It comes back under the name in `at`. */
+  /** The name it had. It is restored under the name in `at`. */
   readonly deletedName: string;
   readonly deletedVersion: Stamp;
 }

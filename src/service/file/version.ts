@@ -3,18 +3,18 @@ import type { Versioned } from "../../rules/conditions.ts";
 import { leaseAfterWrite } from "../../rules/lease.ts";
 import type { Contents } from "../../store/contents.ts";
 import type { Transaction } from "../../store/store.ts";
-import { isShown, keep, type Tree } from "./kept-records.ts";
+import { isShown, preserve, type Tree } from "./preserved-records.ts";
 import { type Directory, directoryKey, type File, fileKey } from "./tree-records.ts";
 
 /**
- * ETag and time of a new version. The time never goes backwards, even if the clock does: clients
- * order updates by it.
+ * ETag and time of a new version. The time never goes backwards, even if the clock does, because
+ * clients order updates by it.
  */
 export function nextVersion(tx: Transaction, old: Versioned | null): Versioned {
   return { etag: tx.stamp(), modifiedMs: Math.max(tx.now(), old?.modifiedMs ?? 0) };
 }
 
-/** What every write of a directory renews. */
+/** The fields that every write of a directory renews. */
 export interface DirectoryVersion extends Versioned {
   readonly since: bigint;
   readonly changed: FileTime;
@@ -24,18 +24,24 @@ export interface FileVersion extends DirectoryVersion {
   readonly lease: File["lease"];
 }
 
-/** To be asked for before anything is changed: it keeps what a snapshot shows. */
+/**
+ * The next version of a directory. Called before any change, because it preserves what a snapshot
+ * shows.
+ */
 export function nextDirectoryVersion(
   tx: Transaction,
   tree: Tree,
   old: Directory,
 ): DirectoryVersion {
-  if (isShown(tree, old)) keep(tx, tree, directoryKey(tree, old.id));
+  if (isShown(tree, old)) preserve(tx, tree, directoryKey(tree, old.id));
   const { etag, modifiedMs } = nextVersion(tx, old);
   return { since: etag, etag, modifiedMs, changed: fileTimeOfStamp(etag) };
 }
 
-/** To be asked for before the content is changed: it keeps what a snapshot shows. */
+/**
+ * The next version of a file. Called before the content changes, because it preserves what a
+ * snapshot shows.
+ */
 export function nextFileVersion(
   tx: Transaction,
   tree: Tree,
@@ -43,7 +49,7 @@ export function nextFileVersion(
   old: File,
 ): FileVersion {
   if (isShown(tree, old)) {
-    keep(tx, tree, fileKey(tree, old.id));
+    preserve(tx, tree, fileKey(tree, old.id));
     contents.share(tx, old.content);
   }
   const { etag, modifiedMs } = nextVersion(tx, old);
@@ -51,7 +57,9 @@ export function nextFileVersion(
   return { since: etag, etag, modifiedMs, changed: fileTimeOfStamp(etag), lease };
 }
 
-/** The file after a write. Spelled out, because every write over SMB and REST passes here. */
+/**
+ * The file after a write. Written field by field for speed: every SMB and REST write comes here.
+ */
 export function writtenFile(
   old: File,
   version: FileVersion,

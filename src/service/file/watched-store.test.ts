@@ -12,7 +12,7 @@ import { renameOpenItem } from "./rename-open-item.ts";
 
 const DELETER = { mode: { access: DELETE, share: READ | WRITE | DELETE } };
 
-/** A share, what was told of it, and how to make that stop. */
+/** A share, the changes reported of it, and a function that stops the reports. */
 async function watched() {
   const files = await Files.open();
   const { tree } = await files.openDone("");
@@ -28,7 +28,7 @@ function lineOf(change: FileChange): string {
   return `${change.kind} ${change.at.path.join("/")}`;
 }
 
-test("what is committed is told, once, to those who still watch", async () => {
+test("a committed change is reported once to the current watchers", async () => {
   const { files, lines, stop } = await watched();
   await files.createDirectory("dir");
   await files.create("dir/file", 3);
@@ -39,7 +39,7 @@ test("what is committed is told, once, to those who still watch", async () => {
   assert.equal(lines.length, 3);
 });
 
-test("what is refused is not told, nor what changes nothing that can be seen", async () => {
+test("refused changes and invisible changes are not reported", async () => {
   const { files, lines } = await watched();
   await files.create("file");
   lines.length = 0;
@@ -51,7 +51,7 @@ test("what is refused is not told, nor what changes nothing that can be seen", a
   assert.deepEqual(lines, []);
 });
 
-test("a file and its directory that go in one transaction are told with their paths", async () => {
+test("a file and its directory removed in one transaction are reported with their paths", async () => {
   const { files, lines } = await watched();
   await files.create("file");
   await files.createDirectory("dir");
@@ -68,7 +68,7 @@ test("a file and its directory that go in one transaction are told with their pa
   assert.deepEqual(lines, ["closed, closed, removed dir/file, closed, removed dir"]);
 });
 
-test("a file that is about to go is told of when it is marked", async () => {
+test("a file is reported when it is marked for deletion", async () => {
   const { files, lines } = await watched();
   await files.create("file");
   const handle = await files.open("file", DELETER);
@@ -78,7 +78,7 @@ test("a file that is about to go is told of when it is marked", async () => {
   assert.deepEqual(lines, ["doomed", "closed, removed file"]);
 });
 
-test("handles, locks and shares that go are told, however they go", async () => {
+test("removed handles, locks and shares are reported, however they are removed", async () => {
   const { files, lines } = await watched();
   await files.create("file", 10);
   const handle = await files.open("file");

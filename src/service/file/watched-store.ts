@@ -12,18 +12,18 @@ import type { Entry, RangeOptions, Store, Transaction, View } from "../../store/
 import type { FileContext } from "./context.ts";
 import { changesBetween, type FileChange, shareToTell } from "./file-changes.ts";
 
-/** What the File service works with, where somebody may want to know what changes. */
+/** The context of the File service with a store that reports changes. */
 export interface WatchedFiles extends FileContext {
   readonly store: WatchedStore;
 }
 
-/** Told what one transaction changed in a share, once it is committed. */
+/** Receives the changes that one transaction made to a share, once it is committed. */
 export type Watcher = (changes: readonly FileChange[]) => void;
 
 /**
- * The store of the File service, which tells whoever watches a share what changes in it. What is told
- * comes from the records themselves, so that no operation, through whichever door, can forget to say
- * it. While nobody watches, it costs nothing.
+ * The store of the File service, which reports changes in a share to its watchers. The changes come
+ * from the records themselves, so no operation of any front end can forget to report one. Costs
+ * nothing while there are no watchers.
  */
 export class WatchedStore implements Store {
   readonly #store: Store;
@@ -33,7 +33,7 @@ export class WatchedStore implements Store {
     this.#store = store;
   }
 
-  /** Begins to tell of a share; what comes back ends it. */
+  /** Reports changes in a share to `watcher` until the returned function is called. */
   watch(share: bigint, watcher: Watcher): () => void {
     const watchers = this.#watchers.get(share) ?? new Set();
     this.#watchers.set(share, watchers.add(watcher));
@@ -78,7 +78,7 @@ export class WatchedStore implements Store {
   }
 }
 
-/** Notes what records were before they are written for the first time. */
+/** Notes the value of each record before it is first written. */
 class NotingTransaction implements Transaction {
   readonly before = new Map<string, { readonly key: Bytes; readonly value: Bytes | undefined }>();
   readonly #tx: Transaction;

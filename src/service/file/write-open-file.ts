@@ -7,19 +7,19 @@ import { judgeWriteByLocks } from "../../rules/range-lock.ts";
 import type { Taken } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 import { admitToHandle, type HandleAsked } from "./admit-handle.ts";
-import { giveWay } from "./caches.ts";
+import { requireCachesBroken } from "./caches.ts";
 import type { FileContext } from "./context.ts";
-import type { Tree } from "./kept-records.ts";
 import { readLocks } from "./open-records.ts";
+import type { Tree } from "./preserved-records.ts";
 import type { Share } from "./records.ts";
 import { growUsage } from "./share-usage.ts";
 import { type File, readFile, writeFile } from "./tree-records.ts";
 import { nextFileVersion, writtenFile } from "./version.ts";
 
 export interface WriteTaken extends HandleAsked {
-  /** Null to write behind what is there. */
+  /** Null to append. */
   readonly from: number | null;
-  /** Whether the time of the last write stays what it is. */
+  /** Whether to preserve the time of the last write. */
   readonly preservesWritten: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface WriteOpenFile extends WriteTaken {
   readonly bytes: Bytes;
 }
 
-/** Writes into an open file, which grows if it ends before. */
+/** Writes to an open file, which grows if needed. */
 export async function writeOpenFile(context: FileContext, asked: WriteOpenFile): Promise<void> {
   const taken = await takeToWrite(context, wholeBody(asked.bytes));
   try {
@@ -37,12 +37,12 @@ export async function writeOpenFile(context: FileContext, asked: WriteOpenFile):
   }
 }
 
-/** Takes bytes before it is known whether they may be written. Whoever gets them releases them. */
+/** Receives the bytes before it is known whether they may be written. The caller releases them. */
 export function takeToWrite({ contents }: FileContext, body: Body): Promise<Taken> {
   return contents.take(body, { md5: false, crc64: false });
 }
 
-/** Writes what was taken before. */
+/** Writes bytes that were received before. */
 export async function writeTaken(
   { contents, store }: FileContext,
   asked: WriteTaken,
@@ -70,7 +70,7 @@ function admit(
   const file = readFile(view, tree, item.id);
   const from = asked.from ?? file.content.length;
   if (from + length > FILE_BYTES_MAX) throw new Fault("OutOfRangeInput");
-  giveWay(view, item, opens, handle.cache, WRITES);
+  requireCachesBroken(view, item, opens, handle.cache, WRITES);
   if (opens.locks > 0) {
     const locks = readLocks(view, item, opens.locks);
     refuse(judgeWriteByLocks(locks, asked.handle, from, length));

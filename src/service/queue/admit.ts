@@ -6,21 +6,21 @@ import type { View } from "../../store/store.ts";
 import type { MessageAsked, QueueAsked } from "./context.ts";
 import { type Queue, readMessage, readQueue, readSlot, type Slot } from "./records.ts";
 
-/** The queue, if it is there and the caller may do this to it or to its messages. */
+/** The queue, if it exists and the caller may do this to it or to its messages. */
 export function admitToQueue(view: View, asked: QueueAsked, need: Need): Queue {
   const queue = readQueue(view, asked.at);
   const guard = queue === null ? null : { publicAccess: "none" as const, policies: queue.policies };
-  // Permission comes first: who may not look does not learn what exists.
+  // Permission comes first: without it a caller does not learn what exists.
   refuse(judgeByAccess(asked.access, need, guard, view.now()));
   if (queue === null) {
-    // What exists has a proper name, so only a miss has to look at it.
+    // Whatever exists has a valid name, so only a miss checks it.
     refuse(judgeDashedName(asked.at.queue), DASHED_NAME_RULE);
     throw new Fault("QueueNotFound");
   }
   return queue;
 }
 
-/** The message's present visibility slot, if the caller holds its receipt. */
+/** The message's current visibility slot, if the caller has its receipt. */
 export function admitToMessage(
   view: View,
   asked: MessageAsked,

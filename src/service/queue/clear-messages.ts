@@ -3,7 +3,7 @@ import { admitToQueue } from "./admit.ts";
 import type { QueueAsked, QueueContext } from "./context.ts";
 import { abandonMessages, writeQueue } from "./records.ts";
 
-/** All messages go at once, however many, hidden ones too: the queue gets a new id. */
+/** Removes all messages at once, hidden ones too, by giving the queue a new id. */
 export async function clearMessages(context: QueueContext, asked: QueueAsked): Promise<void> {
   await context.store.transact((tx) => {
     const old = admitToQueue(tx, asked, QUEUE_NEEDS.clearMessages);

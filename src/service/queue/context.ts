@@ -2,7 +2,7 @@ import type { Bytes } from "../../base/bytes.ts";
 import type { Access } from "../../rules/access.ts";
 import type { Store } from "../../store/store.ts";
 
-/** What every operation of the Queue service works with. */
+/** The context of every operation of the Queue service. */
 export interface QueueContext {
   readonly store: Store;
 }
@@ -12,15 +12,15 @@ export interface QueueAddress {
   readonly queue: string;
 }
 
-/** Common to whatever is asked of a queue. */
+/** Common to every request to a queue. */
 export interface QueueAsked {
   readonly at: QueueAddress;
   readonly access: Access;
 }
 
-/** Common to what only the holder of a message may ask. */
+/** Common to the requests that need a message's pop receipt. */
 export interface MessageAsked extends QueueAsked {
   readonly messageId: string;
-  /** What the client shows; it may be anything. */
+  /** The receipt that the client sent; it may be any bytes. */
   readonly receipt: Bytes;
 }

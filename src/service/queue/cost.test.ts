@@ -46,7 +46,7 @@ test("get, peek and delete touch as many records at a backlog of 100,000 as of 1
   assert.ok(few <= 20 && many <= 20, "a count reads its stripes and no messages");
 });
 
-test("hidden and expired messages do not make a get dearer for long", async () => {
+test("hidden and expired messages do not make a get slower for long", async () => {
   const queues = await Queues.open();
   await queues.put(1_000, null, 3_600_000);
   await queues.put(5_000, 1_000);
@@ -57,5 +57,5 @@ test("hidden and expired messages do not make a get dearer for long", async () =
   await getMessages({ store }, ask);
   store.used();
   assert.equal((await getMessages({ store }, ask)).length, 1);
-  assert.ok(store.used() <= 15, "what has expired was cleared away by the get before");
+  assert.ok(store.used() <= 15, "the previous get removed the expired messages");
 });

@@ -9,7 +9,7 @@ export interface CreateQueue extends QueueAsked {
   readonly metadata: Metadata;
 }
 
-/** Resolves to false if the very same queue is there already. */
+/** Resolves to false if the queue exists with the same metadata. */
 export async function createQueue(context: QueueContext, asked: CreateQueue): Promise<boolean> {
   return context.store.transact((tx) => {
     refuse(judgeByAccess(asked.access, QUEUE_NEEDS.createQueue, null, tx.now()));
@@ -24,7 +24,7 @@ export async function createQueue(context: QueueContext, asked: CreateQueue): Pr
   });
 }
 
-/** In any order; the case of a name does not matter. */
+/** Compares metadata in any order, without the case of names. */
 function isSame(one: Metadata, other: Metadata): boolean {
   if (one.length !== other.length) return false;
   const values = new Map(one.map(([name, value]) => [name.toLowerCase(), value]));

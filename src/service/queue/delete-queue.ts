@@ -3,7 +3,7 @@ import { admitToQueue } from "./admit.ts";
 import type { QueueAsked, QueueContext } from "./context.ts";
 import { deleteQueue as deleteRecord } from "./records.ts";
 
-/** The name is free at once, whatever the queue held: the sweeper removes that. */
+/** Deletes a queue. Its name is free at once; the sweeper removes its messages. */
 export async function deleteQueue(context: QueueContext, asked: QueueAsked): Promise<void> {
   await context.store.transact((tx) => {
     deleteRecord(tx, asked.at, admitToQueue(tx, asked, QUEUE_NEEDS.deleteQueue));

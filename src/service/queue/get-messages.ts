@@ -17,7 +17,7 @@ import { visibleSlots } from "./visible-slots.ts";
 
 export interface GetMessages extends QueueAsked {
   readonly messagesMax: number;
-  /** For how long nobody else sees them. */
+  /** How long they are hidden from other clients. */
   readonly hiddenMs: number;
 }
 
@@ -26,12 +26,12 @@ export interface GotMessage extends PeekedMessage {
   readonly visibleAtMs: Instant;
 }
 
-/** All of them are taken in one step: nobody else gets one of them meanwhile. */
+/** Takes the messages in one transaction, so no other client gets any of them. */
 export async function getMessages(
   context: QueueContext,
   asked: GetMessages,
 ): Promise<readonly GotMessage[]> {
-  // Who polls an empty queue waits for no commit.
+  // Polling an empty queue waits for no commit.
   if (await context.store.read((view) => isEmpty(view, asked))) return [];
   for (;;) {
     const got = await context.store.transact((tx) => take(tx, asked));
@@ -46,8 +46,9 @@ function isEmpty(view: View, asked: GetMessages): boolean {
 }
 
 /**
- * Null if nothing has been taken yet, because there was so much to clear away, or because all that was
- * found is damaged: that is hidden like what is taken, and keeps nobody from the messages behind it.
+ * Null if nothing was taken because there were too many expired messages to remove, or because all
+ * messages found are damaged. Damaged ones are hidden like taken ones, so that they do not block
+ * the messages after them.
  */
 function take(tx: Transaction, asked: GetMessages): GotMessage[] | null {
   const { id } = admitToQueue(tx, asked, QUEUE_NEEDS.getMessages);

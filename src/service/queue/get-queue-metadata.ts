@@ -5,7 +5,7 @@ import { countMessages, type Metadata } from "./records.ts";
 
 export interface GetQueueMetadataDone {
   readonly metadata: Metadata;
-  /** Never less than there are: those that have expired may count for a while. */
+  /** Never less than the actual number; expired messages may count for a while. */
   readonly messagesAbout: number;
 }
 

@@ -1,10 +1,10 @@
 import type { Bytes } from "../../base/bytes.ts";
-import { fairQueue } from "../../base/fair-queue.ts";
 import { refuse } from "../../base/fault.ts";
 import { keyAfter, keyOfTextPrefix, SPACE } from "../../base/keys.ts";
 import { type Access, judgeByAccess } from "../../rules/access.ts";
 import { QUEUE_NEEDS } from "../../rules/queue-needs.ts";
 import type { View } from "../../store/store.ts";
+import { listPages } from "../shared/list-pages.ts";
 import { readRangePage } from "../shared/range-page.ts";
 import type { QueueContext } from "./context.ts";
 import { type Queue, queueKey, queueOfEntry } from "./records.ts";
@@ -13,7 +13,7 @@ export interface ListQueues {
   readonly account: string;
   readonly access: Access;
   readonly prefix: string;
-  /** The last name of the list before; "" to begin with the first. */
+  /** The last name of the previous list; "" to begin with the first. */
   readonly after: string;
   readonly resultsMax: number;
 }
@@ -21,8 +21,8 @@ export interface ListQueues {
 /** A part of the answer, in order. */
 export interface ListedQueues {
   readonly queues: readonly ListedQueue[];
-  /** Whether more follow behind the last of them. */
-  readonly hasMore: boolean;
+  /** The name after which the list continues; null at its end. */
+  readonly next: string | null;
 }
 
 export interface ListedQueue {
@@ -30,25 +30,14 @@ export interface ListedQueue {
   readonly queue: Queue;
 }
 
-/** A long list is several bodies: each sees one state, and no writer waits for them. */
-const BODY_ITEMS_MAX = 1_000;
-
-/** Page by page, so that no more than one of them has to be kept. There is always a first. */
-export async function* listQueues(
-  context: QueueContext,
-  asked: ListQueues,
-): AsyncGenerator<ListedQueues> {
-  let left = asked.resultsMax;
-  let after = asked.after;
-  for (;;) {
-    const [behind, room] = [after, Math.min(left, BODY_ITEMS_MAX)];
-    await fairQueue.next();
-    const page = await context.store.read((view) => listPage(view, asked, behind, room));
-    yield page;
-    left -= page.queues.length;
-    after = page.queues.at(-1)?.name ?? after;
-    if (!page.hasMore || left <= 0) return;
-  }
+export function listQueues(context: QueueContext, asked: ListQueues): AsyncGenerator<ListedQueues> {
+  const { after, resultsMax } = asked;
+  return listPages(context.store, {
+    after,
+    resultsMax,
+    read: (view, from, room) => listPage(view, asked, from, room),
+    count: ({ queues }) => queues.length,
+  });
 }
 
 function listPage(view: View, asked: ListQueues, after: string, room: number): ListedQueues {
@@ -57,7 +46,8 @@ function listPage(view: View, asked: ListQueues, after: string, room: number): L
   const behind = keyAfter(queueKey({ account: asked.account, queue: after }));
   const from = after === "" ? prefix : later(prefix, behind);
   const { entries, hasMore } = readRangePage(view, from, keyAfter(prefix), room);
-  return { queues: entries.map(queueOfEntry), hasMore };
+  const queues = entries.map(queueOfEntry);
+  return { queues, next: hasMore ? (queues.at(-1)?.name ?? after) : null };
 }
 
 function later(one: Bytes, other: Bytes): Bytes {

@@ -17,7 +17,7 @@ type Step =
   | { readonly do: "peek"; readonly max: number }
   | { readonly do: "delete"; readonly receipt: number }
   | { readonly do: "update"; readonly receipt: number; readonly hiddenMs: number }
-  | { readonly do: "turn"; readonly byMs: number }
+  | { readonly do: "advance"; readonly byMs: number }
   | { readonly do: "clear" | "sweep" };
 
 interface ModelMessage {
@@ -25,7 +25,7 @@ interface ModelMessage {
   readonly expiresMs: number;
   text: string;
   visibleAtMs: number;
-  /** When its receipt was given. */
+  /** When its receipt was issued. */
   order: number;
   receipt: Bytes;
   dequeueCount: number;
@@ -70,15 +70,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 4,
-    arbitrary: fc.record({ do: fc.constant("turn" as const), byMs: shortMs }),
+    arbitrary: fc.record({ do: fc.constant("advance" as const), byMs: shortMs }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("clear" as const, "sweep" as const) }) },
 );
 
-/** A queue as anybody would write it down: a list, searched from end to end. */
+/** A simple model of a queue: a list, searched from end to end. */
 class Model {
   messages: ModelMessage[] = [];
-  /** Every receipt ever given, latest last, with the message that it is for. */
+  /** Every receipt ever issued, latest last, with its message. */
   readonly given: { id: string; receipt: Bytes }[] = [];
   #order = 0;
 
@@ -98,7 +98,7 @@ class Model {
 
   give(message: ModelMessage, visibleAtMs: number, receipt: Bytes): void {
     const isNew = this.given.every((one) => !one.receipt.equals(receipt));
-    assert.ok(isNew, "a receipt was given twice");
+    assert.ok(isNew, "a receipt was issued twice");
     message.visibleAtMs = visibleAtMs;
     message.receipt = receipt;
     message.order = ++this.#order;
@@ -202,7 +202,7 @@ async function run(queues: Queues, model: Model, next: Step): Promise<void> {
     case "delete":
     case "update":
       return change(queues, model, next);
-    case "turn":
+    case "advance":
       return queues.clock.advance(next.byMs);
     case "clear":
       model.messages = [];
@@ -212,7 +212,7 @@ async function run(queues: Queues, model: Model, next: Step): Promise<void> {
   }
 }
 
-test("whatever is done to a queue, it is what a list searched from end to end would be", async () => {
+test("whatever is done to a queue, it behaves like a list searched from end to end", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
       const queues = await Queues.open();

@@ -5,7 +5,7 @@ import type { QueueAsked, QueueContext } from "./context.ts";
 import { type Message, messageOfSlot, removeMessage, type SlotTerms } from "./records.ts";
 import { visibleSlots } from "./visible-slots.ts";
 
-/** Messages that cannot be read are passed by, up to so many. */
+/** Limit of damaged messages that a peek skips. */
 const DAMAGED_MAX = 256;
 
 export interface PeekMessages extends QueueAsked {
@@ -14,7 +14,7 @@ export interface PeekMessages extends QueueAsked {
 
 export interface PeekedMessage extends Message, SlotTerms {}
 
-/** Changes nothing that anybody could see. */
+/** Returns visible messages without changing them. */
 export async function peekMessages(
   context: QueueContext,
   asked: PeekMessages,
@@ -26,7 +26,7 @@ export async function peekMessages(
   }
 }
 
-/** Null if so much has expired that it has to be cleared away first. */
+/** Null if there are so many expired messages that they must be removed first. */
 function look(view: View, asked: PeekMessages): PeekedMessage[] | null {
   const { id } = admitToQueue(view, asked, QUEUE_NEEDS.peekMessages);
   for (let wanted = asked.messagesMax; ; ) {

@@ -11,9 +11,9 @@ import { addMessage, receiptOf } from "./records.ts";
 
 export interface PutMessage extends QueueAsked {
   readonly text: string;
-  /** For how long nobody sees it. */
+  /** How long it is hidden from all clients. */
   readonly hiddenMs: number;
-  /** Null: it never expires. */
+  /** Null if it never expires. */
   readonly lifeMs: number | null;
 }
 
@@ -22,7 +22,7 @@ export interface PutMessageDone {
   readonly insertedMs: Instant;
   readonly expiresMs: Instant | null;
   readonly visibleAtMs: Instant;
-  /** Who put a message may update and delete it as if he had got it. */
+  /** With it, the sender may update and delete the message like a receiver. */
   readonly receipt: Bytes;
 }
 

@@ -9,7 +9,7 @@ import { type GotMessage, getMessages } from "./get-messages.ts";
 import { putMessage } from "./put-message.ts";
 import { QueueSweep } from "./sweep.ts";
 
-/** A queue in a store of its own, and short words for what tests do with it. */
+/** A queue in its own store, with short methods for tests. */
 export class Queues {
   readonly clock = new ManualClock(1_700_000_000_000);
   readonly store = new RerunningStore(new MemoryStore(this.clock));
@@ -36,13 +36,13 @@ export class Queues {
     return getMessages(this.context, { ...this.asked, messagesMax, hiddenMs });
   }
 
-  /** Sweeps until nothing is left to do. */
+  /** Sweeps until there is nothing left to do. */
   async sweep(): Promise<void> {
     const sweep = new QueueSweep(this.context);
     while (await sweep.sweep());
   }
 
-  /** Everything but what says which queues there are. */
+  /** Counts all records except those of the queues themselves. */
   async recordsOfMessages(): Promise<number> {
     const from = keyAfter(key(SPACE.queue));
     const until = keyAfter(key(SPACE.doomedQueue));

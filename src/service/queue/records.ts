@@ -18,20 +18,25 @@ import { storedPolicy } from "../shared/policy-field.ts";
 import type { QueueAddress } from "./context.ts";
 
 const queueShape = {
-  /** Messages are keyed by this, so that deleting or clearing a queue is one record. */
+  /**
+   * The keys of messages begin with this id, so that deleting or clearing a queue is one record.
+   */
   id: u64,
   metadata: pairs,
   policies: listOf(storedPolicy),
 };
 
-/** What stays the same while a message is handed out, hidden and shown again. */
+/** The fields of a message that never change while it is hidden and shown again. */
 const messageShape = {
   text,
   insertedMs: count,
   expiresMs: orNull(count),
 };
 
-/** What a message is until its next visibility slot. Each get and each update ends one visibility slot and begins one. */
+/**
+ * A visibility slot: the state of a message until its next get or update, each of which ends one
+ * slot and begins another.
+ */
 const slotShape = {
   messageId: text,
   expiresMs: orNull(count),
@@ -40,7 +45,7 @@ const slotShape = {
 
 const countShape = { messages: count };
 
-/** For records that say everything with their keys. */
+/** The value of records whose key says everything. */
 const nothing = format(1, {}).encode({});
 
 export type Queue = Readonly<RecordOf<typeof queueShape>>;
@@ -48,9 +53,12 @@ export type Metadata = Queue["metadata"];
 export type Message = Readonly<RecordOf<typeof messageShape>>;
 export type SlotTerms = Readonly<RecordOf<typeof slotShape>>;
 
-/** Where a message stands in its queue. */
+/** A message's place in its queue. */
 export interface Slot extends SlotTerms {
-  /** Names this visibility slot and never another one, of any message: clients show it as the pop receipt. */
+  /**
+   * Identifies this visibility slot, and no other of any message. Clients see it as the pop
+   * receipt.
+   */
   readonly receipt: Bytes;
 }
 
@@ -61,9 +69,9 @@ const countFormat = format(1, countShape);
 
 const MESSAGE_ID_CHARS = 36;
 const RECEIPT_BYTES = 16;
-/** Messages are counted in several records, so that not every put and delete meets in one. */
+/** Records per queue that count messages, so that not all puts and deletes change the same one. */
 const COUNT_STRIPES = 16;
-/** Queues are noted for the sweeper by the hour in which something in them expires. */
+/** The sweeper's notes say in which hour something in a queue expires. */
 const EXPIRY_UNIT_MS = 3_600_000;
 
 export function queueKey(at: QueueAddress): Bytes {
@@ -71,7 +79,7 @@ export function queueKey(at: QueueAddress): Bytes {
 }
 
 export function readQueue(view: View, at: QueueAddress): Queue | null {
-  // Nothing has such a name, and the store need not take it as a key.
+  // No queue has a name this long, so the store is not asked.
   if (at.queue.length > DASHED_NAME_CHARS_MAX) return null;
   const found = view.get(queueKey(at));
   return found === undefined ? null : queueFormat.decode(found);
@@ -81,13 +89,13 @@ export function writeQueue(tx: Transaction, at: QueueAddress, value: Queue): voi
   tx.set(queueKey(at), queueFormat.encode(value));
 }
 
-/** Its name is free with this. */
+/** Frees the queue's name. */
 export function deleteQueue(tx: Transaction, at: QueueAddress, queue: Queue): void {
   tx.delete(queueKey(at));
   abandonMessages(tx, queue.id);
 }
 
-/** Messages under an id that no queue has any more stay, out of reach, for the sweeper. */
+/** Leaves messages under an id that no queue has any more to the sweeper. */
 export function abandonMessages(tx: Transaction, id: bigint): void {
   tx.set(key(SPACE.doomedQueue, id), nothing);
 }
@@ -103,7 +111,7 @@ function messageKey(id: bigint, messageId: string): Bytes {
 }
 
 export function readMessage(view: View, id: bigint, messageId: string): Message | null {
-  // Nothing has such an id, and the store need not take it as a key.
+  // No message has an id this long, so the store is not asked.
   if (messageId.length > MESSAGE_ID_CHARS) return null;
   const found = view.get(messageKey(id, messageId));
   return found === undefined ? null : messageFormat.decode(found);
@@ -113,14 +121,14 @@ export function writeMessage(tx: Transaction, id: bigint, messageId: string, val
   tx.set(messageKey(id, messageId), messageFormat.encode(value));
 }
 
-/** Whatever has a visibility slot has a message. */
+/** The message of a visibility slot. Every slot has one. */
 export function messageOfSlot(view: View, id: bigint, { messageId }: SlotTerms): Message {
   const message = readMessage(view, id, messageId);
-  if (message === null) throw new Error(`message ${messageId} has a turn and no text`);
+  if (message === null) throw new Error(`message ${messageId} has a visibility slot and no text`);
   return message;
 }
 
-/** A message that is new, with its first visibility slot. */
+/** Adds a new message with its first visibility slot. */
 export function addMessage(tx: Transaction, id: bigint, slot: Slot, message: Message): void {
   writeMessage(tx, id, slot.messageId, message);
   writeSlot(tx, id, slot);
@@ -128,14 +136,14 @@ export function addMessage(tx: Transaction, id: bigint, slot: Slot, message: Mes
   if (message.expiresMs !== null) noteExpiry(tx, id, message.expiresMs);
 }
 
-/** A message as a whole, of which this is the present visibility slot. */
+/** Removes a message and its current visibility slot. */
 export function removeMessage(tx: Transaction, id: bigint, slot: Slot): void {
   tx.delete(messageKey(id, slot.messageId));
   deleteSlot(tx, id, slot);
   addToCount(tx, id, slot.messageId, -1);
 }
 
-/** Turns lie in the order in which messages become visible, and then in the order of the stamps. */
+/** Receipts are ordered by the time at which messages become visible, then by stamp. */
 export function receiptOf(visibleAtMs: Instant, stamp: Stamp): Bytes {
   const receipt = Buffer.allocUnsafe(RECEIPT_BYTES);
   receipt.writeBigUInt64BE(BigInt(visibleAtMs), 0);
@@ -143,7 +151,7 @@ export function receiptOf(visibleAtMs: Instant, stamp: Stamp): Bytes {
   return receipt;
 }
 
-/** Where the visibility slots begin that become visible at this time. */
+/** Key of the first visibility slot that becomes visible at this time or later. */
 export function firstSlotKey(id: bigint, visibleAtMs: Instant): Bytes {
   return key(SPACE.messageSlot, id, visibleAtMs);
 }
@@ -152,7 +160,7 @@ function slotKey(id: bigint, receipt: Bytes): Bytes {
   return key(SPACE.messageSlot, id, receipt);
 }
 
-/** The visibility slot that has this receipt, which may be anything. */
+/** The visibility slot with this receipt, which may be any bytes. */
 export function readSlot(view: View, id: bigint, receipt: Bytes): Slot | null {
   if (receipt.length !== RECEIPT_BYTES) return null;
   const found = view.get(slotKey(id, receipt));
@@ -193,7 +201,10 @@ function addToCount(tx: Transaction, id: bigint, messageId: string, change: 1 | 
   tx.set(stripeKey, countFormat.encode({ messages: messages + change }));
 }
 
-/** One note for many messages: it is mostly there already. */
+/**
+ * Notes that something in the queue expires. Many messages share one note, so it mostly exists
+ * already.
+ */
 function noteExpiry(tx: Transaction, id: bigint, expiresMs: Instant): void {
   const unitEndMs = (Math.floor(expiresMs / EXPIRY_UNIT_MS) + 1) * EXPIRY_UNIT_MS;
   const noteKey = key(SPACE.expiringQueue, unitEndMs, id);
@@ -206,7 +217,7 @@ export interface ExpiryNote {
   readonly id: bigint;
 }
 
-/** The first note of something that has expired by now. */
+/** The first note whose hour has passed. */
 export function readExpiryNote(view: View): ExpiryNote | null {
   const from = key(SPACE.expiringQueue);
   const until = key(SPACE.expiringQueue, view.now() + 1);

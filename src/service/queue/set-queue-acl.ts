@@ -10,7 +10,7 @@ export interface SetQueueAcl extends QueueAsked {
   readonly policies: readonly StoredPolicy[];
 }
 
-/** Takes effect at once, for requests that are under way too: they are judged when they commit. */
+/** Takes effect at once, even for requests in progress: they are judged when they commit. */
 export async function setQueueAcl(context: QueueContext, asked: SetQueueAcl): Promise<void> {
   await context.store.transact((tx) => {
     const old = admitToQueue(tx, asked, QUEUE_NEEDS.setQueueAcl);

@@ -19,7 +19,7 @@ test("a deleted queue leaves nothing behind, however much it held", async () => 
   assert.equal(await queues.recordsOfMessages(), 0);
 });
 
-test("a queue of the same name keeps what it has while the old one is swept", async () => {
+test("a new queue of the same name keeps its messages while the old one is swept", async () => {
   const queues = await Queues.open();
   await queues.put(10);
   await deleteQueue(queues.context, queues.asked);
@@ -42,7 +42,7 @@ test("cleared messages are swept, those put afterwards stay", async () => {
   assert.equal((await queues.get(32)).length, 2);
 });
 
-test("a round writes to few records, and says whether there is more to do", async () => {
+test("a round writes a bounded number of records, and says whether there is more to do", async () => {
   const queues = await Queues.open();
   await queues.put(1_000);
   await deleteQueue(queues.context, queues.asked);
@@ -56,7 +56,7 @@ test("a round writes to few records, and says whether there is more to do", asyn
   assert.ok(rounds >= 8, `${rounds} rounds`);
 });
 
-test("expired messages are swept in few steps, seen or hidden, and others stay", async () => {
+test("expired messages are swept in few steps, visible or hidden, and others stay", async () => {
   const queues = await Queues.open();
   await queues.put(700, 1_000);
   await queues.get(32, 10 * HOUR_MS);
@@ -77,7 +77,7 @@ test("expired messages are swept in few steps, seen or hidden, and others stay",
   assert.equal(later.messagesAbout, 3_000);
 });
 
-test("a message that is taken or deleted while the sweep is on its way is not counted twice", async () => {
+test("a message that is taken or deleted during the sweep is not counted twice", async () => {
   const queues = await Queues.open();
   await queues.put(10, 1_000);
   queues.clock.advance(2 * HOUR_MS);
@@ -89,7 +89,7 @@ test("a message that is taken or deleted while the sweep is on its way is not co
   assert.equal(messagesAbout, 1);
 });
 
-test("with nothing to do, a round says so", async () => {
+test("a round with nothing to do says so", async () => {
   const queues = await Queues.open();
   await queues.put(3, HOUR_MS);
   assert.equal(await new QueueSweep(queues.context).sweep(), false);

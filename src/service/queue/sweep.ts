@@ -14,18 +14,18 @@ import {
 } from "./records.ts";
 
 const ROUND_RECORDS_MAX = 256;
-/** Reading is cheaper than writing. */
-const ROUND_TURNS_MAX = 1_024;
+/** Visibility slots that one round reads. Reading is cheaper than writing. */
+const ROUND_SLOTS_MAX = 1_024;
 
-/** Where the search of one queue has come to. */
+/** How far one queue has been searched. */
 interface Search {
   readonly note: ExpiryNote;
   readonly from: Bytes;
 }
 
 /**
- * Removes what nobody can reach any more: what deleted and cleared queues held, and messages that
- * have expired and that nobody has come across since.
+ * Removes messages that nothing can reach any more: those of deleted and cleared queues, and
+ * expired ones that no get has removed.
  */
 export class QueueSweep {
   readonly #context: QueueContext;
@@ -35,7 +35,9 @@ export class QueueSweep {
     this.#context = context;
   }
 
-  /** One round, which writes to a bounded number of records; true while there may be more to do. */
+  /**
+   * Runs one round, which writes a bounded number of records. True while there may be more to do.
+   */
   async sweep(): Promise<boolean> {
     const { store } = this.#context;
     if (await store.read((view) => firstDoomed(view) !== null)) {
@@ -98,7 +100,7 @@ interface Page {
 
 function searchPage(view: View, { note, from }: Search): Page {
   const until = keyAfter(key(SPACE.messageSlot, note.id));
-  const entries = view.range(from, until, { limit: ROUND_TURNS_MAX });
+  const entries = view.range(from, until, { limit: ROUND_SLOTS_MAX });
   const expired: Slot[] = [];
   for (const entry of entries) {
     const slot = slotOfEntry(entry);
@@ -106,11 +108,13 @@ function searchPage(view: View, { note, from }: Search): Page {
     expired.push(slot);
     if (expired.length >= ROUND_RECORDS_MAX) return { expired, next: keyAfter(entry.key) };
   }
-  const last = entries.length < ROUND_TURNS_MAX ? undefined : entries.at(-1);
+  const last = entries.length < ROUND_SLOTS_MAX ? undefined : entries.at(-1);
   return { expired, next: last === undefined ? null : keyAfter(last.key) };
 }
 
-/** Some may have been removed, or the queue deleted, since they were found. */
+/**
+ * Reads the messages again, because some may have been removed, or the queue deleted, meanwhile.
+ */
 function removeExpired(tx: Transaction, id: bigint, expired: readonly Slot[]): void {
   for (const slot of expired) {
     if (readSlot(tx, id, slot.receipt) !== null) removeMessage(tx, id, slot);

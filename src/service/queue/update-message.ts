@@ -9,9 +9,9 @@ import type { MessageAsked, QueueContext } from "./context.ts";
 import { deleteSlot, messageOfSlot, receiptOf, writeMessage, writeSlot } from "./records.ts";
 
 export interface UpdateMessage extends MessageAsked {
-  /** From now on. */
+  /** How long it is hidden from now. */
   readonly hiddenMs: number;
-  /** Null: it stays as it is. */
+  /** Null to leave it unchanged. */
   readonly text: string | null;
 }
 

@@ -3,25 +3,27 @@ import { isExpired } from "../../rules/visibility.ts";
 import type { View } from "../../store/store.ts";
 import { firstSlotKey, type Slot, slotOfEntry } from "./records.ts";
 
-/** Expired messages that one body may come across: enough to get ahead, few enough to be quick. */
+/** Expired messages that one body may find: enough to make progress, few enough to be quick. */
 const EXPIRED_MAX = 256;
 
-export interface VisibleTurns {
+export interface VisibleSlots {
   readonly slots: readonly Slot[];
-  /** In front of the last of them, and of no use any more. */
+  /** Expired slots before the last visible one, to be removed. */
   readonly expired: readonly Slot[];
-  /** False if expired messages kept us from looking any further. */
+  /** False if expired messages stopped the search. */
   readonly isAll: boolean;
 }
 
-/** The first `wanted` messages that are visible now. How many others there are does not matter. */
-export function visibleSlots(view: View, id: bigint, wanted: number): VisibleTurns {
+/**
+ * The first `wanted` messages that are visible now. The cost does not depend on the queue's length.
+ */
+export function visibleSlots(view: View, id: bigint, wanted: number): VisibleSlots {
   const now = view.now();
   const slots: Slot[] = [];
   const expired: Slot[] = [];
   const until = firstSlotKey(id, now + 1);
   for (let from = firstSlotKey(id, 0); ; ) {
-    // Twice as far each time while all that is found has expired.
+    // Search twice as far each time while everything found has expired.
     const limit = wanted - slots.length + expired.length;
     const entries = view.range(from, until, { limit, skipsDamaged: true });
     for (const slot of entries.map(slotOfEntry)) {

@@ -3,12 +3,12 @@ import { key, SPACE } from "../../base/keys.ts";
 import type { Transaction, View } from "../../store/store.ts";
 
 /**
- * For how long what is deleted can be had back: a property of a service that is set with the others,
- * but has a record of its own because every deletion looks at it.
+ * How long deleted objects of a service can be restored. Clients set it with the service's other
+ * properties; it has its own record because every deletion reads it.
  */
 const retentionShape = {
   days: count,
-  /** Whether clients may end it before its time. */
+  /** Whether clients may delete for good before the retention period ends. */
   allowsPermanentDelete: flag,
 };
 
@@ -16,7 +16,7 @@ export type DeleteRetention = Readonly<RecordOf<typeof retentionShape>>;
 
 const retentionFormat = format(1, retentionShape);
 
-/** Null if deleted is deleted. */
+/** Null if soft delete is off. */
 export function readDeleteRetention(
   view: View,
   account: string,

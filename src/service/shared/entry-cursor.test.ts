@@ -6,7 +6,7 @@ import { CACHED_ENTRIES_MIN, type Derivation, type Derived } from "../../store/a
 import type { Entry, View } from "../../store/store.ts";
 import { EntryCursor, type ListedEntry } from "./entry-cursor.ts";
 
-/** The entries of one page, as a cursor finds them. */
+/** The entries of one page, as a cursor returns them. */
 function entriesOf(count: number): ListedEntry[] {
   const [from, value] = [key(SPACE.blob), Buffer.alloc(100)];
   const all = Array.from({ length: count }, (_, at) => ({ key: key(SPACE.blob, at), value }));
@@ -28,7 +28,7 @@ function madeOf(entries: readonly Entry[]) {
   });
 }
 
-test("entries have their texts in the spelling that was used last, and in no other", () => {
+test("entries have cached text only in the format that was used last", () => {
   const [first, , , last] = entriesOf(CACHED_ENTRIES_MIN) as [ListedEntry, ...ListedEntry[]];
   assert.equal(first.textIn("long"), null);
   assert.equal(first.keepText("long", Buffer.from("a long text")).toString(), "a long text");
@@ -40,9 +40,9 @@ test("entries have their texts in the spelling that was used last, and in no oth
   assert.equal(last?.textIn("short")?.toString(), "text");
 });
 
-test("a page that no engine keeps has no room for texts", () => {
+test("a page too small to be cached has no room for texts", () => {
   const [entry] = entriesOf(CACHED_ENTRIES_MIN - 1) as [ListedEntry];
   const text = Buffer.from("text");
-  assert.equal(entry.keepText("spelling", text), text);
-  assert.equal(entry.textIn("spelling"), null);
+  assert.equal(entry.keepText("format", text), text);
+  assert.equal(entry.textIn("format"), null);
 });

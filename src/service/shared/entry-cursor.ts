@@ -9,15 +9,15 @@ import {
 import type { Entry, View } from "../../store/store.ts";
 import { EntryTexts, textBytesMax } from "./entry-texts.ts";
 
-/** To read where nobody knows how many will be used, as behind a jump. */
+/** Entries to read when it is unknown how many will be used, as after a jump. */
 const FEW_ENTRIES = 8;
 const PAGE_ENTRIES_MAX = 1_024;
-/** About what an entry takes of memory with what was read from it, beside its bytes and its text. */
+/** Approximate memory of an entry and its decoded value, without its bytes and its text. */
 const ENTRY_BYTES = 600;
 
 /**
- * The entries of one key range, in order, within one body. They are read in pages that grow as
- * long as everything is used, so that a walk with jumps reads little more than it returns.
+ * Reads the entries of one key range, in order, within one transaction body. Pages grow as long as
+ * all entries are used, so that a walk with jumps reads little more than it returns.
  */
 export class EntryCursor {
   readonly #view: View;
@@ -26,7 +26,7 @@ export class EntryCursor {
   #from: Bytes;
   #page: EntryPage = NO_ENTRIES;
   #at = 0;
-  /** Of what is to be read of the page. */
+  /** End of the part of the page to read. */
   #end = 0;
   #limit: number;
 
@@ -38,7 +38,7 @@ export class EntryCursor {
     this.#limit = mayJump ? FEW_ENTRIES : PAGE_ENTRIES_MAX;
   }
 
-  /** The entry that is next; null at the end. No more than `most` will be used, this one included. */
+  /** The next entry; null at the end. The caller uses at most `most` more, this one included. */
   head(most: number): ListedEntry | null {
     while (this.#at >= this.#end) {
       if (this.#from.compare(this.#until) >= 0) return null;
@@ -51,12 +51,12 @@ export class EntryCursor {
     this.#at++;
   }
 
-  /** Leaves out everything that begins with `prefix`; the head is among that. */
+  /** Skips all keys that begin with `prefix`, which include the head. */
   jumpPast(prefix: Bytes): void {
     this.jumpTo(keyAfter(prefix));
   }
 
-  /** Leaves out everything before `target`. */
+  /** Skips all keys before `target`. */
   jumpTo(target: Bytes): void {
     this.#at = Math.max(this.#at, this.#page.indexOf(target));
     if (this.#at < this.#end || target.compare(this.#from) <= 0) return;
@@ -82,7 +82,7 @@ export class EntryCursor {
   }
 }
 
-/** An entry that remembers what was read from it, and how it was spelled last. */
+/** An entry that caches its decoded value and its text in the format used last. */
 export class ListedEntry implements Entry {
   readonly key: Bytes;
   readonly value: Bytes;
@@ -97,20 +97,20 @@ export class ListedEntry implements Entry {
     this.#row = row;
   }
 
-  /** It must always be the same function for entries of one space. */
+  /** Decodes the entry once. Entries of one space must always pass the same function. */
   content<T>(read: (entry: ListedEntry) => T): T {
     this.#content ??= read(this);
     return this.#content as T;
   }
 
-  /** Its text in this spelling; null if there is none, or its page was spelled otherwise since. */
-  textIn(spelling: unknown): Bytes | null {
-    return this.#page.textIn(spelling, this.#row);
+  /** Its cached text in this format; null if there is none. */
+  textIn(format: unknown): Bytes | null {
+    return this.#page.textIn(format, this.#row);
   }
 
-  /** Returns the text from where it is kept. It must depend on nothing but the entry. */
-  keepText(spelling: unknown, text: Bytes): Bytes {
-    return this.#page.keepText(spelling, this.#row, text);
+  /** Caches the text and returns the cached copy. The text must depend on the entry alone. */
+  keepText(format: unknown, text: Bytes): Bytes {
+    return this.#page.keepText(format, this.#row, text);
   }
 }
 
@@ -124,26 +124,26 @@ class EntryPage implements Derived {
     this.entries = entries.map((entry, row) => new ListedEntry(entry, this, row));
     let bytes = 0;
     for (const { key, value } of entries) bytes += key.length + value.length;
-    const isKept = entries.length >= CACHED_ENTRIES_MIN;
-    this.#textBytesMax = isKept ? textBytesMax(entries.length, bytes) : 0;
+    const isCached = entries.length >= CACHED_ENTRIES_MIN;
+    this.#textBytesMax = isCached ? textBytesMax(entries.length, bytes) : 0;
     this.bytes = ENTRY_BYTES * entries.length + bytes + this.#textBytesMax;
   }
 
-  textIn(spelling: unknown, row: number): Bytes | null {
+  textIn(format: unknown, row: number): Bytes | null {
     const texts = this.#texts;
-    return texts === null || texts.spelling !== spelling ? null : texts.of(row);
+    return texts === null || texts.format !== format ? null : texts.of(row);
   }
 
-  /** Texts in another spelling are forgotten. */
-  keepText(spelling: unknown, row: number, text: Bytes): Bytes {
+  /** Drops cached texts in any other format. */
+  keepText(format: unknown, row: number, text: Bytes): Bytes {
     if (this.#textBytesMax === 0) return text;
-    if (this.#texts === null || this.#texts.spelling !== spelling) {
-      this.#texts = new EntryTexts(spelling, this.#textBytesMax);
+    if (this.#texts === null || this.#texts.format !== format) {
+      this.#texts = new EntryTexts(format, this.#textBytesMax);
     }
     return this.#texts.keep(row, text);
   }
 
-  /** Of the first entry that does not lie before this key. */
+  /** Index of the first entry whose key is not before `key`. */
   indexOf(key: Bytes): number {
     let low = 0;
     let high = this.entries.length;

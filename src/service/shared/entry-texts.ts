@@ -1,26 +1,26 @@
 import type { Bytes } from "../../base/bytes.ts";
 
-/** What the text of an entry may take: tags and numbers, and what is spelled of its bytes. */
+/** Memory reserved for an entry's text: tags and numbers, and a multiple of its record's bytes. */
 const TEXT_BYTES = 800;
 const TEXT_BYTES_PER_BYTE = 2;
 
-/** So much of memory is counted for the texts of so many entries, whether they are spelled or not. */
+/** Memory counted for the texts of a page of entries, rendered or not. */
 export function textBytesMax(entries: number, bytes: number): number {
   return TEXT_BYTES * entries + TEXT_BYTES_PER_BYTE * bytes;
 }
 
 /**
- * The texts of neighbouring entries in one spelling. They lie side by side in the order in which
- * they were kept, which is mostly that of the entries: so they are sent as one, without a copy.
+ * The rendered texts of neighbouring entries, in one format. They lie side by side in the order in
+ * which they were added, mostly that of the entries, so a list sends them as one buffer.
  */
 export class EntryTexts {
-  readonly spelling: unknown;
+  readonly format: unknown;
   readonly #room: Bytes;
   #used = 0;
   readonly #texts: Bytes[] = [];
 
-  constructor(spelling: unknown, bytesMax: number) {
-    this.spelling = spelling;
+  constructor(format: unknown, bytesMax: number) {
+    this.format = format;
     this.#room = Buffer.allocUnsafeSlow(bytesMax);
   }
 
@@ -28,13 +28,13 @@ export class EntryTexts {
     return this.#texts[row] ?? null;
   }
 
-  /** Returns the same text from where it is kept, or as it came if there is no room for it. */
+  /** Caches a text and returns the cached copy, or the text itself if there is no room. */
   keep(row: number, text: Bytes): Bytes {
-    const kept = this.#room.subarray(this.#used, this.#used + text.length);
-    if (kept.length < text.length) return text;
-    kept.set(text);
+    const cached = this.#room.subarray(this.#used, this.#used + text.length);
+    if (cached.length < text.length) return text;
+    cached.set(text);
     this.#used += text.length;
-    this.#texts[row] = kept;
-    return kept;
+    this.#texts[row] = cached;
+    return cached;
   }
 }

@@ -4,25 +4,39 @@ import { MIB } from "../../base/limits.ts";
 import type { Contents, Taken } from "../../store/contents.ts";
 import type { ForeignSource, SourceObject } from "./source.ts";
 
-/** All bytes of something elsewhere, for a copy that goes on after its answer. */
+/** A copy of all bytes of a foreign source, which goes on after the request was answered. */
 export interface FetchSource {
   readonly source: ForeignSource;
-  /** What it was when the copy began: bytes of another version are not taken. */
+  /** The source as it was when the copy began. Bytes of another version are not copied. */
   readonly found: SourceObject;
   readonly signal: AbortSignal;
-  /** Told now and then how many bytes have come. */
+  /** Called from time to time with the number of bytes copied so far. */
   note(bytesDone: number): Promise<void>;
+  /** Records that the copy succeeded, and the bytes with it. */
+  succeed(taken: Taken): Promise<void>;
+  /** Records that the copy failed. */
+  fail(description: string): Promise<void>;
 }
 
-/** How many bytes come between two notes of the progress. */
+/** Bytes between two notes of the progress. */
 const PROGRESS_BYTES = 8 * MIB;
 const NO_DIGESTS = { md5: false, crc64: false };
 
-/** Takes the bytes, then lets `use` give them their name, all at once. */
-export async function fetchSource(
+/**
+ * Fetches all bytes, then calls `succeed` once, or `fail`. Calls neither after an abort: the request
+ * that aborted the copy has recorded its end, or the next start of the server does.
+ */
+export async function fetchSource(contents: Contents, copy: FetchSource): Promise<void> {
+  try {
+    await fetch(contents, copy);
+  } catch (error) {
+    if (!copy.signal.aborted) await copy.fail(copy.source.failure(error));
+  }
+}
+
+async function fetch(
   contents: Contents,
-  { source, found, signal, note }: FetchSource,
-  use: (taken: Taken) => Promise<void>,
+  { source, found, signal, note, succeed }: FetchSource,
 ): Promise<void> {
   const opened = await source.open(null, found.etag);
   const close = () => opened.close();
@@ -30,9 +44,9 @@ export async function fetchSource(
   try {
     signal.throwIfAborted();
     if (isChanged(found, opened)) throw new Fault("SourceConditionNotMet");
-    const taken = await contents.take(noted(opened.body, note), NO_DIGESTS);
+    const taken = await contents.take(withProgress(opened.body, note), NO_DIGESTS);
     try {
-      await use(taken);
+      await succeed(taken);
     } finally {
       taken.release();
     }
@@ -42,24 +56,24 @@ export async function fetchSource(
   }
 }
 
-/** Whoever was asked for one version may not have looked at that. */
+/** Checks the opened source too, because a server may ignore the condition on its ETag. */
 function isChanged(found: SourceObject, opened: SourceObject): boolean {
   return opened.length !== found.length || (found.etag !== null && opened.etag !== found.etag);
 }
 
-/** The same body; now and then somebody is told how much of it has come. */
-function noted(body: Body, note: (bytes: number) => Promise<void>): Body {
-  let came = 0;
-  let told = 0;
+/** Wraps a body so that it reports its progress. */
+function withProgress(body: Body, note: (bytes: number) => Promise<void>): Body {
+  let done = 0;
+  let reported = 0;
   return {
     length: body.length,
     drain: (take) =>
       body.drain(async (part: Bytes) => {
         await take(part);
-        came += part.length;
-        if (came - told < PROGRESS_BYTES) return;
-        told = came;
-        await note(came);
+        done += part.length;
+        if (done - reported < PROGRESS_BYTES) return;
+        reported = done;
+        await note(done);
       }),
   };
 }

@@ -11,7 +11,7 @@ interface Listed {
   readonly etag: bigint;
 }
 
-/** Every fourth byte is written, `pieces` in all; a step finds four. */
+/** Lists `count` written bytes, one in four; a step finds four of them. */
 function pieces(
   etagOf: (view: View) => bigint,
   count: number,
@@ -36,22 +36,22 @@ function pieces(
 const still = () => 1n;
 const moving = (view: View) => BigInt(view.now());
 
-test("what stands still is listed in steps, all of it or as much as is wanted", async () => {
+test("ranges that do not change are listed in steps, all of them or up to the limit", async () => {
   assert.equal((await pieces(still, 100, Number.POSITIVE_INFINITY)).ranges.length, 100);
   const page = await pieces(still, 100, 10);
   assert.deepEqual([page.ranges.length, page.next], [10, 10]);
 });
 
-test("between two steps others have their turn", async () => {
-  const turns = await slicesDuring(() => pieces(still, 100, Number.POSITIVE_INFINITY));
-  assert.ok(turns >= 100 / STEP - 1, `${turns} turns`);
+test("a listing yields between two steps", async () => {
+  const slices = await slicesDuring(() => pieces(still, 100, Number.POSITIVE_INFINITY));
+  assert.ok(slices >= 100 / STEP - 1, `${slices} slices`);
 });
 
-test("what never stands still is listed in one body", async () => {
+test("ranges that keep changing are listed in one body", async () => {
   assert.equal((await pieces(moving, 40, Number.POSITIVE_INFINITY)).ranges.length, 40);
 });
 
-test("of what never stands still, more than one body should list is refused for now", async () => {
+test("ranges that keep changing are refused for now if one body cannot list them", async () => {
   await assert.rejects(pieces(moving, 41, Number.POSITIVE_INFINITY), (error) => {
     return error instanceof Fault && error.code === "ServerBusy";
   });

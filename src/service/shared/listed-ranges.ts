@@ -4,7 +4,7 @@ import type { Stamp } from "../../base/stamp.ts";
 import type { Range, Ranges } from "../../store/range-map.ts";
 import type { Store, View } from "../../store/store.ts";
 
-/** What is listed: whatever its map belongs to, which gets another ETag when that changes. */
+/** The blob or file that owns the ranges. Its ETag changes whenever they do. */
 interface Listed {
   readonly etag: Stamp;
 }
@@ -12,25 +12,25 @@ interface Listed {
 export interface ListedRanges<T extends Listed> {
   readonly of: T;
   readonly ranges: readonly Range[];
-  /** Where the list goes on; null if it does not. */
+  /** Where the list continues; null at its end. */
   readonly next: number | null;
 }
 
 export interface RangeListing<T extends Listed> {
   readonly resultsMax: number;
-  /** From `start` on, or from where the list begins if it is null: as much as one body should. */
+  /** Lists ranges from `start`, or from the beginning if it is null, as many as one body should. */
   look(view: View, start: number | null, limit: number): { readonly of: T; readonly more: Ranges };
 }
 
-/** A writer that is always faster must not keep a reader going round for ever. */
+/** Restarts before giving up, so that a fast writer cannot keep a reader busy for ever. */
 const LOOKS_MAX = 3;
-/** Steps that one body takes in the end. More would hold up everybody. */
+/** Steps of the final single body. More would block other requests for too long. */
 const BODY_STEPS_MAX = 10;
 
 /**
- * Where something was written, all as it was at one moment. It may be in very many pieces: they are
- * looked up step by step, beginning anew if they change meanwhile. If they never stand still, they
- * are looked up in one body, unless they are too many for that.
+ * Lists the written ranges of a blob or file, all as of one moment. There may be very many: they
+ * are listed in steps, which start again if a write comes between. If writes keep coming, one body
+ * lists them all, or refuses if they are too many for that.
  */
 export async function listRangesOf<T extends Listed>(
   store: Store,
@@ -71,7 +71,7 @@ function goesOn<T extends Listed>(
   return next !== null && ranges.length < resultsMax;
 }
 
-/** One step further than what has been found already. */
+/** Takes one more step and adds it to what has been found. */
 function step<T extends Listed>(
   view: View,
   { resultsMax, look }: RangeListing<T>,
@@ -82,7 +82,7 @@ function step<T extends Listed>(
   return { of, ranges: joined(ranges, more.found), next: more.next };
 }
 
-/** Two lists of ranges, of which one may go on where the other ends. */
+/** Joins two lists of ranges, and the two ranges where they meet if these touch. */
 function joined(ranges: readonly Range[], more: readonly Range[]): readonly Range[] {
   const last = ranges.at(-1);
   const [first, ...rest] = more;

@@ -2,12 +2,12 @@ import type { Body } from "../../base/bytes.ts";
 import { KIB } from "../../base/limits.ts";
 import type { Store, View } from "../../store/store.ts";
 
-/** What a sender has on its way, and we have received, before anybody could answer. */
+/** Bytes that a sender may have sent before it could receive an answer. */
 const ON_ITS_WAY_BYTES_MAX = 64 * KIB;
 
 /**
- * A cheap refusal before a body is taken. It proves nothing: the transaction behind the body
- * decides. A small body that is on its way already is taken sooner than looked ahead of.
+ * Runs a cheap check before a body is received, to refuse early. The transaction after the body
+ * decides. Small bodies skip the check: most of their bytes have already arrived.
  */
 export function lookAhead(
   store: Store,

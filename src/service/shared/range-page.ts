@@ -4,11 +4,14 @@ import type { Entry, View } from "../../store/store.ts";
 
 export interface RangePage {
   readonly entries: readonly Entry[];
-  /** Whether more follow behind the last of them. */
+  /** Whether more entries follow the last one. */
   readonly hasMore: boolean;
 }
 
-/** As many entries with `from <= key < until` as one body should decode, but no more than `room`. Damaged ones are left out. */
+/**
+ * Reads entries with `from <= key < until`: as many as one body should decode, at most `room`.
+ * Skips damaged entries.
+ */
 export function readRangePage(view: View, from: Bytes, until: Bytes, room: number): RangePage {
   if (from.compare(until) >= 0) return { entries: [], hasMore: false };
   const options = { limit: room + 1, bytesMax: BODY_BYTES_MAX, skipsDamaged: true };
@@ -16,6 +19,6 @@ export function readRangePage(view: View, from: Bytes, until: Bytes, room: numbe
   let bytes = 0;
   for (const { key, value } of entries) bytes += key.length + value.length;
   const hasMore = entries.length > room || bytes >= BODY_BYTES_MAX;
-  // The last one only shows that there is more.
+  // The extra entry only shows that there is more.
   return { entries: hasMore ? entries.slice(0, -1) : entries, hasMore };
 }

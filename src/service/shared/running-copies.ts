@@ -1,19 +1,21 @@
-/** Copies from elsewhere that run at the same time; more wait for their turn. */
+/** Copies from foreign sources that run at the same time; more wait in a queue. */
 const COPIES_AT_ONCE_MAX = 4;
 
-/** Copies that go on after the request that began them was answered. */
+/** Runs copies that go on after the request that started them was answered. */
 export class RunningCopies {
   readonly #cancels = new Map<string, AbortController>();
   readonly #ends = new Set<Promise<void>>();
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  /** `copy` tells in the store how it ends; it is asked to end early by its signal. */
+  /**
+   * Starts a copy. `copy` records its own end in the store, and ends early when its signal aborts.
+   */
   start(id: string, copy: (signal: AbortSignal) => Promise<void>): void {
     const cancel = new AbortController();
     this.#cancels.set(id, cancel);
     const end = this.#run(copy, cancel.signal)
-      // Only a store that is broken keeps a copy from telling how it ended, and says so itself.
+      // A copy fails to record its end only if the store is broken, which reports that itself.
       .catch(() => {})
       .finally(() => {
         this.#cancels.delete(id);
@@ -26,7 +28,7 @@ export class RunningCopies {
     this.#cancels.get(id)?.abort();
   }
 
-  /** Ends them all where they are. What they were to do stays recorded as under way. */
+  /** Ends all copies where they are. Their records stay pending. */
   async stop(): Promise<void> {
     for (const cancel of this.#cancels.values()) cancel.abort();
     await Promise.all(this.#ends);

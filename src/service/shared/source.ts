@@ -5,71 +5,71 @@ import type { Stamp } from "../../base/stamp.ts";
 import type { Content } from "../../store/contents.ts";
 import type { View } from "../../store/store.ts";
 
-/** What a copy takes its bytes from: something on this server, or something elsewhere. */
+/** The source of a copy: an object on this server, or one elsewhere. */
 export type Source = OwnSource | ForeignSource;
 
 export interface OwnSource {
   readonly kind: "own";
-  /** As clients are told of it: without what opens it. */
+  /** The URL as clients see it, without credentials. */
   readonly url: string;
   readonly name: SourceName;
   /**
-   * What it names now. Throws a Fault unless the caller may read it and the conditions on it hold.
-   * Called in the body that copies, so that the two cannot disagree. `fromArchive` says that what
-   * is archived will do, too.
+   * The object that the name refers to now. Throws a Fault unless the caller may read it and its
+   * conditions hold. Called in the body that writes the copy, so that both see one state.
+   * `fromArchive` accepts an archived object.
    */
   find(view: View, fromArchive?: boolean): OwnObject;
 }
 
-/** What a source on this server is called, however its URL spells that. */
+/** The name of a source on this server, however its URL is written. */
 export interface SourceName {
-  /** Account, container or share, and what lies in it. */
+  /** Account, container or share, and the path in it. */
   readonly path: string;
-  /** Null for what is current. */
+  /** Null for the current revision. */
   readonly snapshot: Stamp | null;
 }
 
 export interface ForeignSource {
   readonly kind: "foreign";
   readonly url: string;
-  /** Asks what it is now, without its bytes. */
+  /** Asks the source's server for its properties. */
   look(): Promise<SourceObject>;
-  /** Asks for its bytes; of the version with this ETag, where one is named. */
+  /** Asks for the source's bytes, of the version with this ETag if one is given. */
   open(range: ByteRange | null, etag: string | null): Promise<OpenedSource>;
-  /** Why a copy of it failed, as clients are told of that. */
+  /** Describes to clients why a copy failed. */
   failure(error: unknown): string;
 }
 
-/** Something that can be copied. */
+/** Properties of an object that can be copied. */
 export interface SourceObject {
   readonly type: "BlockBlob" | "PageBlob" | "AppendBlob" | "File";
-  /** Of all of it. */
+  /** Length of the whole object. */
   readonly length: number;
-  /** Null where its server names none. */
+  /** Null if its server sends none. */
   readonly etag: string | null;
   readonly properties: SourceProperties;
   readonly metadata: readonly (readonly [string, string])[];
   readonly tags: readonly (readonly [string, string])[];
-  /** Of page blobs only. */
+  /** For page blobs only. */
   readonly sequenceNumber: bigint;
-  /** Of append blobs only. */
+  /** For append blobs only. */
   readonly appendedBlocks: number;
   readonly isSealed: boolean;
-  /** Of files on this server only. */
+  /** For files on this server only. */
   readonly settings?: SourceSettings;
 }
 
-/** What files have over SMB. */
+/** The SMB properties of a file. */
 export interface SourceSettings {
   readonly attributes: number;
   readonly created: FileTime;
   readonly written: FileTime;
   readonly changed: FileTime;
-  /** Who may do what, as SDDL. */
+  /** The security descriptor, as SDDL. */
   readonly sddl: string;
 }
 
-/** The headers that are stored with it. */
+/** The headers that are stored with an object. */
 export interface SourceProperties {
   readonly contentType: string;
   readonly contentEncoding: string;
@@ -79,17 +79,17 @@ export interface SourceProperties {
   readonly contentMd5: Bytes | null;
 }
 
-/** Something on this server that can be copied, as one state shows it. */
+/** An object on this server that can be copied, as one view shows it. */
 export interface OwnObject extends Omit<SourceObject, "length" | "etag"> {
   readonly etag: Stamp;
   readonly content: Content;
-  /** Whether its bytes have to be waited for. */
+  /** Whether its bytes must be rehydrated first. */
   readonly isArchived?: boolean;
 }
 
-/** Bytes on their way here. To be closed in the end, taken or not. */
+/** An open source whose bytes are being received. The caller closes it, read or not. */
 export interface OpenedSource extends SourceObject {
-  /** Of what was asked for. */
+  /** The bytes of the requested range. */
   readonly body: Body;
   close(): void;
 }

@@ -21,16 +21,18 @@ interface Context {
 /** A write whose bytes come from a source. */
 export interface SourceUse<T> {
   readonly source: Source;
-  /** Null for all of it. */
+  /** Null for all of the source. */
   readonly range: ByteRange | null;
   readonly bytesMax: number;
-  /** What is said of more than that. */
+  /** The fault for a source with more than `bytesMax`. */
   readonly tooLarge?: FaultCode;
-  /** Wanted of the bytes; null for none, so that nobody has to read them. */
+  /** Digests to compute; null for none, which lets bytes be shared unread. */
   readonly digests: Digests | null;
-  /** A cheap refusal of what has no chance. It proves nothing: whoever writes decides. */
+  /** A cheap early check. It proves nothing: the transaction that writes decides. */
   look(view: View): void;
-  /** Writes bytes that are on this server; null, with nothing written, if that takes a copy. */
+  /**
+   * Writes a reference to bytes on this server; null, with nothing written, if a copy is needed.
+   */
   share(tx: Transaction, found: OwnObject, piece: Piece): T | null;
   /** Writes bytes that have been copied. */
   keep(tx: Transaction, taken: Taken, found: SourceObject): T;
@@ -39,8 +41,8 @@ export interface SourceUse<T> {
 const NO_DIGESTS: Digests = { md5: false, crc64: false };
 
 /**
- * Bytes on this server are shared, in the one body that also finds the source and judges it. Where
- * that is not possible, and for bytes from elsewhere, they are taken like any other body.
+ * Writes bytes that come from a source. Bytes on this server are shared, in the same body that
+ * finds and judges the source. All other bytes are copied like a request body.
  */
 export async function useSource<T>(context: Context, use: SourceUse<T>): Promise<T> {
   const shared = await shareSource(context, use);
@@ -49,7 +51,7 @@ export async function useSource<T>(context: Context, use: SourceUse<T>): Promise
   await store.read((view) => use.look(view));
   const opened = await openSource(context, use);
   try {
-    refuseSize(opened.body.length, use);
+    requireSize(opened.body.length, use);
     const taken = await contents.take(opened.body, use.digests ?? NO_DIGESTS);
     try {
       return await store.transact((tx) => use.keep(tx, taken, opened));
@@ -68,17 +70,19 @@ async function shareSource<T>({ store }: Context, use: SourceUse<T>): Promise<T 
     use.look(tx);
     const found = source.find(tx);
     const piece = pieceOf(found.content.length, use.range);
-    refuseSize(piece.length, use);
-    return isCrumb(found, piece) ? null : use.share(tx, found, piece);
+    requireSize(piece.length, use);
+    return isSmallPart(found, piece) ? null : use.share(tx, found, piece);
   });
 }
 
-/** So little of so much is not worth keeping all of it alive for. */
-function isCrumb({ content }: OwnObject, { length }: Piece): boolean {
+/**
+ * Copies a small part of a large content, because sharing it would keep the whole content alive.
+ */
+function isSmallPart({ content }: OwnObject, { length }: Piece): boolean {
   return length < content.length && length <= INLINE_BYTES_MAX && content.kind !== "inline";
 }
 
-function refuseSize<T>(length: number, { bytesMax, tooLarge }: SourceUse<T>): void {
+function requireSize<T>(length: number, { bytesMax, tooLarge }: SourceUse<T>): void {
   if (length <= bytesMax) return;
   throw new Fault(tooLarge ?? "RequestBodyTooLarge", { MaxLimit: String(bytesMax) });
 }
@@ -106,7 +110,7 @@ async function openOwn(
   };
 }
 
-/** As much of it as stays what it is, even if the source is changed while it is read. */
+/** Opens as much of the piece as stays readable if the source changes meanwhile. */
 function openPiece(
   { contents }: Context,
   view: View,
@@ -120,7 +124,7 @@ function openPiece(
   }
 }
 
-/** Bytes of one version of a source: if that is replaced before all have been read, they end. */
+/** The bytes of one version of a source. Reading fails if the source changes before its end. */
 class OwnBody implements Body {
   readonly length: number;
   readonly #context: Context;

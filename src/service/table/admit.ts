@@ -5,13 +5,13 @@ import type { View } from "../../store/store.ts";
 import type { TableAsked } from "./context.ts";
 import { readTable, type Table } from "./records.ts";
 
-/** The table, if it is there and the caller may do this to it or to what it holds. */
+/** The table, if it exists and the caller may do this to it or to its entities. */
 export function admitToTable(view: View, asked: TableAsked, need: Need): Table {
   const table = readTable(view, asked.at);
-  // Permission comes first: who may not look does not learn what exists.
+  // Permission comes first: without it a caller does not learn what exists.
   refuse(judgeByAccess(asked.access, need, guardOf(table), view.now()));
   if (table === null) {
-    // What exists has a proper name, so only a miss has to look at it.
+    // Whatever exists has a valid name, so only a miss checks it.
     refuse(judgeTableName(asked.at.table), TABLE_NAME_RULE);
     throw new Fault("TableNotFound");
   }

@@ -10,7 +10,7 @@ import { guardOf } from "./admit.ts";
 import type { EntitiesAsked } from "./context.ts";
 import { deleteEntity, readEntity, type StoredEntity, type Table, writeEntity } from "./records.ts";
 
-/** What is to be written to one entity. */
+/** A write to one entity. */
 export type EntityWrite = { readonly place: EntityPlace } & (
   | {
       readonly kind: "insertEntity" | "insertOrReplaceEntity" | "insertOrMergeEntity";
@@ -24,7 +24,7 @@ export type EntityWrite = { readonly place: EntityPlace } & (
   | { readonly kind: "deleteEntity"; readonly ifMatch: IfMatch }
 );
 
-/** What has been written; null for what is gone. */
+/** The entity after a write; null if it was deleted. */
 export type EntityWritten = StoredEntity | null;
 
 /** The order of these lines is the order of the answers a client can see. */
@@ -43,7 +43,7 @@ export function applyWrite(
     refuse(judgeProperties(partition, row, write.properties));
   }
   const old = readEntity(tx, table, place);
-  refuseByOld(write, old);
+  requireOldEntity(write, old);
   if (write.kind === "deleteEntity") {
     deleteEntity(tx, table, place);
     return null;
@@ -54,7 +54,7 @@ export function applyWrite(
   return written;
 }
 
-function refuseByOld(write: EntityWrite, old: StoredEntity | null): void {
+function requireOldEntity(write: EntityWrite, old: StoredEntity | null): void {
   if (write.kind === "insertEntity" && old !== null) throw new Fault("EntityAlreadyExists");
   if (!("ifMatch" in write)) return;
   if (old === null) throw new Fault("ResourceNotFound");

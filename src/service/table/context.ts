@@ -1,25 +1,25 @@
 import type { Access, KeyRange } from "../../rules/access.ts";
 import type { Store } from "../../store/store.ts";
 
-/** What every operation of the Table service works with. */
+/** The context of every operation of the Table service. */
 export interface TableContext {
   readonly store: Store;
 }
 
 export interface TableAddress {
   readonly account: string;
-  /** In any case: tables do not tell cases apart. */
+  /** In any case: table names are compared without case. */
   readonly table: string;
 }
 
-/** Common to whatever is asked of a table. */
+/** Common to every request to a table. */
 export interface TableAsked {
   readonly at: TableAddress;
   readonly access: Access;
 }
 
-/** Common to whatever is asked of the entities in a table. */
+/** Common to every request to the entities of a table. */
 export interface EntitiesAsked extends TableAsked {
-  /** What a SAS opens of the table; null if nothing limits it. */
+  /** The keys that a SAS permits; null for no limit. */
   readonly keyRange: KeyRange | null;
 }

@@ -4,7 +4,7 @@ import { TABLE_NEEDS } from "../../rules/table-needs.ts";
 import type { TableAsked, TableContext } from "./context.ts";
 import { deleteTable as deleteRecord, readTable } from "./records.ts";
 
-/** The name is free at once, whatever the table held: the sweeper removes that. */
+/** Deletes a table. Its name is free at once; the sweeper removes its entities. */
 export async function deleteTable(context: TableContext, asked: TableAsked): Promise<void> {
   await context.store.transact((tx) => {
     refuse(judgeByAccess(asked.access, TABLE_NEEDS.deleteTable, null, tx.now()));

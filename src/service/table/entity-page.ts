@@ -30,23 +30,23 @@ export interface PageRows {
   readonly rows: readonly number[];
 }
 
-/** The text of each entity of a page, one behind the other. */
+/** The texts of the entities of a page, one after another. */
 export interface PageText {
   readonly bytes: Bytes;
-  /** Where the text of a row begins; one more than there are rows. */
+  /** Start of each row's text, and the end of the last. */
   readonly starts: Uint32Array;
 }
 
-/** About what an entity or a value takes of memory beside its characters. */
+/** Approximate memory of an entity or a value, without its characters. */
 const ENTITY_BYTES = 308;
 const VALUE_BYTES = 32;
-/** Of text that is searched for the properties of a filter, each time from its start. */
+/** Limit of the text that is searched from its start for each property of a filter. */
 const SEARCHED_BYTES_MAX = 4 * MIB;
 const SEARCHED_NAMES_MAX = 8;
 
 /**
- * Neighbouring entities of a table. It answers from what it has worked out before: a filter reads the
- * properties that it names once, and a page is spelled once, however often it is asked for.
+ * Neighbouring entities of a table, with cached results: a filter decodes each property that it
+ * names once, and the page is rendered once, however often it is requested.
  */
 export class EntityPage implements Columns, Derived {
   readonly #keys: Bytes[] = [];
@@ -78,7 +78,7 @@ export class EntityPage implements Columns, Derived {
     return this.#keys.length;
   }
 
-  /** The first row that does not lie before this key. */
+  /** The first row whose key is not before `key`. */
   rowAt(key: Bytes): number {
     let low = 0;
     let high = this.#keys.length;
@@ -90,7 +90,7 @@ export class EntityPage implements Columns, Derived {
     return low;
   }
 
-  /** About what it takes in an answer. */
+  /** Approximate size of the entity in an answer. */
   bytesOf(row: number): number {
     return this.#sizes[row] as number;
   }
@@ -105,14 +105,15 @@ export class EntityPage implements Columns, Derived {
   }
 
   /**
-   * Whether a filter of so many properties takes entities one by one, and reads each only once. By columns
-   * it would search the whole page for each property, which can take longer than a body may.
+   * Whether a filter with this many property names tests entities one by one, decoding each once.
+   * By columns it would search the whole page for each property, which can take longer than a body
+   * may.
    */
   isReadByRow(names: number): boolean {
     return names > SEARCHED_NAMES_MAX || names * this.#textBytes > SEARCHED_BYTES_MAX;
   }
 
-  /** The rows from `first` on and before `end` that match a filter of so many properties. */
+  /** The rows from `first` to before `end` that match a filter with this many property names. */
   select(filter: Filter | null, names: number, first: number, end: number): number[] {
     const found: number[] = [];
     if (filter === null) {
@@ -139,10 +140,10 @@ export class EntityPage implements Columns, Derived {
     return column;
   }
 
-  /** What `spell` makes of each entity. It must always be the same function. */
-  text(spell: (entity: EntityParts) => string): PageText {
+  /** The text of each entity. `render` must always be the same function: its output is cached. */
+  text(render: (entity: EntityParts) => string): PageText {
     if (this.#text === null) {
-      const texts = this.#keys.map((_, row) => spell(this.entity(row)));
+      const texts = this.#keys.map((_, row) => render(this.entity(row)));
       const starts = new Uint32Array(texts.length + 1);
       const whole = texts.join("");
       const bytes = Buffer.from(whole, "utf8");
@@ -158,7 +159,7 @@ export class EntityPage implements Columns, Derived {
   }
 }
 
-/** Its keys are taken apart only if somebody asks for them. */
+/** Decodes its keys only when they are needed. */
 class PageEntity implements EntityParts {
   readonly stamp: Stamp;
   readonly properties: string;
@@ -182,7 +183,7 @@ class PageEntity implements EntityParts {
   }
 }
 
-/** An entity for a filter that asks for very many properties. */
+/** A fully decoded entity, for filters with very many properties. */
 class ReadEntity implements Filtered {
   readonly #entity: EntityParts;
   readonly #properties = new Map<string, Property>();

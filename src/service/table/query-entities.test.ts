@@ -16,7 +16,7 @@ test("a query that finds nothing for five seconds ends its page with a token", a
   const tables = await Tables.open();
   await tables.fill("p", 5_000);
   let bodies = 0;
-  // Each look into the store takes five seconds.
+  // Each read of the store takes five seconds.
   const store: Store = {
     ...tables.store.once,
     read<T>(body: (view: View) => T) {
@@ -33,7 +33,7 @@ test("a query that finds nothing for five seconds ends its page with a token", a
   assert.deepEqual([second.entities.length, second.next], [1, null]);
 });
 
-test("a long query is several bodies, and finds everything once", async () => {
+test("a long query takes several bodies, and finds everything once", async () => {
   const tables = await Tables.open();
   await tables.fill("p", 4_500);
   let bodies = 0;
@@ -82,7 +82,7 @@ test("a body reads few large entities, even if none of them matches", async () =
   assert.ok(bodies >= 4, `${bodies}`);
 });
 
-test("terms on the keys are looked up, not searched for", async () => {
+test("conditions on the keys become key ranges instead of scans", async () => {
   const tables = await Tables.open();
   await tables.fill("p", 2_000);
   await tables.fill("q", 2_000);
@@ -120,7 +120,7 @@ test("terms on the keys are looked up, not searched for", async () => {
   assert.equal(entries, 2);
 });
 
-test("bounds that are longer than any key are taken", async () => {
+test("bounds that are longer than any key are valid", async () => {
   const tables = await Tables.open();
   await tables.fill("p", 3);
   const long = "語".repeat(5_000);
@@ -137,13 +137,13 @@ test("bounds that are longer than any key are taken", async () => {
   assert.equal((await tables.query({ filter: none })).entities.length, 0);
 });
 
-test("a body asks few entities very many conditions, and others run before the next body", async () => {
+test("with very many conditions a body tests few entities, and yields before the next body", async () => {
   const tables = await Tables.open();
   await tables.fill("p", 2_000);
   const onOne = Array.from({ length: 250 }, (_, at) => whereN("eq", -1 - at));
   const onMany = onOne.map((term, at) => ({ ...term, name: `n${at}` }) as Filter);
   for (const terms of [onOne, onMany]) {
-    // The last of them matches, so that none is left out.
+    // The last one matches, so all of them are tested.
     const filter = { kind: "any", terms: [...terms.slice(1), whereN("eq", 1_999)] } as const;
     const slices = await slicesDuring(async () => {
       assert.equal((await tables.query({ filter })).entities.length, 1);
@@ -152,7 +152,7 @@ test("a body asks few entities very many conditions, and others run before the n
   }
 });
 
-test("a filter of very many properties finds what one of few finds", async () => {
+test("a filter of very many properties finds what an equivalent short one finds", async () => {
   const tables = await Tables.open();
   await tables.fill("p", 50);
   const absent = Array.from({ length: 20 }, (_, at) => ({ ...whereN("eq", 1), name: `n${at}` }));

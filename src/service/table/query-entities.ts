@@ -22,12 +22,12 @@ import { boundKey, endKey, type Table } from "./records.ts";
 export interface QueryEntities extends EntitiesAsked {
   readonly filter: Filter | null;
   readonly resultsMax: number;
-  /** Where the page before ended; null to begin with the first entity. */
+  /** Where the previous page ended; null to begin with the first entity. */
   readonly from: EntityPlace | null;
 }
 
 export interface QueryEntitiesDone {
-  /** As the table was named when it was created. */
+  /** The table's name in the case in which it was created. */
   readonly table: string;
   readonly found: readonly PageRows[];
   /** Where the next page begins; null at the end. */
@@ -36,15 +36,15 @@ export interface QueryEntitiesDone {
 
 /** A page ends after this time, whatever it has found. */
 export const QUERY_MS_MAX = 5_000;
-/** A page ends with the entity that brings it to this size. */
+/** A page ends with the entity that reaches this size. */
 export const QUERY_BYTES_MAX = 4 * MIB;
-/** What a body may cost, in looks. A look is an entity that is read, about 2 µs. */
+/** The cost limit of a body, in looks. A look is one entity read, about 2 µs. */
 const BODY_LOOKS_MAX = 1_000;
-/** A large entity counts as several, one for each of so many bytes that had to be read. */
+/** A large entity counts as one look for each of this many bytes. */
 const BYTES_PER_LOOK = 4 * KIB;
-/** So many of a page that was kept count as one. */
-const KEPT_ENTITIES_PER_LOOK = 32;
-/** So many conditions of a filter count as one, for each entity. */
+/** Entities of a cached page that count as one look. */
+const CACHED_ENTITIES_PER_LOOK = 32;
+/** Conditions of a filter that count as one look, for each entity. */
 const CONDITIONS_PER_LOOK = 16;
 const PAGE_ENTITIES_MAX = 1_024;
 
@@ -72,7 +72,7 @@ export async function queryEntities(
   }
 }
 
-/** What a page can still take. */
+/** The room left in a page. */
 interface Room {
   readonly entities: number;
   readonly bytes: number;
@@ -105,7 +105,7 @@ function readPart(
   return { table: table.name, found, next, room: left, nowMs: view.now() };
 }
 
-/** What one body does of a query. */
+/** The part of a query that one body does. */
 class Search {
   readonly found: PageRows[] = [];
   room: Room;
@@ -123,7 +123,7 @@ class Search {
     this.room = room;
   }
 
-  /** Where the search must go on later; null if it came to the end of the span. */
+  /** Where the search must continue later; null if it reached the end of the span. */
   through({ from, until }: KeySpan): EntityPlace | null {
     const end = until === null ? endKey(this.#table) : boundKey(this.#table, until);
     let at = boundKey(this.#table, from);
@@ -140,10 +140,10 @@ class Search {
     return null;
   }
 
-  /** The row before which it had to stop. */
-  #take(page: EntityPage, first: number, last: number, isKept: boolean): number {
+  /** Returns the row before which it had to stop. */
+  #take(page: EntityPage, first: number, last: number, isCached: boolean): number {
     if (isFull(this.room)) return first;
-    const end = this.#reach(page, first, last, isKept);
+    const end = this.#reach(page, first, last, isCached);
     const rows = page.select(this.#filter, this.#size.names, first, end);
     rows.length = this.#fitting(page, rows);
     const stop = isFull(this.room) ? (rows.at(-1) as number) + 1 : end;
@@ -151,10 +151,10 @@ class Search {
     return stop;
   }
 
-  /** The row before which the looks that are left come to their end. They are spent on it. */
-  #reach(page: EntityPage, first: number, last: number, isKept: boolean): number {
+  /** Returns the row that the remaining looks reach, and spends them. */
+  #reach(page: EntityPage, first: number, last: number, isCached: boolean): number {
     const { nodes, names } = this.#size;
-    const read = isKept ? 1 / KEPT_ENTITIES_PER_LOOK : 1;
+    const read = isCached ? 1 / CACHED_ENTITIES_PER_LOOK : 1;
     const perRow = Math.max(read, nodes / CONDITIONS_PER_LOOK);
     if (!page.isReadByRow(names)) {
       const end = Math.min(last, first + Math.ceil(Math.max(0, this.#looks) / perRow));
@@ -168,7 +168,7 @@ class Search {
     return row;
   }
 
-  /** How many of the rows the page has room for. */
+  /** How many of the rows fit into the page. */
   #fitting(page: EntityPage, rows: readonly number[]): number {
     let { entities, bytes } = this.room;
     let fitting = 0;
@@ -180,13 +180,13 @@ class Search {
     return fitting;
   }
 
-  /** Its entities have been paid for as so many looks. */
+  /** Spends the looks for large entities. */
   #payForBytes(page: EntityPage): void {
     const more = Math.floor(page.bytes / BYTES_PER_LOOK) - page.size;
     if (more > 0) this.#looks = Math.max(0, this.#looks - more);
   }
 
-  /** As many entities as may be of use. One more than is handed out tells where the next page begins. */
+  /** How many entities to read. One more than is returned shows where the next page begins. */
   #limit(): number {
     const looks = Math.max(0, Math.ceil(this.#looks));
     const most = this.#filter === null ? Math.min(this.room.entities, looks) : looks;

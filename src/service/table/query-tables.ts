@@ -10,21 +10,21 @@ import { decodeTable, tableKey } from "./records.ts";
 export interface QueryTables {
   readonly account: string;
   readonly access: Access;
-  /** On `TableName`. */
+  /** Filters by `TableName`. */
   readonly filter: Filter | null;
   readonly resultsMax: number;
-  /** Where the page before ended; "" to begin with the first table. */
+  /** Where the previous page ended; "" to begin with the first table. */
   readonly from: string;
 }
 
 export interface QueryTablesDone {
-  /** Each in the case in which it was created; their order does not tell cases apart. */
+  /** In the case in which each was created, ordered without case. */
   readonly names: readonly string[];
   /** Where the next page begins; null at the end. */
   readonly next: string | null;
 }
 
-/** A page looks at this many tables at most, and may have less than it was asked for. */
+/** Limit of tables that a page looks at; it may have fewer results than requested. */
 const LOOKED_AT_MAX = 5_000;
 
 export async function queryTables(

@@ -8,20 +8,20 @@ import { storedPolicy } from "../shared/policy-field.ts";
 import type { TableAddress } from "./context.ts";
 
 const tableShape = {
-  /** What the table holds is keyed by this, so that deleting it is one record. */
+  /** The keys of entities begin with this id, so that deleting a table is one record. */
   id: u64,
   /** In the case in which it was created; the key has it in lower case. */
   name: text,
   policies: listOf(storedPolicy),
 };
 
-/** Left for the sweeper, which finds by the id in the key what the table held. */
+/** A note for the sweeper, which finds the table's entities by the id in the key. */
 const doomedTableShape = {};
 
 const entityShape = {
   /** Of the last write: timestamp and ETag. */
   stamp: u64,
-  /** As `formatProperties` made it. */
+  /** As `formatProperties` wrote it. */
   properties: text,
 };
 
@@ -37,7 +37,7 @@ export function tableKey({ account, table }: TableAddress): Bytes {
 }
 
 export function readTable(view: View, at: TableAddress): Table | null {
-  // Nothing has such a name, and the store need not take it as a key.
+  // No table has a name this long, so the store is not asked.
   if (at.table.length > TABLE_NAME_CHARS_MAX) return null;
   const found = view.get(tableKey(at));
   return found === undefined ? null : tableFormat.decode(found);
@@ -51,7 +51,7 @@ export function writeTable(tx: Transaction, at: TableAddress, value: Table): voi
   tx.set(tableKey(at), tableFormat.encode(value));
 }
 
-/** Its name is free with this; what it holds stays, out of reach, for the sweeper. */
+/** Frees the table's name, and leaves its entities to the sweeper. */
 export function deleteTable(tx: Transaction, at: TableAddress, { id }: Table): void {
   tx.delete(tableKey(at));
   tx.set(key(SPACE.doomedTable, id), doomedTableFormat.encode({}));
@@ -62,15 +62,15 @@ function entityKey({ id }: Table, { partition, row }: EntityPlace): Bytes {
 }
 
 /**
- * The key of a place where no entity need be. No key in the store is as long as some that are asked
- * for: whatever lies behind such a place lies behind its first part, too.
+ * The key of a place without regard to whether it has an entity. Requested keys may be longer than
+ * any stored one: such a place is cut, because everything after it comes after its first part, too.
  */
 export function boundKey(table: Table, place: EntityPlace): Bytes {
   const bound = entityKey(table, place);
   return bound.length <= KEY_BYTES_MAX ? bound : keyAfter(bound.subarray(0, KEY_BYTES_MAX));
 }
 
-/** Behind all entities of the table. */
+/** After all entities of the table. */
 export function endKey({ id }: Table): Bytes {
   return keyAfter(key(SPACE.entity, id));
 }

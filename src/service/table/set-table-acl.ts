@@ -12,7 +12,7 @@ export interface SetTableAcl extends TableAsked {
 
 const TABLE_LETTERS = "raud";
 
-/** Takes effect at once, for requests that are under way too: they are judged when they commit. */
+/** Takes effect at once, even for requests in progress: they are judged when they commit. */
 export async function setTableAcl(context: TableContext, asked: SetTableAcl): Promise<void> {
   await context.store.transact((tx) => {
     const table = admitToTable(tx, asked, TABLE_NEEDS.setTableAcl);

@@ -4,7 +4,7 @@ import { createTable } from "./create-table.ts";
 import { TableSweep } from "./sweep.ts";
 import { Tables } from "./tables.fixture.ts";
 
-test("what a deleted table held is removed, a bounded number of entities at a time", async () => {
+test("the entities of a deleted table are removed, a bounded number at a time", async () => {
   const tables = await Tables.open();
   await tables.fill("p", 600);
   await tables.delete();

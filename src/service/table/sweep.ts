@@ -5,7 +5,7 @@ import type { TableContext } from "./context.ts";
 const ROUND_RECORDS_MAX = 256;
 const ALL_DOOMED = key(SPACE.doomedTable);
 
-/** Removes the entities of deleted tables, which nobody can reach any more. */
+/** Removes the entities of deleted tables. */
 export class TableSweep {
   readonly #context: TableContext;
 
@@ -13,7 +13,9 @@ export class TableSweep {
     this.#context = context;
   }
 
-  /** One round, which writes to a bounded number of records; true while there may be more to do. */
+  /**
+   * Runs one round, which writes a bounded number of records. True while there may be more to do.
+   */
   async sweep(): Promise<boolean> {
     const { store } = this.#context;
     if ((await store.read((view) => firstDoomed(view) !== undefined)) === false) return false;

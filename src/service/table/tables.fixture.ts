@@ -12,7 +12,7 @@ import { deleteTable } from "./delete-table.ts";
 import { type QueryEntities, queryEntities } from "./query-entities.ts";
 import { writeBatch } from "./write-batch.ts";
 
-/** A table in a store of its own, and short words for what tests do with it. */
+/** A table in its own store, with short methods for tests. */
 export class Tables {
   readonly clock = new ManualClock(1_700_000_000_000);
   readonly store = new RerunningStore(new MemoryStore(this.clock));
@@ -29,7 +29,7 @@ export class Tables {
     return tables;
   }
 
-  /** Rows 00000 and on, each with its number. */
+  /** Adds rows from 00000, each with its number. */
   async fill(partition: string, rows: number): Promise<void> {
     for (let first = 0; first < rows; first += 100) {
       const writes = Array.from({ length: Math.min(100, rows - first) }, (_, at) => ({
@@ -41,7 +41,7 @@ export class Tables {
     }
   }
 
-  /** Rows 00000 and on, each of this many texts of 32 KiB. */
+  /** Adds rows from 00000, each with this many texts of 32 KiB. */
   async fillLarge(partition: string, rows: number, texts: number): Promise<void> {
     const json = `"${"x".repeat(32 * KIB)}"`;
     const properties = Array.from({ length: texts }, (_, at): Property => {
@@ -65,7 +65,7 @@ export class Tables {
     return deleteTable(this.context, this.asked);
   }
 
-  /** How many records there are of entities, of whatever table. */
+  /** Counts the entity records of all tables. */
   async entities(): Promise<number> {
     const all = key(SPACE.entity);
     return this.store.read((view) => view.range(all, keyAfter(all), { limit: 100_000 }).length);

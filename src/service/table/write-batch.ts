@@ -14,7 +14,7 @@ export interface WriteBatch extends EntitiesAsked {
 
 export type WriteBatchDone =
   | { readonly kind: "written"; readonly results: readonly EntityWritten[] }
-  /** Nothing was written, on account of this one. */
+  /** This write was refused, so nothing was written. */
   | { readonly kind: "refused"; readonly index: number; readonly fault: Fault };
 
 export async function writeBatch(

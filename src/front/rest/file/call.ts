@@ -75,8 +75,8 @@ export function snapshotFrom(query: Query, name: string): Stamp | null {
   throw invalidQuery(name, value, "It must look like 2026-11-16T00:17:23.1234567Z.");
 }
 
-/** Snapshots stay what they are. */
-export function refuseSnapshot({ request }: FileCall): void {
+/** Checks that the request names no snapshot, because snapshots cannot change. */
+export function requireNoSnapshot({ request }: FileCall): void {
   const value = request.query.get(SNAPSHOT);
   if (value !== undefined && value !== "") {
     throw invalidQuery(SNAPSHOT, value, "A snapshot cannot be changed.");

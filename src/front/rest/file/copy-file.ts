@@ -5,18 +5,18 @@ import { flagOf, invalidHeader } from "../request-headers.ts";
 import { versionHeaders } from "../response-headers.ts";
 import { copiedMetadataOf } from "../source/source-headers.ts";
 import { refuseBody } from "../stored-body.ts";
-import { type FileCall, type FileFront, fileAskedOf, refuseSnapshot } from "./call.ts";
-import { itemSettingsOf, refuseUnsupportedOnOldItem } from "./item-headers.ts";
-import { refuseNfsHeaders } from "./nfs.ts";
+import { type FileCall, type FileFront, fileAskedOf, requireNoSnapshot } from "./call.ts";
+import { itemSettingsOf, requireSupportedOnOldItem } from "./item-headers.ts";
+import { requireNoNfsHeaders } from "./nfs.ts";
 
 const NFS_HEADERS = ["x-ms-file-mode-copy-mode", "x-ms-file-owner-copy-mode"];
 
 export async function handleCopyFile(context: FileFront, call: FileCall): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseSnapshot(call);
+  requireNoSnapshot(call);
   refuseBody(call.request);
-  refuseUnsupportedOnOldItem(headers);
-  refuseNfsHeaders(headers, NFS_HEADERS);
+  requireSupportedOnOldItem(headers);
+  requireNoNfsHeaders(headers, NFS_HEADERS);
   const done = await copyFile(context, {
     ...fileAskedOf(call),
     source: await context.sources.of(call, "file", "copied"),

@@ -2,12 +2,12 @@ import type { FileContext } from "../../../service/file/context.ts";
 import { createDirectory } from "../../../service/file/create-directory.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf } from "../request-headers.ts";
-import { type FileCall, pathAskedOf, refuseSnapshot } from "./call.ts";
+import { type FileCall, pathAskedOf, requireNoSnapshot } from "./call.ts";
 import {
   changedItemHeaders,
   isRestored,
   itemSettingsOf,
-  refuseUnsupportedOnItem,
+  requireSupportedOnItem,
 } from "./item-headers.ts";
 
 export async function handleCreateDirectory(
@@ -15,8 +15,8 @@ export async function handleCreateDirectory(
   call: FileCall,
 ): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseSnapshot(call);
-  refuseUnsupportedOnItem(headers);
+  requireNoSnapshot(call);
+  requireSupportedOnItem(headers);
   // A directory that is new is made like one that comes back.
   isRestored(headers);
   const directory = await createDirectory(context, {

@@ -14,13 +14,13 @@ import {
 } from "../request-headers.ts";
 import { digestHeaders } from "../response-headers.ts";
 import { type IncomingBody, incomingBody, refuseBody } from "../stored-body.ts";
-import { type FileCall, fileAskedOf, refuseSnapshot } from "./call.ts";
+import { type FileCall, fileAskedOf, requireNoSnapshot } from "./call.ts";
 import { filePropertiesOf } from "./file-headers.ts";
 import {
   changedItemHeaders,
   isRestored,
   itemSettingsOf,
-  refuseUnsupportedOnItem,
+  requireSupportedOnItem,
 } from "./item-headers.ts";
 
 const LENGTH = "x-ms-content-length";
@@ -30,8 +30,8 @@ export async function handleCreateFile(
   call: FileCall,
 ): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseSnapshot(call);
-  refuseUnsupportedOnItem(headers);
+  requireNoSnapshot(call);
+  requireSupportedOnItem(headers);
   requireType(headers);
   requireHeader(headers, LENGTH);
   const length = numberOf(headers, LENGTH, 0, FILE_BYTES_MAX) ?? 0;

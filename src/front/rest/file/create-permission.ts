@@ -4,7 +4,7 @@ import type { FileContext } from "../../../service/file/context.ts";
 import { createPermission } from "../../../service/file/create-permission.ts";
 import type { RestRequest, RestResponse } from "../http/exchange.ts";
 import { readWholeBody } from "../http/whole-body.ts";
-import { type FileCall, refuseSnapshot, shareAskedOf } from "./call.ts";
+import { type FileCall, requireNoSnapshot, shareAskedOf } from "./call.ts";
 import { formatOf, sddlOf } from "./permission-format.ts";
 
 /** As text it may be longer than as bytes. */
@@ -14,7 +14,7 @@ export async function handleCreatePermission(
   context: FileContext,
   call: FileCall,
 ): Promise<RestResponse> {
-  refuseSnapshot(call);
+  requireNoSnapshot(call);
   const sddl = await readPermission(call.request);
   const key = await createPermission(context, { ...shareAskedOf(call), sddl });
   return { status: 201, headers: ["x-ms-file-permission-key", key], body: null };

@@ -4,16 +4,16 @@ import { createShare } from "../../../service/file/create-share.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf } from "../request-headers.ts";
 import { versionHeaders } from "../response-headers.ts";
-import { type FileCall, refuseSnapshot, shareAskedOf } from "./call.ts";
-import { quotaHeaders, quotaOf, refuseUnsupportedOnShare, tierOf } from "./share-headers.ts";
+import { type FileCall, requireNoSnapshot, shareAskedOf } from "./call.ts";
+import { quotaHeaders, quotaOf, requireSupportedOnShare, tierOf } from "./share-headers.ts";
 
 export async function handleCreateShare(
   context: FileContext,
   call: FileCall,
 ): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseSnapshot(call);
-  refuseUnsupportedOnShare(headers);
+  requireNoSnapshot(call);
+  requireSupportedOnShare(headers);
   const quotaGib = quotaOf(headers) ?? SHARE_QUOTA_GIB_DEFAULT;
   const version = await createShare(context, {
     ...shareAskedOf(call),

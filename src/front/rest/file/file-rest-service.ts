@@ -1,5 +1,5 @@
 import { Fault } from "../../../base/fault.ts";
-import { MakingWay } from "../../../service/file/making-way.ts";
+import { CacheBreakingStore } from "../../../service/file/cache-breaking-store.ts";
 import type { Accounts } from "../auth/account.ts";
 import type { AuthOptions } from "../auth/authenticate.ts";
 import { renderFileError } from "../render-error.ts";
@@ -32,15 +32,15 @@ function protocolOn(context: FileFront): StorageProtocol<FileRoute> {
   };
 }
 
-/** How long a request waits for what SMB clients keep of a file. */
-const MAKING_WAY_MS_MAX = 30_000;
+/** How long a request waits for SMB clients to give up their caches. */
+const BREAK_WAIT_MS_MAX = 30_000;
 
-/** The context of one request, which makes way where clients keep something of a file. */
+/** The context of one request, whose store breaks the caches of SMB clients. */
 function contextOf(context: FileFront, { request }: FileCall): FileFront {
   const { store, contents, breaks, settingsOf, copies, sources } = context;
-  const patienceMs = Math.min(timeoutMsOf(request.query) ?? MAKING_WAY_MS_MAX, MAKING_WAY_MS_MAX);
-  const makingWay = new MakingWay(store, breaks, patienceMs);
-  return { store: makingWay, contents, breaks, settingsOf, copies, sources };
+  const patienceMs = Math.min(timeoutMsOf(request.query) ?? BREAK_WAIT_MS_MAX, BREAK_WAIT_MS_MAX);
+  const breaking = new CacheBreakingStore(store, breaks, patienceMs);
+  return { store: breaking, contents, breaks, settingsOf, copies, sources };
 }
 
 function handlerOf(operation: FileOperationName): FileHandler {

@@ -4,13 +4,13 @@ import { getShareStats } from "../../../service/file/get-share-stats.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { versionHeaders, XML_CONTENT } from "../response-headers.ts";
 import { element, XML_DECLARATION } from "../xml/write-xml.ts";
-import { type FileCall, refuseSnapshot, shareUseOf } from "./call.ts";
+import { type FileCall, requireNoSnapshot, shareUseOf } from "./call.ts";
 
 export async function handleGetShareStats(
   context: FileContext,
   call: FileCall,
 ): Promise<RestResponse> {
-  refuseSnapshot(call);
+  requireNoSnapshot(call);
   const { share, usedBytes } = await getShareStats(context, shareUseOf(call));
   const usage = usageElement(usedBytes, call.version);
   return {

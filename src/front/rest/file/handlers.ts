@@ -23,7 +23,7 @@ import { handleGetShareStats } from "./get-share-stats.ts";
 import { handleGetUserDelegationKey } from "./get-user-delegation-key.ts";
 import { handleLeaseFile } from "./lease-file.ts";
 import { handleLeaseShare } from "./lease-share.ts";
-import { refuseLinks } from "./links.ts";
+import { handleLinks } from "./links.ts";
 import { handleListDirectoriesAndFiles } from "./list-directories-and-files.ts";
 import { handleListHandles } from "./list-handles.ts";
 import { handleListRanges } from "./list-ranges.ts";
@@ -96,7 +96,7 @@ export const FILE_HANDLERS: Readonly<Partial<Record<FileOperationName, FileHandl
   listHandles: handleListHandles,
   forceCloseHandles: handleForceCloseHandles,
 
-  createSymbolicLink: refuseLinks,
-  getSymbolicLink: refuseLinks,
-  createHardLink: refuseLinks,
+  createSymbolicLink: handleLinks,
+  getSymbolicLink: handleLinks,
+  createHardLink: handleLinks,
 };

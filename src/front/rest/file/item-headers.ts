@@ -7,7 +7,7 @@ import type { Directory } from "../../../service/file/tree-records.ts";
 import type { RequestHeaders } from "../http/exchange.ts";
 import { invalidHeader, refuseHeaders } from "../request-headers.ts";
 import { versionHeaders } from "../response-headers.ts";
-import { refuseNfsHeaders } from "./nfs.ts";
+import { requireNoNfsHeaders } from "./nfs.ts";
 import { permissionFormatOf, sddlOf } from "./permission-format.ts";
 
 /** Headers for what files and directories have over SMB, both ways. */
@@ -133,15 +133,15 @@ export function isRestored(headers: RequestHeaders): boolean {
   return lower === "restore";
 }
 
-/** What belongs to shares over NFS. */
+/** Headers for shares over NFS. */
 const NFS_HEADERS = ["x-ms-owner", "x-ms-group", "x-ms-mode", "x-ms-file-file-type"];
 
-export function refuseUnsupportedOnItem(headers: RequestHeaders): void {
-  refuseNfsHeaders(headers, NFS_HEADERS);
+export function requireSupportedOnItem(headers: RequestHeaders): void {
+  requireNoNfsHeaders(headers, NFS_HEADERS);
 }
 
-/** What only those that create something take. */
-export function refuseUnsupportedOnOldItem(headers: RequestHeaders): void {
-  refuseUnsupportedOnItem(headers);
+/** For requests to existing items: also refuses headers that only creations take. */
+export function requireSupportedOnOldItem(headers: RequestHeaders): void {
+  requireSupportedOnItem(headers);
   refuseHeaders(headers, [SEMANTICS]);
 }

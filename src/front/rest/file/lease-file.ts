@@ -4,10 +4,10 @@ import { leaseFile } from "../../../service/file/lease-file.ts";
 import type { RequestHeaders, RestResponse } from "../http/exchange.ts";
 import { leaseActionOf, leaseResponse } from "../lease-headers.ts";
 import { invalidHeader, refuseHeaders } from "../request-headers.ts";
-import { type FileCall, pathAskedOf, refuseSnapshot } from "./call.ts";
+import { type FileCall, pathAskedOf, requireNoSnapshot } from "./call.ts";
 
 export async function handleLeaseFile(context: FileContext, call: FileCall): Promise<RestResponse> {
-  refuseSnapshot(call);
+  requireNoSnapshot(call);
   const lease = fileLeaseActionOf(call.request.headers);
   const done = await leaseFile(context, { ...pathAskedOf(call), lease });
   return leaseResponse(lease.action, done);

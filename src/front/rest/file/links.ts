@@ -4,7 +4,7 @@ import type { RestResponse } from "../http/exchange.ts";
 import type { FileCall } from "./call.ts";
 
 /** Symbolic and hard links belong to NFS, for which no share here is enabled. */
-export async function refuseLinks(_context: ShareContext, call: FileCall): Promise<RestResponse> {
+export async function handleLinks(_context: ShareContext, call: FileCall): Promise<RestResponse> {
   throw new Fault("UnsupportedQueryParameter", {
     QueryParameterName: "restype",
     QueryParameterValue: call.request.query.get("restype") ?? "",

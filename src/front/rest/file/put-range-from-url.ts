@@ -4,7 +4,7 @@ import type { RestResponse } from "../http/exchange.ts";
 import { crc64Of, invalidHeader, requireHeader, sourceDigestsOf } from "../request-headers.ts";
 import { sourceRangeOf } from "../source/source-headers.ts";
 import { refuseBody } from "../stored-body.ts";
-import { type FileCall, type FileFront, fileAskedOf, refuseSnapshot } from "./call.ts";
+import { type FileCall, type FileFront, fileAskedOf, requireNoSnapshot } from "./call.ts";
 import { preservesWritten, rangeWritten, writtenRangeOf } from "./put-range.ts";
 
 export async function handlePutRangeFromUrl(
@@ -12,7 +12,7 @@ export async function handlePutRangeFromUrl(
   call: FileCall,
 ): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseSnapshot(call);
+  requireNoSnapshot(call);
   refuseBody(call.request);
   const write = requireHeader(headers, "x-ms-write");
   if (write.toLowerCase() !== "update") {

@@ -8,10 +8,10 @@ import type { RequestHeaders, RestResponse } from "../http/exchange.ts";
 import { digestsOf, invalidHeader, refuseHeaders, requireHeader } from "../request-headers.ts";
 import { digestHeaders, versionHeaders } from "../response-headers.ts";
 import { incomingBody, refuseBody } from "../stored-body.ts";
-import { type FileCall, fileAskedOf, refuseSnapshot } from "./call.ts";
+import { type FileCall, fileAskedOf, requireNoSnapshot } from "./call.ts";
 
 export async function handlePutRange(context: FileContext, call: FileCall): Promise<RestResponse> {
-  refuseSnapshot(call);
+  requireNoSnapshot(call);
   const name = "x-ms-write";
   const write = requireHeader(call.request.headers, name).toLowerCase();
   if (write === "clear") return clear(context, call);

@@ -1,8 +1,8 @@
 import type { FileContext } from "../../../service/file/context.ts";
 import { renameDirectory } from "../../../service/file/rename-directory.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import { type FileCall, pathAskedOf, refuseSnapshot } from "./call.ts";
-import { changedItemHeaders, refuseUnsupportedOnOldItem } from "./item-headers.ts";
+import { type FileCall, pathAskedOf, requireNoSnapshot } from "./call.ts";
+import { changedItemHeaders, requireSupportedOnOldItem } from "./item-headers.ts";
 import { renameTermsOf } from "./rename-headers.ts";
 import { renameSourceOf } from "./rename-source.ts";
 
@@ -11,8 +11,8 @@ export async function handleRenameDirectory(
   call: FileCall,
 ): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseSnapshot(call);
-  refuseUnsupportedOnOldItem(headers);
+  requireNoSnapshot(call);
+  requireSupportedOnOldItem(headers);
   const done = await renameDirectory(context, {
     ...pathAskedOf(call),
     ...renameTermsOf(headers),

@@ -3,13 +3,13 @@ import { setDirectoryMetadata } from "../../../service/file/set-directory-metada
 import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf } from "../request-headers.ts";
 import { versionHeaders } from "../response-headers.ts";
-import { type FileCall, pathAskedOf, refuseSnapshot } from "./call.ts";
+import { type FileCall, pathAskedOf, requireNoSnapshot } from "./call.ts";
 
 export async function handleSetDirectoryMetadata(
   context: FileContext,
   call: FileCall,
 ): Promise<RestResponse> {
-  refuseSnapshot(call);
+  requireNoSnapshot(call);
   const metadata = metadataOf(call.request.headers);
   const done = await setDirectoryMetadata(context, { ...pathAskedOf(call), metadata });
   return {

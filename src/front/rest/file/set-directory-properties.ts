@@ -1,16 +1,16 @@
 import type { FileContext } from "../../../service/file/context.ts";
 import { setDirectoryProperties } from "../../../service/file/set-directory-properties.ts";
 import type { RestResponse } from "../http/exchange.ts";
-import { type FileCall, pathAskedOf, refuseSnapshot } from "./call.ts";
-import { changedItemHeaders, itemSettingsOf, refuseUnsupportedOnOldItem } from "./item-headers.ts";
+import { type FileCall, pathAskedOf, requireNoSnapshot } from "./call.ts";
+import { changedItemHeaders, itemSettingsOf, requireSupportedOnOldItem } from "./item-headers.ts";
 
 export async function handleSetDirectoryProperties(
   context: FileContext,
   call: FileCall,
 ): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseSnapshot(call);
-  refuseUnsupportedOnOldItem(headers);
+  requireNoSnapshot(call);
+  requireSupportedOnOldItem(headers);
   const settings = itemSettingsOf(headers);
   const done = await setDirectoryProperties(context, { ...pathAskedOf(call), settings });
   return { status: 200, headers: changedItemHeaders(done), body: null };

@@ -3,17 +3,17 @@ import type { FileContext } from "../../../service/file/context.ts";
 import { setFileProperties } from "../../../service/file/set-file-properties.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { numberOf } from "../request-headers.ts";
-import { type FileCall, fileAskedOf, refuseSnapshot } from "./call.ts";
+import { type FileCall, fileAskedOf, requireNoSnapshot } from "./call.ts";
 import { changedFilePropertiesOf } from "./file-headers.ts";
-import { changedItemHeaders, itemSettingsOf, refuseUnsupportedOnOldItem } from "./item-headers.ts";
+import { changedItemHeaders, itemSettingsOf, requireSupportedOnOldItem } from "./item-headers.ts";
 
 export async function handleSetFileProperties(
   context: FileContext,
   call: FileCall,
 ): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseSnapshot(call);
-  refuseUnsupportedOnOldItem(headers);
+  requireNoSnapshot(call);
+  requireSupportedOnOldItem(headers);
   const length = numberOf(headers, "x-ms-content-length", 0, FILE_BYTES_MAX);
   const done = await setFileProperties(context, {
     ...fileAskedOf(call),

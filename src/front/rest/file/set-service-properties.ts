@@ -28,11 +28,11 @@ export function handleSetServiceProperties(
 /** What SMB does is set where the server is started: here it can be confirmed, but not changed. */
 function checkProtocol(protocol: XmlElement): void {
   refuseOtherChildren(protocol, ["Multichannel", "EncryptionInTransit"]);
-  refuseSwitchedOn(protocol, "Multichannel", "Enabled");
-  refuseSwitchedOn(protocol, "EncryptionInTransit", "Required");
+  requireOff(protocol, "Multichannel", "Enabled");
+  requireOff(protocol, "EncryptionInTransit", "Required");
 }
 
-function refuseSwitchedOn(protocol: XmlElement, name: string, flag: string): void {
+function requireOff(protocol: XmlElement, name: string, flag: string): void {
   const found = childOf(protocol, name);
   if (found === null || !requireFlag(found, flag)) return;
   throw new Fault("UnsupportedXmlNode", {

@@ -3,13 +3,13 @@ import { setShareAcl } from "../../../service/file/set-share-acl.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { versionHeaders } from "../response-headers.ts";
 import { readSignedIdentifiers } from "../signed-identifiers.ts";
-import { type FileCall, refuseSnapshot, shareUseOf } from "./call.ts";
+import { type FileCall, requireNoSnapshot, shareUseOf } from "./call.ts";
 
 export async function handleSetShareAcl(
   context: FileContext,
   call: FileCall,
 ): Promise<RestResponse> {
-  refuseSnapshot(call);
+  requireNoSnapshot(call);
   const policies = await readSignedIdentifiers(call.request);
   const version = await setShareAcl(context, { ...shareUseOf(call), policies });
   return { status: 200, headers: versionHeaders(version), body: null };

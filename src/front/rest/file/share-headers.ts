@@ -4,7 +4,7 @@ import type { ShareTier } from "../../../service/file/records.ts";
 import type { TierStatus } from "../../../service/file/share-tier.ts";
 import type { RequestHeaders } from "../http/exchange.ts";
 import { invalidHeader, numberOf, refuseHeaders } from "../request-headers.ts";
-import { refuseNfsHeaders } from "./nfs.ts";
+import { requireNoNfsHeaders } from "./nfs.ts";
 
 /** Headers of shares, from text to values. */
 
@@ -33,9 +33,9 @@ const PROVISIONED = [
 ];
 const NFS = ["x-ms-root-squash", "x-ms-enable-snapshot-virtual-directory-access"];
 
-export function refuseUnsupportedOnShare(headers: RequestHeaders): void {
+export function requireSupportedOnShare(headers: RequestHeaders): void {
   refuseHeaders(headers, PROVISIONED);
-  refuseNfsHeaders(headers, NFS);
+  requireNoNfsHeaders(headers, NFS);
   const name = "x-ms-enabled-protocols";
   const protocols = headers.get(name);
   if (protocols === undefined || protocols === "" || protocols.toUpperCase() === "SMB") return;

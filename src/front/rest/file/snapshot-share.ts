@@ -4,13 +4,13 @@ import { snapshotShare } from "../../../service/file/snapshot-share.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { metadataOf } from "../request-headers.ts";
 import { versionHeaders } from "../response-headers.ts";
-import { type FileCall, refuseSnapshot, shareAskedOf } from "./call.ts";
+import { type FileCall, requireNoSnapshot, shareAskedOf } from "./call.ts";
 
 export async function handleSnapshotShare(
   context: FileContext,
   call: FileCall,
 ): Promise<RestResponse> {
-  refuseSnapshot(call);
+  requireNoSnapshot(call);
   const metadata = metadataOf(call.request.headers);
   const done = await snapshotShare(context, {
     ...shareAskedOf(call),

@@ -4,7 +4,7 @@ import { undeleteShare } from "../../../service/file/undelete-share.ts";
 import type { RestResponse } from "../http/exchange.ts";
 import { requireHeader } from "../request-headers.ts";
 import { versionHeaders } from "../response-headers.ts";
-import { type FileCall, refuseSnapshot, shareAskedOf } from "./call.ts";
+import { type FileCall, requireNoSnapshot, shareAskedOf } from "./call.ts";
 import { quotaHeaders } from "./share-headers.ts";
 import { shareVersionOf } from "./share-version.ts";
 
@@ -13,7 +13,7 @@ export async function handleUndeleteShare(
   call: FileCall,
 ): Promise<RestResponse> {
   const { headers } = call.request;
-  refuseSnapshot(call);
+  requireNoSnapshot(call);
   const deletedName = requireHeader(headers, "x-ms-deleted-share-name");
   const deletedVersion = shareVersionOf(requireHeader(headers, "x-ms-deleted-share-version"));
   if (deletedVersion === null) throw new Fault("ShareNotFound");

@@ -8,7 +8,7 @@ test("docs/reference/queue-operations.md lists every operation", () => {
   assertReference("queue-operations.md", reference());
 });
 
-test("whatever has a handler can be asked for", () => {
+test("every operation with a handler can be requested", () => {
   const names = new Set<string>(rows().map(({ operation }) => operation));
   assert.deepEqual([...names].sort(), Object.keys(QUEUE_HANDLERS).sort());
 });

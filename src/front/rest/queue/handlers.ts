@@ -18,7 +18,10 @@ import { handleSetQueueMetadata } from "./set-queue-metadata.ts";
 import { handleSetServiceProperties } from "./set-service-properties.ts";
 import { handleUpdateMessage } from "./update-message.ts";
 
-/** Who handles what. docs/reference/queue-operations.md lists the same, and a test compares them. */
+/**
+ * The handler of each operation. docs/reference/queue-operations.md lists the same, and a test
+ * compares them.
+ */
 export const QUEUE_HANDLERS: Readonly<Record<QueueOperationName, QueueHandler>> = {
   getServiceProperties: handleGetServiceProperties,
   setServiceProperties: handleSetServiceProperties,

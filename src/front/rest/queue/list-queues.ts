@@ -24,14 +24,13 @@ export async function handleListQueues(
   });
   const xml = new XmlBytes(call.hidden);
   xml.add(listStart(call.endpoint, query, "Queues"));
-  let next = "";
-  for await (const { queues, hasMore } of pages) {
+  let marker = "";
+  for await (const { queues, next } of pages) {
     await xml.addAll(queues, (queue) => queueElement(queue, withMetadata));
-    const last = queues.at(-1);
-    next = hasMore && last !== undefined ? writeMarker({ kind: "n", text: last.name }) : "";
+    marker = next === null ? "" : writeMarker({ kind: "n", text: next });
     if (xml.isFull) break;
   }
-  xml.add(`</Queues>${element("NextMarker", next)}</EnumerationResults>`);
+  xml.add(`</Queues>${element("NextMarker", marker)}</EnumerationResults>`);
   return { status: 200, headers: [...XML_CONTENT], body: xml.done() };
 }
 

@@ -3,11 +3,11 @@ import { MESSAGES_PER_CALL_MAX, VISIBILITY_SECONDS_MAX } from "../../../base/lim
 import type { Query } from "../http/exchange.ts";
 import { invalidQuery, numberFromQuery, requireFromQuery } from "../request-query.ts";
 
-/** Query parameters of the operations on messages, from text to values. */
+/** Parses the query parameters of operations on messages. */
 
 const SECOND_MS = 1_000;
 const TTL_SECONDS_DEFAULT = 7 * 24 * 3_600;
-/** Before this version no message lived for longer than seven days. */
+/** Before this version messages lived at most seven days. */
 const LONG_LIVES_FROM = "2017-07-29";
 const FOR_EVER = -1;
 
@@ -21,10 +21,10 @@ export function messagesMaxOf(query: Query): number {
   return numberFromQuery(query, "numofmessages", 1, MESSAGES_PER_CALL_MAX) ?? 1;
 }
 
-/** How long a message is to live; null for ever. */
+/** The lifetime of a message; null if it never expires. */
 export function lifeMsOf(query: Query, version: string): number | null {
   const isLong = version >= LONG_LIVES_FROM;
-  // A life that goes past the last date is refused by the service, which knows the time.
+  // The service refuses an expiry after the last date, because it knows the time.
   const max = isLong ? Number.MAX_SAFE_INTEGER : TTL_SECONDS_DEFAULT;
   const least = Number.MIN_SAFE_INTEGER;
   const seconds = numberFromQuery(query, "messagettl", least, max) ?? TTL_SECONDS_DEFAULT;

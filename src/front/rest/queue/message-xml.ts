@@ -11,15 +11,15 @@ import { readXmlBody } from "../xml-body.ts";
 import { childOf, refuseOtherChildren, requireRoot } from "../xml-nodes.ts";
 import { receiptText } from "./message-query.ts";
 
-/** Messages as documents: `QueueMessage` on the way in, `QueueMessagesList` on the way out. */
+/** Messages as XML: `QueueMessage` in requests, `QueueMessagesList` in answers. */
 
-/** A message of 64 KiB with every character spelled as a reference is no longer than this. */
+/** Longest body: a message of 64 KiB with every character written as a reference. */
 const BODY_BYTES_MAX = 512 * KIB;
 const NEVER = "Fri, 31 Dec 9999 23:59:59 GMT";
 
 /**
- * The text of the message in the body, every character of it as it was sent; null if there is no
- * body. A message that does not say its text has an empty one.
+ * The message text in the body, every character as sent; null if there is no body. Without a text
+ * element the text is empty.
  */
 export async function readMessageText(request: RestRequest): Promise<string | null> {
   const body = await readXmlBody(request, BODY_BYTES_MAX, { keepLineEnds: true });

@@ -6,7 +6,7 @@ import { addressOf, type QueueCall } from "./call.ts";
 import { hiddenMsOf, lifeMsOf } from "./message-query.ts";
 import { messagesResponse, putMessageXml, readMessageText } from "./message-xml.ts";
 
-/** Before this version the answer says nothing of the message. */
+/** Before this version the answer does not describe the message. */
 const ANSWERS_FROM = "2016-05-31";
 
 export async function handlePutMessage(

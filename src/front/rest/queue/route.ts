@@ -2,17 +2,17 @@ import { Fault } from "../../../base/fault.ts";
 import { percentDecode } from "../../../base/percent-text.ts";
 import type { Query } from "../http/exchange.ts";
 
-/** What a request asks for, found from its method, path and query alone. */
+/** The operation and address of a request, from its method, path and query alone. */
 export interface QueueRoute {
   readonly operation: QueueOperationName;
-  /** Decoded; "" where the operation has none. */
+  /** Decoded; "" if the operation has none. */
   readonly queue: string;
   readonly messageId: string;
 }
 
 /**
- * Every operation of the service, by what the path names, method and `comp` (with `restype` for
- * the account). The names are those of the files that handle them.
+ * Every operation of the service, by the path's level, method and `comp` (with `restype` for the
+ * account). The names are those of the files that handle them.
  */
 export const QUEUE_ROUTES = {
   account: {
@@ -47,17 +47,21 @@ type Level = keyof typeof QUEUE_ROUTES;
 type RoutesOf<L extends Level> = (typeof QUEUE_ROUTES)[L][keyof (typeof QUEUE_ROUTES)[L]];
 export type QueueOperationName = { [L in Level]: RoutesOf<L> }[Level] | "peekMessages";
 
-/** `path` is what follows the account: `/`, `/queue`, `/queue/messages` or `/queue/messages/id`. */
+/**
+ * `path` is the part after the account: `/`, `/queue`, `/queue/messages` or `/queue/messages/id`.
+ */
 export function routeQueue(method: string, path: string, query: Query): QueueRoute {
   const { level, queue, messageId } = addressOf(path);
   const operation = operationAt(level, method, query);
-  if (operation === "clearMessages") refuseReceipt(query);
+  if (operation === "clearMessages") requireNoReceipt(query);
   const isPeek = operation === "getMessages" && query.get("peekonly")?.toLowerCase() === "true";
   return { operation: isPeek ? "peekMessages" : operation, queue, messageId };
 }
 
-/** Clients that have lost the id of a message do not mean to delete all of them. */
-function refuseReceipt(query: Query): void {
+/**
+ * A receipt without a message id shows a mistake: the client does not mean to clear all messages.
+ */
+function requireNoReceipt(query: Query): void {
   const receipt = query.get("popreceipt");
   if (receipt === undefined) return;
   throw new Fault("InvalidQueryParameterValue", {

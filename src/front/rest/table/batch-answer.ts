@@ -4,7 +4,7 @@ import { renderInnerResponse } from "../inner-request.ts";
 import { CRLF, joinParts } from "../multipart.ts";
 import { DATA_HEADERS } from "./call.ts";
 
-/** The answers to a change set, or the one refusal, as `renderPart` made them. */
+/** The answers to a change set, or its one refusal, as rendered by `renderPart`. */
 export function answerWithChanges(parts: readonly string[]): RestResponse {
   const boundary = `changesetresponse_${newGuid()}`;
   const head = `Content-Type: multipart/mixed; boundary=${boundary}`;
@@ -15,7 +15,7 @@ export function answerWithQuery(part: string): RestResponse {
   return answerWith([part]);
 }
 
-/** An answer as it stands in the answer to a batch. */
+/** Renders one answer as a part of the answer to a batch. */
 export function renderPart(
   { status, headers, body }: RestResponse,
   contentId: string | null,

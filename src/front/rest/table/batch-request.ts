@@ -6,7 +6,7 @@ import { boundaryOf, brokenBatch, type Part, readParts } from "../multipart.ts";
 
 /** A request inside a batch. */
 export interface InnerTableRequest extends InnerRequest {
-  /** What follows the account, percent-encoded. */
+  /** The part after the account, percent-encoded. */
   readonly path: string;
 }
 
@@ -16,7 +16,7 @@ export interface BatchRequest {
   readonly inner: readonly InnerTableRequest[];
 }
 
-/** `endpoint` is the URL of the account, with a slash at its end. Others can run in between. */
+/** Reads a batch in slices. `endpoint` is the URL of the account, with a trailing slash. */
 export function* readBatchInSteps(
   outer: RestRequest,
   text: string,
@@ -51,8 +51,8 @@ function innerOf(outer: RestRequest, part: Part, base: string): InnerTableReques
 }
 
 /**
- * An operation addresses the account of its batch. Some clients leave the account out of its path:
- * then the path has one segment, a table or an entity.
+ * Removes the account from an operation's path; it must be the account of the batch. Some clients
+ * leave it out: then the path has one segment, a table or an entity.
  */
 function withoutBase(path: string, base: string): string {
   if (!path.startsWith("/")) return `/${path}`;

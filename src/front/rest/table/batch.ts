@@ -36,7 +36,7 @@ export async function handleBatch(context: TableContext, call: TableCall): Promi
   return answerWithQuery(renderPart(await inOnePiece(answer), query.contentId));
 }
 
-/** A long list would be sent in pieces; here it is a part itself. */
+/** A long list would be sent in pieces; here it is one part of the answer. */
 async function inOnePiece({ status, headers, body }: RestResponse): Promise<RestResponse> {
   if (body === null || typeof body === "string" || Buffer.isBuffer(body)) {
     return { status, headers, body };
@@ -112,7 +112,10 @@ async function readChange({ request, path }: InnerTableRequest, first?: Change):
   return { route, write };
 }
 
-/** The change set answers with the one operation that was refused; who may not at all is told so. */
+/**
+ * Answers a change set with its one refused operation. A lack of authorization refuses the whole
+ * batch.
+ */
 function refusal({ request }: TableCall, index: number, fault: Fault): RestResponse {
   if (AUTHORIZATION.test(fault.code)) throw fault;
   return answerWithChanges([renderPart(renderTableError(fault, request, { index }), null)]);

@@ -17,7 +17,7 @@ export function serviceAskedOf({ account, access }: TableCall): ServiceAsked {
   return { at: { account, service: "table" }, access };
 }
 
-/** What every answer about tables and entities has. */
+/** Headers of every answer about tables and entities. */
 export const DATA_HEADERS: readonly string[] = [
   "Cache-Control",
   "no-cache",

@@ -23,7 +23,7 @@ function number(text: string): unknown[] {
   return [property?.type, property?.json];
 }
 
-test("without an annotation JSON tells the type", () => {
+test("without an annotation the JSON value determines the type", () => {
   assert.deepEqual(taken("x"), ["Edm.String", '"x"']);
   assert.deepEqual(taken(true), ["Edm.Boolean", "true"]);
   assert.deepEqual(number("1"), ["Edm.Int32", "1"]);
@@ -35,7 +35,7 @@ test("without an annotation JSON tells the type", () => {
   assert.equal(propertyOf("p", { kind: "null" }, "Edm.Int64"), null);
 });
 
-test("each value has one spelling", () => {
+test("each value has one stored form", () => {
   for (const [value, type, json] of [
     ["0042", "Edm.Int64", '"42"'],
     ["-9223372036854775808", "Edm.Int64", '"-9223372036854775808"'],
@@ -64,7 +64,7 @@ test("each value has one spelling", () => {
   }
 });
 
-test("what is no value of its type is refused", () => {
+test("a text that is not a value of its type is refused", () => {
   for (const [value, type] of [
     ["x", "Edm.Int32"],
     [2_147_483_648, "Edm.Int32"],

@@ -4,7 +4,7 @@ import { parseGuid } from "../../../base/ids.ts";
 import { parseIsoTime } from "../../../base/time-text.ts";
 import type { JsonValue } from "./flat-json.ts";
 
-/** Values of properties, from what clients send to the one spelling that is kept. */
+/** Converts property values from what clients send to the one form that is stored. */
 
 const INT32_MAX = 2 ** 31 - 1;
 const INT64_MAX = 2n ** 63n - 1n;
@@ -18,7 +18,7 @@ const NOT_FINITE: ReadonlyMap<string, string> = new Map([
   ["-Infinity", '"-Infinity"'],
 ]);
 
-/** Null for a null, which is not stored. `annotation` is what the client says of the type. */
+/** Null for a null, which is not stored. `annotation` is the type that the client names. */
 export function propertyOf(
   name: string,
   value: JsonValue,
@@ -32,7 +32,7 @@ export function propertyOf(
   return { name, type, json };
 }
 
-/** What JSON tells of a type by itself. */
+/** The type that a JSON value has by itself. */
 function inferredType(value: JsonValue): EdmType {
   if (value.kind === "text") return "Edm.String";
   if (value.kind !== "number") return "Edm.Boolean";
@@ -88,14 +88,14 @@ export function formatInt64(text: string): string | null {
   return number <= INT64_MAX && number >= -INT64_MAX - 1n ? String(number) : null;
 }
 
-/** A Double always shows that it is one: 1 is spelled 1.0. */
+/** A Double always shows that it is one: 1 is written as 1.0. */
 function formatDouble(text: string): string | null {
   const special = NOT_FINITE.get(text);
   if (special !== undefined) return special;
   const number = NUMBER.test(text) ? Number(text) : Number.NaN;
   if (!Number.isFinite(number)) return null;
-  const spelled = Object.is(number, -0) ? "-0" : String(number);
-  return /[.e]/.test(spelled) ? spelled : `${spelled}.0`;
+  const written = Object.is(number, -0) ? "-0" : String(number);
+  return /[.e]/.test(written) ? written : `${written}.0`;
 }
 
 const DATE_TIME =
@@ -104,7 +104,7 @@ const FIRST_MS = Date.UTC(1601, 0, 1);
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 const TICK_DIGITS = 7;
 
-/** In UTC, down to 100 ns, without zeros at the end of the fraction. */
+/** In UTC, down to 100 ns, without trailing zeros in the fraction. */
 export function formatDateTime(text: string): string | null {
   const parts = DATE_TIME.exec(text);
   if (parts === null) return null;

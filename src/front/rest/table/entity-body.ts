@@ -7,22 +7,22 @@ import type { RestRequest } from "../http/exchange.ts";
 import { readWholeBody } from "../http/whole-body.ts";
 import { propertyOf } from "./edm-values.ts";
 import { type FlatObject, readFlatObject, readFlatObjectInSteps } from "./flat-json.ts";
-import { refuseContentType } from "./metadata-level.ts";
+import { requireJsonContent } from "./metadata-level.ts";
 
-/** An entity of 1 MiB, as the service counts, can be longer than that in JSON. */
+/** An entity of 1 MiB, as the service counts, can be longer in JSON. */
 const BODY_BYTES_MAX = 4 * MIB;
 const ANNOTATION = "@odata.type";
 
 export interface EntityBody {
-  /** Null where the body does not have it. */
+  /** Null if the body does not have it. */
   readonly partition: string | null;
   readonly row: string | null;
-  /** Without keys, timestamp, nulls and what clients repeat of an answer. */
+  /** Without keys, timestamp, nulls and the annotations that clients repeat from an answer. */
   readonly properties: readonly Property[];
 }
 
 export async function readJsonBody(request: RestRequest): Promise<FlatObject> {
-  refuseContentType(request.headers);
+  requireJsonContent(request.headers);
   const bytes = await readWholeBody(request.body, BODY_BYTES_MAX);
   if (bytes.length <= PIECE_BYTES) return readFlatObject(bytes);
   return inSlices(readFlatObjectInSteps(bytes));
@@ -49,7 +49,7 @@ export async function readEntityBody(request: RestRequest): Promise<EntityBody> 
   };
 }
 
-/** The names of the annotations that tell types, by property; null if there are none. */
+/** The names of the type annotations, by property; null if there are none. */
 function annotationsIn(members: FlatObject): Map<string, string> | null {
   let found: Map<string, string> | null = null;
   for (const name of members.keys()) {
@@ -60,14 +60,14 @@ function annotationsIn(members: FlatObject): Map<string, string> | null {
   return found;
 }
 
-/** The keys of an entity whose URL names none. */
+/** The keys of an entity, from a body whose URL names none. */
 export function requirePlace({ partition, row }: EntityBody): EntityPlace {
   if (partition === null || row === null) throw new Fault("PropertiesNeedValue");
   return { partition, row };
 }
 
 /** A body may repeat the keys of the URL, but not name others. */
-export function refuseOtherPlace({ partition, row }: EntityBody, place: EntityPlace): void {
+export function requireSamePlace({ partition, row }: EntityBody, place: EntityPlace): void {
   if ((partition ?? place.partition) === place.partition && (row ?? place.row) === place.row)
     return;
   throw new Fault("InvalidInput", { Reason: "The keys in the body are not those in the URL." });
@@ -84,7 +84,7 @@ function isOfTheProtocol(name: string): boolean {
   }
 }
 
-/** Null if it is not there or null; what is no text is refused. */
+/** Null if it is absent or null; anything but a text is refused. */
 function textOf(members: FlatObject, name: string): string | null {
   const value = members.get(name);
   if (value === undefined || value.kind === "null") return null;

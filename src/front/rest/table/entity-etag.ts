@@ -10,12 +10,12 @@ export function etagOfStamp(stamp: Stamp): string {
 }
 
 const ETAG = /^W\/"datetime'(\d{4}-\d\d-\d\dT[\d:.]{1,16}Z)'"$/;
-/** Well-formed, though no entity of ours has such a one: it matches nothing. */
+/** Well-formed, but not an ETag of this service: it matches nothing. */
 const WEAK_ETAG = /^W\/"[^"]*"$/;
-/** No entity has been written then. */
+/** A stamp that no entity has. */
 const NEVER: Stamp = -1n;
 
-/** Null if it is not sent. No query, insert or upsert has it, and only updates may not do without. */
+/** Null if it is not sent. Queries, inserts and upserts do not have it; updates require it. */
 export function ifMatchOf(headers: RequestHeaders): IfMatch | null {
   if (headers.get("if-none-match") !== undefined) {
     throw new Fault("InvalidInput", { Reason: "If-None-Match is not taken: send If-Match." });

@@ -12,15 +12,15 @@ import type { MetadataLevel } from "./metadata-level.ts";
 
 export interface EntityJsonOptions {
   readonly level: MetadataLevel;
-  /** The URL of the account, with a slash at its end. */
+  /** The URL of the account, with a trailing slash. */
   readonly endpoint: string;
   readonly account: string;
   readonly table: string;
-  /** The names of the properties that are asked for; null for all. */
+  /** The names of the selected properties; null for all. */
   readonly select: ReadonlySet<string> | null;
 }
 
-/** Entities of one table, as JSON spells them at one level. */
+/** Renders the entities of one table as JSON, at one metadata level. */
 export class EntityJson {
   readonly #options: EntityJsonOptions;
 
@@ -36,7 +36,7 @@ export class EntityJson {
     const pieces = [Buffer.from(`{${this.#metadata("")}"value":[`)];
     const paced = new PacedBytes();
     for (const rows of found) await this.#addRows(rows, pieces, paced);
-    // Each entity has a comma behind it, which the last one must not have.
+    // Each entity is followed by a comma, which the last one must not have.
     const last = pieces.length > 1 ? pieces.pop() : undefined;
     if (last !== undefined) pieces.push(last.subarray(0, -1));
     pieces.push(Buffer.from("]}"));
@@ -48,7 +48,7 @@ export class EntityJson {
     const isWhole = rows.length >= page.size * WHOLE_PAGE_SHARE && page.bytes <= WHOLE_PAGE_BYTES;
     if (!isStoredForm || !isWhole) {
       for (const row of rows) {
-        // The cost is that of the entity, of which little may be asked for.
+        // The cost is that of the whole entity, even if few properties are selected.
         const wait = paced.next(page.bytesOf(row));
         if (wait !== undefined) await wait;
         pieces.push(Buffer.from(`{${this.#members(page.entity(row))}},`));
@@ -81,7 +81,7 @@ export class EntityJson {
   #chosenMembers(entity: EntityParts): string {
     const { level, select } = this.#options;
     const time = isoOfStamp(entity.stamp);
-    const spell = level === "none" ? plainProperty : formatProperty;
+    const format = level === "none" ? plainProperty : formatProperty;
     const has = (name: string) => select === null || select.has(name);
     let text = "";
     if (level === "full") text += `,${this.#identity(entity)}`;
@@ -93,7 +93,7 @@ export class EntityJson {
       text += `,"Timestamp":"${time}"`;
     }
     for (const property of readProperties(entity.properties)) {
-      if (has(property.name)) text += spell(property);
+      if (has(property.name)) text += format(property);
     }
     return text.slice(1);
   }
@@ -108,9 +108,9 @@ export class EntityJson {
   }
 }
 
-/** From this share of its entities on, a page is spelled as a whole, to be asked for again. */
+/** From this share of its entities on, a page is rendered as a whole and cached. */
 const WHOLE_PAGE_SHARE = 0.5;
-/** A larger page is spelled in several pieces of work. */
+/** A larger page is rendered in several slices. */
 const WHOLE_PAGE_BYTES = MIB;
 
 function renderInList(entity: EntityParts): string {
@@ -139,7 +139,7 @@ function plainProperty(property: Property): string {
   return isAnnotated(property) ? `,"${property.name}":${property.json}` : formatProperty(property);
 }
 
-/** As `etagOfStamp` spells it, with the quotes escaped. */
+/** Like `etagOfStamp`, with the quotes escaped. */
 function etagInJson(time: string): string {
   const [hour, minute, rest] = [time.slice(0, 13), time.slice(14, 16), time.slice(17)];
   return `W/\\"datetime'${hour}%3A${minute}%3A${rest}'\\"`;

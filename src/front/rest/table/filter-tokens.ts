@@ -5,11 +5,11 @@ import { formatDateTime, formatInt64 } from "./edm-values.ts";
 
 export type FilterToken =
   | { readonly kind: "open" | "close" | "end" }
-  /** A property or an operator: only its place tells. */
+  /** A property or an operator, depending on its position. */
   | { readonly kind: "word"; readonly word: string }
   | { readonly kind: "literal"; readonly value: Comparable };
 
-/** `'text'`, or with one of these words in front; a quote inside is written twice. */
+/** `'text'`, or with one of these words before it; a quote inside is written twice. */
 const QUOTED = /(datetime|guid|binary|X)?'((?:[^']|'')*)'/y;
 const NUMBER = /(-?\d+)(\.\d+)?([eE][+-]?\d+)?([LlDdFfMm])?(?![\p{L}\p{N}_.])/uy;
 const WORD = /-?[\p{L}_][\p{L}\p{N}_]*/uy;
@@ -21,7 +21,7 @@ const WORDS: ReadonlyMap<string, Comparable> = new Map([
   ["-INF", { kind: "number", value: Number.NEGATIVE_INFINITY }],
 ]);
 
-/** Takes a filter apart, a token at a time. */
+/** Splits a filter into tokens. */
 export class FilterTokens {
   readonly #text: string;
   #at = 0;
@@ -104,8 +104,8 @@ function numberValue([
     if (number === null) throw invalidFilter(`${whole} is no Int64.`);
     return { kind: "number", value: BigInt(number) };
   }
-  const spelled = suffix === undefined ? whole : whole.slice(0, -1);
-  // Without a suffix an Int64 is taken for one, too: as a Double it would not be exact.
+  const digits = suffix === undefined ? whole : whole.slice(0, -1);
+  // An integer without a suffix is tried as an Int64: as a Double it would not be exact.
   const exact = isWhole && suffix === undefined ? formatInt64(integer) : null;
-  return { kind: "number", value: exact === null ? Number(spelled) : BigInt(exact) };
+  return { kind: "number", value: exact === null ? Number(digits) : BigInt(exact) };
 }

@@ -15,7 +15,7 @@ function codeOf(text: string | Buffer): string {
   }
 }
 
-test("an object is read with the spelling of its numbers", () => {
+test("an object is read with its numbers as they are written", () => {
   const text = '\ufeff { "a" : 1.0 , "b":"x\\n\\u0041\\"" ,"c":true,"d":null,"e":-1e-3 }\r\n';
   assert.deepEqual(
     [...readFlatObject(Buffer.from(text))],
@@ -31,7 +31,7 @@ test("an object is read with the spelling of its numbers", () => {
   assert.equal(readFlatObject(Buffer.from('{"__proto__":1}')).size, 1);
 });
 
-test("what is not a flat object is refused", () => {
+test("JSON that is not a flat object is refused", () => {
   for (const text of [
     "",
     "null",
@@ -57,7 +57,7 @@ test("what is not a flat object is refused", () => {
   assert.equal(codeOf(Buffer.from([0x7b, 0xff, 0x7d])), "InvalidInput");
 });
 
-test("a name comes once, and there are not too many of them", () => {
+test("a name occurs once, and their number is limited", () => {
   assert.equal(codeOf('{"a":1,"a":2}'), "DuplicatePropertiesSpecified");
   assert.equal(codeOf('{"a":1,"\\u0061":2}'), "DuplicatePropertiesSpecified");
   const many = Array.from({ length: 10_000 }, (_, at) => `"p${at}":1`);
@@ -79,7 +79,7 @@ test("it reads what JSON.parse reads", () => {
   );
 });
 
-test("a long body is read with a pause for each piece", () => {
+test("a long body is read in slices", () => {
   const members = Array.from({ length: 100 }, (_, at) => `"n${at}":"${"x".repeat(30_000)}"`);
   const reading = readFlatObjectInSteps(Buffer.from(`{${members.join(",")}}`));
   let pauses = 0;
@@ -87,13 +87,13 @@ test("a long body is read with a pause for each piece", () => {
   assert.ok(pauses >= 40, `${pauses} pauses`);
 });
 
-test("a body is decoded with pauses, before anything in it is looked at", () => {
+test("a body is decoded in slices, before it is parsed", () => {
   const reading = readFlatObjectInSteps(Buffer.from(`not JSON ${"ä".repeat(DECODED_BYTES)}`));
   for (let pauses = 0; pauses < 2; pauses++) assert.equal(reading.next().done, false);
   assert.throws(() => reading.next(), Fault);
 });
 
-test("a text or a number that no property can hold is refused before it is read to its end", () => {
+test("a text or number longer than any property is refused before it is read to its end", () => {
   assert.equal(codeOf(`{"a":"${"x".repeat(400_000)}`), "PropertyValueTooLarge");
   assert.equal(codeOf(`{"${"x".repeat(400_000)}`), "PropertyNameTooLong");
   assert.equal(codeOf(`{"a":${"[".repeat(2_000)}`), "InvalidInput");

@@ -6,8 +6,8 @@ import { ENTITY_PROPERTIES_MAX, PROPERTY_BYTES_MAX } from "../../../base/limits.
 import { textInSteps } from "../../../base/utf8-text.ts";
 
 /**
- * A JSON object without anything nested in it. `JSON.parse` would not do: it takes a name twice,
- * and it cannot tell 1.0, a Double, from 1, an Int32.
+ * A JSON object without nesting. `JSON.parse` does not suffice: it accepts a name twice, and cannot
+ * tell 1.0, a Double, from 1, an Int32.
  */
 export type FlatObject = ReadonlyMap<string, JsonValue>;
 
@@ -16,19 +16,21 @@ export type JsonValue =
   | { readonly kind: "boolean"; readonly value: boolean }
   | { readonly kind: "null" };
 
-/** Each property may come with an annotation, and a client may send back what it was sent. */
+/**
+ * Each property may have an annotation, and a client may send back the annotations of an answer.
+ */
 const MEMBERS_MAX = 2 * ENTITY_PROPERTIES_MAX + 20;
 
-/** Of a text in JSON: the longest that a property can hold, with every unit escaped. */
+/** Longest text in JSON: the longest value of a property, with every unit escaped. */
 const TEXT_CHARS_MAX = 6 * PROPERTY_BYTES_MAX;
-/** Of a number: far more than any has that a client writes. */
+/** Longest number: far more digits than clients write. */
 const WORD_CHARS_MAX = 1_024;
 
 export function readFlatObject(bytes: Bytes): FlatObject {
   return atOnce(readFlatObjectInSteps(bytes));
 }
 
-/** The same with pauses, in which others can run. */
+/** Reads a flat object in slices, so that other requests can run between them. */
 export function* readFlatObjectInSteps(bytes: Bytes): Steps<FlatObject> {
   if (!isUtf8(bytes)) throw invalid("The body is not UTF-8.");
   const reader = new FlatReader(yield* textInSteps(bytes));
@@ -44,7 +46,7 @@ const [COMMA, COLON, OPEN, CLOSE] = [0x2c, 0x3a, 0x7b, 0x7d] as const;
 class FlatReader {
   readonly #text: string;
   #at = 0;
-  /** Where others may run. */
+  /** Where the next slice begins. */
   #pauseAt = PIECE_BYTES;
 
   constructor(text: string) {
@@ -92,7 +94,7 @@ class FlatReader {
     }
   }
 
-  /** What stands before the next blank, comma or bracket. */
+  /** Reads up to the next blank, comma or bracket. */
   #word(): string {
     const start = this.#at;
     let at = start;
@@ -118,7 +120,7 @@ class FlatReader {
     this.#at = at + 1;
     if (isPlain) return this.#text.slice(start + 1, at);
     const text = this.#unescaped(start);
-    // What is escaped may be half of a surrogate pair, which no UTF-8 can carry back.
+    // Escapes may contain half a surrogate pair, which UTF-8 cannot encode.
     if (SURROGATE.test(text)) throw invalid("A text is not Unicode: it has half a surrogate pair.");
     return text;
   }
@@ -157,7 +159,7 @@ class FlatReader {
   }
 }
 
-/** Behind the end of a text, characters are NaN. */
+/** After the end of a text, characters are NaN. */
 function endsWord(char: number): boolean {
   return char === COMMA || char === CLOSE || char <= SPACE || Number.isNaN(char);
 }

@@ -6,7 +6,7 @@ import { DATA_HEADERS, entitiesAskedOf, type TableCall } from "./call.ts";
 import { etagOfStamp } from "./entity-etag.ts";
 import { EntityJson } from "./entity-json.ts";
 import { jsonContent, metadataLevelOf } from "./metadata-level.ts";
-import { refuseSearchOptions, selectOf } from "./query-options.ts";
+import { requireNoSearchOptions, selectOf } from "./query-options.ts";
 
 export async function handleGetEntity(
   context: TableContext,
@@ -14,7 +14,7 @@ export async function handleGetEntity(
 ): Promise<RestResponse> {
   const { endpoint, account, route, request } = call;
   const level = metadataLevelOf(request);
-  refuseSearchOptions(request.query);
+  requireNoSearchOptions(request.query);
   const place = route.place as EntityPlace;
   const entity = await getEntity(context, { ...entitiesAskedOf(call), place });
   const select = selectOf(request.query);

@@ -22,7 +22,7 @@ test("docs/reference/table-operations.md lists every operation with its request"
   assertReference("table-operations.md", reference());
 });
 
-test("whatever has a handler is listed", () => {
+test("every operation with a handler is listed", () => {
   const text = reference();
   for (const operation of Object.keys(TABLE_HANDLERS)) assert.ok(text.includes(`| ${operation} |`));
 });

@@ -17,7 +17,10 @@ import type { TableOperationName } from "./route.ts";
 import { handleSetTableAcl } from "./set-table-acl.ts";
 import { handleWriteEntity } from "./write-entity.ts";
 
-/** Who handles what; docs/reference/table-operations.md lists the same, and a test compares them. */
+/**
+ * The handler of each operation. docs/reference/table-operations.md lists the same, and a test
+ * compares them.
+ */
 export const TABLE_HANDLERS: Readonly<Record<TableOperationName, TableHandler>> = {
   getServiceProperties: (context, call) => answerServiceProperties(context, serviceAskedOf(call)),
   setServiceProperties: (context, call) =>

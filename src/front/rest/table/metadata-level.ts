@@ -1,7 +1,7 @@
 import { Fault } from "../../../base/fault.ts";
 import type { RequestHeaders, RestRequest } from "../http/exchange.ts";
 
-/** How much an answer tells beside the values. */
+/** How much metadata an answer has besides the values. */
 export type MetadataLevel = "none" | "minimal" | "full";
 
 const LEVELS: Readonly<Record<string, MetadataLevel>> = {
@@ -16,8 +16,8 @@ let lastAsked = "";
 let lastLevel: MetadataLevel = "minimal";
 
 /**
- * `$format`, or else `Accept`: the first of what is asked for that we can write. Cheap for what was
- * asked for before: clients always ask for the same.
+ * The level by `$format`, or else `Accept`: the first listed type that we can write. Results are
+ * cached, because clients repeat the same header.
  */
 export function metadataLevelOf({ query, headers }: RestRequest): MetadataLevel {
   const asked = query.get("$format") ?? headers.get("accept") ?? "";
@@ -38,8 +38,8 @@ function levelOf(asked: string): MetadataLevel {
   throw unsupported(types);
 }
 
-/** Bodies of requests are JSON. */
-export function refuseContentType(headers: RequestHeaders): void {
+/** Bodies of requests must be JSON. */
+export function requireJsonContent(headers: RequestHeaders): void {
   const sent = headers.get("content-type") ?? "application/json";
   if (sent === "application/json") return;
   const type = sent.toLowerCase();

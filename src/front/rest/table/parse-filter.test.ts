@@ -21,7 +21,7 @@ function codeOf(text: string): string {
   }
 }
 
-test("constants of every type are read", () => {
+test("constants of every type are parsed", () => {
   for (const [literal, kind, value] of [
     ["'it''s'", "string", "it's"],
     ["''", "string", ""],
@@ -79,11 +79,11 @@ test("not binds tighter than and, and that tighter than or", () => {
   assert.deepEqual(parseFilter("true"), { kind: "constant", value: true });
 });
 
-test("no filter, or an empty one, is none", () => {
+test("a missing or empty filter is none", () => {
   for (const text of [undefined, "", "  "]) assert.equal(parseFilter(text), null);
 });
 
-test("what is no filter is refused", () => {
+test("an invalid filter is refused", () => {
   for (const text of [
     "a eq",
     "a eq b",
@@ -118,7 +118,7 @@ test("what is no filter is refused", () => {
   }
 });
 
-test("functions and arithmetic are not there", () => {
+test("functions and arithmetic are not implemented", () => {
   for (const text of ["startswith(a,'x')", "length(a) eq 5", "a add 1 eq 2", "a mod 2 eq 0"]) {
     assert.equal(codeOf(text), "NotImplemented", text);
   }
@@ -136,7 +136,7 @@ test("a filter has up to 250 comparisons, and is nested up to 32 deep", () => {
   assert.equal(codeOf(`${"not ".repeat(100_000)}a eq 1`), "InvalidInput");
 });
 
-test("any text is read or refused, and nothing else happens", () => {
+test("any text is parsed or refused, without another error", () => {
   const word = fc.constantFrom(
     "a",
     "eq",

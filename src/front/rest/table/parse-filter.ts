@@ -9,7 +9,7 @@ export function parseFilter(text: string | undefined): Filter | null {
   return new FilterParser(text).filter();
 }
 
-/** With the constant on the left, an operator is that of the mirrored comparison. */
+/** The operator of the mirrored comparison, for a constant on the left. */
 const MIRRORED: Readonly<Record<Operator, Operator>> = {
   eq: "eq",
   ne: "ne",
@@ -19,7 +19,7 @@ const MIRRORED: Readonly<Record<Operator, Operator>> = {
   le: "ge",
 };
 
-/** Operators of OData that the service does not have. */
+/** OData operators that the service does not implement. */
 const ARITHMETIC = new Set(["add", "sub", "mul", "div", "mod"]);
 const RESERVED = new Set([...Object.keys(MIRRORED), ...ARITHMETIC, "and", "or", "not", "null"]);
 

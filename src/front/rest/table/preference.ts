@@ -1,6 +1,6 @@
 import type { RequestHeaders } from "../http/exchange.ts";
 
-/** Whether what was created is sent back; null if the client does not mind. */
+/** Whether the created entity is sent back; null if the client does not say. */
 export type Preference = "return-content" | "return-no-content" | null;
 
 export function preferenceOf(headers: RequestHeaders): Preference {

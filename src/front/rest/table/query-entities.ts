@@ -7,7 +7,7 @@ import { EntityJson } from "./entity-json.ts";
 import { jsonContent, metadataLevelOf } from "./metadata-level.ts";
 import { parseFilter } from "./parse-filter.ts";
 import {
-  refuseOtherOptions,
+  requireKnownOptions,
   resultsMaxOf,
   selectOf,
   tokenOf,
@@ -21,7 +21,7 @@ export async function handleQueryEntities(
   const { endpoint, account, request } = call;
   const { query } = request;
   const level = metadataLevelOf(request);
-  refuseOtherOptions(query);
+  requireKnownOptions(query);
   const { table, found, next } = await queryEntities(context, {
     ...entitiesAskedOf(call),
     filter: parseFilter(request.query.form("$filter")),

@@ -2,19 +2,19 @@ import { Fault } from "../../../base/fault.ts";
 import { ENTITY_KEY_CHARS_MAX, TABLE_RESULTS_MAX } from "../../../base/limits.ts";
 import type { Query } from "../http/exchange.ts";
 
-/** Options of OData that the service does not have. */
+/** OData options that the service does not implement. */
 const UNSUPPORTED = ["$orderby", "$skip", "$skiptoken", "$count", "$inlinecount", "$expand"];
 
-export function refuseOtherOptions(query: Query): void {
-  refuseOptions(query, UNSUPPORTED);
+export function requireKnownOptions(query: Query): void {
+  requireNoOptions(query, UNSUPPORTED);
 }
 
-/** What is addressed by its keys is neither looked for nor counted. */
-export function refuseSearchOptions(query: Query): void {
-  refuseOptions(query, [...UNSUPPORTED, "$filter", "$top"]);
+/** An entity addressed by its keys is neither searched for nor counted. */
+export function requireNoSearchOptions(query: Query): void {
+  requireNoOptions(query, [...UNSUPPORTED, "$filter", "$top"]);
 }
 
-function refuseOptions(query: Query, names: readonly string[]): void {
+function requireNoOptions(query: Query, names: readonly string[]): void {
   for (const name of names) {
     if (query.get(name) !== undefined) {
       throw new Fault("NotImplemented", { QueryParameterName: name });
@@ -33,7 +33,7 @@ export function resultsMaxOf(query: Query): number {
   });
 }
 
-/** The names that are asked for; null for all. */
+/** The names of the selected properties; null for all. */
 export function selectOf(query: Query): ReadonlySet<string> | null {
   const sent = query.form("$select");
   if (sent === undefined || sent.trim() === "") return null;
@@ -41,8 +41,8 @@ export function selectOf(query: Query): ReadonlySet<string> | null {
   return names.has("*") ? null : names;
 }
 
-/** A table shows nothing but its name. */
-export function refuseOtherSelection(query: Query): void {
+/** A table has only its name to select. */
+export function requireTableNameOnly(query: Query): void {
   const names = selectOf(query);
   if (names === null || (names.size === 1 && names.has("TableName"))) return;
   throw new Fault("InvalidInput", {
@@ -52,8 +52,8 @@ export function refuseOtherSelection(query: Query): void {
 }
 
 /**
- * A key in a continuation token. To clients it is opaque; it has two bytes for each unit of the key,
- * so that any key can be carried.
+ * Encodes a key as a continuation token. It is opaque to clients, and has two bytes for each UTF-16
+ * unit, so that it can carry any key.
  */
 export function writeToken(key: string): string {
   const text = Buffer.from(key, "utf16le").toString("base64url");

@@ -5,8 +5,8 @@ import { DATA_HEADERS, type TableCall } from "./call.ts";
 import { jsonContent, metadataLevelOf } from "./metadata-level.ts";
 import { parseFilter } from "./parse-filter.ts";
 import {
-  refuseOtherOptions,
-  refuseOtherSelection,
+  requireKnownOptions,
+  requireTableNameOnly,
   resultsMaxOf,
   tokenOf,
   writeToken,
@@ -20,8 +20,8 @@ export async function handleQueryTables(
   const { account, access, endpoint, request } = call;
   const { query } = request;
   const level = metadataLevelOf(request);
-  refuseOtherOptions(query);
-  refuseOtherSelection(query);
+  requireKnownOptions(query);
+  requireTableNameOnly(query);
   const { names, next } = await queryTables(context, {
     account,
     access,

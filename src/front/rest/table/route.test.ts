@@ -20,7 +20,7 @@ function entity(rest: string) {
   return typeof route === "string" ? route : route.place;
 }
 
-test("every operation has its request", () => {
+test("every operation has its route", () => {
   for (const [method, target, operation, headers] of [
     ["GET", "/?restype=service&comp=properties", "getServiceProperties"],
     ["PUT", "/?restype=service&comp=properties", "setServiceProperties"],
@@ -71,7 +71,7 @@ test("a quote in a key is written twice", () => {
   });
 });
 
-test("what names nothing is refused", () => {
+test("a path that names nothing is refused", () => {
   for (const rest of [
     "(PartitionKey='p')",
     "(PartitionKey='p',RowKey=r)",
@@ -92,7 +92,7 @@ test("what names nothing is refused", () => {
   assert.equal(routed("DELETE", "/Tables"), "MethodNotAllowed");
 });
 
-test("X-HTTP-Method stands for one method that a POST can carry", () => {
+test("X-HTTP-Method replaces the method of a POST", () => {
   const path = "/abc(PartitionKey='',RowKey='')";
   assert.equal(routed("PUT", path, { "x-http-method": "MERGE" }), "XMethodNotUsingPost");
   assert.equal(routed("POST", path, { "x-http-method": "MERGE, PUT" }), "XMethodIncorrectCount");

@@ -3,18 +3,18 @@ import { percentDecode } from "../../../base/percent-text.ts";
 import type { EntityPlace } from "../../../rules/entity-plan.ts";
 import type { Query, RequestHeaders } from "../http/exchange.ts";
 
-/** What a request asks for. */
+/** The operation and address of a request. */
 export interface TableRoute {
   readonly operation: TableOperationName;
-  /** Decoded, as it was sent; "" where the operation has none. */
+  /** Decoded, as it was sent; "" if the operation has none. */
   readonly table: string;
-  /** The keys in the URL; null where there are none. */
+  /** The keys in the URL; null if there are none. */
   readonly place: EntityPlace | null;
 }
 
 type Level = "account" | "tables" | "namedTable" | "batch" | "table" | "entity";
 
-/** Every operation of the service, by what the path names, method and `comp` (with `restype`). */
+/** Every operation of the service, by the path's level, method and `comp` (with `restype`). */
 export const TABLE_ROUTES = {
   account: {
     "GET properties service": "getServiceProperties",
@@ -53,7 +53,7 @@ export type TableOperationName =
   | "insertOrReplaceEntity"
   | "insertOrMergeEntity";
 
-/** `path` is what follows the account, percent-encoded. */
+/** `path` is the part after the account, percent-encoded. */
 export function routeTable(
   sentMethod: string,
   path: string,
@@ -68,7 +68,7 @@ export function routeTable(
 
 const TUNNELLED = ["MERGE", "PATCH", "PUT", "DELETE"];
 
-/** A POST can stand for the methods that a proxy would not let through. */
+/** A POST can replace methods that a proxy would block. */
 function methodOf(method: string, headers: RequestHeaders): string {
   const meant = headers.get("x-http-method");
   if (meant === undefined) return method;
@@ -94,7 +94,7 @@ function operationAt(level: Level, method: string, query: Query): TableOperation
   throw level === "account" ? new Fault("InvalidUri") : new Fault("MethodNotAllowed");
 }
 
-/** Who does not say which version to update takes what is there, or makes it. */
+/** Without If-Match an update becomes an upsert. */
 function withoutIfMatch(
   operation: TableOperationName,
   headers: RequestHeaders,

@@ -2,7 +2,7 @@ import type { MetadataLevel } from "./metadata-level.ts";
 
 export interface TableJsonOptions {
   readonly level: MetadataLevel;
-  /** The URL of the account, with a slash at its end. */
+  /** The URL of the account, with a trailing slash. */
   readonly endpoint: string;
   readonly account: string;
 }

@@ -7,7 +7,7 @@ import { writeEntity } from "../../../service/table/write-entity.ts";
 import type { RestRequest, RestResponse } from "../http/exchange.ts";
 import { requireHeader } from "../request-headers.ts";
 import { DATA_HEADERS, entitiesAskedOf, type TableCall } from "./call.ts";
-import { readEntityBody, refuseOtherPlace, requirePlace } from "./entity-body.ts";
+import { readEntityBody, requirePlace, requireSamePlace } from "./entity-body.ts";
 import { etagOfStamp, ifMatchOf } from "./entity-etag.ts";
 import { EntityJson, entityPath } from "./entity-json.ts";
 import { jsonContent, metadataLevelOf } from "./metadata-level.ts";
@@ -37,12 +37,12 @@ const WRITES: ReadonlySet<string> = new Set<EntityWrite["kind"]>([
   "deleteEntity",
 ]);
 
-/** What a request wants written, whether it comes alone or in a batch. */
+/** The write that a request asks for, alone or in a batch. */
 export async function readEntityWrite(
   { operation, place }: TableRoute,
   request: RestRequest,
 ): Promise<EntityWrite> {
-  // What cannot be answered in the form that is asked for is not done either.
+  // Refuse before writing if the answer cannot be rendered in the requested format.
   metadataLevelOf(request);
   if (!isEntityWrite(operation)) throw new Fault("InvalidInput");
   if (operation === "insertEntity") {
@@ -56,7 +56,7 @@ export async function readEntityWrite(
     return { kind: operation, place: at, ifMatch: ifMatch as IfMatch };
   }
   const body = await readEntityBody(request);
-  refuseOtherPlace(body, at);
+  requireSamePlace(body, at);
   const { properties } = body;
   if (operation === "updateEntity" || operation === "mergeEntity") {
     return { kind: operation, place: at, properties, ifMatch: ifMatch as IfMatch };

@@ -4,6 +4,7 @@ import { fairQueue } from "../../../base/fair-queue.ts";
 import { MIB } from "../../../base/limits.ts";
 import { readOpenFile } from "../../../service/file/read-open-file.ts";
 import { writeOpenFile } from "../../../service/file/write-open-file.ts";
+import { afterCacheBreaks } from "../after-cache-breaks.ts";
 import { type Answer, answered, type Call, success } from "../call.ts";
 import { ACCESS } from "../codec/access.ts";
 import {
@@ -16,7 +17,6 @@ import {
 import { CONTROL, type IoctlRequest, writeIoctl } from "../codec/ioctl.ts";
 import { writeU64 } from "../codec/wire.ts";
 import type { FileOpen } from "../file-open.ts";
-import { makingWay } from "../making-way.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import type { Session } from "../session.ts";
 
@@ -25,7 +25,7 @@ const CHUNK_BYTES_MAX = 1 * MIB;
 const COPY_BYTES_MAX = 16 * MIB;
 const RESUME_KEY_ANSWER_BYTES = 32;
 
-/** A name for an open file, with which the same client can copy from it. */
+/** Returns a key for an open file, with which the same client can copy from it. */
 export function requestResumeKey(call: Call, request: IoctlRequest): Answer {
   const open = fileOpen(call, request);
   if (request.outputBytesMax < RESUME_KEY_ANSWER_BYTES) {
@@ -34,7 +34,7 @@ export function requestResumeKey(call: Call, request: IoctlRequest): Answer {
   return success(writeIoctl(request, writeResumeKey(resumeKeyOf(open))));
 }
 
-/** Copies within the server. What is beyond the limits is refused, and the limits are told. */
+/** Copies within the server. A request beyond the limits is refused, with the limits. */
 export async function copyChunks(call: Call, request: IoctlRequest): Promise<Answer> {
   const target = fileOpen(call, request);
   const { resumeKey, chunks } = readCopyChunks(request.input);
@@ -64,10 +64,10 @@ async function copyChunk(
   const { files } = call.server.options;
   const borrowed = await readOpenFile(files, { ...source.asked, from, length, ahead: null });
   const bytes = borrowed === null ? null : copyAndRelease(borrowed);
-  // What lies behind the end cannot be copied, not even in part.
+  // A chunk that extends beyond the end is not copied, not even in part.
   if (bytes?.length !== length) throw new StatusError(STATUS.INVALID_VIEW_SIZE);
   const written = { ...target.asked, from: to, bytes, preservesWritten: true };
-  await makingWay(call, () => writeOpenFile(files, written));
+  await afterCacheBreaks(call, () => writeOpenFile(files, written));
   target.writeTime.wrote();
   return length;
 }

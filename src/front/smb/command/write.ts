@@ -1,13 +1,13 @@
 import { type Bytes, NO_BYTES } from "../../../base/bytes.ts";
 import { writeOpenFile, writeTaken } from "../../../service/file/write-open-file.ts";
+import { afterCacheBreaks } from "../after-cache-breaks.ts";
 import { type Answer, type Call, success } from "../call.ts";
 import { ACCESS } from "../codec/access.ts";
 import { readWriteData, readWriteHead, type WriteHead, writeWrite } from "../codec/write.ts";
 import type { FileOpen } from "../file-open.ts";
-import { makingWay } from "../making-way.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 
-/** Instead of an offset: behind what is there. */
+/** A special offset: append at the end. */
 const AT_END = 2 ** 64;
 const OFFSET_MAX = 2 ** 63;
 
@@ -37,7 +37,7 @@ async function writeFile(
   const from = isAtEnd ? null : offset;
   const asked = { at, item, handle, from, bytes: data, preservesWritten: true };
   const taken = await call.bulk?.taken;
-  await makingWay(call, () =>
+  await afterCacheBreaks(call, () =>
     taken === undefined ? writeOpenFile(files, asked) : writeTaken(files, asked, taken),
   );
   open.writeTime.wrote();

@@ -1,7 +1,7 @@
 import type { Timer } from "./cache-breaks.ts";
 
-/** Time that passes when a test says so. */
-export class HandTimer implements Timer {
+/** A timer whose time passes when a test says so. */
+export class ManualTimer implements Timer {
   readonly #running = new Set<{ leftMs: number; done: () => void }>();
 
   start(ms: number, done: () => void): () => void {

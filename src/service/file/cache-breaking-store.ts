@@ -1,13 +1,13 @@
 import { Fault } from "../../base/fault.ts";
 import type { Store, Transaction, View } from "../../store/store.ts";
+import { CacheBreakNeeded } from "./cache-break-needed.ts";
 import type { CacheBreaks } from "./cache-breaks.ts";
-import { CachesInTheWay } from "./caches-in-the-way.ts";
 
 /**
- * The store for an operation that finds clients keeping something of a file: they are told to give it
- * up, and the body runs again. Who has waited too long in all is refused.
+ * The store of a REST request, which breaks the caches of SMB clients when a body needs that, and
+ * then runs the body again. Refuses once the waits have taken too long in all.
  */
-export class MakingWay implements Store {
+export class CacheBreakingStore implements Store {
   readonly #store: Store;
   readonly #breaks: CacheBreaks;
   readonly #patienceMs: number;
@@ -36,14 +36,14 @@ export class MakingWay implements Store {
       try {
         return await attempt();
       } catch (error) {
-        if (!(error instanceof CachesInTheWay)) throw error;
-        const isClear = await this.#breaks.makeWay(this.#store, error, () => this.#begin());
+        if (!(error instanceof CacheBreakNeeded)) throw error;
+        const isClear = await this.#breaks.breakCaches(this.#store, error, () => this.#begin());
         if (!isClear) throw new Fault("ClientCacheFlushDelay");
       }
     }
   }
 
-  /** Its time runs from the first wait on. */
+  /** Starts the time limit at the first wait. */
   #begin(): AbortSignal {
     if (this.#patience !== null) return this.#patience;
     const end = new AbortController();

@@ -3,8 +3,8 @@ import azure from "azure-storage";
 
 type Legacy = azure.TableService | azure.QueueService | azure.BlobService | azure.FileService;
 
-/** What a call of the legacy client, which takes callbacks, comes to. */
-export function told<Result = unknown>(
+/** Turns a callback call of the legacy client into a promise. */
+export function answerOf<Result = unknown>(
   service: Legacy,
   method: string,
   ...sent: unknown[]
@@ -30,7 +30,7 @@ export async function refusedLegacy(
   return error.message;
 }
 
-/** A policy for a SAS that is good for some minutes. */
+/** A policy for a SAS that is valid for some minutes. */
 export function policyOf(Permissions: string, more: object = {}): azure.common.SharedAccessPolicy {
   const Start = new Date(Date.now() - 60_000);
   const Expiry = new Date(Date.now() + 600_000);
@@ -42,8 +42,8 @@ export function hostsOf(url: string): azure.StorageHost {
   return { primaryHost: url, secondaryHost: `${url}-secondary` };
 }
 
-/** Statistics are those of the secondary endpoint. */
+/** Statistics come from the secondary endpoint. */
 export function statsOf(service: Legacy): Promise<azure.common.models.ServiceStats> {
   const { SECONDARY_ONLY: locationMode } = azure.StorageUtilities.LocationMode;
-  return told(service, "getServiceStats", { locationMode });
+  return answerOf(service, "getServiceStats", { locationMode });
 }
