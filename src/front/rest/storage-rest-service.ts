@@ -129,7 +129,7 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
     return this.#answerToPage(request, address, address.account);
   }
 
-  spell(fault: Fault, request: RestRequest): RestResponse {
+  renderFault(fault: Fault, request: RestRequest): RestResponse {
     return this.#protocol.spell(fault, request, this.#errors);
   }
 
@@ -229,7 +229,7 @@ export class StorageRestService<Route extends RouteOf<string>> implements RestSe
     try {
       return await answer();
     } catch (error) {
-      if (error instanceof Fault) return this.spell(error, request);
+      if (error instanceof Fault) return this.renderFault(error, request);
       throw error;
     }
   }

@@ -72,5 +72,5 @@ export interface RestService {
   /** Answers a request, or throws: a Fault to refuse it, anything else if something is broken. */
   handle(request: RestRequest): Promise<RestResponse>;
   /** Renders a refusal. Errors of other kinds have become a Fault before this call. */
-  spell(fault: Fault, request: RestRequest): RestResponse;
+  renderFault(fault: Fault, request: RestRequest): RestResponse;
 }

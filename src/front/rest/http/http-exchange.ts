@@ -110,7 +110,7 @@ export class HttpExchange implements Transfer {
   #refusal(error: unknown): RestResponse {
     const { log, service } = this.#exchanges.options;
     if (!(error instanceof Fault)) log.failure(this.#request.id, error, this.#request);
-    return service.spell(faultOfError(error), this.#request);
+    return service.renderFault(faultOfError(error), this.#request);
   }
 
   /**

@@ -70,7 +70,11 @@ export async function listen(t: TestContext, handle: Handle, set: Settings = {})
   let answered = () => {};
   const listener = await openListener({
     kind: kinds.get(t) ?? "own",
-    service: { name: "blob", handle: async (request) => handle(request), spell: renderXmlError },
+    service: {
+      name: "blob",
+      handle: async (request) => handle(request),
+      renderFault: renderXmlError,
+    },
     host: "127.0.0.1",
     port: 0,
     tls: null,

@@ -164,7 +164,7 @@ testOnBoth("a refusal that cannot be rendered closes its connection, and no othe
         name: "blob",
         handle: (request) =>
           request.path === "/a" ? Promise.resolve(DONE) : Promise.reject(new Error("broken")),
-        spell() {
+        renderFault() {
           throw new Error("more broken");
         },
       },
