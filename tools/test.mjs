@@ -8,6 +8,13 @@ import prepare from "./prepare.cjs";
 
 const { build, filesUnder, install, root } = prepare;
 
+/** The client tests that run on the listener of `node:http`, too: each way to send and get bytes. */
+const LISTENER_TESTS = [
+  ...["abandoned-uploads", "addresses", "append-blobs", "blob-batch", "blob-conditions", "blobs"],
+  ...["block-blobs", "copy-from-url", "files", "list-blobs", "page-blobs", "queue-messages"],
+  ...["sas-effects", "service", "special-names", "table-batches", "table-entities"],
+].map((name) => `dist/test/sdk/${name}.test.js`);
+
 /** Far more than any file needs: it ends a run that hangs. */
 const FILE_MS_MAX = 60 * 60_000;
 
@@ -18,6 +25,7 @@ const CHECKS = {
   unused: () => run("node_modules/knip/bin/knip.js"),
   unit: () => runTests(testFiles("dist/src", "dist/tools", "dist/bench")),
   clients: () => runTests(testFiles("dist/test").filter((file) => !isLong(file))),
+  listeners: () => runTests(listenerTests(), { LAZULI_TEST_LISTENER: "node" }),
 };
 
 process.chdir(root);
@@ -66,13 +74,18 @@ function matching(pattern) {
   );
 }
 
-function runTests(files) {
+function listenerTests() {
+  return [...testFiles("dist/test/raw"), ...LISTENER_TESTS];
+}
+
+function runTests(files, env = {}) {
   if (files.length === 0) {
     console.error("No test file is named so.");
     return false;
   }
   const reporter = fileURLToPath(new URL("./report.mjs", import.meta.url));
-  return run(
+  return runWith(
+    env,
     "--enable-source-maps",
     "--test",
     `--test-concurrency=${availableParallelism()}`,
@@ -84,5 +97,10 @@ function runTests(files) {
 }
 
 function run(...args) {
-  return spawnSync(process.execPath, args, { stdio: ["ignore", 1, 2] }).status === 0;
+  return runWith({}, ...args);
+}
+
+function runWith(env, ...args) {
+  const options = { stdio: ["ignore", 1, 2], env: { ...process.env, ...env } };
+  return spawnSync(process.execPath, args, options).status === 0;
 }

@@ -1,13 +1,13 @@
 import { KIB } from "./limits.ts";
 
 /**
- * Of records that one body decodes, about 2 ms of work. Nothing else runs while the body of a transaction
- * runs, so a long scan is several bodies. What ends them is counted and not timed: a body may run more
- * than once, and each run has to end at the same place.
+ * The most bytes of records that one transaction body decodes, about 2 ms of work. Nothing else
+ * runs during a body, so a long scan is split into several. The limit is a count and not a time,
+ * because a body may run more than once and each run must end at the same place.
  */
 export const BODY_BYTES_MAX = 128 * KIB;
 
-/** What one body may still spend. The number of records is a limit of its own, which each scan sets. */
+/** The bytes that one body may still read. Each scan also limits its number of records. */
 export class BodyBudget {
   #bytes = BODY_BYTES_MAX;
 
@@ -15,7 +15,7 @@ export class BodyBudget {
     return this.#bytes <= 0;
   }
 
-  /** A record of so many bytes was found. */
+  /** Counts a record of this many bytes. */
   spend(bytes: number): void {
     this.#bytes -= bytes;
   }

@@ -1,19 +1,20 @@
 import { Fault } from "./fault.ts";
 import { RANGE_DIGEST_BYTES_MAX } from "./limits.ts";
 
-/** A part of a blob or file, as clients ask for it. */
+/** A range of bytes that a client asks for. */
 export interface ByteRange {
   readonly from: number;
-  /** The last byte, or null for all that follow. */
+  /** The last byte, or null for an open end. */
   readonly to: number | null;
 }
 
+/** A range of bytes that exists. */
 export interface Piece {
   readonly from: number;
   readonly length: number;
 }
 
-/** The part of something of this size that a range asks for: its end is cut, its start must be there. */
+/** Clips a range to a size. Throws if it begins behind the end. */
 export function pieceOf(size: number, range: ByteRange | null): Piece {
   if (range === null) return { from: 0, length: size };
   if (range.from >= size) throw new Fault("InvalidRange", { "Content-Range": `bytes */${size}` });
@@ -21,7 +22,7 @@ export function pieceOf(size: number, range: ByteRange | null): Piece {
   return { from: range.from, length: end - range.from };
 }
 
-/** Where a checksum of a piece is wanted: it takes the whole piece in memory. */
+/** Throws if a piece is too long for a checksum, which needs the whole piece in memory. */
 export function refuseDigestOf(piece: Piece): void {
   if (piece.length <= RANGE_DIGEST_BYTES_MAX) return;
   throw new Fault("OutOfRangeInput", {

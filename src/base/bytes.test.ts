@@ -11,7 +11,7 @@ function inParts(length: number, ...parts: string[]): Body {
   };
 }
 
-test("a body is collected from its parts, or taken as it is where it is here", async () => {
+test("a body is collected from its parts, or taken whole if it has arrived", async () => {
   assert.equal(String(await collect(inParts(3, "a", "bc"))), "abc");
   const here = Buffer.from("here");
   const body: Body = { length: 4, drain: () => assert.fail("drained"), takeWhole: () => here };
@@ -19,7 +19,7 @@ test("a body is collected from its parts, or taken as it is where it is here", a
   assert.equal(String(await collect({ ...inParts(1, "a"), takeWhole: () => null })), "a");
 });
 
-test("a body that does not keep its length is no body", async () => {
+test("a body of the wrong length is refused", async () => {
   await assert.rejects(collect(inParts(3, "ab", "cd")), /longer/);
   await assert.rejects(collect(inParts(3, "ab")), /too early/);
 });

@@ -1,14 +1,14 @@
 /** A point in time: milliseconds since 1970 UTC. */
 export type Instant = number;
 
-/** Where time comes from. It is an argument everywhere, so that tests can turn it. */
+/** A source of time. It is an argument everywhere, so that tests can set it. */
 export interface Clock {
   now(): Instant;
 }
 
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** A clock that stands still until it is turned. */
+/** A test clock that stands still until it is advanced. */
 export class ManualClock implements Clock {
   #nowMs: Instant;
 
@@ -20,7 +20,7 @@ export class ManualClock implements Clock {
     return this.#nowMs;
   }
 
-  /** Turns the clock on (or back) by this much. */
+  /** Advances the clock, or sets it back if negative. */
   advance(byMs: number): void {
     this.#nowMs += byMs;
   }

@@ -1,7 +1,7 @@
 import type { Bytes } from "./bytes.ts";
 import { Fault } from "./fault.ts";
 
-/** Digests of some bytes; null where nobody has said or computed them. */
+/** Digests of some bytes; null where a digest was not given or not computed. */
 export interface BodyDigests {
   readonly md5: Bytes | null;
   readonly crc64: Bytes | null;
@@ -9,7 +9,7 @@ export interface BodyDigests {
 
 export const NO_DIGESTS: BodyDigests = { md5: null, crc64: null };
 
-/** What has to be computed to check what a client says; null for nothing. */
+/** The digests to compute in order to check those of a client; null if it gave none. */
 export function digestsToTake({
   md5,
   crc64,
@@ -17,7 +17,7 @@ export function digestsToTake({
   return md5 === null && crc64 === null ? null : { md5: md5 !== null, crc64: crc64 !== null };
 }
 
-/** Refuses bytes that are not those the client meant to send. */
+/** Throws if the computed digests differ from those that the client sent. */
 export function refuseByDigests(wanted: BodyDigests, taken: BodyDigests): void {
   if (wanted.md5 !== null && taken.md5 !== null && !wanted.md5.equals(taken.md5)) {
     throw new Fault("Md5Mismatch", {

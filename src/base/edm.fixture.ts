@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Property } from "./edm.ts";
 
-/** Texts that could be mistaken for something else in JSON, and any others. */
+/** Texts that a careless search in JSON would misread, and any others. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom("", '"', "\\", '\\"', ',"a":1', ',"a":"', '\\",\\"b":2', "\ud800", "é", "a,b"),
   fc.string({ unit: "binary", maxLength: 8 }),
@@ -20,7 +20,7 @@ const anyDateTime = fc
     return `"${date.toISOString().slice(0, 19)}${fraction === "" ? "" : `.${fraction}`}Z"`;
   });
 
-/** Small ranges, so that values meet. */
+/** Small ranges, so that equal values occur. */
 const anyValue: fc.Arbitrary<Pick<Property, "type" | "json">> = fc.oneof(
   fc.record({
     type: fc.constant("Edm.String" as const),
@@ -54,7 +54,7 @@ const anyValue: fc.Arbitrary<Pick<Property, "type" | "json">> = fc.oneof(
 
 export const PROPERTY_NAMES = ["a", "b", "ab", "Value", "é"];
 
-/** Of one entity: no name comes twice. */
+/** The properties of one entity, with distinct names. */
 export const anyProperties: fc.Arbitrary<Property[]> = fc.uniqueArray(
   fc.tuple(fc.constantFrom(...PROPERTY_NAMES), anyValue).map(([name, v]) => ({ name, ...v })),
   { selector: ({ name }) => name, maxLength: 4 },

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { anyProperties, PROPERTY_NAMES } from "./edm.fixture.ts";
 import { findProperty, formatProperties, readProperties } from "./edm.ts";
 
-test("properties come back from their text with name, type and value", () => {
+test("properties can be formatted and parsed, with name, type and value", () => {
   fc.assert(
     fc.property(anyProperties, (properties) => {
       assert.deepEqual(readProperties(formatProperties(properties)), properties);
@@ -12,7 +12,7 @@ test("properties come back from their text with name, type and value", () => {
   );
 });
 
-test("the text is JSON that has every property once", () => {
+test("the text is JSON with every property once", () => {
   fc.assert(
     fc.property(anyProperties, (properties) => {
       const parsed = JSON.parse(`{${formatProperties(properties).slice(1)}}`);
@@ -23,7 +23,7 @@ test("the text is JSON that has every property once", () => {
   );
 });
 
-test("one property is found without reading the others, whatever their texts hold", () => {
+test("one property is found without parsing the others, whatever their values", () => {
   fc.assert(
     fc.property(anyProperties, (properties) => {
       const text = formatProperties(properties);

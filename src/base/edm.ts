@@ -1,6 +1,6 @@
 /**
- * Properties of entities, as the Table service types and spells them. An entity keeps its properties
- * as text: the very JSON that most clients ask for, so that what is read need not be made anew.
+ * Types and text format of entity properties in the Table service. An entity stores its properties
+ * as the JSON that most clients ask for, so that reading needs no conversion.
  */
 
 export const EDM_TYPES = [
@@ -16,18 +16,19 @@ export const EDM_TYPES = [
 
 export type EdmType = (typeof EDM_TYPES)[number];
 
+/** A property of an entity. */
 export interface Property {
-  /** An identifier: nothing in it needs to be escaped. */
+  /** An identifier, which needs no escaping. */
   readonly name: string;
   readonly type: EdmType;
-  /** Its value as JSON, in the one spelling that each value has. */
+  /** The value as JSON, in canonical form. */
   readonly json: string;
 }
 
 const ANNOTATION = "@odata.type";
 const TYPE_CHARS_MAX = "Edm.DateTime".length;
 
-/** Whether the type does not show in the JSON by itself. */
+/** Whether the type needs an annotation, because the JSON does not show it. */
 export function isAnnotated({ type, json }: Property): boolean {
   switch (type) {
     case "Edm.Boolean":
@@ -35,14 +36,14 @@ export function isAnnotated({ type, json }: Property): boolean {
     case "Edm.String":
       return false;
     case "Edm.Double":
-      // NaN and the infinities are texts in JSON.
+      // NaN and the infinities are strings in JSON.
       return json.startsWith('"');
     default:
       return true;
   }
 }
 
-/** `,"name":value`, with the annotation in front that tells the type where JSON does not. */
+/** Formats `,"name":value`, after a type annotation if the value needs one. */
 export function formatProperty(property: Property): string {
   const { name, type, json } = property;
   const plain = `,"${name}":${json}`;
@@ -55,7 +56,7 @@ export function formatProperties(properties: Iterable<Property>): string {
   return text;
 }
 
-/** What `formatProperties` made, in its order. */
+/** Parses the output of `formatProperties`, in its order. */
 export function readProperties(text: string): Property[] {
   const found: Property[] = [];
   let annotated: EdmType | null = null;
@@ -76,8 +77,8 @@ export function readProperties(text: string): Property[] {
 }
 
 /**
- * One property of what `formatProperties` made, without reading the others. A plain search will do:
- * inside a text every quote has a backslash in front, so this cannot be found there.
+ * Finds one property in the output of `formatProperties`, without parsing the others. A plain
+ * search is enough: inside a string every quote is escaped, so the pattern cannot occur there.
  */
 export function findProperty(text: string, name: string): Property | null {
   const start = text.indexOf(`,"${name}":`);
@@ -89,7 +90,7 @@ export function findProperty(text: string, name: string): Property | null {
   return { name, type: annotated ?? typeOf(json), json };
 }
 
-/** Only values that are texts in JSON have one. */
+/** The annotation of a value that is a string in JSON, or null. */
 function annotationBefore(text: string, end: number, name: string): EdmType | null {
   const annotation = `,"${name}${ANNOTATION}":"`;
   const before = text.slice(Math.max(0, end - annotation.length - TYPE_CHARS_MAX - 1), end);

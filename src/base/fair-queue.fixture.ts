@@ -1,6 +1,6 @@
 import { fairQueue } from "./fair-queue.ts";
 
-/** How often this work offered to wait for others. It has to wait each time, whatever it has spent. */
+/** Counts how often work asks the fair queue, and makes it wait each time. */
 export async function slicesDuring(work: () => Promise<unknown>): Promise<number> {
   let slices = 0;
   const wait = () => {

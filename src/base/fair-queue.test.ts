@@ -8,13 +8,13 @@ interface Work {
   readonly pieceMs: number;
 }
 
-/** Workers on a clock that only their work moves, and a list of who did what. */
+/** Workers on a clock that only their work advances, and a log of their work. */
 class Workshop {
   readonly done: string[] = [];
   #nowMs = 0;
   readonly #queue = new FairQueue(() => this.#nowMs);
 
-  /** Starts all works in one turn of the event loop, and notes each turn until they are done. */
+  /** Starts all works in one iteration of the event loop, and logs iterations until they end. */
   async run(works: readonly Work[]): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     let working = true;
@@ -37,39 +37,39 @@ class Workshop {
     }
   }
 
-  /** What was done in each turn. */
-  get turns(): string[] {
+  /** The work done in each iteration. */
+  get iterations(): string[] {
     return this.done
       .join("")
       .split("|")
-      .filter((turn) => turn !== "");
+      .filter((iteration) => iteration !== "");
   }
 }
 
 test("long work lets others run after each slice, and small pieces share a slice", async () => {
   const shop = new Workshop();
   await shop.run([{ name: "a", pieces: 10, pieceMs: SLICE_MS / 2 }]);
-  assert.deepEqual(shop.turns, ["aa", "aa", "aa", "aa", "aa"]);
+  assert.deepEqual(shop.iterations, ["aa", "aa", "aa", "aa", "aa"]);
 });
 
-test("several long works take turns: all together have one slice in a turn of the event loop", async () => {
+test("several long works alternate: together they get one slice per iteration of the event loop", async () => {
   const shop = new Workshop();
   await shop.run(["a", "b", "c"].map((name) => ({ name, pieces: 3, pieceMs: SLICE_MS })));
-  assert.deepEqual(shop.turns, ["a", "b", "c", "a", "b", "c", "a", "b", "c"]);
+  assert.deepEqual(shop.iterations, ["a", "b", "c", "a", "b", "c", "a", "b", "c"]);
 });
 
-test("works that need little time go on together in one turn", async () => {
+test("short works share one iteration", async () => {
   const shop = new Workshop();
   const small = ["a", "b", "c", "d"].map((name) => ({ name, pieces: 1, pieceMs: SLICE_MS / 2 }));
   await shop.run([{ name: "x", pieces: 1, pieceMs: SLICE_MS }, ...small]);
-  assert.deepEqual(shop.turns, ["x", "ab", "cd"]);
+  assert.deepEqual(shop.iterations, ["x", "ab", "cd"]);
 });
 
-test("many workers all come to their end", async () => {
+test("all of many workers finish", async () => {
   const shop = new Workshop();
   await shop.run(
     Array.from({ length: 200 }, () => ({ name: "a", pieces: 5, pieceMs: SLICE_MS / 4 })),
   );
   assert.equal(shop.done.filter((one) => one === "a").length, 1_000);
-  assert.ok(shop.turns.every((turn) => turn.length <= 4));
+  assert.ok(shop.iterations.every((iteration) => iteration.length <= 4));
 });

@@ -1,33 +1,35 @@
 /**
- * Long work shares the event loop through this queue: rendering and parsing of large documents, digests
- * of large bodies, encryption, scans of many records. Between two small pieces of work, a worker asks
+ * A fair queue through which long work shares the event loop: rendering and parsing of large
+ * documents, digests of large bodies, encryption, scans of many records. Between two small pieces
+ * of work, a worker asks
  *
  *     const wait = fairQueue.next();
  *     if (wait !== undefined) await wait;
  *
- * As long as little time was spent, it goes on at once. When all workers together have spent a slice,
- * they wait: sockets, timers and small requests come first, then the worker that waits longest. So one
- * turn of the event loop takes one slice and one piece of work, however many workers there are.
+ * Until all workers together have spent a slice, they go on at once. Then they wait: sockets,
+ * timers and small requests come first, then the worker that has waited longest. So one iteration
+ * of the event loop takes one slice and one piece of work, however many workers there are.
  *
- * A piece should take less than a millisecond. The body of a transaction cannot wait, and it has no
- * clock: it counts what it reads instead (`body-budget.ts`), and its caller asks before each body.
+ * A piece should take less than a millisecond. The body of a transaction cannot wait and has no
+ * clock. It counts what it reads instead (`body-budget.ts`), and its caller asks before each body.
  */
 
-/** What all workers may spend in one turn of the event loop. */
+/** What all workers together may spend in one iteration of the event loop. */
 export const SLICE_MS = 4;
 
-/** Workers that go on in one turn, if the slice lasts so long. */
-const WORKERS_PER_TURN = 32;
+/** The most workers that go on in one iteration. */
+const WORKERS_PER_ITERATION = 32;
 
+/** Lets workers continue in order, one slice per iteration of the event loop. */
 export class FairQueue {
   readonly #nowMs: () => number;
   /** When the first work of this slice began. */
   #begunMs = Number.NEGATIVE_INFINITY;
-  /** In the order in which they came. */
+  /** Waiting workers, the first to come first. */
   readonly #waiting: (() => void)[] = [];
-  /** Callbacks that are on their way, each to let one worker go on. */
+  /** Scheduled callbacks, each of which lets one worker go on. */
   #calls = 0;
-  /** Whether the next turn of the event loop begins a slice. */
+  /** Whether the next iteration of the event loop begins a slice. */
   #isBeginning = false;
 
   constructor(nowMs = () => performance.now()) {
@@ -35,14 +37,14 @@ export class FairQueue {
   }
 
   /**
-   * Undefined if the work may go on at once. A slice ends with the time alone: to notice the end of each
-   * turn of the event loop would cost every small request a callback.
+   * Undefined if the work may go on at once. Only time ends a slice: noticing the end of each
+   * iteration of the event loop would cost every small request a callback.
    */
   next(): Promise<void> | undefined {
     return this.#waiting.length === 0 && !this.#isSpent() ? undefined : this.yield();
   }
 
-  /** Waits for the next slice in any case: for a worker that has begun much whose cost comes later. */
+  /** Always waits for the next slice: for a worker that has started work whose cost comes later. */
   yield(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
@@ -54,39 +56,39 @@ export class FairQueue {
     return this.#nowMs() - this.#begunMs >= SLICE_MS;
   }
 
-  /** All callbacks of one turn have to be there before the first of them is called. */
+  /** Schedules all callbacks of an iteration before the first of them is called. */
   #call(): void {
     if (this.#waiting.length > 0 && !this.#isBeginning) {
       this.#isBeginning = true;
       setImmediate(this.#begin);
     }
-    while (this.#calls < Math.min(this.#waiting.length, WORKERS_PER_TURN)) {
+    while (this.#calls < Math.min(this.#waiting.length, WORKERS_PER_ITERATION)) {
       this.#calls++;
-      setImmediate(this.#letGo);
+      setImmediate(this.#resume);
     }
   }
 
-  /** The event loop has been to the sockets when this is called. */
+  /** Runs after the event loop has polled the sockets. */
   readonly #begin = (): void => {
     this.#isBeginning = false;
     this.#begunMs = this.#nowMs();
   };
 
-  /** What the worker does next runs before the next callback. */
-  readonly #letGo = (): void => {
+  /** Lets one worker go on; its next piece of work runs before the next callback. */
+  readonly #resume = (): void => {
     this.#calls--;
     if (!this.#isSpent()) this.#waiting.shift()?.();
     this.#call();
   };
 }
 
-/** There is one event loop, so there is one queue. */
+/** The queue of this process: one, because there is one event loop. */
 export const fairQueue = new FairQueue();
 
-/** Work that stops between its pieces, and the result of it. */
+/** Work that yields between its pieces and returns a result. */
 export type Steps<T> = Generator<void, T, void>;
 
-/** Does the work, and lets others run in between. */
+/** Runs work in slices, so that others run in between. */
 export async function inSlices<T>(steps: Steps<T>): Promise<T> {
   for (;;) {
     const step = steps.next();
@@ -96,7 +98,7 @@ export async function inSlices<T>(steps: Steps<T>): Promise<T> {
   }
 }
 
-/** Does the work without a pause, where it is known to be short. */
+/** Runs work that is known to be short without a pause. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
@@ -104,14 +106,14 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** What one piece of work on bytes or characters comes to: rendering them takes about 0.2 ms. */
+/** The bytes or characters of one piece of work: rendering them takes about 0.2 ms. */
 export const PIECE_BYTES = 32 * 1024;
 
-/** For work whose cost is that of the bytes it goes through. */
+/** Yields after each piece of work whose cost depends on its bytes. */
 export class PacedBytes {
   #bytes = 0;
 
-  /** To be told of what was done, in parts of any size. Undefined if the work may go on at once. */
+  /** Call after each part of the work, of any size. Undefined if the work may go on at once. */
   next(bytes: number): Promise<void> | undefined {
     this.#bytes += bytes;
     if (this.#bytes < PIECE_BYTES) return undefined;

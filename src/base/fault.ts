@@ -1,6 +1,6 @@
 /**
- * Every refusal, in the service's own words. A front end spells each of them in its protocol; a
- * new code does not compile until all of them do.
+ * Every refusal, in the service's own words. Each front end maps all of them to its protocol; a new
+ * code does not compile until all front ends do.
  */
 export const FAULT_CODES = [
   "AccessTierNotSupportedForBlobType",
@@ -185,20 +185,20 @@ export const FAULT_CODES = [
 
 export type FaultCode = (typeof FAULT_CODES)[number];
 
-/** What the client should know beyond the code, such as the header that was wrong. */
+/** Details for the client beyond the code, such as the header that was wrong. */
 export type FaultDetail = Readonly<Record<string, string>>;
 
 const NO_DETAIL: FaultDetail = {};
 
-/** A request was refused. Nothing was written, and the client is told why. */
+/** The refusal of a request. Nothing was written, and the response names the reason. */
 export class Fault extends Error {
   readonly code: FaultCode;
   readonly detail: FaultDetail;
-  /** What the answer says where the sentence of the code is not enough; null if it is. */
+  /** A message that replaces the standard one of the code, or null. */
   readonly sentence: string | null;
 
   constructor(code: FaultCode, detail: FaultDetail = NO_DETAIL, sentence: string | null = null) {
-    // A refusal is an answer, not an accident: nobody looks at its stack, which is costly to make.
+    // A refusal is an expected answer: its stack is never read, and would be costly to make.
     const limit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
     super(code);
@@ -210,7 +210,7 @@ export class Fault extends Error {
   }
 }
 
-/** Throws what a rule refused, and what it demands; passes if it refused nothing. */
+/** Throws a rule's verdict as a Fault, with the rule as its reason; does nothing for null. */
 export function refuse(code: FaultCode | null, rule?: string): void {
   if (code !== null) throw new Fault(code, rule === undefined ? NO_DETAIL : { Reason: rule });
 }

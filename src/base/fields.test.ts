@@ -71,7 +71,7 @@ test("a record begins with the number of its format, and is not read as another"
   assert.throws(() => two.decode(one.encode({ name: "x" })), /record format 1, expected 2/);
 });
 
-test("a record of before has the default of an added field", () => {
+test("an older record has the default of an added field", () => {
   const before = format(1, { name: text });
   const after = format(1, { name: text, size: added(count, 7), note: added(orNull(text), null) });
   assert.deepEqual(after.decode(before.encode({ name: "x" })), { name: "x", size: 7, note: null });
@@ -87,7 +87,7 @@ test("a record that ends too early is refused, wherever it ends", () => {
   }
 });
 
-test("what a field cannot hold is refused when it is written", () => {
+test("a value that a field cannot hold is refused when it is written", () => {
   const refused = <T>(field: Field<T>, value: T) =>
     assert.throws(() => format(1, { field }).encode({ field: value }), RangeError);
   for (const value of [-1, 0.5, Number.NaN, 2 ** 53]) refused(count, value);

@@ -1,14 +1,14 @@
 import type { Bytes } from "./bytes.ts";
 
 /**
- * How values become the bytes of a record and come back. A record is described once, as a list of
- * fields; writing and reading both follow it. Fields are only ever added at the end, with a default
- * for the records written before: what must change otherwise gets a new format number.
+ * Serializes values to the bytes of a record, and back. A record is described once, as a list of
+ * fields; writing and reading both follow it. Fields are only added at the end, with a default for
+ * older records. Any other change needs a new format number.
  */
 export interface Field<T> {
   write(to: FieldWriter, value: T): void;
   read(from: FieldReader): T;
-  /** What an older record, written before this field existed, is taken to hold. */
+  /** The value for older records, written before this field existed. */
   readonly otherwise?: T;
 }
 
@@ -16,7 +16,7 @@ type Shape = Record<string, Field<unknown>>;
 export type ValueOf<F> = F extends Field<infer T> ? T : never;
 export type RecordOf<S extends Shape> = { -readonly [K in keyof S]: ValueOf<S[K]> };
 
-/** A kind of record: its format number comes first, its fields follow in the order of the shape. */
+/** The format of a kind of record: its format number first, then its fields in order. */
 export interface Format<T> {
   encode(value: T): Bytes;
   decode(bytes: Bytes): T;
@@ -46,8 +46,8 @@ export function struct<S extends Shape>(shape: S): Field<RecordOf<S>> {
 }
 
 /**
- * A loop over names would be one piece of code for all kinds of records, which engines can make
- * little of. So each kind gets code of its own, as if somebody had spelled its fields out.
+ * Generates code for each kind of record, as if it were written by hand. V8 could not optimize one
+ * loop over the fields of all kinds.
  */
 function compiled(entries: readonly (readonly [string, Field<unknown>])[]): Field<object> {
   const writes = entries.map(([name], at) => `fields[${at}].write(to, value.${name});`);
@@ -91,7 +91,7 @@ export const text: Field<string> = {
   read: (from) => from.text(),
 };
 
-/** A text of any UTF-16 units, halves of surrogate pairs too, which UTF-8 cannot carry. */
+/** A text of any UTF-16 units, also halves of surrogate pairs, which UTF-8 cannot encode. */
 export const units: Field<string> = {
   write: (to, value) => to.units(value),
   read: (from) => from.bytes().toString("utf16le"),
@@ -102,7 +102,7 @@ export const bytes: Field<Bytes> = {
   read: (from) => from.bytes(),
 };
 
-/** All bytes up to the end of the record, of which it is the last field: a record can grow by them. */
+/** The last field: all bytes up to the end of the record, to which more can be appended. */
 export const rest: Field<Bytes> = {
   write: (to, value) => to.rest(value),
   read: (from) => from.rest(),
@@ -132,7 +132,7 @@ export function listOf<T>(field: Field<T>): Field<readonly T[]> {
   };
 }
 
-/** Metadata and the like: names with values, in their order. */
+/** Names with values, in their order, such as metadata. */
 export const pairs: Field<readonly (readonly [string, string])[]> = {
   write(to, values) {
     to.count(values.length);
@@ -172,7 +172,7 @@ const SHELF_BYTES = 64 * 1024;
 const SHELVED_BYTES_MAX = SHELF_BYTES / 4;
 const U64_MAX = 2n ** 64n - 1n;
 
-/** Writes one record after the other into the same room; each is copied out of it when it is done. */
+/** Writes one record at a time into a reused buffer, and copies it out when it is done. */
 class FieldWriter {
   readonly #room = roomOf(ROOM_BYTES);
   #bytes = this.#room.bytes;
@@ -211,7 +211,7 @@ class FieldWriter {
     this.#at += 8;
   }
 
-  /** Most texts are short and plain, and a call of the system's methods costs more than a loop. */
+  /** Uses a loop for short ASCII texts, which is cheaper than a call of a native method. */
   text(value: string): void {
     if (value.length > LOOPED_CHARS_MAX || !this.#plainText(value)) {
       const length = Buffer.byteLength(value, "utf8");
@@ -237,7 +237,7 @@ class FieldWriter {
 
   rest(value: Bytes): void {
     this.#need(value.length);
-    // Of memory that is shared `copy` would go word by word.
+    // `fill` is faster than `copy`, which copies word by word from shared memory.
     if (value.length > COPIED_BYTES_MAX) this.#bytes.fill(value, this.#at, this.#at + value.length);
     else value.copy(this.#bytes, this.#at);
     this.#at += value.length;
@@ -249,7 +249,7 @@ class FieldWriter {
     return record;
   }
 
-  /** Records mostly go soon. Memory for each of them would keep the garbage collector busy. */
+  /** Allocates small records from a shared buffer, which spares the garbage collector. */
   #placeFor(size: number): Bytes {
     if (size > SHELVED_BYTES_MAX) return Buffer.allocUnsafeSlow(size);
     if (this.#shelfUsed + size > SHELF_BYTES) {
@@ -261,7 +261,7 @@ class FieldWriter {
     return this.#shelf.subarray(start, this.#shelfUsed);
   }
 
-  /** False, with nothing written, if some character takes more than a byte. */
+  /** Writes an ASCII text. False, with nothing written, if a character takes more than a byte. */
   #plainText(value: string): boolean {
     const start = this.#at;
     this.count(value.length);
@@ -286,7 +286,7 @@ class FieldWriter {
   }
 }
 
-/** Engines compile what a view of data does to a few instructions; that of buffers they do not. */
+/** V8 compiles a DataView's methods to a few instructions, but not those of a Buffer. */
 function roomOf(size: number): { readonly bytes: Bytes; readonly view: DataView } {
   const bytes = Buffer.allocUnsafeSlow(size);
   return { bytes, view: new DataView(bytes.buffer) };
@@ -345,7 +345,7 @@ export class FieldReader {
     return this.#bytes.toString("utf8", end - length, end);
   }
 
-  /** The bytes themselves, not a copy: they keep the record in memory that they were read from. */
+  /** Returns a view, not a copy, which keeps the whole record in memory. */
   bytes(): Bytes {
     const length = this.count();
     const end = this.#to(length);

@@ -11,7 +11,7 @@ test("file times begin with 1601 and end with 9999", () => {
   assert.equal(last && isoOfFileTime(last), "9999-12-31T23:59:59.9999999Z");
 });
 
-test("every file time comes back from its spelling", () => {
+test("every file time can be formatted and parsed", () => {
   fc.assert(
     fc.property(fc.bigInt(0n, 2_650_467_743_999_999_999n), (time) => {
       assert.equal(fileTimeOfIso(isoOfFileTime(time)), time);
@@ -20,14 +20,14 @@ test("every file time comes back from its spelling", () => {
 });
 
 test("fractions may be short or missing", () => {
-  const spelled = (text: string) => isoOfFileTime(fileTimeOfIso(text) ?? -1n);
-  assert.equal(spelled("2026-11-16T00:17:23Z"), "2026-11-16T00:17:23.0000000Z");
-  assert.equal(spelled("2026-11-16T00:17:23.5Z"), "2026-11-16T00:17:23.5000000Z");
+  const rewritten = (text: string) => isoOfFileTime(fileTimeOfIso(text) ?? -1n);
+  assert.equal(rewritten("2026-11-16T00:17:23Z"), "2026-11-16T00:17:23.0000000Z");
+  assert.equal(rewritten("2026-11-16T00:17:23.5Z"), "2026-11-16T00:17:23.5000000Z");
   assert.equal(fileTimeOfIso("2026-02-30T00:00:00.0000000Z"), null);
   assert.equal(fileTimeOfIso("yesterday"), null);
 });
 
-test("a stamp and its file time are spelled alike", () => {
+test("a stamp and its file time have the same format", () => {
   const iso = "2026-11-16T00:17:23.1234567Z";
   assert.equal(isoOfFileTime(fileTimeOfStamp(stampOfIso(iso) ?? 0n)), iso);
 });

@@ -8,14 +8,14 @@ export type FileTime = bigint;
 const TICKS_TO_1970 = 116_444_736_000_000_000n;
 const TICKS_PER_MS = 10_000n;
 const TICKS_PER_SECOND = 10_000_000n;
-/** The end of the year 9999: what follows has no spelling in ISO 8601. */
+/** The end of the year 9999: later times cannot be written in ISO 8601. */
 const LAST = 2_650_467_743_999_999_999n;
 
 export function fileTimeOfStamp(stamp: Stamp): FileTime {
   return stamp + TICKS_TO_1970;
 }
 
-/** Negative before 1970, where no stamp lies. */
+/** Negative before 1970; no such stamp exists. */
 export function stampOfFileTime(time: FileTime): Stamp {
   return time - TICKS_TO_1970;
 }
@@ -28,7 +28,7 @@ export function isoOfFileTime(time: FileTime): string {
   return `${second}.${String(time % TICKS_PER_SECOND).padStart(7, "0")}Z`;
 }
 
-/** An ISO time from 1601 on, with a fraction of up to 7 digits; null if it is none. */
+/** Parses an ISO time from 1601 on, with a fraction of up to 7 digits; null if it is not one. */
 export function fileTimeOfIso(text: string): FileTime | null {
   const ms = parseIsoTime(text);
   if (ms === null) return null;

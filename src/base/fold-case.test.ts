@@ -4,7 +4,7 @@ import { foldCase } from "./fold-case.ts";
 
 const UNITS = Array.from({ length: 0x1_0000 }, (_, unit) => String.fromCharCode(unit));
 
-test("every unit becomes the one unit of its upper case, or stays as it is", () => {
+test("every unit becomes its upper case if that is one unit, else stays the same", () => {
   for (const unit of UNITS) {
     const upper = unit.toUpperCase();
     const becomesAscii = unit > "\x7f" && upper <= "\x7f";
@@ -13,11 +13,11 @@ test("every unit becomes the one unit of its upper case, or stays as it is", () 
   }
 });
 
-test("what is folded stays as it is when it is folded again", () => {
+test("folding twice changes nothing", () => {
   for (const unit of UNITS) assert.equal(foldCase(foldCase(unit)), foldCase(unit));
 });
 
-test("a text keeps its length, and the halves of surrogate pairs stay what they are", () => {
+test("folding preserves the length and surrogate pairs", () => {
   assert.equal(foldCase("straße"), "STRAßE");
   assert.equal(foldCase("ıſ\ud801\udc28\udc00x"), "ıſ\ud801\udc28\udc00X");
   assert.equal(foldCase("aé\u0451"), "AÉ\u0401");

@@ -1,7 +1,7 @@
 /**
- * Upper case that no locale, neighbour or version of the runtime has a say in: each UTF-16 unit by
- * itself, to one unit or not at all. Names that differ only in case are one key of the store, so
- * what a unit becomes must never change: hence this table instead of `toUpperCase`.
+ * Folds a text to upper case, unit by unit, independent of locale, context and runtime. Names that
+ * differ only in case are one key of the store, so the result must never change: hence a table of
+ * our own instead of `toUpperCase`.
  */
 export function foldCase(text: string): string {
   if (ASCII.test(text)) return text.toUpperCase();
@@ -15,9 +15,9 @@ export function foldCase(text: string): string {
 const ASCII = /^[\0-\x7f]*$/;
 
 /**
- * `first[..last][/step]` in hexadecimal and what is added to each of these units: the letters of
- * Unicode 17 whose upper case is one unit. None becomes an ASCII letter (as Turkish and the long s
- * would).
+ * The letters of Unicode 17 whose upper case is one unit: `first[..last][/step]` in hexadecimal,
+ * and the number to add to each unit. No other letter becomes an ASCII letter (as the Turkish
+ * dotless i and the long s would).
  */
 const RUNS = [
   "61..7a-32",

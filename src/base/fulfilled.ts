@@ -1,4 +1,4 @@
-/** The value that a promise had when it settled; throws what it was rejected with. */
+/** The value of a settled promise; throws its reason if it was rejected. */
 export function fulfilled<T>(result: PromiseSettledResult<T>): T {
   if (result.status === "rejected") throw result.reason;
   return result.value;

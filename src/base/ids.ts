@@ -7,8 +7,8 @@ export function newGuid(): string {
 }
 
 /**
- * `random`, which is a new GUID, with the time in front (version 7): what is made at about the same
- * time lies together in a store that is keyed by it.
+ * Makes a version 7 GUID from the time and a new GUID, `random`. Records keyed by such GUIDs lie
+ * together if they are made at about the same time.
  */
 export function timedGuid(instant: Instant, random: string): string {
   const ms = instant.toString(16).padStart(12, "0");
@@ -17,7 +17,7 @@ export function timedGuid(instant: Instant, random: string): string {
 
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** A GUID in one of the spellings clients use (braces, no dashes), as lower case with dashes; null otherwise. */
+/** Parses a GUID with or without braces and dashes to lower case with dashes; null if malformed. */
 export function parseGuid(text: string): string | null {
   if (text.length > 38) return null;
   let plain = text.toLowerCase();

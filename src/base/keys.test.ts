@@ -12,7 +12,7 @@ import {
   SPACE,
 } from "./keys.ts";
 
-// Texts of all kinds, with many of the characters that are written in a special way.
+// Texts of all kinds, with many of the characters that need an escape.
 const texts = fc.oneof(
   fc.string({ unit: "binary", maxLength: 8 }),
   fc.string({ unit: fc.constantFrom("\0", "\u0001", "\u0002", "a", "\u{10ffff}"), maxLength: 4 }),
@@ -52,7 +52,7 @@ function compareTuples(a: readonly KeyPart[], b: readonly KeyPart[]): number {
   return 0;
 }
 
-test("keys are ordered as their parts are, one after the other", () => {
+test("keys sort by their parts, one after the other", () => {
   fc.assert(
     fc.property(pairs, ([a, b]) => {
       const order = Buffer.compare(key(SPACE.blob, ...a), key(SPACE.blob, ...b));
@@ -61,13 +61,13 @@ test("keys are ordered as their parts are, one after the other", () => {
   );
 });
 
-test("keys of different spaces lie apart", () => {
+test("keys of different spaces do not mix", () => {
   const first = key(SPACE.blob, 2n ** 64n - 1n, "\u{10ffff}");
   assert.ok(Buffer.compare(first, key(SPACE.stagedBlob)) < 0);
   assert.equal(new Set(Object.values(SPACE)).size, Object.values(SPACE).length);
 });
 
-test("a key can be taken apart again", () => {
+test("the parts of a key can be read back", () => {
   fc.assert(
     fc.property(texts, bigints, texts, numbers, (first, big, second, number) => {
       const reader = new KeyReader(key(SPACE.blob, first, big, second, number));
@@ -79,11 +79,11 @@ test("a key can be taken apart again", () => {
   );
 });
 
-test("a text without its end is not taken for a text", () => {
+test("a text without its end mark is refused", () => {
   assert.throws(() => new KeyReader(keyOfTextPrefix(SPACE.blob, [], "abc")).text(), /no end/);
 });
 
-test("all keys that begin with the same parts lie between them and keyAfter", () => {
+test("all keys with the same first parts lie between that prefix and keyAfter", () => {
   fc.assert(
     fc.property(bigints, texts, texts, (id, name, rest) => {
       const prefix = key(SPACE.blob, id, name);
@@ -107,13 +107,13 @@ test("all keys whose text begins with a prefix lie between keyOfTextPrefix and k
   );
 });
 
-test("keyAfter passes over bytes that cannot be raised", () => {
+test("keyAfter skips bytes that cannot be incremented", () => {
   assert.deepEqual(keyAfter(Buffer.from([1, 2])), Buffer.from([1, 3]));
   assert.deepEqual(keyAfter(Buffer.from([1, 0xff, 0xff])), Buffer.from([2]));
   assert.throws(() => keyAfter(Buffer.from([0xff])), /no key/);
 });
 
-test("bytes stand in a key as they are", () => {
+test("bytes are stored in a key unchanged", () => {
   assert.deepEqual(key(SPACE.engine, Buffer.from([0, 9])), Buffer.from([SPACE.engine, 0, 9]));
 });
 
@@ -122,7 +122,7 @@ test("the key of the longest blob name fits", () => {
   assert.ok(key(SPACE.blob, 2n ** 64n - 1n, name, 2n ** 64n - 1n).length <= KEY_BYTES_MAX);
 });
 
-test("ordinal parts sort as JavaScript compares texts, and come back whole", () => {
+test("ordinal parts sort as JavaScript compares strings, and can be read back", () => {
   const units = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map(charOf), maxLength: 6 });
   const any = fc.oneof(
     units,

@@ -1,17 +1,17 @@
 import type { Bytes } from "./bytes.ts";
 
 /**
- * Keys of the store: tuples in memcmp order. Tuples compare part by part, strings by UTF-8 bytes
- * (which is code point order), numbers by value. All keys that begin with the same parts lie together.
+ * Keys of the store are tuples in memcmp order. Tuples compare part by part, strings by UTF-8 bytes
+ * (code point order), numbers by value. All keys with the same first parts are adjacent.
  */
 export type KeyPart = string | number | bigint | Bytes;
 
-// A text ends with 00. Bytes 00 and 01 inside it are written 01 01 and 01 02: order is kept, and
-// the end mark is the only 00, whatever part comes next.
+// A text ends with 00. Bytes 00 and 01 inside it are escaped as 01 01 and 01 02. That preserves the
+// order, and the end mark is the only 00, whatever part comes next.
 const TEXT_END = 0x00;
 const TEXT_ESCAPE = 0x01;
 
-/** Where each kind of record lives. One byte, first in every key; never used again for another kind. */
+/** The kinds of records: the first byte of every key. A number is never reused for another kind. */
 export const SPACE = {
   engine: 0x01,
   content: 0x02,
@@ -57,29 +57,29 @@ export const SPACE = {
   directoryEntry: 0x58,
   directory: 0x59,
   file: 0x5a,
-  /** What share snapshots show of records that have changed since. */
+  /** Old versions of records that share snapshots still show. */
   preservedRecord: 0x5b,
   opens: 0x5c,
   handle: 0x5d,
   rangeLock: 0x5e,
   deletePending: 0x5f,
   cache: 0x62,
-  /** Which file of a share a lease over SMB is of. */
+  /** The file of a share that an SMB lease belongs to. */
   leasedFile: 0x63,
   persistentHandle: 0x64,
-  /** A share of this name has just been deleted. */
+  /** A share with this name that was just deleted. */
   shareDeletion: 0x65,
-  /** A snapshot of this share has gone, and with it perhaps the need for what was kept. */
+  /** A share that lost a snapshot, so that some of its old records may be obsolete. */
   thinnedShare: 0x57,
   pendingFileCopy: 0x60,
 } as const;
 
 export type Space = (typeof SPACE)[keyof typeof SPACE];
 
-/** Longest key an engine must take: a blob name of 3,072 UTF-8 bytes behind a tag and its value. */
+/** The longest key: a blob name of 3,072 UTF-8 bytes after a tag and its value. */
 export const KEY_BYTES_MAX = 3_500;
 
-/** Numbers are unsigned and below 2^64. */
+/** Makes a key. Numbers are unsigned and below 2^64. */
 export function key(space: Space, ...parts: KeyPart[]): Bytes {
   let size = 1;
   for (const part of parts) size += sizeOf(part);
@@ -90,7 +90,7 @@ export function key(space: Space, ...parts: KeyPart[]): Bytes {
   return bytes;
 }
 
-/** The first key behind every key that begins with these bytes. */
+/** The least key that sorts after every key with this prefix. */
 export function keyAfter(prefix: Bytes): Bytes {
   const bytes = Buffer.from(prefix);
   for (let at = bytes.length - 1; at >= 0; at--) {
@@ -103,7 +103,7 @@ export function keyAfter(prefix: Bytes): Bytes {
   throw new Error("no key lies behind a prefix of ff bytes");
 }
 
-/** The first key that can lie behind this one. */
+/** The least key that sorts after this one. */
 export function keyBehind(key: Bytes): Bytes {
   if (key.length >= KEY_BYTES_MAX) return keyAfter(key);
   const bytes = Buffer.allocUnsafe(key.length + 1);
@@ -113,8 +113,8 @@ export function keyBehind(key: Bytes): Bytes {
 }
 
 /**
- * The first part of a key range whose text part merely begins with `text`: `key(…)` without the
- * end mark of its last text part.
+ * The prefix of all keys whose last text part begins with `text`: `key(…)` without the end mark of
+ * that part.
  */
 export function keyOfTextPrefix(space: Space, parts: KeyPart[], text: string): Bytes {
   const whole = key(space, ...parts, text);
@@ -124,8 +124,8 @@ export function keyOfTextPrefix(space: Space, parts: KeyPart[], text: string): B
 const SURROGATE = /[\ud800-\udfff]/;
 
 /**
- * A text as a part that sorts by its UTF-16 units, as JavaScript compares texts, and keeps even half
- * of a surrogate pair. UTF-8 does the same for all that lies within the first 65,536 characters.
+ * A key part that sorts a text by its UTF-16 units, as JavaScript compares strings, and preserves
+ * even half of a surrogate pair. UTF-8 sorts the first 65,536 characters the same way.
  */
 export function ordinalPart(text: string): KeyPart {
   if (!SURROGATE.test(text)) return text;
@@ -141,7 +141,7 @@ export function ordinalPart(text: string): KeyPart {
   return Buffer.from(bytes);
 }
 
-/** Takes a key apart again, in the order in which it was made. */
+/** Reads the parts of a key, in their order. */
 export class KeyReader {
   readonly #bytes: Bytes;
   #at = 1;
@@ -165,7 +165,7 @@ export class KeyReader {
     return Buffer.from(plain).toString("utf8");
   }
 
-  /** What `ordinalPart` made. */
+  /** Reads a part made by `ordinalPart`. */
   ordinal(): string {
     const start = this.#at;
     let at = start;
@@ -198,7 +198,7 @@ export class KeyReader {
   }
 }
 
-/** With this byte the three bytes of every surrogate begin, and those of some Korean letters. */
+/** The first of the three bytes of every surrogate, and of some Korean letters. */
 const SURROGATE_LEAD = 0xed;
 
 function textOfUnits(bytes: Bytes): string {
@@ -225,7 +225,7 @@ function sizeOf(part: KeyPart): number {
   return typeof part === "object" ? part.length : 8;
 }
 
-/** Whether each character is one byte, and none is escaped: nearly all texts are like that. */
+/** Whether each character is one byte and none needs an escape, as in nearly all texts. */
 function isPlain(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at);
@@ -249,14 +249,14 @@ function writePart(bytes: Bytes, at: number, part: KeyPart): number {
   return at + 8;
 }
 
-/** Engines compile this to a few instructions, which the methods of buffers are not. */
+/** V8 compiles a DataView's methods to a few instructions, but not those of a Buffer. */
 const EIGHT = new DataView(new ArrayBuffer(8));
 const EIGHT_BYTES = new Uint8Array(EIGHT.buffer);
 
 function writeText(bytes: Bytes, start: number, text: string): number {
   let at = start;
   if (isPlain(text)) {
-    // A call of `write` takes longer than this for all but the longest names.
+    // Faster than a call of `write` for all but the longest names.
     for (let index = 0; index < text.length; index++) bytes[at++] = text.charCodeAt(index);
   } else {
     for (const value of Buffer.from(text, "utf8")) {

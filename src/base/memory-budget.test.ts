@@ -9,24 +9,24 @@ function take(budget: MemoryBudget, bytes: number, name: string, had: string[]):
   else void wait.then(() => had.push(name));
 }
 
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+const nextIteration = () => new Promise((resolve) => setImmediate(resolve));
 
-test("no more is taken than there is, and those who wait go on in their order", async () => {
+test("the budget is never exceeded, and waiting takers continue in order", async () => {
   const budget = new MemoryBudget(100);
   const had: string[] = [];
   take(budget, 60, "first", had);
   take(budget, 60, "second", had);
   take(budget, 10, "third", had);
-  await settled();
+  await nextIteration();
   assert.deepEqual(had, ["first"], "a small one does not overtake a large one that waits");
   assert.equal(budget.waiting, 2);
   budget.release(60);
-  await settled();
+  await nextIteration();
   assert.deepEqual(had, ["first", "second", "third"]);
   assert.equal(budget.taken, 70);
 });
 
-test("who only tries gets nothing while others wait", async () => {
+test("tryTake gets nothing while others wait", async () => {
   const budget = new MemoryBudget(100);
   assert.equal(budget.tryTake(100), true);
   assert.equal(budget.tryTake(1), false);
@@ -38,7 +38,7 @@ test("who only tries gets nothing while others wait", async () => {
   assert.equal(budget.tryTake(40), true);
 });
 
-test("more than there ever is is taken alone, and so does not wait for ever", async () => {
+test("a taker of more than the budget gets it alone, and does not wait for ever", async () => {
   const budget = new MemoryBudget(100);
   assert.equal(budget.tryTake(1), true);
   const wait = budget.take(1_000);

@@ -1,8 +1,8 @@
-/** Bytes of memory that many share. Whoever finds too little left waits in a fair queue. */
+/** A shared limit on memory. A taker that finds too little left waits in order of arrival. */
 export class MemoryBudget {
   readonly bytesMax: number;
   #taken = 0;
-  /** In the order in which they came. */
+  /** Waiting takers, the first to come first. */
   readonly #waiting: { readonly bytes: number; readonly go: () => void }[] = [];
 
   constructor(bytesMax: number) {
@@ -17,14 +17,14 @@ export class MemoryBudget {
     return this.#waiting.length;
   }
 
-  /** False, and nothing is taken, if there is too little left or others wait. */
+  /** Takes bytes if there are enough left and nobody waits; returns whether it did. */
   tryTake(bytes: number): boolean {
     if (this.#waiting.length > 0 || !this.#fits(bytes)) return false;
     this.#taken += bytes;
     return true;
   }
 
-  /** Undefined if the bytes were there at once. Each take needs one release. */
+  /** Takes bytes, and returns a promise if it has to wait for them. Each take needs one release. */
   take(bytes: number): Promise<void> | undefined {
     if (this.tryTake(bytes)) return undefined;
     return new Promise((go) => this.#waiting.push({ bytes, go }));
@@ -40,7 +40,7 @@ export class MemoryBudget {
     }
   }
 
-  /** More than there ever is fits when nobody else has any: it would wait for ever otherwise. */
+  /** Lets a taker of more than the whole budget have it alone, or it would wait for ever. */
   #fits(bytes: number): boolean {
     return this.#taken === 0 || this.#taken + bytes <= this.bytesMax;
   }

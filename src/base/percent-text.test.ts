@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { BROKEN_UTF8 } from "./broken-utf8.fixture.ts";
 import { isPercentEncoded, percentDecode } from "./percent-text.ts";
 
-test("what was encoded comes back", () => {
+test("encoded text is decoded", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (text) => {
       const encoded = encodeURIComponent(text);
@@ -14,7 +14,7 @@ test("what was encoded comes back", () => {
   );
 });
 
-test("bytes that are not UTF-8 are no text", () => {
+test("bytes that are not UTF-8 are refused", () => {
   for (const encoded of BROKEN_UTF8) {
     for (const text of [encoded, `a${encoded}b`, encoded.toLowerCase()]) {
       assert.equal(percentDecode(text), null, text);
@@ -22,11 +22,11 @@ test("bytes that are not UTF-8 are no text", () => {
   }
 });
 
-test("what is no encoding is none", () => {
+test("malformed encodings are refused", () => {
   for (const text of ["%", "%4", "%zz", "a%"]) assert.equal(percentDecode(text), null, text);
 });
 
-test("what is sent raw is not encoded", () => {
+test("a URL with raw characters is not percent-encoded", () => {
   for (const url of ["/ü", "/\u00c3\u00bc", "/a b", "/\u0000", "/\ud800"]) {
     assert.equal(isPercentEncoded(url), false, url);
   }

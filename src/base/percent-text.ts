@@ -1,6 +1,6 @@
 /**
- * Percent-encoded text, decoded. Null if it is none, or if its bytes are not UTF-8: cut and overlong
- * sequences are not, and neither are halves of surrogate pairs.
+ * Decodes percent-encoded text. Null if it is malformed, or if its bytes are not UTF-8: truncated
+ * and overlong sequences and halves of surrogate pairs are not.
  */
 export function percentDecode(encoded: string): string | null {
   if (!encoded.includes("%")) return encoded;
@@ -13,7 +13,7 @@ export function percentDecode(encoded: string): string | null {
 
 const NOT_PRINTABLE_ASCII = /[^\x21-\x7e]/;
 
-/** Whether everything in a URL that is no printable ASCII has been percent-encoded, as it must be. */
+/** Whether a URL is printable ASCII only: it must percent-encode everything else. */
 export function isPercentEncoded(url: string): boolean {
   return !NOT_PRINTABLE_ASCII.test(url);
 }

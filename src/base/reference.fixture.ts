@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** A page of `docs/reference` says what the code says; on demand it is written anew. */
+/** Asserts that a page of `docs/reference` matches the code, or writes it if asked to. */
 export function assertReference(page: string, expected: string): void {
   // This file runs from `dist`.
   const file = fileURLToPath(new URL(`../../../docs/reference/${page}`, import.meta.url));

@@ -31,14 +31,14 @@ function parsed(text: string): SecurityDescriptor {
   return descriptor;
 }
 
-test("a descriptor has one text and one row of bytes", () => {
+test("a descriptor has one text and one encoding", () => {
   const descriptor = parsed("O:SYG:BAD:(A;;FA;;;WD)");
   assert.deepEqual(encodeSecurityDescriptor(descriptor), BYTES);
   assert.deepEqual(decodeSecurityDescriptor(BYTES), descriptor);
   assert.equal(writeSddl(descriptor), "O:SYG:BAD:(A;;FA;;;WD)");
 });
 
-test("texts that clients send come back as they were", () => {
+test("texts that clients send are parsed and formatted unchanged", () => {
   for (const text of [
     "O:S-1-5-21-2127521184-1604012920-1887927527-21560751G:S-1-5-21-2127521184-1604012920-1887927527-513D:AI(A;;FA;;;SY)(A;;FA;;;BA)(A;;0x1200a9;;;S-1-5-21-397955417-626881126-188441444-3053964)",
     "O:BAG:SYD:PARAI(A;OICIIO;GA;;;CO)(D;ID;CCDCSDRC;;;AN)S:P(AU;SAFA;FR;;;WD)(ML;;NWNRNX;;;ME)",
@@ -56,7 +56,7 @@ test("texts that clients send come back as they were", () => {
   }
 });
 
-test("other spellings of the same mean the same", () => {
+test("variants of a text are parsed to the same descriptor", () => {
   const same = (one: string, other: string) => assert.deepEqual(parsed(one), parsed(other));
   same("o:syg:s-1-5-32-544", "O:S-1-5-18G:BA");
   same("D:(A;;0x1F01FF;;;WD)", "D:(a;;fa;;;wd)");
@@ -70,8 +70,8 @@ const BAD_TEXTS: readonly (readonly [string, RegExp])[] = [
   ["", /empty/],
   ["X:SY", /character 0/],
   ["O:", /a SID is missing/],
-  ["O:ZZ", /ZZ is no SID.*spell out/],
-  ["O:DA", /spell out the SID/],
+  ["O:ZZ", /ZZ is no SID.*write out/],
+  ["O:DA", /write out the SID/],
   ["O:S-2-5-18", /no SID/],
   ["O:S-1-5-4294967296", /no SID/],
   ["O:SYO:SY", /twice/],
@@ -129,7 +129,7 @@ const descriptors: fc.Arbitrary<SecurityDescriptor> = fc.record({
   sacl: acls,
 });
 
-test("every descriptor comes back from its bytes, and from its text as far as that tells", () => {
+test("every descriptor can be encoded and decoded, and formatted and parsed as far as its text goes", () => {
   fc.assert(
     fc.property(descriptors, (made) => {
       const descriptor = { ...made };
@@ -142,7 +142,7 @@ test("every descriptor comes back from its bytes, and from its text as far as th
   );
 });
 
-test("damaged bytes are refused or read as something else, and never throw", () => {
+test("damaged bytes never make the decoder throw", () => {
   fc.assert(
     fc.property(descriptors, fc.nat(), fc.nat(255), fc.nat(), (descriptor, at, byte, cut) => {
       const bytes = encodeSecurityDescriptor(descriptor) as Buffer;
@@ -176,7 +176,7 @@ test("no text makes the parser throw", () => {
   );
 });
 
-test("what does not fit into 64 KiB has no bytes", () => {
+test("a descriptor of more than 64 KiB cannot be encoded", () => {
   const ace = parsed("D:(A;;FA;;;WD)").dacl?.entries?.[0];
   assert.ok(ace !== undefined);
   const descriptor = parsed("O:SY");

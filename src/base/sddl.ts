@@ -11,12 +11,12 @@ import {
   sidText,
 } from "./security-descriptor.ts";
 
-/** A security descriptor from its text, or why it is none. */
+/** The security descriptor of a text, or the reason why it is refused. */
 export type SddlParsed =
   | { readonly descriptor: SecurityDescriptor; readonly reason: null }
   | { readonly descriptor: null; readonly reason: string };
 
-/** `O:SYG:BAD:PAI(A;OICI;FA;;;WD)`: owner, group and lists of entries, each at most once. */
+/** Parses `O:SYG:BAD:PAI(A;OICI;FA;;;WD)`: owner, group and lists of entries, each at most once. */
 export function parseSddl(text: string): SddlParsed {
   try {
     return { descriptor: new Parser(text).descriptor(), reason: null };
@@ -35,7 +35,7 @@ export function writeSddl({ owner, group, control, dacl, sacl }: SecurityDescrip
   return text;
 }
 
-/** Only within this file: what leaves it is a reason. */
+/** Thrown only inside this file: `parseSddl` returns its message as the reason. */
 class SddlError extends Error {}
 
 type Words = readonly (readonly [string, number])[];
@@ -75,7 +75,7 @@ const ACE_FLAGS: Words = [
   ["FA", 0x80],
 ];
 
-/** Rights that stand for several bits: written only where they are exactly what is allowed. */
+/** Names of several rights together, used only if exactly these are allowed. */
 const WHOLE_RIGHTS: Words = [
   ["FA", 0x1f01ff],
   ["FR", 0x120089],
@@ -112,7 +112,7 @@ const LABEL_RIGHTS: Words = [
 ];
 const ANY_RIGHTS: Words = [...WHOLE_RIGHTS, ...BIT_RIGHTS, ...LABEL_RIGHTS];
 
-/** Those that mean the same everywhere. Others stand for members of a domain, which we have none of. */
+/** The names that mean the same everywhere. Others stand for members of a domain, which we lack. */
 const SIDS: readonly (readonly [string, Sid])[] = [
   ["WD", "S-1-1-0"],
   ["CO", "S-1-3-0"],
@@ -290,7 +290,7 @@ function sidOf(text: string): Sid {
   if (known !== undefined) return known;
   const parts = parseSid(text);
   if (parts !== null) return sidText(parts.authority, parts.subs);
-  const hint = /^[A-Z]{2}$/i.test(text) ? ": spell out the SID that it stands for" : "";
+  const hint = /^[A-Z]{2}$/i.test(text) ? ": write out the SID that it stands for" : "";
   throw new SddlError(`${text} is no SID known here${hint}`);
 }
 
@@ -306,7 +306,7 @@ function aceText(ace: Ace): string {
   return `(${fields.join(";")})`;
 }
 
-/** By name where every bit has one, else as a number. */
+/** Names the rights if every bit has a name, else writes a number. */
 function rightsText({ type, mask }: Ace): string {
   const isLabel = type === ACE_TYPE.mandatoryLabel;
   const whole = isLabel ? undefined : WHOLE_RIGHTS.find(([, bits]) => bits === mask);

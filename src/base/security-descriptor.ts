@@ -2,11 +2,11 @@ import type { Bytes } from "./bytes.ts";
 import { NO_BYTES } from "./bytes.ts";
 import { parseGuid } from "./ids.ts";
 
-/** Who may do what to a file, in Windows' terms. `sddl.ts` spells it as text, this file as bytes. */
+/** The permissions of a file in Windows' terms, encoded as bytes here and as text in `sddl.ts`. */
 export interface SecurityDescriptor {
   readonly owner: Sid | null;
   readonly group: Sid | null;
-  /** Bits of `CONTROL`. Whether the lists are present is told by the lists themselves. */
+  /** Bits of `CONTROL`, without those for the presence of the lists. */
   readonly control: number;
   readonly dacl: Acl | null;
   readonly sacl: Acl | null;
@@ -15,17 +15,18 @@ export interface SecurityDescriptor {
 /** `S-1-5-18`. */
 export type Sid = string;
 
-/** Null in place of the entries: a list that is present but allows everybody everything. */
+/** An access control list. With null instead of entries, it allows everyone everything. */
 export interface Acl {
   readonly entries: readonly Ace[] | null;
 }
 
+/** An access control entry. */
 export interface Ace {
   readonly type: number;
   readonly flags: number;
   readonly mask: number;
   readonly sid: Sid;
-  /** Of the types for objects: GUIDs, or null. */
+  /** GUIDs of the entry types for objects, or null. */
   readonly objectType: string | null;
   readonly inheritedObjectType: string | null;
 }
@@ -64,7 +65,7 @@ export const SECURITY_DESCRIPTOR_BYTES_MAX = 64 * 1024;
 const DACL_PRESENT = 0x0004;
 const SACL_PRESENT = 0x0010;
 const SELF_RELATIVE = 0x8000;
-const KEPT_CONTROL = Object.values(CONTROL).reduce((all, bit) => all | bit, 0);
+const STORED_CONTROL = Object.values(CONTROL).reduce((all, bit) => all | bit, 0);
 const HEAD_BYTES = 20;
 const ACL_HEAD_BYTES = 8;
 const ACE_HEAD_BYTES = 8;
@@ -78,12 +79,12 @@ const ACL_REVISION_OBJECTS = 4;
 
 const KNOWN_TYPES: ReadonlySet<number> = new Set(Object.values(ACE_TYPE));
 
-/** Types that say what kind of object they are for. */
+/** Whether entries of this type name the kind of object that they apply to. */
 export function isObjectType(type: number): boolean {
   return type >= ACE_TYPE.allowObject && type <= ACE_TYPE.alarmObject;
 }
 
-/** The self-relative form, which SMB carries; null if it does not fit into its 16-bit lengths. */
+/** Encodes the self-relative form, as in SMB; null if it exceeds the 16-bit lengths. */
 export function encodeSecurityDescriptor(value: SecurityDescriptor): Bytes | null {
   const owner = value.owner === null ? NO_BYTES : encodeSid(value.owner);
   const group = value.group === null ? NO_BYTES : encodeSid(value.group);
@@ -91,7 +92,7 @@ export function encodeSecurityDescriptor(value: SecurityDescriptor): Bytes | nul
   const dacl = encodeAcl(value.dacl);
   const head = Buffer.alloc(HEAD_BYTES);
   head[0] = 1;
-  let control = SELF_RELATIVE | (value.control & KEPT_CONTROL);
+  let control = SELF_RELATIVE | (value.control & STORED_CONTROL);
   if (value.dacl !== null) control |= DACL_PRESENT;
   if (value.sacl !== null) control |= SACL_PRESENT;
   head.writeUInt16LE(control, 2);
@@ -104,7 +105,7 @@ export function encodeSecurityDescriptor(value: SecurityDescriptor): Bytes | nul
   return Buffer.concat([head, owner, group, sacl, dacl]);
 }
 
-/** Null if the bytes are not what they should be, or hold a kind of entry that is not known here. */
+/** Decodes the self-relative form; null if it is malformed or has an unknown type of entry. */
 export function decodeSecurityDescriptor(bytes: Bytes): SecurityDescriptor | null {
   if (bytes.length < HEAD_BYTES || bytes.length > SECURITY_DESCRIPTOR_BYTES_MAX) return null;
   const control = bytes.readUInt16LE(2);
@@ -117,10 +118,10 @@ export function decodeSecurityDescriptor(bytes: Bytes): SecurityDescriptor | nul
   if (owner === undefined || group === undefined || sacl === undefined || dacl === undefined) {
     return null;
   }
-  return { owner, group, control: control & KEPT_CONTROL, dacl, sacl };
+  return { owner, group, control: control & STORED_CONTROL, dacl, sacl };
 }
 
-/** The parts of a SID that `text` spells, or null. */
+/** Parses a SID such as `S-1-5-18`; null if it is malformed. */
 export function parseSid(text: string): { authority: number; subs: number[] } | null {
   const parts = /^S-1-(\d{1,15}|0x[0-9a-f]{1,12})((?:-\d{1,10}){1,15})$/i.exec(text);
   if (parts === null) return null;
@@ -163,7 +164,7 @@ function encodeAcl(acl: Acl | null): Bytes {
   const head = Buffer.alloc(ACL_HEAD_BYTES);
   const hasObjects = acl.entries.some(({ type }) => isObjectType(type));
   head[0] = hasObjects ? ACL_REVISION_OBJECTS : ACL_REVISION;
-  // A size that does not fit makes the whole too large, which is noticed there.
+  // An overflow here means that the whole is too large, which the caller refuses.
   head.writeUInt16LE(size & 0xffff, 2);
   head.writeUInt16LE(entries.length & 0xffff, 4);
   return Buffer.concat([head, ...entries]);
@@ -187,7 +188,7 @@ function encodeObjectTypes({ objectType, inheritedObjectType }: Ace): Bytes {
   return Buffer.concat([flags, encodeGuid(objectType), encodeGuid(inheritedObjectType)]);
 }
 
-/** Undefined where the bytes are wrong. */
+/** Undefined if the bytes are malformed. */
 function decodeAcl(bytes: Bytes, at: number, isPresent: boolean): Acl | null | undefined {
   if (!isPresent) return null;
   if (at === 0) return { entries: null };

@@ -32,7 +32,7 @@ test("an ETag counts from the year 1, in upper-case hexadecimal", () => {
   );
 });
 
-test("a stamp is spelled with seven digits of a second, and read back", () => {
+test("a stamp is formatted with seven digits of a second, and parsed back", () => {
   const stamp = stampOf(Date.UTC(2021, 0, 1)) + 1_234_567n;
   assert.equal(isoOfStamp(stamp), "2021-01-01T00:00:00.1234567Z");
   fc.assert(
@@ -43,7 +43,7 @@ test("a stamp is spelled with seven digits of a second, and read back", () => {
   );
 });
 
-test("what no stamp is spelled like is no stamp", () => {
+test("text in any other format is no stamp", () => {
   const wrong = [
     "",
     "2021-01-01T00:00:00Z",

@@ -3,8 +3,8 @@ import { DAY_MS } from "./limits.ts";
 import { timeOfDay } from "./time-text.ts";
 
 /**
- * A stamp counts ticks of 100 ns since 1970 UTC. The store hands each one out once, in rising
- * order: ETags, entity timestamps, snapshot and version ids are made from stamps.
+ * A number of ticks of 100 ns since 1970 UTC. The store gives out each stamp once, in rising order.
+ * ETags, entity timestamps, snapshot and version ids are made from stamps.
  */
 export type Stamp = bigint;
 
@@ -16,7 +16,7 @@ export function stampOf(instant: Instant): Stamp {
   return BigInt(Math.floor(instant)) * TICKS_PER_MS;
 }
 
-/** The stamp that follows `last`: that of the clock, unless the clock stands still or went back. */
+/** The stamp after `last`: the clock's, or `last` plus one if the clock has not advanced. */
 export function stampAfter(last: Stamp, now: Instant): Stamp {
   const wall = stampOf(now);
   return wall > last ? wall : last + 1n;
@@ -26,7 +26,7 @@ export function instantOf(stamp: Stamp): Instant {
   return Number(stamp / TICKS_PER_MS);
 }
 
-/** `0x8DB1C2D3E4F5A6B`: the service's spelling of an ETag, without quotes. */
+/** `0x8DB1C2D3E4F5A6B`: an ETag in the service's format, without quotes. */
 export function etagOf(stamp: Stamp): string {
   return `0x${(stamp + TICKS_TO_1970).toString(16).toUpperCase()}`;
 }
@@ -37,7 +37,7 @@ const TICKS_PER_DAY = 86_400 * TICKS_PER_SECOND;
 let lastDay: Stamp = 0n;
 let lastDayText = "1970-01-01T";
 
-/** `2021-01-01T00:00:00.1234567Z`. Cheap on the day asked for before: there are many stamps. */
+/** `2021-01-01T00:00:00.1234567Z`. Caches the date of the last call: lists format many stamps. */
 export function isoOfStamp(stamp: Stamp): string {
   let ticks = Number(stamp - lastDay);
   if (!(ticks >= 0 && ticks < TICKS_PER_DAY)) {
@@ -51,13 +51,13 @@ export function isoOfStamp(stamp: Stamp): string {
   return `${lastDayText}${timeOfDay(second)}.${fraction}Z`;
 }
 
-/** The stamp that `isoOfStamp` would spell like this, or null. */
+/** The stamp that `isoOfStamp` formats like this, or null. */
 export function stampOfIso(iso: string): Stamp | null {
   const parts = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.(\d{7})Z$/.exec(iso);
   if (parts === null) return null;
   const ms = Date.parse(`${parts[1]}Z`);
   if (Number.isNaN(ms)) return null;
   const stamp = stampOf(ms) + BigInt(parts[2] as string);
-  // Date.parse takes the 30th of February for the 2nd of March.
+  // Date.parse reads the 30th of February as the 2nd of March.
   return isoOfStamp(stamp) === iso ? stamp : null;
 }

@@ -5,30 +5,30 @@ import { isoTime, parseHttpDate, parseIsoTime, rfc1123 } from "./time-text.ts";
 
 const NOON = Date.UTC(2026, 10, 16, 12, 34, 56);
 
-test("a date is spelled as RFC 1123 wants it, whatever second was asked before", () => {
+test("a date is formatted as in RFC 1123, whatever second is cached", () => {
   assert.equal(rfc1123(NOON), "Mon, 16 Nov 2026 12:34:56 GMT");
   assert.equal(rfc1123(NOON + 999), "Mon, 16 Nov 2026 12:34:56 GMT");
   assert.equal(rfc1123(NOON + 1000), "Mon, 16 Nov 2026 12:34:57 GMT");
   assert.equal(rfc1123(0), "Thu, 01 Jan 1970 00:00:00 GMT");
 });
 
-test("an ISO time is spelled with whole seconds", () => {
+test("an ISO time is formatted with whole seconds", () => {
   assert.equal(isoTime(NOON + 789), "2026-11-16T12:34:56Z");
 });
 
-test("all three forms of an HTTP date are read", () => {
+test("all three forms of an HTTP date are parsed", () => {
   assert.equal(parseHttpDate("Mon, 16 Nov 2026 12:34:56 GMT"), NOON);
   assert.equal(parseHttpDate("Monday, 16-Nov-26 12:34:56 GMT"), NOON);
   assert.equal(parseHttpDate("Mon Nov 16 12:34:56 2026"), NOON);
   assert.equal(parseHttpDate("Sun Nov  6 08:49:37 1994"), Date.UTC(1994, 10, 6, 8, 49, 37));
 });
 
-test("a two-digit year of the nineties belongs to the last century", () => {
+test("a two-digit year of the nineties is 19xx", () => {
   const read = parseHttpDate("Sunday, 06-Nov-94 08:49:37 GMT");
   assert.equal(read, Date.UTC(1994, 10, 6, 8, 49, 37));
 });
 
-test("what is nearly an HTTP date is none", () => {
+test("malformed HTTP dates are refused", () => {
   const near = [
     "",
     "Tue, 16 Nov 2026 12:34:56 GMT",
@@ -53,7 +53,7 @@ test("what is nearly an HTTP date is none", () => {
   for (const text of near) assert.equal(parseHttpDate(text), null, text);
 });
 
-test("every form of time that a SAS may carry is read", () => {
+test("every form of a time in a SAS is parsed", () => {
   assert.equal(parseIsoTime("2026-11-16"), Date.UTC(2026, 10, 16));
   assert.equal(parseIsoTime("2026-11-16T12:34Z"), NOON - 56_000);
   assert.equal(parseIsoTime("2026-11-16T12:34:56Z"), NOON);
@@ -63,7 +63,7 @@ test("every form of time that a SAS may carry is read", () => {
   assert.equal(parseIsoTime("0001-01-01T00:00:00Z"), -62_135_596_800_000);
 });
 
-test("what is nearly an ISO time is none", () => {
+test("malformed ISO times are refused", () => {
   const near = [
     "",
     "2026",
@@ -93,7 +93,7 @@ test("what is nearly an ISO time is none", () => {
   for (const text of near) assert.equal(parseIsoTime(text), null, JSON.stringify(text));
 });
 
-test("every second of every year that can be spelled is read back", () => {
+test("every second of every four-digit year can be formatted and parsed", () => {
   const seconds = fc.integer({ min: -62_135_596_800, max: 253_402_300_799 });
   fc.assert(
     fc.property(seconds, (second) => {

@@ -1,8 +1,8 @@
 import type { Instant } from "./clock.ts";
 
 /**
- * Dates as protocols spell them. Reading is strict: what is not exactly one of the forms, or names
- * a day that does not exist, is null. `Date.parse` would accept nearly anything.
+ * Formats and parses dates of HTTP and of Azure Storage. Parsing is strict: any other form, or a
+ * day that does not exist, gives null. `Date.parse` would accept nearly anything.
  */
 
 const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
@@ -13,7 +13,7 @@ const SECOND_MS = 1_000;
 const DAY_SECONDS = 86_400;
 const DAY_MS = DAY_SECONDS * SECOND_MS;
 const FRACTION_DIGITS_MAX = 7;
-/** Two-digit years from here on are 19xx, the others 20xx (as in POSIX). */
+/** Two-digit years from this one on are 19xx, the others 20xx (as in POSIX). */
 const FIRST_YEAR_OF_1900S = 69;
 
 const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, "0"));
@@ -23,7 +23,7 @@ let lastDayText = "";
 let lastSecond = Number.NaN;
 let lastText = "";
 
-/** `Mon, 16 Nov 2026 00:17:23 GMT`. Cheap on the day asked for before: lists have many dates. */
+/** `Mon, 16 Nov 2026 00:17:23 GMT`. Caches the last day and second: lists format many dates. */
 export function rfc1123(instant: Instant): string {
   const second = Math.floor(instant / SECOND_MS);
   if (second !== lastSecond) {
@@ -50,7 +50,7 @@ export function isoTime(instant: Instant): string {
   return `${new Date(instant).toISOString().slice(0, -5)}Z`;
 }
 
-/** A date in an HTTP header: RFC 1123, or one of the two obsolete forms that servers still read. */
+/** Parses a date of an HTTP header: RFC 1123, or one of the two obsolete forms. */
 export function parseHttpDate(text: string): Instant | null {
   if (text.charAt(3) === ",") return parseRfc1123(text);
   if (text.charAt(3) === " ") return parseAsctime(text);
@@ -58,7 +58,7 @@ export function parseHttpDate(text: string): Instant | null {
 }
 
 /**
- * The forms in which a SAS, a stored policy and a key request state a time: `2026-11-16`,
+ * Parses a time of a SAS, a stored policy or a key request: `2026-11-16`,
  * `2026-11-16T00:17Z`, `2026-11-16T00:17:23Z`, and the last with a fraction of up to 7 digits
  * (read down to the millisecond).
  */
@@ -108,7 +108,7 @@ function parseRfc850(text: string): Instant | null {
   return onDay(day, LONG_DAYS.indexOf(text.slice(0, comma)), rest.slice(10, 18));
 }
 
-/** `hh:mm:ss` on a day that must be the weekday it claims to be. */
+/** The instant of `hh:mm:ss` on a day; null if it is not the given weekday. */
 function onDay(day: number | null, weekday: number, time: string): Instant | null {
   // 1 January 1970 was a Thursday.
   if (day === null || (((day + 4) % 7) + 7) % 7 !== weekday) return null;
@@ -117,7 +117,7 @@ function onDay(day: number | null, weekday: number, time: string): Instant | nul
 }
 
 function instantOf(day: number, hour: number, minute: number, second: number): Instant | null {
-  // Comparisons with NaN are false, so what was no number is refused here.
+  // Comparisons with NaN are false, so digits that are not a number are refused here, too.
   if (!(hour < 24 && minute < 60 && second < 60)) return null;
   return day * DAY_MS + ((hour * 60 + minute) * 60 + second) * SECOND_MS;
 }
@@ -128,19 +128,19 @@ function dayOf(year: number, month: number, date: number): number | null {
   const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   const length = month === 2 ? (leap ? 29 : 28) : 30 + ((month + (month >> 3)) & 1);
   if (date > length) return null;
-  // Counted in years that begin in March, the leap day comes last and months need no table.
+  // Counts years from March, so that the leap day is last and months need no table.
   const y = month <= 2 ? year - 1 : year;
   const m = month <= 2 ? month + 9 : month - 3;
   const leapDays = Math.floor(y / 4) - Math.floor(y / 100) + Math.floor(y / 400);
   return y * 365 + leapDays + Math.floor((m * 153 + 2) / 5) + date - 719_469;
 }
 
-/** 1 to 12; 0 if it is no month. */
+/** 1 to 12; 0 if there is no such month. */
 function monthOf(name: string): number {
   return MONTHS.indexOf(name) + 1;
 }
 
-/** The number that exactly these digits spell, or NaN. */
+/** Parses exactly this many digits; NaN if one is not a digit. */
 function digits(text: string, at: number, count: number): number {
   if (count < 1) return Number.NaN;
   let value = 0;

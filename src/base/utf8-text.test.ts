@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { atOnce } from "./fair-queue.ts";
 import { DECODED_BYTES, textInSteps } from "./utf8-text.ts";
 
-test("a long text is decoded with a pause for each piece, wherever its characters end", () => {
+test("a long text is decoded piece by piece, wherever its characters end", () => {
   const character = fc.constantFrom("a", "ä", "€", "😀");
   fc.assert(
     fc.property(character, fc.nat({ max: 4 }), (one, shift) => {

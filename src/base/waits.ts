@@ -1,10 +1,10 @@
-/** Who waits for something to happen, by what it happens to. */
+/** Waiting calls, by the name of the event that wakes them. */
 export class Waits {
   readonly #waiting = new Map<string, Set<() => void>>();
 
   /**
-   * Resolves when `what` is woken, or when a signal is aborted. To be called before one looks whether
-   * there is something to wait for, so that nothing is missed in between.
+   * Resolves when `what` is woken or a signal is aborted. Call it before checking the condition to
+   * wait for, so that no event is missed in between.
    */
   next(what: string, signals: readonly AbortSignal[]): Promise<void> {
     return new Promise((resolve) => {
@@ -24,6 +24,7 @@ export class Waits {
     });
   }
 
+  /** Whether any call waits. */
   get areThere(): boolean {
     return this.#waiting.size > 0;
   }

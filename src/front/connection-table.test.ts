@@ -21,7 +21,7 @@ function tableOf(connectionsMax: number, connectionsPerAddressMax = connectionsM
   return new ConnectionTable<Connection>({ connectionsMax, connectionsPerAddressMax });
 }
 
-test("the connection that has idled for longest makes room, by what it did last", () => {
+test("the least recently used idle connection makes room for a new one", () => {
   const table = tableOf(3);
   const [first, second, third] = [new Connection(), new Connection(), new Connection()];
   for (const one of [first, second, third]) assert.equal(table.add(one), true);
@@ -33,7 +33,7 @@ test("the connection that has idled for longest makes room, by what it did last"
   assert.deepEqual([first.isClosed, second.isClosed], [true, false]);
 });
 
-test("where nothing idles a new connection is surplus, and counts until it is gone", () => {
+test("if no connection idles, a new one is surplus, and counts until it is closed", () => {
   const table = tableOf(1);
   const busy = new Connection("127.0.0.1", null);
   assert.equal(table.add(busy), true);
@@ -44,7 +44,7 @@ test("where nothing idles a new connection is surplus, and counts until it is go
   assert.equal(busy.isClosed || surplus.isClosed, false);
 });
 
-test("a lower rank goes first, however short it has idled", () => {
+test("an idle connection of lower rank is closed first, even if it idles for less time", () => {
   const table = tableOf(2);
   const [known, stranger] = [new Connection("10.0.0.1", 1), new Connection("10.0.0.2", 0)];
   for (const one of [known, stranger]) table.add(one);
@@ -52,7 +52,7 @@ test("a lower rank goes first, however short it has idled", () => {
   assert.deepEqual([known.isClosed, stranger.isClosed], [false, true]);
 });
 
-test("an address has its own limit, and makes room for itself", () => {
+test("each address has a limit, and closes its own idle connections to keep it", () => {
   const table = tableOf(100, 2);
   const [first, second] = [new Connection("10.0.0.1"), new Connection("10.0.0.1")];
   const other = new Connection("10.0.0.2");
@@ -64,11 +64,11 @@ test("an address has its own limit, and makes room for itself", () => {
   third.idleRank = null;
   assert.equal(table.add(new Connection("10.0.0.1", null)), false);
   assert.equal(table.add(new Connection("10.0.0.3")), true);
-  // Those of this machine are not counted.
+  // Connections of this machine are not counted.
   for (let more = 0; more < 10; more++) assert.equal(table.add(new Connection("::1")), true);
 });
 
-test("what is removed, or goes on as another connection, is counted once", () => {
+test("a connection that is removed or replaced is counted once", () => {
   const table = tableOf(10, 1);
   const [old, next] = [new Connection("10.0.0.1", null), new Connection("10.0.0.1", null)];
   table.add(old);

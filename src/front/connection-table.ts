@@ -3,24 +3,24 @@ import { isIPv6 } from "node:net";
 /** A connection as its listener counts it. */
 export interface Counted {
   readonly remoteAddress: string;
-  /** Among connections that idle, those of a lower rank are closed first. Null: something is under way. */
+  /** Idle connections of a lower rank are closed first. Null while the connection is busy. */
   readonly idleRank: number | null;
   close(): void;
 }
 
 export interface TableLimits {
   readonly connectionsMax: number;
-  /** Of one address. Those of this machine are not counted. */
+  /** From one address. Connections of this machine are not counted. */
   readonly connectionsPerAddressMax: number;
 }
 
 /**
- * The connections of a listener. Where a new one finds no room, the one that has idled for longest is closed for
- * it: so clients that keep connections without using them lock nobody out.
+ * The connections of a listener. If there is no room for a new one, the longest idle one is closed,
+ * so that clients with unused connections lock nobody out.
  */
 export class ConnectionTable<T extends Counted> {
   readonly #limits: TableLimits;
-  /** In order of use, the most recent last. */
+  /** Least recently used first. */
   readonly #connections = new Set<T>();
   readonly #byAddress = new Map<string, number>();
 
@@ -32,7 +32,7 @@ export class ConnectionTable<T extends Counted> {
     return this.#connections[Symbol.iterator]();
   }
 
-  /** False if there is no room: the connection is surplus, and only to be told so. */
+  /** Returns false if there is no room: the connection is surplus, and only gets a refusal. */
   add(connection: T): boolean {
     const hasRoom = this.#makeRoomFor(connection);
     this.#connections.add(connection);
@@ -40,14 +40,14 @@ export class ConnectionTable<T extends Counted> {
     return hasRoom;
   }
 
-  /** The same connection goes on as another one. */
+  /** Counts `connection` instead of `old`: both stand for one client. */
   replace(old: T, connection: T): void {
     this.remove(old);
     this.#connections.add(connection);
     this.#count(connection, 1);
   }
 
-  /** It has done something, and idles from now on. */
+  /** The connection was used, and idles from now on. */
   rested(connection: T): void {
     if (this.#connections.delete(connection)) this.#connections.add(connection);
   }
@@ -91,11 +91,11 @@ export class ConnectionTable<T extends Counted> {
 }
 
 const LOOPBACK = /^(?:127\.|::1$|$)/;
-/** A site has at least so many parts of an IPv6 address, and all that are behind them. */
+/** The parts of an IPv6 address that name a /64 network, the smallest that a site gets. */
 const NETWORK_PARTS = 4;
 const PARTS = 8;
 
-/** What counts as one address: for IPv6 the network. Null for this machine, which is not counted. */
+/** What counts as one address: for IPv6 the network. Null for this machine. */
 export function networkOf(address: string): string | null {
   if (LOOPBACK.test(address)) return null;
   if (!isIPv6(address)) return address;

@@ -21,7 +21,7 @@ function watched(): { pace: Pace; transfer: Fake; check: (times: number) => void
   return { pace, transfer, check };
 }
 
-test("a transfer that stands still is cut, once, and not before its time", () => {
+test("a stalled transfer is cut once, and not too early", () => {
   const { transfer, check } = watched();
   check(2);
   assert.equal(transfer.cuts, 0);
@@ -31,7 +31,7 @@ test("a transfer that stands still is cut, once, and not before its time", () =>
   assert.equal(transfer.cuts, 1);
 });
 
-test("a transfer that trickles below the floor is cut", () => {
+test("a transfer below the minimum rate is cut", () => {
   const { transfer, check } = watched();
   for (let step = 0; step < 3; step++) {
     transfer.moved += 33;
@@ -40,7 +40,7 @@ test("a transfer that trickles below the floor is cut", () => {
   assert.equal(transfer.cuts, 1);
 });
 
-test("a transfer that goes on steadily is never cut, however long it takes", () => {
+test("a transfer that makes progress is never cut, however long it takes", () => {
   const { transfer, check } = watched();
   for (let step = 0; step < 10_000; step++) {
     transfer.moved += 34;
@@ -49,7 +49,7 @@ test("a transfer that goes on steadily is never cut, however long it takes", () 
   assert.equal(transfer.cuts, 0);
 });
 
-test("one that was fast has to go on: what it moved before does not count", () => {
+test("earlier progress does not save a transfer that stalls", () => {
   const { transfer, check } = watched();
   transfer.moved = 1_000_000;
   check(3);
@@ -58,7 +58,7 @@ test("one that was fast has to go on: what it moved before does not count", () =
   assert.equal(transfer.cuts, 1);
 });
 
-test("time in which we keep the client waiting is not held against it", () => {
+test("time in which the client waits for us does not count", () => {
   const { transfer, check } = watched();
   transfer.waiting = false;
   check(100);
@@ -69,7 +69,7 @@ test("time in which we keep the client waiting is not held against it", () => {
   assert.equal(transfer.cuts, 1);
 });
 
-test("a transfer that is over is forgotten", () => {
+test("a finished transfer is not checked any more", () => {
   const { pace, transfer, check } = watched();
   pace.forget(transfer);
   check(10);

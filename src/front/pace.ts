@@ -1,4 +1,4 @@
-/** A transfer is cut if, over so many checks that find us waiting for the peer, less than this moved. */
+/** Cuts a transfer that moves less than `bytesMin` in `checks` checks that find it waiting. */
 export interface PaceLimit {
   readonly checks: number;
   readonly bytesMin: number;
@@ -6,7 +6,7 @@ export interface PaceLimit {
 
 /** Bytes on their way from or to a client. */
 export interface Transfer {
-  /** Whether it is the client's turn: time that we take ourselves is not held against it. */
+  /** Whether we wait for the client. Time in which the client waits for us does not count. */
   readonly waiting: boolean;
   /** Bytes so far. */
   readonly moved: number;
@@ -14,8 +14,8 @@ export interface Transfer {
 }
 
 /**
- * Cuts transfers that hardly move, however large they are, and leaves alone those that go on
- * steadily, however long they take. It looks now and then, which costs nothing in between.
+ * Cuts transfers that stall, whatever their size, and never those that make progress, however long
+ * they take. A periodic check compares counters, so a transfer costs nothing in between.
  */
 export class Pace {
   readonly #limit: PaceLimit;

@@ -8,7 +8,7 @@ import { ReadMemory } from "./read-memory.ts";
 
 const memory = new ReadMemory({ shared: 16_384, own: 65_536, owners: 0 });
 
-/** A client, and the connection as its server has got it. */
+/** A client, and the socket that its server has accepted. */
 async function connected(t: TestContext) {
   const server = createServer({ pauseOnConnect: true }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -21,7 +21,7 @@ async function connected(t: TestContext) {
   return { server, client, accepted };
 }
 
-test("everything that is sent is taken in its order, and the socket ends with the client", async (t) => {
+test("the reader gets all bytes in order, and the socket ends with the client", async (t) => {
   const { client, accepted } = await connected(t);
   const sent = Buffer.alloc(3_000_000, "what is sent ");
   const taken: Bytes[] = [];
@@ -29,24 +29,24 @@ test("everything that is sent is taken in its order, and the socket ends with th
     taken.push(Buffer.from(chunk));
     return null;
   };
-  const socket = memory.socketOf(accepted, { take, mayHold: () => false });
+  const socket = memory.socketOf(accepted, { take, mayBorrow: () => false });
   client.end(sent);
   await once(socket.resume(), "close");
   assert.ok(Buffer.concat(taken).equals(sent));
 });
 
-test("what is held stays as it is, whatever comes next, here or elsewhere", async (t) => {
+test("a borrowed chunk does not change while this and other sockets read on", async (t) => {
   const sent = [Buffer.alloc(2_000_000, "what one sends "), Buffer.alloc(2_000_000, "the other ")];
   const isFree = new Promise<void>((resolve) => t.after(() => resolve()));
   const ends = sent.map(async (bytes) => {
     const { client, accepted } = await connected(t);
     const held: Bytes[] = [];
     const take = (chunk: Bytes) => {
-      // The first one comes before anybody knows that the next are to be held.
+      // The first chunk comes before the reader may borrow: it is copied.
       held.push(held.length === 0 ? Buffer.from(chunk) : chunk);
       return isFree;
     };
-    const socket = memory.socketOf(accepted, { take, mayHold: () => held.length > 0 });
+    const socket = memory.socketOf(accepted, { take, mayBorrow: () => held.length > 0 });
     client.end(bytes);
     await once(socket.resume(), "close");
     return held;
@@ -57,9 +57,9 @@ test("what is held stays as it is, whatever comes next, here or elsewhere", asyn
   }
 });
 
-test("what may be held only since it was asked for is nobody else's, either", async (t) => {
+test("a chunk that was read into shared memory is copied before it may be borrowed", async (t) => {
   const held: Bytes[] = [];
-  let mayHold = false;
+  let mayBorrow = false;
   const [one, other] = [await connected(t), await connected(t)];
   const read = async (text: string, { client, accepted }: typeof one, keep: boolean) => {
     const taken = new Promise<Bytes>((resolve) => {
@@ -67,9 +67,9 @@ test("what may be held only since it was asked for is nobody else's, either", as
         resolve(chunk);
         return keep ? new Promise<void>(() => {}) : null;
       };
-      memory.socketOf(accepted, { take, mayHold: () => keep && mayHold }).resume();
+      memory.socketOf(accepted, { take, mayBorrow: () => keep && mayBorrow }).resume();
     });
-    mayHold = true;
+    mayBorrow = true;
     client.write(text);
     held.push(await taken);
   };
@@ -78,7 +78,7 @@ test("what may be held only since it was asked for is nobody else's, either", as
   assert.equal(String(held[0]), "what is held");
 });
 
-test("a few have memory of their own, where what is said to begin a page does", async (t) => {
+test("owners read into aligned memory, and the expected byte begins a page", async (t) => {
   const few = new ReadMemory({ shared: 16_384, own: 65_536, owners: 1 });
   const chunks: { chunk: Bytes; memory: Bytes | null }[] = [];
   const read = async ({ client, accepted }: Awaited<ReturnType<typeof connected>>) => {
@@ -88,7 +88,7 @@ test("a few have memory of their own, where what is said to begin a page does", 
         resolve();
         return new Promise<void>(() => {});
       };
-      few.socketOf(accepted, { take, mayHold: () => false, bytesBeforePage: 5_000 }).resume();
+      few.socketOf(accepted, { take, mayBorrow: () => false, bytesBeforePage: 5_000 }).resume();
     });
     client.write("what is read");
     await taken;
@@ -104,7 +104,7 @@ test("a few have memory of their own, where what is said to begin a page does", 
   assert.equal(placeInAlignedMemory(shared?.chunk as Bytes), null);
 });
 
-test("a socket that cannot be moved is read as it is", async (t) => {
+test("an encrypted socket is read as it is", async (t) => {
   const { client, accepted } = await connected(t);
   Object.assign(accepted, { encrypted: false });
   const taken: Bytes[] = [];
@@ -112,18 +112,18 @@ test("a socket that cannot be moved is read as it is", async (t) => {
     taken.push(chunk);
     return null;
   };
-  const socket = memory.socketOf(accepted, { take, mayHold: () => false });
+  const socket = memory.socketOf(accepted, { take, mayBorrow: () => false });
   assert.equal(socket, accepted);
   client.end("what is sent");
   await once(socket.resume(), "close");
   assert.equal(String(Buffer.concat(taken)), "what is sent");
 });
 
-test("its server knows of the connection until it is closed", async (t) => {
+test("the server counts the connection until it is closed", async (t) => {
   const { server, accepted } = await connected(t);
   const count = () =>
     new Promise<number>((resolve) => server.getConnections((_, found) => resolve(found)));
-  const socket = memory.socketOf(accepted, { take: () => null, mayHold: () => false }).resume();
+  const socket = memory.socketOf(accepted, { take: () => null, mayBorrow: () => false }).resume();
   assert.equal(await count(), 1);
   assert.equal(socket.remoteAddress, "127.0.0.1");
   socket.destroy();

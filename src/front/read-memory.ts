@@ -6,57 +6,66 @@ import { Slabs } from "../machine/slabs.ts";
 
 const IDLE_BYTES_MAX = 2 * MIB;
 
-/** Who reads from a socket. */
+/** Takes what is read from a socket. */
 export interface Reader {
   /**
-   * Null if nobody holds on to anything of the chunk; otherwise it is free when the promise resolves,
-   * and so is all of `memory`, which begins with the chunk. What comes without memory must not be held
-   * on to: it is overwritten by the next chunk, anywhere.
+   * Returns null if the chunk is not needed any more. Otherwise the reader borrows it, and all of
+   * `memory`, which begins with the chunk, until the promise resolves. A chunk without `memory`
+   * must not be borrowed: the next read of any socket overwrites it.
    */
   take(chunk: Bytes, memory: Bytes | null): Promise<unknown> | null;
-  /** Whether what comes next may be held on to in any case. */
-  mayHold(): boolean;
-  /** How many bytes are likely to come before one that is best read to the beginning of a page. */
+  /** Whether the reader may borrow the next chunk, whatever it is. */
+  mayBorrow(): boolean;
+  /** How many bytes are expected before the one that is best placed at the start of a page. */
   readonly bytesBeforePage?: number;
 }
 
 export interface ReadSizes {
-  /** How much is read at once, at most, into the memory of all. */
+  /** Most bytes of one read into the shared memory. */
   readonly shared: number;
-  /** And into that of one socket. */
+  /** Most bytes of one read into memory of the socket's own. */
   readonly own: number;
   /**
-   * So many sockets have aligned memory of their own all the time: what comes there need not be
-   * copied. Pages of it that nothing was read into take no room.
+   * Sockets that keep aligned memory of their own, so that nothing has to be copied. Pages that
+   * were never read into take no room.
    */
   readonly owners: number;
 }
 
-/** What Node calls the connection itself. Its constructor takes one, but does not say so. */
+/** Node's private handle of a connection. `new Socket` accepts one, but does not document it. */
 interface WithHandle {
   _handle: unknown;
 }
 
-/** Memory that the sockets of a front end read into. */
+/**
+ * Memory that the sockets of a front end read into.
+ *
+ * A socket reads into the shared memory as long as its reader borrows nothing; what must be kept is
+ * copied. The first `owners` sockets keep a slab of aligned memory; others get one only while their
+ * reader may borrow chunks. A borrowed slab stays with the reader until its promise resolves;
+ * meanwhile the socket reads into another one.
+ */
 export class ReadMemory {
-  /** For all of them, as long as nobody holds on to anything of it. */
+  /** Each read overwrites the one before. */
   readonly shared: Bytes;
   readonly #owners: number;
-  /** Those of the owners, and of others while they need one. */
+  /** Slabs of owners. */
   readonly #aligned: Slabs;
-  readonly #passing: Slabs;
+  /** Slabs of other sockets, for a while. */
+  readonly #temporary: Slabs;
 
   constructor({ shared, own, owners }: ReadSizes) {
     this.shared = Buffer.allocUnsafeSlow(shared);
     this.#owners = owners;
     this.#aligned = new Slabs(own, Number.POSITIVE_INFINITY, alignedBytes);
-    this.#passing = new Slabs(own, Math.floor(IDLE_BYTES_MAX / own));
+    this.#temporary = new Slabs(own, Math.floor(IDLE_BYTES_MAX / own));
   }
 
   /**
-   * The same connection as a socket that reads into this memory. Node reads into new memory each time,
-   * unless a socket is told otherwise when it is made; and those that it accepts are made already.
-   * Encrypted ones stay as they are. It has to be resumed to begin.
+   * Returns a socket for the accepted connection that reads into this memory; the caller resumes
+   * it. Node allocates new memory for each read unless a socket is constructed with `onread`, and a
+   * server constructs its sockets without. So this moves the connection to a new socket, through a
+   * private field of Node's. Encrypted sockets stay as they are.
    */
   socketOf(accepted: Socket, reader: Reader): Socket {
     const { _handle: handle = null } = accepted as unknown as WithHandle;
@@ -74,22 +83,22 @@ export class ReadMemory {
     const socket = new Socket(options as SocketConstructorOpts);
     socket.once("close", () => {
       place.release();
-      // Its server keeps count.
+      // The server counts the accepted socket.
       accepted.destroy();
     });
     return socket;
   }
 
-  /** Null where a socket has to do with what is shared. */
+  /** Null if the socket uses the shared memory. */
   takeOwn(isNeeded: boolean): OwnMemory | null {
     if (this.#aligned.taken < this.#owners) return new OwnMemory(this.#aligned, true);
-    return isNeeded ? new OwnMemory(this.#passing, false) : null;
+    return isNeeded ? new OwnMemory(this.#temporary, false) : null;
   }
 }
 
 class OwnMemory {
   readonly slab: Bytes;
-  /** Whether it stays with a socket that does not need it at the moment. */
+  /** Whether it stays with its socket while that does not need it. */
   readonly stays: boolean;
   readonly #slabs: Slabs;
 
@@ -104,7 +113,7 @@ class OwnMemory {
   }
 }
 
-/** Where one socket reads to. */
+/** The memory that one socket reads into. */
 class Place {
   readonly #memory: ReadMemory;
   readonly #reader: Reader;
@@ -116,7 +125,7 @@ class Place {
   }
 
   next(): Bytes {
-    const isNeeded = this.#reader.mayHold();
+    const isNeeded = this.#reader.mayBorrow();
     if (this.#own?.stays === false && !isNeeded) this.release();
     this.#own ??= this.#memory.takeOwn(isNeeded);
     if (this.#own === null) return this.#memory.shared;
@@ -128,8 +137,8 @@ class Place {
     const chunk = memory.subarray(0, bytes);
     const own = this.#own;
     if (own === null) {
-      // What may be held on to only since it is on its way has to leave the memory of all.
-      const copy = this.#reader.mayHold() ? Buffer.from(chunk) : null;
+      // The reader may borrow only since this read began: the chunk leaves the shared memory.
+      const copy = this.#reader.mayBorrow() ? Buffer.from(chunk) : null;
       this.#reader.take(copy ?? chunk, copy);
       return true;
     }

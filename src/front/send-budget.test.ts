@@ -5,7 +5,7 @@ import { SendBudget, type Share } from "./send-budget.ts";
 
 const MUCH = 100 * MIB;
 
-test("the first get much, the next less, and then everybody gets a little", () => {
+test("the first answers get large shares, the next smaller ones, and all others small ones", () => {
   const budget = new SendBudget({ largeBytesMax: 8 * MIB, smallBytesMax: 1 * MIB });
   const sizes = Array.from({ length: 10 }, () => (budget.share(MUCH, false) as Share).bytes);
   const { length } = sizes.filter((bytes) => bytes === 4 * MIB);
@@ -15,11 +15,11 @@ test("the first get much, the next less, and then everybody gets a little", () =
   assert.equal(budget.tryLarge(MUCH, false), null, "nothing is read ahead then");
 });
 
-test("no more is handed out than there is left of an answer", () => {
+test("a share is never larger than the rest of the answer", () => {
   assert.equal((new SendBudget().share(10, false) as Share).bytes, 10);
 });
 
-test("small shares that are all taken are waited for, first come, first served", async () => {
+test("if all small shares are taken, answers wait for one, first come, first served", async () => {
   const budget = new SendBudget({ largeBytesMax: 1, smallBytesMax: 128 * KIB });
   assert.notEqual(budget.tryLarge(1, false), null);
   const [first, second] = [budget.share(MUCH, false) as Share, budget.share(MUCH, false) as Share];
@@ -39,7 +39,7 @@ test("small shares that are all taken are waited for, first come, first served",
   assert.deepEqual(got, ["third", "fourth"]);
 });
 
-test("what is encrypted counts with its copies", () => {
+test("an encrypted answer counts with its copies", () => {
   const budget = new SendBudget({ largeBytesMax: 1, smallBytesMax: 3 * 64 * KIB });
   assert.notEqual(budget.tryLarge(1, false), null);
   assert.ok(!(budget.share(MUCH, true) instanceof Promise));

@@ -1,15 +1,16 @@
+import { type Clock, systemClock } from "../base/clock.ts";
 import { KIB, MIB } from "../base/limits.ts";
 import { MemoryBudget } from "../base/memory-budget.ts";
 import { UnsentAnswers } from "./unsent-answers.ts";
 
 export interface SendBudgetSizes {
-  /** For answers that are read from disk in large bits, as long as there are few of them. */
+  /** For answers that are read from disk in large parts, while there are few of them. */
   readonly largeBytesMax: number;
-  /** For those that have to do with small bits, since there are many, or clients that do not read. */
+  /** For answers in small parts, when there are many, or clients that do not read. */
   readonly smallBytesMax: number;
-  /** For answers that are whole in memory, and that their clients do not take. */
+  /** For answers that are whole in memory until their clients read them. */
   readonly unsentBytesMax: number;
-  /** For answers of SMB to READ. */
+  /** For the data of SMB READ answers. */
   readonly smbBytesMax: number;
 }
 
@@ -20,24 +21,24 @@ const DEFAULT_SIZES: SendBudgetSizes = {
   smbBytesMax: 64 * MIB,
 };
 
-/** A single client gets so much at once; a second one too, and then there is less for each. */
+/** The first two clients get this much at once; then each gets less. */
 const LARGEST_BYTES = 4 * MIB;
 const LARGE_BYTES = 1 * MIB;
 const SMALL_BYTES = 64 * KIB;
-/** What is encrypted is copied twice: put together, and as it goes over the wire. */
+/** TLS copies bytes twice: joined, and encrypted. */
 const COPIES_OF_SECURE = 3;
 
 /** Memory for the next bytes of an answer. */
 export interface Share {
   readonly bytes: number;
-  /** Once, when the system has taken them, or nobody wants them any more. */
+  /** Call once, when the system has taken the bytes or they are not sent. */
   release(): void;
 }
 
 /**
- * The memory of a whole server for answers on their way to clients. Those who read fast never notice. A
- * client that does not read keeps a small share, and loses it with its connection when the pace is checked:
- * so there is always something for others, and whoever waits for a share gets one.
+ * The memory of a whole server for answers on their way to clients. A client that does not read
+ * keeps a small share until `Pace` cuts its connection. So shares come free again, and everybody
+ * who waits for one gets it.
  */
 export class SendBudget {
   readonly unsent: UnsentAnswers;
@@ -45,18 +46,20 @@ export class SendBudget {
   readonly #large: MemoryBudget;
   readonly #small: MemoryBudget;
 
-  constructor(sizes: Partial<SendBudgetSizes> = {}) {
+  constructor(sizes: Partial<SendBudgetSizes> = {}, clock: Clock = systemClock) {
     const { largeBytesMax, smallBytesMax, unsentBytesMax, smbBytesMax } = {
       ...DEFAULT_SIZES,
       ...sizes,
     };
     this.#large = new MemoryBudget(largeBytesMax);
     this.#small = new MemoryBudget(smallBytesMax);
-    this.unsent = new UnsentAnswers(unsentBytesMax);
+    this.unsent = new UnsentAnswers(unsentBytesMax, clock);
     this.smb = new MemoryBudget(smbBytesMax);
   }
 
-  /** For an answer of which so much is left. Waits in a fair queue if even small shares are all taken. */
+  /**
+   * For an answer with `left` bytes to send. Waits in a fair queue if small shares are all taken.
+   */
   share(left: number, isSecure: boolean): Share | Promise<Share> {
     const large = this.tryLarge(left, isSecure);
     if (large !== null) return large;
@@ -67,7 +70,7 @@ export class SendBudget {
     return wait === undefined ? share : wait.then(() => share);
   }
 
-  /** The same for what is read ahead: null unless there is plenty. */
+  /** A large share, to read ahead with; null unless the budget has plenty. */
   tryLarge(left: number, isSecure: boolean): Share | null {
     const isLittleTaken = this.#large.taken < this.#large.bytesMax / 2;
     const bytes = Math.min(left, isLittleTaken ? LARGEST_BYTES : LARGE_BYTES);

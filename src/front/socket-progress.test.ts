@@ -4,10 +4,10 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { test } from "node:test";
 import { bytesTakenFrom } from "./socket-progress.ts";
 
-/** More than the systems on both ends keep in their buffers. */
+/** More than the socket buffers of both ends hold. */
 const LARGE_BYTES = 64 * 1024 * 1024;
 
-test("a reader that takes a part of one large write is seen to have moved", async (t) => {
+test("a client that has read a part of one large write has made progress", async (t) => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const client = connect((server.address() as AddressInfo).port, "127.0.0.1");

@@ -1,12 +1,12 @@
 import type { Socket } from "node:net";
 
-/** What Node calls the connection itself. */
+/** Node's private handle of a connection. */
 interface WithHandle {
   readonly _handle: { readonly bytesWritten: number; readonly writeQueueSize: number } | null;
 }
 
 /**
- * Bytes that the system has taken off us. Node's own counters stand still until all of a write is taken,
+ * Bytes that the system has taken. Node's public counters change only when a whole write is taken,
  * which would make a slow reader look like one that has stopped.
  */
 export function bytesTakenFrom(socket: Socket): number {

@@ -1,37 +1,49 @@
+import type { Clock, Instant } from "../base/clock.ts";
 import type { Transfer } from "./pace.ts";
 
-/** What is known of an answer that waits for its client. */
+/** A client that reads nothing for so long counts as stalled while memory is short. */
+const STALLED_MS = 1_000;
+/** How far clients that do read may exceed the limit, together. */
+const HARD_LIMITS = 4;
+
+/** An answer that waits for its client. */
 interface Unsent {
   readonly bytes: number;
-  /** Null if it has had no chance to move yet. */
-  readonly moved: number | null;
+  /** The transfer's count when it was last seen to have moved, and when that was. */
+  readonly moved: number;
+  readonly movedMs: Instant;
 }
 
 /**
- * Answers that are whole in memory until their clients take them. They were made before anybody could know
- * that they would wait, so the only way to bound them is to close connections: if there are too many bytes, the
- * reader that has taken nothing for longest is closed.
+ * Answers that are whole in memory until their clients read them. They exist before anybody knows
+ * that they will wait, so only closing connections can bound them. Beyond the limit, stalled clients
+ * are cut, longest without progress first. Clients that read, or have only just got their answer,
+ * are cut only beyond four times the limit.
  */
 export class UnsentAnswers {
   readonly #bytesMax: number;
+  readonly #clock: Clock;
   #bytes = 0;
-  /** Those that have stood still for longest come first. */
+  /** Longest without progress first. */
   readonly #unsent = new Map<Transfer, Unsent>();
 
-  constructor(bytesMax: number) {
+  constructor(bytesMax: number, clock: Clock) {
     this.#bytesMax = bytesMax;
+    this.#clock = clock;
   }
 
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Replaces what was held of this transfer before. */
-  hold(transfer: Transfer, bytes: number): void {
+  /** Replaces what this transfer had before. */
+  add(transfer: Transfer, bytes: number): void {
     this.release(transfer);
-    this.#unsent.set(transfer, { bytes, moved: null });
+    this.#unsent.set(transfer, { bytes, moved: transfer.moved, movedMs: this.#clock.now() });
     this.#bytes += bytes;
-    if (this.#bytes > this.#bytesMax) this.#makeRoom();
+    if (this.#bytes <= this.#bytesMax) return;
+    this.#cutStalled();
+    this.#cutDownTo(HARD_LIMITS * this.#bytesMax);
   }
 
   release(transfer: Transfer): void {
@@ -41,20 +53,28 @@ export class UnsentAnswers {
     this.#bytes -= unsent.bytes;
   }
 
-  #makeRoom(): void {
-    let looks = this.#unsent.size;
-    for (const [transfer, { bytes, moved }] of this.#unsent) {
-      const hasMoved = moved === null || transfer.moved > moved;
-      // Behind all others, and seen again by this loop. Each is spared once.
-      if (hasMoved && looks > 0) {
-        this.#unsent.delete(transfer);
-        this.#unsent.set(transfer, { bytes, moved: transfer.moved });
-      } else {
-        this.release(transfer);
-        transfer.cut();
-      }
-      looks--;
+  #cutStalled(): void {
+    const now = this.#clock.now();
+    for (const [transfer, { bytes, moved, movedMs }] of [...this.#unsent]) {
       if (this.#bytes <= this.#bytesMax) return;
+      if (transfer.moved > moved) {
+        this.#unsent.delete(transfer);
+        this.#unsent.set(transfer, { bytes, moved: transfer.moved, movedMs: now });
+      } else if (now - movedMs >= STALLED_MS) {
+        this.#cut(transfer);
+      }
     }
+  }
+
+  #cutDownTo(bytesMax: number): void {
+    for (const transfer of this.#unsent.keys()) {
+      if (this.#bytes <= bytesMax) return;
+      this.#cut(transfer);
+    }
+  }
+
+  #cut(transfer: Transfer): void {
+    this.release(transfer);
+    transfer.cut();
   }
 }

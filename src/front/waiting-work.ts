@@ -1,9 +1,9 @@
-/** Some tenths of a second of small requests. */
+/** Small requests of this number take some tenths of a second. */
 const WAITING_MAX = 2_048;
 
 /**
- * Requests of all REST services that were admitted and have no answer yet. Time in which the client has yet to send
- * its body, or to read its answer, does not count: there is nothing for us to do then.
+ * Requests of all REST services that were admitted and have no answer yet. A request does not count
+ * while its client sends the body or reads the answer: the server has nothing to do then.
  */
 export class WaitingWork {
   readonly #max: number;
@@ -17,7 +17,7 @@ export class WaitingWork {
     return this.#requests;
   }
 
-  /** Whether another request would wait for so long that its client had better come back later. */
+  /** Whether the next request is refused, because it would wait too long. */
   get isTooMuch(): boolean {
     return this.#requests >= this.#max;
   }

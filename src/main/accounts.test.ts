@@ -8,7 +8,7 @@ import {
   weakKeys,
 } from "./accounts.ts";
 
-test("accounts come with one key or two, from one line", () => {
+test("an account list of one line gives each account one key or two", () => {
   assert.deepEqual(splitAccountList("shop:c2VjcmV0:b3RoZXI=; store2:dGhpcmQ=;"), [
     { name: "shop", keys: ["c2VjcmV0", "b3RoZXI="] },
     { name: "store2", keys: ["dGhpcmQ="] },

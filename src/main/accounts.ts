@@ -1,7 +1,7 @@
 import { type AccountSettings, type Accounts, accountsOf } from "../front/rest/auth/account.ts";
 import { UsageError } from "./start-error.ts";
 
-/** Everybody knows this key: it is what programs use that say `UseDevelopmentStorage=true`. */
+/** The public key of `UseDevelopmentStorage=true`. */
 const WELL_KNOWN_KEY =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
@@ -17,7 +17,7 @@ export function usesWellKnownKey(accounts: readonly AccountSettings[]): boolean 
 /** A shorter key can be guessed by trying signatures offline. */
 const KEY_BYTES_MIN = 16;
 
-/** What is wrong with keys that will do for tests on one machine: a sentence for each, without the key. */
+/** A sentence, without the key, for each key that is too weak for a network. */
 export function weakKeys(accounts: readonly AccountSettings[]): string[] {
   return accounts.flatMap(({ name, keys }) =>
     keys.flatMap((key) => {
@@ -34,7 +34,7 @@ function weaknessOf(key: string): string | null {
   return `is shorter than ${KEY_BYTES_MIN} bytes and can be guessed`;
 }
 
-/** `name:key1[:key2];name2:key1…`, as AZURITE_ACCOUNTS has it. */
+/** Splits `name:key1[:key2];name2:key1…`, the format of AZURITE_ACCOUNTS. */
 export function splitAccountList(text: string): AccountSettings[] {
   return text
     .split(";")
@@ -45,7 +45,7 @@ export function splitAccountList(text: string): AccountSettings[] {
     });
 }
 
-/** `source` is where the accounts are written down, for the message if they make no sense. */
+/** Checks the accounts. `source` names where they come from, for the error message. */
 export function checkAccounts(source: string, settings: readonly AccountSettings[]): Accounts {
   if (settings.length === 0) {
     throw new UsageError(`${source} names no account. Give at least one, or leave it out.`);

@@ -7,7 +7,7 @@ import type { ServiceName } from "./flags.ts";
 import { PROGRAMS, type ProgramName } from "./programs.ts";
 import { readSettings } from "./settings.ts";
 
-/** What `program` prints if it was started with this line and got these addresses. */
+/** The lines of `program`, started with this command line, if it gets these addresses. */
 function announced(
   program: ProgramName,
   line: string,
@@ -22,7 +22,7 @@ function announced(
   return announcementsOf(PROGRAMS[program], started);
 }
 
-test("azurite prints the lines of Azurite 3.37, the address asked for and the one it got", () => {
+test("azurite prints the lines of Azurite 3.37, with the requested address and the actual one", () => {
   const origins = [
     ["blob", "http://127.0.0.1:40000"],
     ["queue", "http://127.0.0.2:10001"],
@@ -50,7 +50,7 @@ test("azurite prints the lines of Azurite 3.37, the address asked for and the on
   });
 });
 
-test("each of Azurite's programs for one service has its own words", () => {
+test("each of Azurite's programs for one service prints its own lines", () => {
   const ready = {
     blob: "Azurite Blob service successfully listens on http://127.0.0.1:4",
     queue: "Azurite Queue service successfully listens on http://127.0.0.1:4",
@@ -83,7 +83,7 @@ test("lazuli prints version, data and accounts once, then a line for each servic
   assert.deepEqual([...closing, ...closed], []);
 });
 
-test("of many accounts the first ten are named", () => {
+test("only the first ten of many accounts are named", () => {
   const list = Array.from({ length: 12 }, (_, at) => `account${at}:YQ==`).join(";");
   const { ready } = announced("lazuli", "--inMemoryPersistence", [], list);
   assert.equal(ready[1], "Data: in memory");

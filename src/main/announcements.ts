@@ -3,25 +3,25 @@ import { SERVICES, type ServiceName } from "./flags.ts";
 import type { Program } from "./programs.ts";
 import type { Settings } from "./settings.ts";
 
-/** A server that listens, and what it was started with. */
+/** A listening server, and its settings. */
 export interface Started {
   readonly version: string;
   readonly settings: Pick<Settings, "location" | "accounts" | "listen" | "tls">;
-  /** By service, in the order in which they were started. */
+  /** By service, in the order of their start. */
   readonly origins: ReadonlyMap<ServiceName, string>;
 }
 
-/** Lines on standard output about the life of a server. */
+/** Lines on standard output about the start and stop of a server. */
 export interface Announcements {
   readonly ready: readonly string[];
   readonly closing: readonly string[];
   readonly closed: readonly string[];
 }
 
-/** More names than these say nothing more to a reader. */
+/** The most accounts in a line. */
 const ACCOUNTS_SHOWN_MAX = 10;
 
-/** What a program prints: scripts that start Azurite's wait for the very words of Azurite 3.37. */
+/** The lines of a program: scripts that start Azurite wait for the exact lines of Azurite 3.37. */
 export function announcementsOf(program: Program, started: Started): Announcements {
   if (!program.isAzurite) return ownLines(started);
   const titles = program.services.map((service) => SERVICES[service].title);
@@ -56,7 +56,7 @@ function ownLines({ version, settings, origins }: Started): Announcements {
   };
 }
 
-/** `azurite`: the address that was asked for, then the one that it got. */
+/** The lines of `azurite`: the requested address, then the actual one. */
 function readyTogether(service: ServiceName, { settings, origins }: Started): string[] {
   const { title } = SERVICES[service];
   const { host, port } = settings.listen[service];
@@ -67,7 +67,7 @@ function readyTogether(service: ServiceName, { settings, origins }: Started): st
   ];
 }
 
-/** `azurite-blob` and the like have words of their own. */
+/** The lines of `azurite-blob` and the like, which differ from those of `azurite`. */
 function readyAlone(service: ServiceName, { settings, origins }: Started): string[] {
   const { title } = SERVICES[service];
   const { host, port } = settings.listen[service];

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { refuseAzuriteData } from "./azurite-data.ts";
+import { requireNoAzuriteData } from "./azurite-data.ts";
 
 /** A folder with these files; a name that ends with a slash is a folder. */
 async function folderWith(t: TestContext, ...names: string[]): Promise<string> {
@@ -16,7 +16,7 @@ async function folderWith(t: TestContext, ...names: string[]): Promise<string> {
   return folder;
 }
 
-test("each file and folder that Azurite makes for data is recognised", async (t) => {
+test("each file and folder of Azurite's data is recognized", async (t) => {
   const names = [
     "__azurite_db_blob__.json",
     "__azurite_db_blob_extent__.json",
@@ -30,7 +30,7 @@ test("each file and folder that Azurite makes for data is recognised", async (t)
   ];
   for (const name of names) {
     const folder = await folderWith(t, name);
-    await assert.rejects(refuseAzuriteData(folder, null), ({ message }: Error) => {
+    await assert.rejects(requireNoAzuriteData(folder, null), ({ message }: Error) => {
       assert.ok(message.startsWith(`${folder} holds data of Azurite (${name.replace("/", "")})`));
       assert.match(message, /--location.*docs\/guides\/switching-from-azurite\.md/);
       return true;
@@ -39,21 +39,21 @@ test("each file and folder that Azurite makes for data is recognised", async (t)
   }
 });
 
-test("other files, a settings file of Azurite's and a missing folder are no data", async (t) => {
+test("other files, Azurite's settings file and a missing folder are not data", async (t) => {
   const folder = await folderWith(t, "AzuriteConfig", "notes.txt", "blobstorage/");
-  await refuseAzuriteData(folder, null);
-  await refuseAzuriteData(join(folder, "missing"), join(folder, "missing"));
+  await requireNoAzuriteData(folder, null);
+  await requireNoAzuriteData(join(folder, "missing"), join(folder, "missing"));
 });
 
-test("the folder that Azurite would use is looked at, too", async (t) => {
+test("the folder that Azurite would use is checked, too", async (t) => {
   const azurite = await folderWith(t, "__azurite_db_blob__.json");
   const missing = join(azurite, "lazuli-data");
-  await assert.rejects(refuseAzuriteData(missing, azurite), /holds data of Azurite/);
-  await refuseAzuriteData(missing, null);
+  await assert.rejects(requireNoAzuriteData(missing, azurite), /holds data of Azurite/);
+  await requireNoAzuriteData(missing, null);
 });
 
-test("a data folder of ours is served, whatever Azurite has put beside it since", async (t) => {
+test("a data folder of ours is served, whatever Azurite has added to it", async (t) => {
   const azurite = await folderWith(t, "__azurite_db_blob__.json");
   const ours = await folderWith(t, "lazuli.json", "__azurite_db_blob__.json");
-  await refuseAzuriteData(ours, azurite);
+  await requireNoAzuriteData(ours, azurite);
 });

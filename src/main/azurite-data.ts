@@ -3,15 +3,15 @@ import { resolve } from "node:path";
 import { isDataFolder } from "../engine/embedded/data-folder.ts";
 import { StartError } from "./start-error.ts";
 
-/** Azurite's databases (and the drafts it replaces them with), and its folders of bytes. */
+/** Azurite's databases and their drafts, and its folders of bytes. */
 const AZURITE_NAME = /^__(?:azurite_db_\w+__\.json|(?:blob|queue|table)storage__)/;
 const SHOWN_MAX = 2;
 
 /**
- * Refuses to begin a data folder where Azurite has its data: a server that starts there shows none of
- * it, and looks as if everything was lost. A folder that is a data folder of ours already is served.
+ * Refuses to make a data folder where Azurite has its data: the server would show none of it, as if
+ * everything were lost. An existing data folder of ours is served.
  */
-export async function refuseAzuriteData(
+export async function requireNoAzuriteData(
   location: string,
   azuriteLocation: string | null,
 ): Promise<void> {
@@ -28,7 +28,7 @@ export async function refuseAzuriteData(
   }
 }
 
-/** None if there is no such folder, or if it cannot be read: to open it says more about that. */
+/** The names in a folder; none if it is missing or unreadable, which opening it reports later. */
 async function namesIn(folder: string): Promise<string[]> {
   return await readdir(folder).catch(() => []);
 }

@@ -8,8 +8,8 @@ import {
   SHORT_PAUSE_MS,
 } from "./background.ts";
 
-/** Holds the one callback that is due next, until the test lets it run. */
-class HandSchedule {
+/** Stores the next callback until the test runs it. */
+class ManualSchedule {
   #due: { callback: () => void; afterMs: number } | null = null;
 
   readonly schedule: Schedule = (callback, afterMs) => {
@@ -30,14 +30,14 @@ class HandSchedule {
     const due = this.#due;
     this.#due = null;
     due?.callback();
-    for (let turn = 0; turn < 10; turn++) await undefined;
+    for (let round = 0; round < 10; round++) await undefined;
   }
 }
 
 const unexpected = (what: unknown) => assert.fail(String(what));
 
-test("rounds follow closely while there is more to do, and rarely otherwise", async () => {
-  const hand = new HandSchedule();
+test("rounds follow closely while there is more to do, and are rare otherwise", async () => {
+  const hand = new ManualSchedule();
   const left = [true, true, false];
   const background = new Background([async () => left.shift() ?? false], hand.schedule, unexpected);
   background.start();
@@ -49,8 +49,8 @@ test("rounds follow closely while there is more to do, and rarely otherwise", as
   assert.deepEqual(pauses, [IDLE_PAUSE_MS, BUSY_PAUSE_MS, BUSY_PAUSE_MS, IDLE_PAUSE_MS]);
 });
 
-test("work that fails is reported, holds nobody else up, and is tried again later", async () => {
-  const hand = new HandSchedule();
+test("failed work is reported, delays no other work, and is retried later", async () => {
+  const hand = new ManualSchedule();
   const errors: unknown[] = [];
   let others = 0;
   const fails = async () => {
@@ -69,8 +69,8 @@ test("work that fails is reported, holds nobody else up, and is tried again late
   assert.equal(hand.pauseMs, IDLE_PAUSE_MS);
 });
 
-test("stop waits for the round under way and starts no other", async () => {
-  const hand = new HandSchedule();
+test("stop waits for the current round and starts no other", async () => {
+  const hand = new ManualSchedule();
   let finish: (isMore: boolean) => void = unexpected;
   let rounds = 0;
   const round = () => {
@@ -94,8 +94,8 @@ test("stop waits for the round under way and starts no other", async () => {
   assert.equal(hand.pauseMs, null);
 });
 
-test("when space becomes short a round comes soon, and others follow at a quick pace until it is not", async () => {
-  const hand = new HandSchedule();
+test("when space becomes short a round starts soon, and more follow quickly until the shortage ends", async () => {
+  const hand = new ManualSchedule();
   const background = new Background([async () => false], hand.schedule, unexpected);
   background.start();
   background.spaceIs(true);

@@ -1,14 +1,14 @@
-/** One round of work that can wait; resolves to true while there may be more to do. */
+/** One round of background work; resolves to true while there may be more to do. */
 export type Round = () => Promise<boolean>;
 
 /** Calls back once, later, unless cancelled first. */
 export type Schedule = (callback: () => void, afterMs: number) => { cancel(): void };
 
-/** Rounds follow each other with this pause, so that requests come between them. */
+/** The pause between rounds, so that requests run between them. */
 export const BUSY_PAUSE_MS = 20;
-/** How long nothing is looked for after there was nothing to do, or after an error. */
+/** The pause after a round without work, or after an error. */
 export const IDLE_PAUSE_MS = 10_000;
-/** The same while space is short, and somebody waits for what comes free. */
+/** That pause while space is short, and writers wait for space. */
 export const SHORT_PAUSE_MS = 500;
 
 /** Timers that do not keep the process alive. */
@@ -33,7 +33,7 @@ export class Background {
     this.#onError = onError;
   }
 
-  /** While space is short rounds come more often, the first of them soon. */
+  /** Runs rounds more often while space is short, the first of them soon. */
   spaceIs(isShort: boolean): void {
     this.#idlePauseMs = isShort ? SHORT_PAUSE_MS : IDLE_PAUSE_MS;
     if (!isShort || this.#next === null || this.#running !== null) return;
@@ -45,7 +45,7 @@ export class Background {
     this.#runAfter(this.#idlePauseMs);
   }
 
-  /** Resolves once the round under way has ended; none begins after it. */
+  /** Starts no more rounds, and resolves once the current one has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#next?.cancel();

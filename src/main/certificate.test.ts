@@ -36,7 +36,7 @@ test("a certificate that does not work is refused at the start, in one line", ()
   assert.match(refusal("x.pfx", null), /^The certificate x\.pfx cannot be used \(.*\)/);
 });
 
-test("a key of another kind than that of the certificate is refused at the start", () => {
+test("a key of another type than the certificate's is refused at the start", () => {
   const { privateKey } = generateKeyPairSync("rsa", {
     modulusLength: 2_048,
     privateKeyEncoding: { type: "pkcs8", format: "pem" },
@@ -52,7 +52,7 @@ test("a key of another kind than that of the certificate is refused at the start
   assert.doesNotThrow(load);
 });
 
-test("a PFX file with encryption of the past is told how to be converted", () => {
+test("a PFX file with outdated encryption is refused, with a way to convert it", () => {
   const files = { cert: "old.pfx", key: null, password: "p" };
   assert.throws(
     () => loadCertificate(files, () => OLD_PFX),

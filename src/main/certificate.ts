@@ -5,7 +5,7 @@ import type { TlsOptions } from "../front/rest/http/server.ts";
 import type { CertificateFiles } from "./command-line.ts";
 import { StartError } from "./start-error.ts";
 
-/** Reads a certificate and tries it. `read` gives the bytes of a file. Throws a `StartError`. */
+/** Reads a certificate and tries it. `read` returns the bytes of a file. Throws a `StartError`. */
 export function loadCertificate(
   files: CertificateFiles,
   read: (file: string) => Bytes,
@@ -23,7 +23,7 @@ export function loadCertificate(
   return certificate;
 }
 
-/** A key of another kind than the certificate's is noticed by nobody until a client comes. */
+/** Throws if certificate and key have different types, which otherwise only fails for clients. */
 function checkPair({ cert, key, passphrase }: Extract<TlsOptions, { cert: Bytes }>): void {
   const secret = createPrivateKey({ key, format: "pem", ...(passphrase && { passphrase }) });
   if (!new X509Certificate(cert).checkPrivateKey(secret)) {
@@ -31,7 +31,7 @@ function checkPair({ cert, key, passphrase }: Extract<TlsOptions, { cert: Bytes 
   }
 }
 
-/** What OpenSSL says of the encryption that was usual for PFX files until 2021. */
+/** OpenSSL's error for the encryption that was usual for PFX files until 2021. */
 const OLD_ENCRYPTION = "Unsupported PKCS12 PFX data";
 
 function adviceFor(reason: string): string {
@@ -45,7 +45,7 @@ function readCertificate(files: CertificateFiles, read: (file: string) => Bytes)
   const bytes = read(files.cert);
   const passphrase = files.password === null ? {} : { passphrase: files.password };
   if (!bytes.includes("-----BEGIN ")) return { pfx: bytes, ...passphrase };
-  // A PEM file may hold both.
+  // A PEM file may contain both.
   if (files.key === null && !bytes.includes("PRIVATE KEY-----")) {
     throw new StartError(`${files.cert} is a PEM certificate without its key: add --key <file>.`);
   }

@@ -26,7 +26,7 @@ function refusal(line: string, env: Record<string, string> = {}): string {
   return message;
 }
 
-test("without flags the defaults are Azurite's ports, loopback, and a folder of our own", () => {
+test("without flags the defaults are Azurite's ports, loopback, and our own folder", () => {
   const { listen, location, silent } = options("");
   assert.equal(location, "lazuli-data");
   assert.equal(silent, false);
@@ -57,12 +57,17 @@ test("every flag of an Azurite command line is understood", () => {
   assert.equal(found.silent && found.pathStyleOnly && found.oauthBasic, true);
 });
 
-test("every service has flags of its own", () => {
+test("every service has its own flags", () => {
   const { listen } = options("start --filePort 1 --dfsPort 2 --smbPort 3 --smbEncryption required");
   assert.deepEqual([listen.file.port, listen.dfs.port, listen.smb.port], [1, 2, 3]);
 });
 
-test("--host is for all services, and a service's own flag goes before it", () => {
+test("our own listener is the default, and --listener node selects Node's", () => {
+  assert.equal(options("").listener, "own");
+  assert.equal(options("--listener node").listener, "node");
+});
+
+test("--host is for all services, and a service's own flag overrides it", () => {
   const { listen } = options("--host ::1 --queueHost 127.0.0.2");
   assert.equal(listen.blob.host, "::1");
   assert.equal(listen.queue.host, "127.0.0.2");
@@ -74,16 +79,16 @@ test("in memory there is no folder, and a limit may be set", () => {
   assert.equal(found.memoryBytesMax, 2 * 1024 * 1024);
 });
 
-test("of a flag that is given twice the last one counts", () => {
+test("the last one of a repeated flag counts", () => {
   assert.equal(options("--blobPort 1 --blobPort 2").listen.blob.port, 2);
 });
 
-test("--help and --version win over everything behind them", () => {
+test("--help and --version override everything after them", () => {
   assert.equal(readCommandLine(["--silent", "-h"], {}).kind, "help");
   assert.equal(readCommandLine(["--version"], { AZURITE_DB: "x" }).kind, "version");
 });
 
-test("a flag without effect is explained only where somebody may rely on it", () => {
+test("a flag without effect is explained only if users may rely on it", () => {
   const asked = readCommandLine(["--loose", "--disableTelemetry", "--skipApiVersionCheck"], {});
   assert.equal(asked.kind, "start");
   assert.deepEqual(asked.kind === "start" && asked.notes, [
@@ -91,13 +96,13 @@ test("a flag without effect is explained only where somebody may rely on it", ()
   ]);
 });
 
-test("AZURITE_ACCOUNTS is passed on; AZURITE_DB is refused with a way out", () => {
+test("AZURITE_ACCOUNTS is passed on; AZURITE_DB is refused, with advice", () => {
   assert.equal(options("", { AZURITE_ACCOUNTS: "a:YQ==" }).accountList, "a:YQ==");
   assert.equal(options("", { AZURITE_ACCOUNTS: "", AZURITE_DB: "" }).accountList, null);
   assert.match(refusal("", { AZURITE_DB: "mysql://x" }), /Unset AZURITE_DB.*--location/);
 });
 
-test("verify takes the data folder, and nothing that is about serving", () => {
+test("verify takes the data folder, and no flags for serving", () => {
   const verify = { kind: "verify", location: "here" };
   assert.deepEqual(readCommandLine(["verify", "-l", "here"], {}), verify);
   const byDefault = { kind: "verify", location: "lazuli-data" };
@@ -125,13 +130,13 @@ test("a program takes the flags of the services that it starts, and names itself
   }
 });
 
-test("ports of services that are not started are nobody else's concern", () => {
+test("ports of services that are not started cause no conflict", () => {
   const asked = readCommandLine(["--blobPort", "10003"], {}, PROGRAMS.azurite);
   assert.equal(asked.kind, "start");
   assert.match(refusal("--blobPort 10003"), /--blobPort and --filePort are both 10003/);
 });
 
-test("what is wrong is refused in one line that says what to do", () => {
+test("mistakes are refused in one line that says what to do", () => {
   const wrong: [string, RegExp][] = [
     ["--blobport 1", /no flag --blobport\. Did you mean --blobPort\?/],
     ["--in-memory", /no flag --in-memory\. Did you mean --inMemoryPersistence\?/],
@@ -160,12 +165,13 @@ test("what is wrong is refused in one line that says what to do", () => {
     ["--oauth basic", /needs HTTPS.*--cert/],
     ["--key k.pem", /give it with --cert/],
     ["--smbEncryption yes", /required, preferred, off/],
+    ["--listener http2", /own, node/],
     ["--smbMinDialect 1", /--smbMinDialect is 2\.0\.2, 2\.1, 3\.0, 3\.0\.2, 3\.1\.1; not "1"/],
   ];
   for (const [line, message] of wrong) assert.match(refusal(line), message, line);
 });
 
-test("two services may both ask for any free port, or share one on different addresses", () => {
+test("two services may both ask for any free port, or share a port on different addresses", () => {
   assert.equal(options("--blobPort 0 --queuePort 0").listen.queue.port, 0);
   assert.equal(options("--blobPort 9 --queuePort 9 --queueHost ::1").listen.queue.port, 9);
 });

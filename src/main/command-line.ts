@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { LISTENER_KINDS, type ListenerKind } from "../front/rest/http/server.ts";
 import {
   COMMANDS,
   type CommandName,
@@ -13,7 +14,7 @@ import {
 import { PROGRAMS, type Program } from "./programs.ts";
 import { UsageError } from "./start-error.ts";
 
-/** What the user asked for, checked as far as that needs no file. */
+/** The user's command, checked as far as possible without reading files. */
 export type Asked =
   | { readonly kind: "help" }
   | { readonly kind: "version" }
@@ -23,16 +24,18 @@ export type Asked =
 export interface Options {
   /** The services to start. */
   readonly services: readonly ServiceName[];
-  /** Null if everything stays in memory. */
+  /** Null if all data stays in memory. */
   readonly location: string | null;
-  /** Where Azurite would keep its data, started with these flags; null if that does not matter. */
+  /** The folder that Azurite would use with these flags; null if that does not matter. */
   readonly azuriteLocation: string | null;
   readonly memoryBytesMax: number | null;
-  /** Whether to start without acknowledged writes that the write-ahead log has lost. */
+  /** Whether to start even if the write-ahead log has lost acknowledged writes. */
   readonly acceptDataLoss: boolean;
-  /** MiB a second that are read to look for damage; null for none. */
+  /** MiB per second that are read to look for damage; null for none. */
   readonly scrub: number | null;
   readonly listen: Readonly<Record<ServiceName, ListenAt>>;
+  /** The implementation of the HTTP listener. */
+  readonly listener: ListenerKind;
   readonly maxConnections: number | null;
   readonly maxConnectionsPerAddress: number | null;
   readonly pathStyleOnly: boolean;
@@ -75,7 +78,7 @@ const SMB_DIALECTS = ["2.0.2", "2.1", "3.0", "3.0.2", "3.1.1"] as const;
 type SmbEncryption = (typeof SMB_ENCRYPTION)[number];
 type SmbDialect = (typeof SMB_DIALECTS)[number];
 
-/** Understands the arguments behind the program's name. Throws a `UsageError`. */
+/** Parses the arguments after the program's name. Throws a `UsageError`. */
 export function readCommandLine(
   args: readonly string[],
   env: Environment,
@@ -84,7 +87,7 @@ export function readCommandLine(
   const { command, given } = readFlags(args, program);
   if (given.has("help")) return { kind: "help" };
   if (given.has("version")) return { kind: "version" };
-  refuseEnvironment(env);
+  requireUsableEnvironment(env);
   if (command === "verify") {
     return { kind: "verify", location: given.text("location") ?? DEFAULT_LOCATION };
   }
@@ -95,7 +98,7 @@ export function readCommandLine(
   return { kind: "start", options, notes };
 }
 
-/** Values by flag; a switch that is on has an empty one. Of a flag given twice the last counts. */
+/** The given flags and their values, empty for a switch. The last of a repeated flag counts. */
 class Given {
   readonly #values = new Map<string, string>();
 
@@ -139,7 +142,7 @@ function readFlags(
     if (token.kind === "positional") command = readCommand(token.value, command, program);
     if (token.kind === "option") readFlag(given, token.rawName, token, program);
   }
-  refuseFlagsOfOthers(command ?? "start", given, program);
+  requireFlagsOf(command ?? "start", given, program);
   return { command: command ?? "start", given };
 }
 
@@ -156,7 +159,7 @@ function readCommand(
   );
 }
 
-function refuseFlagsOfOthers(command: CommandName, given: Given, program: Program): void {
+function requireFlagsOf(command: CommandName, given: Given, program: Program): void {
   const idle = FLAGS.find(
     ({ name, service }) =>
       service !== undefined && given.has(name) && !program.services.includes(service),
@@ -181,7 +184,7 @@ function parsedAs(flag: Flag) {
 
 function readFlag(
   given: Given,
-  spelled: string,
+  written: string,
   token: {
     readonly name: string;
     readonly value: string | undefined;
@@ -192,21 +195,21 @@ function readFlag(
   const { name, value, inlineValue } = token;
   const flag = FLAGS.find((one) => one.name === name);
   if (flag === undefined) {
-    throw new UsageError(`There is no flag ${spelled}.${meant(name, program)}`);
+    throw new UsageError(`There is no flag ${written}.${meant(name, program)}`);
   }
   if (flag.value === null) {
-    if (value !== undefined) throw new UsageError(`${spelled} is a switch and takes no value.`);
+    if (value !== undefined) throw new UsageError(`${written} is a switch and takes no value.`);
     given.set(name, "");
     return;
   }
   const isNextFlag = !inlineValue && value !== undefined && /^-./.test(value);
   if (value === undefined || value === "" || isNextFlag) {
-    throw new UsageError(`${spelled} needs a value: ${spelled} <${flag.value}>.`);
+    throw new UsageError(`${written} needs a value: ${written} <${flag.value}>.`);
   }
   given.set(name, value);
 }
 
-/** A wrong flag is most often a right one in another case, or cut short. */
+/** Suggests a flag: a wrong one is mostly a right one in another case, or shortened. */
 function meant(name: string, program: Program): string {
   const plain = (text: string) => text.toLowerCase().replaceAll("-", "");
   const near = FLAGS.find((flag) => plain(flag.name) === plain(name));
@@ -217,7 +220,7 @@ function meant(name: string, program: Program): string {
     : ` Did you mean --${found.name}?`;
 }
 
-function refuseEnvironment(env: Environment): void {
+function requireUsableEnvironment(env: Environment): void {
   if (env.AZURITE_DB) {
     throw new UsageError(
       "AZURITE_DB is set, but Lazuli does not use an SQL database: it keeps its data in a folder. " +
@@ -227,7 +230,7 @@ function refuseEnvironment(env: Environment): void {
 }
 
 function readOptions(given: Given, env: Environment, program: Program): Options {
-  refuseContradictions(given);
+  requireNoContradictions(given);
   const { services } = program;
   const memoryMib = given.number("extentMemoryLimit", "a number of MiB", 1);
   const isInMemory = given.has("inMemoryPersistence");
@@ -240,6 +243,7 @@ function readOptions(given: Given, env: Environment, program: Program): Options 
     acceptDataLoss: given.has("acceptDataLoss"),
     scrub: given.number("scrub", "a number of MiB a second", 1),
     listen: readListen(given, services),
+    listener: readOneOf(given, "listener", LISTENER_KINDS) ?? "own",
     maxConnections: given.number("maxConnections", CONNECTIONS, 1),
     maxConnectionsPerAddress: given.number("maxConnectionsPerAddress", CONNECTIONS, 1),
     pathStyleOnly: given.has("disableProductStyleUrl"),
@@ -256,7 +260,7 @@ function readOptions(given: Given, env: Environment, program: Program): Options 
   };
 }
 
-function refuseContradictions(given: Given): void {
+function requireNoContradictions(given: Given): void {
   if (given.has("inMemoryPersistence") && given.has("location")) {
     throw new UsageError(
       "--inMemoryPersistence and --location contradict each other: leave one of them out.",
@@ -307,11 +311,11 @@ function readListen(given: Given, services: readonly ServiceName[]): Record<Serv
     };
     return [service, at] as const;
   });
-  refusePortTwice(entries.filter(([service]) => services.includes(service)));
+  requireDistinctPorts(entries.filter(([service]) => services.includes(service)));
   return Object.fromEntries(entries) as Record<ServiceName, ListenAt>;
 }
 
-function refusePortTwice(entries: readonly (readonly [ServiceName, ListenAt])[]): void {
+function requireDistinctPorts(entries: readonly (readonly [ServiceName, ListenAt])[]): void {
   const taken = new Map<string, ServiceName>();
   for (const [service, { host, port }] of entries) {
     const place = `${host} ${port}`;

@@ -4,7 +4,7 @@ import { readConfig } from "./config-file.ts";
 
 const KEY = "c2VjcmV0";
 
-test("a configuration file has accounts and a token issuer, each of them optional", () => {
+test("a configuration file may have accounts and a token issuer", () => {
   const shop = { name: "shop", keys: [KEY, KEY], domains: ["files.example.org"] };
   const issuer = "https://login.example.org/";
   const terms = { issuer, audience: "api://shop" };
@@ -17,7 +17,7 @@ test("a configuration file has accounts and a token issuer, each of them optiona
   assert.deepEqual(readConfig("a.json", "{}"), {});
 });
 
-test("the keys of an issuer stand in the file, in another file, or at a URL", () => {
+test("the keys of an issuer are in the file, in another file, or at a URL", () => {
   const read = (from: object) => {
     const oauth = { issuer: "x", ...from };
     return readConfig("a.json", JSON.stringify({ oauth })).oauth?.from;
@@ -29,7 +29,7 @@ test("the keys of an issuer stand in the file, in another file, or at a URL", ()
   assert.deepEqual(read({ keysUrl: url, networks }), { url, networks });
 });
 
-test("an account says whether versions of its blobs are kept, and for how long its containers", () => {
+test("an account sets blob versioning, and the retention of deleted containers", () => {
   const read = (blob: unknown) => {
     const accounts = [{ name: "shop", keys: [KEY], blob }];
     return readConfig("a.json", JSON.stringify({ accounts })).accounts?.[0]?.blob;
@@ -39,7 +39,7 @@ test("an account says whether versions of its blobs are kept, and for how long i
   assert.deepEqual(read({}), { versioning: false, containerRetentionDays: null });
 });
 
-test("an account says how long its shares can be restored", () => {
+test("an account sets how long deleted shares can be restored", () => {
   const read = (file: unknown) => {
     const accounts = [{ name: "shop", keys: [KEY], file }];
     return readConfig("a.json", JSON.stringify({ accounts })).accounts?.[0]?.file;
@@ -48,7 +48,7 @@ test("an account says how long its shares can be restored", () => {
   assert.deepEqual(read({}), { shareRetentionDays: null });
 });
 
-test("servers to copy from are listed by their origins, and networks off the internet", () => {
+test("allowed copy sources are listed by origin, and private networks by range", () => {
   const copySources = { origins: ["https://a.example"], networks: ["10.0.0.0/8"] };
   assert.deepEqual(readConfig("a.json", JSON.stringify({ copySources })), { copySources });
   const origins = { copySources: { origins: [] } };
@@ -63,7 +63,7 @@ test("servers to copy from are listed by their origins, and networks off the int
   }
 });
 
-test("what is wrong in it is named by file and field, and no key is repeated", () => {
+test("mistakes are named by file and field, and no key is repeated", () => {
   const wrong: [unknown, RegExp][] = [
     [[], /the file must be an object/],
     [{ account: [] }, /"account" is not known here\. There is: accounts, oauth/],
@@ -120,7 +120,7 @@ test("what is wrong in it is named by file and field, and no key is repeated", (
   );
 });
 
-test("the most connections of one address are a number from 1 on", () => {
+test("the connections per address are a number from 1 on", () => {
   const read = (value: unknown) =>
     readConfig("a.json", JSON.stringify({ maxConnectionsPerAddress: value }));
   assert.deepEqual(read(500), { maxConnectionsPerAddress: 500 });

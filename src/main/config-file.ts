@@ -6,12 +6,12 @@ import { type BlobSettings, DEFAULT_BLOB_SETTINGS } from "../service/blob/contex
 import { DEFAULT_FILE_SETTINGS, type FileSettings } from "../service/file/context.ts";
 import { UsageError } from "./start-error.ts";
 
-/** What `--config` holds. */
+/** The content of the `--config` file. */
 export interface Config {
   readonly accounts?: readonly AccountConfig[];
   readonly oauth?: IssuerSettings;
   readonly copySources?: AllowedSources;
-  /** Most connections of one address, for each service. */
+  /** The most connections of one address to each service. */
   readonly maxConnectionsPerAddress?: number;
 }
 
@@ -130,7 +130,7 @@ function readSources(fields: Fields): AllowedSources {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The fields of one object in the file. Each is asked for by name, and no other may be there. */
+/** The fields of one object in the file. Fields that are never read are refused as unknown. */
 class Fields {
   readonly #file: string;
   readonly #path: string;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connectionLimits } from "./connection-limits.ts";
 
-test("one address gets half of the connections unless told otherwise", () => {
+test("one address gets half of the connections by default", () => {
   const limitsOf = (maxConnections: number | null, connectionsPerAddress: number | null) => {
     const limits = connectionLimits({ maxConnections, connectionsPerAddress });
     return [limits.connectionsMax, limits.connectionsPerAddressMax];

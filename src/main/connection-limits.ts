@@ -2,10 +2,10 @@ import type { TableLimits } from "../front/connection-table.ts";
 import { DEFAULT_LIMITS } from "../front/rest/http/limits.ts";
 import type { Settings } from "./settings.ts";
 
-/** One address gets half of the connections unless told otherwise, so that it cannot lock out all others. */
+/** By default one address gets half of the connections, so that it cannot lock out all others. */
 const PART_OF_ADDRESS = 0.5;
 
-/** Of each listener. */
+/** The connection limits of each listener. */
 export function connectionLimits({
   maxConnections,
   connectionsPerAddress,

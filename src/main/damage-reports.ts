@@ -2,33 +2,33 @@ import type { Bytes } from "../base/bytes.ts";
 import type { Store } from "../store/store.ts";
 import { nameOfRecord } from "./object-names.ts";
 
-/** Damaged records that are told once each; of more, nothing is said. */
-const TOLD_MAX = 10_000;
+/** The most damaged records that are reported. */
+const REPORTS_MAX = 10_000;
 
-/** Tells the names of objects whose records are damaged, each once. */
+/** Reports the names of objects whose records are damaged, each once. */
 export class DamageReports {
-  readonly #tell: (name: string) => void;
-  readonly #told = new Set<string>();
+  readonly #report: (name: string) => void;
+  readonly #reported = new Set<string>();
   #store: Store | null = null;
   #naming: Promise<void> = Promise.resolve();
 
-  constructor(tell: (name: string) => void) {
-    this.#tell = tell;
+  constructor(report: (name: string) => void) {
+    this.#report = report;
   }
 
-  /** Names are looked up here from now on. */
+  /** Sets the store in which names are looked up. */
   lookIn(store: Store): void {
     this.#store = store;
   }
 
   readonly onDamage = (key: Bytes): void => {
     const hex = key.toString("hex");
-    if (this.#told.has(hex) || this.#told.size >= TOLD_MAX) return;
-    this.#told.add(hex);
+    if (this.#reported.has(hex) || this.#reported.size >= REPORTS_MAX) return;
+    this.#reported.add(hex);
     this.#naming = this.#naming.then(() => this.#name(key));
   };
 
-  /** Resolves once all that was met has been told. */
+  /** Resolves once all damage found so far is reported. */
   async finish(): Promise<void> {
     for (let last: Promise<void> | null = null; last !== this.#naming; ) {
       last = this.#naming;
@@ -39,9 +39,9 @@ export class DamageReports {
   async #name(key: Bytes): Promise<void> {
     const hex = `record ${key.toString("hex")}`;
     try {
-      this.#tell((await this.#store?.read((view) => nameOfRecord(view, key))) ?? hex);
+      this.#report((await this.#store?.read((view) => nameOfRecord(view, key))) ?? hex);
     } catch {
-      this.#tell(hex);
+      this.#report(hex);
     }
   }
 }

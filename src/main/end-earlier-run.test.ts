@@ -7,7 +7,7 @@ import { endEarlierRun } from "./end-earlier-run.ts";
 import { memoryData } from "./open-data.ts";
 import { StartError } from "./start-error.ts";
 
-/** Its writes fail. */
+/** Data whose writes fail. */
 function dataThatFails(error: Error) {
   const store = new MemoryStore(new ManualClock(1_700_000_000_000));
   const failing: Store = {
@@ -18,7 +18,7 @@ function dataThatFails(error: Error) {
   return memoryData(failing, null);
 }
 
-test("a start that finds not even the room for its first write says what to do", async () => {
+test("a start without room for its first write says what to do", async () => {
   const full = new StoreError("full", "no space is left");
   await assert.rejects(
     endEarlierRun(dataThatFails(full)),

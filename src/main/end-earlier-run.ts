@@ -6,8 +6,8 @@ import type { Data } from "./open-data.ts";
 import { StartError } from "./start-error.ts";
 
 /**
- * Ends what an earlier process left under way: SMB handles and copies. Returns the epoch of this
- * process. It writes little, for which room is kept on a full disk; a `StartError` if others took that.
+ * Ends the SMB handles and copies of an earlier process. Returns the epoch of this process. The few
+ * bytes it writes are reserved on a full disk; throws a `StartError` if other programs took them.
  */
 export async function endEarlierRun(data: Data): Promise<bigint> {
   try {

@@ -1,4 +1,4 @@
-/** What `lazuli` can be told to do: the first word behind it. Without one it starts the server. */
+/** The commands of `lazuli`: its first argument. Without one it starts the server. */
 export const COMMANDS = {
   start: "Serve the protocols (this is what happens without a command).",
   verify: "Read everything in a data folder, and name what is damaged.",
@@ -6,20 +6,20 @@ export const COMMANDS = {
 
 export type CommandName = keyof typeof COMMANDS;
 
-/** Every flag there is: the command line, the help page and the reference are made of this table. */
+/** A flag. The command line, the help page and the reference all come from the table of flags. */
 export interface Flag {
   readonly name: string;
   readonly short?: string;
-  /** What follows the flag, as the help page shows it; null for a switch. */
+  /** The name of its value on the help page; null for a switch. */
   readonly value: string | null;
   readonly help: string;
-  /** Which commands take it; left out for those of `start` alone. */
+  /** The commands that take it; default: only `start`. */
   readonly commands?: readonly CommandName[];
-  /** The service it is about; a program that does not start that service refuses the flag. */
+  /** Its service; a program that does not start that service refuses the flag. */
   readonly service?: ServiceName;
-  /** Set for a flag of Azurite's that changes nothing here: why it does not. */
+  /** The reason why a flag of Azurite has no effect here. */
   readonly idle?: string;
-  /** Users who set it may expect something that does not happen, and are told so. */
+  /** Whether users may rely on its effect in Azurite, and so get a warning. */
   readonly idleMatters?: true;
 }
 
@@ -100,6 +100,11 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
           service,
         },
       ]),
+      {
+        name: "listener",
+        value: "kind",
+        help: "HTTP: own (default), or node for the parser of node:http.",
+      },
       {
         name: "disableProductStyleUrl",
         value: null,

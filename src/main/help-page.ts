@@ -3,7 +3,7 @@ import { PROGRAMS, type Program } from "./programs.ts";
 
 const COLUMN = 34;
 
-/** What `--help` prints: the flags of the services that the program starts. */
+/** The output of `--help`: the flags of the services that the program starts. */
 export function helpPage({ name, services }: Program = PROGRAMS.lazuli): string {
   const isTaken = ({ service }: Flag) => service === undefined || services.includes(service);
   const groups = FLAG_GROUPS.map(
@@ -32,7 +32,7 @@ function flagLine(flag: Flag): string {
   const short = flag.short === undefined ? "    " : `-${flag.short}, `;
   const value = flag.value === null ? "" : ` <${flag.value}>`;
   const left = `  ${short}--${flag.name}${value}`;
-  // A flag that is wider than the column pushes its text to the next line.
+  // The text of a flag that is wider than the column goes to the next line.
   const gap =
     left.length + 2 > COLUMN ? `\n${" ".repeat(COLUMN)}` : " ".repeat(COLUMN - left.length);
   const others = (flag.commands ?? []).filter((name) => name !== "start");

@@ -12,7 +12,7 @@ const write = (extents: LimitedWrites, bytes: number) =>
   extents.write(wholeBody(Buffer.alloc(bytes)));
 const FULL = { kind: "full" };
 
-test("bodies are taken up to the limit, and again once space has been given back", async () => {
+test("bodies are taken up to the limit, and again once space is freed", async () => {
   const extents = new MemoryExtents();
   const limited = new LimitedWrites(extents, 100_000);
   const written = await write(limited, 60_000);
@@ -31,7 +31,7 @@ test("bodies that arrive at the same time count together", async () => {
   );
 });
 
-test("the sweeper moves the living out of mostly dead extents although there is no space", async () => {
+test("the sweeper compacts mostly dead extents although there is no space", async () => {
   const store = new MemoryStore(new ManualClock(0));
   const extents = new MemoryExtents();
   const size = 20_000;

@@ -9,7 +9,7 @@ import {
 } from "../store/extents.ts";
 import { StoreError } from "../store/store.ts";
 
-/** Refuses a body as "full" if the extents would take more than so many bytes with it. */
+/** Extent writes with a limit: refuses a body as "full" if the extents would exceed it. */
 export class LimitedWrites implements ExtentWrites {
   readonly #extents: Extents;
   readonly #bytesMax: number;

@@ -8,7 +8,7 @@ import { connectionLimits } from "./connection-limits.ts";
 import type { Log } from "./log.ts";
 import type { Settings } from "./settings.ts";
 
-/** Rejects with the system's error if it cannot listen there. */
+/** Opens the SMB listener. Rejects with the system's error if it cannot listen. */
 export async function listenSmb(
   settings: Settings,
   files: WatchedFiles,

@@ -32,7 +32,7 @@ class Lines {
   readonly err = (line: string) => void this.errLines.push(line);
 }
 
-test("logs are added to the files that were asked for", async (t) => {
+test("log lines are appended to the given files", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-"));
   t.after(() => rm(folder, { recursive: true }));
   const files = { logFile: join(folder, "access"), debugFile: join(folder, "debug") };
@@ -47,7 +47,7 @@ test("logs are added to the files that were asked for", async (t) => {
   assert.equal(await readFile(files.debugFile, "utf8"), debugLine + debugLine);
 });
 
-test("a dash is standard output, and what nobody asked for is not made", async () => {
+test("a dash is standard output, and no other log is written", async () => {
   const lines = new Lines();
   const log = await openLog({ logFile: "-", debugFile: null }, lines, CLOCK);
   log.access?.({ ...ACCESS, aborted: true });
@@ -57,7 +57,7 @@ test("a dash is standard output, and what nobody asked for is not made", async (
   assert.equal(none.access, undefined);
 });
 
-test("what is broken goes to standard error: the engine's words, or a bug with its place", async () => {
+test("failures go to standard error: the engine's message, or a bug with its stack", async () => {
   const lines = new Lines();
   const log = await openLog({ logFile: null, debugFile: null }, lines, CLOCK);
   log.failure("0f-1", new StoreError("damaged", "bad checksum", { cause: new Error("flipped") }));

@@ -5,30 +5,30 @@ import type { Access, Asked, HttpLog } from "../front/rest/http/log.ts";
 import { isFullError, StoreError } from "../store/store.ts";
 import { StartError } from "./start-error.ts";
 
-/** On a full disk every writer is refused: one line in so much time tells of all of them. */
+/** The least time between two lines about a full disk, on which every write fails. */
 const FULL_AGAIN_MS = 60_000;
 
-/** Where lines for people go. */
+/** The output for users. */
 export interface Terminal {
   out(line: string): void;
   err(line: string): void;
 }
 
 export interface LogFiles {
-  /** Of the access log; `-` is standard output. */
+  /** The file of the access log; `-` is standard output. */
   readonly logFile: string | null;
   readonly debugFile: string | null;
 }
 
 export interface Log extends HttpLog {
-  /** Something that went wrong while no request was waiting for it. */
+  /** An error outside of any request. */
   warn(what: string, error: unknown): void;
-  /** Something that whoever runs the server should know. */
+  /** A line for the operator. */
   tell(line: string): void;
   close(): Promise<void>;
 }
 
-/** Opens the logs that were asked for; throws a `StartError` if one of them cannot be written. */
+/** Opens the logs; throws a `StartError` if one of them cannot be written. */
 export async function openLog(files: LogFiles, terminal: Terminal, clock: Clock): Promise<Log> {
   const now = () => new Date(clock.now()).toISOString();
   const opened: LineFile[] = [];
@@ -62,7 +62,7 @@ export async function openLog(files: LogFiles, terminal: Terminal, clock: Clock)
   };
 }
 
-/** Time, service, client, request, status, bytes in and out, duration, request id. */
+/** Formats an access: time, service, client, request, status, bytes in and out, duration, id. */
 export function accessLine(access: Access): string {
   const { service, remoteAddress, method, target, status, requestId } = access;
   const time = new Date(access.atMs).toISOString();
@@ -71,19 +71,19 @@ export function accessLine(access: Access): string {
   return `${time} ${service} ${remoteAddress} "${method} ${target}" ${status} ${bytes} ${took} ${requestId}`;
 }
 
-/** Names the object, and leaves out the query, which may hold a signature. */
+/** Formats the request without its query, which may contain a signature. */
 function askedFor(asked: Asked | undefined): string {
   return asked === undefined ? "" : ` (${asked.method} ${asked.path})`;
 }
 
-/** An engine that broke says what happened; a bug also says where. */
+/** Describes an error: a message for a failure of the engine, also the stack for a bug. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const text = error instanceof StoreError ? error.message : (error.stack ?? error.message);
   return error.cause === undefined ? text : `${text} (${describe(error.cause)})`;
 }
 
-/** A file that lines are added to. If it breaks later, the server goes on without it. */
+/** A file to which lines are appended. If it fails later, the server goes on without it. */
 class LineFile {
   readonly #stream: WriteStream;
 

@@ -15,11 +15,11 @@ import { verify } from "./verify-command.ts";
 /** The exit code after the engine failed: an internal error, in the words of sysexits.h. */
 const FAILED_EXIT_CODE = 70;
 
-/** What a command of the package does: everything that touches this process is here. */
+/** Runs a command of the package. Everything that touches the process is here. */
 export async function main(name: ProgramName): Promise<void> {
-  // Nobody may be listening any more; that is no reason to stop.
+  // A closed pipe is no reason to stop.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
-  // lmdb prints the stack of every failed commit, and also rejects it: we say in one line what to do.
+  // Silences lmdb, which prints the stack of every failed commit: we report it in one line.
   console.error = () => {};
   try {
     await run(PROGRAMS[name]);
@@ -44,7 +44,7 @@ async function run(program: Program): Promise<void> {
   const serving = await serve(settings, around);
   const { origins } = serving;
   const lines = announcementsOf(program, { version: version(), settings, origins });
-  // Azurite's own --silent ends the lines about requests only.
+  // Azurite's --silent only stops the lines about requests.
   const isQuiet = settings.silent && !program.isAzurite;
   const say = (all: readonly string[]) => {
     if (!isQuiet) for (const line of all) around.out(line);

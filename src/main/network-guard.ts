@@ -7,7 +7,7 @@ const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
-/** Whether only programs on this machine reach an address. A name other than localhost may move. */
+/** Whether only this machine can reach an address. Names other than localhost may change. */
 export function isLoopback(host: string): boolean {
   const family = isIP(host);
   if (family === 0) return host === "localhost";
@@ -22,11 +22,11 @@ export interface Exposure {
 }
 
 /**
- * Whoever reaches the server with the well-known key, with a key that can be guessed, or with
- * tokens that nobody checks, owns its data. That is for this machine only, unless the user says
- * that the network may be trusted.
+ * Throws if the server would listen beyond this machine with the well-known key, a key that can be
+ * guessed, or unchecked tokens, unless the user trusts the network: any client could then take over
+ * all data.
  */
-export function refuseExposure({ hosts, accounts, oauthBasic, trustNetwork }: Exposure): void {
+export function requireNoExposure({ hosts, accounts, oauthBasic, trustNetwork }: Exposure): void {
   const host = hosts.find((one) => !isLoopback(one));
   if (host === undefined || trustNetwork) return;
   if (usesWellKnownKey(accounts)) {

@@ -19,13 +19,13 @@ const BY_SPACE = new Map(
 );
 const SPACE_NAMES = new Map(Object.entries(SPACE).map(([name, space]) => [space as number, name]));
 
-/** The object that a record belongs to, as users know it. */
+/** The name, for users, of the object that a record belongs to. */
 export function nameOfRecord(view: View, key: Bytes): string {
   try {
     const name = BY_SPACE.get(key[0] as number)?.nameOf(view, key);
     if (name !== undefined) return name;
   } catch {
-    // A damaged key need not be a key at all.
+    // A damaged key may not be a key at all.
   }
   const kind = SPACE_NAMES.get(key[0] as number) ?? "unknown";
   return `internal record (${kind}) ${key.toString("hex")}`;

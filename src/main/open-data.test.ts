@@ -36,7 +36,7 @@ async function useFolder(folder: string): Promise<readonly string[]> {
   return data.warnings;
 }
 
-test("in a folder that was there before, files are 600 and folders 700", { skip }, async (t) => {
+test("in an existing folder, files are 600 and folders 700", { skip }, async (t) => {
   const folder = await newPlace(t, 0o755);
   assert.deepEqual(await useFolder(folder), []);
   assert.equal(await modeOf(folder), "700");
@@ -47,7 +47,7 @@ test("in a folder that was there before, files are 600 and folders 700", { skip 
   }
 });
 
-test("a data folder that was copied with open modes is closed again", { skip }, async (t) => {
+test("a data folder that was copied with open modes is made private again", { skip }, async (t) => {
   const folder = await newPlace(t, 0o700);
   await useFolder(folder);
   for (const [name] of await modesIn(folder)) await chmod(join(folder, name), 0o644 | 0o111);
@@ -60,7 +60,7 @@ test("a data folder that was copied with open modes is closed again", { skip }, 
   }
 });
 
-test("a folder with other people's files keeps its mode, ours in it are closed", {
+test("a folder with foreign files retains its mode, and ours in it are made private", {
   skip,
 }, async (t) => {
   const folder = await newPlace(t, 0o755);
@@ -70,7 +70,7 @@ test("a folder with other people's files keeps its mode, ours in it are closed",
   assert.equal(await modeOf(join(folder, "theirs.txt")), "644");
   for (const part of ["store", "extents"]) assert.equal(await modeOf(join(folder, part)), "700");
 
-  // Who can write there could put another store in its place.
+  // A user who can write there could replace the store.
   await chmod(folder, 0o775);
   const [warning = "", ...more] = await useFolder(folder);
   assert.match(warning, /stays open to other users .* other files as well\. Run chmod 700/);
@@ -78,7 +78,7 @@ test("a folder with other people's files keeps its mode, ours in it are closed",
 });
 
 const notRoot = process.getuid?.() === 0 ? false : "only root can give a folder away";
-test("a mode that cannot be changed is told with the reason", {
+test("a mode that cannot be changed is reported with the reason", {
   skip: skip || notRoot,
 }, async (t) => {
   const folder = await newPlace(t, 0o755);
@@ -86,7 +86,7 @@ test("a mode that cannot be changed is told with the reason", {
   const inner = join(folder, "data");
   await chmod(inner, 0o777);
   const { seteuid, geteuid } = process;
-  // The folder belongs to root, the server is somebody else.
+  // The folder belongs to root, the server runs as another user.
   const before = geteuid?.() ?? 0;
   seteuid?.(65_534);
   let warnings: readonly string[] = [];

@@ -23,30 +23,30 @@ import { StartError } from "./start-error.ts";
 import { Undo } from "./undo.ts";
 
 export interface DataPlace {
-  /** Null: in memory. */
+  /** Null for memory. */
   readonly location: string | null;
   readonly memoryBytesMax: number | null;
   readonly acceptDataLoss?: boolean;
 }
 
-/** What the services work on. */
+/** The store and contents that the services use. */
 export interface Data {
   readonly store: Store;
   readonly contents: Contents;
   readonly breaks: CacheBreaks;
-  /** Sentences for the operator about how the data is kept. */
+  /** Warnings for the operator about the data folder. */
   readonly warnings: readonly string[];
-  /** Null where there is no disk that can be full. */
+  /** Null for data in memory. */
   readonly space: DiskSpace | null;
   close(): Promise<void>;
 }
 
-/** Small volumes have small logs and extents: to move what is alive in one takes little room. */
-const LOG_PART = 1 / 64;
+/** The WAL and extents as parts of a small volume: compacting a small extent takes little space. */
+const WAL_PART = 1 / 64;
 const EXTENT_PART = 1 / 32;
 const EXTENT_BYTES_MIN = 4 * MIB;
 
-/** Opens the data, and makes the folder if there is none yet. Throws a `StartError`. */
+/** Opens the data, and makes the folder if it is missing. Throws a `StartError`. */
 export async function openData(
   { location, memoryBytesMax, acceptDataLoss = false }: DataPlace,
   clock: Clock,
@@ -67,7 +67,7 @@ const ADVICE_ON_LOSS =
   "To start without the lost writes, add --acceptDataLoss once, then run `lazuli verify`.";
 
 async function startError(error: unknown, folder: string): Promise<StartError> {
-  // What the log holds is brought into the database first, and that takes space.
+  // A start first copies the WAL into the database, which takes space.
   if (await isDiskFull(error, folder).catch(() => false)) {
     return new StartError(
       `The data cannot be opened: no space is left for ${folder}. Free some, then start again.`,
@@ -81,7 +81,7 @@ async function startError(error: unknown, folder: string): Promise<StartError> {
   return new StartError(`The data cannot be opened: ${(error as Error).message}.${advice}`);
 }
 
-/** What lives and dies with the process. */
+/** Data in memory, which ends with the process. */
 export function memoryData(store: Store, bytesMax: number | null): Data {
   const extents = new MemoryExtents();
   const incoming = bytesMax === null ? extents : new LimitedWrites(extents, bytesMax);
@@ -106,7 +106,7 @@ async function openFolder(
       folder.storeFolder,
       clock,
       failStop,
-      partOfVolume(volumeBytes, LOG_PART, MIB, WAL_BYTES_ENOUGH),
+      partOfVolume(volumeBytes, WAL_PART, MIB, WAL_BYTES_ENOUGH),
       { ...options, space, ephemeral: EPHEMERAL_SPACES },
     );
     undo.add(() => store.close());

@@ -3,9 +3,9 @@ import { SERVICE_NAMES, type ServiceName } from "./flags.ts";
 /** One of the commands that the package installs. */
 export interface Program {
   readonly name: string;
-  /** What it starts. */
+  /** The services that it starts. */
   readonly services: readonly ServiceName[];
-  /** Whether it takes the place of one of Azurite's programs, for scripts that start those. */
+  /** Whether it stands in for one of Azurite's programs, for scripts that start those. */
   readonly isAzurite: boolean;
 }
 

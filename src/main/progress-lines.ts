@@ -2,24 +2,24 @@ import { MIB } from "../base/limits.ts";
 import type { Progress } from "./verifier.ts";
 
 const BAR_CHARS = 30;
-/** Not a terminal: a line each time so much more is done. */
+/** The progress between two lines, if the output is not a terminal. */
 const LINE_PERCENT = 10;
 const CLEAR_LINE = "\r\u001b[K";
 
-/** Shows how far a long piece of work is: a bar on a terminal, else a few lines. */
+/** Shows the progress of long work: a bar on a terminal, else a few lines. */
 export class ProgressLines {
   readonly #to: { readonly isTTY?: boolean; write(text: string): unknown };
   readonly #bytes: number;
   #percent = -1;
 
-  /** `bytes` is about what there is to do. */
+  /** `bytes` is an estimate of the whole work. */
   constructor(to: { readonly isTTY?: boolean; write(text: string): unknown }, bytes: number) {
     this.#to = to;
     this.#bytes = bytes;
   }
 
   show({ records, bytes }: Progress): void {
-    // Nobody knows beforehand how much of the files is in use, or used twice.
+    // Stays below 100: how much of the files is in use, or used twice, is unknown beforehand.
     const percent = Math.min(Math.floor((100 * bytes) / Math.max(this.#bytes, 1)), 99);
     if (percent <= this.#percent) return;
     const isTerminal = this.#to.isTTY === true;
@@ -29,7 +29,7 @@ export class ProgressLines {
     this.#to.write(isTerminal ? `${CLEAR_LINE}${bar(percent)} ${done}` : `${done}\n`);
   }
 
-  /** Takes the bar away again. */
+  /** Clears the bar. */
   end(): void {
     if (this.#to.isTTY === true) this.#to.write(CLEAR_LINE);
   }

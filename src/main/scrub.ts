@@ -4,9 +4,9 @@ import type { Store } from "../store/store.ts";
 import type { Schedule } from "./background.ts";
 import { Verifier } from "./verifier.ts";
 
-/** After everything has been read, the next round begins so much later. */
+/** The pause between two rounds. */
 const ROUND_PAUSE_MS = 24 * 3_600_000;
-/** Shorter pauses are put together. */
+/** Shorter pauses are combined. */
 const PAUSE_MS_MIN = 100;
 
 export interface ScrubSetup {
@@ -14,12 +14,12 @@ export interface ScrubSetup {
   readonly contents: Contents;
   readonly schedule: Schedule;
   readonly mibPerSecond: number;
-  /** Told of each damaged object, and of the end of each round. */
+  /** Reports each damaged object, and the end of each round. */
   readonly tell: (line: string) => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** Reads everything again and again, at a bounded pace, and reports what is damaged. */
+/** Reads all data in endless rounds, at a limited speed, and reports damage. */
 export class Scrub {
   readonly #setup: ScrubSetup;
   #wake: () => void = () => {};

@@ -21,7 +21,7 @@ import { StartError } from "./start-error.ts";
 const scratch = mkdtempSync(join(tmpdir(), "lazuli-"));
 after(() => rmSync(scratch, { recursive: true }));
 
-/** Callbacks that are due stay due: tests let them run by hand. */
+/** Surroundings whose scheduled callbacks run only when the test runs them. */
 class Around implements Surroundings {
   readonly clock = systemClock;
   readonly software = "Lazuli/test";
@@ -64,7 +64,7 @@ async function statusOf({ origins }: Serving): Promise<number> {
   return (await fetch(`${origins.get("blob")}/healthz`)).status;
 }
 
-test("a server that is stopped lets go of its port, its folder and its timers", async (t) => {
+test("a stopped server releases its port, its folder and its timers", async (t) => {
   const location = ["--location", join(scratch, "let-go")];
   const around = new Around();
   const first = await started(t, around, ...location);
@@ -86,7 +86,7 @@ test("a start that fails leaves nothing open", async (t) => {
   assert.equal(await statusOf(await started(t, new Around(), ...location)), 200);
 });
 
-test("handles that a process before left open are closed before anybody is served", async (t) => {
+test("handles of an earlier process are closed before any request is served", async (t) => {
   const location = join(scratch, "handles");
   const place = { location, memoryBytesMax: null };
   const before = await openData(place, systemClock, () => {});
@@ -117,7 +117,7 @@ test("handles that a process before left open are closed before anybody is serve
   await after.close();
 });
 
-test("every service that there is listens, and no other takes a port", async (t) => {
+test("every service listens, and nothing else takes a port", async (t) => {
   const { origins } = await started(t, new Around(), "--inMemoryPersistence");
   assert.deepEqual([...origins.keys()], ["blob", "queue", "table", "file", "smb"]);
 });
@@ -131,7 +131,7 @@ test("only the services that are to be started listen", async (t) => {
   }
 });
 
-test("an unknown account is said to be unknown, and on loopback which there are", async (t) => {
+test("an unknown account is reported as unknown, on loopback with the names of existing ones", async (t) => {
   const told = async (...args: string[]) => {
     const { origins } = await started(t, new Around(), "--inMemoryPersistence", ...args);
     const details: string[] = [];

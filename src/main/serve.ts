@@ -5,7 +5,9 @@ import { FileRestService } from "../front/rest/file/file-rest-service.ts";
 import { FILE_SOURCES } from "../front/rest/file/file-source.ts";
 import type { RestService } from "../front/rest/http/exchange.ts";
 import { DEFAULT_LIMITS } from "../front/rest/http/limits.ts";
+import { restReadMemory } from "../front/rest/http/own-server.ts";
 import { type Listener, type ListenerOptions, openListener } from "../front/rest/http/server.ts";
+import { SliceQuota } from "../front/rest/http/slice-quota.ts";
 import { QueueRestService } from "../front/rest/queue/queue-rest-service.ts";
 import { CopySources } from "../front/rest/source/copy-sources.ts";
 import { OwnEndpoints } from "../front/rest/source/own-endpoints.ts";
@@ -22,7 +24,7 @@ import { QueueSweep } from "../service/queue/sweep.ts";
 import { RunningCopies } from "../service/shared/running-copies.ts";
 import { TableSweep } from "../service/table/sweep.ts";
 import { type FailStop, isFullError } from "../store/store.ts";
-import { refuseAzuriteData } from "./azurite-data.ts";
+import { requireNoAzuriteData } from "./azurite-data.ts";
 import { Background, type Schedule } from "./background.ts";
 import type { ListenAt } from "./command-line.ts";
 import { connectionLimits } from "./connection-limits.ts";
@@ -38,21 +40,21 @@ import type { Settings } from "./settings.ts";
 import { StartError } from "./start-error.ts";
 import { Undo } from "./undo.ts";
 
-/** What the server needs from the process around it; tests bring their own. */
+/** What the server needs from its process; tests bring their own. */
 export interface Surroundings extends Terminal {
   readonly clock: Clock;
   readonly schedule: Schedule;
-  /** What the `Server` header says. */
+  /** The value of the `Server` header. */
   readonly software: string;
-  /** The engine failed, and nothing is served any more: the process must end. */
+  /** Called when the engine has failed and serves nothing any more: the process must end. */
   readonly failStop: FailStop;
 }
 
-/** A server that runs. */
+/** A running server. */
 export interface Serving {
   /** `http://127.0.0.1:10000`, by service. */
   readonly origins: ReadonlyMap<ServiceName, string>;
-  /** Answers what is under way, then lets go of everything. */
+  /** Answers running requests, then releases everything. */
   stop(): Promise<void>;
 }
 
@@ -61,7 +63,7 @@ const FULL =
   "Delete what is not needed, or make the volume larger; writes go on by themselves then";
 const NO_LONGER_FULL = "The disk of the data folder has space again: all writes are taken";
 
-/** Opens the data and the listeners; throws a `StartError`, with nothing left open, if it cannot. */
+/** Opens the data and the listeners. Throws a `StartError`, with nothing left open. */
 export async function serve(settings: Settings, around: Surroundings): Promise<Serving> {
   const undo = new Undo();
   try {
@@ -73,7 +75,7 @@ export async function serve(settings: Settings, around: Surroundings): Promise<S
   }
 }
 
-/** Each step that succeeds adds to `undo` what takes it back. */
+/** Opens everything. Each step that succeeds adds its reversal to `undo`. */
 async function open(
   settings: Settings,
   around: Surroundings,
@@ -91,7 +93,7 @@ async function open(
     settings.oauth.keys.onFailure = (error) => log.warn("keys of the issuer", error.message);
   }
   const { services, location, azuriteLocation } = settings;
-  if (location !== null) await refuseAzuriteData(location, azuriteLocation);
+  if (location !== null) await requireNoAzuriteData(location, azuriteLocation);
   const reports = new DamageReports((name) => log.tell(`damaged: the record of ${name}`));
   const { onDamage } = reports;
   const data = await openData(settings, around.clock, failStop, { tell: log.tell, onDamage });
@@ -108,11 +110,16 @@ async function open(
     background.spaceIs(isShort);
   });
 
-  // Both doors to the tree go through one store, so that each tells what comes in by the other.
+  // REST and SMB share one watched store, so that each is notified of the other's changes.
   const { contents, breaks } = data;
   const files = { store: new WatchedStore(data.store), contents, breaks, copies };
   const origins = new Map<ServiceName, string>();
-  const load = { budget: new SendBudget(), work: new WaitingWork() };
+  const load = {
+    budget: new SendBudget(),
+    slices: new SliceQuota(),
+    work: new WaitingWork(),
+    readMemory: restReadMemory(),
+  };
   const health = { healthy: () => isHealthy, isFull: () => data.space?.isShort === true };
   const endpoints = new OwnEndpoints(settings.accounts);
   for (const [name, service] of servicesOn({ ...data, copies }, files, settings, endpoints)) {
@@ -177,12 +184,12 @@ function sweeping(data: Data, { schedule }: Surroundings, log: Log): Background 
   const files = new FileSweep(data);
   const sweeps = [blobs, queues, tables, files, data.contents].map((part) => () => part.sweep());
   return new Background([...sweeps, () => lookForSpace(data)], schedule, (error) => {
-    // That the disk is full was told when it became so.
+    // A full disk was reported when it became full.
     if (!isFullError(error)) log.warn("sweeping failed", error);
   });
 }
 
-/** False: there is no more to do until something else comes free. */
+/** Looks for free space. Resolves to false, because there is no more to do in this round. */
 async function lookForSpace({ space }: Data): Promise<false> {
   if (space?.isShort) await space.look();
   return false;
@@ -201,7 +208,7 @@ async function listen(
   settings: Settings,
   { clock, software }: Surroundings,
   log: Log,
-  shared: Pick<ListenerOptions, "budget" | "work" | "healthy" | "isFull">,
+  shared: Pick<ListenerOptions, "budget" | "slices" | "work" | "readMemory" | "healthy" | "isFull">,
 ): Promise<Listener> {
   const { host, port, keepAliveMs } = settings.listen[name];
   const limits = {
@@ -209,9 +216,9 @@ async function listen(
     ...connectionLimits(settings),
     keepAliveMs: keepAliveMs ?? DEFAULT_LIMITS.keepAliveMs,
   };
-  const { tls } = settings;
+  const { tls, listener: kind } = settings;
   try {
-    const own = { service, host, port, tls, limits };
+    const own = { kind, service, host, port, tls, limits };
     return await openListener({ ...own, ...shared, clock, log, software });
   } catch (error) {
     throw listenError(name, { host, port }, error as NodeJS.ErrnoException);

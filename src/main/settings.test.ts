@@ -30,14 +30,14 @@ function names(...from: Parameters<typeof settings>): string[] {
   return [...settings(...from).accounts.byName.keys()];
 }
 
-test("accounts come from the file, or from the environment, or are the development account", () => {
+test("accounts come from the file or the environment, or else are the development account", () => {
   assert.deepEqual(names([]), ["devstoreaccount1"]);
   assert.deepEqual(names([], "shop:YQ=="), ["shop"]);
   assert.deepEqual(names([], "", { accounts: [{ name: "store", keys: ["YQ=="] }] }), ["store"]);
   assert.deepEqual(names([], "", {}), ["devstoreaccount1"]);
 });
 
-test("what does not fit together is refused in one line that says what to do", () => {
+test("contradictory settings are refused in one line that says what to do", () => {
   const accounts = [{ name: "store", keys: ["YQ=="] }];
   const wrong: [RegExp, number, ...Parameters<typeof settings>][] = [
     [/given twice.*keep one/, 2, [], "shop:YQ==", { accounts }],
@@ -75,7 +75,7 @@ test("what does not fit together is refused in one line that says what to do", (
   }
 });
 
-test("SMB below 3.0 is for loopback, unless a flag says otherwise", () => {
+test("SMB below 3.0 needs loopback unless a flag allows more", () => {
   const lowest = (...flags: string[]) => settings(flags, `shop:${LONG_KEY}`).smb.dialectMin;
   assert.equal(lowest(), DIALECT.smb202);
   assert.equal(lowest("--smbHost", "::1"), DIALECT.smb202);
@@ -85,7 +85,7 @@ test("SMB below 3.0 is for loopback, unless a flag says otherwise", () => {
   assert.equal(lowest("--smbMinDialect", "3.1.1"), DIALECT.smb311);
 });
 
-test("the limit of one address comes from the flag or from the file, not from both", () => {
+test("the limit of one address comes from the flag or the file, not from both", () => {
   const flag = ["--maxConnectionsPerAddress", "5"];
   const config = { maxConnectionsPerAddress: 7 };
   assert.equal(settings([]).connectionsPerAddress, null);
@@ -94,12 +94,12 @@ test("the limit of one address comes from the flag or from the file, not from bo
   assert.throws(() => settings(flag, "", config), /given twice.*lazuli\.json: keep one/);
 });
 
-test("with accounts of one's own, or on a trusted network, any address will do", () => {
+test("with own accounts, or on a trusted network, any address is accepted", () => {
   assert.deepEqual(names(["--host", "0.0.0.0"], `shop:${LONG_KEY}`), ["shop"]);
   assert.deepEqual(names(["--host", "0.0.0.0", "--trustNetwork"]), ["devstoreaccount1"]);
 });
 
-test("an origin to copy from that makes no sense is refused with the file it stands in", () => {
+test("a malformed copy origin is refused, with the name of its file", () => {
   const wrong = { copySources: { origins: ["example.org"] } };
   assert.throws(
     () => settings([], "", wrong),

@@ -12,31 +12,31 @@ import { checkAccounts, DEVELOPMENT_ACCOUNT, splitAccountList, weakKeys } from "
 import { loadCertificate } from "./certificate.ts";
 import type { Options } from "./command-line.ts";
 import { type AccountConfig, type Config, readConfig } from "./config-file.ts";
-import { refuseExposure } from "./network-guard.ts";
+import { requireNoExposure } from "./network-guard.ts";
 import { type SmbSettings, smbSettings } from "./smb-settings.ts";
 import { StartError, UsageError } from "./start-error.ts";
 
-/** The options together with what stands in the files that they name. */
+/** The options, together with the content of the files that they name. */
 export interface Settings extends Options {
   readonly accounts: Accounts;
-  /** Of the accounts that say something about their blobs. */
+  /** By account, for accounts with settings for blobs. */
   readonly blobSettings: ReadonlyMap<string, BlobSettings>;
-  /** Of those that say something about their shares. */
+  /** By account, for accounts with settings for shares. */
   readonly fileSettings: ReadonlyMap<string, FileSettings>;
   /** Null: bearer tokens are refused. */
   readonly oauth: OAuth | null;
   /** Null for plain HTTP. */
   readonly tls: TlsOptions | null;
   readonly smb: SmbSettings;
-  /** Null: half of all. */
+  /** Null for half of all connections. */
   readonly connectionsPerAddress: number | null;
-  /** What else than this server may be copied from. */
+  /** Other servers that may be copied from. */
   readonly foreignSources: ForeignSources;
-  /** What the server starts with all the same: one line each. */
+  /** Problems that do not prevent the start, one line each. */
   readonly warnings: readonly string[];
 }
 
-/** Reads the files and checks that everything fits together. Throws a `StartError`. */
+/** Reads the files and checks that all settings fit together. Throws a `StartError`. */
 export function readSettings(options: Options): Settings {
   const { configFile, certificate } = options;
   const config =
@@ -45,7 +45,7 @@ export function readSettings(options: Options): Settings {
   const accounts = checkAccounts(source, stated);
   const oauth = chooseOauth(options, config);
   const hosts = options.services.map((service) => options.listen[service].host);
-  refuseExposure({ ...options, hosts, accounts: stated });
+  requireNoExposure({ ...options, hosts, accounts: stated });
   const tls = certificate === null ? null : loadCertificate(certificate, readFile);
   const blobSettings = settingsBy(config, ({ blob }) => blob);
   const fileSettings = settingsBy(config, ({ file }) => file);
@@ -103,7 +103,7 @@ function chooseOauth(
   }
   const { from } = config.oauth;
   try {
-    // Later the file is read again by itself. Now is the time to say what is wrong with it.
+    // Reads the file now only to report errors in it; the key set reads it again later.
     if ("file" in from) readKeySet(readFile(from.file).toString("utf8"));
     return issuerOf(config.oauth);
   } catch (error) {

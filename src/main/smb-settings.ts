@@ -13,7 +13,7 @@ export interface SmbSettings {
   readonly dialectMin: Dialect;
 }
 
-/** What nobody else can listen to needs no protection, unless the user says so. */
+/** The settings of SMB. On loopback the defaults are weaker: no other machine can listen. */
 export function smbSettings(
   { listen, smbEncryption, smbMinDialect }: Options,
   accounts: readonly AccountSettings[],

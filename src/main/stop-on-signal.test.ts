@@ -3,9 +3,9 @@ import { EventEmitter } from "node:events";
 import { test } from "node:test";
 import { stopOnSignal } from "./stop-on-signal.ts";
 
-/** Lets promises that are settled reach who waits for them. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 5; turn++) await undefined;
+/** Lets settled promises run their callbacks. */
+async function settlePromises(): Promise<void> {
+  for (let round = 0; round < 5; round++) await undefined;
 }
 
 function stopping(outcome: Promise<void>) {
@@ -29,21 +29,21 @@ test("a signal stops the server, and the process exits with 0 once it has stoppe
       }),
     );
     source.emit(signal);
-    await settle();
+    await settlePromises();
     assert.deepEqual(exits, []);
     stopped();
-    await settle();
+    await settlePromises();
     assert.deepEqual(exits, [0]);
   }
 });
 
-test("the message of a parent that wants it shut down is a signal, others are not", async () => {
+test("a shutdown message from the parent process counts as a signal, others do not", async () => {
   const { source, exits } = stopping(Promise.resolve());
   source.emit("message", "hello");
-  await settle();
+  await settlePromises();
   assert.deepEqual(exits, []);
   source.emit("message", "shutdown");
-  await settle();
+  await settlePromises();
   assert.deepEqual(exits, [0]);
 });
 
@@ -58,6 +58,6 @@ test("a second signal exits at once", async () => {
 test("a server that fails to stop exits with 1", async () => {
   const { source, exits } = stopping(Promise.reject(new Error("disk")));
   source.emit("SIGTERM");
-  await settle();
+  await settlePromises();
   assert.deepEqual(exits, [1]);
 });

@@ -1,14 +1,14 @@
-/** The part of `process` that tells about signals, and about messages of the parent process. */
+/** The part of `process` that emits signals and messages of the parent process. */
 export interface SignalSource {
   on(event: "SIGINT" | "SIGTERM" | "message", listener: (message?: unknown) => void): unknown;
 }
 
-/** Sent by parents that start Azurite with a channel, above all on Windows, which has no signals. */
+/** Sent over IPC by programs that start Azurite, mostly on Windows, which lacks signals. */
 const SHUTDOWN_MESSAGE = "shutdown";
 
 /**
- * The first signal (or message to shut down) stops the server in good order and exits with 0. A second
- * one means that somebody will not wait, and need not: whatever was acknowledged is safe.
+ * Stops the server on the first signal or shutdown message, and exits with 0. A second one exits at
+ * once: everything acknowledged is durable.
  */
 export function stopOnSignal(
   source: SignalSource,

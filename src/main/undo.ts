@@ -1,4 +1,4 @@
-/** Takes back, last first, the steps that have been done so far. */
+/** Reverts the steps done so far, the last one first. */
 export class Undo {
   readonly #steps: (() => Promise<void>)[] = [];
 
@@ -6,7 +6,7 @@ export class Undo {
     this.#steps.push(step);
   }
 
-  /** Each step is taken back once, however often this is called. */
+  /** Reverts each step once, however often it is called. */
   async run(): Promise<void> {
     for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) await step();
   }

@@ -5,22 +5,22 @@ import type { Content, Contents } from "../store/contents.ts";
 import { type Entry, type Store, StoreError } from "../store/store.ts";
 import { contentOfRecord, nameOfRecord } from "./object-names.ts";
 
-/** Read at one go, so that requests come between. */
+/** Records per read, so that requests run in between. */
 const RECORDS_AT_ONCE = 256;
-/** Contents that several records refer to are read once, as far as this many can be remembered. */
+/** The most remembered contents; a remembered one is read only once. */
 const CONTENTS_REMEMBERED_MAX = 1_000_000;
 const FIRST_KEY = Buffer.from([0x01]);
 const BEHIND_ALL = Buffer.from([0xff]);
 
 export interface Progress {
   readonly records: number;
-  /** Of records and of what they refer to. */
+  /** Bytes of records and of their contents. */
   readonly bytes: number;
 }
 
 /**
- * Reads every record, and all bytes that records refer to. Damaged records are reported by the engine
- * as they are met; `onDamage` is told of objects whose bytes are damaged or missing.
+ * Reads every record, and all bytes that records refer to. The engine reports damaged records as it
+ * finds them; `onDamage` is called for objects whose bytes are damaged or missing.
  */
 export class Verifier {
   readonly #store: Store;
@@ -39,7 +39,7 @@ export class Verifier {
     this.#onDamage = onDamage;
   }
 
-  /** How far it is, again and again until it is done. */
+  /** Reads everything, and yields its progress. */
   async *run(): AsyncGenerator<Progress> {
     for (let from: Bytes | null = FIRST_KEY; from !== null; ) {
       const entries: readonly Entry[] | null = await this.#readRecords(from);
@@ -55,7 +55,7 @@ export class Verifier {
     }
   }
 
-  /** Null if the database cannot be read there. */
+  /** The next records; null if the database cannot be read there. */
   async #readRecords(from: Bytes): Promise<readonly Entry[] | null> {
     const options = { limit: RECORDS_AT_ONCE, skipsDamaged: true };
     try {
@@ -80,14 +80,14 @@ export class Verifier {
   }
 
   #isNew({ id, kind }: Content): boolean {
-    // A map that several share has an id for each of them.
+    // A map that several records share has an id for each of them.
     if (kind === "map") return true;
     if (this.#seen.has(id)) return false;
     if (this.#seen.size < CONTENTS_REMEMBERED_MAX) this.#seen.add(id);
     return true;
   }
 
-  /** What the record refers to now: it may have changed since it was listed. */
+  /** Reads the bytes that a record refers to now: it may have changed since it was listed. */
   async #read(key: Bytes): Promise<void> {
     const reading = await this.#store.read((view) => {
       const value = view.get(key);
@@ -105,7 +105,7 @@ export class Verifier {
   }
 }
 
-/** Null behind the last record, and where the database cannot be read. */
+/** The key after these records; null after the last, or if the database cannot be read. */
 function nextKey(entries: readonly Entry[] | null): Bytes | null {
   const last = entries?.at(-1);
   const isEnd = entries === null || entries.length < RECORDS_AT_ONCE;

@@ -10,24 +10,24 @@ import { ProgressLines } from "./progress-lines.ts";
 import { StartError } from "./start-error.ts";
 import { Verifier } from "./verifier.ts";
 
-/** Exit codes of `lazuli verify`, beside 1 (it cannot be done) and 2 (wrong usage). */
+/** The exit code of `lazuli verify` for damage, beside 1 (cannot verify) and 2 (wrong usage). */
 export const DAMAGED_EXIT_CODE = 3;
 
 export interface VerifySurroundings {
   readonly clock: Clock;
   readonly failStop: FailStop;
   readonly out: (line: string) => void;
-  /** Where progress goes; a terminal shows it in one line. */
+  /** The output for progress; a terminal shows it in one line. */
   readonly progress: { readonly isTTY?: boolean; write(text: string): unknown };
 }
 
 /**
- * Opens a data folder that no server uses, as a start does, and reads everything in it. Returns the exit
- * code: 0 if all is well, `DAMAGED_EXIT_CODE` if something is damaged.
+ * Opens a data folder that no server uses, as a start does, and reads everything in it. Returns the
+ * exit code: 0 if all is sound, `DAMAGED_EXIT_CODE` if something is damaged.
  */
 export async function verify(location: string, around: VerifySurroundings): Promise<number> {
   const folder = resolve(location);
-  await refuseMissing(folder);
+  await requireFolder(folder);
   let damaged = 0;
   const tell = (name: string, reason: string) => {
     damaged++;
@@ -53,13 +53,13 @@ export async function verify(location: string, around: VerifySurroundings): Prom
   }
 }
 
-/** To open a folder that is not there would make it. */
-async function refuseMissing(folder: string): Promise<void> {
+/** Throws if the folder is missing, because opening it would make it. */
+async function requireFolder(folder: string): Promise<void> {
   if (await isDataFolder(folder)) return;
   throw new StartError(`${folder} is not a data folder. Say where the data lives with --location.`);
 }
 
-/** About what there is to read. */
+/** An estimate of the bytes to read. */
 async function bytesIn(folder: string): Promise<number> {
   const extents = join(folder, "extents");
   const names = (await readdir(extents)).map((name) => join(extents, name));

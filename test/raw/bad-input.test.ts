@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { type RawAsked, rawRequest } from "../sdk/raw-request.ts";
-import { startServer, type TestServer } from "../sdk/server.ts";
+import { ON_NODE_LISTENER, startServer, type TestServer } from "../sdk/server.ts";
 
 let server: TestServer;
 
@@ -44,7 +44,7 @@ const BAD: readonly Bad[] = [
   ),
   bad("an unknown comp", { path: "/box/there?comp=nonsense" }, 400, "InvalidQueryParameterValue"),
   bad(
-    "a verb that does not fit",
+    "a verb that the resource does not support",
     { method: "POST", path: "/box/there" },
     405,
     "UnsupportedHttpVerb",
@@ -58,31 +58,31 @@ const BAD: readonly Bad[] = [
   bad("a container with two dashes", create("a--b"), 400, "InvalidResourceName"),
   bad("no type of blob", { ...PUT, headers: {}, path: "/box/new" }, 400, "MissingRequiredHeader"),
   bad(
-    "a type of blob that is none",
+    "an unknown blob type",
     { ...put({ "x-ms-blob-type": "Bulk" }), path: "/box/new" },
     400,
     "InvalidHeaderValue",
   ),
   bad(
-    "a version that is no date",
+    "a version that is not a date",
     { path: "/box/there", headers: { "x-ms-version": "newest" } },
     400,
     "InvalidHeaderValue",
   ),
   bad(
-    "a condition that is no date",
+    "a condition that is not a date",
     { path: "/box/there", headers: { "if-modified-since": "yesterday" } },
     400,
     "InvalidHeaderValue",
   ),
   bad(
-    "conditions that do not go together",
+    "conditions that cannot be combined",
     { ...put({ "if-match": "*", "if-none-match": "*" }), path: "/box/new" },
     400,
     "MultipleConditionHeadersNotSupported",
   ),
   bad(
-    "an MD5 that is none",
+    "a malformed MD5",
     { ...put({ "content-md5": "short" }), path: "/box/new" },
     400,
     "InvalidMd5",
@@ -118,7 +118,7 @@ const BAD: readonly Bad[] = [
     "MetadataTooLarge",
   ),
   bad(
-    "a lease id that is no GUID",
+    "a lease id that is not a GUID",
     { ...put({ "x-ms-lease-id": "mine" }), path: "/box/new" },
     400,
     "InvalidHeaderValue",
@@ -130,7 +130,7 @@ const BAD: readonly Bad[] = [
     "MissingRequiredHeader",
   ),
   bad(
-    "a lease action that is none",
+    "an unknown lease action",
     { ...lease({ "x-ms-lease-action": "take" }), path: "/box/there?comp=lease" },
     400,
     "InvalidHeaderValue",
@@ -180,8 +180,8 @@ const BAD: readonly Bad[] = [
     400,
     "InvalidBlockList",
   ),
-  bad("XML that does not end", blockList("<BlockList><Latest>"), 400, "InvalidXmlDocument"),
-  bad("XML that is none", blockList("BlockList"), 400, "InvalidXmlDocument"),
+  bad("XML that is truncated", blockList("<BlockList><Latest>"), 400, "InvalidXmlDocument"),
+  bad("text that is not XML", blockList("BlockList"), 400, "InvalidXmlDocument"),
   bad(
     "XML with a DTD",
     blockList('<!DOCTYPE a [<!ENTITY b "c">]><BlockList/>'),
@@ -197,37 +197,37 @@ const BAD: readonly Bad[] = [
   ),
   bad("another document", blockList("<Nonsense/>"), 400, "InvalidXmlDocument"),
   bad(
-    "a marker that is none of ours",
+    "a marker that no list writes",
     { path: "/box?restype=container&comp=list&marker=nonsense!" },
     400,
     "InvalidQueryParameterValue",
   ),
   bad(
-    "no results at all",
+    "a page size of zero",
     { path: "/box?restype=container&comp=list&maxresults=0" },
     400,
     "OutOfRangeQueryParameterValue",
   ),
   bad(
-    "results that are no number",
+    "a page size that is not a number",
     { path: "/box?restype=container&comp=list&maxresults=many" },
     400,
     "InvalidQueryParameterValue",
   ),
   bad(
-    "an include that is none",
+    "an unknown include",
     { path: "/box?restype=container&comp=list&include=all" },
     400,
     "InvalidQueryParameterValue",
   ),
   bad(
-    "a timeout that is none",
+    "a malformed timeout",
     { path: "/box/there?timeout=soon" },
     400,
     "InvalidQueryParameterValue",
   ),
-  bad("a container that is not there", { path: "/none/there" }, 404, "ContainerNotFound"),
-  bad("a blob that is not there", { path: "/box/none" }, 404, "BlobNotFound"),
+  bad("a missing container", { path: "/none/there" }, 404, "ContainerNotFound"),
+  bad("a missing blob", { path: "/box/none" }, 404, "BlobNotFound"),
 ];
 
 function bad(why: string, asked: RawAsked, status: number, code: string): Bad {
@@ -262,47 +262,76 @@ async function nothingChanged(): Promise<void> {
 
 const HOST = "HTTP/1.1\r\nHost: x\r\n";
 
-/** `code` is "" where it is not even clear that this is a request. */
-const MALFORMED: readonly [why: string, bytes: string, status: number, code: string][] = [
-  [
-    "two lengths",
-    `PUT /a/b ${HOST}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`,
-    ...([400, "InvalidHeaderValue"] as const),
-  ],
-  [
-    "a length and chunks",
-    `PUT /a/b ${HOST}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-    ...([400, "InvalidHeaderValue"] as const),
-  ],
-  ["a negative length", `PUT /a/b ${HOST}Content-Length: -1\r\n\r\n`, 400, "InvalidHeaderValue"],
-  ["a length in words", `PUT /a/b ${HOST}Content-Length: abc\r\n\r\n`, 400, "InvalidHeaderValue"],
-  [
-    "a length of 20 digits",
-    `PUT /a/b ${HOST}Content-Length: ${"9".repeat(20)}\r\n\r\n`,
-    ...([400, "InvalidHeaderValue"] as const),
-  ],
-  ["no host", "GET /a/b HTTP/1.1\r\n\r\n", 400, "HostInformationNotPresent"],
-  ["an unheard-of verb", `FROB /a/b ${HOST}Connection: close\r\n\r\n`, 400, "InvalidHttpVerb"],
-  ["no HTTP", "hello\r\n\r\n", 400, ""],
-  ["a blank in the URL", `GET /a b ${HOST}\r\n`, 400, ""],
-  ["a folded header", `GET /a/b ${HOST}A: b\r\n c\r\n\r\n`, 400, ""],
-  ["a NUL in a header", `GET /a/b ${HOST}A: b\0c\r\n\r\n`, 400, ""],
-  ["64 KiB of header", `GET /a/b ${HOST}A: ${"b".repeat(65_536)}\r\n\r\n`, 431, ""],
+interface Malformed {
+  readonly why: string;
+  readonly bytes: string;
+  readonly status: number;
+  /** "" if the server cannot tell that this is a request. */
+  readonly code: string;
+  /** Whether Node's own parser refuses it, so that the response has no code of the service. */
+  readonly byParser?: boolean;
+}
+
+const LENGTH = { status: 400, code: "InvalidHeaderValue", byParser: true };
+const NO_REQUEST = { status: 400, code: "" };
+
+const MALFORMED: readonly Malformed[] = [
+  {
+    why: "two lengths",
+    bytes: `PUT /a/b ${HOST}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`,
+    ...LENGTH,
+  },
+  {
+    why: "a length and chunks",
+    bytes: `PUT /a/b ${HOST}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ...LENGTH,
+  },
+  { why: "a negative length", bytes: `PUT /a/b ${HOST}Content-Length: -1\r\n\r\n`, ...LENGTH },
+  { why: "a length in words", bytes: `PUT /a/b ${HOST}Content-Length: abc\r\n\r\n`, ...LENGTH },
+  {
+    why: "a length of 20 digits",
+    bytes: `PUT /a/b ${HOST}Content-Length: ${"9".repeat(20)}\r\n\r\n`,
+    ...LENGTH,
+  },
+  {
+    why: "no host",
+    bytes: "GET /a/b HTTP/1.1\r\n\r\n",
+    status: 400,
+    code: "HostInformationNotPresent",
+  },
+  {
+    why: "an unheard-of verb",
+    bytes: `FROB /a/b ${HOST}Connection: close\r\n\r\n`,
+    status: 400,
+    code: "InvalidHttpVerb",
+    byParser: true,
+  },
+  { why: "no HTTP", bytes: "hello\r\n\r\n", ...NO_REQUEST },
+  { why: "a blank in the URL", bytes: `GET /a b ${HOST}\r\n`, ...NO_REQUEST },
+  { why: "a folded header", bytes: `GET /a/b ${HOST}A: b\r\n c\r\n\r\n`, ...NO_REQUEST },
+  { why: "a NUL in a header", bytes: `GET /a/b ${HOST}A: b\0c\r\n\r\n`, ...NO_REQUEST },
+  {
+    why: "64 KiB of header",
+    bytes: `GET /a/b ${HOST}A: ${"b".repeat(65_536)}\r\n\r\n`,
+    status: 431,
+    code: "",
+  },
 ];
 
-for (const [why, bytes, status, code] of MALFORMED) {
-  test(`${why} is refused with ${status} ${code}, and the connection ends`, async () => {
+for (const { why, bytes, status, code, byParser = false } of MALFORMED) {
+  test(`${why} is refused with ${status} ${code}, and the connection is closed`, async () => {
     const answer = await sendRaw(bytes);
     assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
     for (const line of ["Server: Lazuli/test", "Date: .* GMT", "x-ms-request-id: [0-9a-f-]{36}"]) {
       assert.match(answer, new RegExp(`\r\n${line}\r\n`));
     }
-    assert.equal(/\r\nx-ms-error-code: (\w+)\r\n/.exec(answer)?.[1] ?? "", code);
+    const sent = /\r\nx-ms-error-code: (\w+)\r\n/.exec(answer)?.[1] ?? "";
+    assert.equal(sent, ON_NODE_LISTENER && byParser ? "" : code);
     await nothingChanged();
   });
 }
 
-/** Everything that comes back until the server closes. */
+/** Returns everything the server sends until it closes. */
 function sendRaw(bytes: string): Promise<string> {
   const { hostname, port } = new URL(server.url);
   return new Promise((resolve, reject) => {

@@ -16,7 +16,7 @@ import { lengthOf, type Piece, ZERO_PAGE } from "./pieces.ts";
 import { copySnapshot, readSnapshot, takeSnapshot } from "./snapshot-model.ts";
 
 /** The state of one name in a container, and the time. */
-export interface BlobRevision {
+export interface BlobState {
   readonly nowMs: number;
   /** The time at which the last change was judged; no later change is judged at an earlier one. */
   readonly changedMs: number;
@@ -47,16 +47,16 @@ export interface Chosen {
 }
 
 export interface Step {
-  readonly state: BlobRevision;
+  readonly state: BlobState;
   readonly answer: BlobAnswer;
 }
 
-export function emptyState(nowMs: number): BlobRevision {
+export function emptyState(nowMs: number): BlobState {
   return { nowMs, changedMs: nowMs, blob: null, snapshots: {}, staged: {} };
 }
 
 /** One operation on one blob according to the documentation: the change and the answer. */
-export function perform(state: BlobRevision, asked: BlobAsked, chosen: Chosen, key: string): Step {
+export function perform(state: BlobState, asked: BlobAsked, chosen: Chosen, key: string): Step {
   switch (asked.operation) {
     case "put":
     case "commit":
@@ -78,8 +78,9 @@ export function perform(state: BlobRevision, asked: BlobAsked, chosen: Chosen, k
     case "stage":
       return stage(state, asked);
     case "set-metadata":
+      return setMetadata(state, asked, chosen);
     case "delete":
-      return update(state, asked, chosen);
+      return remove(state, asked);
     case "get":
     case "head":
       return read(state, asked);
@@ -116,14 +117,14 @@ export function blobModel(
   key: string,
   startMs: number,
   known: Known,
-): Model<BlobRevision, BlobAsked, BlobAnswer> {
+): Model<BlobState, BlobAsked, BlobAnswer> {
   return {
     initial: emptyState(startMs),
     steps(before, { asked, answer, invoked }) {
       const state = answer === null ? before : withEtagSeen(before, answer, known);
       const timesMs = mayBeLate(asked) ? known.timesSince(invoked) : [state.nowMs];
       const chosen = chosenBy(answer, known);
-      const after: BlobRevision[] = [];
+      const after: BlobState[] = [];
       for (const nowMs of timesMs) {
         if (nowMs < state.changedMs || nowMs > state.nowMs) continue;
         for (const way of waysOf(asked)) {
@@ -159,7 +160,7 @@ function mayBeLate({ operation }: BlobAsked): boolean {
 
 /** Performs an operation as judged at a time that may have passed. */
 function performAt(
-  state: BlobRevision,
+  state: BlobState,
   nowMs: number,
   asked: BlobAsked,
   chosen: Chosen,
@@ -186,7 +187,7 @@ function chosenBy(answer: BlobAnswer | null, { etags }: Known): Chosen {
 }
 
 /** Leasing and listing return the blob's ETag, which may be its first appearance. */
-function withEtagSeen(state: BlobRevision, answer: BlobAnswer, { taken }: Known): BlobRevision {
+function withEtagSeen(state: BlobState, answer: BlobAnswer, { taken }: Known): BlobState {
   const { blob } = state;
   if (!blob?.etag.startsWith(PLACEHOLDER) || answer.refused !== null) return state;
   const etag = answer.etag ?? Object.values(answer.listed ?? {})[0]?.etag ?? null;
@@ -194,7 +195,7 @@ function withEtagSeen(state: BlobRevision, answer: BlobAnswer, { taken }: Known)
 }
 
 function create(
-  state: BlobRevision,
+  state: BlobState,
   asked: Extract<BlobAsked, { operation: "put" | "commit" | "create-append" | "create-page" }>,
   chosen: Chosen,
 ): Step {
@@ -213,7 +214,7 @@ function create(
 export type Made = Pick<Blob, "type" | "pieces" | "blocks" | "sequence">;
 
 function make(
-  state: BlobRevision,
+  state: BlobState,
   asked: Extract<BlobAsked, { operation: "put" | "commit" | "create-append" | "create-page" }>,
 ): Made | null {
   switch (asked.operation) {
@@ -229,7 +230,7 @@ function make(
 }
 
 /** Composes blocks; null if one is missing. */
-function compose({ blob, staged }: BlobRevision, wanted: readonly BlockReference[]): Made | null {
+function compose({ blob, staged }: BlobState, wanted: readonly BlockReference[]): Made | null {
   const pieces: Piece[] = [];
   for (const { id, from } of wanted) {
     const uncommitted = from === "committed" ? undefined : staged[id];
@@ -242,7 +243,7 @@ function compose({ blob, staged }: BlobRevision, wanted: readonly BlockReference
 }
 
 function append(
-  state: BlobRevision,
+  state: BlobState,
   asked: Extract<BlobAsked, { operation: "append" }>,
   chosen: Chosen,
 ): Step {
@@ -260,7 +261,7 @@ function append(
   return { ...step, answer: { ...step.answer, offset } };
 }
 
-function stage(state: BlobRevision, asked: Extract<BlobAsked, { operation: "stage" }>): Step {
+function stage(state: BlobState, asked: Extract<BlobAsked, { operation: "stage" }>): Step {
   const refused = judgeByType(state, "block") ?? judgeWriteByLease(state, asked.leaseId);
   if (refused !== null) return refuse(state, refused);
   const staged = { ...state.staged, [asked.block]: asked.piece };
@@ -274,19 +275,30 @@ function leaseAfterWrite(old: Blob | null, nowMs: number): Lease | null {
   return old !== null && isLocked(old.lease, nowMs) ? old.lease : null;
 }
 
-function update(
-  state: BlobRevision,
-  asked: Extract<BlobAsked, { operation: "set-metadata" | "delete" }>,
+function setMetadata(
+  state: BlobState,
+  asked: Extract<BlobAsked, { operation: "set-metadata" }>,
   chosen: Chosen,
 ): Step {
   if (state.blob === null) return refuse(state, "404 BlobNotFound");
-  const refused = judgeWriteByEtag(state, asked) ?? judgeWriteByLease(state, asked.leaseId);
+  const refused = judgeWrite(state, asked);
+  return refused === null ? write(state, asked.write, chosen, state.blob) : refuse(state, refused);
+}
+
+/** Blocks that were never committed can be deleted, too. */
+function remove(state: BlobState, asked: Extract<BlobAsked, { operation: "delete" }>): Step {
+  const isThere = state.blob !== null || Object.keys(state.staged).length > 0;
+  if (!isThere) return refuse(state, "404 BlobNotFound");
+  const refused = judgeWrite(state, asked);
   if (refused !== null) return refuse(state, refused);
-  if (asked.operation === "set-metadata") return write(state, asked.write, chosen, state.blob);
   if (!asked.withSnapshots && Object.keys(state.snapshots).length > 0) {
     return refuse(state, "409 SnapshotsPresent");
   }
   return { state: { ...state, blob: null, snapshots: {}, staged: {} }, answer: answerWith({}) };
+}
+
+function judgeWrite(state: BlobState, asked: Guards): string | null {
+  return judgeWriteByEtag(state, asked) ?? judgeWriteByLease(state, asked.leaseId);
 }
 
 /**
@@ -294,12 +306,12 @@ function update(
  * own.
  */
 export function write(
-  state: BlobRevision,
+  state: BlobState,
   name: string,
   chosen: Chosen,
   { type, pieces, blocks, sequence }: Made,
   change = "",
-): { state: BlobRevision; answer: BlobDone } {
+): { state: BlobState; answer: BlobDone } {
   const { nowMs, blob: old } = state;
   const etag = chosen.etagOf(versionOf({ write: name, length: lengthOf(pieces) }) + change);
   const modifiedMs = Math.max(nowMs, old?.modifiedMs ?? 0);
@@ -311,7 +323,7 @@ export function write(
   };
 }
 
-function read(state: BlobRevision, asked: Guards & { operation: "get" | "head" }): Step {
+function read(state: BlobState, asked: Guards & { operation: "get" | "head" }): Step {
   const { blob } = state;
   if (blob === null) return refuse(state, "404 BlobNotFound");
   if (asked.ifMatch !== null && !matches(blob, asked.ifMatch)) {
@@ -331,7 +343,7 @@ function read(state: BlobRevision, asked: Guards & { operation: "get" | "head" }
 }
 
 /** The part of a listing that is about one blob. */
-function listedOf({ blob, nowMs }: BlobRevision, key: string): Record<string, Listed> {
+function listedOf({ blob, nowMs }: BlobState, key: string): Record<string, Listed> {
   return blob === null ? {} : { [key]: describe(blob, nowMs) };
 }
 
@@ -348,7 +360,7 @@ export function describe({ type, pieces, lease, ...blob }: Blob, nowMs: number):
 }
 
 function lease(
-  state: BlobRevision,
+  state: BlobState,
   asked: Extract<BlobAsked, { operation: "acquire" | "renew" | "change" | "release" | "break" }>,
   chosen: Chosen,
 ): Step {
@@ -366,11 +378,11 @@ function lease(
   return { state: { ...state, blob: { ...blob, lease: done.lease } }, answer };
 }
 
-export function judgeByType({ blob }: BlobRevision, type: Blob["type"]): string | null {
+export function judgeByType({ blob }: BlobState, type: Blob["type"]): string | null {
   return blob !== null && blob.type !== type ? "409 InvalidBlobType" : null;
 }
 
-export function judgeWriteByEtag({ blob }: BlobRevision, { ifMatch }: Guards): string | null {
+export function judgeWriteByEtag({ blob }: BlobState, { ifMatch }: Guards): string | null {
   if (ifMatch === null || (blob !== null && matches(blob, ifMatch))) return null;
   return "412 ConditionNotMet";
 }
@@ -379,12 +391,12 @@ function matches({ etag }: Blob, wanted: string): boolean {
   return wanted === "*" || wanted === etag;
 }
 
-export function judgeWriteByLease(state: BlobRevision, id: string | null): string | null {
+export function judgeWriteByLease(state: BlobState, id: string | null): string | null {
   if (id !== null) return judgeByLeaseId(state, id);
   return isLocked(state.blob?.lease ?? null, state.nowMs) ? "412 LeaseIdMissing" : null;
 }
 
-export function judgeByLeaseId({ blob, nowMs }: BlobRevision, id: string | null): string | null {
+export function judgeByLeaseId({ blob, nowMs }: BlobState, id: string | null): string | null {
   if (id === null) return null;
   const held = blob?.lease ?? null;
   if (held === null) return "412 LeaseNotPresentWithBlobOperation";
@@ -407,6 +419,6 @@ export function answerWith(what: Partial<BlobDone>): BlobDone {
 }
 
 /** A refusal changes nothing. */
-export function refuse(state: BlobRevision, refused: string): Step {
+export function refuse(state: BlobState, refused: string): Step {
   return { state, answer: { refused } };
 }

@@ -1,5 +1,5 @@
 import {
-  type BlobRevision,
+  type BlobState,
   type Chosen,
   judgeByType,
   judgeWriteByEtag,
@@ -14,7 +14,7 @@ import type { PutPageAsked, SetSequenceAsked } from "./blob-words.ts";
 /** Pages of every page blob. */
 export const PAGES = 4;
 
-export function putPage(state: BlobRevision, asked: PutPageAsked, chosen: Chosen): Step {
+export function putPage(state: BlobState, asked: PutPageAsked, chosen: Chosen): Step {
   const { blob } = state;
   if (blob === null) return refuse(state, "404 BlobNotFound");
   const refused =
@@ -37,7 +37,7 @@ function judgeBySequence(number: number, asked: PutPageAsked["sequence"]): strin
   return holds[asked.is] ? null : "412 SequenceNumberConditionNotMet";
 }
 
-export function setSequence(state: BlobRevision, asked: SetSequenceAsked, chosen: Chosen): Step {
+export function setSequence(state: BlobState, asked: SetSequenceAsked, chosen: Chosen): Step {
   const { blob } = state;
   if (blob === null) return refuse(state, "404 BlobNotFound");
   const refused =

@@ -1,4 +1,4 @@
-import { type BlobRevision, type Chosen, emptyState, perform, type Step } from "./blob-model.ts";
+import { type BlobState, type Chosen, emptyState, perform, type Step } from "./blob-model.ts";
 import type { BlobAnswer, BlobAsked, Listed, PutPageAsked } from "./blob-words.ts";
 import { EMPTY_ANSWER } from "./blob-words.ts";
 import type { Random } from "./random.ts";
@@ -30,9 +30,9 @@ export type Bug = (typeof BUGS)[number];
 export class SimulatedBlobs {
   readonly #random: Random;
   readonly #bug: Bug | null;
-  readonly #states = new Map<string, BlobRevision>();
+  readonly #states = new Map<string, BlobState>();
   /** Each as it was before its last change. */
-  readonly #previous = new Map<string, BlobRevision>();
+  readonly #previous = new Map<string, BlobState>();
   #nowMs: number;
   /** The time before the clock was last advanced. */
   #oldMs: number;
@@ -99,10 +99,10 @@ export class SimulatedBlobs {
   }
 
   /** The state that an operation is judged by. */
-  #seenBy(key: string, asked: BlobAsked): BlobRevision {
+  #seenBy(key: string, asked: BlobAsked): BlobState {
     const state = this.#stateOf(key);
     if (this.#bug === "stale read" && isRead(asked) && this.#random.chance(0.2)) {
-      return { ...(this.#previous.get(key) as BlobRevision), nowMs: state.nowMs };
+      return { ...(this.#previous.get(key) as BlobState), nowMs: state.nowMs };
     }
     if (state.blob !== null && "snapshot" in asked && asked.operation === this.#mixedUp) {
       const snapshot = state.snapshots[asked.snapshot];
@@ -192,7 +192,7 @@ export class SimulatedBlobs {
     return answer;
   }
 
-  #perform(state: BlobRevision, asked: BlobAsked, key: string): Step {
+  #perform(state: BlobState, asked: BlobAsked, key: string): Step {
     return perform(state, asked, this.#chosen, key);
   }
 
@@ -206,13 +206,13 @@ export class SimulatedBlobs {
     snapshot: () => `snapshot-${++this.#names}`,
   };
 
-  #commit(key: string, state: BlobRevision): void {
+  #commit(key: string, state: BlobState): void {
     this.#previous.set(key, this.#stateOf(key));
     this.#states.set(key, state);
   }
 
-  #stateOf(key: string): BlobRevision {
-    return this.#states.get(key) as BlobRevision;
+  #stateOf(key: string): BlobState {
+    return this.#states.get(key) as BlobState;
   }
 }
 
@@ -231,7 +231,7 @@ function withoutConditions(asked: BlobAsked): BlobAsked {
 }
 
 /** A write that ignores a lease does not end it. */
-function keepLease(before: BlobRevision, { state }: Step): BlobRevision {
+function keepLease(before: BlobState, { state }: Step): BlobState {
   if (state.blob === null || before.blob === null) return state;
   const lease = state.blob.lease ?? before.blob.lease;
   return { ...state, blob: { ...state.blob, lease } };

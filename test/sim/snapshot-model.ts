@@ -1,7 +1,7 @@
 import {
   answerWith,
   type Blob,
-  type BlobRevision,
+  type BlobState,
   type Chosen,
   describe,
   judgeByLeaseId,
@@ -23,7 +23,7 @@ type SnapshotAsked = Extract<BlobAsked, { operation: "snapshot" }>;
 type GetSnapshotAsked = Extract<BlobAsked, { operation: "get-snapshot" }>;
 
 /** A snapshot needs no lease id, and leaves the blob unchanged. */
-export function takeSnapshot(state: BlobRevision, asked: SnapshotAsked, chosen: Chosen): Step {
+export function takeSnapshot(state: BlobState, asked: SnapshotAsked, chosen: Chosen): Step {
   const { blob } = state;
   if (blob === null) return refuse(state, "404 BlobNotFound");
   const refused = judgeWriteByEtag(state, asked) ?? judgeByLeaseId(state, asked.leaseId);
@@ -37,7 +37,7 @@ export function takeSnapshot(state: BlobRevision, asked: SnapshotAsked, chosen: 
   };
 }
 
-export function readSnapshot(state: BlobRevision, asked: GetSnapshotAsked, chosen: Chosen): Step {
+export function readSnapshot(state: BlobState, asked: GetSnapshotAsked, chosen: Chosen): Step {
   const taken = state.snapshots[asked.snapshot];
   if (taken === undefined) return refuse(state, "404 BlobNotFound");
   const { etag, modifiedMs, ...found } = describe(withEtag(taken, chosen), state.nowMs);
@@ -57,7 +57,7 @@ function withEtag(taken: Blob, chosen: Chosen): Blob {
 
 /** If both the source and the target are refused, the answer may be either. */
 export function copySnapshot(
-  state: BlobRevision,
+  state: BlobState,
   asked: CopySnapshotAsked & { readonly targetFirst?: boolean },
   chosen: Chosen,
 ): Step {

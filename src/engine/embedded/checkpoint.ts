@@ -5,31 +5,32 @@ import { KIB, MIB } from "../../base/limits.ts";
 import { keyOf } from "../sorted-items.ts";
 import { isDiskFull } from "./disk-full.ts";
 import type { DiskSpace } from "./disk-space.ts";
-import { InTime } from "./in-time.ts";
 import { type Lmdb, throwReason } from "./lmdb.ts";
 import { type Cell, type Memtable, valueIn } from "./memtable.ts";
 import type { SealedRecords } from "./sealed-records.ts";
 import type { WalSecret } from "./wal-groups.ts";
+import { WriteWatchdog } from "./write-watchdog.ts";
 
-/** What is put into LMDB at one go, at most. */
+/** Limits for one LMDB transaction of a checkpoint. */
 export interface Steps {
   readonly recordsMax: number;
   readonly bytesMax: number;
 }
 
-/** Nobody is served during a step. */
+/** Short, because a step blocks the event loop. */
 export const SHORT_STEPS: Steps = { recordsMax: 512, bytesMax: 512 * KIB };
+/** For a start or a stop, when no client is waiting. */
 export const LONG_STEPS: Steps = { recordsMax: 50_000, bytesMax: 32 * MIB };
-/** On a full disk: a step copies a page for each record at worst, and frees the old ones afterwards. */
+/** For a full disk: a step copies up to a page per record before it frees the old pages. */
 const TIGHT_STEPS: Steps = { recordsMax: 64, bytesMax: 128 * KIB };
 const MILESTONE = key(SPACE.engine, "milestone");
 const WAL_SECRET = key(SPACE.engine, "log-secret");
 
-/** The same as long as the store lives. */
+/** Reads the secret of this store's WAL; makes it the first time. */
 export async function walSecretOf(lmdb: Lmdb, records: SealedRecords): Promise<WalSecret> {
   let found = records.get(WAL_SECRET);
   if (found === undefined) {
-    // With another one, what is in the WAL would not be understood.
+    // A new secret would make an existing WAL unreadable.
     records.proveMisses();
     const made = randomBytes(8);
     await commit(lmdb, () => records.put(WAL_SECRET, made));
@@ -39,9 +40,8 @@ export async function walSecretOf(lmdb: Lmdb, records: SealedRecords): Promise<W
   return { mark: found.readUInt32LE(0), seed: found.readUInt32LE(4) };
 }
 
-/** How far LMDB has got. */
+/** How far checkpoints have got: all groups up to this one are in LMDB. */
 export interface Milestone {
-  /** The last group of which LMDB has everything. */
   readonly group: number;
   readonly lastStamp: bigint;
 }
@@ -56,8 +56,8 @@ export function readMilestone(records: SealedRecords): Milestone {
 }
 
 /**
- * Puts records into LMDB, and last of all how far it has got: whoever does not come to the end of it
- * begins again from the WAL. A record is left out if the WAL has a later one that takes its place.
+ * Copies the records of a memtable into LMDB. Writes the milestone last, so that recovery repeats
+ * an interrupted checkpoint from the WAL. Skips a record that a later one in the WAL replaces.
  */
 async function checkpoint(
   lmdb: Lmdb,
@@ -68,22 +68,23 @@ async function checkpoint(
   isReplaced: (name: string) => boolean = () => false,
 ): Promise<void> {
   const cells = memtable.cells()[Symbol.iterator]();
-  const inTime = new InTime();
+  const watchdog = new WriteWatchdog();
   let done = false;
-  // Most records that are made and deleted again soon have keys behind all others of their kind.
+  // Short-lived records mostly have the last keys of their space: removing those then costs
+  // nothing.
   for (const space of memtable.spaces()) records.findEnd(space);
   const step = () => {
     done = putSome(records, cells, steps, isReplaced);
     if (done) records.put(MILESTONE, encodeMilestone(milestone));
   };
   while (!done) {
-    await commit(lmdb, step, inTime);
+    await commit(lmdb, step, watchdog);
     lmdb.resetReadTxn();
   }
   records.lookAnew();
 }
 
-/** The same, on a full disk with the help of the reserve. False if even so there is no room for it. */
+/** Runs a checkpoint, on a full disk with the help of the reserve. False if there is no room. */
 export async function checkpointIfRoom(
   { lmdb, folder, space }: { lmdb: Lmdb; folder: string; space?: DiskSpace | null },
   records: SealedRecords,
@@ -106,11 +107,11 @@ export async function checkpointIfRoom(
   }
 }
 
-/** Whether LMDB could not write for want of space, and provably wrote nothing: then life goes on. */
+/** Whether a commit failed on a full disk and provably wrote nothing: then the store goes on. */
 export async function isMerelyFull(lmdb: Lmdb, folder: string, error: unknown): Promise<boolean> {
   try {
     if (!(await isDiskFull(error, folder))) return false;
-    // LMDB writes the new root last. If just that had failed, it would begin no other transaction.
+    // LMDB writes the new root last. If that write had failed, no further transaction would begin.
     await commit(lmdb, () => {});
     return true;
   } catch {
@@ -118,7 +119,7 @@ export async function isMerelyFull(lmdb: Lmdb, folder: string, error: unknown): 
   }
 }
 
-/** True if these were the last. */
+/** Puts the next records into LMDB, up to the limits of a step. True if none are left. */
 function putSome(
   records: SealedRecords,
   cells: Iterator<Cell>,
@@ -146,11 +147,15 @@ function encodeMilestone({ group, lastStamp }: Milestone): Bytes {
   return bytes;
 }
 
-/** Runs in LMDB's write transaction, which is committed when `run` returns. */
-export async function commit(lmdb: Lmdb, run: () => void, inTime = new InTime()): Promise<void> {
+/** Runs `run` in an LMDB write transaction, and resolves once that is committed. */
+export async function commit(
+  lmdb: Lmdb,
+  run: () => void,
+  watchdog = new WriteWatchdog(),
+): Promise<void> {
   let failure: unknown = null;
   const committed = lmdb.transaction(() => {
-    // LMDB makes two promises of one commit. A failure of this one would go unhandled.
+    // lmdb makes two promises for a commit. A failure of this one would go unhandled.
     lmdb.committed.then(ignore, ignore);
     try {
       run();
@@ -160,7 +165,7 @@ export async function commit(lmdb: Lmdb, run: () => void, inTime = new InTime())
     }
   });
   try {
-    await inTime.watch(committed.catch(throwReason));
+    await watchdog.watch(committed.catch(throwReason));
   } catch (error) {
     throw failure ?? error;
   }

@@ -44,12 +44,12 @@ const openRerunning: OpenContents = async (t, wrap) => {
 contentsContract("embedded, where every body runs twice,", openRerunning);
 contentsModelContract("embedded, where every body runs twice,", 1, openRerunning);
 
-test("after a crash between bytes and commit the bytes are overwritten, nothing else", async (t) => {
+test("after a crash between bytes and commit only those bytes are overwritten", async (t) => {
   const folder = await newFolder(t);
   const before = await openIn(folder);
-  const kept = someBytes(100_000, 1);
-  const leaf = await before.put(kept);
-  // Never named and never released: the process is gone before.
+  const used = someBytes(100_000, 1);
+  const leaf = await before.put(used);
+  // Never named and never released, as if the process had crashed.
   await before.contents.take(inParts(someBytes(100_000, 2), 9_999), NO_DIGESTS);
   await close(before);
 
@@ -58,12 +58,12 @@ test("after a crash between bytes and commit the bytes are overwritten, nothing 
   assert.ok(after.bytesOnDisk() < 2 * 100_000);
   const later = await after.put(someBytes(100_000, 3));
   await after.sweepAll();
-  assert.deepEqual(await after.read(leaf), kept);
+  assert.deepEqual(await after.read(leaf), used);
   assert.deepEqual(await after.read(later), someBytes(100_000, 3));
   assert.ok(after.bytesOnDisk() < 3 * 100_000);
 });
 
-test("after a restart what was replaced last is not written over", async (t) => {
+test("after a restart the content replaced last is not overwritten", async (t) => {
   const folder = await newFolder(t);
   const before = await openIn(folder);
   const first = await before.put(someBytes(30_000, 1));
@@ -79,25 +79,25 @@ test("after a restart what was replaced last is not written over", async (t) => 
   assert.deepEqual(await after.read(later), someBytes(30_000, 4));
 });
 
-test("after a crash extents that nobody refers to are found and removed", async (t) => {
+test("after a crash unreferenced extents are found and removed", async (t) => {
   const folder = await newFolder(t);
   const before = await openIn(folder);
   await before.contents.take(inParts(someBytes(2_000_000, 1), 9_999), NO_DIGESTS);
-  const kept = await before.put(someBytes(30_000, 2));
+  const used = await before.put(someBytes(30_000, 2));
   await before.contents.take(inParts(someBytes(2_000_000, 3), 9_999), NO_DIGESTS);
   await close(before);
 
   const after = await openIn(folder);
   t.after(() => close(after));
   await after.sweepAll();
-  assert.deepEqual(await after.read(kept), someBytes(30_000, 2));
+  assert.deepEqual(await after.read(used), someBytes(30_000, 2));
   assert.ok(after.bytesOnDisk() < 2 * 40_000, `${after.bytesOnDisk()} bytes`);
 });
 
 test("garbage outlives a restart", async (t) => {
   const folder = await newFolder(t);
   const before = await openIn(folder);
-  // In several pieces: it is not freed by who drops it.
+  // In several pieces, so that the drop itself does not free it.
   const leaf = await before.put(someBytes(2_000_000, 1));
   await before.drop(leaf);
   await close(before);
@@ -109,7 +109,7 @@ test("garbage outlives a restart", async (t) => {
   assert.deepEqual(await readdir(join(folder, "extents")), []);
 });
 
-test("space serves the next bytes while they come, with sweeps between them, and is given back then", async (t) => {
+test("freed space is reused while bytes arrive between sweeps, and returned to the disk afterwards", async (t) => {
   const folder = await newFolder(t);
   const bench = await openIn(folder);
   t.after(() => close(bench));
@@ -126,7 +126,7 @@ test("space serves the next bytes while they come, with sweeps between them, and
   assert.deepEqual(await readdir(join(folder, "extents")), []);
 });
 
-test("damaged bytes are told from sound ones, and do not stop the sweeper", async (t) => {
+test("damaged bytes are detected, and do not stop the sweeper", async (t) => {
   const folder = await newFolder(t);
   const bench = await openIn(folder);
   t.after(() => close(bench));
@@ -153,7 +153,7 @@ async function putMany(bench: ContentsBench, count: number): Promise<Content[]> 
   return leaves;
 }
 
-/** When the files in a folder were made: the number of one that is gone may be given to another. */
+/** The birth times of the files in a folder; inode numbers are reused. */
 async function birthsIn(folder: string): Promise<bigint[]> {
   const names = await readdir(folder);
   const stats = names.map((name) => stat(join(folder, name), { bigint: true }));

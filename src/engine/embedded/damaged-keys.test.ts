@@ -12,7 +12,7 @@ import { openLmdb } from "./lmdb.ts";
 import { SealedRecords } from "./sealed-records.ts";
 import { openEmbeddedStore } from "./store.ts";
 
-/** So many that they fill several pages, with spaces before and behind that have records, too. */
+/** Enough to fill several pages. The spaces before and behind have records, too. */
 const RECORDS = 120;
 const BEFORE = key(SPACE.container, "account", "box");
 const BEHIND = key(SPACE.queue, "account", "queue");
@@ -31,7 +31,7 @@ async function newFolder(t: TestContext): Promise<string> {
   return folder;
 }
 
-/** The places in the file that have these bytes. */
+/** The positions of these bytes in the file. */
 function placesOf(path: string, bytes: Bytes): number[] {
   const file = readFileSync(path);
   const places: number[] = [];
@@ -39,7 +39,7 @@ function placesOf(path: string, bytes: Bytes): number[] {
   return places;
 }
 
-/** What LMDB reads is what is written here, at once: it maps the file. */
+/** Changes the file; LMDB sees it at once, because it maps the file. */
 function writeAt(path: string, bytes: Bytes, place: number): void {
   const file = openSync(path, "r+");
   writeSync(file, bytes, 0, bytes.length, place);
@@ -56,7 +56,7 @@ function damage(path: string, whole: Bytes, bit: number): void {
   for (const place of placesOf(path, whole)) writeAt(path, flipped(whole, bit), place);
 }
 
-/** Null if it is damaged, and said so. */
+/** Null if the read reports damage. */
 function unlessDamaged<T>(read: () => T): T | null {
   try {
     return read();
@@ -66,7 +66,7 @@ function unlessDamaged<T>(read: () => T): T | null {
   }
 }
 
-test("a bit that is flipped in a key never hides a record: what is touched is damaged", async (t) => {
+test("a flipped bit in a key never hides a record: reads that touch it report damage", async (t) => {
   const folder = await newFolder(t);
   const path = join(folder, DATABASE_FILE);
   const lmdb = await openLmdb(folder);
@@ -109,7 +109,7 @@ test("a bit that is flipped in a key never hides a record: what is touched is da
       assert.notEqual(found, "missing", `${what}: ${hex(at)}`);
     }
   };
-  // Keys stand in leaves, and some of them in branches too.
+  // Keys are in leaf pages, and some are also in branch pages.
   const keys = KEYS.filter((at, number) => number % 40 === 1 || placesOf(path, at).length > 1);
   for (const whole of keys) {
     for (const place of placesOf(path, whole)) {
@@ -126,7 +126,7 @@ test("a bit that is flipped in a key never hides a record: what is touched is da
   assert.equal(damaged, 0);
 });
 
-test("who asks for a record whose key is damaged is not told that there is none", async (t) => {
+test("a record whose key is damaged is never reported as missing", async (t) => {
   const folder = await newFolder(t);
   const store = await openEmbeddedStore(folder, systemClock, assert.fail);
   await store.transact((tx) => {

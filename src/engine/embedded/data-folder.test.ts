@@ -8,12 +8,12 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openDataFolder } from "./data-folder.ts";
 
-// This file is also a program that holds a data folder until it is killed.
+// This file is also a program that locks a data folder until it is killed.
 const [, , command, folderOfProgram = ""] = process.argv;
-if (command === "hold") await pin(folderOfProgram);
+if (command === "hold") await holdFolder(folderOfProgram);
 else registerTests();
 
-async function pin(folder: string): Promise<void> {
+async function holdFolder(folder: string): Promise<void> {
   const answer = await openDataFolder(folder).then(
     () => "mine",
     (error) => String(error.message),
@@ -22,7 +22,7 @@ async function pin(folder: string): Promise<void> {
   if (answer === "mine") process.stdin.resume();
 }
 
-/** Starts another process that wants the folder; tells what became of that. */
+/** Starts another process that tries to open the folder; returns its answer. */
 async function contend(t: TestContext, folder: string): Promise<[string, ChildProcess]> {
   const other = spawn(process.execPath, [import.meta.filename, "hold", folder], {
     stdio: ["pipe", "pipe", "inherit"],
@@ -39,7 +39,7 @@ async function newPlace(t: TestContext): Promise<string> {
 }
 
 function registerTests(): void {
-  test("a folder that is not there is made, with places for records and bytes", async (t) => {
+  test("a missing folder is made, with folders for records and bytes", async (t) => {
     const folder = join(await newPlace(t), "some", "where");
     const data = await openDataFolder(folder);
     assert.deepEqual(await readdir(data.storeFolder), []);
@@ -48,7 +48,7 @@ function registerTests(): void {
     assert.deepEqual((await readdir(folder)).sort(), ["extents", "lazuli.json", "store"]);
   });
 
-  test("a folder can be opened again and again, and keeps what is in it", async (t) => {
+  test("a folder can be reopened, and its files stay", async (t) => {
     const folder = await newPlace(t);
     for (const round of ["1", "2", "3"]) {
       const data = await openDataFolder(folder);
@@ -59,7 +59,7 @@ function registerTests(): void {
     }
   });
 
-  test("other people's files beside ours do not matter; a foreign store does", async (t) => {
+  test("foreign files beside ours do no harm; a foreign store is refused", async (t) => {
     const folder = await newPlace(t);
     await writeFile(join(folder, "theirs.txt"), "x");
     await (await openDataFolder(folder)).release();
@@ -68,7 +68,7 @@ function registerTests(): void {
     await assert.rejects(openDataFolder(foreign), /store is there already.*--location/);
   });
 
-  test("a folder of a newer version is refused, with what to do", async (t) => {
+  test("a folder of a newer version is refused, with advice", async (t) => {
     const folder = await newPlace(t);
     await (await openDataFolder(folder)).release();
     await writeFile(join(folder, "lazuli.json"), '{"format":10}\n');
@@ -79,7 +79,7 @@ function registerTests(): void {
     await assert.rejects(openDataFolder(folder), /lazuli\.json is damaged/);
   });
 
-  test("a folder of an earlier version is refused, with what to do", async (t) => {
+  test("a folder of an earlier version is refused, with advice", async (t) => {
     const folder = await newPlace(t);
     await (await openDataFolder(folder)).release();
     await writeFile(join(folder, "lazuli.json"), '{"format":1}\n');
@@ -88,7 +88,7 @@ function registerTests(): void {
     await assert.rejects(openDataFolder(folder), new RegExp(earlier));
   });
 
-  test("a file in the folder's place is refused", async (t) => {
+  test("a file in place of the folder is refused", async (t) => {
     const file = join(await newPlace(t), "file");
     await writeFile(file, "x");
     await assert.rejects(openDataFolder(file), /file is not a folder: choose another/);
@@ -96,7 +96,7 @@ function registerTests(): void {
   });
 
   const noProc = process.platform === "linux" ? false : "only Linux has /proc";
-  test("a place that takes no folders is refused, and at once", { skip: noProc }, async () => {
+  test("a file system that takes no folders is refused at once", { skip: noProc }, async () => {
     await assert.rejects(openDataFolder("/proc/lazuli/data"), /cannot be written to \(ENOENT\)/);
   });
 
@@ -104,7 +104,7 @@ function registerTests(): void {
   test("a folder that cannot be written to is refused", { skip }, async (t) => {
     const folder = await newPlace(t);
     await chmod(folder, 0o500);
-    // No permission stops root, but sysfs does.
+    // Permissions do not stop root, but sysfs does.
     const readOnly = process.getuid?.() === 0 ? "/sys/lazuli" : folder;
     await assert.rejects(
       openDataFolder(readOnly),
@@ -112,7 +112,7 @@ function registerTests(): void {
     );
   });
 
-  test("a folder is opened once at a time, in this process", async (t) => {
+  test("a folder is opened at most once at a time in one process", async (t) => {
     const folder = await newPlace(t);
     const data = await openDataFolder(folder);
     await assert.rejects(openDataFolder(folder), /is in use by another Lazuli: stop that one, or/);
@@ -120,7 +120,7 @@ function registerTests(): void {
     await (await openDataFolder(folder)).release();
   });
 
-  test("a folder is opened once at a time, by any process, until that one is killed", async (t) => {
+  test("a folder that one process has open is refused to others until that process is killed", async (t) => {
     const folder = await newPlace(t);
     const [answer, other] = await contend(t, folder);
     assert.equal(answer, "mine");
@@ -133,7 +133,7 @@ function registerTests(): void {
     await data.release();
   });
 
-  test("of many that want a folder at once, one gets it at most", async (t) => {
+  test("of many processes that open a folder at once, at most one gets it", async (t) => {
     const folder = await newPlace(t);
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, () => openDataFolder(folder)),
@@ -143,7 +143,7 @@ function registerTests(): void {
     for (const { value } of winners) await value.release();
   });
 
-  test("a path longer than that of a socket may be is no obstacle", async (t) => {
+  test("a path longer than a socket's path may be can be locked", async (t) => {
     const folder = join(await newPlace(t), "x".repeat(100), "y".repeat(100));
     const data = await openDataFolder(folder);
     await assert.rejects(openDataFolder(folder), /is in use by another Lazuli/);

@@ -5,12 +5,12 @@ import { lockFolder } from "./folder-lock.ts";
 import { makePrivate, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE } from "./private-folder.ts";
 import { syncFolder } from "./sync-folder.ts";
 
-/** The way data is laid out in a data folder. It rises with every change of it. */
+/** The version of a data folder's layout. */
 const FORMAT = 9;
 const FORMAT_FILE = "lazuli.json";
 const ELSEWHERE = "choose another folder with --location";
 
-/** A folder that belongs to this process until it is released. */
+/** A data folder, locked for this process until it is released. */
 export interface DataFolder {
   readonly storeFolder: string;
   readonly extentsFolder: string;
@@ -19,7 +19,7 @@ export interface DataFolder {
   release(): Promise<void>;
 }
 
-/** Opens a data folder, or makes one. What is wrong with it is told in one line. */
+/** Opens a data folder, or makes one. Errors describe the problem in one line. */
 export async function openDataFolder(folder: string): Promise<DataFolder> {
   await makeWritable(folder);
   const lock = await lockFolder(folder);
@@ -30,7 +30,7 @@ export async function openDataFolder(folder: string): Promise<DataFolder> {
   try {
     const format = await readFormat(folder);
     if (format === null) await claim(folder, Object.values(parts));
-    else refuseOther(folder, format);
+    else requireFormat(folder, format);
     for (const part of Object.values(parts)) {
       await mkdir(part, { recursive: true, mode: PRIVATE_FOLDER_MODE });
     }
@@ -44,7 +44,7 @@ export async function openDataFolder(folder: string): Promise<DataFolder> {
   }
 }
 
-/** Whether Lazuli has begun to keep data in a folder. */
+/** Whether a folder is marked as a data folder of Lazuli. */
 export function isDataFolder(folder: string): Promise<boolean> {
   return isThere(join(folder, FORMAT_FILE));
 }
@@ -63,7 +63,7 @@ async function makeWritable(folder: string): Promise<void> {
   }
 }
 
-/** With its parents. Not by Node's own way: that never ends below /proc, which says ENOENT for ever. */
+/** Makes a folder and its parents. Node's recursive mkdir never returns for a path below /proc. */
 async function makeFolder(folder: string): Promise<void> {
   const make = () => mkdir(folder, { mode: PRIVATE_FOLDER_MODE });
   try {
@@ -78,7 +78,7 @@ async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-/** The format of what is in the folder, or null if Lazuli never wrote to it. */
+/** The format of a data folder; null if Lazuli never wrote to it. */
 async function readFormat(folder: string): Promise<number | null> {
   const path = join(folder, FORMAT_FILE);
   const text = await readFile(path, "utf8").catch((error) => {
@@ -93,7 +93,7 @@ async function readFormat(folder: string): Promise<number | null> {
   return Number(format);
 }
 
-function refuseOther(folder: string, format: number): void {
+function requireFormat(folder: string, format: number): void {
   if (format === FORMAT) return;
   if (format < FORMAT) {
     throw new Error(
@@ -107,7 +107,7 @@ function refuseOther(folder: string, format: number): void {
   );
 }
 
-/** Marks a folder as ours before anything else is put into it. */
+/** Marks a folder as ours, before anything else is written to it. */
 async function claim(folder: string, parts: readonly string[]): Promise<void> {
   for (const part of parts) {
     if (await isThere(part)) {

@@ -7,7 +7,7 @@ const LETTERS = "abcdefghijklmnop";
 const letter = fc.nat(LETTERS.length - 1).map((at) => LETTERS[at] as string);
 const step = fc.oneof(fc.record({ from: letter, until: letter }), fc.record({ written: letter }));
 
-test("a zone ends where something is written, and nowhere before it is known to end", () => {
+test("a zone ends where a record is written, and contains no record", () => {
   const property = fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
     const zones = new DeadZones();
     const dead = new Set<string>();
@@ -15,7 +15,7 @@ test("a zone ends where something is written, and nowhere before it is known to 
       if ("written" in taken) {
         zones.end(taken.written);
         if (!dead.has(taken.written)) return;
-        // Behind it there may still be nothing; that much is forgotten.
+        // The rest of the zone behind it may still be empty, but is forgotten.
         const zoneEnd = [...LETTERS].find((at) => at > taken.written && !dead.has(at));
         for (const at of LETTERS) {
           if (at >= taken.written && (zoneEnd === undefined || at < zoneEnd)) dead.delete(at);
@@ -36,7 +36,7 @@ test("a zone ends where something is written, and nowhere before it is known to 
   fc.assert(property, { numRuns: 500 });
 });
 
-test("what is joined is as new as the newest of it", () => {
+test("a merged zone is as new as its newest part", () => {
   const zones = new DeadZones();
   zones.note("a", "c", 5);
   zones.note("e", "g", 7);
@@ -44,11 +44,13 @@ test("what is joined is as new as the newest of it", () => {
   assert.deepEqual(zones.find("b"), { from: "a", until: "g", newest: 7 });
 });
 
-test("very many zones are forgotten, not kept for ever", () => {
+test("the number of zones is limited", () => {
   const zones = new DeadZones();
   for (let at = 0; at < 2_000; at += 2) {
     zones.note(String.fromCharCode(at), String.fromCharCode(at + 1), 1);
   }
-  const kept = Array.from({ length: 1_000 }, (_, at) => zones.find(String.fromCharCode(2 * at)));
-  assert.ok(kept.filter((zone) => zone !== null).length <= 256);
+  const remembered = Array.from({ length: 1_000 }, (_, at) =>
+    zones.find(String.fromCharCode(2 * at)),
+  );
+  assert.ok(remembered.filter((zone) => zone !== null).length <= 256);
 });

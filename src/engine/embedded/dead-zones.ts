@@ -1,43 +1,43 @@
 const ZONES_MAX = 256;
 
-/** From here on there is nothing, up to `until`. */
+/** A range of names, `from <= name < until`, without any record. */
 interface Zone {
   readonly from: string;
   until: string;
-  /** The newest group of which something is missing there. */
+  /** The newest group that deleted something in it. */
   newest: number;
 }
 
 /**
- * Where nothing is left of what LMDB still has: who takes from the front of a row of keys again and again
- * would otherwise pass everything that was taken before, each time.
+ * Remembers ranges that hold only tombstones, so that scans can skip them. A queue whose messages
+ * are taken from the front would otherwise scan all of its deleted messages each time.
  */
 export class DeadZones {
-  /** In the order of their names; they do not overlap. */
+  /** Sorted by name, without overlaps. */
   readonly #zones: Zone[] = [];
 
-  /** The zone in which this name lies. */
+  /** The zone that contains this name. */
   find(name: string): Readonly<Zone> | null {
     const zone = this.#zones[this.#countUpTo(name) - 1];
     return zone !== undefined && name < zone.until ? zone : null;
   }
 
-  /** There is nothing with `from <= name < until`. */
+  /** Notes that there is no record with `from <= name < until`. */
   note(from: string, until: string, newest: number): void {
     const at = this.#countUpTo(from);
     const before = this.#zones[at - 1];
     if (before !== undefined && from <= before.until) {
       if (until > before.until) before.until = until;
       before.newest = Math.max(before.newest, newest);
-      this.#swallow(at - 1);
+      this.#merge(at - 1);
       return;
     }
     if (this.#zones.length >= ZONES_MAX) this.#zones.splice(0);
     this.#zones.splice(at, 0, { from, until, newest });
-    this.#swallow(at);
+    this.#merge(at);
   }
 
-  /** Something is written under this name. */
+  /** Call before a record with this name is written: cuts its zone off there. */
   end(name: string): void {
     if (this.#zones.length === 0) return;
     const at = this.#countUpTo(name) - 1;
@@ -47,8 +47,8 @@ export class DeadZones {
     else zone.until = name;
   }
 
-  /** Zones behind this one that it reaches into become part of it. */
-  #swallow(at: number): void {
+  /** Merges the zones that this one overlaps or touches into it. */
+  #merge(at: number): void {
     const zone = this.#zones[at] as Zone;
     for (;;) {
       const next = this.#zones[at + 1];
@@ -59,7 +59,7 @@ export class DeadZones {
     }
   }
 
-  /** How many zones begin at or before this name. */
+  /** The number of zones that begin at or before this name. */
   #countUpTo(name: string): number {
     let low = 0;
     let high = this.#zones.length;

@@ -11,7 +11,7 @@ const SHARED_MEMORY = "/dev/shm";
 const { O_RDWR, O_CREAT, O_DIRECT } = constants;
 const linuxOnly = { skip: process.platform !== "linux" && "needs the flag of Linux" };
 
-test("the flag is there, or 0, and files can be written and read with it", async (t) => {
+test("files can be written and read with the flag, which may be 0", async (t) => {
   const places = [tmpdir(), ...(process.platform === "linux" ? [SHARED_MEMORY] : [])];
   for (const place of places) {
     const folder = await newFolder(t, place);
@@ -28,7 +28,7 @@ test("the flag is there, or 0, and files can be written and read with it", async
   }
 });
 
-test("where no file can be made there is no flag", linuxOnly, async () => {
+test("a folder that takes no files has no flag", linuxOnly, async () => {
   assert.equal(await directIoFlag("/proc"), 0);
   assert.equal(await directIoFlag("/nowhere"), 0);
 });

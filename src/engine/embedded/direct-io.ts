@@ -3,15 +3,15 @@ import { open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { alignedBytes, PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 
-/** Linux syncs with each write, in one call. Elsewhere such a flag is missing or promises less. */
+/** Syncs with each write, in one call. Other systems lack the flag, or it promises less there. */
 export const SYNC_FLAG = process.platform === "linux" ? constants.O_DSYNC : 0;
 
 const TRIAL_FILE = ".direct-io";
 
 /**
- * The flag that opens files of this folder past the system's cache: bytes that are written once and
- * synced at once cost less that way. 0 where that does not work. Who uses it writes and reads whole
- * pages, at multiples of a page, from and into aligned memory.
+ * The open flag for direct I/O in this folder, which is cheaper for bytes that are written once and
+ * synced at once; 0 if it does not work here. Direct I/O needs whole pages, at page-aligned
+ * positions, in aligned memory.
  */
 export async function directIoFlag(folder: string): Promise<number> {
   const flag = constants.O_DIRECT ?? 0;
@@ -28,7 +28,7 @@ export async function directIoFlag(folder: string): Promise<number> {
       await file.close();
     }
   } catch {
-    // Some file systems refuse the flag, others the first write; a full disk says so again later.
+    // Some file systems refuse the flag, others the first write. A full disk is reported later.
     return 0;
   } finally {
     await unlink(path).catch(() => {});

@@ -5,7 +5,7 @@ import { StoreError } from "../../store/store.ts";
 const EIO = 5;
 /** ENOSPC; EDQUOT on Linux and on macOS; ERROR_DISK_FULL on Windows. */
 const FULL_CODES = [28, 122, 69, 112];
-/** With less than this to spare, a write that came out short did so for want of space. */
+/** With less free space than this, a short write means a full disk. */
 const SPARE_BYTES_MIN = 16 * MIB;
 
 /** Whether a write failed because no space is left in the file system of this folder. */
@@ -16,7 +16,7 @@ export async function isDiskFull(error: unknown, folder: string): Promise<boolea
   return code === EIO && (await freeBytes(folder)) < SPARE_BYTES_MIN;
 }
 
-/** What this process may use: root may also use what is kept for root. */
+/** Free bytes that this process may use; root may also use the blocks reserved for root. */
 export async function freeBytes(folder: string): Promise<number> {
   const { bfree, bavail, bsize } = await statfs(folder);
   return (process.getuid?.() === 0 ? bfree : bavail) * bsize;
@@ -26,7 +26,7 @@ export function fullError(): StoreError {
   return new StoreError("full", "no space is left where the data folder is");
 }
 
-/** LMDB tells the number as the code, Node as its negative beside a name. */
+/** The error number: lmdb gives it as `code`, Node as a negative `errno`. */
 function codeOf(error: unknown): number {
   if (!(error instanceof Error)) return Number.NaN;
   const { code, errno } = error as NodeJS.ErrnoException & { code?: unknown };

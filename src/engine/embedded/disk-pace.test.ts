@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { KIB, MIB } from "../../base/limits.ts";
 import { DiskPace } from "./disk-pace.ts";
 
-test("a disk is fast from the first time on that it gave two gibibytes a second", () => {
+test("once seen fast, at two gibibytes a second, a disk stays fast", () => {
   const pace = new DiskPace();
   assert.equal(pace.isFast, false);
   pace.saw(2 * MIB, 1.01);
@@ -14,7 +14,7 @@ test("a disk is fast from the first time on that it gave two gibibytes a second"
   assert.equal(pace.isFast, true);
 });
 
-test("short readings tell nothing", () => {
+test("short reads are not measured", () => {
   const pace = new DiskPace();
   pace.saw(511 * KIB, 0.001);
   assert.equal(pace.isFast, false);

@@ -1,14 +1,13 @@
 import { KIB, MIB } from "../../base/limits.ts";
 
-/** The time of a shorter reading tells more about the way to the disk than about the disk. */
-const TELLING_BYTES_MIN = 512 * KIB;
-/** Through the system's cache, which means a copy, we are not much faster. */
+/** Shorter reads are not measured: their time is mostly overhead. */
+const MEASURED_BYTES_MIN = 512 * KIB;
+/** About the speed of reading through the page cache, which copies. */
 const FAST_BYTES_PER_MS = 2 * MIB;
 
 /**
- * Whether a disk is so fast that long stretches of it need no place in the system's cache. It is from
- * the first time on that it was: a server with much to do looks at its disk too late to find it fast
- * again.
+ * Whether a disk is so fast that long reads need no place in the page cache. Once seen fast, a disk
+ * stays fast: a busy server sees completed reads too late to measure a disk.
  */
 export class DiskPace {
   #isFast = false;
@@ -17,8 +16,8 @@ export class DiskPace {
     return this.#isFast;
   }
 
-  /** So many bytes came from the disk, past the cache, in so much time. */
+  /** Notes that a direct read of this many bytes took this long. */
   saw(bytes: number, ms: number): void {
-    if (bytes >= TELLING_BYTES_MIN && bytes >= FAST_BYTES_PER_MS * ms) this.#isFast = true;
+    if (bytes >= MEASURED_BYTES_MIN && bytes >= FAST_BYTES_PER_MS * ms) this.#isFast = true;
   }
 }

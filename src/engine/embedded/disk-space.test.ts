@@ -22,12 +22,12 @@ async function reserveBytes(folder: string): Promise<number> {
   return blocks * 512;
 }
 
-test("the reserve has room for twice the log, and is taken back after it was given up", async (t) => {
+test("the reserve has room for twice the WAL, and is restored after it was given up", async (t) => {
   const folder = await newFolder(t);
   const space = await DiskSpace.open(folder);
   const told: boolean[] = [];
   space.onSpace((isShort) => told.push(isShort));
-  await space.keepForLog(2 * MIB);
+  await space.reserveForWal(2 * MIB);
   assert.ok((await reserveBytes(folder)) >= 8 * MIB);
   assert.equal(space.mayGrow, true);
 
@@ -35,7 +35,7 @@ test("the reserve has room for twice the log, and is taken back after it was giv
   assert.equal(space.mayGrow, false);
   assert.ok((await reserveBytes(folder)) < 5 * MIB);
   assert.equal(await space.giveUp(), true);
-  // What is left is for the next start.
+  // The rest is for the next start.
   assert.equal(await space.giveUp(), false);
 
   await space.look();
@@ -44,32 +44,32 @@ test("the reserve has room for twice the log, and is taken back after it was giv
   assert.deepEqual(told, [true, false]);
 });
 
-test("where space is short the file of a full extent is not kept for the next one", async (t) => {
+test("while space is short the file of a full extent is not reused for the next one", async (t) => {
   const [folder, extentsFolder] = [await newFolder(t), await newFolder(t)];
   const space = await DiskSpace.open(folder);
   const setup = { endOfUse: null, failStop: assert.fail, extentBytesMax: CONTRACT_EXTENT_BYTES };
   const extents = await EmbeddedExtents.open({ folder: extentsFolder, space, ...setup });
   t.after(() => extents.close());
   await extents.remove(await fill(extents));
-  const kept = await readdir(extentsFolder);
+  const spares = await readdir(extentsFolder);
   const second = await fill(extents);
-  assert.equal(kept.length, 1);
+  assert.equal(spares.length, 1);
   space.noteFull();
   await extents.remove(second);
   assert.deepEqual(await readdir(extentsFolder), []);
 });
 
-test("a reserve that somebody has deleted is made again", async (t) => {
+test("a deleted reserve file is made again", async (t) => {
   const folder = await newFolder(t);
   const space = await DiskSpace.open(folder);
-  await space.keepForLog(2 * MIB);
+  await space.reserveForWal(2 * MIB);
   await rm(join(folder, "reserve"));
   await space.look();
   assert.equal(space.mayGrow, true);
   assert.ok((await reserveBytes(folder)) >= 8 * MIB);
 });
 
-test("while the reserve is in use the store takes what frees or hardly grows, and nothing else", async (t) => {
+test("while the reserve is in use the store takes only writes that free space or add little", async (t) => {
   const folder = await newFolder(t);
   const space = await DiskSpace.open(folder);
   const store = await openEmbeddedStore(folder, systemClock, assert.fail, MIB, { space });
@@ -80,7 +80,7 @@ test("while the reserve is in use the store takes what frees or hardly grows, an
   await write(2, 4 * KIB);
 
   let isFull = true;
-  // The disk of this test has space: the look that would find it is kept from doing so.
+  // The disk of this test has space, so the check that would find it is mocked.
   t.mock.method(space, "hasSpaceAgain", async () => !isFull);
   await space.giveUp();
   await assert.rejects(write(3, KIB), { kind: "full" });
@@ -101,7 +101,7 @@ test("while the reserve is in use the store takes what frees or hardly grows, an
   await store.close();
 });
 
-test("small volumes have small parts; where the size is not known they are as on large ones", () => {
+test("small volumes get small parts; a volume of unknown size counts as large", () => {
   const part = (volume: number) => partOfVolume(volume, 1 / 32, 4 * MIB, 256 * MIB);
   assert.deepEqual(
     [64, 160, 100_000].map((mib) => part(mib * MIB) / MIB),

@@ -9,37 +9,37 @@ import { ReserveFile } from "./reserve-file.ts";
 
 const RESERVE_FILE = "reserve";
 /**
- * LMDB needs at most this much for each byte of the WAL: a value just longer than half a page takes
- * a whole one, and a leaf that is split is half full.
+ * The most that LMDB needs for each byte of the WAL: a value just longer than half a page takes a
+ * whole one, and a split leaf is half full.
  */
-const DATABASE_BYTES_PER_LOG_BYTE = 2;
-/** For the pages that LMDB copies before it frees the old ones, and for moving what is alive. */
+const DATABASE_BYTES_PER_WAL_BYTE = 2;
+/** For the pages that LMDB copies before it frees the old ones, and for compaction. */
 const COPIES_BYTES = 4 * MIB;
-/** The running server keeps this much, so that the next start has room for its first files. */
+/** The running server never gives up this much: the next start needs it for its first files. */
 const START_BYTES = MIB;
-/** What a start wants to find. */
+/** A start with less free space gives up part of the reserve. */
 const START_FREE_BYTES = 2 * MIB;
 const SLICE_BYTES_MIN = 4 * MIB;
 const SLICE_PART = 4;
-/** Free pages of LMDB may lie where a long value does not fit: so much of them counts. */
+/** The share of LMDB's free pages that counts as space: a long value may not fit into gaps. */
 const FREE_PAGES_PART = 0.5;
-/** A disk has space again when so much of it is free beside the reserve. */
+/** The share of a disk that must be free beside the reserve before the shortage ends. */
 const FREE_PART = 1 / 16;
 const FREE_BYTES_MIN = 2 * MIB;
 const FREE_BYTES_MAX = 64 * MIB;
-/** A write that adds no more than this hardly grows: a lease, a new pop receipt, a deleted mark. */
+/** The most that a small write adds: a lease, a new pop receipt, a deletion mark. */
 const SMALL_GROWTH_BYTES = 256;
-/** What such writes may add in all until the reserve is whole again. */
+/** The most that small writes may add together until the reserve is whole again. */
 const SMALL_GROWTHS_BYTES = MIB;
 
-/** Called when the disk becomes full, and when it has space again. */
+/** Called when a shortage of space begins and when it ends. */
 export type OnSpace = (isShort: boolean) => void;
 
 /**
- * The space on the disk of a data folder, of which a reserve is kept. While the reserve is whole,
- * LMDB has room for everything that the WAL may hold. When LMDB or the sweeper meets a full disk,
- * the reserve is given up to them bit by bit, and until it is whole again nothing is taken that
- * needs more space than it frees.
+ * Watches the disk space of a data folder and holds a reserve. While the reserve is whole, LMDB has
+ * room for everything that the WAL may hold. When LMDB or the sweeper meets a full disk, they use
+ * up the reserve in slices. Until it is whole again, writes that need more space than they free are
+ * refused.
  */
 export class DiskSpace implements ScarceSpace {
   readonly volumeBytes: number;
@@ -58,7 +58,7 @@ export class DiskSpace implements ScarceSpace {
     this.volumeBytes = volumeBytes;
   }
 
-  /** For the folder in which LMDB's files are, or will be. On a full disk part of the reserve is given up. */
+  /** Opens the space of LMDB's folder. On a full disk, gives up part of the reserve. */
   static async open(folder: string): Promise<DiskSpace> {
     const reserve = await ReserveFile.open(join(folder, RESERVE_FILE));
     const { blocks, bsize } = await statfs(folder);
@@ -71,12 +71,12 @@ export class DiskSpace implements ScarceSpace {
     return space;
   }
 
-  /** Whether what needs more space than it frees is taken. */
+  /** Whether writes that need more space than they free are admitted. */
   get mayGrow(): boolean {
     return this.#isWhole;
   }
 
-  /** From the first time that space was missing until there is some again. */
+  /** Whether space is short: from the first failed write until enough is free again. */
   get isShort(): boolean {
     return this.#isShort;
   }
@@ -86,49 +86,49 @@ export class DiskSpace implements ScarceSpace {
     if (this.#isShort) tell(true);
   }
 
-  /** Whether a write that adds so many bytes is taken while the reserve is not whole. */
+  /** Whether a write that adds this many bytes is admitted while the reserve is not whole. */
   admits(growth: number): boolean {
     if (growth <= 0) return true;
     return growth <= SMALL_GROWTH_BYTES && this.#smallGrowths + growth <= SMALL_GROWTHS_BYTES;
   }
 
-  /** A write that was admitted has been made. */
+  /** Counts an admitted write. */
   spend(growth: number): void {
     this.#smallGrowths = Math.max(0, this.#smallGrowths + growth);
   }
 
-  /** Somebody met a full disk. */
+  /** Call when a write has met a full disk. */
   noteFull(): void {
     if (this.#isShort) return;
     this.#isShort = true;
     this.#onSpace(true);
   }
 
-  /** Keeps enough for a WAL of this size, from now on or as soon as there is space. */
-  keepForLog(walBytes: number): Promise<void> {
-    this.#wantedBytes = Math.max(this.#wantedBytes, bytesForLog(walBytes));
+  /** Reserves enough for a WAL of this size, now or as soon as there is space. */
+  reserveForWal(walBytes: number): Promise<void> {
+    this.#wantedBytes = Math.max(this.#wantedBytes, bytesForWal(walBytes));
     return this.look();
   }
 
-  /** Keeps enough for a WAL of this size. False, and it must not grow, if there is no space. */
+  /** Reserves enough for a WAL of this size. False, and the WAL must not grow, without space. */
   mayGrowWal(walBytes: number): Promise<boolean> {
-    return this.#want(bytesForLog(walBytes));
+    return this.#want(bytesForWal(walBytes));
   }
 
-  /** Keeps enough to move so many bytes of extents, if there is space. */
+  /** Reserves enough to move this many bytes of extents, if there is space. */
   async wantForMoves(bytes: number): Promise<void> {
     await this.#want(bytes + COPIES_BYTES);
   }
 
-  /** Whether so many bytes can be moved on this disk, with the help of the reserve. */
+  /** Whether this many bytes can be moved on this disk, with the help of the reserve. */
   async hasRoomToMove(bytes: number): Promise<boolean> {
     const free = await freeBytes(this.#folder);
     return free + this.#reserve.bytes >= bytes + COPIES_BYTES;
   }
 
-  /** Makes some space of the reserve; false if there is none left. */
+  /** Frees a slice of the reserve; false if none is left. */
   giveUp(): Promise<boolean> {
-    return this.#inTurn(async () => {
+    return this.#exclusively(async () => {
       const { bytes } = this.#reserve;
       if (bytes <= START_BYTES) return false;
       const slice = Math.max(SLICE_BYTES_MIN, Math.ceil(this.#wantedBytes / SLICE_PART));
@@ -137,20 +137,20 @@ export class DiskSpace implements ScarceSpace {
     });
   }
 
-  /** Before something is refused: whether there is space by now for what needs it. */
+  /** Looks again before a write is refused: whether the reserve is whole by now. */
   async hasSpaceAgain(): Promise<boolean> {
     await this.look();
     return this.#isWhole;
   }
 
-  /** Looks how much space there is, and takes the reserve back if it can. */
+  /** Looks how much space is free, and restores the reserve if it can. */
   look(): Promise<void> {
-    return this.#inTurn(() => this.#look());
+    return this.#exclusively(() => this.#look());
   }
 
-  /** False if there is no space for a larger reserve; the caller does without, and the old size stays wanted. */
+  /** Enlarges the reserve. If there is no space, returns false, and the old size stays wanted. */
   #want(bytes: number): Promise<boolean> {
-    return this.#inTurn(async () => {
+    return this.#exclusively(async () => {
       if (bytes <= this.#wantedBytes) return this.#isWhole;
       const before = this.#wantedBytes;
       this.#wantedBytes = bytes;
@@ -183,7 +183,7 @@ export class DiskSpace implements ScarceSpace {
     return Math.min(FREE_BYTES_MAX, Math.max(FREE_BYTES_MIN, this.volumeBytes * FREE_PART));
   }
 
-  /** What goes wrong here takes nothing from anybody: the reserve is not whole then. */
+  /** Ignores errors: the reserve is then not whole, which the caller checks. */
   async #growTo(bytes: number): Promise<void> {
     await this.#reserve.growTo(bytes).catch(() => {});
   }
@@ -194,7 +194,7 @@ export class DiskSpace implements ScarceSpace {
     await this.#reserve.shrinkTo(bytes);
   }
 
-  /** LMDB's file never shrinks, but uses its free pages before it grows. */
+  /** Usable bytes in LMDB's free pages, which LMDB fills before its file grows. */
   async #freePagesBytes(): Promise<number> {
     const file = await open(join(this.#folder, DATABASE_FILE), "r").catch(() => null);
     if (file === null) return 0;
@@ -207,21 +207,21 @@ export class DiskSpace implements ScarceSpace {
     }
   }
 
-  /** One change of the reserve at a time. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs one change of the reserve at a time. */
+  #exclusively<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#work.then(work);
     this.#work = done.catch(() => {});
     return done;
   }
 }
 
-function bytesForLog(walBytes: number): number {
-  return DATABASE_BYTES_PER_LOG_BYTE * walBytes + COPIES_BYTES;
+function bytesForWal(walBytes: number): number {
+  return DATABASE_BYTES_PER_WAL_BYTE * walBytes + COPIES_BYTES;
 }
 
-/** `most` on large volumes, and on small ones a part of the volume, in whole MiB. */
+/** `most` on a large volume, and on a small one a part of the volume, in whole MiB. */
 export function partOfVolume(volumeBytes: number, part: number, least: number, most: number) {
-  // Some file systems do not tell their size.
+  // Some file systems report no size.
   if (volumeBytes === 0) return most;
   const bytes = Math.floor((volumeBytes * part) / MIB) * MIB;
   return Math.min(most, Math.max(least, bytes));

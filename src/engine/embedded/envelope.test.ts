@@ -9,7 +9,7 @@ function sealed(value: Buffer): Buffer {
   return seal(key, value, Buffer.alloc(value.length + SEAL_BYTES));
 }
 
-test("what was sealed comes out again, in the very bytes of the envelope", () => {
+test("unsealing returns the sealed value without a copy", () => {
   for (const value of [Buffer.from("some value"), Buffer.alloc(0), Buffer.alloc(100_000, 7)]) {
     const envelope = sealed(value);
     const opened = unseal(key, envelope);
@@ -18,14 +18,14 @@ test("what was sealed comes out again, in the very bytes of the envelope", () =>
   }
 });
 
-test("an envelope without bytes comes out of any buffer", () => {
+test("an empty value can be sealed and unsealed", () => {
   const empties = [Buffer.alloc(0), Buffer.from("text").subarray(4), Buffer.from([])];
   for (const empty of empties) assert.deepEqual(unseal(key, sealed(empty)), Buffer.alloc(0));
   const [first, ...others] = empties.map((empty) => sealed(empty).toString("hex"));
   for (const other of others) assert.equal(other, first);
 });
 
-test("every flipped bit is found, as is a lost end", () => {
+test("every flipped bit and every truncation is found", () => {
   const envelope = sealed(Buffer.from("some value"));
   for (let bit = 0; bit < envelope.length * 8; bit++) {
     const flipped = Buffer.from(envelope);
@@ -37,7 +37,7 @@ test("every flipped bit is found, as is a lost end", () => {
   }
 });
 
-test("a value under the key of another is found", () => {
+test("a value under another key is found", () => {
   const moved = sealed(Buffer.from("some value"));
   assert.throws(
     () => unseal(Buffer.from("another key"), moved),

@@ -19,20 +19,20 @@ import { readWalNote } from "./wal-notes.ts";
 
 const EPHEMERAL_SPACES: ReadonlySet<Space> = new Set([SPACE.opens, SPACE.handle]);
 const EPHEMERAL = key(SPACE.opens, 1);
-const LASTING = key(SPACE.file, 1);
+const DURABLE = key(SPACE.file, 1);
 
-/** A store whose disk answers when it is told to. */
+/** A store whose WAL writes hang until the test answers them. */
 async function slow(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-ephemeral-"));
-  const pinned: (() => void)[] = [];
+  const hung: (() => void)[] = [];
   let isSlow = false;
   const slowed = (file: WalFile): WalFile => ({
     capacity: file.capacity,
     write: async (bytes: Bytes, position: number) => {
-      if (isSlow) await new Promise<void>((resolve) => pinned.push(resolve));
+      if (isSlow) await new Promise<void>((resolve) => hung.push(resolve));
       await file.write(bytes, position);
     },
-    append: (bytes) => file.append(bytes),
+    growTo: (bytes) => file.growTo(bytes),
     close: () => file.close(),
   });
   const store = await EmbeddedStore.open({
@@ -47,15 +47,15 @@ async function slow(t: TestContext) {
   isSlow = true;
   t.after(async () => {
     isSlow = false;
-    answerAll(pinned);
+    answerAll(hung);
     await store.close();
     await rm(folder, { recursive: true });
   });
-  return { store, pinned, folder };
+  return { store, hung, folder };
 }
 
-function answerAll(pinned: (() => void)[]): void {
-  for (const answer of pinned.splice(0)) answer();
+function answerAll(hung: (() => void)[]): void {
+  for (const answer of hung.splice(0)) answer();
 }
 
 function set(store: Store, at: Bytes, text: string): Promise<void> {
@@ -66,18 +66,18 @@ function get(store: Store, at: Bytes): Promise<string> {
   return store.read((view) => String(view.get(at)));
 }
 
-/** Whether it settles before the event loop has gone round a few times. */
+/** Whether a promise settles within a few iterations of the event loop. */
 async function isSettled(call: Promise<unknown>): Promise<boolean> {
   let settled = false;
   call.then(() => {
     settled = true;
   });
-  for (let turns = 0; turns < 5; turns++) await new Promise(setImmediate);
+  for (let round = 0; round < 5; round++) await new Promise(setImmediate);
   return settled;
 }
 
-test("nobody waits for the disk for what ends with the process, neither who writes nor who reads", async (t) => {
-  const { store, pinned } = await slow(t);
+test("neither writers nor readers of ephemeral records wait for the disk", async (t) => {
+  const { store, hung } = await slow(t);
   await set(store, EPHEMERAL, "open");
   assert.equal(await get(store, EPHEMERAL), "open");
   await store.transact((tx) => {
@@ -85,34 +85,34 @@ test("nobody waits for the disk for what ends with the process, neither who writ
     tx.delete(EPHEMERAL);
   });
   assert.equal(await get(store, EPHEMERAL), "undefined");
-  assert.equal(pinned.length, 0);
+  assert.equal(hung.length, 0);
 });
 
-test("who writes or has seen what lasts waits until it is durable", async (t) => {
-  const { store, pinned } = await slow(t);
+test("a call that wrote or read a durable record waits until it is durable", async (t) => {
+  const { store, hung } = await slow(t);
   const calls = [
-    set(store, LASTING, "file"),
-    get(store, LASTING),
-    store.read((view) => view.range(LASTING, key(SPACE.file, 2), { limit: 9 }).length),
+    set(store, DURABLE, "file"),
+    get(store, DURABLE),
+    store.read((view) => view.range(DURABLE, key(SPACE.file, 2), { limit: 9 }).length),
     store.transact((tx) => {
-      if (tx.get(LASTING) !== undefined) tx.set(EPHEMERAL, Buffer.from("open"));
+      if (tx.get(DURABLE) !== undefined) tx.set(EPHEMERAL, Buffer.from("open"));
     }),
   ];
   assert.equal(await isSettled(get(store, key(SPACE.file, 5))), true, "others do not wait");
   for (const call of calls) assert.equal(await isSettled(call), false);
-  answerAll(pinned);
+  answerAll(hung);
   await Promise.all(calls);
 });
 
-test("a stamp that is given away waits until it cannot be given again", async (t) => {
-  const { store, pinned } = await slow(t);
+test("a call that returns a stamp waits until the stamp cannot be given again", async (t) => {
+  const { store, hung } = await slow(t);
   const stamp = store.transact((tx) => tx.stamp());
   assert.equal(await isSettled(stamp), false);
-  answerAll(pinned);
+  answerAll(hung);
   await stamp;
 });
 
-test("what lasts takes along what was written before it, and what is written with it", async (t) => {
+test("a durable write makes earlier ephemeral writes durable, too", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-ephemeral-"));
   t.after(() => rm(folder, { recursive: true }));
   const store = await openEmbeddedStore(folder, systemClock, assert.fail, WAL_BYTES_ENOUGH, {
@@ -120,7 +120,7 @@ test("what lasts takes along what was written before it, and what is written wit
   });
   const ephemeral = [...EPHEMERAL_SPACES].map((space) => key(space, 7));
   for (const at of ephemeral) await set(store, at, "before");
-  await set(store, LASTING, "file");
+  await set(store, DURABLE, "file");
   const { found } = await findWalFiles(folder);
   const lmdb = await openLmdb(folder);
   const records = new SealedRecords(lmdb);
@@ -128,6 +128,6 @@ test("what lasts takes along what was written before it, and what is written wit
   const { groups } = checkWal(secret, 0, readWalNote(records), found);
   await lmdb.close();
   const keys = groups.flatMap((group) => group.records.map(({ key }) => key));
-  assert.deepEqual(keys.map(String), [...ephemeral, LASTING].map(String));
+  assert.deepEqual(keys.map(String), [...ephemeral, DURABLE].map(String));
   await store.close();
 });

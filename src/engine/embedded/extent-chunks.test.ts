@@ -37,7 +37,7 @@ for (const length of [1, 4092, 4093, 50_000, 65_536, 65_537, 200_000]) {
     assert.ok(pages.subarray(end).every((byte) => byte === 0));
   });
 
-  test(`${length} bytes leave their own CRC-64, whatever lies between the chunks`, () => {
+  test(`${length} bytes have the right CRC-64, whatever lies between the chunks`, () => {
     const crc = new Crc64();
     crc.append(sumsOf(batchOf(length), length, chunkBytes).remainder, length);
     assert.deepEqual(crc.digest(), crc64(someBytes(length, length)));

@@ -6,37 +6,37 @@ import { xxh64Low, xxh64LowAt } from "../../machine/xxh64.ts";
 import type { Sums } from "./sum-queue.ts";
 
 /**
- * In a file, a long piece is a row of strides: a chunk of its bytes, and their checksum behind it. All
- * but the last are full, so that every stride begins on a page. Whoever wants a byte reads its whole
- * chunk, so that damage never goes unseen.
+ * In an extent file, a long piece is a sequence of strides: a chunk of bytes followed by its
+ * checksum. All but the last are full, so that every stride begins on a page. Reading a byte means
+ * reading and checking its whole chunk, so that damage never goes unseen.
  *
- * Pieces begin on a page, too: no disk sector is shared by two of them, and a power cut while one is
- * written cannot damage another that was acknowledged before.
+ * Pieces begin on a page, too. No two share a disk sector, so a power cut during one write cannot
+ * damage a piece that was acknowledged before.
  */
 export const STRIDE_BYTES = 64 * 1024;
 export const CHECKSUM_BYTES = 4;
 export const CHUNK_BYTES = STRIDE_BYTES - CHECKSUM_BYTES;
 
 /**
- * Up to this size a piece is one chunk, and nothing but its bytes lies in the file: blocks of 64 KiB
- * are common, and so they can be written from where they were read to. Their checksum is part of the
- * address, and need not be known before they are on the disk.
+ * Up to this size a piece is one chunk, and the file holds nothing but its bytes. Blocks of 64 KiB
+ * are common, and can be written straight from the buffer they were received in. Their checksum is
+ * part of the address, so it can be computed while they are being written.
  */
 export const ONE_CHUNK_BYTES_MAX = 64 * 1024;
 
-/** How long the chunks of such a piece are, but for the last one. */
+/** The length of a piece's chunks, except the last one. */
 export function chunkBytesOf(length: number): number {
   return length <= ONE_CHUNK_BYTES_MAX ? ONE_CHUNK_BYTES_MAX : CHUNK_BYTES;
 }
 
-/** Whether a piece with chunks of this length has but one. */
+/** Whether a piece with chunks of this length has only one. */
 export function isOnlyChunk(chunkBytes: number): boolean {
   return chunkBytes === ONE_CHUNK_BYTES_MAX;
 }
 
 /**
- * Of the bytes, with the extent's number as the seed: a file may have been that of another extent, and
- * what a disk has failed to write over must not pass for what should be there.
+ * The checksum of a chunk, seeded with the extent's number: a file may have belonged to another
+ * extent, and old bytes that the disk failed to overwrite must not pass as new ones.
  */
 export function checksumOf(chunk: Bytes, extent: number): number {
   return xxh64Low(chunk, extent);
@@ -51,7 +51,7 @@ export function chunksIn(pages: Bytes, length: number, chunkBytes: number): Byte
   return chunks;
 }
 
-/** Puts the checksums of a batch behind its chunks, if they go there, and zeros behind the last one. */
+/** Writes checksums behind the chunks of a batch, except an only chunk, and zeros at the end. */
 export function sealChunks(pages: Bytes, length: number, chunkBytes: number, extent: number): void {
   const place = placeInAlignedMemory(pages) as number;
   let at = isOnlyChunk(chunkBytes) ? length : 0;
@@ -62,12 +62,13 @@ export function sealChunks(pages: Bytes, length: number, chunkBytes: number, ext
   clearMemory(place + at, place + pages.length);
 }
 
-/** What an address says of the only chunk of its piece; 0 for any other. */
+/** The checksum in the address of a piece with only one chunk; 0 for any other piece. */
 export function checksumInAddress(pages: Bytes, length: number, chunkBytes: number): number {
   const place = placeInAlignedMemory(pages) as number;
   return isOnlyChunk(chunkBytes) ? xxh64LowAt(place, place + length, 0) : 0;
 }
 
+/** Computes the CRC-64 remainder of a batch, and the checksum for its address. */
 export function sumsOf(pages: Bytes, length: number, chunkBytes: number): Sums {
   let remainder = 0n;
   for (const chunk of chunksIn(pages, length, chunkBytes)) {
@@ -76,13 +77,13 @@ export function sumsOf(pages: Bytes, length: number, chunkBytes: number): Sums {
   return { remainder, checksum: checksumInAddress(pages, length, chunkBytes) };
 }
 
-/** What a piece takes in its file, the gap up to the next piece included; or a batch of a piece. */
+/** The bytes that a piece, or a batch of it, takes in its file, padding included. */
 export function bytesOnDisk(length: number, chunkBytes = chunkBytesOf(length)): number {
   const checksums = isOnlyChunk(chunkBytes) ? 0 : Math.ceil(length / chunkBytes);
   return upToPage(length + checksums * CHECKSUM_BYTES);
 }
 
-/** How long a piece may be that takes no more than so much in its file. */
+/** The length of the longest piece that takes no more than this in its file. */
 export function lengthWithin(bytesOnDisk: number): number {
   const strides = Math.floor(bytesOnDisk / STRIDE_BYTES);
   const rest = bytesOnDisk - strides * STRIDE_BYTES;

@@ -9,7 +9,7 @@ import { ReadMarks } from "./read-marks.ts";
 import { writeParts } from "./write-parts.ts";
 import { type Completion, WriteQueue } from "./write-queue.ts";
 
-/** From here on the next part is under way while one is sent, and the disk's pace is all that counts. */
+/** A run this long is read ahead while it is sent, so only the speed of the disk matters. */
 const LONG_RUN_BYTES = 2 * MIB;
 
 export interface ExtentFileSetup {
@@ -19,22 +19,22 @@ export interface ExtentFileSetup {
   readonly end: number;
   readonly bytesMax: number;
   readonly sealed: boolean;
-  /** Opens it past the system's cache; 0 if that does not work there (see `direct-io.ts`). */
+  /** The open flag for direct I/O; 0 if it does not work here (see `direct-io.ts`). */
   readonly directFlag: number;
-  /** Of the disk that all these files lie on. */
+  /** The pace of the disk, shared by all of its files. */
   readonly pace: DiskPace;
   readonly failStop: FailStop;
-  /** Called when the last holder has let go and no I/O is left. */
+  /** Called when the last pin is released and no I/O is left. */
   readonly onIdle: (file: ExtentFile) => void;
 }
 
 /**
- * One file of pieces. Its descriptors are opened when needed and stay open while it is held: one for
- * what is written and read past the system's cache; one for what is durable as soon as it is written;
- * and one for what is read again, and deserves a place in that cache.
+ * One extent: a file of pieces. It opens descriptors when needed and leaves them open while it is
+ * pinned: one for direct I/O, one for direct writes that are durable when they return, and one for
+ * reads through the page cache.
  *
- * Every read, write and sync pins the file from the call until it ends: its caller may be gone by then,
- * and the path may belong to another extent as soon as nobody pins it.
+ * Every read, write and sync pins the file until it ends, because the path may go to another extent
+ * as soon as the file is unpinned, and the caller's own pin may be gone by then.
  */
 export class ExtentFile {
   readonly extent: number;
@@ -44,21 +44,21 @@ export class ExtentFile {
   readonly #onIdle: (file: ExtentFile) => void;
   #end: number;
   #sealed: boolean;
-  /** Holders, and reads, writes and syncs that wait or run. */
+  /** Pins of callers, and of queued or running reads, writes and syncs. */
   #pins = 0;
-  /** Reads, writes and syncs among them. */
+  /** Queued or running reads, writes and syncs. */
   #underWay = 0;
   #onQuiet: (() => void) | null = null;
-  #isLetGo = false;
+  #isClosedForGood = false;
   readonly #directFlag: number;
   readonly #pace: DiskPace;
   readonly #marks = new ReadMarks();
   readonly #writes = new WriteQueue((parts, position, durably) =>
     this.#writeAll(parts, position, durably),
   );
-  /** By the flags that they were opened with. */
+  /** Open handles, by their flags. */
   readonly #handles = new Map<number, Promise<FileHandle>>();
-  /** After the first failed sync. */
+  /** Set by the first failed sync. */
   #failure: StoreError | null = null;
   #sync: Promise<void> = Promise.resolve();
   #nextSync: Promise<void> | null = null;
@@ -91,7 +91,7 @@ export class ExtentFile {
     this.#sealed = true;
   }
 
-  /** Sets room for a piece aside and tells where it begins; null if it must go elsewhere. */
+  /** Reserves room for a piece and returns its offset; null if the file is full or sealed. */
   reserve(bytes: number): number | null {
     const offset = this.#end;
     if (this.#sealed || (offset > 0 && offset + bytes > this.#bytesMax)) return null;
@@ -108,7 +108,7 @@ export class ExtentFile {
     if (this.#pins === 0) this.#onIdle(this);
   }
 
-  /** The pages must not change until it settles. What is not written durably is so with the next `sync`. */
+  /** Pages must not change until the completion is called. Unless `durably`, they need a `sync`. */
   write(pages: Bytes, position: number, durably: boolean, completion: Completion): void {
     this.#beginIo();
     this.#writes.write(pages, position, durably, {
@@ -124,8 +124,8 @@ export class ExtentFile {
   }
 
   /**
-   * Whether a stretch that somebody is about to read does better past the cache: it does if, as far
-   * as is known, some of it is read for the first time; and always, if it is long and the disk fast.
+   * Whether a run that is about to be read should bypass the page cache: if some of it is read for
+   * the first time, as far as is known, or if it is long and the disk is fast.
    */
   isBestDirect(position: number, bytes: number): boolean {
     if (this.#directFlag === 0) return false;
@@ -133,7 +133,7 @@ export class ExtentFile {
     return isNew || (bytes >= LONG_RUN_BYTES && this.#pace.isFast);
   }
 
-  /** Fills whole pages, past the cache or through it; false if the file ends before. */
+  /** Fills whole pages, by direct I/O or through the page cache; false if the file is too short. */
   async read(pages: Bytes, position: number, isDirect: boolean): Promise<boolean> {
     this.#beginIo();
     try {
@@ -155,30 +155,30 @@ export class ExtentFile {
   }
 
   /**
-   * Resolves once everything written before the call is durable. One sync serves all that was
-   * written before it began; whoever comes while it runs joins the next one. After one has failed
-   * all others fail too: a second try would succeed without the bytes being on disk.
+   * Resolves once everything written before the call is durable. One sync serves all writes before
+   * it; calls that come while it runs share the next one. After one has failed all later ones fail,
+   * too: a retry would succeed although the bytes are not on the disk.
    */
   sync(): Promise<void> {
     this.#nextSync ??= this.#syncNext();
     return this.#nextSync;
   }
 
-  /** Closes its descriptors; whoever needs one opens it again. */
+  /** Closes the descriptors; the next use opens them again. */
   async close(): Promise<void> {
     const handles = [...this.#handles.values()];
     this.#handles.clear();
-    // What could not be opened need not be closed.
+    // Skips those that failed to open.
     const opened = await Promise.allSettled(handles);
     await Promise.all(opened.map((one) => one.status === "fulfilled" && one.value.close()));
   }
 
   /**
-   * Lets go of the path for good, since another extent may get it. Resolves once the I/O under way has
-   * ended and all is closed; what has not begun fails.
+   * Gives up the path for good, because another extent may get it. Resolves once running I/O has
+   * ended and everything is closed. I/O that has not begun fails.
    */
-  async letGo(): Promise<void> {
-    this.#isLetGo = true;
+  async closeForGood(): Promise<void> {
+    this.#isClosedForGood = true;
     if (this.#underWay > 0) {
       await new Promise<void>((resolve) => {
         this.#onQuiet = resolve;
@@ -187,7 +187,6 @@ export class ExtentFile {
     await this.close();
   }
 
-  /** Some I/O is asked for. */
   #beginIo(): void {
     this.pin();
     this.#underWay++;
@@ -218,7 +217,7 @@ export class ExtentFile {
       await writeParts(fd, parts, position);
     } catch (error) {
       const failure = writeError(error, this.path);
-      // For all we know it is the sync that has failed.
+      // The write includes the sync, so it may be the sync that failed.
       throw durably && failure.kind !== "full" ? this.#stop(failure) : failure;
     }
     if (durably && SYNC_FLAG === 0) await this.sync();
@@ -226,7 +225,7 @@ export class ExtentFile {
 
   async #syncNow(): Promise<void> {
     if (this.#failure !== null) throw this.#failure;
-    if (this.#isLetGo) throw this.#letGoError();
+    if (this.#isClosedForGood) throw this.#closedError();
     try {
       await (await this.#open(this.#directFlag)).datasync();
     } catch (error) {
@@ -248,26 +247,28 @@ export class ExtentFile {
     }
   }
 
-  /** What could not be opened, for want of descriptors say, is forgotten, and tried again next time. */
+  /** Forgets a failed open (for example, too many open files), so that the next call retries. */
   #open(flags: number): Promise<FileHandle> {
-    if (this.#isLetGo) return Promise.reject(this.#letGoError());
+    if (this.#isClosedForGood) return Promise.reject(this.#closedError());
     const opened = this.#handles.get(flags);
     if (opened !== undefined) return opened;
     const handle = open(this.path, constants.O_RDWR | flags).catch((error) => {
-      // The file may lie elsewhere than its folder.
+      // The file may be on another file system than its folder, one without direct I/O.
       if (codeOf(error) !== "EINVAL") throw error;
       return open(this.path, constants.O_RDWR | (flags & SYNC_FLAG));
     });
     this.#handles.set(flags, handle);
     handle.catch(() => {
-      // Since a `close` there may be another one.
+      // After a `close` there may be a newer handle.
       if (this.#handles.get(flags) === handle) this.#handles.delete(flags);
     });
     return handle;
   }
 
-  #letGoError(): Error {
-    return new Error(`${this.path} was let go of: this is a bug, unless the store is being closed`);
+  #closedError(): Error {
+    return new Error(
+      `${this.path} is closed for good: this is a bug, unless the store is being closed`,
+    );
   }
 }
 

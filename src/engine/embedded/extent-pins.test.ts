@@ -29,18 +29,18 @@ import { hang } from "./slow-files.fixture.ts";
 
 for (const [what, sentBytes] of [
   ["removed", 36 * MIB],
-  ["kept for the next extent", 46 * MIB],
+  ["reused for the next extent", 46 * MIB],
 ] as const) {
   test(`the sync of an abandoned upload ends on its own file, which is then ${what}`, async (t) => {
     const { extents, folder, failures } = await openExtents(t, 48 * MIB);
     const syncs = await hang(t, "datasync");
-    // One sync runs and one waits for it when the client goes.
+    // One sync runs and one waits for it when the client disconnects.
     await assert.rejects(extents.write(brokenOff(64 * MIB, sentBytes)), /went away/);
     await syncs.made(1);
-    assert.equal(heldIn(extents), 1);
+    assert.equal(pinnedIn(extents), 1);
     await extents.remove(1);
     const next = await extents.write(wholeBody(someBytes(50_000, 2)));
-    await syncs.letGo();
+    await syncs.release();
     await idle(extents, 1);
     assert.deepEqual(failures, []);
     const [at] = next.addresses as [Address];
@@ -51,7 +51,7 @@ for (const [what, sentBytes] of [
   });
 }
 
-test("an upload of several batches is durable: it ends behind a sync that began behind its last write", async (t) => {
+test("an upload of several batches is durable: it ends after a sync that began after its last write", async (t) => {
   const { extents, folder } = await openExtents(t, 48 * MIB);
   const handles = await fileHandles();
   const { datasync } = handles;
@@ -62,13 +62,13 @@ test("an upload of several batches is durable: it ends behind a sync that began 
     events.push("synced");
   });
   const written = await extents.write(wholeBody(someBytes(6 * MIB, 1)));
-  events.push("told");
+  events.push("written");
   const { size } = await stat(join(folder, "0000000000000001.extent"));
-  assert.deepEqual(events, [`sync of ${size}`, "synced", "told"]);
+  assert.deepEqual(events, [`sync of ${size}`, "synced", "written"]);
   written.release();
 });
 
-test("a read that outlasts its hold gets the bytes that it asked for", async (t) => {
+test("a read that outlives its pin gets the bytes that it asked for", async (t) => {
   const { extents, folder } = await openExtents(t, MIB);
   const bytes = someBytes(100_000, 1);
   const written = await extents.write(wholeBody(bytes));
@@ -79,13 +79,13 @@ test("a read that outlasts its hold gets the bytes that it asked for", async (t)
   written.release();
   await extents.remove(at.extent);
   assert.equal((await readdir(folder)).length, 1, "the file is still read");
-  await reads.letGo();
+  await reads.release();
   assert.ok(copyAndRelease((await borrowed) as BorrowedBuffer).equals(bytes));
   await extents.close();
   assert.deepEqual(await readdir(folder), []);
 });
 
-test("closing waits for the I/O under way, and refuses what has not begun", async (t) => {
+test("closing waits for running I/O, and refuses I/O that has not begun", async (t) => {
   const { extents, failures } = await openExtents(t, 48 * MIB);
   const syncs = await hang(t, "datasync");
   await assert.rejects(extents.write(brokenOff(64 * MIB, 36 * MIB)), /went away/);
@@ -97,23 +97,23 @@ test("closing waits for the I/O under way, and refuses what has not begun", asyn
   await assert.rejects(extents.write(wholeBody(someBytes(50_000, 1))), { kind: "broken" });
   await assert.rejects(extents.remove(1), { kind: "broken" });
   assert.equal(isClosed, false);
-  await syncs.letGo();
+  await syncs.release();
   await closed;
   assert.deepEqual(failures, []);
 });
 
-test("a file that was let go of never opens its path again", async (t) => {
+test("a file that is closed for good never opens its path again", async (t) => {
   const path = join(await newFolder(t), "file");
   await writeFile(path, "before");
   const failures: StoreError[] = [];
   const file = newFile(path, failures);
   file.pin();
-  const letGo = file.letGo();
-  await letGo;
+  const closed = file.closeForGood();
+  await closed;
   await writeFile(path, "of another extent");
   const pages = alignedBytes(PAGE_BYTES);
   await assert.rejects(file.read(pages, 0, false), { kind: "broken" });
-  await assert.rejects(file.sync(), /let go/);
+  await assert.rejects(file.sync(), /closed for good/);
   for (const durably of [true, false]) {
     await assert.rejects(write(file, pages, durably), { kind: "broken" });
   }
@@ -128,7 +128,7 @@ test("a file that could not be opened can be closed", async (t) => {
   await Promise.all([assert.rejects(read, { kind: "damaged" }), file.close()]);
 });
 
-test("a kept file whose path could not be changed is kept for the next try", async (t) => {
+test("a spare file that could not be renamed stays for the next try", async (t) => {
   const { extents, folder } = await openExtents(t, MIB);
   const first = await fill(extents);
   const { ino } = await stat(join(folder, "0000000000000001.extent"));
@@ -156,7 +156,7 @@ async function openExtents(t: TestContext, extentBytesMax: number) {
   return { extents, folder, failures };
 }
 
-/** The body of a client that goes away after so many bytes. */
+/** The body of a client that disconnects after this many bytes. */
 function brokenOff(length: number, sentBytes: number) {
   return {
     length,
@@ -168,11 +168,11 @@ function brokenOff(length: number, sentBytes: number) {
   };
 }
 
-function heldIn(extents: EmbeddedExtents): number {
+function pinnedIn(extents: EmbeddedExtents): number {
   return extents.list().filter(({ pinned }) => pinned).length;
 }
 
-/** Waits until an extent is gone, or nothing pins it. */
+/** Waits until an extent is removed or unpinned. */
 async function idle(extents: EmbeddedExtents, extent: number): Promise<void> {
   const isPinned = () => extents.list().some((info) => info.extent === extent && info.pinned);
   while (isPinned()) await new Promise(setImmediate);

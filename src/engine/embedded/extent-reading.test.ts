@@ -15,16 +15,16 @@ import { fileHandles } from "./file-handles.fixture.ts";
 
 const CHUNK_BYTES = 65_532;
 const PIECE_BYTES = 8 * MIB;
-const WAYS = [
-  { pace: "fast", length: 2 * MIB, later: "the same way" },
-  { pace: "fast", length: 2 * MIB - 200_000, later: "another way" },
-  { pace: "slow", length: 2 * MIB, later: "another way" },
+const CASES = [
+  { pace: "fast", length: 2 * MIB, later: "by direct I/O again" },
+  { pace: "fast", length: 2 * MIB - 200_000, later: "through the page cache" },
+  { pace: "slow", length: 2 * MIB, later: "through the page cache" },
 ] as const;
 
-for (const { pace, length, later } of WAYS) {
-  test(`${length} bytes of a ${pace} disk are read past the system's cache first, then ${later}`, async (t) => {
+for (const { pace, length, later } of CASES) {
+  test(`${length} bytes of a ${pace} disk are first read by direct I/O, then ${later}`, async (t) => {
     const { extents, at, isDirect } = await openWithPiece(t, pace);
-    if (!isDirect) return t.skip("this file system has nothing but its cache");
+    if (!isDirect) return t.skip("this file system has no direct I/O");
     const handles = await watchReads(t);
     const ways: Set<FileHandle>[] = [];
     for (let reading = 0; reading < 3; reading++) {
@@ -36,13 +36,13 @@ for (const { pace, length, later } of WAYS) {
       assert.equal(other.size, 1);
       assert.equal(
         [...other].every((handle) => first?.has(handle)),
-        later === "the same way",
+        later === "by direct I/O again",
       );
     }
   });
 }
 
-test("the more is lent, the less is lent at once", async (t) => {
+test("the more is borrowed in all, the less one borrower gets at a time", async (t) => {
   const { extents, at } = await openWithPiece(t, "fast");
   const buffers: BorrowedBuffer[] = [];
   const sizes = new Set<number>();
@@ -81,7 +81,7 @@ async function openWithPiece(
   return { extents, at: written.addresses[0] as Address, isDirect };
 }
 
-/** The handle of every read from now on. */
+/** Collects the handle of every read from now on. */
 async function watchReads(t: TestContext): Promise<FileHandle[]> {
   const files = await fileHandles();
   const read = files.read as (...args: unknown[]) => unknown;

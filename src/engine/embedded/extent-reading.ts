@@ -23,28 +23,29 @@ import {
 } from "./extent-chunks.ts";
 import type { ExtentFile } from "./extent-file.ts";
 
-/** Read at one go, at most: a mebibyte, and the chunk it ends in. That fills a slab. */
+/** The most chunks in one read: a mebibyte, and the chunk it ends in. They fill a slab. */
 const READ_CHUNKS_MAX = 17;
-/** One reader gets so many slabs at once, read by as many threads, while few others have any. */
+/** Slabs that one reader gets at a time, read by as many threads, while few are in use. */
 const SLABS_AT_ONCE_MAX = 4;
 const FEW_SLABS_MAX = 16;
-/** What is lent beyond this is copied: aligned memory stays with the process for good. */
-const LENT_SLABS_MAX = 24;
+/** Beyond this many borrowed slabs, reads are copied: aligned memory is never freed. */
+const BORROWED_SLABS_MAX = 24;
 const COPIED_CHUNKS_MAX = 8;
-/** Slabs beyond those that are only read into, and returned before their bytes are sent. */
+/** Slabs beyond those for reads that are copied, and release their slab before bytes are sent. */
 const READING_SLABS_MAX = 8;
 
 const slabs = new Slabs(READ_CHUNKS_MAX * STRIDE_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
-/** A chunk each. Beyond so many the heap has to do. */
-const COPIES_KEPT = 16;
+/** Each holds a copied chunk. Beyond `COPIES_MAX`, copies go to the heap. */
+const IDLE_COPIES_MAX = 16;
 const COPIES_MAX = 4_096;
-const copySlabs = new ShrinkingSlabs(STRIDE_BYTES, COPIES_KEPT, COPIES_MAX);
+const copySlabs = new ShrinkingSlabs(STRIDE_BYTES, IDLE_COPIES_MAX, COPIES_MAX);
 /**
- * Reads wait for a slab in a fair queue. They never wait for clients: what is lent to those stays below the limit.
+ * Reads wait for a slab in a fair queue, but never for a client: borrowed slabs stay below the
+ * limit.
  */
-const reads = new MemoryBudget((LENT_SLABS_MAX + READING_SLABS_MAX) * slabs.bytes);
+const reads = new MemoryBudget((BORROWED_SLABS_MAX + READING_SLABS_MAX) * slabs.bytes);
 
-/** Lends the bytes of a piece from `from` on. */
+/** The owner of a piece's bytes, read from the disk part by part. */
 export class PieceOwner implements BufferOwner {
   readonly #file: ExtentFile;
   readonly #at: Address;
@@ -85,10 +86,10 @@ function isBestDirect(file: ExtentFile, at: Address, from: number, length: numbe
 
 function chunksAtOnce(): number {
   if (slabs.taken < FEW_SLABS_MAX) return SLABS_AT_ONCE_MAX * READ_CHUNKS_MAX;
-  return slabs.taken < LENT_SLABS_MAX ? READ_CHUNKS_MAX : COPIED_CHUNKS_MAX;
+  return slabs.taken < BORROWED_SLABS_MAX ? READ_CHUNKS_MAX : COPIED_CHUNKS_MAX;
 }
 
-/** Where the chunk begins that has this byte of a piece. */
+/** The start of the chunk that contains this byte of a piece. */
 function startOfChunk({ length }: Address, byte: number): number {
   return byte - (byte % chunkBytesOf(length));
 }
@@ -102,8 +103,8 @@ interface BorrowChunks {
 }
 
 /**
- * Reads all of the chunks that the wanted bytes lie in, in whole pages, checks each of them, and
- * lends what is wanted from between the checksums.
+ * Reads the chunks that contain the wanted bytes, in whole pages, checks each chunk, and returns
+ * the wanted bytes without the checksums between them.
  */
 async function borrowChunks(asked: BorrowChunks): Promise<BorrowedBuffer> {
   const { file, at, from, until, isDirect } = asked;
@@ -119,7 +120,7 @@ async function borrowChunks(asked: BorrowChunks): Promise<BorrowedBuffer> {
     const pages = slab.subarray(0, bytesOnDisk(end - first, chunkBytes));
     const position = at.offset + (first / chunkBytes) * STRIDE_BYTES;
     if (!(await file.read(pages, position, isDirect))) throw damaged(asked, first);
-    // Threads read faster than one checks: much that was read may be there at the same time.
+    // Threads read faster than this one checks: yield, because many reads may complete at once.
     await fairQueue.next();
     const parts: Bytes[] = [];
     for (let stride = 0; stride < strides; stride++) {
@@ -130,14 +131,14 @@ async function borrowChunks(asked: BorrowChunks): Promise<BorrowedBuffer> {
       const isWhole = from <= start && start + chunk.length <= until;
       parts.push(isWhole ? chunk : chunk.subarray(Math.max(from - start, 0), until - start));
     }
-    return slabs.taken <= LENT_SLABS_MAX ? lent(slab, parts) : copied(slab, parts);
+    return slabs.taken <= BORROWED_SLABS_MAX ? borrowed(slab, parts) : copied(slab, parts);
   } catch (error) {
     releaseSlab(slab);
     throw error;
   }
 }
 
-/** Whether a chunk is what was written, by the checksum in its address or by that behind it. */
+/** Whether a chunk matches its checksum, which is in its address or right behind it. */
 function isSound(at: Address, pages: Bytes, chunkAt: number, chunk: Bytes): boolean {
   const chunkBytes = chunkBytesOf(at.length);
   if (isOnlyChunk(chunkBytes)) {
@@ -146,11 +147,11 @@ function isSound(at: Address, pages: Bytes, chunkAt: number, chunk: Bytes): bool
   return checksumOf(chunk, at.extent) === pages.readUInt32LE(chunkAt + chunk.length);
 }
 
-function lent(slab: Bytes, parts: readonly Bytes[]): BorrowedBuffer {
+function borrowed(slab: Bytes, parts: readonly Bytes[]): BorrowedBuffer {
   return { parts, mayOverwrite: true, release: () => releaseSlab(slab) };
 }
 
-/** The same bytes in smaller memory, which goes back to the system. */
+/** Copies the bytes into smaller memory, which is returned to the system later. */
 function copied(slab: Bytes, parts: readonly Bytes[]): BorrowedBuffer {
   const copies = parts.map(copyOf);
   releaseSlab(slab);

@@ -15,83 +15,85 @@ import {
   sealChunks,
 } from "./extent-chunks.ts";
 import type { ExtentFile } from "./extent-file.ts";
-import { type SumLook, sumThread } from "./sum-thread.ts";
+import { type PendingSums, sumThread } from "./sum-thread.ts";
 
-/** Of one upload in memory: a batch gathers while others are written and looked at. */
+/** Memory of one upload: a batch is filled while others are written and seen by taps. */
 const OWN_BYTES_MAX = 3 * MIB;
-/** Up to this, of all uploads with batches of a size, one may have more: it need not wait for a disk. */
+/** An upload may exceed that while all uploads with its batch size together take less than this. */
 const SHARED_BYTES_MAX = 16 * MIB;
-/** Of all uploads in batches of their own size. Those that find none left have to do with lean ones. */
+/** Memory of all uploads, without lean batches. Beyond it, uploads use lean batches. */
 const ALL_BYTES_MAX = 64 * MIB;
-/** Of all uploads in lean batches: an upload has one at a time, and waits for it in a fair queue. */
+/** Memory of all lean batches. An upload has one at a time, and waits for it in a fair queue. */
 const LEAN_BYTES_MAX = 64 * MIB;
-/** A long upload is synced as it goes, so that little is left to wait for at its end. */
+/** A long upload is synced each time it has written this much, so that the last sync is short. */
 const SYNC_AHEAD_BYTES = 16 * MIB;
 
-/** Batches go to the file at one go: a small body is one, and of a large one they cost less. */
+/** A batch is written in one call. A small body is one batch. */
 const smallBatches = batchesOf(2);
-/** Who looks at a body that is soon over begins soon, too. */
+/** Medium bodies use smaller batches so that hashing starts earlier. */
 const mediumBatches = batchesOf(4);
 const MEDIUM_BYTES_MAX = 16 * MIB;
 const largeBatches = batchesOf(16);
-/** A client that hardly sends holds no more than this, and fills it within minutes, or is cut. */
+/** The only memory of a slow client, which fills it within minutes or is disconnected. */
 const leanBatches = batchesOf(1);
 const leanMemory = new MemoryBudget(LEAN_BYTES_MAX);
 
-/** Room for a piece of a body, in a file that was held for it. */
+/** Room for a piece of a body, in a file that is pinned for it. */
 export interface Room {
   readonly file: ExtentFile;
   readonly offset: number;
 }
 
+/** Finds room for the pieces of uploads. */
 export interface RoomFinder {
   readonly pieceBytesMax: number;
-  /** Finds room for a piece with so many bytes on disk, and holds its file. */
+  /** Finds room for a piece that takes this many bytes on disk, and pins its file. */
   reserve(bytesOnDisk: number): Room | Promise<Room>;
 }
 
 /**
- * One body on its way into extents. Its bytes are copied once, into batches, or not at all: there they
- * get their checksums, are looked at by whoever wants to see them, and go to the disk, all in one place.
+ * One body on its way into extents. Its bytes are copied once, into batches, or not at all. A batch
+ * gets its checksums, is seen by taps, and is written, all in the same memory.
  */
 export class ExtentUpload implements Written {
   readonly addresses: Address[] = [];
   readonly #rooms: RoomFinder;
-  readonly #look: Taps;
+  readonly #taps: Taps;
   readonly #slabs: Slabs;
   readonly #files: ExtentFile[] = [];
-  /** Those in which a piece of several batches lies. */
+  /** Files with a piece of several batches, which need a sync at the end. */
   #unsynced: Set<ExtentFile> | null = null;
-  /** Bytes of the body for which there is no piece yet. */
+  /** Bytes of the body that no piece covers yet. */
   #bytesAhead: number;
   #piece: Piece | null = null;
   #batch: UploadBatch | null = null;
-  /** In the order of the body. */
+  /** Batches in the order of the body. */
   readonly #sent: UploadBatch[] = [];
-  /** Batches that are not written yet, and those that are not written or still looked at. */
+  /** Batches that are not written yet. */
   #unwritten = 0;
+  /** Batches that are not written yet, or still seen by a tap. */
   #underWay = 0;
   #failure: { readonly error: unknown } | null = null;
-  /** Whoever waits for any of them. */
+  /** Wakes a caller that waits for any of them. */
   #onProgress: (() => void) | null = null;
   #unsyncedBytes = 0;
 
-  constructor(rooms: RoomFinder, length: number, look: Taps) {
+  constructor(rooms: RoomFinder, length: number, taps: Taps) {
     this.#rooms = rooms;
     this.#bytesAhead = length;
-    this.#look = look;
+    this.#taps = taps;
     this.#slabs = slabsFor(bytesOnDisk(length));
   }
 
-  /** Once everything is durable. */
+  /** The CRC-64 of the body, once everything is durable; null if it was not wanted. */
   get crc64(): Bytes | null {
-    if (!this.#look.crc64) return null;
+    if (!this.#taps.crc64) return null;
     const crc = new Crc64();
     for (const { remainder, length } of this.#sent) crc.append(remainder, length);
     return crc.digest();
   }
 
-  /** Waits only for room, or for a batch: most parts cost no turn of the event loop. */
+  /** Adds a part of the body. Returns a promise only if it must wait for room or for a batch. */
   add(part: Bytes, from = 0): void | Promise<void> {
     for (let at = from; at < part.length; ) {
       const wait = this.#batch === null ? this.#beginBatch() : undefined;
@@ -101,8 +103,8 @@ export class ExtentUpload implements Written {
   }
 
   /**
-   * All of the body at one go, where it lies: pages that are one chunk. Resolves once they are
-   * durable; if that fails, nothing stays held.
+   * Writes a whole body, one chunk in aligned pages, without a copy. Resolves once it is durable;
+   * if that fails, nothing stays pinned.
    */
   writePages(pages: Bytes): Promise<this> {
     const wait = this.#beginPiece();
@@ -134,7 +136,7 @@ export class ExtentUpload implements Written {
   async finish(): Promise<void> {
     if (this.#piece !== null || this.#bytesAhead > 0) throw new Error("a body ended too early");
     while (this.#unwritten > 0) await this.#progress();
-    // Who looks may take longer than the disk.
+    // Sync while taps are still busy: they may take longer than the disk.
     const synced = this.#unsynced === null ? undefined : syncAll(this.#unsynced);
     synced?.catch(ignore);
     while (this.#underWay > 0) await this.#progress();
@@ -142,7 +144,7 @@ export class ExtentUpload implements Written {
     await synced;
   }
 
-  /** Waits until nobody writes or looks any more; the room taken stays unused. */
+  /** Waits for running writes and taps, then releases everything. The room stays unused. */
   async abandon(): Promise<void> {
     while (this.#underWay > 0) await this.#progress();
     this.#batch?.release();
@@ -181,7 +183,7 @@ export class ExtentUpload implements Written {
   }
 
   #beginPiece(): void | Promise<void> {
-    if (this.#bytesAhead === 0) throw new Error("a body is longer than it said");
+    if (this.#bytesAhead === 0) throw new Error("a body is longer than announced");
     const length = Math.min(this.#bytesAhead, this.#rooms.pieceBytesMax);
     const size = bytesOnDisk(length);
     const room = this.#rooms.reserve(size);
@@ -199,7 +201,7 @@ export class ExtentUpload implements Written {
     begin(room);
   }
 
-  /** Takes what the present chunk has room for, and tells how much that was. */
+  /** Copies as much of `part` as the current chunk has room for, and returns how much. */
   #gather(piece: Piece, batch: UploadBatch, part: Bytes, from: number): number {
     const taken = batch.gather(part, from, piece.bytesLeft);
     piece.bytesLeft -= taken;
@@ -210,14 +212,14 @@ export class ExtentUpload implements Written {
   #send(piece: Piece, batch: UploadBatch): void {
     const { file, position, isOneBatch } = piece;
     const pages = batch.seal(file.extent);
-    batch.look(pages, this.#look.crc64);
+    batch.beginSums(pages, this.#taps.crc64);
     piece.position += pages.length;
     if (piece.bytesLeft === 0) this.#piece = null;
     this.#batch = null;
     this.#sent.push(batch);
     this.#unwritten++;
     this.#underWay++;
-    const { tap } = this.#look;
+    const { tap } = this.#taps;
     file.write(pages, position, isOneBatch, {
       written: () => this.#written(batch),
       failed: (error) => {
@@ -230,12 +232,12 @@ export class ExtentUpload implements Written {
   }
 
   #written(batch: UploadBatch): void {
-    batch.endLook();
+    batch.endSums();
     this.#unwritten--;
     this.#leave(batch);
   }
 
-  /** The memory is used again only when it is both written and looked at. */
+  /** Releases the batch's memory once it is written and its tap is done. */
   #leave(batch: UploadBatch): void {
     batch.users--;
     if (batch.users === 0) {
@@ -276,21 +278,21 @@ export class ExtentUpload implements Written {
   }
 }
 
-/** Memory that is filled, written and looked at. */
+/** Memory that is filled with body bytes, written, and seen by taps. */
 class UploadBatch {
   readonly #slab: Bytes;
   readonly #slabs: Slabs | null;
   readonly #piece: Piece;
   #end = 0;
-  #look: SumLook | null = null;
-  /** Counts the body's bytes. */
+  #sums: PendingSums | null = null;
+  /** Bytes of the body, without checksums. */
   length = 0;
-  /** What they leave for a CRC-64, once they are written. */
+  /** The CRC-64 remainder of the bytes, once they are written. */
   remainder = 0n;
-  /** Those who need it. */
+  /** Writes and taps that still use the memory. */
   users = 1;
 
-  /** Of a piece. The memory goes back to where it came from, unless it is the sender's. */
+  /** `slabs` is null if the memory is the sender's. */
   constructor(slab: Bytes, slabs: Slabs | null, piece: Piece) {
     this.#slab = slab;
     this.#slabs = slabs;
@@ -302,7 +304,7 @@ class UploadBatch {
     if (this.#slabs === leanBatches) leanMemory.release(leanBatches.bytes);
   }
 
-  /** Tells what is to be written. Right after they came, its bytes are in the processor's cache. */
+  /** Adds checksums, while the bytes are in the CPU's cache, and returns the pages to write. */
   seal(extent: number): Bytes {
     const { chunkBytes } = this.#piece;
     const bytes = bytesOnDisk(this.length, chunkBytes);
@@ -311,16 +313,16 @@ class UploadBatch {
     return pages;
   }
 
-  /** Goes through the bytes. If that is for their CRC-64, too, then while the disk takes them. */
-  look(pages: Bytes, crc64: boolean): void {
+  /** Computes the sums; on the thread, during the write, if a CRC-64 is wanted, too. */
+  beginSums(pages: Bytes, crc64: boolean): void {
     const { at, chunkBytes } = this.#piece;
-    if (crc64) this.#look = sumThread.look(pages, this.length, chunkBytes);
+    if (crc64) this.#sums = sumThread.begin(pages, this.length, chunkBytes);
     else at.checksum = checksumInAddress(pages, this.length, chunkBytes);
   }
 
-  endLook(): void {
-    if (this.#look === null) return;
-    const { remainder, checksum } = this.#look.sums();
+  endSums(): void {
+    if (this.#sums === null) return;
+    const { remainder, checksum } = this.#sums.sums();
     this.remainder = remainder;
     this.#piece.at.checksum = checksum;
   }
@@ -329,11 +331,11 @@ class UploadBatch {
     return this.#end === this.#slab.length;
   }
 
-  /** Takes what the present chunk has room for, `most` at most, and tells how much that was. */
+  /** Copies what the current chunk has room for, at most `most` bytes, and returns how much. */
   gather(part: Bytes, from: number, most: number): number {
     const room = this.#piece.chunkBytes - (this.#end % STRIDE_BYTES);
     const taken = Math.min(room, most, part.length - from);
-    // Copies, too, and three times as fast as `copy`, which goes word by word where memory is shared.
+    // `fill` is three times as fast as `copy`, which copies word by word into shared memory.
     this.#slab.fill(part.subarray(from, from + taken), this.#end, this.#end + taken);
     this.length += taken;
     this.#end += taken;
@@ -341,7 +343,7 @@ class UploadBatch {
     return taken;
   }
 
-  /** The body's bytes, between their checksums. */
+  /** The body's bytes, without the checksums. */
   chunks(): Bytes[] {
     return chunksIn(this.#slab, this.length, this.#piece.chunkBytes);
   }
@@ -371,13 +373,13 @@ function slabsFor(bytes: number): Slabs {
 interface Piece {
   readonly at: OpenAddress;
   readonly file: ExtentFile;
-  /** Where the present batch goes. */
+  /** Where the current batch goes in the file. */
   position: number;
   bytesLeft: number;
   readonly chunkBytes: number;
-  /** Then it is written and synced in one call. */
+  /** If true, the piece is written and synced in one call. */
   readonly isOneBatch: boolean;
 }
 
-/** Of a piece whose checksum may not be known yet. */
+/** The address of a piece whose checksum may not be known yet. */
 type OpenAddress = { -readonly [K in keyof Address]: Address[K] };

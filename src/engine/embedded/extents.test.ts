@@ -25,37 +25,37 @@ import { fileHandles } from "./file-handles.fixture.ts";
 
 extentsContract("embedded", async (t) => openIn(t, await newFolder(t)));
 
-test("of bodies that come faster than they are dealt with, a few MiB each are in memory", async (t) => {
+test("bodies that arrive faster than they are written take a few MiB of memory each", async (t) => {
   const extents = await openIn(t, await newFolder(t), null, 256 * MIB);
   const part = someBytes(MIB, 1);
-  let pinned = 0;
-  let heldMost = 0;
+  let borrowed = 0;
+  let peak = 0;
   const body = {
     length: 24 * MIB,
     async drain(take: (bytes: Buffer) => void | Promise<void>) {
       for (let at = 0; at < this.length; at += MIB) await take(part);
     },
   };
-  const look = async (chunks: readonly Buffer[]) => {
+  const tap = async (chunks: readonly Buffer[]) => {
     const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
-    pinned += bytes;
-    heldMost = Math.max(heldMost, pinned);
-    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
-    pinned -= bytes;
+    borrowed += bytes;
+    peak = Math.max(peak, borrowed);
+    for (let round = 0; round < 20; round++) await new Promise(setImmediate);
+    borrowed -= bytes;
   };
-  (await extents.write(body, { crc64: false, tap: look })).release();
-  assert.ok(heldMost > 4 * MIB && heldMost <= 16 * MIB, `${heldMost} of one`);
-  heldMost = 0;
-  const bodies = Array.from({ length: 4 }, () => extents.write(body, { crc64: false, tap: look }));
+  (await extents.write(body, { crc64: false, tap })).release();
+  assert.ok(peak > 4 * MIB && peak <= 16 * MIB, `${peak} of one`);
+  peak = 0;
+  const bodies = Array.from({ length: 4 }, () => extents.write(body, { crc64: false, tap }));
   for (const written of await Promise.all(bodies)) written.release();
-  assert.ok(heldMost <= (16 + 4 * 3) * MIB, `${heldMost} of four`);
+  assert.ok(peak <= (16 + 4 * 3) * MIB, `${peak} of four`);
 });
 
-test("after a restart writing goes on behind the last bytes in use", async (t) => {
+test("after a restart writing continues behind the last bytes in use", async (t) => {
   const folder = await newFolder(t);
   const before = await openIn(t, folder);
-  const [kept, lost] = [someBytes(100_000, 1), someBytes(100_000, 2)];
-  const at = await place(before, kept);
+  const [used, lost] = [someBytes(100_000, 1), someBytes(100_000, 2)];
+  const at = await place(before, used);
   await place(before, lost);
   await before.close();
 
@@ -65,11 +65,11 @@ test("after a restart writing goes on behind the last bytes in use", async (t) =
   const fresh = someBytes(100_000, 3);
   const next = await place(after, fresh);
   assert.deepEqual([next.extent, next.offset], [endOfUse.extent, endOfUse.offset]);
-  assert.deepEqual(await gather(after.read(at, 0, at.length)), kept);
+  assert.deepEqual(await gather(after.read(at, 0, at.length)), used);
   assert.deepEqual(await gather(after.read(next, 0, next.length)), fresh);
 });
 
-test("after a restart a last extent that nobody uses is written from its beginning", async (t) => {
+test("after a restart an unused last extent is written from its beginning", async (t) => {
   const folder = await newFolder(t);
   const before = await openIn(t, folder);
   const used = await place(before, someBytes(100_000, 1));
@@ -82,7 +82,7 @@ test("after a restart a last extent that nobody uses is written from its beginni
   assert.deepEqual([next.extent, next.offset], [unused.extent, 0]);
 });
 
-test("the number of an extent that is in use but lost is not given to another one", async (t) => {
+test("the number of a lost extent that is in use is not given to another one", async (t) => {
   const folder = await newFolder(t);
   const before = await openIn(t, folder);
   const lost = await place(before, someBytes(100_000, 1));
@@ -94,7 +94,7 @@ test("the number of an extent that is in use but lost is not given to another on
   assert.ok((await place(after, someBytes(100_000, 2))).extent > lost.extent);
 });
 
-test("the file of a full extent becomes that of the next one, unless it is trimmed first", async (t) => {
+test("the file of a full extent is reused for the next one, unless it is trimmed first", async (t) => {
   const folder = await newFolder(t);
   const extents = await openIn(t, folder);
   const first = await fill(extents);
@@ -108,19 +108,19 @@ test("the file of a full extent becomes that of the next one, unless it is trimm
   assert.deepEqual(await readdir(folder), []);
 });
 
-test("what lay in a file before it was used again does not pass for what should lie there", async (t) => {
+test("old bytes in a reused file do not pass as new ones", async (t) => {
   const extents = await openIn(t, await newFolder(t));
   await place(extents, someBytes(30, 1));
   const at = await place(extents, someBytes(150_000, 2));
   await fill(extents);
   await extents.remove(at.extent);
-  // A disk that says it has written bytes, and has not, leaves there what was there before.
+  // A disk that only pretends to write leaves the old bytes.
   const { extent } = await place(extents, someBytes(30, 3));
   const stale = { ...at, extent };
   await assert.rejects(gather(extents.read(stale, 0, stale.length)), { kind: "damaged" });
 });
 
-test("what is kept for the next extent is found and removed after a restart", async (t) => {
+test("a spare file is found and removed after a restart", async (t) => {
   const folder = await newFolder(t);
   const before = await openIn(t, folder);
   const first = await fill(before);
@@ -140,14 +140,14 @@ test("what is kept for the next extent is found and removed after a restart", as
   assert.deepEqual(await gather(after.read(at, 0, at.length)), someBytes(50_000, 2));
 });
 
-test("no two pieces share a sector of the disk", async (t) => {
+test("no two pieces share a disk sector", async (t) => {
   const extents = await openIn(t, await newFolder(t));
   for (let at = 0; at < 20; at++) {
     assert.equal((await place(extents, someBytes(20_000 + at * 777, at))).offset % 4096, 0);
   }
 });
 
-test("a flipped bit is found, in the bytes and in their checksum, whoever reads them first", async (t) => {
+test("a flipped bit is found in the bytes and in their checksum, by every kind of read", async (t) => {
   const folder = await newFolder(t);
   const extents = await openIn(t, folder);
   const checksum = 3 * 65_536 + (200_000 - 3 * 65_532);
@@ -166,7 +166,7 @@ test("a flipped bit is found, in the bytes and in their checksum, whoever reads 
   }
 });
 
-test("so is one in a body of one chunk, by the checksum that its address has", async (t) => {
+test("a flipped bit in a body of one chunk is found by the checksum in its address", async (t) => {
   const folder = await newFolder(t);
   const extents = await openIn(t, folder, null, 64 * 1024 * 1024);
   for (const length of [1, 4_096, 20_000, 65_536]) {
@@ -189,7 +189,7 @@ test("so is one in a body of one chunk, by the checksum that its address has", a
   }
 });
 
-test("damage in one of the parts that are read at once is found, and costs no memory", async (t) => {
+test("damage in one of several parallel reads is found, and leaks no memory", async (t) => {
   const folder = await newFolder(t);
   const extents = await openIn(t, folder, null, 64 * 1024 * 1024);
   const bytes = someBytes(5_000_000, 1);
@@ -201,13 +201,13 @@ test("damage in one of the parts that are read at once is found, and costs no me
     await assert.rejects(whole, { kind: "damaged" });
   }
   await flip();
-  // Beyond what may be lent, each part would be a copy, and in one piece.
+  // With leaked slabs each read would be a copy, and fewer chunks long.
   const borrowed = await borrowWhole(extents.read(at, 0, at.length));
   assert.equal(borrowed.parts.length, Math.ceil(at.length / 65_532));
   assert.ok(copyAndRelease(borrowed).equals(bytes));
 });
 
-test("damage is no obstacle to reading the chunks that are sound", async (t) => {
+test("sound chunks beside a damaged one can be read", async (t) => {
   const folder = await newFolder(t);
   const extents = await openIn(t, folder);
   const bytes = someBytes(200_000, 1);
@@ -217,7 +217,7 @@ test("damage is no obstacle to reading the chunks that are sound", async (t) => 
   assert.deepEqual(sound, bytes.subarray(65_532, 165_532));
 });
 
-test("a file that ends too early is found", async (t) => {
+test("a truncated file is found", async (t) => {
   const folder = await newFolder(t);
   const extents = await openIn(t, folder);
   const at = await place(extents, someBytes(200_000, 1));
@@ -225,7 +225,7 @@ test("a file that ends too early is found", async (t) => {
   await assert.rejects(gather(extents.read(at, 0, at.length)), { kind: "damaged" });
 });
 
-test("bytes that the disk cannot read are damaged, not gone", async (t) => {
+test("bytes that the disk cannot read are reported as damaged", async (t) => {
   const extents = await openIn(t, await newFolder(t));
   const at = await place(extents, someBytes(50_000, 1));
   await failNext(t, "read");
@@ -233,7 +233,7 @@ test("bytes that the disk cannot read are damaged, not gone", async (t) => {
   assert.deepEqual(await gather(extents.read(at, 0, at.length)), someBytes(50_000, 1));
 });
 
-test("a body that can be written from where it lies is not copied, and is the same", async (t) => {
+test("a body in aligned pages is written without a copy, and reads back the same", async (t) => {
   const extents = await openIn(t, await newFolder(t), null, 64 * 1024 * 1024);
   for (const length of [1, 4_092, 4_093, 20_000, 65_532, 65_533, 65_535, 65_536]) {
     const bytes = someBytes(length, length);
@@ -271,7 +271,7 @@ test("a body that would take several pieces, or several chunks, is gathered", as
   }
 });
 
-test("a body is the same at its first reading and at later ones", async (t) => {
+test("the first and later reads of a body return the same bytes", async (t) => {
   const extents = await openIn(t, await newFolder(t), null, 64 * 1024 * 1024);
   for (const length of [1, 4_092, 4_093, 65_532, 65_533, 65_536, 65_537, 524_256, 3_000_000]) {
     const bytes = someBytes(length, length);
@@ -286,7 +286,7 @@ test("a body is the same at its first reading and at later ones", async (t) => {
   }
 });
 
-test("a reader that stops in the middle is no trouble", async (t) => {
+test("a reader may stop in the middle", async (t) => {
   const extents = await openIn(t, await newFolder(t), null, 64 * 1024 * 1024);
   const bytes = someBytes(5_000_000, 1);
   const at = await place(extents, bytes);
@@ -296,7 +296,7 @@ test("a reader that stops in the middle is no trouble", async (t) => {
   });
 });
 
-test("bytes hold until they are given back, however many are lent", async (t) => {
+test("borrowed bytes stay unchanged until their release, however many are borrowed", async (t) => {
   const extents = await openIn(t, await newFolder(t), null, 64 * 1024 * 1024);
   const bytes = someBytes(150_000, 1);
   const at = await place(extents, bytes);
@@ -315,7 +315,7 @@ test("bytes hold until they are given back, however many are lent", async (t) =>
 
 const linuxOnly = { skip: process.platform !== "linux" && "needs the devices of Linux" };
 
-test("a full disk refuses the body, and the next one is tried again", linuxOnly, async (t) => {
+test("a full disk refuses a body, and the next one is tried again", linuxOnly, async (t) => {
   const folder = await newFolder(t);
   const extents = await openIn(t, folder);
   await symlink("/dev/full", fileOf(folder, 1));
@@ -328,7 +328,7 @@ test("a full disk refuses the body, and the next one is tried again", linuxOnly,
   assert.equal((await place(extents, someBytes(50_000, 2))).length, 50_000);
 });
 
-/** Bytes that are written bit by bit and then synced, and bytes that are written and synced at once. */
+/** Many bytes are written in batches and then synced; few are written and synced in one call. */
 const MANY_BYTES = 1_000_000;
 const FEW_BYTES = 50_000;
 
@@ -336,7 +336,7 @@ for (const { bytes, call } of [
   { bytes: MANY_BYTES, call: "datasync" },
   { bytes: FEW_BYTES, call: SYNC_FLAG === 0 ? "datasync" : "write" },
 ] as const) {
-  test(`the first failed sync stops everything, and no later one succeeds: ${bytes} bytes`, async (t) => {
+  test(`the first failed sync stops the server, and no later one succeeds: ${bytes} bytes`, async (t) => {
     const folder = await newFolder(t);
     const failures: StoreError[] = [];
     const extents = await openIn(t, folder, null, MANY_BYTES * 8, failures);
@@ -353,7 +353,7 @@ for (const { bytes, call } of [
   });
 }
 
-test("a small body is durable with the write itself, on Linux", linuxOnly, async (t) => {
+test("on Linux a small body is durable when its write returns", linuxOnly, async (t) => {
   const extents = await openIn(t, await newFolder(t), null, MANY_BYTES * 8);
   const calls = t.mock.method(await fileHandles(), "datasync").mock;
   await place(extents, someBytes(FEW_BYTES, 1));
@@ -362,7 +362,7 @@ test("a small body is durable with the write itself, on Linux", linuxOnly, async
   assert.equal(calls.callCount(), 1);
 });
 
-test("a folder that cannot be synced stops everything, too", async (t) => {
+test("a folder that cannot be synced stops the server, too", async (t) => {
   const folder = await newFolder(t);
   const failures: StoreError[] = [];
   const extents = await openIn(t, folder, null, CONTRACT_EXTENT_BYTES, failures);
@@ -371,10 +371,10 @@ test("a folder that cannot be synced stops everything, too", async (t) => {
   assert.equal(failures.length, 1);
 });
 
-test("a write that the disk refuses fails alone, where the sync comes later", async (t) => {
+test("a refused write of a large body fails alone", async (t) => {
   const failures: StoreError[] = [];
   const extents = await openIn(t, await newFolder(t), null, MANY_BYTES * 8, failures);
-  // Its batches go together, and then each of them alone.
+  // Its batches are written as a group, then each of them alone.
   await failNext(t, "write", 2);
   await assert.rejects(place(extents, someBytes(MANY_BYTES, 1)), { kind: "broken" });
   assert.equal((await place(extents, someBytes(MANY_BYTES, 2))).length, MANY_BYTES);
@@ -425,7 +425,7 @@ function fileOf(folder: string, extent: number): string {
   return join(folder, `${extent.toString(16).padStart(16, "0")}.extent`);
 }
 
-/** Makes the next call of a method fail, or the next few, on whatever file. */
+/** Makes the next calls of a method fail, on any file. */
 async function failNext(
   t: TestContext,
   method: "datasync" | "sync" | "write" | "read",

@@ -25,19 +25,19 @@ import { removeFile } from "./remove-file.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 export const EXTENT_BYTES_MAX = 256 * 1024 * 1024;
-/** A piece takes at most one part in four of an extent, so that little room is lost at its end. */
+/** A piece takes at most a quarter of an extent, so that little room is lost at its end. */
 const PIECE_PART = 4;
-/** The smallest file, as a part of a full one, that is worth keeping for another extent. */
+/** The smallest file, as a part of a full one, that is worth reusing for another extent. */
 const SPARE_PART = 0.75;
-/** So many are kept: where all that is written dies soon, one may be found dead before the next is full. */
+/** More than one: short-lived data may leave several dead extents before the next is full. */
 const SPARES_MAX = 2;
-/** Files kept open although nobody holds them, with up to three descriptors each. */
+/** Unpinned files that stay open, with up to three descriptors each. */
 const IDLE_FILES_MAX = 24;
 
 const FILE_NAME = /^[0-9a-f]{16}\.extent$/;
 
 export interface EmbeddedExtentsSetup {
-  /** Holds the extents, and nothing else. */
+  /** The folder of the extents, and of nothing else. */
   readonly folder: string;
   readonly endOfUse: EndOfUse | null;
   readonly failStop: FailStop;
@@ -47,11 +47,11 @@ export interface EmbeddedExtentsSetup {
 }
 
 /**
- * Extents as files. One file at a time is written to, by all uploads at once, each at a place of its
- * own: they share its syncs. The file of a dead extent becomes that of the next one: to write where
- * there is space already takes the disk half the time, since only the bytes have to be synced. New
- * space is not allocated ahead: setting a file's size first gained nothing, and filling it with zeros
- * a third on small bodies, at the price of writing all bytes twice.
+ * Extents as files. All uploads write to one file at a time, each at its own offset, and share its
+ * syncs. The file of a dead extent is reused for the next one: writing to allocated space takes
+ * half the time, because a sync then covers data but no metadata. New space is not preallocated:
+ * setting the size of a file first gained nothing, and filling it with zeros gained a third on
+ * small bodies but writes all bytes twice.
  */
 export class EmbeddedExtents implements Extents {
   readonly pieceBytesMax: number;
@@ -62,13 +62,13 @@ export class EmbeddedExtents implements Extents {
   readonly #failStop: FailStop;
   readonly #extentBytesMax: number;
   readonly #files = new Map<number, ExtentFile>();
-  /** Gone as soon as nobody holds them. */
+  /** Removed extents whose files are deleted as soon as they are unpinned. */
   readonly #doomed = new Set<ExtentFile>();
-  /** Open although nobody holds them; the one idle for longest comes first. */
+  /** Unpinned files that are still open, the longest idle first. */
   readonly #idle = new Set<ExtentFile>();
   readonly #cleanUps = new Set<Promise<void>>();
   #isClosed = false;
-  /** The files of extents that are gone, for the next ones. */
+  /** Files of removed extents, to be reused for new ones. */
   readonly #sparePaths: string[] = [];
   #lastExtent: number;
   #current: ExtentFile | null = null;
@@ -91,13 +91,13 @@ export class EmbeddedExtents implements Extents {
     for (const [extent, size] of sizes) extents.#add(extent, size, true);
     const last = sizes.at(-1)?.[0];
     if (last !== undefined && last >= extents.#lastExtent) {
-      await extents.#goOn(last, setup.endOfUse?.extent === last ? setup.endOfUse.offset : 0);
+      await extents.#continueAt(last, setup.endOfUse?.extent === last ? setup.endOfUse.offset : 0);
     }
     return extents;
   }
 
-  write(body: Body, look: Taps = NO_TAPS): Promise<Written> {
-    const upload = new ExtentUpload(this, body.length, look);
+  write(body: Body, taps: Taps = NO_TAPS): Promise<Written> {
+    const upload = new ExtentUpload(this, body.length, taps);
     const pages = this.#pagesOf(body);
     return pages === null ? gatherAndWrite(upload, body) : upload.writePages(pages);
   }
@@ -139,9 +139,9 @@ export class EmbeddedExtents implements Extents {
     const file = this.#fileOf(extent);
     file.seal();
     const isShort = this.space?.isShort === true;
-    const isWorthKeeping = !isShort && file.end >= this.#extentBytesMax * SPARE_PART;
-    if (isWorthKeeping && !file.pinned && this.#sparePaths.length < SPARES_MAX) {
-      await this.#tracked(this.#keepSpare(file));
+    const isWorthReusing = !isShort && file.end >= this.#extentBytesMax * SPARE_PART;
+    if (isWorthReusing && !file.pinned && this.#sparePaths.length < SPARES_MAX) {
+      await this.#tracked(this.#addSpare(file));
       return;
     }
     this.#doomed.add(file);
@@ -156,11 +156,11 @@ export class EmbeddedExtents implements Extents {
     }
   }
 
-  /** When it resolves, nothing in the folder is touched any more: another process may get it. */
+  /** Once it resolves, the folder is no longer touched, and another process may use it. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#adding?.catch(() => {});
-    await Promise.all([...this.#files.values()].map((file) => file.letGo()));
+    await Promise.all([...this.#files.values()].map((file) => file.closeForGood()));
     await Promise.all(this.#cleanUps);
   }
 
@@ -178,8 +178,8 @@ export class EmbeddedExtents implements Extents {
     return this.#adding.then(() => this.reserve(bytesOnDisk));
   }
 
-  /** Writing goes on in the last file of an earlier run, over what nobody refers to. */
-  async #goOn(extent: number, offset: number): Promise<void> {
+  /** Continues in the last file of an earlier run, behind the last byte in use. */
+  async #continueAt(extent: number, offset: number): Promise<void> {
     if (offset >= this.#extentBytesMax) return;
     const file = this.#add(extent, offset, false);
     await truncate(file.path, offset);
@@ -201,7 +201,7 @@ export class EmbeddedExtents implements Extents {
     }
     await this.#syncFolder();
     this.#current = this.#add(extent, 0, false);
-    // From the second on there may be one from which the living have to be moved.
+    // With two files or more, the sweeper may have to compact one into the other.
     if (this.#files.size === 2) await this.space?.wantForMoves(this.#extentBytesMax / 2);
   }
 
@@ -246,13 +246,13 @@ export class EmbeddedExtents implements Extents {
     for (const longest of this.#idle) {
       if (this.#idle.size <= IDLE_FILES_MAX) return;
       this.#idle.delete(longest);
-      // A read that outlasts its holder comes here again when it ends.
+      // A read that outlives its caller's pin comes here again when it ends.
       if (!longest.pinned) this.#inBackground(longest.close());
     }
   }
 
-  /** Offers the path to other extents only after its descriptors are closed. */
-  async #keepSpare(file: ExtentFile): Promise<void> {
+  /** Offers the path to other extents, once its descriptors are closed. */
+  async #addSpare(file: ExtentFile): Promise<void> {
     await this.#forget(file);
     this.#sparePaths.push(file.path);
   }
@@ -267,22 +267,22 @@ export class EmbeddedExtents implements Extents {
     this.#doomed.delete(file);
     this.#files.delete(file.extent);
     if (this.#current === file) this.#current = null;
-    return file.letGo();
+    return file.closeForGood();
   }
 
-  /** What fails here costs space until the next start, when the file is found again; no data. */
+  /** Ignores errors: they cost space until the next start finds the file again, but no data. */
   #inBackground(cleanUp: Promise<void>): void {
     void this.#tracked(cleanUp).catch(() => {});
   }
 
-  /** Something that `close` waits for. */
+  /** Makes `close` wait for a clean-up. */
   #tracked(cleanUp: Promise<void>): Promise<void> {
     const done = cleanUp.catch(() => {}).finally(() => this.#cleanUps.delete(done));
     this.#cleanUps.add(done);
     return cleanUp;
   }
 
-  /** A body that can be written from where it lies; null if it has to be gathered first. */
+  /** The pages of a body that can be written without a copy; null if it must be gathered first. */
   #pagesOf(body: Body): Bytes | null {
     if (body.length > Math.min(ONE_CHUNK_BYTES_MAX, this.pieceBytesMax)) return null;
     return body.takePages?.(bytesOnDisk(body.length)) ?? null;

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 
-/** What all file handles have in common. */
+/** The prototype of all file handles. */
 export async function fileHandles(): Promise<FileHandle> {
   const file = await open(process.execPath);
   await file.close();

@@ -5,21 +5,21 @@ import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 
 /**
- * Sees to it that one process at a time uses a folder. Node has no flock, and a file with a process
- * number in it outlives `kill -9` and means nothing in another container. So the lock is a thing
- * that the kernel takes back when the process ends, in whatever way:
+ * A lock that lets one process at a time use a folder. Node has no flock, and a file with a process
+ * id outlives `kill -9` and means nothing in another container. So the lock is something that the
+ * kernel releases when the process ends, in whatever way:
  *
- * - On macOS and Windows, a file that is open for this process alone.
- * - On Linux, a socket whose abstract name is the folder's device and inode; it can be bound once.
- *   Such names count within one network namespace. For containers that share nothing but the folder
- *   there is a beacon, too: a socket in the folder that answers as long as its owner lives. Only
- *   file systems without sockets (some mounts of a host's folder into a virtual machine) lack it.
+ * - On macOS and Windows, a file that is opened exclusively.
+ * - On Linux, a socket whose abstract name is the folder's device and inode, and which can be bound
+ *   once. Such names are per network namespace. For containers that share only the folder there is
+ *   also a beacon: a socket in the folder that answers as long as its process lives. File systems
+ *   without sockets (some mounts of a host's folder into a virtual machine) have no beacon.
  */
 export interface FolderLock {
   release(): Promise<void>;
 }
 
-/** Takes the lock, or returns null if somebody else has it. */
+/** Locks a folder, or returns null if another process has the lock. */
 export function lockFolder(folder: string): Promise<FolderLock | null> {
   return process.platform === "linux" ? lockBySockets(folder) : lockByOpening(folder);
 }
@@ -57,11 +57,12 @@ async function lockBySockets(folder: string): Promise<FolderLock | null> {
 }
 
 /**
- * Everybody lights his own beacon first and looks for others then. So of two that start at once, one
- * sees the other at least. A beacon that does not answer has gone out for good.
+ * A socket in the folder that answers while this process lives. Each process lights its beacon
+ * before it looks for others, so of two that start together at least one sees the other. A beacon
+ * that does not answer is dead and is removed.
  */
 class Beacon {
-  /** A socket's path must be short, and this one is, wherever the folder may be. */
+  /** A descriptor, because a socket's path must be short: `/proc/self/fd/<number>/…` always is. */
   readonly #folder: number;
   readonly #name = `lock-${randomBytes(8).toString("hex")}`;
   #server: Server | null = null;
@@ -74,7 +75,7 @@ class Beacon {
     const beacon = new Beacon(folder);
     const unlit = beacon.#path(`.${beacon.#name}`);
     beacon.#server = await listen(unlit).catch(() => null);
-    // Nobody sees it before it answers.
+    // Rename it once it answers, so that no process sees it before.
     if (beacon.#server !== null) await rename(unlit, beacon.#path(beacon.#name));
     return beacon;
   }

@@ -1,14 +1,14 @@
 import type { StoreError } from "../../store/store.ts";
 import type { Cell } from "./memtable.ts";
 
-/** Writes that become durable together. */
+/** A group commit: writes that become durable together. */
 export class Group {
   readonly number: number;
-  /** Each record once, as it is when the group leaves for the disk. */
+  /** Each changed record once, as it is when the group is written. */
   readonly cells: Cell[] = [];
-  /** At most what the records take in the WAL. */
+  /** The most bytes that the records take in the WAL. */
   bytes = 0;
-  /** Somebody waits for it. */
+  /** Whether a call waits for it. */
   isWanted = false;
   readonly written: Promise<void>;
   succeed: () => void = () => {};
@@ -20,7 +20,7 @@ export class Group {
       this.succeed = resolve;
       this.fail = reject;
     });
-    // Perhaps nobody waits for it.
+    // A group without waiting calls must not cause an unhandled rejection.
     this.written.catch(() => {});
   }
 }

@@ -3,8 +3,8 @@ import type { State, Write } from "../body-view.ts";
 import { bytesOfRecord } from "./wal-groups.ts";
 
 /**
- * By how many bytes these writes make the lasting records of a state grow; below 0 if they shrink.
- * On a full disk it tells deletes and leases, which are admitted, from writes that need more room.
+ * How many bytes these writes add to the durable records of a state; negative if they free some. On
+ * a full disk this separates deletes and leases, which are admitted, from writes that need space.
  */
 export function growthOf(
   writes: readonly Write[],

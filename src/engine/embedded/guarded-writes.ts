@@ -11,8 +11,8 @@ import { fullError } from "./disk-full.ts";
 import type { DiskSpace } from "./disk-space.ts";
 
 /**
- * Writes of clients to extents. While the reserve is not whole they are refused at once: they would
- * take the space that it needs, and their records would be refused anyway.
+ * Extent writes of clients. While the disk's reserve is not whole they are refused at once: they
+ * would take the space that it needs, and their records would be refused anyway.
  */
 export class GuardedWrites implements ExtentWrites {
   readonly #extents: Extents;
@@ -23,10 +23,10 @@ export class GuardedWrites implements ExtentWrites {
     this.#space = space;
   }
 
-  async write(body: Body, look: Taps = NO_TAPS): Promise<Written> {
+  async write(body: Body, taps: Taps = NO_TAPS): Promise<Written> {
     if (!this.#space.mayGrow && !(await this.#space.hasSpaceAgain())) throw fullError();
     try {
-      return await this.#extents.write(body, look);
+      return await this.#extents.write(body, taps);
     } catch (error) {
       if (isFullError(error)) this.#space.noteFull();
       throw error;

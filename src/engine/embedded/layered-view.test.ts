@@ -17,7 +17,7 @@ import { findWalFiles } from "./wal-file.ts";
 const ROW = key(SPACE.messageSlot, 1);
 const RECORDS = 2_000;
 
-/** Takes what stands first. */
+/** Deletes the first record and returns its number. */
 function take(store: Store): Promise<number> {
   return store.transact((tx) => {
     const [first] = tx.range(ROW, keyAfter(ROW), { limit: 1 });
@@ -33,7 +33,7 @@ function put(store: Store, number: number): Promise<void> {
   );
 }
 
-test("who takes from the front again and again does not pass what was taken before", async (t) => {
+test("taking from the front does not scan the records taken before", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-state-"));
   t.after(() => rm(folder, { recursive: true }));
   const filled = await openEmbeddedStore(folder, systemClock, assert.fail);
@@ -80,7 +80,7 @@ const step = fc.oneof(
   }),
 );
 
-test("whatever is deleted in long stretches and written again, scans tell what is there", async (t) => {
+test("scans are right whatever key ranges are deleted and written again", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-state-"));
   const at = (number: number) => key(SPACE.messageSlot, 1, number);
   const filled = await openEmbeddedStore(folder, systemClock, assert.fail);

@@ -6,19 +6,19 @@ import { DeadZones } from "./dead-zones.ts";
 import { type Cell, copyOf, Memtable } from "./memtable.ts";
 import type { SealedRecords } from "./sealed-records.ts";
 
-/** Fewer are as soon passed again. */
-const PASSED_MIN = 16;
+/** Below this many tombstones, rescanning is cheaper than remembering a dead zone. */
+const TOMBSTONES_MIN = 16;
 
-/** The newest state: what LMDB has, and over it what it does not have yet. */
+/** The newest state: the memtables merged over LMDB. */
 export class LayeredView implements State {
   newest = 0;
   readonly #records: SealedRecords;
   #top = new Memtable();
-  /** On its way into LMDB. */
+  /** The memtable that a checkpoint is copying into LMDB. */
   #immutable: Memtable | null = null;
   readonly #deadZones = new DeadZones();
-  /** How many that are gone were met so far. */
-  #passed = 0;
+  /** Tombstones met so far. */
+  #tombstones = 0;
 
   constructor(records: SealedRecords) {
     this.#records = records;
@@ -51,7 +51,7 @@ export class LayeredView implements State {
       : this.#scanUp(from, until, skipsDamaged);
   }
 
-  /** What the WAL has in the file that is being written to can go on there. */
+  /** Whether a value of this size can be appended to in place: it is in the current WAL file. */
   canAppend(name: string, size: number): boolean {
     const cell = this.#top.get(name);
     if (cell === undefined) return false;
@@ -59,12 +59,12 @@ export class LayeredView implements State {
     return cell.head !== null && cell.size === size;
   }
 
-  /** `value` is about to be written: null deletes. */
+  /** Call before a value is written; null deletes. */
   change(name: string, value: Bytes | null): void {
     if (value !== null) this.#deadZones.end(name);
   }
 
-  /** Lays a new memtable on top. The one before goes into LMDB; until it is there nothing else may. */
+  /** Starts a new memtable, and returns the old one for a checkpoint. One checkpoint at a time. */
   beginCheckpoint(): Memtable {
     const immutable = this.#top;
     this.#immutable = immutable;
@@ -72,12 +72,12 @@ export class LayeredView implements State {
     return immutable;
   }
 
-  /** Lays what an earlier process has left below everything. */
+  /** Resumes the checkpoint of a memtable that was recovered from the WAL. */
   resumeCheckpoint(memtable: Memtable): void {
     this.#immutable = memtable;
   }
 
-  /** Everything that was settling is what LMDB reads. */
+  /** Drops the checkpointed memtable, now that LMDB reads return its records. */
   endCheckpoint(): void {
     this.#immutable?.release();
     this.#immutable = null;
@@ -103,25 +103,25 @@ export class LayeredView implements State {
     return entries;
   }
 
-  /** If many that are gone had to be passed before the first that is there, the next need not. */
+  /** Remembers a dead zone if a scan passes many tombstones before its first entry. */
   *#noteDead(entries: Iterable<Entry>, from: Bytes, until: Bytes): Generator<Entry> {
-    const passedBefore = this.#passed;
+    const before = this.#tombstones;
     let isFirst = true;
     for (const entry of entries) {
-      if (isFirst) this.#noteIfMany(passedBefore, from, entry.key);
+      if (isFirst) this.#noteIfMany(before, from, entry.key);
       isFirst = false;
       yield entry;
     }
-    if (isFirst) this.#noteIfMany(passedBefore, from, until);
+    if (isFirst) this.#noteIfMany(before, from, until);
   }
 
-  #noteIfMany(passedBefore: number, from: Bytes, until: Bytes): void {
-    if (this.#passed - passedBefore < PASSED_MIN) return;
+  #noteIfMany(tombstonesBefore: number, from: Bytes, until: Bytes): void {
+    if (this.#tombstones - tombstonesBefore < TOMBSTONES_MIN) return;
     this.#deadZones.note(nameOf(from), nameOf(until), this.newest);
   }
 
   readonly #see = (cell: Cell): void => {
-    if (cell.head === null) this.#passed++;
+    if (cell.head === null) this.#tombstones++;
     if (cell.awaited > this.newest) this.newest = cell.awaited;
   };
 }

@@ -1,6 +1,6 @@
 import type { Lmdb } from "./lmdb.ts";
 
-/** The real one, but for what a test does in its place. */
+/** A real LMDB with some methods replaced by the test. */
 export function lmdbWith(real: Lmdb, changes: Partial<Lmdb>): Lmdb {
   return {
     get: real.get.bind(real),

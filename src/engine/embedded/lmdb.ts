@@ -10,7 +10,7 @@ import { freeBytes } from "./disk-full.ts";
 import { PRIVATE_FILE_MODE } from "./private-folder.ts";
 import { syncFile, syncFolder } from "./sync-folder.ts";
 
-/** The part of LMDB that the store stands on. */
+/** The part of the lmdb package that the store uses. */
 export type Lmdb = Pick<
   RootDatabase<Bytes, Bytes>,
   | "get"
@@ -23,15 +23,15 @@ export type Lmdb = Pick<
   | "close"
 >;
 
-/** Address space, not memory or disk. LMDB maps more when the data outgrows it. */
+/** Address space, not memory or disk. LMDB maps more when the data outgrow it. */
 const MAP_BYTES_AT_FIRST = 16 * GIB;
 const FIRST_BYTES = MIB;
-/** Files whose names begin with a dot do not count as data. */
+/** Begins with a dot, so that it does not count as data. */
 const DRAFT_FOLDER = ".new-database";
 /** Nothing is ever stored under this key. */
 const NOTHING = key(SPACE.engine, "nothing");
 
-/** Opens an environment in which a commit that resolves is on the disk, and proves that it is so. */
+/** Opens the database of a folder, and checks that commits resolve only once they are durable. */
 export async function openLmdb(folder: string): Promise<RootDatabase<Bytes, Bytes>> {
   if (!existsSync(join(folder, DATABASE_FILE))) await makeDatabase(folder);
   let lmdb: RootDatabase<Bytes, Bytes> | null = null;
@@ -45,12 +45,12 @@ export async function openLmdb(folder: string): Promise<RootDatabase<Bytes, Byte
   }
 }
 
-/** LMDB takes it, but does not declare it. */
+/** An option that lmdb takes but does not declare. */
 const FILE_MODE: object = { permissionsMode: PRIVATE_FILE_MODE };
 
 /**
- * Makes an empty database in a folder of its own, and moves it to its place when it is on the disk:
- * whatever goes wrong before leaves nothing that looks like a damaged one.
+ * Makes an empty database in a separate folder, and moves it into place once it is on the disk, so
+ * that a failure before that never leaves what looks like a damaged database.
  */
 async function makeDatabase(folder: string): Promise<void> {
   const draft = join(folder, DRAFT_FOLDER);
@@ -63,7 +63,7 @@ async function makeDatabase(folder: string): Promise<void> {
   } finally {
     await lmdb.close();
   }
-  // LMDB flushes a new file with its first record, and never the folder that names it.
+  // LMDB syncs a new file only with its first record, and the folder never.
   await syncFile(join(draft, DATABASE_FILE));
   await rename(join(draft, DATABASE_FILE), join(folder, DATABASE_FILE));
   await syncFolder(folder);
@@ -74,7 +74,7 @@ function openIn(folder: string): RootDatabase<Bytes, Bytes> {
   return open<Bytes, Bytes>({
     path: folder,
     noSubdir: false,
-    // The default acknowledges before the flush.
+    // With the default, commits resolve before the flush.
     overlappingSync: false,
     separateFlushed: true,
     encoding: "binary",
@@ -88,10 +88,10 @@ function openIn(folder: string): RootDatabase<Bytes, Bytes> {
   });
 }
 
-/** What LMDB says of every read behind one that met damage, until the transaction is reset. */
+/** LMDB's code for every read after one that found damage, until the transaction is reset. */
 const BAD_TXN = -30_782;
 
-/** LMDB's own codes for what it finds in a file: from "page not found" to "not an LMDB file". */
+/** Whether LMDB reports a damaged file: its codes from "page not found" to "not an LMDB file". */
 export function isLmdbDamage(error: unknown): error is Error {
   if (!(error instanceof Error && "code" in error && typeof error.code === "number")) return false;
   return (error.code >= -30_797 && error.code <= -30_793) || error.code === BAD_TXN;
@@ -101,15 +101,15 @@ function damagedIn(folder: string, { message }: Error): Error {
   return lostRecords(join(folder, DATABASE_FILE), `is damaged (${message})`);
 }
 
-/** Without room for its first files LMDB would not fail: it would take the process down. */
+/** Throws if there is no room for LMDB's first files, which would crash the process. */
 async function checkRoom(folder: string): Promise<void> {
   if ((await freeBytes(folder)) >= FIRST_BYTES) return;
   throw new Error(`no space is left for ${folder}`);
 }
 
 /**
- * A copy in Node's own pool, at half the cost of one that LMDB makes. The next read overwrites
- * `shared`, and only its `length` property, not its true length, is that of the value.
+ * Copies a value into Node's buffer pool, at half the cost of a copy by lmdb. The next read
+ * overwrites `shared`, and only its `length` property is that of the value, not its true length.
  */
 function copyOut(shared: Bytes): Bytes {
   return Buffer.from(shared.subarray(0, shared.length));
@@ -127,7 +127,7 @@ async function proveDurable(lmdb: RootDatabase<Bytes, Bytes>): Promise<void> {
   }
 }
 
-/** LMDB gives the reason for a failed commit in a second promise, which nobody else handles. */
+/** Throws the reason for a failed commit, which lmdb gives in a second promise. */
 export async function throwReason(error: Error & { commitError?: Promise<never> }): Promise<never> {
   await error.commitError;
   throw error;

@@ -10,31 +10,34 @@ const SLAB_BYTES = 256 * KIB;
 const SLAB_VALUE_BYTES_MAX = 32 * KIB;
 const IDLE_SLABS_MAX = 256;
 
-/** Memory that lived as long as an memtable and then died would keep the garbage collector busy. */
+/** Recycles slabs across memtables, which spares the garbage collector. */
 const slabs = new Slabs(SLAB_BYTES, IDLE_SLABS_MAX);
 
-/** A record that was written since LMDB got the last ones; null says that it was deleted. */
+/** A record in the memtable. */
 export interface Cell extends Named {
-  /** Its value, but for what was put behind it. Lives as long as the memtable: who keeps it copies it. */
+  /**
+   * The value without `appended`; null for a tombstone. Valid as long as the memtable: a caller
+   * that needs it longer makes a copy.
+   */
   head: Bytes | null;
-  /** What was put behind it, in few pieces however often it was. */
+  /** Bytes appended in place, in few pieces however many appends there were. */
   appended: Bytes[] | null;
-  /** What is left of the memory of the last one. */
+  /** Free bytes behind the last piece of `appended`. */
   spare: number;
-  /** Of head and tails. */
+  /** Bytes of `head` and `appended` together. */
   size: number;
   /** How many of these bytes are in the WAL. */
   logged: number;
   /** The group in which it was written last. */
   group: number;
-  /** The group that whoever reads it waits for; 0 if nobody has to. */
+  /** The group that a reader waits for; 0 for an ephemeral record. */
   awaited: number;
 }
 
-/** Records that lie over those in LMDB until they are put there. */
+/** The records that a checkpoint has not yet copied into LMDB, in key order. */
 export class Memtable {
   readonly #cells = new SortedItems<Cell>();
-  /** Those of which there is a cell: by the first character of names. */
+  /** Whether a space has a cell, by the number of the space. */
   readonly #spaces = new Uint8Array(256);
   readonly #slabs: Bytes[] = [];
   #slabUsed = 0;
@@ -47,12 +50,12 @@ export class Memtable {
     return this.#cells.get(name);
   }
 
-  /** Whether there may be cells in the space of this key: a look that needs no name. */
+  /** Whether the space of this key may have cells. Cheaper than `get`: it needs no name. */
   mayHave(key: Bytes): boolean {
     return this.#spaces[key[0] as number] !== 0;
   }
 
-  /** Takes a copy of the value. The cell is returned if it is the first time in this group. */
+  /** Stores a copy of the value. Returns the cell if this is its first change in the group. */
   set(name: string, value: Bytes | null, group: number, awaited: number): Cell | null {
     const found = this.#cells.get(name);
     if (found !== undefined) {
@@ -78,12 +81,12 @@ export class Memtable {
     return cell;
   }
 
-  /** The same for bytes that go behind the value, which must be there. */
+  /** Appends to an existing value. Returns the cell if this is its first change in the group. */
   append(name: string, more: Bytes, group: number, awaited: number): Cell | null {
     const cell = this.#cells.get(name);
-    if (cell === undefined || cell.head === null) throw new Error("there is nothing to extend");
+    if (cell === undefined || cell.head === null) throw new Error("there is no value to append to");
     if (more.length > cell.spare) {
-      // As much again as there is: thus very many short ones take few pieces.
+      // Doubles the size, so that many short appends take few pieces.
       const room = this.#room(Math.max(more.length, Math.min(cell.size, SLAB_VALUE_BYTES_MAX)));
       cell.appended ??= [];
       cell.appended.push(room.subarray(0, 0));
@@ -95,17 +98,17 @@ export class Memtable {
     return joinGroup(cell, group, awaited);
   }
 
-  /** Those in which there is a cell. */
+  /** The numbers of the spaces that have cells. */
   *spaces(): Iterable<number> {
     for (const [space, isThere] of this.#spaces.entries()) if (isThere !== 0) yield space;
   }
 
-  /** All of them, in the order of their keys. */
+  /** All cells, in key order. */
   cells(): Iterable<Cell> {
     return this.#cells.scan("", BEHIND_ALL, false);
   }
 
-  /** `below` with these records laid over it; `onCell` hears of each that mattered. */
+  /** Merges these records over `below`, and calls `onCell` for each cell it passes. */
   layOver(
     below: Iterable<Entry>,
     from: Bytes,
@@ -126,12 +129,12 @@ export class Memtable {
     }
   }
 
-  /** Nobody looks at it any more. */
+  /** Recycles the memory. No cell may be used afterwards. */
   release(): void {
     for (const slab of this.#slabs.splice(0)) slabs.release(slab);
   }
 
-  /** Into the memory of `before` if it fits: what is written again and again takes no more of it. */
+  /** Reuses the memory of `before` if the size fits, so that rewriting a record takes no more. */
   #copy(value: Bytes | null, before: Bytes | null): Bytes | null {
     if (value === null) return null;
     if (value.length === before?.length) {
@@ -157,15 +160,15 @@ export class Memtable {
   }
 }
 
-/** Copies more bytes to the memory behind some that are there, and returns all of them. */
+/** Copies `more` into the memory right behind `bytes`, and returns both as one buffer. */
 function grown(bytes: Bytes, more: Bytes): Bytes {
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length + more.length);
-  // Of memory that is shared `copy` would go word by word.
+  // `fill` is faster than `copy`, which copies word by word from shared memory.
   all.fill(more, bytes.length, all.length);
   return all;
 }
 
-/** The cell, if this is the first time in the group. */
+/** Notes a cell's group. Returns the cell if this is its first change in the group. */
 function joinGroup(cell: Cell, group: number, awaited: number): Cell | null {
   const isFirst = cell.group !== group;
   cell.group = group;
@@ -173,15 +176,15 @@ function joinGroup(cell: Cell, group: number, awaited: number): Cell | null {
   return isFirst ? cell : null;
 }
 
-/** Its value, which may be in the memtable's memory. */
+/** The value of a cell; it may share the memtable's memory. */
 export function valueIn({ head, appended, size }: Cell): Bytes | null {
   return head === null || appended === null ? head : Buffer.concat([head, ...appended], size);
 }
 
-/** The same in memory of its own. */
+/** A copy of a cell's value, in memory of its own. */
 export function copyOf(cell: Cell): Bytes | null {
   return cell.head === null || cell.appended !== null ? valueIn(cell) : Buffer.from(cell.head);
 }
 
-/** Keys begin with the number of a space, and there is none of this number. */
+/** Sorts behind every key: no space has this number. */
 const BEHIND_ALL = "\u00ff";

@@ -1,12 +1,12 @@
 import type { FileHandle } from "node:fs/promises";
 import type { Bytes } from "../../base/bytes.ts";
 
-/** What LMDB believes of its file without a look. */
+/** What a meta page says about LMDB's file. */
 export interface Meta {
   readonly pageBytes: number;
-  /** Pages that hold records, or tell which ones are free. */
+  /** Pages that hold records or the list of free pages. */
   readonly usedPages: number;
-  /** Behind it there is nothing. Pages before it that are free may never have been written. */
+  /** The last page of the file. Free pages before it may never have been written. */
   readonly lastPage: number;
 }
 
@@ -18,7 +18,7 @@ const META_AT = 24;
 const META_BYTES = 136;
 const [MAGIC_AT, VERSION_AT, TREES_AT, LAST_PAGE_AT, TRANSACTION_AT] = [0, 4, 24, 120, 128];
 const TREE_BYTES = 48;
-/** One of what is free, one of records. */
+/** The tree of free pages and the tree of records. */
 const TREES = 2;
 const [PAGE_BYTES_AT, COUNTS_AT, ROOT_AT] = [0, 8, 40];
 const NO_ROOT = 0xffff_ffff_ffff_ffffn;
@@ -26,8 +26,9 @@ const META_PAGES = 2;
 const PAGE_BYTES_MAX = 65_536;
 
 /**
- * The page that LMDB goes by, of the two with which its file begins; null if one of them is none. The
- * other one need not be sound: a write of it that failed leaves a mix of old and new there.
+ * Reads the newer of the two meta pages at the beginning of the file, which is the one that LMDB
+ * uses; null if one is no meta page. The older one need not be sound: a failed write may have mixed
+ * it.
  */
 export async function readMeta(file: FileHandle): Promise<Meta | null> {
   const first = await readPage(file, 0);
@@ -39,7 +40,7 @@ export async function readMeta(file: FileHandle): Promise<Meta | null> {
 
 interface MetaPage extends Omit<Meta, "usedPages"> {
   readonly transaction: bigint;
-  /** Null if what it says cannot be. */
+  /** Null if the numbers on the page contradict each other. */
   readonly usedPages: number | null;
 }
 
@@ -57,14 +58,14 @@ async function readPage(file: FileHandle, at: number): Promise<MetaPage | null> 
   return isSound ? { pageBytes, usedPages, lastPage, transaction } : null;
 }
 
-/** Null if that cannot be. */
+/** The pages that both trees use; null if the numbers contradict each other. */
 function usedPagesOf(meta: Bytes, lastPage: number): number | null {
   let used = META_PAGES;
   for (let tree = 0; tree < TREES; tree++) {
     const at = TREES_AT + tree * TREE_BYTES;
     const root = meta.readBigUInt64LE(at + ROOT_AT);
     if (root !== NO_ROOT && (root < META_PAGES || root > lastPage)) return null;
-    // Branches, leaves, and pages of large values.
+    // Branch, leaf and overflow pages.
     for (const kind of [0, 1, 2]) used += Number(meta.readBigUInt64LE(at + COUNTS_AT + 8 * kind));
   }
   return used <= lastPage + 1 ? used : null;

@@ -1,7 +1,7 @@
 import { chmod, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What only the user of the server may read and write. */
+/** Modes of files and folders that only the server's user may access. */
 export const PRIVATE_FILE_MODE = 0o600;
 export const PRIVATE_FOLDER_MODE = 0o700;
 
@@ -12,16 +12,16 @@ const OTHERS_WRITE = 0o022;
 const OURS = /^(?:\.?lazuli\.json|store|extents|\.?lock(?:-[0-9a-f]{16})?)$/;
 
 /**
- * Closes a data folder that somebody else made, or that was copied, to other users of this machine.
- * Returns a sentence for each thing that stays open to them, with the reason and what to do.
- * Windows has no such modes.
+ * Closes a data folder to other users of this machine, in case it was copied or made by hand.
+ * Returns a sentence for each folder that stays open, with the reason and what to do. Windows has
+ * no modes.
  */
 export async function makePrivate(folder: string, parts: readonly string[]): Promise<string[]> {
   if (process.platform === "win32") return [];
   const open: string[] = [];
   for (const part of parts) {
     try {
-      // A private folder keeps other users out, so the modes of its files matter only where it was open.
+      // File modes matter only if the folder was open until now.
       if (await closeFolder(part)) await closeFilesIn(part);
     } catch (error) {
       open.push(staysOpen(part, `its mode cannot be changed (${(error as Error).message})`));
@@ -31,7 +31,7 @@ export async function makePrivate(folder: string, parts: readonly string[]): Pro
   return problem === null ? open : [...open, problem];
 }
 
-/** A folder that holds other files as well is not ours to close. */
+/** Closes the data folder itself, unless it holds files of others. Returns the problem, if any. */
 async function closeTop(folder: string): Promise<string | null> {
   const { mode } = await stat(folder);
   if ((mode & OTHERS) === 0) return null;
@@ -43,11 +43,11 @@ async function closeTop(folder: string): Promise<string | null> {
       return staysOpen(folder, `its mode cannot be changed (${(error as Error).message})`);
     }
   }
-  // Our folders in it are private. But who can write to it can put others in their place.
+  // Our folders in it are private, but a user who can write to it can replace them.
   return (mode & OTHERS_WRITE) === 0 ? null : staysOpen(folder, "it holds other files as well");
 }
 
-/** Whether it was open to others until now. */
+/** Makes a folder private. True if it was open to others until now. */
 async function closeFolder(folder: string): Promise<boolean> {
   if (((await stat(folder)).mode & OTHERS) === 0) return false;
   await chmod(folder, PRIVATE_FOLDER_MODE);

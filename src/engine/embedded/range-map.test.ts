@@ -19,11 +19,11 @@ import { EmbeddedExtents } from "./extents.ts";
 import { openEmbeddedStore } from "./store.ts";
 import { WAL_BYTES_ENOUGH } from "./wal.ts";
 
-/** So short that bytes are moved from the WAL all the time. */
-const SHORT_LOG_BYTES = 128 * KIB;
+/** So short that checkpoints run all the time. */
+const SHORT_WAL_BYTES = 128 * KIB;
 
 const open: OpenContents = (t) => openWith(t, WAL_BYTES_ENOUGH);
-const openWithShortLog: OpenContents = (t) => openWith(t, SHORT_LOG_BYTES);
+const openWithShortWal: OpenContents = (t) => openWith(t, SHORT_WAL_BYTES);
 
 async function openWith(t: TestContext, walBytes: number): Promise<ContentsBench> {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-maps-"));
@@ -50,11 +50,11 @@ rangeMapContract("embedded", open);
 replacedMapContract("embedded", open);
 appendedEntriesContract("embedded", open);
 rangeMapModelContract("embedded", 1, open);
-rangeMapContract("embedded, with a short log,", openWithShortLog);
-rangeMapModelContract("embedded, with a short log,", 1, openWithShortLog);
+rangeMapContract("embedded, with a short WAL,", openWithShortWal);
+rangeMapModelContract("embedded, with a short WAL,", 1, openWithShortWal);
 
-test("what was appended bit by bit has left its records when the log is full", async (t) => {
-  const bench = new MapBench(await openWithShortLog(t));
+test("bytes appended in small steps move out of their records when the WAL is full", async (t) => {
+  const bench = new MapBench(await openWithShortWal(t));
   const bits = Array.from({ length: 1_000 }, (_, at) => someBytes(4 * KIB, at));
   const maps = await Promise.all(Array.from({ length: 4 }, () => bench.create(0)));
   for (const [at, bit] of bits.entries()) {
@@ -78,8 +78,8 @@ test("what was appended bit by bit has left its records when the log is full", a
   await bench.contents.assertNothingLeft();
 });
 
-test("bytes whose map is dropped while they are moved leave nothing behind", async (t) => {
-  const bench = new MapBench(await openWithShortLog(t));
+test("a map that is dropped while its bytes are moved leaves nothing behind", async (t) => {
+  const bench = new MapBench(await openWithShortWal(t));
   for (let round = 0; round < 40; round++) {
     let map = await bench.create(0);
     for (let at = 0; at < 8; at++) map = await bench.append(map, someBytes(4 * KIB, at));

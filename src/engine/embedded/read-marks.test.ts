@@ -4,7 +4,7 @@ import { ReadMarks } from "./read-marks.ts";
 
 const KIB = 1024;
 
-test("a stretch is new once", () => {
+test("a run is new once", () => {
   const marks = new ReadMarks();
   assert.equal(marks.mark(10_000 * KIB, 1), true);
   assert.equal(marks.mark(10_000 * KIB, 1), false);
@@ -13,7 +13,7 @@ test("a stretch is new once", () => {
   assert.equal(marks.mark(10_000 * KIB, 1), false);
 });
 
-test("what lies only partly where somebody has read is new", () => {
+test("a run that was only partly read is new", () => {
   const marks = new ReadMarks();
   marks.mark(0, 1024 * KIB);
   assert.equal(marks.mark(1000 * KIB, 50 * KIB), true);
@@ -22,7 +22,7 @@ test("what lies only partly where somebody has read is new", () => {
   assert.equal(marks.mark(0, 8192 * KIB), false);
 });
 
-test("reading on in steps of a mark or more is new at every step", () => {
+test("sequential reads of a mark or more are new each time", () => {
   const marks = new ReadMarks();
   for (let at = 0; at < 20_000 * KIB; at += 300 * KIB) {
     assert.equal(marks.mark(at, 300 * KIB), true);

@@ -1,14 +1,14 @@
-/** One mark, a bit, stands for so many bytes: 2 MiB of marks for a tebibyte. */
+/** The bytes that a mark, one bit, covers: 2 MiB of marks for a tebibyte. */
 const MARK_BYTES = 64 * 1024;
 
 /**
- * What of a file was read before. Bytes that are read once never need a place in the system's cache,
- * where they would push out others and cost more than the reading; what is read again does.
+ * Remembers which parts of a file have been read. The first read of a part bypasses the page cache,
+ * where it would evict other data; only a part that is read again gets a place there.
  */
 export class ReadMarks {
   #marks = new Uint8Array(0);
 
-  /** Marks a stretch; true if some of it had no mark yet. */
+  /** Marks a run of bytes as read. True if some of it was not marked yet. */
   mark(position: number, bytes: number): boolean {
     const first = Math.floor(position / MARK_BYTES);
     const last = Math.floor((position + bytes - 1) / MARK_BYTES);

@@ -7,13 +7,13 @@ const VALUE_BYTES_MAX = KIB;
 
 export interface Recent {
   readonly key: Bytes;
-  /** Undefined if there is none. */
+  /** Undefined if there is no such record. */
   readonly value: Bytes | undefined;
 }
 
 /**
- * What was read last: some records are asked for with every request. A key has two places, which it
- * shares with others: with one, two in five of four thousand keys would keep another one from staying.
+ * A cache of records that were read lately: some are needed by every request. It is 2-way
+ * associative, because with one way two in five of four thousand keys would evict each other.
  */
 export class RecentRecords {
   readonly #pairs: (Recent | undefined)[] = new Array(2 * PAIRS).fill(undefined);
@@ -26,8 +26,8 @@ export class RecentRecords {
     return older?.key.equals(key) ? older : undefined;
   }
 
-  /** It must not be there yet. */
-  keep(key: Bytes, value: Bytes | undefined): void {
+  /** Adds a record that is not in the cache yet. */
+  add(key: Bytes, value: Bytes | undefined): void {
     if (value !== undefined && value.length > VALUE_BYTES_MAX) return;
     const first = firstOf(key);
     this.#pairs[first + 1] = this.#pairs[first];
@@ -42,7 +42,7 @@ export class RecentRecords {
   }
 }
 
-/** Many keys differ in their last bytes only: every bit of those has its say (FNV-1a). */
+/** The first of the key's two places, by FNV-1a: many keys differ in their last bytes only. */
 function firstOf(key: Bytes): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ (key[at] as number), 0x01000193);

@@ -19,11 +19,11 @@ import type { LoggedRecord, WalSecret } from "./wal-groups.ts";
 import { makeWal } from "./wal-header.ts";
 import { readWalNote, writeWalNote } from "./wal-notes.ts";
 
-/** What a start does about damage. */
+/** How a start treats damage. */
 export interface WalOptions {
-  /** Goes on without acknowledged writes that the WAL has lost. */
+  /** Start even if the WAL has lost acknowledged writes. */
   readonly acceptDataLoss: boolean;
-  /** Takes a line about what was left out. */
+  /** Reports, in one line, what recovery left out. */
   readonly tell: (line: string) => void;
   readonly onDamage: OnDamage;
 }
@@ -31,24 +31,25 @@ export interface WalOptions {
 export interface RecoverWal extends Partial<WalOptions> {
   readonly lmdb: Lmdb;
   readonly wal: WalFiles;
-  /** Records go from the WAL to LMDB when they take so much of it. */
+  /** Bytes in a WAL file that start a checkpoint. */
   readonly walBytesEnough: number;
   readonly folder: string;
-  /** Null: nothing is kept for a full disk. */
+  /** Null: no space is reserved for a full disk. */
   readonly space?: DiskSpace | null;
 }
 
 export interface RecoveredWal {
   readonly wal: Wal;
-  /** Of everything that was found. */
+  /** The last group that was found, and its stamp. */
   readonly milestone: Milestone;
-  /** What LMDB has no room for on a full disk, and gets later; null if it has everything. */
+  /** Records that LMDB has no room for on a full disk, to be checkpointed later; null if none. */
   readonly unfinished: Memtable | null;
 }
 
 /**
- * Brings what an earlier process has left in the WAL into LMDB, and opens the WAL to be written to.
- * Where the disk is too full for that, the WAL goes on where it ends. Throws a `WalLossError` before anything is changed if acknowledged writes are missing.
+ * Copies what an earlier process left in the WAL into LMDB, and opens the WAL for writing. If the
+ * disk is too full for that, the WAL continues at its end. Throws a `WalLossError` before changing
+ * anything if acknowledged writes are missing.
  */
 export async function recoverWal(setup: RecoverWal): Promise<RecoveredWal> {
   const { lmdb } = setup;
@@ -57,7 +58,7 @@ export async function recoverWal(setup: RecoverWal): Promise<RecoveredWal> {
   const note = readWalNote(records);
   const before = readMilestone(records);
   const findings = checkWal(secret, before.group, note, setup.wal.found);
-  judge(findings, setup);
+  requireNoLoss(findings, setup);
   const { milestone, unfinished } = await checkpointFound(setup, records, findings, before);
   const files = await setup.wal.open();
   let generations = generationsOf(findings);
@@ -69,12 +70,12 @@ export async function recoverWal(setup: RecoverWal): Promise<RecoveredWal> {
   }
   const end = unfinished === null ? null : findings.end;
   const wal = new Wal(files, secret, setup.walBytesEnough, generations, end);
-  await setup.space?.keepForLog(wal.capacity);
+  await setup.space?.reserveForWal(wal.capacity);
   return { wal, milestone, unfinished };
 }
 
-/** Throws if acknowledged writes are missing, unless that is accepted. */
-function judge(findings: WalFindings, { acceptDataLoss, tell }: RecoverWal): void {
+/** Throws if acknowledged writes are missing, unless the user accepts that. */
+function requireNoLoss(findings: WalFindings, { acceptDataLoss, tell }: RecoverWal): void {
   if (isLossy(findings)) {
     const loss = new WalLossError(findings.losses);
     if (acceptDataLoss !== true) throw loss;
@@ -106,17 +107,17 @@ async function checkpointFound(
     for (const record of group.records) replay(memtable, record);
     milestone = { group: group.number, lastStamp: group.lastStamp };
   }
-  // What is left of lost groups must never count as newer than what comes next.
+  // Remains of lost groups must never count as newer than the next group.
   if (isLossy(findings)) milestone = { ...milestone, group: lastNumber };
-  const isSettled =
+  const isCheckpointed =
     milestone === before ||
     (await checkpointIfRoom(setup, records, memtable, milestone, LONG_STEPS));
-  if (!isSettled && findings.end !== null && !isLossy(findings)) {
+  if (!isCheckpointed && findings.end !== null && !isLossy(findings)) {
     return { milestone, unfinished: memtable };
   }
   memtable.release();
-  // A log that has lost something is begun anew, which needs LMDB to have the rest.
-  if (!isSettled) throw fullError();
+  // A WAL with losses is made anew, which requires that LMDB has the rest.
+  if (!isCheckpointed) throw fullError();
   return { milestone, unfinished: null };
 }
 
@@ -129,7 +130,7 @@ function generationsOf({ headers: [first, second] }: WalFindings): [number, numb
   return [first?.generation ?? 0, second?.generation ?? 0];
 }
 
-/** Begins both files anew, and then notes them in the database, so that it never names files that are missing. */
+/** Makes both files anew. The caller notes them afterwards, so that no note names missing files. */
 async function remakeWal(
   secret: WalSecret,
   files: readonly [WalFile, WalFile],

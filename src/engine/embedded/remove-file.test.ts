@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { MIB } from "../../base/limits.ts";
 import { removeFile } from "./remove-file.ts";
 
-test("a large file goes bit by bit, a small one at once", async (t) => {
+test("a large file is removed in steps, a small one at once", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-remove-"));
   t.after(() => rm(folder, { recursive: true }));
   const path = join(folder, "file");

@@ -4,8 +4,8 @@ import { MIB } from "../../base/limits.ts";
 const STEP_BYTES = 4 * MIB;
 
 /**
- * Removes a file bit by bit, from its end. If a large one goes at once, whoever syncs anything
- * meanwhile waits until all of its space is free.
+ * Removes a file in small steps, from its end. Removing a large file in one step blocks every sync
+ * on the file system until its space is free.
  */
 export async function removeFile(path: string): Promise<void> {
   const file = await open(path, "r+");

@@ -3,12 +3,12 @@ import { open, stat } from "node:fs/promises";
 import { MIB } from "../../base/limits.ts";
 
 const STEP_BYTES = MIB;
-/** What `stat` counts allocated space in. */
+/** The unit in which `stat` counts allocated space. */
 const BLOCK_BYTES = 512;
 
 /**
- * A file that does nothing but occupy space, so that there is some to give up when the disk is full.
- * It is filled with random bytes: file systems that compress would store zeros in no space at all.
+ * A file that only occupies space, which can be given up when the disk is full. It is filled with
+ * random bytes, because a compressing file system stores zeros in no space at all.
  */
 export class ReserveFile {
   readonly #path: string;
@@ -26,7 +26,7 @@ export class ReserveFile {
     return new ReserveFile(path, Math.min(found.size, found.blocks * BLOCK_BYTES));
   }
 
-  /** Somebody in need of space may have deleted it, or made it shorter. */
+  /** Looks up the size again: an operator may have deleted or truncated the file for space. */
   async lookAgain(): Promise<void> {
     const found = await stat(this.#path).catch(nullIfMissing);
     this.#bytes = Math.min(this.#bytes, found?.size ?? 0);
@@ -36,12 +36,12 @@ export class ReserveFile {
     return this.#bytes;
   }
 
-  /** Rejects if the disk has no room for that; what was allocated until then is kept. */
+  /** Rejects if the disk has no room; the file retains what was allocated until then. */
   async growTo(bytes: number): Promise<void> {
     if (bytes <= this.#bytes) return;
     const file = await open(this.#path, "a", 0o600);
     try {
-      // Cuts off what a power cut left without space.
+      // Removes a part that a power cut left unallocated.
       await file.truncate(this.#bytes);
       const noise = randomBytes(STEP_BYTES);
       while (this.#bytes < bytes) {
@@ -53,7 +53,7 @@ export class ReserveFile {
     }
   }
 
-  /** Resolves once the space can be used: a journal may hold on to it until it is synced. */
+  /** Resolves once the space is usable: a journaling file system may free it only with a sync. */
   async shrinkTo(bytes: number): Promise<void> {
     await this.lookAgain();
     if (bytes >= this.#bytes) return;

@@ -19,7 +19,7 @@ async function openFor(t: TestContext) {
   return lmdb;
 }
 
-/** Counts how often LMDB is asked. */
+/** Opens records and counts the calls to LMDB. */
 async function openCounted(t: TestContext) {
   const lmdb = await openFor(t);
   const asked = { times: 0 };
@@ -43,7 +43,7 @@ async function committed(lmdb: Lmdb, change: () => void): Promise<void> {
 
 const shareKey = (number: number) => key(SPACE.share, "account", `share ${number}`);
 
-test("a record that was read before it was put, changed or removed is read as it is now", async (t) => {
+test("a cached record is never stale after it was put, changed or removed", async (t) => {
   const lmdb = await openFor(t);
   const records = new SealedRecords(lmdb);
   const at = key(SPACE.share, "account", "share");
@@ -55,12 +55,12 @@ test("a record that was read before it was put, changed or removed is read as it
   ];
   for (const [change, expected] of changes) {
     await committed(lmdb, change);
-    // Twice: once from LMDB, and once as it was kept.
+    // Twice: once from LMDB, and once from the cache.
     for (let time = 0; time < 2; time++) assert.equal(records.get(at)?.toString(), expected);
   }
 });
 
-test("what lmdb cannot have is not removed from it, and what it has is", async (t) => {
+test("LMDB is not asked to remove a key behind its last one, and is for others", async (t) => {
   const lmdb = await openFor(t);
   const removed: Bytes[] = [];
   const counted = lmdbWith(lmdb, {
@@ -81,7 +81,7 @@ test("what lmdb cannot have is not removed from it, and what it has is", async (
   });
   assert.deepEqual(removed, [first, second]);
   assert.equal(records.get(second), undefined);
-  // Since it ends behind what was put, even if nobody has looked.
+  // The put has moved the end of the space, even if nothing has looked it up.
   await committed(lmdb, () => {
     records.put(third, Buffer.from("new"));
     records.remove(third);
@@ -89,7 +89,7 @@ test("what lmdb cannot have is not removed from it, and what it has is", async (
   assert.equal(records.get(third), undefined);
 });
 
-test("a scan may begin where there was a record that has gone, and where there is a new one", async (t) => {
+test("a scan may begin at a record that was removed or added since", async (t) => {
   const lmdb = await openFor(t);
   const records = new SealedRecords(lmdb);
   const of = shareKey;
@@ -108,12 +108,12 @@ test("a scan may begin where there was a record that has gone, and where there i
   }
 });
 
-test("lmdb is not asked again for what it has nothing of, until something is put there", async (t) => {
+test("LMDB is not asked again about an empty space until something is put there", async (t) => {
   const { lmdb, records, asked } = await openCounted(t);
   const of = shareKey;
   const textOf = (number: number) => records.get(of(number))?.toString();
   const commit = (change: () => void) => committed(lmdb, change);
-  // For what is before the space, and for what is in it or behind.
+  // Once for what is before the end of the space, and once for what is behind it.
   const askedOnce = 2;
   for (let number = 0; number < 10; number++) assert.equal(textOf(number), undefined);
   assert.equal(asked.times, askedOnce);
@@ -133,7 +133,7 @@ test("lmdb is not asked again for what it has nothing of, until something is put
   assert.equal(asked.times, askedOnce);
 });
 
-test("lmdb is not asked for what is behind the last key of its space, until something is put there", async (t) => {
+test("LMDB is not asked about keys behind the last one of a space until something is put there", async (t) => {
   const { lmdb, records, asked } = await openCounted(t);
   const of = shareKey;
   const found = (from: number, reverse: boolean) =>
@@ -141,7 +141,7 @@ test("lmdb is not asked for what is behind the last key of its space, until some
   const commit = (change: () => void) => committed(lmdb, change);
   await commit(() => {
     records.put(of(3), Buffer.from("three"));
-    // Of the spaces before and behind: not to be taken for the last one of this.
+    // Keys of the neighbouring spaces, which must not pass as the last key of this one.
     records.put(Buffer.of(SPACE.share - 1, 0xff), Buffer.from("before"));
     records.put(Buffer.of(SPACE.share + 1), Buffer.from("behind"));
   });
@@ -150,7 +150,7 @@ test("lmdb is not asked for what is behind the last key of its space, until some
     assert.equal(records.get(of(4)), undefined);
     assert.equal(found(4, false) + found(4, true), 0);
   }
-  // Once for the last key, and once for what is behind it.
+  // Once for the last key, and once for its successor.
   assert.equal(asked.times, 2);
   assert.equal(records.get(of(3))?.toString(), "three");
   assert.equal(found(3, false), 1);
@@ -160,11 +160,11 @@ test("lmdb is not asked for what is behind the last key of its space, until some
   assert.equal(found(4, false) + found(4, true), 2);
 });
 
-test("what is asked for while a record is on its way into lmdb does not hide it afterwards", async (t) => {
+test("a lookup while a record is being committed does not hide it afterwards", async (t) => {
   const lmdb = await openFor(t);
   const records = new SealedRecords(lmdb);
   const of = shareKey;
-  // Nothing is known of the space, and once the body has returned LMDB still reads what was there before.
+  // The end of the space is unknown, and LMDB reads still return the old state after the body.
   let returned = () => {};
   const hasReturned = new Promise<void>((resolve) => {
     returned = resolve;

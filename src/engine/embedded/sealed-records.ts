@@ -9,32 +9,31 @@ import { RecentRecords } from "./recent-records.ts";
 const SCRATCH_BYTES = 64 * KIB;
 const SPACES = 256;
 const PROVEN_STARTS_MAX = 4_096;
-/** Stands for the last key of a space as long as nothing can be proved there. */
+/** Stands for the last key of a space if that cannot be proved: no key sorts behind it. */
 const NEVER_BEHIND = Buffer.alloc(KEY_BYTES_MAX + 1, 0xff);
 
 /**
- * LMDB with every value sealed: what is read is what was written, or a "damaged" error. A key that is
- * damaged leads LMDB astray, so what it does not find is looked for between two neighbours that are
- * whole and in order: if they lie next to each other, there is nothing between them.
+ * LMDB with a checksum on every value: a read returns what was written, or throws a "damaged"
+ * error. Damaged keys mislead LMDB's search. So a miss is proved by the two neighbours of the
+ * missing key: if both are sound, in order and adjacent, nothing lies between them.
  */
 export class SealedRecords {
   readonly #lmdb: Lmdb;
   readonly #onDamage: OnDamage;
-  /** LMDB copies a value while it takes it, so that one place serves all of them. */
+  /** Reused for every `put`, because LMDB copies the value during the call. */
   readonly #scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
-  /** While one of them is being changed, nobody reads it here: the memtable has what it will be. */
+  /** Needs no lock: while a record changes in LMDB, readers find it in the memtable. */
   readonly #recent = new RecentRecords();
 
   /**
-   * The last key that LMDB has, or may have, of each space: null if it has none, undefined if nobody
-   * knows. Many keys begin with a stamp, and what is asked for is often newer than all that LMDB has:
-   * then it need not be asked.
+   * The last key that LMDB has, or may have, in each space; null if it has none, undefined if
+   * unknown. Many keys begin with a stamp, and a lookup of a newer one need not ask LMDB.
    */
   readonly #lastKeys = new Array<Bytes | null | undefined>(SPACES).fill(undefined);
-  /** What was asked for since `forgetMisses`, and not found: the first `#misses` of these. */
+  /** Keys that were not found since `forgetMisses`: the first `#misses` of these. */
   readonly #missed: Bytes[] = [];
   #misses = 0;
-  /** Where scans begin for which that was proved already; some of LMDB may have changed since. */
+  /** Starts of scans whose neighbours are proved, and whether the start itself existed then. */
   readonly #provenStarts = new Map<string, boolean>();
 
   constructor(lmdb: Lmdb, onDamage: OnDamage = () => {}) {
@@ -53,8 +52,8 @@ export class SealedRecords {
   }
 
   /**
-   * Throws if one of the records that were not found may be there all the same. That takes many times
-   * as long as not to find them: it is for those who are about to say that something is missing.
+   * Throws if a record that was not found may exist after all. It costs many times as much as the
+   * miss itself, so callers do this only before they report something as missing.
    */
   proveMisses(): void {
     for (const key of this.#missed.splice(0, this.#misses)) {
@@ -70,11 +69,11 @@ export class SealedRecords {
     if (recent !== undefined) return recent.value;
     const sealed = this.#lmdb.get(key);
     const value = sealed === undefined ? undefined : this.#unseal(key, sealed);
-    this.#recent.keep(key, value);
+    this.#recent.add(key, value);
     return value;
   }
 
-  /** `skipsDamaged` leaves out records that are damaged: nothing tells where they belong. */
+  /** With `skipsDamaged`, skips damaged records instead of throwing. */
   scan(from: Bytes, until: Bytes, reverse: boolean, skipsDamaged = false): Iterable<Entry> {
     if (from[0] === until[0] && this.#isBehindAll(from)) return [];
     return reverse
@@ -91,13 +90,13 @@ export class SealedRecords {
     }
   }
 
-  /** Null for a damaged record that is to be left out. */
+  /** Null for a damaged record that is to be skipped. */
   #open(key: Bytes, sealed: Bytes, skipsDamaged: boolean): Entry | null {
     const open = () => ({ key, value: this.#unseal(key, sealed) });
     return skipsDamaged ? unlessDamaged(open) : open();
   }
 
-  /** Inside a write transaction only, as `remove`. */
+  /** Only inside a write transaction, as is `remove`. */
   put(key: Bytes, value: Bytes): void {
     const size = value.length + SEAL_BYTES;
     const room = size <= SCRATCH_BYTES ? this.#scratch : Buffer.allocUnsafeSlow(size);
@@ -112,30 +111,30 @@ export class SealedRecords {
     this.#recent.forget(key);
   }
 
-  /** Finds out where a space ends, if nobody knows: what is removed behind that costs nothing. */
+  /** Looks up the last key of a space, if unknown: removals behind it then cost nothing. */
   findEnd(space: number): void {
     if (this.#lastKeys[space] === undefined) this.#lastKeys[space] = this.#proveLast(space);
   }
 
-  /** All that was put and removed so far is what LMDB reads: spaces may end before they did. */
+  /** Forgets what was proved, once LMDB reads reflect all puts and removals. */
   lookAnew(): void {
     this.#lastKeys.fill(undefined);
     this.#provenStarts.clear();
   }
 
-  /** Whether LMDB has nothing of its space from this key on. */
+  /** Whether LMDB has no record of this key's space at or behind the key. */
   #isBehindAll(key: Bytes): boolean {
     this.findEnd(key[0] as number);
     return this.#isKnownBehindAll(key);
   }
 
-  /** The same, as far as it is known. */
+  /** Answers `#isBehindAll` from memory alone; false if the last key is unknown. */
   #isKnownBehindAll(key: Bytes): boolean {
     const last = this.#lastKeys[key[0] as number];
     return last === null || (last !== undefined && key.compare(last) > 0);
   }
 
-  /** A key that LMDB is about to have: what is proved before it reads that would be too little. */
+  /** Notes a key before it is put, so that `#lastKeys` is never too low while LMDB reads lag. */
   #noteKey(key: Bytes): void {
     const space = key[0] as number;
     const last = this.#lastKeys[space];
@@ -143,7 +142,7 @@ export class SealedRecords {
     else if (last === null || key.compare(last) > 0) this.#lastKeys[space] = key;
   }
 
-  /** Next to a damaged record nothing is proved, and LMDB is asked each time. */
+  /** The last key of a space; `NEVER_BEHIND` next to damage, so that LMDB is always asked. */
   #proveLast(space: number): Bytes | null {
     try {
       const end = Buffer.alloc(KEY_BYTES_MAX, 0xff);
@@ -161,14 +160,15 @@ export class SealedRecords {
     const prove = () => this.#proveStart(from, false);
     const isFirstThere = (skipsDamaged ? unlessDamaged(prove) : prove()) === true;
     let last: Bytes | null = null;
-    // LMDB is told no end: the record behind the last one is to be seen, for its key may be damaged.
+    // No end for LMDB: the record behind the last one must be checked, because its key may be
+    // damaged.
     for (const { key, value } of this.#lmdb.getRange({ start: from })) {
       const entry = this.#open(key, value, skipsDamaged);
       if (entry === null) continue;
       const order = key.compare(last ?? from);
       if (order < 0 || (order === 0 && last !== null)) throw outOfOrder(key);
       const isPassed = isFirstThere && last === null && order > 0;
-      // What was there when it was proved may have gone with what was settled since.
+      // A checkpoint may have removed the first record since it was proved.
       if (isPassed && this.#proveBelow(from)?.equals(from) === true) throw outOfOrder(key);
       if (key.compare(until) >= 0) return;
       yield entry;
@@ -181,7 +181,7 @@ export class SealedRecords {
     if (skipsDamaged) unlessDamaged(prove);
     else prove();
     let behind: Bytes | null = null;
-    // Nor is LMDB told to leave `until` out: it would leave out others whose keys have become the same.
+    // Includes `until`: LMDB would otherwise skip damaged keys that have become equal to it.
     for (const { key, value } of this.#lmdb.getRange({ start: until, reverse: true })) {
       const entry = this.#open(key, value, skipsDamaged);
       if (entry === null) continue;
@@ -194,8 +194,8 @@ export class SealedRecords {
   }
 
   /**
-   * Of the two neighbours of where a scan begins, it comes upon one. This is about the other, and
-   * tells whether that is there itself.
+   * Proves the neighbour of a scan's start that the scan itself does not visit. Returns whether a
+   * record exists at the start.
    */
   #proveStart(at: Bytes, reverse: boolean): boolean {
     const name = (reverse ? "<" : ">") + at.toString("latin1");
@@ -207,12 +207,12 @@ export class SealedRecords {
     return isThere;
   }
 
-  /** The key of the last record that is there or before. */
+  /** The key of the last record at or before `at`. Throws if it is damaged. */
   #proveBelow(at: Bytes): Bytes | undefined {
     return this.#prove(this.#lmdb.getRange({ start: at, reverse: true, limit: 1 }), at, -1);
   }
 
-  /** The key of the first record that is there or behind. */
+  /** The key of the first record at or behind `at`. Throws if it is damaged. */
   #proveAbove(at: Bytes): Bytes | undefined {
     return this.#prove(this.#lmdb.getRange({ start: at, limit: 1 }), at, 1);
   }

@@ -9,13 +9,13 @@ import { alignedMemory } from "../../machine/aligned-bytes.ts";
 import { someBytes } from "../../store/bodies.fixture.ts";
 import { EmbeddedExtents } from "./extents.ts";
 
-/** Each would have a batch of one MiB if it were alone. */
+/** Each would get a batch of one MiB if it were alone. */
 const UPLOADS = 200;
 const BODY_BYTES = 17 * MIB;
-/** What all batches may take together, and the step in which memory grows. */
+/** The limit of all batches together, plus the step in which memory grows. */
 const MEMORY_BYTES_MAX = (64 + 16) * MIB + UPLOADS * 64 * KIB;
 
-test("uploads that hardly send anything take little memory each, and arrive whole in the end", async (t) => {
+test("slow uploads take little memory each, and arrive whole in the end", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-"));
   t.after(() => rm(folder, { recursive: true }));
   const extents = await EmbeddedExtents.open({

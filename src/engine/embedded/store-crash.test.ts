@@ -17,8 +17,8 @@ import { openEmbeddedStore } from "./store.ts";
 
 const ROUNDS = 10;
 const WRITERS = 8;
-/** So little that records are on their way from the WAL to LMDB all the time. */
-const LOG_BYTES = 64 * KIB;
+/** So little that checkpoints run all the time. */
+const WAL_BYTES = 64 * KIB;
 const PROGRAM = import.meta.filename;
 
 // This file is also the program that is killed: `node store-crash.test.js write FOLDER FROM`.
@@ -26,7 +26,7 @@ const [, , command, folderOfProgram = "", from = "0"] = process.argv;
 if (command === "write") await writeForEver(folderOfProgram, Number(from));
 else registerTests();
 
-/** Writes pairs of records and says the number of each pair that was acknowledged. */
+/** Writes pairs of records and prints the number of each acknowledged pair. */
 async function writeForEver(folder: string, first: number): Promise<void> {
   const say = (line: string) => writeSync(1, `${line}\n`);
   process.on("unhandledRejection", (reason) => say(`unhandled ${reason}`));
@@ -34,7 +34,7 @@ async function writeForEver(folder: string, first: number): Promise<void> {
     say(`stopped ${error.kind}`);
     setImmediate(() => process.exit(3));
   };
-  const store = await openEmbeddedStore(folder, systemClock, failStop, LOG_BYTES);
+  const store = await openEmbeddedStore(folder, systemClock, failStop, WAL_BYTES);
   let next = first;
   const write = async (writer: number) => {
     for (;;) {
@@ -53,7 +53,7 @@ async function writeForEver(folder: string, first: number): Promise<void> {
   );
 }
 
-/** Each writer keeps a list of what it has written, in a value that grows. */
+/** Appends a line to a writer's list of what it has written. */
 function addLine(tx: Transaction, at: Bytes, line: string): void {
   const before = tx.get(at) ?? NO_BYTES;
   const more = Buffer.from(line);
@@ -69,8 +69,8 @@ interface Acknowledged {
   lastStamp: bigint;
 }
 
-/** Takes down what the program says, until `enough` pairs are acknowledged or it ends. */
-async function follow(program: ChildProcess, told: Acknowledged, enough: number) {
+/** Records what the program prints, until `enough` pairs are acknowledged or it ends. */
+async function follow(program: ChildProcess, acknowledged: Acknowledged, enough: number) {
   const others: string[] = [];
   const lines = createInterface({ input: program.stdout as NodeJS.ReadableStream });
   const ended = once(program, "close");
@@ -78,21 +78,21 @@ async function follow(program: ChildProcess, told: Acknowledged, enough: number)
     const pair = /^(\d+) (\d+)$/.exec(line);
     if (pair === null) others.push(line);
     else {
-      told.ids.push(Number(pair[1]));
+      acknowledged.ids.push(Number(pair[1]));
       const stamp = BigInt(pair[2] as string);
-      if (stamp > told.lastStamp) told.lastStamp = stamp;
+      if (stamp > acknowledged.lastStamp) acknowledged.lastStamp = stamp;
     }
-    if (told.ids.length === enough) program.kill("SIGKILL");
+    if (acknowledged.ids.length === enough) program.kill("SIGKILL");
   }
   await ended;
   return others;
 }
 
-/** Everything acknowledged is there, no pair is there by half, and stamps go on rising. */
-async function assertNothingLost(store: Store, told: Acknowledged): Promise<void> {
-  const top = Math.max(...told.ids) + 2 * WRITERS;
+/** Asserts that everything acknowledged is there, no pair is incomplete, and stamps rise. */
+async function assertNothingLost(store: Store, acknowledged: Acknowledged): Promise<void> {
+  const top = Math.max(...acknowledged.ids) + 2 * WRITERS;
   await store.read((view) => {
-    for (const id of told.ids) {
+    for (const id of acknowledged.ids) {
       assert.ok(view.get(key(SPACE.content, id))?.equals(contentOf(id)), `${id} is lost`);
     }
     const listed = new Set<number>();
@@ -109,7 +109,10 @@ async function assertNothingLost(store: Store, told: Acknowledged): Promise<void
       assert.equal(halves[0] !== undefined, listed.has(id), `${id} is not where it belongs`);
     }
   });
-  assert.ok((await store.transact((tx) => tx.stamp())) > told.lastStamp, "a stamp came twice");
+  assert.ok(
+    (await store.transact((tx) => tx.stamp())) > acknowledged.lastStamp,
+    "a stamp came twice",
+  );
 }
 
 async function inNewFolder(use: (folder: string) => Promise<void>): Promise<void> {
@@ -121,42 +124,43 @@ async function inNewFolder(use: (folder: string) => Promise<void>): Promise<void
   }
 }
 
-async function check(folder: string, told: Acknowledged): Promise<void> {
+async function check(folder: string, acknowledged: Acknowledged): Promise<void> {
   const store = await openEmbeddedStore(folder, systemClock, assert.fail);
-  await assertNothingLost(store, told);
+  await assertNothingLost(store, acknowledged);
   await store.close();
 }
 
 function registerTests(): void {
-  test("whatever was acknowledged survives kill -9, again and again", () =>
+  test("acknowledged writes survive repeated kill -9", () =>
     inNewFolder(async (folder) => {
-      const told: Acknowledged = { ids: [], lastStamp: 0n };
+      const acknowledged: Acknowledged = { ids: [], lastStamp: 0n };
       for (let round = 0; round < ROUNDS; round++) {
-        const first = told.ids.length === 0 ? 0 : Math.max(...told.ids) + 2 * WRITERS;
+        const first =
+          acknowledged.ids.length === 0 ? 0 : Math.max(...acknowledged.ids) + 2 * WRITERS;
         const program = spawn(process.execPath, [PROGRAM, "write", folder, `${first}`], {
           stdio: ["ignore", "pipe", "inherit"],
         });
         const more = 1 + Math.floor(Math.random() * 300);
-        const others = await follow(program, told, told.ids.length + more);
+        const others = await follow(program, acknowledged, acknowledged.ids.length + more);
         assert.deepEqual(others, []);
-        await check(folder, told);
+        await check(folder, acknowledged);
       }
     }));
 
-  // A limit on the size of files makes the disk fail for real.
+  // A limit on the size of files makes real writes fail.
   const skip = process.platform === "win32" ? "Windows has no ulimit" : false;
   test("a disk that fails stops the store once; nothing acknowledged is lost", { skip }, () =>
     inNewFolder(async (folder) => {
-      const told: Acknowledged = { ids: [], lastStamp: 0n };
+      const acknowledged: Acknowledged = { ids: [], lastStamp: 0n };
       const limited = `trap '' XFSZ; ulimit -f 4000; exec "$0" "$1" write "$2"`;
       const program = spawn("sh", ["-c", limited, process.execPath, PROGRAM, folder], {
         stdio: ["ignore", "pipe", "ignore"],
       });
-      const others = await follow(program, told, Number.POSITIVE_INFINITY);
+      const others = await follow(program, acknowledged, Number.POSITIVE_INFINITY);
       assert.equal(program.exitCode, 3);
       assert.deepEqual(others, ["stopped unknown"]);
-      assert.ok(told.ids.length > 0);
-      await check(folder, told);
+      assert.ok(acknowledged.ids.length > 0);
+      await check(folder, acknowledged);
     }),
   );
 }

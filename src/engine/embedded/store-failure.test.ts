@@ -6,9 +6,9 @@ import { key, SPACE } from "../../base/keys.ts";
 import { MIB } from "../../base/limits.ts";
 import { appendInPlace } from "../../store/acceleration.ts";
 import { type Store, StoreError, type StoreErrorKind, type View } from "../../store/store.ts";
-import { WRITE_MS_MAX } from "./in-time.ts";
 import { copyOf, type StoreParts, storeIn, storeWith } from "./store-parts.fixture.ts";
-import { LOG_GROWTH_MAX } from "./wal.ts";
+import { WAL_GROWTH_MAX } from "./wal.ts";
+import { WRITE_MS_MAX } from "./write-watchdog.ts";
 
 const EIO = 5;
 const ENOSPC = 28;
@@ -16,7 +16,7 @@ const WAL_BYTES_ENOUGH = 2 * MIB;
 
 const faulty = (t: TestContext, parts: StoreParts) => storeWith(t, parts, WAL_BYTES_ENOUGH);
 
-/** The WAL's first writes fail, the rest go through. */
+/** Makes the first writes of the WAL fail. */
 function failFirstWrites(...codes: string[]): StoreParts {
   return {
     wal: (real) => ({
@@ -29,7 +29,7 @@ function failFirstWrites(...codes: string[]): StoreParts {
   };
 }
 
-/** The WAL's first write begins, and does not end by itself. */
+/** Makes the first write of the WAL hang until the test ends it. */
 function unansweredWrite() {
   let begun = () => {};
   const beginning = new Promise<void>((resolve) => {
@@ -46,7 +46,7 @@ function unansweredWrite() {
   return { parts: { wal: () => ({ write }) }, beginning, fail };
 }
 
-/** Fails the first commits after their records were put, in the way of LMDB; the rest go through. */
+/** Makes the first commits fail the way LMDB does, after their records were put. */
 function failFirstCommits(...codes: number[]): StoreParts {
   return {
     lmdb: (real) => ({
@@ -72,8 +72,8 @@ function isThere(store: Store, id: number): Promise<boolean> {
   return store.read((view) => view.get(key(SPACE.blob, id)) !== undefined);
 }
 
-/** Writes until there is enough in the WAL for LMDB to get it. */
-async function fillLog(store: Store, bytes = WAL_BYTES_ENOUGH): Promise<void> {
+/** Writes enough to start a checkpoint. */
+async function fillWal(store: Store, bytes = WAL_BYTES_ENOUGH): Promise<void> {
   for (let id = 100; id < 100 + bytes / MIB; id++) await write(store, id, MIB);
 }
 
@@ -86,20 +86,20 @@ async function kindsOf(calls: readonly Promise<unknown>[]): Promise<(StoreErrorK
   });
 }
 
-/** Nothing is taken any more, and somebody was told why, once. */
+/** Asserts that the store refuses all calls and has reported the reason once. */
 async function assertStopped(store: Store, stops: readonly StoreError[], why: RegExp) {
   assert.deepEqual(await kindsOf([write(store, 1), isThere(store, 1)]), ["broken", "broken"]);
   assert.equal(stops.length, 1);
   assert.match(stops[0]?.message ?? "", why);
 }
 
-test("after a failed write of the log its group is unknown, and nothing is taken any more", async (t) => {
+test("after a failed WAL write its group is unknown, and the store refuses all calls", async (t) => {
   const { store, stops } = await faulty(t, failFirstWrites("EIO"));
   assert.deepEqual(await kindsOf([write(store, 1), write(store, 2)]), ["unknown", "unknown"]);
   await assertStopped(store, stops, /error EIO/);
 });
 
-test("what a body has acquired is given back if its commit fails", async (t) => {
+test("what a body has acquired is released if its commit fails", async (t) => {
   const { store } = await faulty(t, failFirstWrites("EIO"));
   const id = key(SPACE.blob, 1);
   let acquired = 0;
@@ -119,7 +119,7 @@ test("what a body has acquired is given back if its commit fails", async (t) => 
   assert.equal(acquired, 0);
 });
 
-test("nobody is told of what is not durable: neither by a read nor by a refusal", async (t) => {
+test("neither a read nor a refusal reveals a write that is not durable", async (t) => {
   const { store, stops } = await faulty(t, failFirstWrites("EIO"));
   const written = write(store, 1);
   const seen: boolean[] = [];
@@ -142,7 +142,7 @@ test("nobody is told of what is not durable: neither by a read nor by a refusal"
   await assertStopped(store, stops, /error EIO/);
 });
 
-test("what came behind a failed group was certainly not written", async (t) => {
+test("writes behind a failed group are certainly not written", async (t) => {
   const { parts, beginning, fail } = unansweredWrite();
   const { store, stops } = await faulty(t, parts);
   const first = write(store, 1);
@@ -154,7 +154,7 @@ test("what came behind a failed group was certainly not written", async (t) => {
   await assertStopped(store, stops, /error EIO/);
 });
 
-test("a write of the log that never ends is given up, and nobody knows what became of it", async (t) => {
+test("a WAL write that never ends is given up, and its outcome is unknown", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const { parts, beginning } = unansweredWrite();
   const { store, stops } = await faulty(t, parts);
@@ -169,13 +169,13 @@ test("a write of the log that never ends is given up, and nobody knows what beca
   await assertStopped(store, stops, /has not answered/);
 });
 
-test("a commit that lmdb fails stops the store", async (t) => {
+test("a failed LMDB commit stops the store", async (t) => {
   const { store, stops } = await faulty(t, failFirstCommits(EIO));
   await untilStopped(stops, store);
   await assertStopped(store, stops, /error 5/);
 });
 
-test("a record that lmdb does not take stops the store", async (t) => {
+test("a record that LMDB refuses stops the store", async (t) => {
   const { store, stops } = await faulty(t, {
     lmdb: () => ({
       putSync: () => {
@@ -187,16 +187,16 @@ test("a record that lmdb does not take stops the store", async (t) => {
   await assertStopped(store, stops, /no page/);
 });
 
-/** Fills the WAL and goes on writing until the store does not take any more. */
+/** Fills the WAL and writes until the store refuses. */
 async function untilStopped(stops: readonly StoreError[], store: Store): Promise<void> {
-  await fillLog(store).catch(() => {});
+  await fillWal(store).catch(() => {});
   for (let id = 1_000; stops.length === 0; id++) {
-    assert.ok(id < 100_000, "the store goes on and on");
+    assert.ok(id < 100_000, "the store never stops");
     await write(store, id).catch(() => {});
   }
 }
 
-/** As long as the disk is full no transaction that adds records succeeds; others do. */
+/** While the disk is full, transactions that add records fail; others succeed. */
 function fullLmdb(disk: { isFull: boolean }): StoreParts {
   return {
     lmdb: (real) => ({
@@ -217,11 +217,11 @@ function fullLmdb(disk: { isFull: boolean }): StoreParts {
   };
 }
 
-test("while lmdb finds no space the log takes writes as far as it goes, then they are refused", async (t) => {
+test("while LMDB finds no space the WAL takes writes until it is full, then they are refused", async (t) => {
   const disk = { isFull: true };
   const { store, stops } = await faulty(t, fullLmdb(disk));
   const kinds: string[] = [];
-  const writesMax = 3 * LOG_GROWTH_MAX * (WAL_BYTES_ENOUGH / MIB);
+  const writesMax = 3 * WAL_GROWTH_MAX * (WAL_BYTES_ENOUGH / MIB);
   for (let id = 1; id < writesMax && kinds.at(-1) !== "full"; id++) {
     kinds.push(...(await kindsOf([write(store, id, MIB)])));
   }
@@ -235,35 +235,35 @@ test("while lmdb finds no space the log takes writes as far as it goes, then the
   assert.equal(stops.length, 0);
 });
 
-test("a start that finds no space for lmdb goes on where the log ends, and loses nothing", async (t) => {
+test("a start without space for LMDB continues at the end of the WAL, and loses nothing", async (t) => {
   const disk = { isFull: true };
   const before = await faulty(t, fullLmdb(disk));
-  // Both files of the WAL have something that LMDB does not have.
+  // Both WAL files have groups that LMDB does not have.
   await write(before.store, 1);
-  await fillLog(before.store);
+  await fillWal(before.store);
   await write(before.store, 2);
   const killed = await copyOf(before.folder);
   const full = await storeIn(t, killed, fullLmdb(disk), WAL_BYTES_ENOUGH);
   for (const id of [1, 2]) assert.equal(await isThere(full.store, id), true);
   await write(full.store, 3);
-  // What lies in the WAL twice is read twice, by the next start and by one with space.
+  // Recovery can be repeated: by the next start, and by one with space.
   for (const parts of [fullLmdb(disk), {}]) {
     const next = await storeIn(t, await copyOf(killed), parts, WAL_BYTES_ENOUGH);
     for (const id of [1, 2, 3]) assert.equal(await isThere(next.store, id), true);
     assert.equal(next.stops.length, 0);
   }
   disk.isFull = false;
-  await fillLog(full.store);
+  await fillWal(full.store);
   await full.store.close();
   const last = await storeIn(t, killed, {}, WAL_BYTES_ENOUGH);
   for (const id of [1, 2, 3]) assert.equal(await isThere(last.store, id), true);
   assert.deepEqual([full.stops, last.stops], [[], []]);
 });
 
-test("a log that cannot grow refuses a write that needs it; others go on", async (t) => {
+test("a WAL that cannot grow refuses a write that needs it; others succeed", async (t) => {
   const { store, stops } = await faulty(t, {
     wal: () => ({
-      append: async () => {
+      growTo: async () => {
         throw Object.assign(new Error("no space"), { code: "ENOSPC", errno: -ENOSPC });
       },
     }),
@@ -276,7 +276,7 @@ test("a log that cannot grow refuses a write that needs it; others go on", async
 const PAGE_NOT_FOUND = -30_797;
 const BAD_TXN = -30_782;
 
-/** One record lies on a damaged page; behind it LMDB reads nothing before its transaction is reset. */
+/** Puts one record on a damaged page: after reading it, LMDB reads nothing until a reset. */
 function damagedPage(damaged: Bytes): StoreParts {
   const lmdbError = (code: number) => Object.assign(new Error(`lmdb ${code}`), { code });
   return {
@@ -302,7 +302,7 @@ function damagedPage(damaged: Bytes): StoreParts {
   };
 }
 
-test("behind a read that lmdb finds damaged, others go on", async (t) => {
+test("after a read that LMDB finds damaged, other reads succeed", async (t) => {
   const before = await faulty(t, {});
   for (const id of [1, 2, 9]) await write(before.store, id);
   await before.store.close();
@@ -317,7 +317,7 @@ test("behind a read that lmdb finds damaged, others go on", async (t) => {
   assert.equal(stops.length, 0);
 });
 
-test("a full disk is no excuse if lmdb cannot begin another transaction", async (t) => {
+test("a full disk stops the store if LMDB cannot begin another transaction", async (t) => {
   const { store, stops } = await faulty(t, failFirstCommits(ENOSPC, EIO));
   await untilStopped(stops, store);
   await assertStopped(store, stops, /error 28/);

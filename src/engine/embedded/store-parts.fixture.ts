@@ -13,7 +13,7 @@ import { type Lmdb, openLmdb } from "./lmdb.ts";
 import { EmbeddedStore, openEmbeddedStore } from "./store.ts";
 import { findWalFiles, type WalFile, type WalFiles } from "./wal-file.ts";
 
-/** Removed when all tests of a file are over: stores are closed at the end of each test. */
+/** Removed after all tests of a file, because each store is closed at the end of its test. */
 const scratch = mkdtempSync(join(tmpdir(), "lazuli-store-"));
 after(() => rm(scratch, { recursive: true }));
 
@@ -21,21 +21,21 @@ function newFolder(): Promise<string> {
   return mkdtemp(join(scratch, "store-"));
 }
 
-/** What is to be replaced of LMDB and of each file of the WAL. */
+/** Replacements for methods of LMDB and of each WAL file. */
 export interface StoreParts {
   readonly lmdb?: (real: RootDatabase<Bytes, Bytes>) => Partial<Lmdb>;
   readonly wal?: (real: WalFile) => Partial<WalFile>;
 }
 
-/** A new store of which some parts are replaced, for the time of one test. */
+/** Opens a new store with some parts replaced; the end of the test closes it. */
 export async function storeWith(t: TestContext, parts: StoreParts, walBytesEnough: number) {
   const folder = await newFolder();
-  // What only a new store writes does not count.
+  // Let the first start, which writes more, pass before parts are replaced.
   await (await openEmbeddedStore(folder, systemClock, assert.fail)).close();
   return storeIn(t, folder, parts, walBytesEnough);
 }
 
-/** The same in a folder that has a store. */
+/** Opens an existing store with some parts replaced; the end of the test closes it. */
 export async function storeIn(
   t: TestContext,
   folder: string,
@@ -59,14 +59,14 @@ export async function storeIn(
   return { store, stops, folder };
 }
 
-/** What a kill would leave of a store's folder at this moment. */
+/** Copies a store's folder as a kill at this moment would leave it. */
 export async function copyOf(folder: string): Promise<string> {
   const copy = await newFolder();
   await cp(folder, copy, { recursive: true });
   return copy;
 }
 
-/** The WAL of a folder, with a file of the test's in the place of each of its own. */
+/** The WAL of a folder, with each file replaced by one of the test's. */
 export async function walWith(
   folder: string,
   replace: (file: WalFile) => WalFile,
@@ -87,7 +87,7 @@ function replaced(file: WalFile, parts: StoreParts): WalFile {
       return file.capacity;
     },
     write: (bytes, position) => file.write(bytes, position),
-    append: (bytes) => file.append(bytes),
+    growTo: (bytes) => file.growTo(bytes),
     close: () => file.close(),
     ...parts.wal?.(file),
   };

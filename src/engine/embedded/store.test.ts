@@ -17,9 +17,9 @@ import { openEmbeddedStore } from "./store.ts";
 
 storeContract("embedded", openInNewFolder);
 persistentStoreContract("embedded", openInNewFolder);
-const openWithShortLog = (clock: Clock) => openInNewFolder(clock, 2 * PAGE_BYTES);
-storeContract("embedded, with a log that is always full,", openWithShortLog);
-persistentStoreContract("embedded, with a log that is always full,", openWithShortLog);
+const openWithShortWal = (clock: Clock) => openInNewFolder(clock, 2 * PAGE_BYTES);
+storeContract("embedded, with a WAL that is always full,", openWithShortWal);
+persistentStoreContract("embedded, with a WAL that is always full,", openWithShortWal);
 
 function newFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), "lazuli-store-"));
@@ -59,7 +59,7 @@ function put(store: Store, at: Bytes, text = "x"): Promise<void> {
   return store.transact((tx) => tx.set(at, Buffer.from(text)));
 }
 
-/** Changes one bit in every place of the file that holds this text. */
+/** Flips one bit in every occurrence of a text in the file. */
 async function damage(file: string, text: string): Promise<void> {
   const bytes = await readFile(file);
   let places = 0;
@@ -71,7 +71,7 @@ async function damage(file: string, text: string): Promise<void> {
   await writeFile(file, bytes);
 }
 
-test("a value that has changed on disk is damaged, by its key; the rest is served", async (t) => {
+test("a value that changed on disk is reported as damaged, by its key; the rest is served", async (t) => {
   const folder = await newFolder();
   t.after(() => rm(folder, { recursive: true }));
   const texts = { small: "a text that is easily found", large: "another one ".repeat(2_000) };

@@ -22,7 +22,6 @@ import { fullError, isDiskFull } from "./disk-full.ts";
 import type { DiskSpace } from "./disk-space.ts";
 import { Group } from "./group.ts";
 import { growthOf } from "./growth.ts";
-import { InTime } from "./in-time.ts";
 import { LayeredView } from "./layered-view.ts";
 import { isLmdbDamage, type Lmdb, openLmdb } from "./lmdb.ts";
 import type { Memtable } from "./memtable.ts";
@@ -32,15 +31,16 @@ import { WAL_BYTES_ENOUGH, type Wal } from "./wal.ts";
 import { findWalFiles } from "./wal-file.ts";
 import { bytesOfRecord } from "./wal-groups.ts";
 import { WalNotes, writeWalNote } from "./wal-notes.ts";
+import { WriteWatchdog } from "./write-watchdog.ts";
 
-/** Records go from the WAL to LMDB when there are so many: each takes some memory of its own. */
+/** Starts a checkpoint at this many records, because each takes memory in the memtable. */
 const RECORDS_ENOUGH = 50_000;
-/** Records that nobody waits for are written with the next ones, or when there are so many. */
-const UNWANTED_BYTES_MAX = MIB;
+/** Ephemeral records wait for the next durable write, or until they take this much. */
+const UNAWAITED_BYTES_MAX = MIB;
 
 /**
- * Opens the store in a folder that is there and belongs to this process alone. Throws a `WalLossError`,
- * and leaves the WAL as it is, if acknowledged writes are missing in it.
+ * Opens the store in an existing folder that belongs to this process alone. Throws a `WalLossError`
+ * and leaves the WAL unchanged if acknowledged writes are missing from it.
  */
 export async function openEmbeddedStore(
   folder: string,
@@ -62,8 +62,8 @@ export async function openEmbeddedStore(
 
 export interface EphemeralOption {
   /**
-   * Spaces of records that die with their process. A write to them alone does not wait for the disk.
-   * Default: none.
+   * Spaces whose records end with the process. A transaction that writes to no other space does not
+   * wait for the disk. Default: none.
    */
   readonly ephemeral?: ReadonlySet<Space>;
 }
@@ -75,9 +75,10 @@ export interface EmbeddedStoreSetup extends RecoverWal, EphemeralOption {
 }
 
 /**
- * Bodies run at once, on the newest state. What they write goes to the WAL in groups: whatever has
- * gathered while one group was being written makes the next one. An answer leaves when all that it
- * rests on is durable. From the WAL, records go to LMDB in the background.
+ * The embedded store: a memtable and a WAL in front of LMDB. Bodies run immediately, on the newest
+ * state. Their writes reach the WAL by group commit: all writes that arrive while one group is
+ * being written form the next one. A call returns once every write it made or read is durable.
+ * Checkpoints copy records from the WAL into LMDB in the background.
  */
 export class EmbeddedStore implements Store {
   readonly #lmdb: Lmdb;
@@ -89,30 +90,30 @@ export class EmbeddedStore implements Store {
   readonly #ephemeral: ReadonlySet<Space>;
   readonly #wal: Wal;
   readonly #state: LayeredView;
-  readonly #kept = new CachedRanges();
-  readonly #inTime = new InTime();
+  readonly #cachedRanges = new CachedRanges();
+  readonly #watchdog = new WriteWatchdog();
   readonly #notes = new WalNotes(
     (note) => writeWalNote(this.#lmdb, this.#records, note),
     (error) => void this.#failUnlessFull(error),
   );
   #lastStamp: Stamp;
-  /** Has got all that was written since the one before it left for the disk. */
+  /** Collects writes until the group before it is on the disk. */
   #gathering: Group;
-  /** On its way to the disk. */
+  /** The group that is being written to the WAL. */
   #writing: Group | null = null;
-  /** All groups up to this one are durable. */
+  /** The number of the last durable group; all before it are durable, too. */
   #durable: number;
   #isWriteDue = false;
   #isSwitchWanted = false;
-  /** Puts records from the WAL into LMDB. */
+  /** The current checkpoint, or the last one. */
   #checkpoint: Promise<void> = Promise.resolve();
-  /** Those that did not get there for want of space. */
+  /** A checkpoint that stopped because the disk was full. */
   #unfinished: { readonly memtable: Memtable; readonly milestone: Milestone } | null = null;
   #makingRoom: Promise<void> | null = null;
   readonly #preparations: (() => Promise<void>)[] = [];
-  /** Ends the wait for them. */
+  /** Ends the wait for the preparations. */
   #hurry: () => void = () => {};
-  /** Why calls are no longer taken. */
+  /** The error of every further call, once the store is closed or has failed. */
   #refusal: StoreError | null = null;
   #failed = false;
   #callsUnderWay = 0;
@@ -136,7 +137,7 @@ export class EmbeddedStore implements Store {
     this.#unfinished = { memtable: unfinished, milestone };
   }
 
-  /** First of all LMDB gets what an earlier process has left in the WAL, if it has room. */
+  /** Opens a store, and first recovers what an earlier process left in the WAL. */
   static async open(setup: EmbeddedStoreSetup): Promise<EmbeddedStore> {
     return new EmbeddedStore(setup, await recoverWal(setup));
   }
@@ -145,9 +146,9 @@ export class EmbeddedStore implements Store {
     this.#begin();
     let view: BodyView | null = null;
     try {
-      // Never inside the body of another call.
+      // Yield first: a body never runs inside the body of another call.
       await undefined;
-      view = new BodyView(this.#state, this.#clock.now(), this.#kept);
+      view = new BodyView(this.#state, this.#clock.now(), this.#cachedRanges);
       const ran = this.#run(body, view);
       if (ran.newest > this.#durable) await this.#whenSeen(ran.newest);
       return resultOf(ran);
@@ -226,7 +227,7 @@ export class EmbeddedStore implements Store {
     if (this.#callsUnderWay === 0) this.#onLastCall();
   }
 
-  /** Even a refusal waits for what it rests on: hence the result is not told at once. */
+  /** Captures a refusal, which the caller throws only once the writes it read are durable. */
   #run<V extends BodyView, T>(body: (view: V) => T, view: V): Ran<T> {
     this.#state.newest = 0;
     this.#records.forgetMisses();
@@ -234,20 +235,20 @@ export class EmbeddedStore implements Store {
       const result = runBody(body, view);
       return { isRefused: false, result, newest: this.#state.newest };
     } catch (refusal) {
-      // Behind damage LMDB reads nothing more in this view, so misses cannot be proved.
+      // After damage LMDB reads nothing more in this view, so misses cannot be proved.
       const reason = isLmdbDamage(refusal) ? refusal : (this.#damageBehind() ?? refusal);
       return { isRefused: true, reason: this.#damageIn(reason), newest: this.#state.newest };
     }
   }
 
-  /** What LMDB finds wrong in its own pages is damage, too. After that it reads no more in this view. */
+  /** Reports LMDB's page errors as damage, and resets the read transaction, now unusable. */
   #damageIn(reason: unknown): unknown {
     if (!isLmdbDamage(reason)) return reason;
     this.#lmdb.resetReadTxn();
     return new StoreError("damaged", `the database is damaged (${reason.message})`);
   }
 
-  /** Nobody is told that something is missing because its key is damaged. Null if all is well. */
+  /** The damage that made a key look missing; null if every missing key is really missing. */
   #damageBehind(): unknown {
     try {
       this.#records.proveMisses();
@@ -257,16 +258,16 @@ export class EmbeddedStore implements Store {
     }
   }
 
-  /** True if the caller has to wait until it is durable. */
+  /** Applies writes to the memtable. True if the caller must wait until they are durable. */
   #apply(tx: BodyTransaction): boolean {
     const group = this.#gathering;
-    let isLasting = false;
+    let isDurable = false;
     let isEmpty = true;
     for (const { name, key, value, isAppend } of tx.writes) {
       isEmpty = false;
       const isEphemeral = this.#ephemeral.has(key[0] as Space);
-      if (!isEphemeral) isLasting = true;
-      this.#kept.change(key);
+      if (!isEphemeral) isDurable = true;
+      this.#cachedRanges.change(key);
       this.#state.change(name, value);
       const { top } = this.#state;
       const awaited = isEphemeral ? 0 : group.number;
@@ -277,8 +278,8 @@ export class EmbeddedStore implements Store {
       if (cell !== null) group.cells.push(cell);
       group.bytes += bytesOfRecord(key, value);
     }
-    if (!isLasting && group.bytes > UNWANTED_BYTES_MAX) this.#want();
-    return isLasting || (isEmpty && tx.tookStamp);
+    if (!isDurable && group.bytes > UNAWAITED_BYTES_MAX) this.#want();
+    return isDurable || (isEmpty && tx.tookStamp);
   }
 
   readonly #nextStamp = (nowMs: Instant): Stamp => {
@@ -291,7 +292,7 @@ export class EmbeddedStore implements Store {
     return group.written;
   }
 
-  /** For those who have written nothing, a failure is no reason to be unsure. */
+  /** Waits for a group that was read. Its failure is not "unknown": the reader wrote nothing. */
   async #whenSeen(number: number): Promise<void> {
     const group = number === this.#gathering.number ? this.#gathering : this.#writing;
     if (group === this.#gathering) this.#want();
@@ -300,7 +301,7 @@ export class EmbeddedStore implements Store {
     });
   }
 
-  /** Somebody waits for the group that is gathering. It leaves when this turn of the event loop ends. */
+  /** Schedules the gathering group to be written at the end of this iteration of the event loop. */
   #want(): void {
     this.#gathering.isWanted = true;
     if (this.#isWriteDue || this.#writing !== null || this.#failed) return;
@@ -318,21 +319,21 @@ export class EmbeddedStore implements Store {
     try {
       const milestone = { group: group.number, lastStamp: this.#lastStamp };
       const appended = this.#wal.append(group.number, this.#lastStamp, group.cells, group.bytes);
-      const turned = this.#switchIfDue();
-      await this.#inTime.watch(appended);
+      const immutable = this.#switchIfDue();
+      await this.#watchdog.watch(appended);
       if (this.#failed) return;
       this.#durable = group.number;
       this.#writing = null;
       group.succeed();
       this.#notes.reached(this.#wal.noteAt(group.number));
-      if (turned !== null) this.#checkpoint = this.#runCheckpoint(turned, milestone);
+      if (immutable !== null) this.#checkpoint = this.#runCheckpoint(immutable, milestone);
       if (this.#gathering.isWanted) this.#want();
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  /** What is to be put into LMDB once the group that has just left is durable. */
+  /** Switches WAL files if due. Returns the memtable to checkpoint after the current group. */
   #switchIfDue(): Memtable | null {
     if (this.#state.isCheckpointing) return null;
     const isEnough = this.#wal.hasEnough || this.#state.top.size >= RECORDS_ENOUGH;
@@ -360,28 +361,28 @@ export class EmbeddedStore implements Store {
     }
   }
 
-  /** A note that found no space is followed by others. */
+  /** Ignores a full disk: the next note makes up for one that found no space. */
   async #failUnlessFull(error: unknown): Promise<void> {
     if (!(await isMerelyFull(this.#lmdb, this.#folder, error))) this.#fail(error);
   }
 
-  /** Whoever needs room in the WAL waits for this, and may be one of those who prepare. */
+  /** Can be cut short: a preparation may wait for WAL room, which only a checkpoint frees. */
   async #prepareCheckpoint(): Promise<void> {
     const hurried = new Promise<void>((resolve) => {
       this.#hurry = resolve;
     });
-    // What goes wrong there spares the store nothing, and is the business of who wants it.
+    // A failed preparation only means more to checkpoint; its owner handles the error.
     const prepared = Promise.allSettled(this.#preparations.map((prepare) => prepare()));
     await Promise.race([prepared, hurried]);
   }
 
-  /** Whether what is settling of a record need not: who starts again finds a later one in the WAL. */
+  /** Whether a checkpoint may skip a record, because the WAL holds a later, durable one. */
   readonly #isReplaced = (name: string): boolean => {
     const cell = this.#state.top.get(name);
     return cell !== undefined && cell.group <= this.#durable;
   };
 
-  /** Everything up to now goes into LMDB, so that the next process finds nothing to do. */
+  /** Checkpoints everything, so that the next process finds nothing to recover. */
   async #checkpointAll(): Promise<void> {
     this.#hurry();
     await this.#checkpoint;
@@ -391,7 +392,7 @@ export class EmbeddedStore implements Store {
     await this.#checkpoint;
   }
 
-  /** Rejects with "full" if there is no space for so many more bytes of records. */
+  /** Makes room in the WAL for this many bytes of records. Rejects with "full" without space. */
   #makeRoom(bytes: number): Promise<void> {
     this.#makingRoom ??= this.#makeRoomFor(bytes).finally(() => {
       this.#makingRoom = null;
@@ -402,7 +403,7 @@ export class EmbeddedStore implements Store {
   async #makeRoomFor(bytes: number): Promise<void> {
     const wanted = this.#gathering.bytes + bytes;
     if (this.#wal.mayGrowFor(wanted) && (await this.#growWal(wanted))) return;
-    // The other file is of no use to what does not fit into an empty one.
+    // Switching files does not help a group that does not fit into an empty one.
     if (this.#wal.isEmpty && this.#gathering.bytes === 0) throw fullError();
     if (this.#unfinished !== null) {
       const { memtable, milestone } = this.#unfinished;
@@ -416,7 +417,7 @@ export class EmbeddedStore implements Store {
     await this.#whenWritten(this.#gathering);
   }
 
-  /** False if the disk has no space for it, or none for LMDB to get it all later. */
+  /** False if the disk lacks space for the WAL, or for the checkpoint of a WAL of that size. */
   async #growWal(bytes: number): Promise<boolean> {
     try {
       const walBytes = this.#wal.capacityFor(bytes);
@@ -445,12 +446,12 @@ export class EmbeddedStore implements Store {
   }
 }
 
-/** What a body came to, and the group that this rests on. */
+/** The result of a body, and the newest group that it read. */
 type Ran<T> =
   | { readonly isRefused: false; readonly result: T; readonly newest: number }
   | { readonly isRefused: true; readonly reason: unknown; readonly newest: number };
 
-/** What it returned, or else throws what it threw. */
+/** Returns what the body returned, or throws what it threw. */
 function resultOf<T>(ran: Ran<T>): T {
   if (ran.isRefused) throw ran.reason;
   return ran.result;

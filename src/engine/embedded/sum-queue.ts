@@ -1,30 +1,30 @@
-/** Bytes in aligned memory, in chunks. */
+/** A sequence of chunks in aligned memory. */
 export interface Chunks {
   readonly place: number;
-  /** Counts the bytes without what lies between the chunks. */
+  /** Bytes of all chunks, without the checksums between them. */
   readonly length: number;
   readonly chunkBytes: number;
 }
 
-/** What was found when bytes were gone through. */
+/** The sums of a sequence of chunks. */
 export interface Sums {
-  /** What they leave for a CRC-64. */
+  /** The CRC-64 remainder of the bytes. */
   readonly remainder: bigint;
-  /** Of the chunk, if it is the only one that its piece may have; otherwise 0. */
+  /** The checksum of the chunk if its piece has only one; otherwise 0. */
   readonly checksum: number;
 }
 
-/** As many may be asked for at one time: a power of 2. */
+/** The most requests at a time: a power of 2. */
 export const SLOTS = 1024;
 const LAST_SLOT = SLOTS - 1;
 
-// What is signalled: how many were asked for, how many the thread is done with, and whether it sleeps.
+// Signals: the number of requests, the number that the thread is done with, and whether it sleeps.
 const ASKED = 0;
 const DONE_WITH = 1;
 const ASLEEP = 2;
 const SIGNALS_BYTES = 64;
 
-// What a slot holds, by turns: place, length, length of chunks, and the state.
+// A slot holds four numbers: place, length, length of a chunk, and the state.
 const NUMBERS_PER_SLOT = 4;
 const STATE = 3;
 const UNWANTED = 0;
@@ -37,10 +37,10 @@ const CHECKSUMS_BYTES = SLOTS * 4;
 const MEMORY_BYTES = SIGNALS_BYTES + SLOTS_BYTES + REMAINDERS_BYTES + CHECKSUMS_BYTES;
 
 /**
- * Chunks whose sums are wanted, in memory that two threads share: one asks, the other computes, in
- * the order of what was asked. No answer is sent: the one who asked looks whether it is there when it
- * is needed. So nobody ever waits for the other, and a message, which would take longer than the sums
- * of 64 KiB do, is saved.
+ * A queue of chunks to be summed, in memory that two threads share: one asks, the other computes,
+ * in order. The thread sends no reply: the asking side looks for the result when it needs it. So
+ * neither waits for the other, and no message is sent, which would cost more than the sums of 64
+ * KiB.
  */
 export class SumQueue {
   readonly memory: SharedArrayBuffer;
@@ -48,9 +48,9 @@ export class SumQueue {
   readonly #slots: Uint32Array;
   readonly #remainders: BigInt64Array;
   readonly #checksums: Uint32Array;
-  /** For the one who asks: slots whose answer was not looked for yet. */
+  /** Asking side: slots whose result was not taken yet. */
   readonly #isAwaited: boolean[] = new Array(SLOTS).fill(false);
-  /** What was asked for, and what the thread does next. Both count on and on, through all 32 bits. */
+  /** The numbers of the next request and of the next one to compute; both wrap at 32 bits. */
   #asked = 0;
   #next = 0;
 
@@ -62,12 +62,12 @@ export class SumQueue {
     this.#checksums = new Uint32Array(memory, MEMORY_BYTES - CHECKSUMS_BYTES, SLOTS);
   }
 
-  /** Whether the thread has ever been there. */
+  /** Whether the thread has ever computed anything. */
   get wasServed(): boolean {
     return Atomics.load(this.#signals, DONE_WITH) !== 0;
   }
 
-  /** Tells the slot in which the sums will be; null if there is none left. */
+  /** Requests sums and returns their slot; null if no slot is free. */
   ask({ place, length, chunkBytes }: Chunks): number | null {
     const slot = this.#asked & LAST_SLOT;
     const ahead = (this.#asked - Atomics.load(this.#signals, DONE_WITH)) | 0;
@@ -83,12 +83,12 @@ export class SumQueue {
     return slot;
   }
 
-  /** Worth its while only once for all that was asked in a turn of the event loop. */
+  /** Wakes the thread. It is costly: call it once per iteration of the event loop. */
   wake(): void {
     if (Atomics.load(this.#signals, ASLEEP) === 1) Atomics.notify(this.#signals, ASKED);
   }
 
-  /** The sums, if they were computed; null if not, and then they are no longer wanted. */
+  /** Takes the sums of a slot and frees it. If they are not computed, cancels them: null. */
   take(slot: number): Sums | null {
     this.#isAwaited[slot] = false;
     const state = Atomics.exchange(this.#slots, slot * NUMBERS_PER_SLOT + STATE, UNWANTED);
@@ -99,7 +99,7 @@ export class SumQueue {
     };
   }
 
-  /** For the thread: computes the sums of one, if they are still wanted. False if nothing is left to do. */
+  /** Computing side: handles the next request, unless cancelled. False if there is none. */
   computeNext(sumsOf: (chunks: Chunks) => Sums): boolean {
     if (this.#next === Atomics.load(this.#signals, ASKED)) return false;
     const slot = this.#next & LAST_SLOT;
@@ -111,13 +111,13 @@ export class SumQueue {
       this.#checksums[slot] = checksum;
       Atomics.store(this.#slots, at + STATE, COMPUTED);
     }
-    // From here on the slot is the other's.
+    // From here on the slot belongs to the asking side.
     this.#next = (this.#next + 1) | 0;
     Atomics.store(this.#signals, DONE_WITH, this.#next);
     return true;
   }
 
-  /** For the thread: until there is something to do. */
+  /** Computing side: sleeps until there is a request. */
   sleep(): void {
     Atomics.store(this.#signals, ASLEEP, 1);
     Atomics.wait(this.#signals, ASKED, this.#next);

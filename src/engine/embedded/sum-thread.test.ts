@@ -15,16 +15,16 @@ function batchOf(length: number): Buffer {
   return pages;
 }
 
-/** Of each length: what the thread's look tells, and what it should. */
-function looks(thread: SumThread) {
+/** Pending sums for each length, and the expected ones. */
+function pendingSums(thread: SumThread) {
   return LENGTHS.map((length) => {
     const pages = batchOf(length);
-    const look = thread.look(pages, length, chunkBytesOf(length));
-    return { look, expected: sumsOf(pages, length, chunkBytesOf(length)) };
+    const pending = thread.begin(pages, length, chunkBytesOf(length));
+    return { pending, expected: sumsOf(pages, length, chunkBytesOf(length)) };
   });
 }
 
-test("the worker computes what is asked, also in memory that came later", async (t) => {
+test("the worker computes sums, also in memory that was added later", async (t) => {
   const queue = new SumQueue();
   const worker = newSumWorker(queue.memory);
   t.after(() => worker.terminate());
@@ -34,34 +34,34 @@ test("the worker computes what is asked, also in memory that came later", async 
     const chunkBytes = chunkBytesOf(length);
     const place = placeInAlignedMemory(pages) as number;
     let computed: Sums | null = null;
-    for (let turns = 1; computed === null; turns *= 2) {
+    for (let rounds = 1; computed === null; rounds *= 2) {
       const slot = queue.ask({ place, length, chunkBytes }) as number;
       queue.wake();
-      for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+      for (let round = 0; round < rounds; round++) await new Promise(setImmediate);
       computed = queue.take(slot);
     }
     assert.deepEqual(computed, sumsOf(pages, length, chunkBytes));
   }
 });
 
-test("sums are told, whether the thread was there in time or not", async () => {
+test("sums are right whether the thread was in time or not", async () => {
   const thread = new SumThread();
   for (let round = 0; round < 50; round++) {
-    for (const { look, expected } of looks(thread)) {
+    for (const { pending, expected } of pendingSums(thread)) {
       if (round % 2 === 1) await new Promise(setImmediate);
-      assert.deepEqual(look.sums(), expected);
+      assert.deepEqual(pending.sums(), expected);
     }
   }
 });
 
-test("more may be asked for than there are slots", () => {
+test("there may be more requests than slots", () => {
   const thread = new SumThread();
-  const all = Array.from({ length: 300 }, () => looks(thread)).flat();
-  for (const { look, expected } of all) assert.deepEqual(look.sums(), expected);
+  const all = Array.from({ length: 300 }, () => pendingSums(thread)).flat();
+  for (const { pending, expected } of all) assert.deepEqual(pending.sums(), expected);
 });
 
-test("a thread that ends takes nothing along, and another one begins", async () => {
-  // It says that it is done with one, and ends.
+test("a thread that dies loses nothing, and is replaced", async () => {
+  // It claims to have computed one, and dies.
   const workers = new Workers("new Int32Array(workerData)[1] = 1; throw new Error('no more');");
   for (let round = 1; round <= 3; round++) {
     await workers.lookAndEnd();
@@ -69,14 +69,15 @@ test("a thread that ends takes nothing along, and another one begins", async () 
   }
 });
 
-test("a thread that cannot begin is not begun again and again", async () => {
+test("a thread that cannot start is not restarted", async () => {
   const workers = new Workers("throw new Error('no thread');");
   await workers.lookAndEnd();
-  for (const { look, expected } of looks(workers.thread)) assert.deepEqual(look.sums(), expected);
+  for (const { pending, expected } of pendingSums(workers.thread))
+    assert.deepEqual(pending.sums(), expected);
   assert.equal(workers.begun, 1);
 });
 
-/** A thread that runs something else. */
+/** Starts threads that run another script. */
 class Workers {
   readonly thread: SumThread;
   begun = 0;
@@ -92,10 +93,10 @@ class Workers {
   }
 
   async lookAndEnd(): Promise<void> {
-    const all = looks(this.thread);
+    const all = pendingSums(this.thread);
     const worker = this.#last as Worker;
     worker.ref();
     await new Promise((resolve) => worker.once("exit", resolve));
-    for (const { look, expected } of all) assert.deepEqual(look.sums(), expected);
+    for (const { pending, expected } of all) assert.deepEqual(pending.sums(), expected);
   }
 }

@@ -5,7 +5,7 @@ import { alignedMemory, placeInAlignedMemory } from "../../machine/aligned-bytes
 import { sumsOf } from "./extent-chunks.ts";
 import { SumQueue, type Sums } from "./sum-queue.ts";
 
-/** Less is gone through sooner than a thread is told of it. */
+/** Fewer bytes are summed faster on this thread than handed to another one. */
 const THREAD_BYTES_MIN = 16 * KIB;
 
 type NewWorker = (memory: SharedArrayBuffer) => Worker;
@@ -15,17 +15,16 @@ export const newSumWorker: NewWorker = (queue) =>
     workerData: { alignedMemory, queue },
   });
 
-/** Chunks that are gone through, by the thread or by whoever wants to know. */
-export interface SumLook {
-  /** To be called once, in any case: a slot is kept for it. */
+/** Sums that the thread is computing. */
+export interface PendingSums {
+  /** Returns the sums, computed here if the thread has not. Call it once: it frees a slot. */
   sums(): Sums;
 }
 
 /**
- * Looks at the bytes of bodies while the disk takes them: they have to be gone through for their CRC-64,
- * and for a checksum, and on the main thread that would be a fifth of what a body of 64 KiB costs it.
- * Whoever needs the sums before they are there computes them himself: hence it does not matter if the
- * thread is late, or has not begun, or has come to its end.
+ * A worker thread that computes the CRC-64 and the checksum of bodies while they are being written.
+ * On the main thread that would be a fifth of the cost of a body of 64 KiB. A caller that needs
+ * sums before they are ready computes them itself, so the thread may be late, not started, or dead.
  */
 export class SumThread {
   readonly #newWorker: NewWorker;
@@ -36,13 +35,13 @@ export class SumThread {
     this.#newWorker = newWorker;
   }
 
-  /** Begins to go through the chunks in `pages`: they must not change until the sums are told. */
-  look(pages: Bytes, length: number, chunkBytes: number): SumLook {
+  /** Starts summing the chunks in `pages`, which must not change until the sums are taken. */
+  begin(pages: Bytes, length: number, chunkBytes: number): PendingSums {
     if (length < THREAD_BYTES_MIN) {
       const sums = sumsOf(pages, length, chunkBytes);
       return { sums: () => sums };
     }
-    const queue = this.#queue ?? this.#begin();
+    const queue = this.#queue ?? this.#start();
     const place = placeInAlignedMemory(pages) as number;
     const slot = queue.ask({ place, length, chunkBytes });
     this.#wakeSoon(queue);
@@ -50,20 +49,20 @@ export class SumThread {
     return { sums: () => computed() ?? sumsOf(pages, length, chunkBytes) };
   }
 
-  #begin(): SumQueue {
+  #start(): SumQueue {
     const queue = new SumQueue();
     const worker = this.#newWorker(queue.memory);
-    // It is never at its end by itself, and nobody waits for it.
+    // The thread runs for ever and must not keep the process alive.
     worker.unref();
     worker.on("error", () => {
-      // Another one would fare no better than one that never came to work.
+      // Restart only a thread that has worked before: a new one would fail the same way.
       if (queue.wasServed) this.#queue = null;
     });
     this.#queue = queue;
     return queue;
   }
 
-  /** To wake a thread up takes a quarter of what it is woken up for: once in a turn of the event loop. */
+  /** Wakes the thread once per iteration of the event loop: waking costs a quarter of the sums. */
   #wakeSoon(queue: SumQueue): void {
     if (this.#isWakeDue) return;
     this.#isWakeDue = true;

@@ -4,9 +4,9 @@ import { alignedBytesAt } from "../../machine/aligned-bytes.ts";
 import { bytesOnDisk, sumsOf } from "./extent-chunks.ts";
 import { type Chunks, SumQueue } from "./sum-queue.ts";
 
-/** Less urgent than the main thread: where it woke us up, it should go on itself, if one has to wait. */
+/** Below the main thread's: if both compete for a core, the main thread goes on. */
 const PRIORITY = 4;
-// Elsewhere it would be that of the whole process.
+// On other systems this would set the priority of the whole process.
 if (process.platform === "linux") setPriority(0, PRIORITY);
 
 /** The thread behind `SumThread`. */

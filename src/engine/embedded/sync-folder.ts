@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 
-/** Makes what was created, renamed or removed in a folder last. Windows does so by itself. */
+/** Makes creations, renames and removals in a folder durable. Windows needs no such call. */
 export async function syncFolder(folder: string): Promise<void> {
   if (process.platform !== "win32") await sync(folder, "r");
 }

@@ -1,46 +1,47 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 import { StoreError } from "../../store/store.ts";
-import type { LogEnd } from "./wal.ts";
+import type { WalEnd } from "./wal.ts";
 import { decodeGroup, type LoggedGroup, numberAt, type WalSecret } from "./wal-groups.ts";
 import { decodeWalHeader, WAL_HEADER_BYTES, type WalHeader } from "./wal-header.ts";
 
-/** A file of the write-ahead log as it was found at the start. */
+/** A file of the write-ahead log, as found at the start. */
 export interface FoundWalFile {
   readonly path: string;
-  /** Null if it cannot be read, and `problem` says why. */
+  /** Null if it cannot be read; `problem` says why. */
   readonly bytes: Bytes | null;
   readonly problem: string | null;
 }
 
 /**
- * What the database knows about its write-ahead log. It is written when a file is begun and a moment
- * after groups were, so the WAL may be further than this, and never less far.
+ * What the database knows about its WAL. It is written after groups are durable, so a WAL may be
+ * ahead of its note, and one that is behind it has lost something.
  */
 export interface WalNote {
-  /** Of each file. */
+  /** The least generation of each file. */
   readonly generations: readonly [number, number];
-  /** How long each file is, at least. */
+  /** The least length of each file. */
   readonly sizes: readonly [number, number];
   /** The last group that is known to be durable. */
   readonly group: number;
 }
 
+/** What a check of the WAL files found. */
 export interface WalFindings {
-  /** Groups that the database does not have, in order, without a gap. */
+  /** Groups that are not in the database yet, in order, without a gap. */
   readonly groups: readonly LoggedGroup[];
-  /** What shows that acknowledged writes are missing; empty if nothing does. */
+  /** Evidence that acknowledged writes are missing; empty if there is none. */
   readonly losses: readonly string[];
-  /** A group that was begun and is not whole, behind the last one; null if there is none. */
+  /** The number of an incomplete group right behind the last whole one, or null. */
   readonly tornGroup: number | null;
   /** The highest group number that was found or noted. */
   readonly lastNumber: number;
   readonly headers: readonly (WalHeader | null)[];
-  /** Where the last of the groups ends; null if there are none. */
-  readonly end: LogEnd | null;
+  /** Where the last group ends; null if there are no groups. */
+  readonly end: WalEnd | null;
 }
 
-/** Acknowledged writes are missing in the write-ahead log. */
+/** Thrown if acknowledged writes are missing from the WAL. */
 export class WalLossError extends StoreError {
   constructor(losses: readonly string[]) {
     super("damaged", `the write-ahead log has lost acknowledged writes: ${losses.join("; ")}`);
@@ -48,8 +49,8 @@ export class WalLossError extends StoreError {
 }
 
 /**
- * Compares the files with what the database knows of them, and finds the groups behind `through`, the
- * last group that the database has. `note` is null if no log was ever made for this database.
+ * Compares the WAL files with the database's note, and finds the groups after `through`, the last
+ * group that is in the database. `note` is null if this database never had a WAL.
  */
 export function checkWal(
   secret: WalSecret,
@@ -90,8 +91,8 @@ export function checkWal(
   return { groups, losses, tornGroup: isTorn ? last + 1 : null, lastNumber, headers, end };
 }
 
-/** Where the group with this number ends, which is the last of one of the files. */
-function endOf(rows: readonly Row[], last: number): LogEnd | null {
+/** Where the group with this number ends. It is the last group of one of the files. */
+function endOf(rows: readonly Row[], last: number): WalEnd | null {
   const file = rows.findIndex(({ groups }) => groups.at(-1)?.number === last);
   return file < 0 ? null : { file: file === 0 ? 0 : 1, position: rows[file]?.end ?? 0 };
 }
@@ -113,7 +114,7 @@ function problemOf(
   return `is an older copy (generation ${header.generation}, ${generation} is expected)`;
 }
 
-/** The files are begun in turn, so that their generations follow each other. */
+/** The WAL alternates between its files, so their generations differ by one. */
 function problemOfPair(
   [first, second]: readonly FoundWalFile[],
   [one, other]: readonly (WalHeader | null)[],
@@ -124,19 +125,20 @@ function problemOfPair(
   return [`${older.path} is an older copy: the files do not belong together`];
 }
 
+/** The consecutive groups at the beginning of a file. */
 interface Row {
   readonly groups: readonly LoggedGroup[];
-  /** Where they end. */
+  /** Where the groups end. */
   readonly end: number;
-  /** The group that was begun behind them and is not whole. */
+  /** The number of an incomplete group right behind them. */
   readonly torn: number | null;
-  /** The highest number of a whole group that lies behind them; 0 if there is none. */
+  /** The highest number of a whole group further behind; 0 if there is none. */
   readonly lastBehind: number;
 }
 
 /**
- * The groups from the beginning of a file on, up to the one that was being written when the process
- * ended, or to what is left from an earlier use of the file.
+ * Reads groups from the beginning of a file, up to one that was being written when the process
+ * ended, or up to the remains of an earlier generation.
  */
 function rowOfGroups(secret: WalSecret, bytes: Bytes): Row {
   const groups: LoggedGroup[] = [];
@@ -154,8 +156,8 @@ function rowOfGroups(secret: WalSecret, bytes: Bytes): Row {
 }
 
 /**
- * Groups are written one after the other, so a whole group behind a broken one shows that the broken
- * one was durable. Groups begin on pages.
+ * The highest number among whole groups from `from` on; 0 if there are none. Groups are written in
+ * order, so a whole group behind a broken one proves that the broken one was durable.
  */
 function lastBehind(secret: WalSecret, bytes: Bytes, from: number): number {
   let last = 0;

@@ -8,35 +8,35 @@ import { directIoFlag, SYNC_FLAG } from "./direct-io.ts";
 import { syncFolder } from "./sync-folder.ts";
 import type { FoundWalFile } from "./wal-check.ts";
 
-export const LOG_FILE_NAMES = ["log-0", "log-1"] as const;
-/** What a new file has room for. It grows when that is not enough, and stays as it is. */
+export const WAL_FILE_NAMES = ["log-0", "log-1"] as const;
+/** The capacity of a new file. A file grows when needed and never shrinks. */
 const FIRST_BYTES = MIB;
 const ZEROS = alignedBytes(MIB);
 
-/** Room on the disk that is written to from its beginning, again and again. */
+/** A file of the WAL: preallocated space that is overwritten from its beginning. */
 export interface WalFile {
-  /** Up to here writing needs no new space, and cannot fail for want of it. */
+  /** Allocated bytes: a write within them cannot fail for lack of space. */
   readonly capacity: number;
-  /** Resolves once the bytes, whole pages of them in aligned memory, are on the disk. */
+  /** Writes whole pages from aligned memory. Resolves once they are durable. */
   write(bytes: Bytes, position: number): Promise<void>;
-  /** Makes room for so many bytes in all. */
-  append(bytes: number): Promise<void>;
+  /** Allocates until the capacity is at least this. */
+  growTo(bytes: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The two files of a store, before anything is done to them. */
+/** The two WAL files of a store as they are found, before they are opened. */
 export interface WalFiles {
   readonly found: readonly [FoundWalFile, FoundWalFile];
-  /** Opens them to be written to, and makes those that are missing. */
+  /** Opens the files for writing, and creates missing ones. */
   open(): Promise<readonly [WalFile, WalFile]>;
 }
 
-/** Reads the files and changes nothing, so that damage is still there to be looked at. */
+/** Reads the files and changes nothing, so that damage can still be examined. */
 export async function findWalFiles(folder: string): Promise<WalFiles> {
-  const [first, second] = LOG_FILE_NAMES.map((name) => join(folder, name)) as [string, string];
+  const [first, second] = WAL_FILE_NAMES.map((name) => join(folder, name)) as [string, string];
   return {
     found: [await findOne(first), await findOne(second)],
-    open: () => openLogFiles(folder, first, second),
+    open: () => openWalFiles(folder, first, second),
   };
 }
 
@@ -50,26 +50,26 @@ async function findOne(path: string): Promise<FoundWalFile> {
   }
 }
 
-async function openLogFiles(
+async function openWalFiles(
   folder: string,
   first: string,
   second: string,
 ): Promise<readonly [WalFile, WalFile]> {
   const flags = constants.O_RDWR | constants.O_CREAT | SYNC_FLAG | (await directIoFlag(folder));
   const files = [await openOne(first, flags), await openOne(second, flags)] as const;
-  // The files are synced as they are written, but not the folder that names them.
+  // Every write syncs its file, but nothing else syncs the folder that names the files.
   await syncFolder(folder);
   return files;
 }
 
 async function openOne(path: string, flags: number): Promise<WalFile> {
   const handle = await open(path, flags, 0o600);
-  const file = new RealLogFile(handle, (await handle.stat()).size);
-  if (file.capacity < FIRST_BYTES) await file.append(FIRST_BYTES);
+  const file = new DiskWalFile(handle, (await handle.stat()).size);
+  if (file.capacity < FIRST_BYTES) await file.growTo(FIRST_BYTES);
   return file;
 }
 
-class RealLogFile implements WalFile {
+class DiskWalFile implements WalFile {
   readonly #handle: FileHandle;
   #capacity: number;
 
@@ -87,7 +87,7 @@ class RealLogFile implements WalFile {
     if (SYNC_FLAG === 0) await this.#handle.datasync();
   }
 
-  /** With a callback: a promise of the handle's takes several times as long on this thread. */
+  /** Uses the callback API: the handle's promise costs this thread several times as much. */
   #writeAll(bytes: Bytes, position: number): Promise<void> {
     return new Promise((resolve, reject) => {
       write(this.#handle.fd, bytes, 0, bytes.length, position, (error, written) => {
@@ -98,8 +98,8 @@ class RealLogFile implements WalFile {
     });
   }
 
-  /** With zeros: space that was merely set aside would have to be noted when it is written to. */
-  async append(bytes: number): Promise<void> {
+  /** Writes zeros: merely reserved space would cost a metadata update at its first write. */
+  async growTo(bytes: number): Promise<void> {
     while (this.#capacity < bytes) {
       await this.write(ZEROS, this.#capacity);
       this.#capacity += ZEROS.length;

@@ -4,16 +4,16 @@ import { PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 import type { Cell } from "./memtable.ts";
 
 /**
- * Groups begin on pages: no disk sector is shared by two of them, so that a power cut while one is
- * written cannot damage another that was acknowledged before.
+ * Groups begin on page boundaries. No two share a disk sector, so a power cut during one write
+ * cannot damage an acknowledged group.
  *
- * Values are what clients sent, and old ones stay in the file: so that none of them can pass for a
- * group, mark and checksum rest on a secret of this store.
+ * Mark and checksum depend on a secret of this store. Old values stay in the file, and a client
+ * could otherwise send a value that reads as a group.
  *
- * A group: mark, checksum of all behind it, bytes in all, records (4 bytes each), number, last stamp
- * (8 bytes each); then its records: bytes of the key (2), bytes of the value and one, or 0 if it was
- * deleted (4), key, value. Of a value that goes on where an earlier group of the file has left it,
- * there is only what is new, and its size says so.
+ * Layout of a group: mark, checksum of all that follows, total bytes, number of records (4 bytes
+ * each), group number, last stamp (8 bytes each). Then for each record: bytes of the key (2), bytes
+ * of the value plus one, or 0 if deleted (4), key, value. A value that was appended to in place has
+ * only its new bytes here, and `APPEND_FLAG` in its size.
  */
 const CHECKSUM_AT = 4;
 const SIZE_AT = 8;
@@ -22,38 +22,38 @@ const NUMBER_AT = 16;
 const STAMP_AT = 24;
 const HEADER_BYTES = 32;
 const RECORD_BYTES = 6;
-const TAIL = 2 ** 31;
+const APPEND_FLAG = 2 ** 31;
 
-/** What lies behind a group, up to the next page. To fill shared memory with a number goes byte by byte. */
-const NO_PAGE = Buffer.alloc(PAGE_BYTES);
+/** Pads a group to a page. Filling shared memory from a buffer is faster than from a number. */
+const ZERO_PAGE = Buffer.alloc(PAGE_BYTES);
 
+/** Random numbers of a store that mark its groups and seed their checksums. */
 export interface WalSecret {
   readonly mark: number;
-  /** What checksums begin with. */
   readonly seed: number;
 }
 
 export interface LoggedRecord {
   readonly key: Bytes;
   readonly value: Bytes | null;
-  /** Whether it goes behind the value that an earlier record gave this key. */
+  /** Whether `value` is appended to the value of an earlier record with this key. */
   readonly isAppend: boolean;
 }
 
 export interface LoggedGroup {
   readonly number: number;
   readonly lastStamp: bigint;
-  /** With what is left unused behind it. */
+  /** Includes the padding. */
   readonly bytesOnDisk: number;
   readonly records: readonly LoggedRecord[];
 }
 
-/** At most what a record adds to its group. */
+/** The most bytes that a record adds to its group. */
 export function bytesOfRecord(key: Bytes, value: Bytes | null): number {
   return RECORD_BYTES + key.length + (value?.length ?? 0);
 }
 
-/** What a group takes whose records add so much to it. */
+/** The bytes on disk of a group whose records take this much. */
 export function bytesOfGroup(bytesOfRecords: number): number {
   return wholePages(HEADER_BYTES + bytesOfRecords);
 }
@@ -62,7 +62,7 @@ function wholePages(bytes: number): number {
   return Math.ceil(bytes / PAGE_BYTES) * PAGE_BYTES;
 }
 
-/** Writes a group into `room`, and returns that part of it. Its cells know that they are logged. */
+/** Writes a group into `room`, returns the part used, and marks its cells as logged. */
 export function encodeGroup(
   secret: WalSecret,
   number: number,
@@ -74,7 +74,7 @@ export function encodeGroup(
   for (const cell of cells) {
     const { name, head, size, logged } = cell;
     room.writeUInt16LE(name.length, at);
-    const sized = size - logged + 1 + (logged > 0 ? TAIL : 0);
+    const sized = size - logged + 1 + (logged > 0 ? APPEND_FLAG : 0);
     room.writeUInt32LE(head === null ? 0 : sized, at + 2);
     at += RECORD_BYTES;
     at += room.write(name, at, "latin1");
@@ -82,7 +82,7 @@ export function encodeGroup(
     cell.logged = size;
   }
   const end = wholePages(at);
-  room.fill(NO_PAGE, at, end);
+  room.fill(ZERO_PAGE, at, end);
   room.writeUInt32LE(secret.mark, 0);
   room.writeUInt32LE(at, SIZE_AT);
   room.writeUInt32LE(cells.length, COUNT_AT);
@@ -92,7 +92,7 @@ export function encodeGroup(
   return room.subarray(0, end);
 }
 
-/** What the WAL does not have of a value; where it ends is returned. */
+/** Writes the bytes of a value that the WAL does not have yet. Returns the end position. */
 function writeRest(cell: Cell, room: Bytes, from: number): number {
   let at = writePiece(cell.head, cell.logged, room, from);
   let passed = cell.head?.length ?? 0;
@@ -106,12 +106,12 @@ function writeRest(cell: Cell, room: Bytes, from: number): number {
 function writePiece(piece: Bytes | null, skip: number, room: Bytes, at: number): number {
   if (piece === null || piece.length <= skip) return at;
   const rest = skip > 0 ? piece.subarray(skip) : piece;
-  // Into shared memory `copy` would go word by word.
+  // `fill` is faster than `copy`, which copies word by word into shared memory.
   room.fill(rest, at, at + rest.length);
   return at + rest.length;
 }
 
-/** The group that begins at `at`; null if none does. Its values share the memory of `bytes`. */
+/** The whole group that begins at `at`, or null. Its values share the memory of `bytes`. */
 export function decodeGroup(secret: WalSecret, bytes: Bytes, at: number): LoggedGroup | null {
   if (at + HEADER_BYTES > bytes.length || bytes.readUInt32LE(at) !== secret.mark) return null;
   const size = bytes.readUInt32LE(at + SIZE_AT);
@@ -126,7 +126,7 @@ export function decodeGroup(secret: WalSecret, bytes: Bytes, at: number): Logged
   };
 }
 
-/** The number of the group that was begun at `at`, whole or not; null if none was. */
+/** The number of the group that begins at `at`, whole or torn; null if none does. */
 export function numberAt(secret: WalSecret, bytes: Bytes, at: number): number | null {
   if (at + HEADER_BYTES > bytes.length || bytes.readUInt32LE(at) !== secret.mark) return null;
   return Number(bytes.readBigUInt64LE(at + NUMBER_AT));
@@ -137,9 +137,9 @@ function decodeRecords(bytes: Bytes): LoggedRecord[] {
   for (let at = 0; at < bytes.length; ) {
     const keyEnd = at + RECORD_BYTES + bytes.readUInt16LE(at);
     const sized = bytes.readUInt32LE(at + 2);
-    const isAppend = sized >= TAIL;
+    const isAppend = sized >= APPEND_FLAG;
     const key = bytes.subarray(at + RECORD_BYTES, keyEnd);
-    at = sized === 0 ? keyEnd : keyEnd + (sized % TAIL) - 1;
+    at = sized === 0 ? keyEnd : keyEnd + (sized % APPEND_FLAG) - 1;
     records.push({ key, value: sized === 0 ? null : bytes.subarray(keyEnd, at), isAppend });
   }
   return records;

@@ -6,8 +6,8 @@ import type { SealedRecords } from "./sealed-records.ts";
 import type { WalNote } from "./wal-check.ts";
 
 /**
- * The database learns at most so often how far the WAL has got. Of what is acknowledged meanwhile,
- * nobody misses the last part if the end of the WAL is lost. A note costs one small commit.
+ * The pause between notes, each of which costs a small commit. If the end of the WAL is lost,
+ * writes acknowledged since the last note go missing unnoticed.
  */
 const PAUSE_MS = 200;
 
@@ -15,7 +15,7 @@ const WAL_NOTE = key(SPACE.engine, "wal-note");
 const pair = struct({ first: count, second: count });
 const noteFormat = format(1, { generations: pair, sizes: pair, group: count });
 
-/** Null if no log was ever made for this database. */
+/** Reads the database's note about its WAL; null if it never had one. */
 export function readWalNote(records: SealedRecords): WalNote | null {
   const found = records.get(WAL_NOTE);
   if (found === undefined) {
@@ -44,7 +44,7 @@ export async function writeWalNote(
   lmdb.resetReadTxn();
 }
 
-/** Writes notes in the background: the first at once, later ones with a pause between them. */
+/** Writes WAL notes in the background: the first at once, later ones with a pause between them. */
 export class WalNotes {
   readonly #write: (note: WalNote) => Promise<void>;
   readonly #onError: (error: unknown) => void;
@@ -58,13 +58,13 @@ export class WalNotes {
     this.#onError = onError;
   }
 
-  /** Called when a group has become durable. */
+  /** Call when a group has become durable. */
   reached(note: WalNote): void {
     this.#latest = note;
     if (this.#pause === null && this.#running === null) this.#writeLatest();
   }
 
-  /** Resolves once no note is being written; none is from now on. */
+  /** Stops writing notes. Resolves once none is being written. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     if (this.#pause !== null) clearTimeout(this.#pause);

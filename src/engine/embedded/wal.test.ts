@@ -14,11 +14,11 @@ import { makeWal, WAL_HEADER_BYTES } from "./wal-header.ts";
 const BYTES_ENOUGH = 64 * KIB;
 const SECRET = { mark: 0x12345678, seed: 0x9abcdef0 };
 const GENERATIONS = [1, 2] as const;
-/** What the database knows before the first group. */
+/** The database's note before the first group. */
 const FIRST_NOTE: WalNote = { generations: GENERATIONS, sizes: [2 * MIB, 2 * MIB], group: 0 };
 
-/** A file in memory. */
-class Paper implements WalFile {
+/** A WAL file in memory. */
+class MemoryWalFile implements WalFile {
   bytes: Bytes = Buffer.alloc(2 * MIB);
 
   get capacity(): number {
@@ -31,7 +31,7 @@ class Paper implements WalFile {
     assert.ok(bytes.copy(this.bytes, position) === bytes.length);
   }
 
-  async append(): Promise<void> {}
+  async growTo(): Promise<void> {}
 
   async close(): Promise<void> {}
 }
@@ -49,9 +49,9 @@ function append(wal: Wal, number: number, cells: readonly Cell[]): Promise<void>
   return wal.append(number, BigInt(number) * 10n, cells, sum);
 }
 
-/** A log with groups 1 to `count`, each of one record and `pages` pages. */
+/** A WAL with groups 1 to `count`, each of one record and `pages` pages. */
 async function written(count: number, pages = 1) {
-  const files = [new Paper(), new Paper()] as const;
+  const files = [new MemoryWalFile(), new MemoryWalFile()] as const;
   await makeWal(SECRET, files, GENERATIONS, 1);
   const wal = new Wal(files, SECRET, BYTES_ENOUGH, GENERATIONS);
   const value = "x".repeat((pages - 1) * PAGE_BYTES);
@@ -72,7 +72,7 @@ function numbers(through: number, found: readonly Bytes[]): number[] {
   return groups.map(({ number }) => number);
 }
 
-test("groups are read as they were written", async () => {
+test("groups read back as they were written", async () => {
   const { wal, found } = await written(0);
   const names = ["a", "\u00ff\u0000", "k".repeat(3_500)];
   const large = "v".repeat(1_500_000);
@@ -84,12 +84,12 @@ test("groups are read as they were written", async () => {
     names.map((name) => cell(name, name)),
   );
   const groups = check(0, found()).groups;
-  const spelled = groups.map(({ number, lastStamp, records }) => ({
+  const decoded = groups.map(({ number, lastStamp, records }) => ({
     number,
     lastStamp,
     records: records.map(({ key, value }) => [key.toString("latin1"), value?.toString() ?? null]),
   }));
-  assert.deepEqual(spelled, [
+  assert.deepEqual(decoded, [
     {
       number: 1,
       lastStamp: 10n,
@@ -108,7 +108,7 @@ test("groups are read as they were written", async () => {
   ]);
 });
 
-test("of a value that goes on, a later group has what is new, unless another took its place", async () => {
+test("of a value that is appended to, a later group has only the new bytes, unless it was replaced", async () => {
   const { wal, found } = await written(0);
   const memtable = new Memtable();
   const groups: ((number: number) => Cell | null)[] = [
@@ -129,10 +129,10 @@ test("of a value that goes on, a later group has what is new, unless another too
     const changed = change(at + 1);
     await append(wal, at + 1, changed === null ? [] : [changed]);
   }
-  const spelled = check(0, found()).groups.flatMap(({ records }) =>
+  const decoded = check(0, found()).groups.flatMap(({ records }) =>
     records.map(({ value, isAppend }) => [`${value}`, isAppend]),
   );
-  assert.deepEqual(spelled, [
+  assert.deepEqual(decoded, [
     ["abc", false],
     ["def", true],
     ["g", true],
@@ -140,7 +140,7 @@ test("of a value that goes on, a later group has what is new, unless another too
   ]);
 });
 
-test("what lmdb has is left out, and so is what an earlier use of a file has left behind", async () => {
+test("groups that are in LMDB, and remains of an earlier generation, are left out", async () => {
   const { wal, found } = await written(5);
   assert.deepEqual(numbers(3, found()), [4, 5]);
   wal.switchFiles();
@@ -153,13 +153,13 @@ test("what lmdb has is left out, and so is what an earlier use of a file has lef
   assert.deepEqual(numbers(9, found()), []);
 });
 
-test("the group that was being written when the power went is not there, wherever that was", async () => {
+test("a group that a power cut interrupts is left out, wherever it was cut", async () => {
   for (let pages = 1; pages <= 3; pages++) {
     const { files, found } = await written(4, pages);
     const start = WAL_HEADER_BYTES + 3 * pages * PAGE_BYTES;
-    for (let kept = 0; kept < pages * PAGE_BYTES; kept += PAGE_BYTES / 8) {
+    for (let cut = 0; cut < pages * PAGE_BYTES; cut += PAGE_BYTES / 8) {
       const whole = Buffer.from(files[0].bytes);
-      files[0].bytes.fill(0, start + kept, start + pages * PAGE_BYTES);
+      files[0].bytes.fill(0, start + cut, start + pages * PAGE_BYTES);
       const isWhole = files[0].bytes.equals(whole);
       assert.deepEqual(numbers(0, found()), isWhole ? [1, 2, 3, 4] : [1, 2, 3]);
       files[0].bytes = whole;
@@ -167,7 +167,7 @@ test("the group that was being written when the power went is not there, whereve
   }
 });
 
-test("a group that others follow is not given up: the log is damaged", async () => {
+test("a broken group that others follow means a damaged WAL", async () => {
   const { files, wal, found } = await written(6);
   wal.switchFiles();
   await append(wal, 7, [cell("k", "v")]);
@@ -180,20 +180,20 @@ test("a group that others follow is not given up: the log is damaged", async () 
   assert.deepEqual(numbers(0, found()), [1, 2, 3, 4, 5, 6, 7]);
 });
 
-test("damage to what lmdb has already does not matter", async () => {
+test("damage to groups that are in LMDB does not matter", async () => {
   const { files, found } = await written(4);
   files[0].bytes.writeUInt8(0xee, WAL_HEADER_BYTES + 40);
   assert.deepEqual(numbers(4, found()), []);
 });
 
-test("what a client sent cannot pass for a group: it does not know the secret", async () => {
+test("a client's bytes cannot pass as a group, because it does not know the secret", async () => {
   const guessed = [
     { mark: SECRET.mark, seed: 0 },
     { mark: 0, seed: SECRET.seed },
   ];
   for (const secret of guessed) {
     const { files, wal, found } = await written(2);
-    const other = [new Paper(), new Paper()] as const;
+    const other = [new MemoryWalFile(), new MemoryWalFile()] as const;
     const forged = new Wal(other, secret, BYTES_ENOUGH, GENERATIONS);
     await append(forged, 3, [cell("key 1", "forged")]);
     const end = WAL_HEADER_BYTES + 2 * PAGE_BYTES;
@@ -204,7 +204,7 @@ test("what a client sent cannot pass for a group: it does not know the secret", 
   }
 });
 
-/** A log with six groups in one file and two in the other, as the database knows it. */
+/** A WAL with six groups in one file and two in the other, and its note. */
 async function twoFiles() {
   const { wal, files, found } = await written(6);
   wal.switchFiles();
@@ -212,7 +212,7 @@ async function twoFiles() {
   return { wal, files, found, note: wal.noteAt(8) };
 }
 
-test("a log file that is missing, cut, overwritten or older than known is noticed", async () => {
+test("a WAL file that is missing, cut, overwritten or older than its note is noticed", async () => {
   const { wal, files, found, note } = await twoFiles();
   const [first, second] = found() as [Bytes, Bytes];
   const older = Buffer.from(first);
@@ -238,7 +238,7 @@ test("a log file that is missing, cut, overwritten or older than known is notice
   assert.match(losses(both, FIRST_NOTE, 9), /log-1 is an older copy: the files do not belong/);
 });
 
-test("an older copy with the same beginning is noticed by the last group that is known", async () => {
+test("an older copy with the same beginning is noticed by the last noted group", async () => {
   const { wal, files, found } = await written(3);
   const older = found().map((bytes) => Buffer.from(bytes));
   for (const number of [4, 5]) await append(wal, number, [cell("k", "v")]);
@@ -248,7 +248,7 @@ test("an older copy with the same beginning is noticed by the last group that is
   assert.match(losses(found(), wal.noteAt(5)), /ends with group 1, but group 5 was written/);
 });
 
-test("a header tells that all groups before it were durable", async () => {
+test("a header proves that all groups before it were durable", async () => {
   const { files, found } = await twoFiles();
   files[0].bytes.fill(0, WAL_HEADER_BYTES);
   files[1].bytes.fill(0, WAL_HEADER_BYTES);
@@ -269,7 +269,7 @@ test("a power cut within the first write to a file leaves the old header or the 
   wal.switchFiles();
   await append(wal, 9, [cell("k", "v")]);
   const after = Buffer.from(files[0].bytes);
-  // The database has the first six groups, else the file would not have been begun anew.
+  // The database has the first six groups; otherwise the file would not be overwritten.
   after.copy(files[0].bytes, 0, 0, WAL_HEADER_BYTES);
   before.copy(files[0].bytes, WAL_HEADER_BYTES, WAL_HEADER_BYTES);
   assert.deepEqual(check(6, found(), note).losses, []);

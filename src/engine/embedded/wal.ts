@@ -8,14 +8,14 @@ import type { WalFile } from "./wal-file.ts";
 import { bytesOfGroup, encodeGroup, type WalSecret } from "./wal-groups.ts";
 import { encodeWalHeader, WAL_HEADER_BYTES } from "./wal-header.ts";
 
-/** A file that holds so much is left to LMDB, and the other one is written to. */
+/** Once a file holds this much, the WAL switches to the other one, and a checkpoint starts. */
 export const WAL_BYTES_ENOUGH = 32 * MIB;
-/** At most so many times that while LMDB is still busy with the other one. */
-export const LOG_GROWTH_MAX = 2;
+/** How many times that a file may hold while the checkpoint of the other one still runs. */
+export const WAL_GROWTH_MAX = 2;
 const SLAB_BYTES = MIB + WAL_HEADER_BYTES;
 
-/** Where the WAL goes on. */
-export interface LogEnd {
+/** The end of the WAL, where the next group goes. */
+export interface WalEnd {
   readonly file: 0 | 1;
   readonly position: number;
 }
@@ -23,14 +23,14 @@ export interface LogEnd {
 const slabs = new Slabs(SLAB_BYTES, Number.POSITIVE_INFINITY, alignedBytes);
 
 /**
- * What has been written since LMDB got the last of it, group by group. One of two files is written
- * to, from its beginning, while what is in the other is put into LMDB.
+ * The write-ahead log: groups that LMDB does not have yet. It alternates between two files: one is
+ * written from its beginning while the groups in the other are checkpointed.
  */
 export class Wal {
   readonly #files: readonly [WalFile, WalFile];
   readonly #secret: WalSecret;
   readonly #bytesEnough: number;
-  /** In the headers of the files. */
+  /** The generation in the header of each file. */
   readonly #generations: [number, number];
   #current: 0 | 1;
   #position: number;
@@ -41,23 +41,23 @@ export class Wal {
     secret: WalSecret,
     bytesEnough: number,
     generations: readonly [number, number],
-    end: LogEnd | null = null,
+    end: WalEnd | null = null,
   ) {
     this.#files = files;
     this.#secret = secret;
     this.#bytesEnough = bytesEnough;
     this.#generations = [...generations];
-    // If everything in both is in LMDB, the one that was begun first is begun anew.
+    // Without an end both files are checkpointed, and the older one is overwritten.
     this.#current = end?.file ?? (generations[0] < generations[1] ? 0 : 1);
     this.#position = end?.position ?? WAL_HEADER_BYTES;
   }
 
-  /** Of both files. */
+  /** Bytes allocated to both files. */
   get capacity(): number {
     return this.#files[0].capacity + this.#files[1].capacity;
   }
 
-  /** What the database is to know of the WAL. `group` was appended last, and is durable. */
+  /** The note for the database about this WAL, of which `group` is the last durable group. */
   noteAt(group: number): WalNote {
     const sizes: WalNote["sizes"] = [this.#files[0].capacity, this.#files[1].capacity];
     return { generations: [...this.#generations], sizes, group };
@@ -67,30 +67,30 @@ export class Wal {
     return this.#position >= this.#bytesEnough;
   }
 
-  /** Whether a group with so many bytes of records fits without anything else to be done. */
+  /** Whether a group with this many bytes of records fits into the current file as it is. */
   fits(bytesOfRecords: number): boolean {
     return this.#endOf(bytesOfRecords) <= this.#file.capacity;
   }
 
-  /** Whether this file may grow until such a group fits. */
+  /** Whether the current file may grow until such a group fits. */
   mayGrowFor(bytesOfRecords: number): boolean {
     const bytes = this.#position + bytesOfGroup(bytesOfRecords);
-    return this.isEmpty || bytes <= LOG_GROWTH_MAX * this.#bytesEnough;
+    return this.isEmpty || bytes <= WAL_GROWTH_MAX * this.#bytesEnough;
   }
 
-  /** Of both files once this one has grown until such a group fits. */
+  /** The capacity of both files once the current one has grown until such a group fits. */
   capacityFor(bytesOfRecords: number): number {
     const { capacity } = this.#file;
     return this.capacity - capacity + Math.max(capacity, this.#endOf(bytesOfRecords));
   }
 
   async growFor(bytesOfRecords: number): Promise<void> {
-    await this.#file.append(this.#endOf(bytesOfRecords));
+    await this.#file.growTo(this.#endOf(bytesOfRecords));
   }
 
-  /** Resolves once the group, which must fit, is durable. */
+  /** Appends a group, which must fit. Resolves once it is durable. */
   append(number: number, lastStamp: bigint, cells: readonly Cell[], bytesOfRecords: number) {
-    // The header goes with the first group, so that it costs no write of its own.
+    // Written together with the first group, so that the header costs no write of its own.
     const headerBytes = this.isEmpty ? WAL_HEADER_BYTES : 0;
     const size = headerBytes + bytesOfGroup(bytesOfRecords);
     const room = size <= SLAB_BYTES ? this.#slab : Buffer.allocUnsafeSlow(size);
@@ -109,7 +109,7 @@ export class Wal {
       : this.#writeLarge(this.#file, written, position);
   }
 
-  /** Goes on at the beginning of the other file, of which everything is in LMDB. */
+  /** Continues at the beginning of the other file, whose groups must all be in LMDB. */
   switchFiles(): void {
     this.#current = this.#current === 0 ? 1 : 0;
     this.#position = WAL_HEADER_BYTES;
@@ -127,7 +127,7 @@ export class Wal {
     }
   }
 
-  /** With a page to spare, for the group without records that comes before a turn. */
+  /** Leaves a page to spare, for the group without records that precedes a switch of files. */
   #endOf(bytesOfRecords: number): number {
     return this.#position + bytesOfGroup(bytesOfRecords) + PAGE_BYTES;
   }

@@ -17,12 +17,12 @@ for (const [bytes, left] of [
   [7, ["h"]],
   [8, []],
 ] as const) {
-  test(`when a disk has taken ${bytes} of 8 bytes, the others are left`, () => {
+  test(`after ${bytes} of 8 bytes are written, the others are left`, () => {
     assert.deepEqual(behind(PARTS, bytes).map(String), left);
   });
 }
 
-test("they come to lie one behind the other", async (t) => {
+test("parts are written one behind the other", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "lazuli-write-"));
   t.after(() => rm(folder, { recursive: true }));
   const file = await open(join(folder, "file"), "w+");
@@ -32,11 +32,11 @@ test("they come to lie one behind the other", async (t) => {
   assert.equal(buffer.toString("latin1"), "\0\0\0abcdefgh".padEnd(20, "\0"));
 });
 
-test("what no file takes is told", async () => {
+test("a write error is reported", async () => {
   await assert.rejects(writeParts(1_000_000, PARTS, 0), { code: "EBADF" });
 });
 
-test("a disk that takes nothing, and says nothing, is not asked for ever", async (t) => {
+test("a disk that takes nothing without an error is not retried for ever", async (t) => {
   const nothing = (...called: unknown[]) =>
     (called.at(-1) as (error: null, bytes: number) => void)(null, 0);
   t.mock.method(fs, "writev", nothing);

@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { PAGE_BYTES } from "../../machine/aligned-bytes.ts";
 import { WriteQueue } from "./write-queue.ts";
 
-/** As many as one group may have. */
+/** The most pages of one group. */
 const MANY_PAGES = 1024;
 
-/** Writes that end when they are told to. Counts pages. */
-class HandDisk {
+/** A disk whose writes end when the test ends them. Counts in pages. */
+class ManualDisk {
   readonly writes: {
     position: number;
     pages: number;
@@ -31,13 +31,13 @@ class HandDisk {
     );
   }
 
-  /** Ends the oldest write, and waits for what follows from that. */
+  /** Ends the oldest write, and waits for the next iteration of the event loop. */
   async end(error?: Error): Promise<void> {
     this.writes.shift()?.end(error);
-    await this.turn();
+    await this.nextIteration();
   }
 
-  turn(): Promise<void> {
+  nextIteration(): Promise<void> {
     return new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -46,10 +46,10 @@ class HandDisk {
   }
 }
 
-test("writes of one turn of the event loop that are next to each other go together", async () => {
-  const disk = new HandDisk();
+test("adjacent writes of one iteration of the event loop are merged", async () => {
+  const disk = new ManualDisk();
   const all = [disk.write(0, 10), disk.write(50, 10), disk.write(10, 10), disk.write(20, 5)];
-  await disk.turn();
+  await disk.nextIteration();
   assert.deepEqual(disk.seen, [
     [0, 25],
     [50, 10],
@@ -59,13 +59,13 @@ test("writes of one turn of the event loop that are next to each other go togeth
   await Promise.all(all);
 });
 
-test("so do those that come while others are written", async () => {
-  const disk = new HandDisk();
+test("adjacent writes that arrive while others are being written are merged", async () => {
+  const disk = new ManualDisk();
   const all = [disk.write(0, 10), disk.write(100, 10)];
-  await disk.turn();
+  await disk.nextIteration();
   for (const position of [110, 200, 120, 130]) {
     all.push(disk.write(position, 10));
-    await disk.turn();
+    await disk.nextIteration();
   }
   assert.equal(disk.seen.length, 2);
   await disk.end();
@@ -80,14 +80,14 @@ test("so do those that come while others are written", async () => {
   await Promise.all(all);
 });
 
-test("a group has an end", async () => {
-  const disk = new HandDisk();
+test("the size of a group is limited", async () => {
+  const disk = new ManualDisk();
   const all = [
     disk.write(0, MANY_PAGES / 2),
     disk.write(MANY_PAGES / 2, MANY_PAGES / 2),
     disk.write(MANY_PAGES, 1),
   ];
-  await disk.turn();
+  await disk.nextIteration();
   assert.deepEqual(disk.seen, [
     [0, MANY_PAGES],
     [MANY_PAGES, 1],
@@ -97,10 +97,10 @@ test("a group has an end", async () => {
   await Promise.all(all);
 });
 
-test("of a group that fails, each is tried alone, and fails alone", async () => {
-  const disk = new HandDisk();
+test("the writes of a failed group are retried one by one, and fail alone", async () => {
+  const disk = new ManualDisk();
   const [sound, broken] = [disk.write(20, 10), disk.write(30, 10)];
-  await disk.turn();
+  await disk.nextIteration();
   assert.deepEqual(disk.seen, [[20, 20]]);
   await disk.end(new Error("full"));
   assert.deepEqual(disk.seen, [[20, 10]]);
@@ -111,11 +111,11 @@ test("of a group that fails, each is tried alone, and fails alone", async () => 
   await Promise.all([sound, refused]);
 });
 
-test("small bodies do not wait for all of the large ones, nor these for them", async () => {
-  const disk = new HandDisk();
+test("small bodies do not wait for all large ones, nor large ones for all small ones", async () => {
+  const disk = new ManualDisk();
   const large = [0, 100, 200, 300, 400].map((position) => disk.write(position, 10));
   const small = [500, 600, 700].map((position) => disk.write(position, 1, true));
-  await disk.turn();
+  await disk.nextIteration();
   const order: number[] = [];
   while (disk.seen.length > 0) {
     order.push((disk.seen[0] as [number, number])[0]);
@@ -125,11 +125,11 @@ test("small bodies do not wait for all of the large ones, nor these for them", a
   await Promise.all([...large, ...small]);
 });
 
-test("a group is durable if one of its writes is to be", async () => {
-  const disk = new HandDisk();
+test("a group is durable if one of its writes must be", async () => {
+  const disk = new ManualDisk();
   const writes = [[90, true], [0], [10, true], [50]] as [number, boolean?][];
   const all = writes.map(([position, durably]) => disk.write(position, 10, durably));
-  await disk.turn();
+  await disk.nextIteration();
   assert.deepEqual(disk.seen, [
     [90, 10],
     [0, 20],

@@ -1,38 +1,36 @@
 import type { Bytes } from "../../base/bytes.ts";
 
-/** Groups on their way to the disk at one time. What comes meanwhile makes up the next ones. */
+/** Groups being written at a time. Writes that arrive meanwhile form the next ones. */
 const GROUPS_MAX = 2;
-/** Less would have a pool of threads, and a virtual disk, woken up more often for a long body. */
+/** Smaller groups cost more wake-ups of threads and of virtual disks. */
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Writes buffers one behind the other. */
+/** Writes buffers one behind the other, and syncs them if they are to be durable. */
 type Write = (parts: readonly Bytes[], position: number, durably: boolean) => Promise<void>;
 
-/** What came of a write. No promise: there is one for many. */
+/** Callbacks for the outcome of a write. Cheaper than a promise for each. */
 export interface Completion {
   written(): void;
   failed(error: unknown): void;
 }
 
 /**
- * Writes to one file. Those that are next to each other in it, and come in the same turn of the event
- * loop or while others are written, go together: small bodies of many clients cost a disk less that
- * way, and ourselves, too.
+ * Queues writes to one file. Adjacent writes that arrive in the same iteration of the event loop,
+ * or while others are being written, are merged: that makes small bodies of many clients cheaper.
  */
 export class WriteQueue {
   readonly #write: Write;
   readonly #waiting: QueuedWrite[] = [];
   #groups = 0;
   #isAwake = false;
-  /** Whether the next group should be one that is to be durable. */
+  /** Whether the next group should be a durable one, if any waits. */
   #isDurableNext = true;
 
-  /** `write` syncs them, too, if they are to be durable. */
   constructor(write: Write) {
     this.#write = write;
   }
 
-  /** The bytes must not change until it settles. Fails alone, even if it went with others. */
+  /** Pages must not change until the completion is called. A write fails alone, even if merged. */
   write(pages: Bytes, position: number, durably: boolean, completion: Completion): void {
     this.#waiting.push({ pages, position, durably, completion });
     this.#wake();
@@ -82,13 +80,13 @@ interface QueuedWrite {
 }
 
 /**
- * Takes the write that waits for longest, and those that follow it in the file. Those that are to be
- * durable and those that are not go by turns: the first are small bodies, the others bits of large
- * ones, and a small body should not have to wait for all that large ones have sent.
+ * Takes the oldest write, and those that follow it in the file. Durable writes (small bodies)
+ * alternate with others (parts of large bodies), so that a small body does not wait for all that
+ * large ones have sent.
  */
 function nextGroup(waiting: QueuedWrite[], durably: boolean): QueuedWrite[] {
-  const longest = waiting.findIndex((queued) => queued.durably === durably);
-  const [first] = waiting.splice(Math.max(longest, 0), 1) as [QueuedWrite];
+  const oldest = waiting.findIndex((queued) => queued.durably === durably);
+  const [first] = waiting.splice(Math.max(oldest, 0), 1) as [QueuedWrite];
   const group = [first];
   let bytes = first.pages.length;
   for (let at = 0; at < waiting.length; ) {

@@ -197,7 +197,7 @@ class MemoryUpload implements Written {
   }
 
   #beginPiece(): void {
-    if (this.#bytesAhead === 0) throw new Error("a body is longer than it said");
+    if (this.#bytesAhead === 0) throw new Error("a body is longer than announced");
     const length = Math.min(this.#bytesAhead, this.#pieceBytesMax);
     const [piece, address, pin] = this.#reserve(length);
     this.#bytesAhead -= length;

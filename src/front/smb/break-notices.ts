@@ -11,11 +11,11 @@ import type { Session } from "./session.ts";
 
 const EARLY_MAX = 1_024;
 
-/** Who keeps something of a file, so that they can be told to give it up. */
+/** Sends oplock and lease breaks to the clients that cache a file. */
 export class BreakNotices {
-  readonly #keepers = new Map<string, Set<FileOpen>>();
+  readonly #cachingOpens = new Map<string, Set<FileOpen>>();
   readonly #durables: DurableOpens;
-  /** For those who are about to hear that they may keep something. */
+  /** Breaks for clients whose grant has not been sent yet. */
   readonly #early = new Map<string, BreakNotice>();
 
   constructor(durables: DurableOpens) {
@@ -25,36 +25,36 @@ export class BreakNotices {
   add(open: FileOpen): void {
     const owner = nameOf(open.cache);
     if (owner === null) return;
-    const keepers = this.#keepers.get(owner) ?? new Set();
-    this.#keepers.set(owner, keepers.add(open));
+    const opens = this.#cachingOpens.get(owner) ?? new Set();
+    this.#cachingOpens.set(owner, opens.add(open));
     const early = this.#early.get(owner);
     if (early === undefined) return;
     this.#early.delete(owner);
-    // Behind the answer that says what it may keep.
-    setImmediate(() => this.tell(early));
+    // After the response that grants the caching.
+    setImmediate(() => this.notify(early));
   }
 
   delete(open: FileOpen): void {
     const owner = nameOf(open.cache);
     if (owner === null) return;
-    const keepers = this.#keepers.get(owner);
-    if (keepers === undefined) this.#early.delete(owner);
-    if (!keepers?.delete(open)) return;
-    if (keepers.size === 0) this.#keepers.delete(owner);
+    const opens = this.#cachingOpens.get(owner);
+    if (opens === undefined) this.#early.delete(owner);
+    if (!opens?.delete(open)) return;
+    if (opens.size === 0) this.#cachingOpens.delete(owner);
   }
 
-  tell(notice: BreakNotice): void {
+  notify(notice: BreakNotice): void {
     const owner = notice.owner.toString("hex");
-    const keepers = [...(this.#keepers.get(owner) ?? [])];
-    const reached = keepers.find(({ session }) => session?.isValid);
+    const opens = [...(this.#cachingOpens.get(owner) ?? [])];
+    const reached = opens.find(({ session }) => session?.isValid);
     if (reached?.session) send(reached.session, bodyOf(notice, reached));
-    else if (keepers.length === 0) this.#keepEarly(owner, notice);
-    // Who has lost the connection has lost what it kept, too.
-    else for (const open of keepers) this.#durables.yield(open);
+    else if (opens.length === 0) this.#rememberEarly(owner, notice);
+    // A client that has lost its connection has lost its cache, too.
+    else for (const open of opens) this.#durables.yield(open);
   }
 
-  /** Some never come, because opening fails behind the grant: the oldest are forgotten. */
-  #keepEarly(owner: string, notice: BreakNotice): void {
+  /** Forgets the oldest ones: clients whose open fails after the grant never register. */
+  #rememberEarly(owner: string, notice: BreakNotice): void {
     this.#early.set(owner, notice);
     const [oldest] = this.#early.keys();
     if (this.#early.size > EARLY_MAX && oldest !== undefined) this.#early.delete(oldest);
@@ -70,7 +70,7 @@ function bodyOf({ kind, owner, from, to, mustAnswer, epoch }: BreakNotice, open:
   return writeLeaseBreak({ key: leaseKeyOf(owner), from, to, mustAnswer, epoch });
 }
 
-/** Nobody asked for it, so nobody would know whether to expect a signature. */
+/** Sends an unsigned notification: it answers no request. */
 function send(session: Session, body: Bytes): void {
   const message = Buffer.concat([unaskedHeader(COMMAND.oplockBreak), body]);
   const { wire } = session.connection;

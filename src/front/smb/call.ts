@@ -15,33 +15,33 @@ import type { Session } from "./session.ts";
 import type { SmbServer } from "./smb-server.ts";
 import type { Tree } from "./tree.ts";
 
-/** What must not happen any more once its client has sent it again. */
+/** Commands that are refused if their client has sent them again on another connection. */
 const CHANGING: ReadonlySet<number> = new Set([COMMAND.write, COMMAND.setInfo, COMMAND.ioctl]);
 
-/** What comes of a request. */
+/** The response to a request. */
 export interface Answer {
   readonly status: NtStatus;
-  /** One after another, behind the header. */
+  /** Written one after another, behind the header. */
   readonly body: readonly Bytes[];
-  /** What follows the body, where its lender has it. Whoever sends the answer gives it back. */
-  readonly lent: BorrowedBuffer | null;
-  /** The memory that it takes until it is sent. */
+  /** Bytes that follow the body. The sender of the response releases them. */
+  readonly borrowed: BorrowedBuffer | null;
+  /** Its memory until it is sent. */
   readonly share: Share | null;
-  /** Stated where the request could not name it yet. */
+  /** Set if the request could not name its session yet. */
   readonly session: Session | null;
   readonly treeId: number | null;
-  /** Sees the whole message as it is sent. */
+  /** Called with the whole message when it is sent. */
   readonly onSent: ((message: Bytes) => void) | null;
 }
 
-/** All answers have one shape: whatever the command, the same few lines send them. */
+/** Makes a response with a status and a body. */
 export function answered(
   status: NtStatus,
   body: readonly Bytes[],
   more: Partial<Omit<Answer, "status" | "body">> = {},
 ): Answer {
-  const { lent = null, share = null, session = null, treeId = null, onSent = null } = more;
-  return { status, body, lent, share, session, treeId, onSent };
+  const { borrowed = null, share = null, session = null, treeId = null, onSent = null } = more;
+  return { status, body, borrowed, share, session, treeId, onSent };
 }
 
 export function success(...body: readonly Bytes[]): Answer {
@@ -51,26 +51,26 @@ export function success(...body: readonly Bytes[]): Answer {
 /** A message of a frame, with its header read. */
 export interface Message {
   readonly header: RequestHeader;
-  /** To where the next one begins, or its bulk. */
+  /** Up to the next message, or up to its bulk. */
   readonly bytes: Bytes;
   readonly bulk: Bulk | null;
-  /** Of a large message, all of which was gone through; null for one that is not signed, or small. */
+  /** The computed signature of a large message; null if it is small or not signed. */
   readonly signature: SignatureCheck | null;
 }
 
-/** The bytes of a large WRITE, which were taken as they came. */
+/** The bytes of a large WRITE, which are stored while they arrive. */
 export interface Bulk {
   readonly taken: Promise<Taken>;
 }
 
-/** What the related requests of a compound hand on to each other. */
+/** What a request of a compound passes on to the related one after it. */
 export interface Chain {
-  /** Null before the first. */
+  /** Null before the first request. */
   sessionId: number | null;
   treeId: number;
-  /** What the request before worked on; null before the first, or if it could not be opened. */
+  /** The file of the request before; null before the first, or if it could not be opened. */
   fileId: FileId | null;
-  /** Why the request before failed, if it did. */
+  /** The error of the request before, or null. */
   failed: NtStatus | null;
 }
 
@@ -79,16 +79,16 @@ export class Call {
   readonly connection: Connection;
   readonly header: RequestHeader;
   readonly message: Bytes;
-  /** What is to be written, if it is much: then the message ends before it. */
+  /** The data of a large WRITE: the message ends before it. */
   readonly bulk: Bulk | null;
-  /** Whether it came encrypted. */
+  /** Whether the request was encrypted. */
   readonly sealed: boolean;
   readonly chain: Chain;
   readonly #session: Session | null;
   readonly #tree: Tree | null;
   readonly #pend: () => AbortSignal;
   readonly #share: (bytes: number) => Promise<Share>;
-  /** What it works on, which is not closed before it is done. */
+  /** The opens that the request uses; they are not closed before it ends. */
   readonly #opens: Open[] = [];
 
   constructor(
@@ -133,7 +133,7 @@ export class Call {
     return this.#tree;
   }
 
-  /** The open that a request names, itself or by being related to the one before. */
+  /** The open that a request names, or that of the related request before it. */
   open(fileId: FileId): Open {
     const named = this.#resolve(fileId);
     const open = this.session.opens.get(named.volatile);
@@ -162,12 +162,12 @@ export class Call {
     throw new StatusError(this.chain.failed ?? STATUS.FILE_CLOSED);
   }
 
-  /** The request is answered. */
+  /** Releases the opens once the request is answered. */
   end(): void {
     for (const open of this.#opens) open.leave();
   }
 
-  /** Refuses a transfer that the credits spent on the request do not pay for. */
+  /** Refuses a transfer that exceeds the credits of the request. */
   expectCharge(bytes: number): void {
     const paid = Math.max(1, this.header.creditCharge) * CREDIT_BYTES;
     if (bytes > Math.min(paid, this.connection.negotiated.transferBytesMax)) {
@@ -175,12 +175,12 @@ export class Call {
     }
   }
 
-  /** Memory for so many bytes of the answer, which has to name it. Waits if others have it. */
+  /** Waits for memory for a response, which must carry the share. */
   share(bytes: number): Promise<Share> {
     return this.#share(bytes);
   }
 
-  /** Tells the client that this takes time. Aborted if the client no longer wants it, or is gone. */
+  /** Sends an interim response. The signal is aborted if the client cancels or disconnects. */
   pend(): AbortSignal {
     return this.#pend();
   }

@@ -15,12 +15,12 @@ export interface Negotiated {
   readonly dialect: Dialect;
   readonly signing: SigningAlgorithm;
   readonly cipher: CipherId | null;
-  /** As both sides stated them: the client may ask later whether they arrived unchanged. */
+  /** As both sides sent them: the client may verify later that they arrived unchanged. */
   readonly client: NegotiatedClient;
   readonly serverCapabilities: number;
   readonly serverSecurityMode: number;
   readonly transferBytesMax: number;
-  /** Of the request and the answer; zeros in dialects that have no use for it. */
+  /** The hash of request and response; zeros in dialects that do not use it. */
   preauthHash: Bytes;
 }
 
@@ -34,15 +34,15 @@ export interface NegotiatedClient {
 /** The socket, as the rest of the server sees it. */
 export interface Wire {
   readonly remoteAddress: string;
-  /** Sends the parts as one frame, and then gives them back. */
+  /** Sends the parts as one frame, and then releases them. */
   send(frame: BorrowedBuffer): void;
-  /** Waits until so much more may be in memory for an answer to READ. */
+  /** Waits for memory for a response to READ. */
   shareFor(bytes: number): Promise<Share>;
-  /** Nothing more is read or sent. */
+  /** Closes the socket at once. */
   drop(): void;
 }
 
-/** A request that waits for something to happen. */
+/** A request that waits for an event. */
 interface Pending {
   readonly messageId: number;
   readonly asyncId: number;
@@ -56,8 +56,8 @@ export class Connection {
   readonly credits = new CreditWindow();
   readonly sessions = new Map<number, Session>();
   /**
-   * Set while a large frame is decrypted and checked in slices. Those behind it wait, so that requests
-   * begin in the order in which they came.
+   * Set while a large frame is decrypted and checked in slices. Later frames wait for it, so that
+   * requests begin in the order of their arrival.
    */
   opening: Promise<unknown> | null = null;
   readonly #pending = new Set<Pending>();
@@ -75,7 +75,7 @@ export class Connection {
     return this.#negotiated !== null;
   }
 
-  /** Only asked for behind NEGOTIATE, which the dispatcher sees to. */
+  /** Available after NEGOTIATE, as the dispatcher ensures. */
   get negotiated(): Negotiated {
     if (this.#negotiated === null) throw new Error("nothing is negotiated yet");
     return this.#negotiated;
@@ -85,7 +85,7 @@ export class Connection {
     this.#negotiated = negotiated;
   }
 
-  /** Whether somebody has logged on, and so may send more than a stranger. */
+  /** Whether a user is logged on, so that larger frames are accepted. */
   get isTrusted(): boolean {
     for (const session of this.sessions.values()) if (session.isValid) return true;
     return false;
@@ -107,7 +107,7 @@ export class Connection {
     return this.#pending.size;
   }
 
-  /** Notes a request that waits, so that CANCEL finds it. */
+  /** Registers a waiting request, so that CANCEL finds it. */
   pend(messageId: number): Pending {
     const pending = { messageId, asyncId: ++this.#asyncIds, abort: new AbortController() };
     this.#pending.add(pending);
@@ -125,7 +125,7 @@ export class Connection {
     }
   }
 
-  /** The socket is gone: so is everything that hung on it. */
+  /** Releases everything that belonged to the connection, after its socket is closed. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#gone?.abort();

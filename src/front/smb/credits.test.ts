@@ -22,7 +22,7 @@ test("ids may come in any order, each once", () => {
   assert.equal(window.use(8, 1), false);
 });
 
-test("no client gets more than the most, and an id left out stops it there", () => {
+test("credits are limited, and a skipped id stops the client", () => {
   const window = new CreditWindow();
   assert.equal(window.grant(100_000), CREDITS_MAX - 1);
   assert.equal(window.grant(1), 0);

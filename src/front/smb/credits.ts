@@ -1,9 +1,9 @@
-/** The most message ids that a client may have to spend, and that may lie between two in use. */
+/** The most credits of a client, and the greatest distance between two message ids in use. */
 export const CREDITS_MAX = 8_192;
 
 /**
- * Which message ids a client may use. Each is used once, in any order; a credit is leave to use one
- * more. A client that leaves an id out gets no further than the window is wide.
+ * The window of message ids that a client may use. Each is used once, in any order; a credit allows
+ * one more. A client that skips an id gets no further than the width of the window.
  */
 export class CreditWindow {
   /** The first id that has not been used. */
@@ -12,7 +12,7 @@ export class CreditWindow {
   #high = 1;
   readonly #used = new Set<number>();
 
-  /** Uses `charge` ids from `id` on; false if one of them is not the client's to use. */
+  /** Uses `charge` ids from `id` on; false if one of them is used already or outside the window. */
   use(id: number, charge: number): boolean {
     if (id < this.#low || id + charge > this.#high) return false;
     // The usual case: a client that uses its ids in order.
@@ -26,7 +26,7 @@ export class CreditWindow {
     return true;
   }
 
-  /** Widens the window by what was asked for, as far as that goes, and says by how much. */
+  /** Widens the window as asked, up to the limit, and returns by how much. */
   grant(asked: number): number {
     const granted = Math.min(Math.max(asked, 1), CREDITS_MAX - (this.#high - this.#low));
     this.#high += granted;

@@ -20,13 +20,13 @@ import { handleTreeDisconnect } from "./command/tree-disconnect.ts";
 import { handleWrite } from "./command/write.ts";
 
 export interface Command {
-  /** What the request must name before it is looked at. CANCEL is no command: it has no answer. */
+  /** What a request must name. CANCEL is not in the table, because it has no response. */
   readonly needs: "nothing" | "session" | "tree";
   /** Throws a `StatusError` or a `Fault` to refuse. */
   handle(call: Call): Answer | Promise<Answer>;
 }
 
-/** Every command of the protocol that has an answer. */
+/** Every command of the protocol that has a response. */
 export const COMMANDS: ReadonlyMap<number, Command> = new Map<number, Command>([
   [COMMAND.negotiate, { needs: "nothing", handle: handleNegotiate }],
   [COMMAND.sessionSetup, { needs: "session", handle: handleSessionSetup }],

@@ -1,2 +1,2 @@
-/** The client does what no honest client does: its connection is closed without an answer. */
+/** Thrown if a client violates the protocol: its connection is closed without a response. */
 export class DropConnection extends Error {}

@@ -73,7 +73,7 @@ async function leftOpen(timer = new ManualTimer()) {
   return { under, timer, lost: first.sessionId, fileId: fileIdOf(opened) };
 }
 
-test("a client that lost its connection gets its open back, once, and nobody else does", async () => {
+test("a client that lost its connection gets its open back, once, and no other client does", async () => {
   const { under, lost, fileId } = await leftOpen();
   const again = await connect(under, lost);
   const wrong = await create(again, [reconnect(fileId, Buffer.alloc(16, 8))], 0);
@@ -90,7 +90,7 @@ test("a client that lost its connection gets its open back, once, and nobody els
   assert.deepEqual(under.failures, []);
 });
 
-test("nobody waits forever for a client that does not come back", async () => {
+test("an open ends if its client does not return", async () => {
   const { under, timer, lost, fileId } = await leftOpen();
   const again = await connect(under, lost);
   timer.pass(DURABLE_MS - 1);
@@ -100,7 +100,7 @@ test("nobody waits forever for a client that does not come back", async () => {
   assert.equal(late.status, STATUS.OBJECT_NAME_NOT_FOUND);
 });
 
-test("who needs the file meanwhile gets it: the open of the lost client ends", async () => {
+test("another client that needs the file gets it: the open of the lost client ends", async () => {
   const { under, lost, fileId } = await leftOpen();
   const other = await connect(under, lost);
   const pending = await create(other, [], 0, SHARE_ALL);
@@ -110,7 +110,7 @@ test("who needs the file meanwhile gets it: the open of the lost client ends", a
   assert.equal(late.status, STATUS.OBJECT_NAME_NOT_FOUND);
 });
 
-test("an open whose handle the client may not keep is not durable", async () => {
+test("an open without handle caching is not durable", async () => {
   const under = await serverUnderTest({ timer: new ManualTimer() });
   const first = await connect(under);
   const fileId = fileIdOf(await create(first, [request()], 8));

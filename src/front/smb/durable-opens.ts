@@ -8,17 +8,17 @@ import type { SmbLog } from "./smb-server.ts";
 /** What makes an open outlive its connection. */
 export interface Durability {
   readonly timeoutMs: number;
-  /** Null in the first version, which has none. */
+  /** Null for version 1, which has no GUID. */
   readonly createGuid: Bytes | null;
   readonly account: string;
-  /** Whether it survives a restart of the server, too, and stands against others meanwhile. */
+  /** Whether it also survives a restart of the server, and blocks others meanwhile. */
   readonly isPersistent: boolean;
 }
 
 export const DURABLE_MS = 60_000;
 export const DURABLE_MS_MAX = 300_000;
 
-/** Opens whose clients have lost their connections, and may come back for them. */
+/** Opens whose clients have lost their connections and may reconnect. */
 export class DurableOpens {
   readonly #waiting = new Map<number, { readonly open: FileOpen; readonly stop: () => void }>();
   readonly #files: FileContext;
@@ -31,8 +31,8 @@ export class DurableOpens {
     this.#log = log;
   }
 
-  /** Keeps an open without a connection, for as long as was promised; false if it cannot. */
-  keep(open: FileOpen): boolean {
+  /** Preserves an open without a connection until its timeout; false if it cannot. */
+  preserve(open: FileOpen): boolean {
     if (open.durability === null || this.#waiting.size >= this.#opensMax) return false;
     const stop = this.#files.breaks.timer.start(
       open.durability.timeoutMs,
@@ -43,35 +43,35 @@ export class DurableOpens {
     return true;
   }
 
-  /** Null if nobody waits under that number. */
+  /** The waiting open with this id, or null. */
   find(persistent: number): FileOpen | null {
     return this.#waiting.get(persistent)?.open ?? null;
   }
 
-  /** Its client is back; false if somebody else was faster. */
+  /** Gives an open to its reconnected client; false if another call was faster. */
   take(open: FileOpen): boolean {
     this.#waiting.get(open.fileId.persistent)?.stop();
     return this.#waiting.delete(open.fileId.persistent);
   }
 
-  /** Somebody else needs the file. */
+  /** Ends an open because another client needs the file. */
   yield(open: FileOpen): void {
     if (open.durability?.isPersistent !== true) void this.end(open);
   }
 
-  /** Nobody comes back for it. */
+  /** Closes an open for which no client will return. */
   async end(open: FileOpen): Promise<void> {
     if (this.take(open)) await this.#close(open);
   }
 
-  /** The server stops. What is persistent waits for the next. */
+  /** Closes all opens when the server stops; persistent ones wait for the next process. */
   async close(): Promise<void> {
     for (const { open } of [...this.#waiting.values()]) {
       if (this.take(open) && open.durability?.isPersistent !== true) await this.#close(open);
     }
   }
 
-  /** Who was told to give something up when it lost its connection cannot do so any more. */
+  /** Ends an open whose caching was being broken: its lost client cannot acknowledge that. */
   async #confirm(open: FileOpen): Promise<void> {
     try {
       const caching = await getOpenCaching(this.#files, open.asked);
@@ -87,7 +87,7 @@ export class DurableOpens {
       await open.end(0);
       await open.close();
     } catch (error) {
-      // Closed from elsewhere already, or gone with its share: all the better.
+      // Already closed elsewhere, or deleted with its share.
       if (!(error instanceof Fault)) this.#log.failure("closing a durable handle", error);
     }
   }

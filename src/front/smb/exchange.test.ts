@@ -21,7 +21,7 @@ async function loggedOn(client: SmbClient, dialect: number = DIALECT.smb311): Pr
 
 const hungUp = /closed the connection/;
 
-test("every dialect, signing algorithm and cipher carries a session", async () => {
+test("every dialect, signing algorithm and cipher works in a session", async () => {
   const { client, failures } = await serverUnderTest();
   for (const dialect of DIALECTS) {
     const one = await loggedOn(client(), dialect);
@@ -47,7 +47,7 @@ test("every dialect, signing algorithm and cipher carries a session", async () =
   assert.deepEqual(failures, []);
 });
 
-test("the best dialect that both know is taken, and none where there is none", async () => {
+test("the best dialect that both sides know is chosen; without one the client is refused", async () => {
   const { client } = await serverUnderTest();
   const old = client();
   await old.negotiate({ dialects: [DIALECT.smb202, DIALECT.smb210] });
@@ -57,7 +57,7 @@ test("the best dialect that both know is taken, and none where there is none", a
   assert.equal(none.status, STATUS.INVALID_PARAMETER);
 });
 
-test("dialects below the lowest that is allowed are refused by name, and others are not", async () => {
+test("dialects below the lowest allowed one are refused by name, others accepted", async () => {
   const { client } = await serverUnderTest({ dialectMin: DIALECT.smb300 });
   for (const dialects of [[DIALECT.smb202], [DIALECT.smb210], [DIALECT.smb202, DIALECT.smb210]]) {
     assert.equal((await client().negotiate({ dialects })).status, STATUS.NOT_SUPPORTED);
@@ -69,7 +69,7 @@ test("dialects below the lowest that is allowed are refused by name, and others 
   }
 });
 
-test("SMB1 leads to the dialect that it names, unless that is below the lowest allowed", async () => {
+test("an SMB1 negotiation leads to the dialect that it names, unless that is too low", async () => {
   const ask = async (dialectMin: Dialect, words: string) => {
     const { client } = await serverUnderTest({ dialectMin });
     const { line } = client();
@@ -90,7 +90,7 @@ function smb1Negotiate(words: string): Buffer {
   return Buffer.concat([head, dialects]);
 }
 
-test("who negotiates twice, or speaks before, is hung up on", async () => {
+test("a client that negotiates twice, or sends something before, is disconnected", async () => {
   const { client } = await serverUnderTest();
   const twice = client();
   await twice.negotiate();
@@ -106,7 +106,7 @@ test("a changed answer to NEGOTIATE ends the session in 3.1.1", async () => {
   line.next = async () => {
     const frame = await next();
     line.next = next;
-    // Signing is no longer enabled, if one believes this.
+    // Pretends that signing is not enabled.
     if (frame !== null) frame[HEADER_BYTES + 2] = 0;
     return frame;
   };
@@ -115,7 +115,7 @@ test("a changed answer to NEGOTIATE ends the session in 3.1.1", async () => {
   assert.equal((await one.treeConnect("box")).status, STATUS.ACCESS_DENIED);
 });
 
-test("a tree is connected under a signature in 3.1.1, or not at all", async () => {
+test("in 3.1.1 a tree is connected only with a signature", async () => {
   const { client } = await serverUnderTest();
   const newest = await loggedOn(client());
   await assert.rejects(newest.treeConnect("box", {}), hungUp);
@@ -123,7 +123,7 @@ test("a tree is connected under a signature in 3.1.1, or not at all", async () =
   assert.equal((await older.treeConnect("box", {})).status, STATUS.SUCCESS);
 });
 
-test("NEGOTIATE is confirmed to who asks, and who heard something else is hung up on", async () => {
+test("a client can validate NEGOTIATE, and is disconnected if it got something else", async () => {
   const { client } = await serverUnderTest();
   const ask = (one: SmbClient, capabilities: number) => {
     const input = new Writer().u32(capabilities).zeros(16).u16(1).u16(1).u16(DIALECT.smb300).done();
@@ -140,7 +140,7 @@ test("NEGOTIATE is confirmed to who asks, and who heard something else is hung u
   await assert.rejects(ask(one, 0), hungUp);
 });
 
-test("a request whose signature is wrong is refused, and does nothing", async () => {
+test("a request with a wrong signature is refused, and has no effect", async () => {
   const { client } = await serverUnderTest();
   const one = await loggedOn(client());
   const frame = one.frame(COMMAND.logoff, EMPTY_BODY, { signed: true });
@@ -150,14 +150,14 @@ test("a request whose signature is wrong is refused, and does nothing", async ()
   assert.equal((await one.treeConnect("box")).status, STATUS.SUCCESS);
 });
 
-test("where signing is required, nothing unsigned is heard", async () => {
+test("if signing is required, unsigned requests are refused", async () => {
   const { client } = await serverUnderTest({ signingRequired: true });
   const one = await loggedOn(client(), DIALECT.smb210);
   assert.equal((await one.treeConnect("box", {})).status, STATUS.ACCESS_DENIED);
   assert.equal((await one.treeConnect("box")).status, STATUS.SUCCESS);
 });
 
-test("where encryption is required, nothing plain is heard, and old dialects stay outside", async () => {
+test("if encryption is required, plain requests and old dialects are refused", async () => {
   const { client } = await serverUnderTest({ encryption: "required" });
   const one = client();
   await one.negotiate();
@@ -175,7 +175,7 @@ test("where encryption is required, nothing plain is heard, and old dialects sta
   assert.equal((await without.logOn(USER)).status, STATUS.ACCESS_DENIED);
 });
 
-test("of the ciphers the client's first that is known is taken", async () => {
+test("the client's first known cipher is chosen", async () => {
   const { client } = await serverUnderTest();
   const unknown = 99 as CipherId;
   for (const [first, second] of [
@@ -188,7 +188,7 @@ test("of the ciphers the client's first that is known is taken", async () => {
   }
 });
 
-test("where encryption is off, no cipher is agreed on", async () => {
+test("if encryption is off, no cipher is negotiated", async () => {
   const { client } = await serverUnderTest({ encryption: "off" });
   const one = client();
   const reply = await one.negotiate({ dialects: [DIALECT.smb300] });
@@ -197,7 +197,7 @@ test("where encryption is off, no cipher is agreed on", async () => {
   await assert.rejects(one.treeConnect("box", { sealed: true }), hungUp);
 });
 
-test("an encrypted frame that was changed, or of another session, is hung up on", async () => {
+test("an encrypted frame that was changed, or is of another session, disconnects the client", async () => {
   const { client } = await serverUnderTest();
   const one = await loggedOn(client());
   const frame = one.frame(COMMAND.echo, EMPTY_BODY, { sealed: true });
@@ -209,7 +209,7 @@ test("an encrypted frame that was changed, or of another session, is hung up on"
   await assert.rejects(foreign, hungUp);
 });
 
-test("a wrong key opens no session", async () => {
+test("a wrong key is refused", async () => {
   const { client, server } = await serverUnderTest();
   const one = client();
   await one.negotiate();
@@ -218,7 +218,7 @@ test("a wrong key opens no session", async () => {
   assert.equal(server.sessions.size, 0);
 });
 
-test("failed log-ons are told with address and account, and delayed after several", async () => {
+test("failed log-ons are logged with address and account, and delayed after several", async () => {
   const timer = new ManualTimer();
   const { client, warnings, server } = await serverUnderTest({ timer });
   const guess = async (address: string) => {
@@ -246,7 +246,7 @@ test("failed log-ons are told with address and account, and delayed after severa
   assert.equal(warnings.length, 6);
 });
 
-test("a client that hangs up while its failure is delayed leaves nothing behind", async () => {
+test("a client that disconnects while its failure is delayed leaves nothing behind", async () => {
   const timer = new ManualTimer();
   const limits = { delayMs: () => 60_000 };
   const { client, server, failures } = await serverUnderTest({ timer, logonLimits: limits });
@@ -260,7 +260,7 @@ test("a client that hangs up while its failure is delayed leaves nothing behind"
   assert.deepEqual(failures, []);
 });
 
-test("a session ends with LOGOFF, with its connection, and when its client comes back", async () => {
+test("a session ends with LOGOFF, with its connection, and when its client reconnects", async () => {
   const { client, server } = await serverUnderTest();
   const one = await loggedOn(client());
   assert.equal((await one.call(COMMAND.logoff, EMPTY_BODY, { signed: true })).status, 0);
@@ -275,7 +275,7 @@ test("a session ends with LOGOFF, with its connection, and when its client comes
   assert.equal(server.sessions.size, 0);
 });
 
-test("a client may log on again in its session, and keeps its keys and trees", async () => {
+test("a client may log on again in its session, and its keys and trees stay", async () => {
   const { client } = await serverUnderTest();
   const one = await loggedOn(client());
   await one.treeConnect("box");
@@ -294,7 +294,7 @@ test("a second connection for one session is refused by name", async () => {
   assert.equal(reply.status, STATUS.REQUEST_NOT_ACCEPTED);
 });
 
-test("what is not there is refused: shares, trees, commands, files", async () => {
+test("unknown shares, trees, commands and files are refused", async () => {
   const { client } = await serverUnderTest();
   const one = await loggedOn(client());
   assert.equal((await one.treeConnect("nope")).status, STATUS.BAD_NETWORK_NAME);
@@ -306,7 +306,7 @@ test("what is not there is refused: shares, trees, commands, files", async () =>
   assert.equal((await one.call(COMMAND.close, close)).status, STATUS.FILE_CLOSED);
 });
 
-test("an id is used once, and none beyond what was granted", async () => {
+test("a message id is used once, and only if it was granted", async () => {
   const { client } = await serverUnderTest();
   const one = await loggedOn(client());
   await assert.rejects(one.call(COMMAND.echo, EMPTY_BODY, { messageId: 0 }), hungUp);
@@ -314,7 +314,7 @@ test("an id is used once, and none beyond what was granted", async () => {
   await assert.rejects(two.call(COMMAND.echo, EMPTY_BODY, { messageId: 9_000 }), hungUp);
 });
 
-test("the answers of a compound come in one frame, in order, each signed", async () => {
+test("the responses of a compound come in one frame, in order, each signed", async () => {
   const { client } = await serverUnderTest();
   const one = await loggedOn(client());
   const signed = { signed: true };
@@ -339,7 +339,7 @@ test("the answers of a compound come in one frame, in order, each signed", async
   assert.deepEqual(statuses, [STATUS.SUCCESS, STATUS.INVALID_PARAMETER, STATUS.SUCCESS]);
 });
 
-test("a related request takes session and tree from the one before, but needs one", async () => {
+test("a related request takes session and tree from the one before it, and needs one", async () => {
   const { client } = await serverUnderTest();
   const one = await loggedOn(client());
   await one.treeConnect("IPC$");
@@ -357,7 +357,7 @@ test("a related request takes session and tree from the one before, but needs on
   assert.equal(one.read(second, false).status, STATUS.SUCCESS);
 });
 
-test("a frame with too many requests, or cut in the middle, is hung up on", async () => {
+test("a frame with too many requests, or cut in the middle, disconnects the client", async () => {
   const { client } = await serverUnderTest({ limits: { compoundMax: 3 } });
   const one = await loggedOn(client());
   one.line.send(one.compound(Array(4).fill([COMMAND.echo, EMPTY_BODY])));
@@ -374,7 +374,7 @@ test("a frame with too many requests, or cut in the middle, is hung up on", asyn
   }
 });
 
-test("sessions and trees have their limits", async () => {
+test("the numbers of sessions and trees are limited", async () => {
   const limits = { sessionsPerConnectionMax: 1, treesPerSessionMax: 1 };
   const { client } = await serverUnderTest({ limits });
   const one = await loggedOn(client());

@@ -13,7 +13,7 @@ import type { Signer } from "./crypto/signer.ts";
 import { COMMANDS } from "./dispatch.ts";
 import { DropConnection } from "./drop-connection.ts";
 import { statusOfFault } from "./fault-status.ts";
-import { giveFrameBack, newMessage } from "./frame-memory.ts";
+import { newMessage, releaseFrame } from "./frame-memory.ts";
 import { SLICED_BYTES_MIN } from "./limits.ts";
 import { type NtStatus, STATUS, StatusError } from "./nt-status.ts";
 import { sealFrameInSteps } from "./seal-frame.ts";
@@ -21,44 +21,44 @@ import type { Session } from "./session.ts";
 
 const NOTHING: BorrowedBuffer = { parts: [], mayOverwrite: true, release() {} };
 
-/** What is known of a request before its answer. */
+/** A request that is being answered. */
 interface Asked {
   readonly message: Message;
   session: Session | null;
   treeId: number;
-  /** Set while the client waits for a second answer. */
+  /** Set once the client has been sent an interim response. */
   pending: ReturnType<Connection["pend"]> | null;
-  /** Whether the answer is signed, if there is a key. */
+  /** Whether the response is signed, if there is a key. */
   isSigned: boolean;
 }
 
-/** Answers of one frame. */
+/** The responses of one frame. */
 interface Ready {
   readonly answers: readonly Bytes[];
-  /** Whose key each of them is signed with; null for none. */
+  /** The session whose key signs each response; null for none. */
   readonly signers: readonly (Session | null)[];
-  /** What follows the last of them. */
-  readonly lent: BorrowedBuffer;
-  /** The memory that they take until they are sent. */
+  /** Bytes that follow the last response. */
+  readonly borrowed: BorrowedBuffer;
+  /** The memory of the responses until they are sent. */
   readonly shares: readonly Share[];
 }
 
 const SIGNED_BY_SERVER = { server: true, cancel: false };
 
-/** The requests of one frame and their answers: in order, and in as few frames as possible. */
+/** The requests of one frame, answered in order and in as few frames as possible. */
 export class Exchange {
   readonly #connection: Connection;
   readonly #messages: readonly Message[];
-  /** Whose keys the frame came under, and so goes back under; null for a plain one. */
+  /** The session that encrypted the frame, and so its response; null for a plain one. */
   readonly #sealedBy: Session | null;
   readonly #chain: Chain = { sessionId: null, treeId: 0, fileId: null, failed: null };
   #answers: Bytes[] = [];
   #signers: (Session | null)[] = [];
-  /** What follows the only answer. */
-  #lent: BorrowedBuffer = NOTHING;
-  /** The memory of the answers that are not sent yet. */
+  /** Bytes that follow the only response. */
+  #borrowed: BorrowedBuffer = NOTHING;
+  /** The memory of the responses that are not sent yet. */
   #shares: Share[] = [];
-  /** Large frames that are made ready in slices. */
+  /** Large frames that are encrypted or signed in slices. */
   readonly #sending: Promise<void>[] = [];
 
   constructor(connection: Connection, messages: readonly Message[], sealedBy: Session | null) {
@@ -67,7 +67,7 @@ export class Exchange {
     this.#sealedBy = sealedBy;
   }
 
-  /** Rejects with a `DropConnection`, and with nothing else that a client could cause. */
+  /** Rejects with a `DropConnection`; a client can cause no other error. */
   async run(): Promise<void> {
     try {
       for (const message of this.#messages) {
@@ -81,7 +81,7 @@ export class Exchange {
     }
   }
 
-  /** What is ready is sent first: nobody waits for memory that an answer of this very frame holds. */
+  /** Sends ready responses first, so that no request waits for memory of its own frame. */
   #share(bytes: number): Promise<Share> {
     if (this.#shares.length > 0) this.#flush();
     return this.#connection.wire.shareFor(bytes);
@@ -126,7 +126,7 @@ export class Exchange {
     }
   }
 
-  /** A related request takes session and tree from the one before. */
+  /** Gives a related request the session and tree of the request before it. */
   #relate(asked: Asked): void {
     const { header } = asked.message;
     if ((header.flags & FLAG.related) === 0) {
@@ -142,7 +142,7 @@ export class Exchange {
     if (this.#sealedBy !== null && asked.session !== this.#sealedBy) throw new DropConnection();
   }
 
-  /** Session, signature and encryption, in the order in which clients see them refused. */
+  /** Checks session, signature and encryption; the order decides which refusal a client sees. */
   #admit(asked: Asked): void {
     const { session, message } = asked;
     const { header } = message;
@@ -169,7 +169,7 @@ export class Exchange {
     if (!isSetup && session.encryptionRequired) throw new StatusError(STATUS.ACCESS_DENIED);
   }
 
-  /** In 3.1.1 that is how the server learns that nobody tampered with the log-on. */
+  /** In 3.1.1 the signature proves that nobody tampered with the log-on. */
   #expectSignature(): void {
     if (this.#connection.negotiated.dialect === DIALECT.smb311) throw new DropConnection();
   }
@@ -180,18 +180,18 @@ export class Exchange {
     return STATUS.INTERNAL_ERROR;
   }
 
-  /** The share and the path that a request was about, as far as they are known: for the log. */
+  /** The share and path of a request, as far as they are known, for the log. */
   async #subjectOf({ session, treeId }: Asked): Promise<string> {
     const tree = session?.trees.get(treeId);
     if (session === null || tree?.kind !== "share") return "";
     const { fileId } = this.#chain;
     const open = fileId === null ? undefined : session.opens.get(fileId.volatile);
-    // Where the record of the file is damaged, so is its path.
+    // If the record of the file is damaged, its path is unknown.
     const path = open?.kind === "file" ? await open.path().catch(() => null) : null;
     return ` (${JSON.stringify([session.account, tree.share, path ?? []].flat().join("/"))})`;
   }
 
-  /** Sends what is ready, and word that this one takes longer. */
+  /** Sends ready responses, and then the interim response of this request. */
   #pend(asked: Asked): AbortSignal {
     if (asked.pending !== null) return asked.pending.abort.signal;
     const { pendingMax } = this.#connection.server.options.limits;
@@ -200,7 +200,7 @@ export class Exchange {
     }
     const pending = this.#connection.pend(asked.message.header.messageId);
     const { asyncId } = pending;
-    // In frames of their own: Linux forgets those before a word of waiting in one encrypted frame.
+    // In separate frames: Linux drops responses before an interim response in one encrypted frame.
     this.#flush();
     this.#push(asked, answered(STATUS.PENDING, [writeError()]), asyncId, this.#grant(asked));
     this.#flush();
@@ -210,7 +210,7 @@ export class Exchange {
 
   #add(asked: Asked, answer: Answer): void {
     const { pending } = asked;
-    // The credits of a request that took long went out with the first word on it.
+    // The interim response already granted the credits.
     if (pending !== null) this.#push(asked, answer, pending.asyncId, 0);
     else this.#push(asked, answer, null, this.#grant(asked));
   }
@@ -234,19 +234,19 @@ export class Exchange {
     this.#answers.push(bytes);
     if (answer.share !== null) this.#shares.push(answer.share);
     this.#signers.push(isSigned ? session : null);
-    // Log-ons are hashed as they are sent, and come alone.
+    // Log-on messages are hashed as they are sent.
     answer.onSent?.(bytes);
   }
 
-  /** What is chained to others is put together; what is lent goes out as it lies there. */
-  #gather({ body, lent }: Answer): Bytes {
-    if (lent === null) return gathered(body, []);
+  /** Copies borrowed bytes into a response of a compound; a single response sends them in place. */
+  #gather({ body, borrowed }: Answer): Bytes {
+    if (borrowed === null) return gathered(body, []);
     if (this.#messages.length > 1) {
-      const bytes = gathered(body, lent.parts);
-      lent.release();
+      const bytes = gathered(body, borrowed.parts);
+      borrowed.release();
       return bytes;
     }
-    this.#lent = lent;
+    this.#borrowed = borrowed;
     return gathered(body, []);
   }
 
@@ -255,11 +255,11 @@ export class Exchange {
     return asked.isSigned || answer.session !== null;
   }
 
-  /** Sends the answers that are ready: at once, or, if they are long, in slices and soon. */
+  /** Sends the ready responses: small ones at once, large ones in slices. */
   #flush(): void {
     if (this.#answers.length === 0) return;
     const ready = this.#takeReady();
-    const bytes = lengthOf(ready.answers) + lengthOf(ready.lent.parts);
+    const bytes = lengthOf(ready.answers) + lengthOf(ready.borrowed.parts);
     const frame = this.#protect(ready);
     if (bytes < SLICED_BYTES_MIN) this.#connection.wire.send(atOnce(frame));
     else this.#sending.push(this.#sendInSlices(frame));
@@ -269,12 +269,12 @@ export class Exchange {
     const ready = {
       answers: this.#answers,
       signers: this.#signers,
-      lent: this.#lent,
+      borrowed: this.#borrowed,
       shares: this.#shares,
     };
     this.#answers = [];
     this.#signers = [];
-    this.#lent = NOTHING;
+    this.#borrowed = NOTHING;
     this.#shares = [];
     return ready;
   }
@@ -284,28 +284,28 @@ export class Exchange {
     this.#connection.wire.send(await inSlices(frame));
   }
 
-  *#protect({ answers, signers, lent, shares }: Ready): Steps<BorrowedBuffer> {
+  *#protect({ answers, signers, borrowed, shares }: Ready): Steps<BorrowedBuffer> {
     const parts: Bytes[] = [];
     for (const [index, answer] of answers.entries()) {
       const isLast = index === answers.length - 1;
       const chained = isLast ? answer : chainedOn(answer);
       const signer = signers[index]?.signer ?? null;
-      const rest = isLast ? lent.parts : [];
+      const rest = isLast ? borrowed.parts : [];
       if (signer !== null) yield* signer.signInSteps(chained, rest, SIGNED_BY_SERVER);
       parts.push(chained);
     }
     const release = () => {
-      for (const part of parts) giveFrameBack(part);
-      lent.release();
+      for (const part of parts) releaseFrame(part);
+      borrowed.release();
       for (const share of shares) share.release();
     };
-    const { mayOverwrite } = lent;
-    const frame = { parts: [...parts, ...lent.parts], mayOverwrite, release };
+    const { mayOverwrite } = borrowed;
+    const frame = { parts: [...parts, ...borrowed.parts], mayOverwrite, release };
     return this.#sealedBy === null ? frame : yield* sealFrameInSteps(this.#sealedBy, frame);
   }
 }
 
-/** Padded up to the next answer, and chained to it. */
+/** Pads a response, and links it to the next one of the compound. */
 function chainedOn(answer: Bytes): Bytes {
   const padded = withPadding(answer);
   writeNext(padded, padded.length);
@@ -317,20 +317,20 @@ function isSignedBy(signer: Signer, { bytes, bulk, signature }: Message): boolea
   return bulk === null && signer.isSigned(bytes, { server: false, cancel: false });
 }
 
-function gathered(body: readonly Bytes[], lent: readonly Bytes[]): Bytes {
-  const bytes = newMessage(HEADER_BYTES + lengthOf(body) + lengthOf(lent));
+function gathered(body: readonly Bytes[], borrowed: readonly Bytes[]): Bytes {
+  const bytes = newMessage(HEADER_BYTES + lengthOf(body) + lengthOf(borrowed));
   let at = HEADER_BYTES;
   for (const part of body) at += part.copy(bytes, at);
-  copyParts(lent, bytes.subarray(at));
+  copyParts(borrowed, bytes.subarray(at));
   return bytes;
 }
 
-/** The bytes behind an answer, up to the next multiple of eight, were cleared when it was made. */
+/** Extends a response to a multiple of eight; `newMessage` has cleared those bytes. */
 function withPadding(answer: Bytes): Bytes {
   return Buffer.from(answer.buffer, answer.byteOffset, alignedTo(answer.length, 8));
 }
 
-/** How a refusal is spelled; null for what is no refusal. */
+/** The NT status of a refusal; null if the error is none. */
 function statusOf(error: unknown): NtStatus | null {
   if (error instanceof StatusError) return error.status;
   return error instanceof Fault ? statusOfFault(error.code) : null;

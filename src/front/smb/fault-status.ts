@@ -2,8 +2,8 @@ import type { FaultCode } from "../../base/fault.ts";
 import { type NtStatus, STATUS } from "./nt-status.ts";
 
 /**
- * How SMB spells what services refuse. Codes that no operation behind SMB has are left out: one of
- * them showing up here is a bug.
+ * The NT status of each fault. Codes that no operation of SMB can cause are missing: one of them
+ * here is a bug.
  */
 const STATUS_OF_FAULT: Partial<Record<FaultCode, NtStatus>> = {
   AuthorizationPermissionMismatch: STATUS.ACCESS_DENIED,
@@ -30,7 +30,7 @@ const STATUS_OF_FAULT: Partial<Record<FaultCode, NtStatus>> = {
   SharingViolation: STATUS.SHARING_VIOLATION,
 };
 
-/** Null for a code that SMB has no word for. */
+/** Null for a code without an NT status. */
 export function statusOfFault(code: FaultCode): NtStatus | null {
   return STATUS_OF_FAULT[code] ?? null;
 }

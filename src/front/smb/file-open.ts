@@ -24,9 +24,9 @@ const WRITTEN_NOW = {
   changed: null,
 } as const;
 
-/** The numbers go round: what is further ahead lies behind. */
+/** Sequence numbers wrap around: one further ahead than this counts as older. */
 const SEQUENCE_AHEAD_MAX = 0x7fff;
-/** Of what is kept by an oplock; a lease's owner is longer. */
+/** The length of an oplock's owner; a lease's owner is longer. */
 const HANDLE_OWNER_BYTES = 8;
 
 export interface FileOpenParts {
@@ -42,53 +42,53 @@ export interface FileOpenParts {
   readonly granted: number;
   readonly mode: number;
   readonly session: Session | null;
-  /** Whose is what the client keeps of it; empty for nothing. */
+  /** The owner of the client's oplock or lease; empty if it has none. */
   readonly cache: Bytes;
   readonly durability: Durability | null;
   readonly names: OpenNames | null;
-  /** What opening did, as the answer says it. */
+  /** What opening did, as the response states it. */
   readonly action: number;
 }
 
-/** How far a client has come through a directory. */
+/** The position of a client in a directory listing. */
 export interface Scan {
   readonly pattern: string;
-  /** Of `.` and `..`, those that have been listed. */
+  /** How many of `.` and `..` have been listed. */
   dots: number;
-  /** The last name that was listed; null before the first. */
+  /** The last listed name; null before the first. */
   after: string | null;
   isAtEnd: boolean;
-  /** Whether anything was found, which makes the end another answer. */
+  /** Whether anything was found, which decides the status at the end. */
   hasFound: boolean;
 }
 
-/** A file or directory that a client has open: the handle in the store, and what only SMB knows of it. */
+/** A file or directory that a client has open: its handle in the store, and SMB's own state. */
 export class FileOpen extends OpenBase {
   readonly kind = "file";
   readonly isDirectory: boolean;
   readonly granted: number;
   readonly share: bigint;
-  /** What the service knows the handle by. */
+  /** The address of the handle for the service. */
   readonly asked: HandleAsked;
   readonly cache: Bytes;
-  /** Null if it ends with its connection. */
+  /** Null if the open ends with its connection. */
   readonly durability: Durability | null;
-  /** Null if its client gave it none. */
+  /** Null if the client gave no names. */
   readonly names: OpenNames | null;
   readonly action: number;
-  /** Of locks that the client numbered, so that they can be sent again: the last for each place. */
+  /** The last sequence number of each slot, by which repeated LOCK requests are recognized. */
   readonly lockSequences = new Map<number, number>();
-  /** Null until its client comes back, after a restart of the server. */
+  /** Null after a restart of the server, until the client reconnects. */
   session: Session | null;
   mode: number;
   position = 0n;
   scan: Scan | null = null;
-  /** Since the client asked for the first time what changes in this directory. */
+  /** Set by the first CHANGE_NOTIFY. */
   watch: Watch | null = null;
-  /** What became of it, once it is closed. */
+  /** The result of closing, once it is closed. */
   closed: CloseHandleDone | null = null;
   readonly writeTime: WriteTime;
-  /** What its client is likely to read next. */
+  /** Reads ahead for this client. */
   readonly ahead: ReadAhead;
   #channelSequence = 0;
   readonly #server: SmbServer;
@@ -112,7 +112,7 @@ export class FileOpen extends OpenBase {
     }, parts.server.options.limits.writeTimeMs);
   }
 
-  /** False for what was sent before the client lost a connection. */
+  /** False for a request that was sent before the client lost a connection. */
   follow(channelSequence: number): boolean {
     const ahead = (channelSequence - this.#channelSequence) & 0xffff;
     if (ahead > SEQUENCE_AHEAD_MAX) return false;
@@ -124,18 +124,18 @@ export class FileOpen extends OpenBase {
     return this.cache.length > HANDLE_OWNER_BYTES;
   }
 
-  /** Refuses what was not granted when it was opened. Of several bits one suffices. */
+  /** Refuses access that was not granted when it was opened. Any one of the bits suffices. */
   expect(access: number): void {
     if ((this.granted & access) === 0) throw new StatusError(STATUS.ACCESS_DENIED);
   }
 
-  /** Its client is back, in another session. */
+  /** Moves the open to the session in which its client reconnected. */
   attach(session: Session, treeId: number): void {
     this.session = session;
     this.treeId = treeId;
   }
 
-  /** Where it lies now, which may be elsewhere than where it was opened; null if it was closed meanwhile. */
+  /** Its current path, which a rename may have changed; null if it was closed meanwhile. */
   async path(): Promise<string | null> {
     try {
       return (await getOpenItem(this.#server.options.files, this.asked)).path;
@@ -150,7 +150,7 @@ export class FileOpen extends OpenBase {
     this.ahead.drop();
     this.#server.breakNotices.delete(this);
     this.#server.namedOpens.delete(this);
-    // What a snapshot shows is open without a handle.
+    // Opens in a snapshot have no handle.
     if (this.asked.at.snapshot !== null) return;
     const { files } = this.#server.options;
     this.closed = await closeHandle(files, this.asked, this.writeTime.end());

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { giveFrameBack, newMessage, takeFrame } from "./frame-memory.ts";
+import { newMessage, releaseFrame, takeFrame } from "./frame-memory.ts";
 
 const MIB = 1024 * 1024;
 
-test("memory of a large frame is used again, but never by two at once", () => {
+test("memory of a large frame is reused, but never by two at once", () => {
   const one = takeFrame(MIB);
   const two = takeFrame(MIB + 100);
   assert.notEqual(one.buffer, two.buffer);
-  giveFrameBack(one);
+  releaseFrame(one);
   assert.equal(takeFrame(MIB - 5).buffer, one.buffer);
   assert.notEqual(takeFrame(MIB).buffer, one.buffer);
 });
@@ -19,15 +19,15 @@ test("a frame is as long as it was asked for, however large", () => {
   }
 });
 
-test("memory from elsewhere is left alone when it is given back", () => {
+test("releasing memory from elsewhere does nothing", () => {
   const others = [Buffer.alloc(MIB), takeFrame(16 * MIB - 1)];
-  for (const other of others) giveFrameBack(other);
+  for (const other of others) releaseFrame(other);
   for (const other of others) assert.notEqual(takeFrame(other.length).buffer, other.buffer);
 });
 
-test("what follows a message up to a multiple of eight is clear, also in used memory", () => {
+test("the bytes behind a message up to a multiple of eight are zero, also in reused memory", () => {
   const used = takeFrame(MIB + 8).fill(0xff);
-  giveFrameBack(used);
+  releaseFrame(used);
   const message = newMessage(MIB - 5);
   assert.equal(message.buffer, used.buffer);
   assert.deepEqual([...Buffer.from(message.buffer, MIB - 5, 6)], [0, 0, 0, 0, 0, 0xff]);

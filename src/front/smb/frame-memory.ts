@@ -4,9 +4,9 @@ import { Slabs } from "../../machine/slabs.ts";
 import { alignedTo } from "./codec/wire.ts";
 import { TRANSFER_BYTES_MAX } from "./limits.ts";
 
-/** What stands around the bytes of a transfer, with room to spare. */
+/** Headers around the bytes of a transfer, with room to spare. */
 const AROUND_BYTES = 4 * KIB;
-/** Below this, new memory costs little. */
+/** Smaller frames use new memory, which is cheap. */
 const SLAB_BYTES_MIN = 256 * KIB;
 
 interface Size {
@@ -14,28 +14,28 @@ interface Size {
   readonly slabs: Slabs;
 }
 
-/** What most clients transfer at once, and the most that any may. */
+/** The usual size of a transfer, and the largest. */
 const SIZES: readonly Size[] = [
   sizeOf(MIB + AROUND_BYTES, 32),
   sizeOf(TRANSFER_BYTES_MAX + AROUND_BYTES, 4),
 ];
 
-/** Memory for a large frame, which is used again once it is given back. */
+/** Memory for a frame; that of large ones is reused after its release. */
 export function takeFrame(bytes: number): Bytes {
   const size = bytes < SLAB_BYTES_MIN ? undefined : SIZES.find((one) => bytes <= one.bytes);
   return size === undefined ? Buffer.allocUnsafe(bytes) : size.slabs.take().subarray(0, bytes);
 }
 
-/** Only for frames that nobody looks at any more. Others than those of `takeFrame` are left alone. */
-export function giveFrameBack({ buffer }: Bytes): void {
+/** Releases the memory of a frame that is no longer used. Ignores memory not from `takeFrame`. */
+export function releaseFrame({ buffer }: Bytes): void {
   const size = SIZES.find((one) => one.bytes === buffer.byteLength);
   size?.slabs.release(Buffer.from(buffer));
 }
 
-/** A message that is to be filled in, with cleared bytes behind it up to a multiple of eight. */
+/** Memory for a message, with zeros behind it up to a multiple of eight. */
 export function newMessage(bytes: number): Bytes {
   const message = takeFrame(alignedTo(bytes, 8));
-  // A call of `fill` would take longer than the rest.
+  // A call of `fill` would cost more than all the rest.
   for (let at = bytes; at < message.length; at++) message[at] = 0;
   return message.subarray(0, bytes);
 }

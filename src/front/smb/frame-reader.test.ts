@@ -10,7 +10,7 @@ const framed = (frame: Buffer) => {
   return Buffer.concat([prefix, frame]);
 };
 
-test("frames come out as they went in, however the stream is cut", () => {
+test("frames are received unchanged, however the stream is cut", () => {
   const frames = fc.array(fc.uint8Array({ minLength: 1, maxLength: 50 }), { maxLength: 10 });
   const cuts = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 });
   fc.assert(
@@ -18,11 +18,11 @@ test("frames come out as they went in, however the stream is cut", () => {
       const stream = Buffer.concat(sent.map((one) => framed(Buffer.from(one))));
       const reader = new FrameReader(() => true);
       const received: Buffer[] = [];
-      for (let at = 0, turn = 0; at < stream.length; turn++) {
-        const size = sizes[turn % sizes.length] as number;
+      for (let at = 0, index = 0; at < stream.length; index++) {
+        const size = sizes[index % sizes.length] as number;
         const chunk = Buffer.from(stream.subarray(at, at + size));
         received.push(...reader.take(chunk));
-        // Something else may come there next.
+        // The chunk's memory may be reused.
         chunk.fill(0xdb);
         at += size;
       }
@@ -34,7 +34,7 @@ test("frames come out as they went in, however the stream is cut", () => {
   );
 });
 
-test("a frame that may not come is refused before a byte of it is held", () => {
+test("a frame that is not allowed is refused before a byte of it is stored", () => {
   const reader = new FrameReader((bytes) => bytes <= 10);
   assert.throws(() => reader.take(Buffer.from([0, 0, 0, 11])), DropConnection);
   assert.throws(() => new FrameReader(() => true).take(Buffer.alloc(4)), DropConnection);
@@ -42,7 +42,7 @@ test("a frame that may not come is refused before a byte of it is held", () => {
   assert.throws(() => limited.take(Buffer.from([0x81, 0, 0, 1])), DropConnection);
 });
 
-test("a large frame is taken part by part, or else held, however the stream is cut", () => {
+test("a large frame is received part by part or as a whole, however the stream is cut", () => {
   const kinds = fc.array(fc.boolean(), { minLength: 1, maxLength: 3 });
   const cuts = fc.array(fc.integer({ min: 1, max: 100_000 }), { minLength: 1 });
   fc.assert(
@@ -59,15 +59,15 @@ test("a large frame is taken part by part, or else held, however the stream is c
       );
       const stream = Buffer.concat(sent.map(framed));
       const received: Buffer[] = [];
-      for (let at = 0, turn = 0; at < stream.length; turn++) {
-        const size = sizes[turn % sizes.length] as number;
+      for (let at = 0, index = 0; at < stream.length; index++) {
+        const size = sizes[index % sizes.length] as number;
         const chunk = Buffer.from(stream.subarray(at, at + size));
-        const mayHold = reader.large !== null;
+        const mayRetain = reader.large !== null;
         for (const frame of reader.take(chunk)) {
           assert.equal(Buffer.isBuffer(frame), !arePassed[received.length]);
           received.push(Buffer.isBuffer(frame) ? frame : Buffer.concat(frame.parts));
         }
-        if (!mayHold) chunk.fill(0xdb);
+        if (!mayRetain) chunk.fill(0xdb);
         at += size;
       }
       assert.equal(reader.large, null);

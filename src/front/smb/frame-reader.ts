@@ -4,53 +4,53 @@ import { DropConnection } from "./drop-connection.ts";
 import { takeFrame } from "./frame-memory.ts";
 
 const PREFIX_BYTES = 4;
-/** From this size on, a frame need not be received as a whole. */
+/** From this size on, a frame may be received part by part. */
 const LARGE_BYTES_MIN = 128 * KIB;
-/** By what is decided how a large frame is received: headers of all kinds fit in. */
+/** The start that decides how a large frame is received: headers of all kinds fit into it. */
 const START_BYTES = 256;
 
-/** Takes the parts of a large frame as they come, and may hold on to them. */
+/** Takes the parts of a large frame as they arrive, and may retain them. */
 export interface LargeFrame {
   add(part: Bytes): void;
 }
 
 /**
- * Cuts a stream into frames: four bytes of length, the first of them zero, then the frame. A frame is
- * copied once, unless it is taken part by part.
+ * Splits a stream into frames: four bytes of length, the first of them zero, then the frame. A
+ * frame is copied once, unless it is received part by part.
  */
 export class FrameReader<Large extends LargeFrame = never> {
-  readonly #mayHold: (bytes: number) => boolean;
+  readonly #isAllowed: (bytes: number) => boolean;
   readonly #begin: (start: Bytes, bytes: number) => Large | null;
   readonly #prefix = Buffer.alloc(PREFIX_BYTES);
   #prefixBytes = 0;
-  /** Where a frame goes of which there is more to come: first its start, if it is large. */
+  /** Memory for an incomplete frame; if it is large, first only for its start. */
   #frame: Bytes | null = null;
   #large: Large | null = null;
-  /** How much of it has come. */
+  /** The bytes of it that have arrived. */
   #frameBytes = 0;
-  /** Whether the present chunk is the one in which it began. */
+  /** Whether it began in the current chunk. */
   #isNew = false;
 
   /**
-   * `mayHold` says whether a frame of this length may come now, `begin` what takes a large one that
-   * begins like this; null if it is to be held as a whole.
+   * `isAllowed` decides whether a frame of this length is allowed now. `begin` returns the receiver
+   * of a large frame with this start; null if it must be received as a whole.
    */
   constructor(
-    mayHold: (bytes: number) => boolean,
+    isAllowed: (bytes: number) => boolean,
     begin: (start: Bytes, bytes: number) => Large | null = () => null,
   ) {
-    this.#mayHold = mayHold;
+    this.#isAllowed = isAllowed;
     this.#begin = begin;
   }
 
-  /** The large frame that has begun and not ended. */
+  /** The large frame that is being received. */
   get large(): Large | null {
     return this.#large;
   }
 
   /**
-   * The frames that end in `chunk`. Nobody holds on to anything of it unless there was a large frame
-   * before it came. Throws a `DropConnection`.
+   * Returns the frames that end in `chunk`. Retains nothing of the chunk unless a large frame was
+   * being received before it. Throws a `DropConnection`.
    */
   take(chunk: Bytes): (Bytes | Large)[] {
     const frames: (Bytes | Large)[] = [];
@@ -77,14 +77,14 @@ export class FrameReader<Large extends LargeFrame = never> {
     this.#prefixBytes += taken;
     if (this.#prefixBytes === PREFIX_BYTES) {
       const length = this.#prefix.readUInt32BE(0);
-      // Another first byte than zero would make this longer than any frame.
-      if (length === 0 || !this.#mayHold(length)) throw new DropConnection();
+      // With a first byte other than zero this would be longer than any frame.
+      if (length === 0 || !this.#isAllowed(length)) throw new DropConnection();
     }
     return rest.subarray(taken);
   }
 
   #takePart(rest: Bytes, length: number, frames: (Bytes | Large)[]): Bytes {
-    const taken = this.#large === null ? this.#hold(rest, length) : this.#pass(rest, length);
+    const taken = this.#large === null ? this.#gather(rest, length) : this.#pass(rest, length);
     if (this.#frameBytes === length) {
       frames.push(this.#large ?? (this.#frame as Bytes));
       this.#frame = null;
@@ -95,7 +95,7 @@ export class FrameReader<Large extends LargeFrame = never> {
     return rest.subarray(taken);
   }
 
-  #hold(rest: Bytes, length: number): number {
+  #gather(rest: Bytes, length: number): number {
     const isStart = length >= LARGE_BYTES_MIN && this.#frameBytes < START_BYTES;
     this.#frame ??= isStart ? Buffer.allocUnsafe(START_BYTES) : takeFrame(length);
     const taken = rest.copy(this.#frame, this.#frameBytes);

@@ -16,14 +16,14 @@ import type { Session } from "./session.ts";
 type OnWait = (taken: Promise<void>) => void;
 
 /**
- * A large WRITE on its way in. Its bytes are taken as they come: decrypted, signed for and stored while
- * they are in the processor's cache, and never all in memory. What is stored has no name yet: whether
- * the request is genuine, and allowed, is asked when all of it is here.
+ * A large WRITE that is being received. Its bytes are decrypted, checked and stored as they arrive,
+ * while they are in the CPU's cache, and are never all in memory. The stored bytes have no name
+ * yet: whether the request is genuine and allowed is checked once all of it has arrived.
  */
 export class IncomingWrite implements LargeFrame {
   readonly length: number;
   readonly message: Message;
-  /** Whose keys it came under; null for a plain one. */
+  /** The session that encrypted it; null for a plain one. */
   readonly sealedBy: Session | null;
   readonly #opening: Opening | null;
   readonly #body: PushedBody;
@@ -41,15 +41,15 @@ export class IncomingWrite implements LargeFrame {
     this.#onWait = onWait;
     this.#body = new PushedBody(start.dataBytes);
     this.#taken = takeToWrite(connection.server.options.files, this.#body);
-    // Perhaps nobody waits for it; and what is still to come is not wanted any more.
+    // Handles a failure that nobody awaits, and refuses the rest of the body.
     this.#taken.catch((error) => this.#body.stop(error));
     this.message = { header, bytes: head, bulk: { taken: this.#taken }, signature };
   }
 
   /**
-   * Null if a frame that begins like this is anything else than one WRITE to a file: then it is to be
-   * received as a whole. `onWait` hears of parts that are not taken at once: until they are, no more
-   * should be received.
+   * Null if a frame with this start is anything but one WRITE to a file: then it must be received
+   * as a whole. `onWait` is called with a promise for parts that are not taken at once: until it
+   * resolves, no more should be received.
    */
   static begin(
     connection: Connection,
@@ -68,12 +68,12 @@ export class IncomingWrite implements LargeFrame {
     this.#push(this.#opening === null ? part : this.#opening.update(part));
   }
 
-  /** Whether it was encrypted by whom it says. Asked once, when all of it has come. */
+  /** Whether it was encrypted by its session. Call it once, when all of it has arrived. */
   isGenuine(): boolean {
     return this.#opening?.isGenuine() ?? true;
   }
 
-  /** It has been answered, or will never be. Resolves when nobody has anything to do with it. */
+  /** Ends it, answered or not. Resolves once nothing uses its bytes. */
   async end(): Promise<void> {
     if (!this.#body.isTaken) this.#body.stop(new DropConnection());
     await this.#taken.then(
@@ -89,22 +89,22 @@ export class IncomingWrite implements LargeFrame {
     else this.#free(data);
   }
 
-  /** What was decrypted is ours. */
+  /** Releases decrypted bytes, which are in memory of our own. */
   #free(data: Bytes): void {
     if (this.#opening !== null) freeMemory(data);
   }
 }
 
-/** What is known of a WRITE when it begins. */
+/** The start of a WRITE. */
 interface WriteStart {
   readonly messageBytes: number;
   readonly session: Session;
   /** Null if it is not encrypted. */
   readonly opening: Opening | null;
   readonly header: RequestHeader;
-  /** All that stands before the data. */
+  /** The message up to the data. */
   readonly head: Bytes;
-  /** What has come of the data. */
+  /** The data that has arrived. */
   readonly data: Bytes;
   readonly dataBytes: number;
 }

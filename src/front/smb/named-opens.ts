@@ -1,28 +1,28 @@
 import type { FileOpen } from "./file-open.ts";
 
-/** What a client calls an open by itself, beside the number that the server gives it. */
+/** Names that a client gives an open, beside the id that the server gives it. */
 export interface OpenNames {
-  /** The machine. */
+  /** The GUID of the client machine. */
   readonly client: string;
-  /** The same in a request that is sent again; null if the client gives none. */
+  /** The create GUID, which a repeated request has again; null if the client gives none. */
   readonly create: string | null;
-  /** Of a program that may go on at another machine; null for others. */
+  /** The instance of a program that may fail over to another machine; null for others. */
   readonly instance: string | null;
 }
 
-/** Opens that are found by the names that their clients gave them. */
+/** Finds opens by the names that their clients gave them. */
 export class NamedOpens {
-  /** Null while the request is under way. */
+  /** Null while the request is being answered. */
   readonly #creates = new Map<string, FileOpen | null>();
   readonly #instances = new Map<string, Set<FileOpen>>();
 
-  /** Undefined if nothing was asked for under this name; null if it is not answered yet. */
+  /** Undefined if there was no request with this name; null if it is not answered yet. */
   created(names: OpenNames): FileOpen | null | undefined {
     const name = createName(names);
     return name === null ? undefined : this.#creates.get(name);
   }
 
-  /** A request is under way, until it is ended. */
+  /** Registers a request, until `end` or `add`. */
   begin(names: OpenNames): void {
     const name = createName(names);
     if (name !== null) this.#creates.set(name, null);
@@ -43,7 +43,7 @@ export class NamedOpens {
     this.#instances.set(instance, opens.add(open));
   }
 
-  /** The client works with it, and so has got the answer. */
+  /** Forgets the create GUID once the client uses the open, and so has got the response. */
   use(open: FileOpen): void {
     const name = open.names === null ? null : createName(open.names);
     if (name !== null && this.#creates.get(name) === open) this.#creates.delete(name);
@@ -58,7 +58,7 @@ export class NamedOpens {
     if (opens.size === 0) this.#instances.delete(instance as string);
   }
 
-  /** What the same program has open at other machines. */
+  /** The opens of the same program on other machines. */
   elsewhere({ client, instance }: OpenNames): FileOpen[] {
     const opens = instance === null ? undefined : this.#instances.get(instance);
     return [...(opens ?? [])].filter(({ names }) => names?.client !== client);

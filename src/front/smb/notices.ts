@@ -1,10 +1,10 @@
 import type { ChangedPart, ChangedPlace, FileChange } from "../../service/file/file-changes.ts";
 import { NOTICE, NOTIFY, type Notice } from "./codec/change-notify.ts";
 
-/** What a client wants to be told of. */
+/** The changes that a client watches. */
 export interface Watching {
   readonly directory: bigint;
-  /** Whether of everything below it, too. */
+  /** Whether everything below the directory is watched, too. */
   readonly recursive: boolean;
   /** Bits of `NOTIFY`. */
   readonly filter: number;
@@ -20,9 +20,9 @@ const BIT_OF_PART: Readonly<Record<ChangedPart, number>> = {
   permission: NOTIFY.security,
 };
 
-/** A change in the words of SMB, as far as this client wants to know of it. */
+/** Translates a change into the notices that this client watches. */
 export function noticesOf(watching: Watching, change: FileChange): Notice[] {
-  // What happens to handles is none of a directory's contents.
+  // Changes of handles do not change a directory.
   if (!("at" in change)) return [];
   const { filter } = watching;
   const notice = (action: Notice["action"], place: ChangedPlace, bits: number): Notice[] => {
@@ -41,12 +41,12 @@ export function noticesOf(watching: Watching, change: FileChange): Notice[] {
   return [
     ...notice(stays ? NOTICE.oldName : NOTICE.removed, from, nameBit),
     ...notice(stays ? NOTICE.newName : NOTICE.added, at, nameBit),
-    // Windows says this of files that move, and programs count on it.
+    // Windows reports this for moved files, and programs rely on it.
     ...(isDirectory ? [] : notice(NOTICE.modified, at, NOTIFY.attributes | NOTIFY.creation)),
   ];
 }
 
-/** The name of a place from the watched directory on; null if it lies elsewhere. */
+/** A name relative to the watched directory; null if it is not in there. */
 function nameIn({ directory, recursive }: Watching, place: ChangedPlace): string | null {
   const { directories, path } = place;
   const level = directories.lastIndexOf(directory);

@@ -1,4 +1,4 @@
-/** The answers of the protocol, by the names that its documents give them. */
+/** NT status codes, by their names in the protocol's documents. */
 export const STATUS = {
   SUCCESS: 0x00000000,
   PENDING: 0x00000103,
@@ -63,12 +63,12 @@ export const STATUS = {
 
 export type NtStatus = (typeof STATUS)[keyof typeof STATUS];
 
-/** A request is answered with this status and nothing else. */
+/** Thrown to answer a request with this status and nothing else. */
 export class StatusError extends Error {
   readonly status: NtStatus;
 
   constructor(status: NtStatus) {
-    // An answer, not an accident: nobody looks at its stack, which is costly to make.
+    // An expected answer: its stack is never read, and would be costly to make.
     const limit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
     super(`status 0x${status.toString(16)}`);

@@ -2,14 +2,14 @@ import type { FileId } from "./codec/file-id.ts";
 import type { FileOpen } from "./file-open.ts";
 import type { PipeOpen } from "./rpc/pipe.ts";
 
-/** What a client has open, by the kind of tree it lies in. */
+/** Something that a client has open: a pipe or a file. */
 export type Open = PipeOpen | FileOpen;
 
-/** Common to all kinds. */
+/** The part that all kinds of opens share. */
 export abstract class OpenBase {
   readonly fileId: FileId;
   treeId: number;
-  /** Made when somebody waits: most opens end without. */
+  /** Made on demand, because most opens end without a waiting request. */
   #ending: AbortController | null = null;
   #isEnding = false;
   #uses = 0;
@@ -20,14 +20,14 @@ export abstract class OpenBase {
     this.treeId = treeId;
   }
 
-  /** Aborted when it is about to be closed: whoever waits for something here waits no longer. */
+  /** Aborted when the open is about to be closed, to end all waits on it. */
   get ending(): AbortSignal {
     this.#ending ??= new AbortController();
     if (this.#isEnding) this.#ending.abort();
     return this.#ending.signal;
   }
 
-  /** A request begins to work on it. */
+  /** Call when a request begins to use it. */
   enter(): void {
     this.#uses++;
   }
@@ -37,7 +37,7 @@ export abstract class OpenBase {
     this.#onLeave?.();
   }
 
-  /** Resolves when no more than `uses` requests work on it, and none that waits. */
+  /** Aborts waiting requests, and resolves when at most `uses` requests use it. */
   async end(uses: number): Promise<void> {
     this.#isEnding = true;
     this.#ending?.abort();
@@ -48,6 +48,6 @@ export abstract class OpenBase {
     }
   }
 
-  /** Lets go of what stands behind it. */
+  /** Releases what is behind it. */
   abstract close(): Promise<void>;
 }

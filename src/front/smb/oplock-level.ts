@@ -1,29 +1,29 @@
 import type { Bytes } from "../../base/bytes.ts";
 import { HANDLE_CACHING, READ_CACHING, WRITE_CACHING } from "../../rules/caching.ts";
 
-/** What a client asks to keep with CREATE, and is told that it may. */
+/** Oplock levels that a client asks for, and is granted, in CREATE. */
 export const OPLOCK = { none: 0, level2: 1, exclusive: 8, batch: 9, lease: 0xff } as const;
 
-const KEPT = new Map<number, number>([
+const CACHING = new Map<number, number>([
   [OPLOCK.none, 0],
   [OPLOCK.level2, READ_CACHING],
   [OPLOCK.exclusive, READ_CACHING | WRITE_CACHING],
   [OPLOCK.batch, READ_CACHING | WRITE_CACHING | HANDLE_CACHING],
 ]);
 
-/** What an oplock of this level lets a client keep; null if there is no such level. */
-export function keptByOplock(level: number): number | null {
-  return KEPT.get(level) ?? null;
+/** What an oplock of this level lets a client cache; null if there is no such level. */
+export function cachingByOplock(level: number): number | null {
+  return CACHING.get(level) ?? null;
 }
 
 export function oplockLevelOf(state: number): number {
-  for (const [level, kept] of KEPT) if (kept === state) return level;
+  for (const [level, caching] of CACHING) if (caching === state) return level;
   return OPLOCK.none;
 }
 
 const GUID_BYTES = 16;
 
-/** A lease belongs to a client, and to all of its connections. */
+/** The owner of a lease: a client, with all of its connections. */
 export function leaseOwner(clientGuid: Bytes, key: Bytes): Bytes {
   return Buffer.concat([clientGuid, key]);
 }

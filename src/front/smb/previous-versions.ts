@@ -18,8 +18,8 @@ export function snapshotsOf({ session, server }: Call, share: string): Promise<r
 }
 
 /**
- * What a client names, in the state in which it wants it: a name like `@GMT-…` in the path, or a time
- * beside it, mean a snapshot of the share.
+ * The address that a client means. A name like `@GMT-…` in the path, or a time in a context,
+ * selects a snapshot of the share.
  */
 export async function versionOf(
   call: Call,
@@ -34,7 +34,7 @@ export async function versionOf(
   return { account: call.session.account, share, snapshot, path, trailingDots: true };
 }
 
-/** Of several in one second the newest: their names are the same. */
+/** Takes the newest of several snapshots in one second, because their names are equal. */
 async function snapshotIn(call: Call, share: string, second: Stamp): Promise<Stamp> {
   const found = (await snapshotsOf(call, share)).find((stamp) => isSameSecond(stamp, second));
   if (found === undefined) throw new StatusError(STATUS.OBJECT_NAME_NOT_FOUND);

@@ -5,7 +5,7 @@ import { PushedBody } from "./pushed-body.ts";
 
 const part = (text: string) => Buffer.from(text);
 
-/** Takes parts, and each as slowly as the test wants. */
+/** Takes each part when the test lets it. */
 function slowTaker() {
   const taken: string[] = [];
   const ends: (() => void)[] = [];
@@ -16,7 +16,7 @@ function slowTaker() {
   return { taken, take, goOn: () => ends.shift()?.() };
 }
 
-test("parts are taken at once, in their order, and the body ends with the last", async () => {
+test("parts are taken at once and in order, and the body ends with the last", async () => {
   const body = new PushedBody(5);
   const taken: string[] = [];
   const drained = body.drain((bytes) => void taken.push(bytes.toString()));
@@ -26,7 +26,7 @@ test("parts are taken at once, in their order, and the body ends with the last",
   await drained;
 });
 
-test("what comes before anybody asks, or while a part is taken, waits for its turn", async () => {
+test("a part that arrives before the drain, or while another is taken, waits", async () => {
   const body = new PushedBody(3);
   const early = body.push(part("a"));
   const { taken, take, goOn } = slowTaker();
@@ -45,7 +45,7 @@ test("what comes before anybody asks, or while a part is taken, waits for its tu
   assert.deepEqual(taken, ["a", "b", "c"]);
 });
 
-test("whoever fails to take a part gets no more, and nobody waits for him", async () => {
+test("a taker that fails gets no more parts, and is not waited for", async () => {
   for (const fail of [() => Promise.reject(new Error("full")), throwFull]) {
     const body = new PushedBody(9);
     let asked = 0;
@@ -61,7 +61,7 @@ test("whoever fails to take a part gets no more, and nobody waits for him", asyn
   }
 });
 
-test("a body that stops short fails, but not while a part is being taken", async () => {
+test("a body that ends early fails, but not while a part is being taken", async () => {
   const body = new PushedBody(9);
   const { taken, take, goOn } = slowTaker();
   const drained = body.drain(take);
@@ -79,7 +79,7 @@ test("a body that stops short fails, but not while a part is being taken", async
   assert.deepEqual(taken, ["abc"]);
 });
 
-test("what nobody will ask for is not waited for", async () => {
+test("a body that is never drained is not waited for", async () => {
   const body = new PushedBody(9);
   const early = body.push(part("abc"));
   body.stop(new Error("refused"));

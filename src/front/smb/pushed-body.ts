@@ -2,11 +2,11 @@ import type { Body, Bytes } from "../../base/bytes.ts";
 
 type Take = Parameters<Body["drain"]>[0];
 
-/** A body whose parts are pushed by whoever receives them. */
+/** A body whose parts are pushed by the receiver of a frame. */
 export class PushedBody implements Body {
   readonly length: number;
   readonly #unasked: Promise<void>;
-  /** Until everything pushed so far is taken; null if it is. */
+  /** Resolves once everything pushed so far is taken; null if it is. */
   #busy: Promise<void> | null;
   #left: number;
   #take: Take = () => {};
@@ -24,7 +24,7 @@ export class PushedBody implements Body {
     this.#busy = this.#unasked;
   }
 
-  /** Whether all of it has come and was taken. */
+  /** Whether all of it has arrived and is taken. */
   get isTaken(): boolean {
     return this.#left === 0;
   }
@@ -40,8 +40,8 @@ export class PushedBody implements Body {
   }
 
   /**
-   * Nothing if the part was taken at once, or is not wanted any more. Otherwise it must stay as it is
-   * until the promise resolves, and it is time to receive no more until then.
+   * Returns nothing if the part was taken at once or is not wanted any more. Otherwise it must not
+   * change until the promise resolves, and no more should be received until then.
    */
   push(part: Bytes): void | Promise<void> {
     const taken = this.#busy === null ? this.#hand(part) : this.#busy.then(() => this.#hand(part));
@@ -53,7 +53,7 @@ export class PushedBody implements Body {
     return busy;
   }
 
-  /** No more comes, or is wanted. Whoever has a part in hand is not disturbed. */
+  /** Ends the body early. A part that is being taken stays valid. */
   stop(error: unknown): void {
     this.#asked();
     if (this.#busy === null) this.#end(error);

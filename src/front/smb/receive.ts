@@ -13,9 +13,8 @@ import { SLICED_BYTES_MIN } from "./limits.ts";
 import type { Session } from "./session.ts";
 
 /**
- * Takes a frame off the wire: opened, taken apart, its message ids used up. What it asks is answered
- * in its own time; the promise is settled when it is. Rejects with a `DropConnection` where the frame
- * is nothing that an honest client sends.
+ * Receives a frame: decrypts it, splits it into messages and uses their message ids. Resolves once
+ * it is answered. Rejects with a `DropConnection` if the frame violates the protocol.
  */
 export async function receiveFrame(connection: Connection, frame: Bytes): Promise<void> {
   const smb1 = readSmb1Negotiate(frame);
@@ -40,7 +39,7 @@ export async function receiveFrame(connection: Connection, frame: Bytes): Promis
   await new Exchange(connection, messages, sealedBy).run();
 }
 
-/** The same for a large WRITE, all of which has come. */
+/** Answers a large WRITE, once all of it has arrived. */
 export async function receiveWrite(connection: Connection, write: IncomingWrite): Promise<void> {
   while (connection.opening !== null) await connection.opening;
   const { message, sealedBy } = write;
@@ -50,10 +49,10 @@ export async function receiveWrite(connection: Connection, write: IncomingWrite)
   await new Exchange(connection, [message], sealedBy).run();
 }
 
-/** What came in a frame. */
+/** The content of a frame. */
 interface Opened {
   readonly messages: readonly Message[];
-  /** Whose keys it came under; null for a plain one. */
+  /** The session that encrypted it; null for a plain one. */
   readonly sealedBy: Session | null;
 }
 
@@ -67,7 +66,7 @@ function* open(connection: Connection, frame: Bytes): Steps<Opened> {
   return { messages: checked, sealedBy };
 }
 
-/** Related requests may name another session than they mean: they are checked when that is known. */
+/** Skips related requests: their session is known only later, and they are checked then. */
 function* check(connection: Connection, message: Message): Steps<Message> {
   const { header, bytes } = message;
   const isSigned = (header.flags & (FLAG.signed | FLAG.related)) === FLAG.signed;
@@ -92,7 +91,7 @@ function* decrypt(
   return { plain, sealedBy: session };
 }
 
-/** The messages of a compound, each with the padding behind it, which its signature covers. */
+/** Splits a compound into messages, each with its padding, which its signature covers. */
 function split(frame: Bytes, messagesMax: number): Message[] {
   const messages: Message[] = [];
   for (let rest = frame; ; ) {
@@ -110,7 +109,7 @@ function split(frame: Bytes, messagesMax: number): Message[] {
   }
 }
 
-/** Uses up the ids of a message. CANCEL has that of the request it is about. */
+/** Uses the ids of a message. CANCEL has none of its own: it repeats that of another request. */
 function account(connection: Connection, { header }: Message): void {
   if (header.command === COMMAND.cancel) return;
   if (!connection.isNegotiated && header.command !== COMMAND.negotiate) throw new DropConnection();

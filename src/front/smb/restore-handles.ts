@@ -5,7 +5,7 @@ import type { SmbServer } from "./smb-server.ts";
 const NO_TREE = 0;
 const OPENED = 1;
 
-/** Takes up what clients of the process before had open, so that they can come back for it. */
+/** Restores persistent handles of the process before, so that their clients can reconnect. */
 export async function restoreHandles(server: SmbServer): Promise<void> {
   for (const { place, cache, persistent } of await listPersistentHandles(server.options.files)) {
     const { account, share, createGuid, timeoutMs, granted, mode, fileId } = persistent;
@@ -27,6 +27,6 @@ export async function restoreHandles(server: SmbServer): Promise<void> {
       action: OPENED,
     });
     server.breakNotices.add(open);
-    server.durables.keep(open);
+    server.durables.preserve(open);
   }
 }

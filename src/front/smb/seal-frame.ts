@@ -3,7 +3,7 @@ import { atOnce, type Steps } from "../../base/fair-queue.ts";
 import { aadOf, TRANSFORM_BYTES, writeTag, writeTransform } from "./codec/transform.ts";
 import type { Session } from "./session.ts";
 
-/** A frame as it goes to the client of a session that is encrypted. */
+/** Encrypts a frame for the client of a session. */
 export function sealFrame(session: Session, plain: BorrowedBuffer): BorrowedBuffer {
   return atOnce(sealFrameInSteps(session, plain));
 }

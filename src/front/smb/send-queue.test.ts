@@ -10,7 +10,7 @@ import { SendQueue } from "./send-queue.ts";
 const KIB = 1024;
 const SLICE_BYTES = 512 * KIB;
 
-/** A socket that takes what it is given when the test says so. */
+/** A socket that takes bytes when the test lets it. */
 function slowSocket() {
   const given: { bytes: Bytes; taken: () => void }[] = [];
   const stream = new Writable({
@@ -38,9 +38,9 @@ function frameOf(...parts: Bytes[]) {
   return frame;
 }
 
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+const nextIteration = () => new Promise((resolve) => setImmediate(resolve));
 
-test("frames reach the socket in order and in slices, and are given back when they are taken", async () => {
+test("frames reach the socket in order and in slices, and are released when they are taken", async () => {
   const { given, socket } = slowSocket();
   const queue = new SendQueue(socket, () => {});
   const large = frameOf(randomBytes(100), randomBytes(700 * KIB), randomBytes(900 * KIB));
@@ -51,7 +51,7 @@ test("frames reach the socket in order and in slices, and are given back when th
   assert.equal(queue.bytes, whole);
   const taken: Bytes[] = [];
   while (!small.isBack) {
-    await turn();
+    await nextIteration();
     for (const one of given.splice(0)) {
       assert.ok(one.bytes.length <= SLICE_BYTES);
       assert.equal(large.isBack, taken.reduce((sum, { length }) => sum + length, 0) >= whole - 50);
@@ -71,15 +71,15 @@ test("a small frame goes to the socket at once if nothing waits before it", () =
   assert.equal(queue.bytes, 0);
 });
 
-test("what waits for a socket that is gone is given back", async () => {
+test("frames that wait for a closed socket are released", async () => {
   const { stream, given, socket } = slowSocket();
   const queue = new SendQueue(socket, () => {});
   const frames = [frameOf(randomBytes(2_000 * KIB)), frameOf(randomBytes(2_000 * KIB))];
   for (const frame of frames) queue.send(frame);
-  while (given.length === 0) await turn();
+  while (given.length === 0) await nextIteration();
   stream.destroy();
-  // The system lets go of what it was given, as with a socket.
+  // As a closed socket does, the fake calls back for what it was given.
   for (const one of given.splice(0)) one.taken();
-  while (!frames.every(({ isBack }) => isBack)) await turn();
+  while (!frames.every(({ isBack }) => isBack)) await nextIteration();
   assert.equal(queue.bytes, 0);
 });

@@ -4,12 +4,12 @@ import type { Bytes } from "../../base/bytes.ts";
 import { fairQueue } from "../../base/fair-queue.ts";
 import { KIB } from "../../base/limits.ts";
 
-/** The system copies what it is given to send: about 0.1 ms for this much. */
+/** The system copies this much in about 0.1 ms. */
 const SLICE_BYTES = 512 * KIB;
 
 /**
- * What one socket has to send, in order. A socket that is given megabytes passes on as many as fit each
- * time that there is room, and with many such sockets nobody else has a turn. So it is given slices.
+ * Sends frames on one socket in order, in slices. A socket that is given megabytes at once copies
+ * as much as fits each time it has room, and many such sockets would block the event loop.
  */
 export class SendQueue {
   readonly #socket: Socket;
@@ -18,18 +18,18 @@ export class SendQueue {
   #isBusy = false;
   #bytes = 0;
 
-  /** `onSent` hears when there is less to send than before. */
+  /** Calls `onSent` whenever there is less left to send. */
   constructor(socket: Socket, onSent: () => void) {
     this.#socket = socket;
     this.#onSent = onSent;
   }
 
-  /** What the socket was not given yet. */
+  /** Bytes that the socket was not given yet. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** The frame is given back when the system has taken all of it, or the socket is gone. */
+  /** Releases the frame once the system has taken all of it, or the socket is closed. */
   send(frame: BorrowedBuffer): void {
     const length = lengthOf(frame.parts);
     if (!this.#isBusy && length <= SLICE_BYTES) {
@@ -57,7 +57,7 @@ export class SendQueue {
     this.#isBusy = false;
   }
 
-  /** `done` is called, too, when the socket is gone. */
+  /** Calls `done` also if the socket is closed. */
   #write(parts: readonly Bytes[], done: () => void): void {
     const last = parts.length - 1;
     this.#socket.cork();
@@ -67,7 +67,7 @@ export class SendQueue {
   }
 }
 
-/** Neighbouring parts of at most so many bytes together; longer ones are cut. */
+/** Groups neighbouring parts into slices, and splits long parts. */
 function* slicesOf(parts: readonly Bytes[]): Generator<readonly Bytes[]> {
   let slice: Bytes[] = [];
   let left = SLICE_BYTES;

@@ -10,17 +10,17 @@ import { SIGNING, Signer } from "./crypto/signer.ts";
 import type { Open } from "./open.ts";
 import type { Tree } from "./tree.ts";
 
-/** What a logged-on client has: its keys, its trees and what it holds open. */
+/** The session of a logged-on client: its keys, its trees and its opens. */
 export class Session {
   readonly id: number;
   readonly connection: Connection;
-  /** Of a log-on that is under way, the first or a later one. */
+  /** The current log-on, the first or a later one. */
   authentication: Authentication | null = null;
-  /** "" until the first log-on is through. */
+  /** "" until the first log-on succeeds. */
   account = "";
   signingRequired = false;
   encryptionRequired = false;
-  /** Whether the client encrypts what it sends, and so expects that of us. */
+  /** Whether the client encrypts, and so expects encrypted messages. */
   isSealing = false;
   signer: Signer | null = null;
   sealer: Sealer | null = null;
@@ -45,12 +45,12 @@ export class Session {
     return this.#isClosed;
   }
 
-  /** Takes a message of the log-on into what the keys of dialect 3.1.1 are made of. */
+  /** Adds a log-on message to the hash from which the keys of dialect 3.1.1 are derived. */
   hash(message: Bytes): void {
     if (this.account === "") this.#preauthHash = hashOn(this.#preauthHash, message);
   }
 
-  /** The first log-on is through: the session has an owner, and keys that it keeps. */
+  /** Completes the first log-on: sets the account and derives the keys. */
   establish(account: string, sessionKey: Bytes): void {
     const { negotiated } = this.connection;
     const keys = deriveKeys(negotiated, sessionKey, this.#preauthHash);
@@ -66,24 +66,24 @@ export class Session {
   }
 
   /**
-   * Lets go of everything that is open. What still runs finds the session gone. Opens that outlive a lost
-   * connection are kept if it is one.
+   * Closes everything that is open. Running requests find the session closed. If the connection was
+   * lost, durable opens are preserved.
    */
   async close(isLost = false): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.connection.sessions.delete(this.id);
     this.connection.server.sessions.delete(this.id);
-    if (isLost) this.#keepDurables();
+    if (isLost) this.#preserveDurables();
     await this.closeOpens(() => true);
     this.trees.clear();
   }
 
-  #keepDurables(): void {
+  #preserveDurables(): void {
     const { durables } = this.connection.server;
     for (const open of [...this.opens.values()]) {
       if (open.kind !== "file" || open.durability === null) continue;
-      if (durables.keep(open)) this.opens.delete(open.fileId.volatile);
+      if (durables.preserve(open)) this.opens.delete(open.fileId.volatile);
     }
   }
 
@@ -92,14 +92,14 @@ export class Session {
       try {
         await this.closeOpen(open, 0);
       } catch (error) {
-        // Closed from elsewhere already, or gone with its share: all the better.
+        // Already closed elsewhere, or deleted with its share.
         if (error instanceof Fault && error.code === "InvalidHandle") continue;
         this.connection.server.options.log.failure("closing a file over SMB", error);
       }
     }
   }
 
-  /** Closes an open once nobody works on it but `uses` requests, which are the caller's own. */
+  /** Closes an open once only `uses` requests, the caller's own, still use it. */
   async closeOpen(open: Open, uses: number): Promise<void> {
     if (!this.opens.delete(open.fileId.volatile)) return;
     await open.end(uses);
@@ -107,7 +107,7 @@ export class Session {
   }
 }
 
-/** One step of the chain over all messages of a log-on. */
+/** Adds a message to the hash chain of a log-on. */
 export function hashOn(hash: Bytes, message: Bytes): Bytes {
   return createHash("sha512").update(hash).update(message).digest();
 }
@@ -118,7 +118,7 @@ interface SessionKeys {
   readonly toClient: Bytes;
 }
 
-/** Where the keys of a dialect come from: label and context for each. */
+/** Derives the keys of a session, with the labels and contexts of its dialect. */
 function deriveKeys(
   { dialect, cipher }: Negotiated,
   sessionKey: Bytes,
@@ -145,7 +145,7 @@ function deriveKeys(
   };
 }
 
-/** The signing algorithm of a dialect where it is not negotiated. */
+/** The signing algorithm of a dialect that does not negotiate it. */
 export function signingOf(dialect: number) {
   return dialect < DIALECT.smb300 ? SIGNING.hmacSha256 : SIGNING.aesCmac;
 }

@@ -20,7 +20,7 @@ export async function sharesOf(context: FileContext, account: string): Promise<s
   return names;
 }
 
-/** `share` in lower case, as all their names are. */
+/** Whether an account has a share; `share` must be in lower case, as all names are. */
 export async function hasShare(
   context: FileContext,
   account: string,

@@ -23,7 +23,7 @@ import { receiveFrame } from "./receive.ts";
 import { hashOn } from "./session.ts";
 import type { SmbServer } from "./smb-server.ts";
 
-/** A way to a server and back. */
+/** A connection to a server. */
 export interface ClientLine {
   send(frame: Bytes): void;
   /** The next frame; null once the server has closed the connection. */
@@ -31,7 +31,7 @@ export interface ClientLine {
   close(): void;
 }
 
-/** Frames that came, and who waits for the next one. */
+/** Received frames, and the calls that wait for the next one. */
 class Inbox {
   readonly #frames: Bytes[] = [];
   readonly #waiting: ((frame: Bytes | null) => void)[] = [];
@@ -56,7 +56,7 @@ class Inbox {
   }
 }
 
-/** Straight into the server's code, without a socket. What goes wrong there is given to `onError`. */
+/** Calls the server's code directly, without a socket. Passes its errors to `onError`. */
 export class DirectLine implements ClientLine {
   readonly connection: Connection;
   readonly #inbox = new Inbox();
@@ -93,7 +93,7 @@ export class DirectLine implements ClientLine {
     this.#closed ??= this.connection.close();
   }
 
-  /** Closes it, and resolves when the server has let go of everything. */
+  /** Closes it, and resolves when the server has released everything. */
   async end(): Promise<void> {
     this.close();
     await this.#closed;
@@ -127,12 +127,12 @@ export class TcpLine implements ClientLine {
     this.#socket.write(Buffer.concat([prefix, frame]));
   }
 
-  /** Reads nothing any more. */
+  /** Stops reading. */
   pause(): void {
     this.#socket.pause();
   }
 
-  /** Sends only so much of a frame, and hangs up when the server has got it. */
+  /** Sends the first bytes of a frame, and disconnects when the server has got them. */
   async sendCut(frame: Bytes, bytes: number): Promise<void> {
     const prefix = Buffer.alloc(4);
     prefix.writeUInt32BE(frame.length);
@@ -170,13 +170,13 @@ export interface Offer {
   readonly clientGuid?: Bytes;
 }
 
-/** How one request goes out. */
+/** How a request is sent. */
 export interface Sending {
   readonly related?: boolean;
   readonly signed?: boolean;
   readonly sealed?: boolean;
   readonly charge?: number;
-  /** As something that was sent before. */
+  /** Marks it as a replay. */
   readonly replay?: boolean;
   readonly channelSequence?: number;
   readonly messageId?: number;
@@ -184,7 +184,7 @@ export interface Sending {
   readonly sessionId?: number;
 }
 
-/** A client that sends exactly what a test tells it to. */
+/** A client that sends exactly what a test wants. */
 export class SmbClient {
   readonly line: ClientLine;
   dialect = 0;
@@ -194,10 +194,10 @@ export class SmbClient {
   signer: Signer | null = null;
   sealer: Sealer | null = null;
   opener: Opener | null = null;
-  /** As it was sent, for who wants to ask whether it arrived. */
+  /** What NEGOTIATE stated, for a later validation. */
   stated: { capabilities: number; dialects: readonly number[] } = { capabilities: 0, dialects: [] };
   #hash: Bytes = Buffer.alloc(64);
-  /** What was agreed on; 3.0 knows no other. */
+  /** The negotiated cipher; 3.0 has no other. */
   cipher: CipherId = CIPHER.aes128Ccm;
   #signing: SigningAlgorithm = SIGNING.hmacSha256;
 
@@ -233,7 +233,7 @@ export class SmbClient {
     }
   }
 
-  /** Both steps; the last reply, whatever it is. */
+  /** Sends both steps of a log-on, and returns the last reply. */
   async logOn(user: NtlmUser, previousSessionId = 0): Promise<Reply> {
     const ntlm = new NtlmClient(user);
     const begin = initToken(mechanismList(), ntlm.negotiate());
@@ -291,7 +291,7 @@ export class SmbClient {
     return reply;
   }
 
-  /** The next answer, its signature and encryption checked. Throws if the server hung up. */
+  /** The next response, with its signature and encryption checked. Throws if the server closed. */
   async receive(): Promise<Reply> {
     const frame = await this.line.next();
     if (frame === null) throw new Error("the server closed the connection");
@@ -327,14 +327,14 @@ export class SmbClient {
     };
   }
 
-  /** A request as it goes out. */
+  /** The frame of a request. */
   frame(command: number, body: Bytes, sending: Sending = {}): Bytes {
     const message = this.message(command, body, sending);
     if (sending.signed) this.signer?.sign(message, { server: false, cancel: false });
     return sending.sealed ? this.seal(message) : message;
   }
 
-  /** Several requests in one frame. */
+  /** The frame of several requests. */
   compound(parts: readonly [command: number, body: Bytes, sending?: Sending][]): Bytes {
     const messages = parts.map(([command, body, sending = {}], index) => {
       const message = this.message(command, body, sending);

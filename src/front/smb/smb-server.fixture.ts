@@ -21,9 +21,9 @@ export const USER: NtlmUser = { user: "account", domain: "", password: "a2V5" };
 
 export interface ServerUnderTest {
   readonly server: SmbServer;
-  /** What went wrong inside; clients that are hung up on do not count. */
+  /** Errors inside the server, without dropped connections. */
   readonly failures: unknown[];
-  /** Lines for whoever runs the server. */
+  /** Warnings for the operator. */
   readonly warnings: string[];
   readonly clock: ManualClock;
   client(address?: string): SmbClient;

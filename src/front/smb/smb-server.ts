@@ -14,61 +14,61 @@ import { Session } from "./session.ts";
 
 export type SmbEncryption = "required" | "preferred" | "off";
 
-/** Where the server reports to. */
+/** Receives what the server reports. */
 export interface SmbLog {
-  /** Something is broken: the engine, or the program. */
+  /** An error of the engine or of the program. */
   failure(what: string, error: unknown): void;
-  /** Nothing is broken, but whoever runs the server should know. */
+  /** Something that the operator should know, although nothing is broken. */
   warn(line: string): void;
 }
 
 export interface SmbServerOptions {
   readonly accounts: SmbAccounts;
   readonly files: WatchedFiles;
-  /** Of this process: what it has open is marked with it. */
+  /** The number of this process, with which its handles are marked. */
   readonly epoch: bigint;
   readonly encryption: SmbEncryption;
-  /** Clients that can do no signing are refused. */
+  /** Whether clients that cannot sign are refused. */
   readonly signingRequired: boolean;
-  /** Older ones are refused in NEGOTIATE. */
+  /** The oldest dialect; NEGOTIATE refuses older ones. */
   readonly dialectMin: Dialect;
   readonly clock: Clock;
   readonly limits: SmbLimits;
-  /** Of the whole server. */
+  /** The send budget of the whole server. */
   readonly budget: SendBudget;
   readonly logonLimits: LogonLimits;
   readonly log: SmbLog;
 }
 
-/** Some clients keep no more than 32 bits of an id. */
+/** Small enough for clients that use only 32 bits of an id. */
 const TICKS_OF_FILE_ID = 1_000n;
 const SESSION_IDS = 2 ** 31;
 
-/** What all connections share. */
+/** The state that all SMB connections share. */
 export class SmbServer {
   readonly options: SmbServerOptions;
   readonly guid = randomBytes(16);
-  /** What clients are told that the machine is called. */
+  /** The name of this machine for clients. */
   readonly name = "LAZULI";
   readonly sessions = new Map<number, Session>();
   readonly breakNotices: BreakNotices;
   readonly durables: DurableOpens;
   readonly namedOpens = new NamedOpens();
   readonly failedLogons: FailedLogons;
-  /** Ids of a process before mean nothing here, so they should not look like ours. */
+  /** Starts at random, so that ids of an earlier process are unlikely to match ours. */
   #sessionIds = randomInt(SESSION_IDS);
   #fileIds: number;
 
   constructor(options: SmbServerOptions) {
     this.options = options;
-    // Far beyond those of the process before, which clients may come back with.
+    // Far beyond the ids of the process before, with which clients may reconnect.
     this.#fileIds = Number(options.epoch / TICKS_OF_FILE_ID);
     const { files, limits, logonLimits, clock, log } = options;
     const warn = (line: string) => log.warn(line);
     this.failedLogons = new FailedLogons(logonLimits, clock, files.breaks.timer, warn);
     this.durables = new DurableOpens(files, limits.durableOpensMax, log);
     this.breakNotices = new BreakNotices(this.durables);
-    options.files.breaks.listen((notice) => this.breakNotices.tell(notice));
+    options.files.breaks.listen((notice) => this.breakNotices.notify(notice));
   }
 
   newSession(connection: Connection): Session {

@@ -11,7 +11,7 @@ import type { Share } from "../send-budget.ts";
 import { bytesTakenFrom } from "../socket-progress.ts";
 import { Connection, type Wire } from "./connection.ts";
 import { DropConnection } from "./drop-connection.ts";
-import { giveFrameBack } from "./frame-memory.ts";
+import { releaseFrame } from "./frame-memory.ts";
 import { FrameReader } from "./frame-reader.ts";
 import { IncomingWrite } from "./incoming-write.ts";
 import { receiveFrame, receiveWrite } from "./receive.ts";
@@ -21,7 +21,7 @@ import { SmbServer, type SmbServerOptions } from "./smb-server.ts";
 
 export interface SmbListenerOptions extends SmbServerOptions {
   readonly host: string;
-  /** 0 for any free one. */
+  /** 0 for any free port. */
   readonly port: number;
 }
 
@@ -29,21 +29,21 @@ export interface SmbListener {
   readonly port: number;
   /** `smb://127.0.0.1:10445` */
   readonly origin: string;
-  /** Takes no more connections, closes those there are, and lets go of what they held open. */
+  /** Accepts no more connections, closes the existing ones, and releases what they had open. */
   drain(): Promise<void>;
 }
 
 const PREFIX_BYTES = 4;
-/** Up to this size a frame is copied together: that costs less than sending it in parts. */
+/** Up to this size the parts of a frame are copied together, which is cheaper than sending each. */
 const GATHERED_BYTES_MAX = 4 * KIB;
-/** What is read at once: several times what Node reads, and little enough for a processor's cache. */
+/** The size of a read: several times Node's, and small enough for a CPU's cache. */
 const READ_BYTES = 256 * KIB;
-/** From this size on, what is read at once counts as work that others have to wait for. */
+/** From this size on, a read counts as work in the fair queue. */
 const PACED_BYTES_MIN = 16 * KIB;
 
 const memory = new ReadMemory({ shared: READ_BYTES, own: READ_BYTES, owners: 0 });
 
-/** Rejects with the system's error (`EADDRINUSE`, `EACCES`, …) if it cannot listen there. */
+/** Opens an SMB listener. Rejects with the system's error (`EADDRINUSE`, …) if it cannot listen. */
 export async function openSmbListener(options: SmbListenerOptions): Promise<SmbListener> {
   const listener = new TcpListener(options);
   await listener.open();
@@ -62,7 +62,7 @@ class TcpListener implements SmbListener {
   constructor(options: SmbListenerOptions) {
     this.#options = options;
     this.#smb = new SmbServer(options);
-    // Not to be read before there is a socket of our own.
+    // Paused, because our own socket object does the reading.
     const traits = { noDelay: true, keepAlive: true, pauseOnConnect: true };
     this.#tcp = createServer(traits, (socket) => this.#accept(socket));
     this.#lines = new ConnectionTable(options.limits);
@@ -115,25 +115,25 @@ class TcpListener implements SmbListener {
   }
 }
 
-/** One socket: frames in, frames out, and no more held in memory than is allowed. */
+/** One socket: receives and sends frames within the memory limits. */
 class Line implements Wire, Counted, Transfer {
   readonly remoteAddress: string;
-  /** Settled when the socket is closed and everything is released that hung on it. */
+  /** Resolves once the socket is closed and everything that belonged to it is released. */
   readonly gone: Promise<void>;
   readonly #server: SmbServer;
   readonly #socket: Socket;
   readonly #connection: Connection;
   readonly #unsent: SendQueue;
   readonly #frames: FrameReader<IncomingWrite>;
-  /** Parts that have come and not been taken yet, and slices that are waited for. */
+  /** Received parts that are not taken yet, and waits in the fair queue. */
   #waiting = 0;
-  /** Those of the present chunk. */
-  #held: Promise<unknown> | null = null;
+  /** The parts of the current chunk that are not taken yet. */
+  #unfinishedParts: Promise<unknown> | null = null;
   #running = 0;
   #onIdle: () => void = () => {};
   #runningBytes = 0;
   readonly #onRest: () => void;
-  /** For answers to READ. */
+  /** Memory for responses to READ. */
   readonly #reads: MemoryBudget;
 
   constructor(server: SmbServer, accepted: Socket, onRest: () => void) {
@@ -143,18 +143,18 @@ class Line implements Wire, Counted, Transfer {
     this.#connection = new Connection(server, this);
     const onWait = (taken: Promise<void>) => void this.#waitFor(taken);
     this.#frames = new FrameReader(
-      (bytes) => this.#mayHold(bytes),
+      (bytes) => this.#isAllowed(bytes),
       (start, bytes) => IncomingWrite.begin(this.#connection, start, bytes, onWait),
     );
     const socket = memory.socketOf(accepted, {
       take: (chunk) => this.#take(chunk),
-      mayHold: () => this.#frames.large !== null,
+      mayBorrow: () => this.#frames.large !== null,
     });
     this.#socket = socket;
     this.#unsent = new SendQueue(socket, () => this.#regulate());
     this.remoteAddress = socket.remoteAddress ?? "";
     socket.on("drain", () => this.#regulate());
-    // What went wrong does not matter here: "close" follows.
+    // Ignored: "close" follows every error.
     socket.on("error", () => {});
     const logon = setTimeout(() => this.#dropStranger(), server.options.limits.logonMs).unref();
     this.gone = new Promise((resolve) => {
@@ -190,7 +190,7 @@ class Line implements Wire, Counted, Transfer {
     this.drop();
   }
 
-  /** Strangers are closed first, and those who have something open never. */
+  /** Connections without a log-on are closed first; those with opens never. */
   get idleRank(): number | null {
     if (!this.#connection.isTrusted) return 0;
     return this.#running > 0 || this.#connection.hasOpens ? null : 1;
@@ -220,7 +220,7 @@ class Line implements Wire, Counted, Transfer {
   }
 
   #take(chunk: Bytes): Promise<unknown> | null {
-    this.#held = null;
+    this.#unfinishedParts = null;
     try {
       for (const frame of this.#frames.take(chunk)) void this.#run(frame);
     } catch (error) {
@@ -228,10 +228,10 @@ class Line implements Wire, Counted, Transfer {
     }
     if (chunk.length >= PACED_BYTES_MIN) this.#pace();
     this.#regulate();
-    return this.#held;
+    return this.#unfinishedParts;
   }
 
-  /** What is received costs time, too: when a slice is spent, the rest waits in the system. */
+  /** Pauses reading when a slice is spent, because receiving takes time, too. */
   #pace(): void {
     const next = fairQueue.next();
     if (next !== undefined) void this.#pauseUntil(next);
@@ -246,7 +246,7 @@ class Line implements Wire, Counted, Transfer {
       this.#fail(error);
     }
     if (frame instanceof IncomingWrite) await frame.end();
-    else giveFrameBack(frame);
+    else releaseFrame(frame);
     this.#running--;
     this.#runningBytes -= frame.length;
     this.#regulate();
@@ -261,13 +261,14 @@ class Line implements Wire, Counted, Transfer {
       : receiveFrame(this.#connection, frame);
   }
 
-  #mayHold(bytes: number): boolean {
+  #isAllowed(bytes: number): boolean {
     const { frameBytesMax, strangerFrameBytesMax } = this.#server.options.limits;
     return bytes <= (this.#connection.isTrusted ? frameBytesMax : strangerFrameBytesMax);
   }
 
   #waitFor(taken: Promise<void>): Promise<void> {
-    this.#held = this.#held === null ? taken : Promise.all([this.#held, taken]);
+    this.#unfinishedParts =
+      this.#unfinishedParts === null ? taken : Promise.all([this.#unfinishedParts, taken]);
     return this.#pauseUntil(taken);
   }
 
@@ -278,10 +279,10 @@ class Line implements Wire, Counted, Transfer {
     this.#regulate();
   }
 
-  /** Stops reading while too much is under way, in either direction. */
+  /** Pauses reading while too much is in memory, in either direction. */
   #regulate(): void {
-    const held = this.#runningBytes + this.#socket.writableLength + this.#unsent.bytes;
-    const isEnough = this.#waiting > 0 || held > this.#server.options.limits.heldBytesMax;
+    const inMemory = this.#runningBytes + this.#socket.writableLength + this.#unsent.bytes;
+    const isEnough = this.#waiting > 0 || inMemory > this.#server.options.limits.memoryBytesMax;
     if (isEnough) this.#socket.pause();
     else if (this.#socket.isPaused()) this.#socket.resume();
   }

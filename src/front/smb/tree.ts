@@ -1,7 +1,7 @@
 /** A share that a session is connected to. */
 export type Tree = PipeTree | ShareTree;
 
-/** `IPC$`: no files, but pipes that services listen at. */
+/** `IPC$`, which has named pipes of services instead of files. */
 export interface PipeTree {
   readonly kind: "pipe";
   readonly id: number;

@@ -6,10 +6,11 @@ import { NOTICES_BYTES_MAX } from "./limits.ts";
 import { noticesOf, type Watching } from "./notices.ts";
 
 /**
- * - notices: what happened since the last answer; null if it was too much to be told.
+ * The result of a wait for changes:
+ * - notices: the changes since the last response; null if there were too many.
  * - doomed: the directory is about to be deleted.
- * - closed: the handle was closed from elsewhere, or is gone with its share.
- * - aborted: nobody waits for it any more.
+ * - closed: the handle was closed elsewhere, or deleted with its share.
+ * - aborted: the request was cancelled.
  */
 export type News =
   | { readonly kind: "notices"; readonly notices: readonly Notice[] | null }
@@ -17,7 +18,7 @@ export type News =
   | { readonly kind: "closed" }
   | { readonly kind: "aborted" };
 
-/** What happens in a directory, from the first question of a client on until it closes it. */
+/** Collects the changes in a directory, from a client's first CHANGE_NOTIFY until it closes it. */
 export class Watch {
   readonly #watching: Watching;
   readonly #handle: bigint;
@@ -26,7 +27,7 @@ export class Watch {
   #notices: Notice[] = [];
   #bytes = 0;
   #isTooMuch = false;
-  /** Once it is over, it is told to everybody who still asks. */
+  /** The final result, for all further requests. */
   #end: News | null = null;
   readonly stop: () => void;
 
@@ -37,13 +38,13 @@ export class Watch {
     this.stop = changes.watch(open.share, (happened) => this.#note(happened));
   }
 
-  /** Null if there is nothing to tell yet, or somebody waits for it already. */
+  /** The news so far; null if there are none, or if another request waits for them. */
   now(): News | null {
     if (this.#end !== null) return this.#end;
     return this.#waiting.size === 0 && this.#hasNews ? this.#take() : null;
   }
 
-  /** The next news that nobody before is waiting for. */
+  /** Waits for news, after all requests that wait already. */
   next(signals: readonly AbortSignal[]): Promise<News> {
     return new Promise((resolve) => {
       const done = (news: News) => {

@@ -4,7 +4,7 @@ import { WriteTime } from "./write-time.ts";
 
 const NEVER_MS = 2 ** 31 - 1;
 
-/** How often the time was set. */
+/** Counts how often the time is set. */
 function counted(delayMs = NEVER_MS) {
   const seen = { applied: 0, next: () => {} };
   const time = new WriteTime(async () => {
@@ -14,7 +14,7 @@ function counted(delayMs = NEVER_MS) {
   return { time, seen };
 }
 
-test("a write shows when the open is flushed, once, or else when it is closed", async () => {
+test("a write shows once: when the open is flushed, or else when it is closed", async () => {
   const { time, seen } = counted();
   time.wrote();
   time.wrote();
@@ -29,7 +29,7 @@ test("a write shows when the open is flushed, once, or else when it is closed", 
   assert.equal(other.end(), false);
 });
 
-test("the first write shows by itself after a while, a second one does not", async () => {
+test("the first write shows after a delay, a second one does not", async () => {
   const { time, seen } = counted(1);
   const shown = new Promise<void>((resolve) => {
     seen.next = resolve;
@@ -41,15 +41,15 @@ test("the first write shows by itself after a while, a second one does not", asy
   assert.equal(time.end(), true);
 });
 
-test("who sets the time has it, until it is given back", async () => {
+test("a time that the client sets stays until the client gives it up", async () => {
   const { time, seen } = counted();
   time.wrote();
-  time.hold(true);
+  time.setByClient(true);
   time.wrote();
   await time.flush();
   assert.equal(seen.applied, 0);
-  assert.equal(time.isHeld, true);
-  time.hold(false);
+  assert.equal(time.isSetByClient, true);
+  time.setByClient(false);
   time.wrote();
   assert.equal(time.end(), true);
 });

@@ -1,35 +1,35 @@
 /**
- * The time of the last write, as Windows has it: the first write of an open shows after a while, those
- * behind it when the open is flushed or closed, and none of them if the client sets the time itself.
+ * The last-write time, updated as Windows does: the first write of an open shows after a delay,
+ * later ones when the open is flushed or closed, and none if the client sets the time itself.
  */
 export class WriteTime {
   readonly #apply: () => Promise<void>;
   readonly #delayMs: number;
   #timer: NodeJS.Timeout | null = null;
-  /** Whether something was written that the time does not show. */
+  /** Whether there is a write that the time does not show yet. */
   #isBehind = false;
-  #isHeld = false;
+  #isSetByClient = false;
 
   constructor(apply: () => Promise<void>, delayMs: number) {
     this.#apply = apply;
     this.#delayMs = delayMs;
   }
 
-  /** Whether the client sets it itself. */
-  get isHeld(): boolean {
-    return this.#isHeld;
+  /** Whether the client sets the time itself. */
+  get isSetByClient(): boolean {
+    return this.#isSetByClient;
   }
 
   wrote(): void {
-    if (this.#isHeld) return;
+    if (this.#isSetByClient) return;
     this.#isBehind = true;
-    // Nobody waits for this: what cannot be shown now shows when the open is closed.
+    // A failure is ignored: closing the open sets the time, too.
     this.#timer ??= setTimeout(() => void this.flush().catch(() => {}), this.#delayMs).unref();
   }
 
-  /** The client has set it: what was written before shows no more. */
-  hold(isHeld: boolean): void {
-    this.#isHeld = isHeld;
+  /** Call when the client sets the time: earlier writes no longer change it. */
+  setByClient(isSetByClient: boolean): void {
+    this.#isSetByClient = isSetByClient;
     this.#isBehind = false;
   }
 
@@ -39,7 +39,7 @@ export class WriteTime {
     await this.#apply();
   }
 
-  /** Whether closing has to set the time. */
+  /** Ends the updates. True if closing has to set the time. */
   end(): boolean {
     if (this.#timer !== null) clearTimeout(this.#timer);
     const isBehind = this.#isBehind;

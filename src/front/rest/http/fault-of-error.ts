@@ -1,7 +1,7 @@
 import { Fault } from "../../../base/fault.ts";
 import { StoreError } from "../../../store/store.ts";
 
-/** What the client is told. Of what is broken it learns nothing but whether to try again. */
+/** The Fault that a client gets for an error. It says whether to try again, and no details. */
 export function faultOfError(error: unknown): Fault {
   if (error instanceof Fault) return error;
   if (!(error instanceof StoreError)) return new Fault("InternalError");

@@ -5,9 +5,17 @@ import { Fault } from "../../../base/fault.ts";
 import { KIB } from "../../../base/limits.ts";
 import { PAGE_BYTES, placeInAlignedMemory } from "../../../machine/aligned-bytes.ts";
 import type { RestRequest, RestResponse } from "./exchange.ts";
-import { DONE, GET, LARGE_BYTES, listen, put, type Running } from "./listener.fixture.ts";
+import {
+  DONE,
+  GET,
+  LARGE_BYTES,
+  listen,
+  put,
+  type Running,
+  testOnBoth,
+} from "./listener.fixture.ts";
 
-/** A promise with its ends in hand. */
+/** A promise that the test resolves with `open`. */
 function gate(): { opened: Promise<void>; open: () => void } {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
@@ -16,7 +24,7 @@ function gate(): { opened: Promise<void>; open: () => void } {
   return { opened, open };
 }
 
-/** What became of a drain, in words. */
+/** How a drain ended: "whole", or the code of its Fault. */
 function outcome(drained: Promise<void>): Promise<string> {
   return drained.then(
     () => "whole",
@@ -32,42 +40,48 @@ async function collect({ body }: RestRequest): Promise<RestResponse> {
   return { status: 200, headers: [], body: Buffer.concat(parts) };
 }
 
-test("a body comes whole and in order, together with its head or byte by byte", async (t) => {
-  const running = await listen(t, collect);
-  const client = running.connect();
-  assert.equal((await client.send(`${put(5)}hello`).answer()).body, "hello");
-  client.send(put(5));
-  for (const byte of "world") client.send(byte);
-  assert.equal((await client.answer()).body, "world");
-  assert.equal((await client.send(put(0)).answer()).body, "");
-});
+testOnBoth(
+  "a body arrives complete and in order, together with its head or byte by byte",
+  async (t) => {
+    const running = await listen(t, collect);
+    const client = running.connect();
+    assert.equal((await client.send(`${put(5)}hello`).answer()).body, "hello");
+    client.send(put(5));
+    for (const byte of "world") client.send(byte);
+    assert.equal((await client.answer()).body, "world");
+    assert.equal((await client.send(put(0)).answer()).body, "");
+  },
+);
 
-test("a body that comes before it is asked for keeps all its bytes, blank lines too", async (t) => {
-  const asked = gate();
-  const go = gate();
-  const running = await listen(t, async (request) => {
-    if (request.body.length === 0) return DONE;
-    asked.open();
-    await go.opened;
-    return collect(request);
-  });
-  const text = "\r\n\r\n\nhello\r\n";
-  const client = running.connect().send(put(text.length));
-  await asked.opened;
-  client.send(text.slice(0, 3));
-  const other = running.connect();
-  // By the time another client has its answers, the server has read what came before.
-  const settle = async () => {
-    for (let time = 0; time < 3; time++) await other.send(GET).answer();
-  };
-  await settle();
-  client.send(text.slice(3));
-  await settle();
-  go.open();
-  assert.equal((await client.answer()).body, text);
-});
+testOnBoth(
+  "a body that comes before it is drained keeps all its bytes, blank lines too",
+  async (t) => {
+    const asked = gate();
+    const go = gate();
+    const running = await listen(t, async (request) => {
+      if (request.body.length === 0) return DONE;
+      asked.open();
+      await go.opened;
+      return collect(request);
+    });
+    const text = "\r\n\r\n\nhello\r\n";
+    const client = running.connect().send(put(text.length));
+    await asked.opened;
+    client.send(text.slice(0, 3));
+    const other = running.connect();
+    // By the time another client has its answers, the server has read what came before.
+    const settle = async () => {
+      for (let time = 0; time < 3; time++) await other.send(GET).answer();
+    };
+    await settle();
+    client.send(text.slice(3));
+    await settle();
+    go.open();
+    assert.equal((await client.answer()).body, text);
+  },
+);
 
-test("a taker has one part at a time, and a slow one slows the sender down", async (t) => {
+testOnBoth("a taker gets one part at a time, and a slow taker slows the sender down", async (t) => {
   const first = gate();
   const release = gate();
   let working = 0;
@@ -98,7 +112,7 @@ function immediately(): Promise<string> {
   return new Promise((resolve) => setImmediate(resolve, "not yet"));
 }
 
-test("a body that is here is taken at once; one that is not is drained", async (t) => {
+test("takeWhole returns a body that has arrived; any other is drained", async (t) => {
   const taken: string[] = [];
   const running = await listen(t, async ({ body }) => {
     const whole = body.takeWhole?.() ?? null;
@@ -123,7 +137,7 @@ test("a body that is here is taken at once; one that is not is drained", async (
 
 const [FIRST, HELLO, LATER] = ["first".repeat(40), "hello".repeat(40), "later".repeat(40)];
 
-/** A client whose second body is being looked at, until `go`; `text` is what was seen of it then. */
+/** A client whose second body a handler has taken. After `go` the handler puts it into `text`. */
 async function lookedAt(t: TestContext) {
   const taken = gate();
   const go = gate();
@@ -141,14 +155,14 @@ async function lookedAt(t: TestContext) {
     return { status: 200, headers: [], body: String(whole) };
   });
   const client = running.connect();
-  // From now on requests like this one are read to the same place in a piece of memory.
+  // The next requests are read to the same place in memory.
   assert.equal((await client.send(`${put(200)}${FIRST}`).answer()).body, FIRST);
   client.send(`${put(200)}${HELLO}`);
   await taken.opened;
   return { running, client, looked };
 }
 
-test("a body stays as it is until its sender is answered, whatever comes meanwhile", async (t) => {
+test("a taken body does not change until its answer is sent, whatever else arrives", async (t) => {
   const { running, client, looked } = await lookedAt(t);
   client.send(`${put(200)}${LATER}`);
   await untilRead(running);
@@ -157,7 +171,7 @@ test("a body stays as it is until its sender is answered, whatever comes meanwhi
   assert.equal((await client.answer()).body, LATER);
 });
 
-test("a body whose sender has gone stays as it is until nobody looks at it any more", async (t) => {
+test("a taken body does not change after its sender has gone, until the handler ends", async (t) => {
   const { running, client, looked } = await lookedAt(t);
   client.socket.resetAndDestroy();
   await untilRead(running);
@@ -166,7 +180,7 @@ test("a body whose sender has gone stays as it is until nobody looks at it any m
   assert.equal(looked.text, HELLO);
 });
 
-test("what comes behind a request is kept when the memory of that is used again", async (t) => {
+testOnBoth("bytes behind a request survive when the request's memory is used again", async (t) => {
   const running = await listen(t, collect);
   const client = running.connect();
   const next = `${put(6)}goodby`;
@@ -177,8 +191,8 @@ test("what comes behind a request is kept when the memory of that is used again"
 });
 
 /**
- * By the time other clients have their answers, the server has read what came before; and it has
- * used memory for them that nobody else has.
+ * Waits until the server has read everything that was sent before, and has used all free memory for
+ * other clients.
  */
 async function untilRead(running: Running): Promise<void> {
   for (let time = 0; time < 5; time++) {
@@ -188,7 +202,7 @@ async function untilRead(running: Running): Promise<void> {
   }
 }
 
-test("a body that comes like the one before it can be written from where it lies", async (t) => {
+test("takePages returns a body in aligned memory if its head is as long as the last one", async (t) => {
   const found: string[] = [];
   const running = await listen(t, async ({ body }) => {
     const pages = body.takePages?.(body.length + 4) ?? null;
@@ -211,7 +225,7 @@ test("a body that comes like the one before it can be written from where it lies
   // Its head is longer by a digit.
   await send(`${put(10)}other head`);
   await send(`${put(10)}alike, too`);
-  // What lies behind it is the next request.
+  // Behind it is the next request.
   await send(`${put(10)}two at one${put(10)}`);
   await send("go, or not");
   assert.deepEqual(found, [
@@ -220,7 +234,7 @@ test("a body that comes like the one before it can be written from where it lies
   ]);
 });
 
-test("a body can be taken once", async (t) => {
+testOnBoth("a body can be drained only once", async (t) => {
   const running = await listen(t, async ({ body }) => {
     await body.drain(() => {});
     await assert.rejects(
@@ -240,7 +254,7 @@ test("a body can be taken once", async (t) => {
   );
 });
 
-test("the parts that slow takers have stay as they are while others send", async (t) => {
+testOnBoth("the parts of slow takers do not change while other clients send", async (t) => {
   const allHave = [gate(), gate()];
   const go = gate();
   const running = await listen(t, async ({ path, body }) => {
@@ -257,7 +271,7 @@ test("the parts that slow takers have stay as they are while others send", async
   const bodies = ["a".repeat(20 * KIB), "b".repeat(20 * KIB)].map((text) => `${text}!`);
   const clients = bodies.map((body, at) => {
     const client = running.connect();
-    // Behind another request, which is answered first, the body is met in a turn of its own.
+    // Behind another request, the body is received in an iteration of its own.
     const head = put(body.length).replace("/a/c/b", `/${at}`);
     return client.send(`${at === 0 ? "" : GET}${head}`);
   });
@@ -272,7 +286,7 @@ test("the parts that slow takers have stay as they are while others send", async
   }
 });
 
-test("what a taker throws ends the drain, and is answered", async (t) => {
+testOnBoth("an error of the taker ends the drain, and becomes the answer", async (t) => {
   for (const wait of [false, true]) {
     const running = await listen(t, async ({ body }) => {
       await body.drain((): void | Promise<void> => {
@@ -291,7 +305,7 @@ test("what a taker throws ends the drain, and is answered", async (t) => {
   }
 });
 
-test("a sender that stops short leaves no whole body behind", async (t) => {
+testOnBoth("a body is never complete if its sender stops short", async (t) => {
   const outcomes: Promise<string>[] = [];
   const started = [gate(), gate()];
   const running = await listen(t, async ({ body }) => {
@@ -311,35 +325,38 @@ test("a sender that stops short leaves no whole body behind", async (t) => {
   assert.deepEqual(running.failures, [], "clients that go away are no failure of ours");
 });
 
-test("when the sender goes away while a part is worked on, the drain ends after that work", async (t) => {
-  const taking = gate();
-  const finish = gate();
-  const events: string[] = [];
-  const ended = gate();
-  const running = await listen(t, async ({ body }) => {
-    if (body.length === 0) return DONE;
-    const drained = body.drain(async () => {
-      taking.open();
-      await finish.opened;
-      events.push("taken");
+testOnBoth(
+  "a drain whose sender goes away ends when the taker is done with its part",
+  async (t) => {
+    const taking = gate();
+    const finish = gate();
+    const events: string[] = [];
+    const ended = gate();
+    const running = await listen(t, async ({ body }) => {
+      if (body.length === 0) return DONE;
+      const drained = body.drain(async () => {
+        taking.open();
+        await finish.opened;
+        events.push("taken");
+      });
+      events.push(await outcome(drained));
+      ended.open();
+      return DONE;
     });
-    events.push(await outcome(drained));
-    ended.open();
-    return DONE;
-  });
-  const client = running.connect().send(`${put(100)}some`);
-  await taking.opened;
-  client.socket.resetAndDestroy();
-  // By the time another client has its answers, the server knows that the first one is gone.
-  const other = running.connect();
-  for (let time = 0; time < 3; time++) await other.send(GET).answer();
-  assert.deepEqual(events, []);
-  finish.open();
-  await ended.opened;
-  assert.deepEqual(events, ["taken", "IncompleteBody"]);
-});
+    const client = running.connect().send(`${put(100)}some`);
+    await taking.opened;
+    client.socket.resetAndDestroy();
+    // By the time another client has its answers, the server knows that the first one is gone.
+    const other = running.connect();
+    for (let time = 0; time < 3; time++) await other.send(GET).answer();
+    assert.deepEqual(events, []);
+    finish.open();
+    await ended.opened;
+    assert.deepEqual(events, ["taken", "IncompleteBody"]);
+  },
+);
 
-test("a body that nobody sends any more is cut, and the client told", async (t) => {
+testOnBoth("a stalled upload gets OperationTimedOut", async (t) => {
   const running = await listen(t, collect, {
     limits: { paceCheckMs: 1, receive: { checks: 3, bytesMin: 1 }, discardIdleMs: 1 },
   });
@@ -350,7 +367,7 @@ test("a body that nobody sends any more is cut, and the client told", async (t) 
   await client.closed;
 });
 
-test("leave to send a body is given when it is taken, not before", async (t) => {
+testOnBoth("100 Continue is sent when the body is drained, not before", async (t) => {
   const asked = gate();
   const go = gate();
   const running = await listen(t, async (request) => {
@@ -370,49 +387,58 @@ test("leave to send a body is given when it is taken, not before", async (t) => 
   assert.equal(headers.get("connection"), "keep-alive");
 });
 
-test("a refusal before the body comes without that leave, and closes the connection", async (t) => {
-  const running = await listen(
-    t,
-    () => {
+testOnBoth(
+  "a refusal before the body comes without 100 Continue, and closes the connection",
+  async (t) => {
+    const running = await listen(
+      t,
+      () => {
+        throw new Fault("ConditionNotMet");
+      },
+      { limits: { discardIdleMs: 1 } },
+    );
+    const client = running.connect().send(put(5, "Expect: 100-continue"));
+    const { status, headers } = await client.answer();
+    assert.equal(status, 412);
+    assert.equal(headers.get("connection"), "close");
+    await client.closed;
+  },
+);
+
+testOnBoth(
+  "a small unread rest of a refused body is dropped, and the connection goes on",
+  async (t) => {
+    const running = await listen(t, () => {
       throw new Fault("ConditionNotMet");
-    },
-    { limits: { discardIdleMs: 1 } },
-  );
-  const client = running.connect().send(put(5, "Expect: 100-continue"));
-  const { status, headers } = await client.answer();
-  assert.equal(status, 412);
-  assert.equal(headers.get("connection"), "close");
-  await client.closed;
-});
+    });
+    const client = running.connect().send(`${put(10)}12345`);
+    const { status, headers } = await client.answer();
+    assert.equal(status, 412);
+    assert.equal(headers.get("connection"), "keep-alive");
+    assert.equal((await client.send("67890").send(GET).answer()).status, 412);
+  },
+);
 
-test("a small rest of a refused body is read, and the connection goes on", async (t) => {
-  const running = await listen(t, () => {
-    throw new Fault("ConditionNotMet");
-  });
-  const client = running.connect().send(`${put(10)}12345`);
-  const { status, headers } = await client.answer();
-  assert.equal(status, 412);
-  assert.equal(headers.get("connection"), "keep-alive");
-  assert.equal((await client.send("67890").send(GET).answer()).status, 412);
-});
+testOnBoth(
+  "a client that sends a large refused body to its end still sees the answer",
+  async (t) => {
+    const running = await listen(t, () => {
+      throw new Fault("ConditionNotMet");
+    });
+    const client = running.connect().send(put(LARGE_BYTES));
+    client.socket.pause();
+    await new Promise<void>((resolve) => {
+      client.socket.write(Buffer.alloc(LARGE_BYTES), () => resolve());
+    });
+    client.socket.resume();
+    const { status, headers } = await client.answer();
+    assert.equal(status, 412);
+    assert.equal(headers.get("connection"), "close");
+    await client.closed;
+  },
+);
 
-test("a client that sends a large refused body to its end still sees the answer", async (t) => {
-  const running = await listen(t, () => {
-    throw new Fault("ConditionNotMet");
-  });
-  const client = running.connect().send(put(LARGE_BYTES));
-  client.socket.pause();
-  await new Promise<void>((resolve) => {
-    client.socket.write(Buffer.alloc(LARGE_BYTES), () => resolve());
-  });
-  client.socket.resume();
-  const { status, headers } = await client.answer();
-  assert.equal(status, 412);
-  assert.equal(headers.get("connection"), "close");
-  await client.closed;
-});
-
-test("a refused body beyond all bounds is not read to its end", async (t) => {
+testOnBoth("a refused body beyond the limit is not read to its end", async (t) => {
   const running = await listen(
     t,
     () => {
@@ -424,7 +450,7 @@ test("a refused body beyond all bounds is not read to its end", async (t) => {
   await client.closed;
 });
 
-test("bodies without a length are refused", async (t) => {
+testOnBoth("bodies without a length are refused", async (t) => {
   const running = await listen(t, () => assert.fail("was asked"), {
     limits: { discardIdleMs: 1 },
   });
@@ -437,7 +463,7 @@ test("bodies without a length are refused", async (t) => {
   await client.closed;
 });
 
-test("a GET or DELETE with a body is answered, and the body skipped", async (t) => {
+testOnBoth("a GET or DELETE with a body is answered, and the body skipped", async (t) => {
   const running = await listen(t, () => DONE);
   const client = running.connect();
   for (const method of ["GET", "DELETE"]) {
@@ -447,7 +473,7 @@ test("a GET or DELETE with a body is answered, and the body skipped", async (t) 
   }
 });
 
-test("a taker that is slow with the last part still gets a whole body", async (t) => {
+testOnBoth("a taker that is slow with the last part still gets a whole body", async (t) => {
   const first = gate();
   const last = gate();
   const parts = [first, last];

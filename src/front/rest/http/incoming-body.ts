@@ -2,46 +2,68 @@ import { type Body, type Bytes, NO_BYTES } from "../../../base/bytes.ts";
 import { Fault } from "../../../base/fault.ts";
 import type { Pace, Transfer } from "../../pace.ts";
 import type { WaitingWork } from "../../waiting-work.ts";
-import type { Connection, Receiver } from "./connection.ts";
 import type { ListenerLimits } from "./limits.ts";
+import type { Receiver, Wire } from "./wire.ts";
 
 type Take = (part: Bytes) => void | Promise<void>;
 
+type BodyState = "unread" | "receiving" | "taking" | "ended";
+
 /**
- * The body of a request on its way in. Nothing is read ahead of the taker beyond what the connection
- * holds (some 72 KiB), so memory does not grow with slow disks or many uploads.
+ * The body of a request on its way in. Only what the connection holds (some 72 KiB) is read ahead of
+ * the taker, so memory does not grow with slow disks or many uploads.
+ *
+ * | state     | event                                   | does                     | next      |
+ * |-----------|-----------------------------------------|--------------------------|-----------|
+ * | unread    | `takeWhole`, `takePages`: all is here   | hands the bytes over     | ended     |
+ * | unread    | `drain`                                 | asks the client to send  | receiving |
+ * | receiving | a part comes                            | calls the taker          | taking    |
+ * | receiving | the client ends, or is too slow         | rejects                  | ended     |
+ * | taking    | the client ends, or is too slow         | notes the fault          | taking    |
+ * | taking    | the taker is done: fault noted          | rejects                  | ended     |
+ * | taking    | the taker is done: bytes are missing    | waits for the next part  | receiving |
+ * | taking    | the taker is done: all bytes have come  | resolves                 | ended     |
+ * | taking    | the taker throws                        | rejects                  | ended     |
+ * | any       | `discard`, after the answer             | takes the rest as above  | receiving |
+ *
+ * Nothing but the taker ends `taking`: it never works on a part of a drain that is over.
  */
-export class IncomingBody implements Body, Transfer {
+export class IncomingBody implements Body, Transfer, Receiver {
   readonly length: number;
-  readonly #connection: Connection;
+  readonly #wire: Wire;
   readonly #pace: Pace;
-  readonly #proceed: (() => void) | null;
+  readonly #waitsForContinue: boolean;
   #work: WaitingWork | null;
-  #asked = false;
+  #state: BodyState = "unread";
   #moved = 0;
   #waiting = false;
-  #stop: (fault: Fault) => void = () => {};
+  #taker: Take = () => {};
+  #resolve: () => void = () => {};
+  #reject: (error: unknown) => void = () => {};
+  #fault: Fault | null = null;
+  /** Bytes behind the body: the next request begins with them. */
+  #surplus = NO_BYTES;
 
   /**
-   * `proceed` gives a client that waits for it leave to send the body. Time in which the client has to send does not
-   * count as `work`.
+   * `waitsForContinue`: the client sends nothing before it is asked to. The time in which we wait
+   * for the client does not count as `work`.
    */
   constructor(
-    connection: Connection,
+    wire: Wire,
     length: number,
+    waitsForContinue: boolean,
     pace: Pace,
     work: WaitingWork,
-    proceed: (() => void) | null,
   ) {
     this.length = length;
-    this.#connection = connection;
+    this.#wire = wire;
+    this.#waitsForContinue = waitsForContinue;
     this.#pace = pace;
     this.#work = work;
-    this.#proceed = proceed;
   }
 
   get isHeldBack(): boolean {
-    return this.#proceed !== null && !this.#asked;
+    return this.#waitsForContinue && this.#state === "unread";
   }
 
   get moved(): number {
@@ -57,53 +79,49 @@ export class IncomingBody implements Body, Transfer {
   }
 
   takeWhole(): Bytes | null {
-    if (this.#asked || this.length === 0 || !this.#connection.holds(this.length)) return null;
-    this.#asked = true;
-    this.#moved = this.length;
-    return this.#connection.takeHeld(this.length);
+    if (this.#state !== "unread" || this.length === 0) return null;
+    return this.#taken(this.#wire.takeNow(this.length));
   }
 
   takePages(bytes: number): Bytes | null {
-    if (this.#asked || this.length === 0) return null;
-    const pages = this.#connection.takePages(this.length, bytes);
-    if (pages === null) return null;
-    this.#asked = true;
-    this.#moved = this.length;
-    return pages;
+    if (this.#state !== "unread" || this.length === 0) return null;
+    return this.#taken(this.#wire.takePages(this.length, bytes));
   }
 
   async drain(take: Take): Promise<void> {
-    if (this.#asked) throw new Error("a body can be taken only once");
+    if (this.#state !== "unread") throw new Error("a body can be taken only once");
     const whole = this.takeWhole();
     if (whole !== null) {
       await take(whole);
       return;
     }
-    this.#asked = true;
+    this.#state = "ended";
     if (this.length === 0) return;
-    this.#proceed?.();
-    // The first part does not come before the caller knows that it has asked.
+    if (this.#waitsForContinue) this.#wire.sendContinue();
+    // The caller gets its promise before the first part comes.
     await undefined;
-    await this.#takeParts(take);
+    await this.#receive(take);
   }
 
-  /** Bytes that are still to come from the client. What is here to the end is forgotten. */
+  /**
+   * Drops the rest if it is in memory. Returns how many bytes are still to come from the client.
+   */
   skip(): number {
     const rest = this.length - this.#moved;
-    if (!this.#connection.holds(rest)) return rest;
-    this.#connection.takeHeld(rest);
+    if (rest === 0) return 0;
+    if (this.#wire.takeNow(rest) === null) return rest;
     this.#moved = this.length;
     return 0;
   }
 
-  /** Reads on and forgets what comes. True if the end was reached within the limits. */
+  /** Reads the rest and drops it. Resolves with true if the end came within the limits. */
   async discard(limits: ListenerLimits): Promise<boolean> {
     const bytesMax = this.#moved + limits.discardBytesMax;
     // The request has its answer.
     this.#work = null;
     const idle = setTimeout(() => this.cut(), limits.discardIdleMs);
     try {
-      await this.#takeParts(() => {
+      await this.#receive(() => {
         idle.refresh();
         if (this.#moved > bytesMax) this.cut();
       });
@@ -115,76 +133,94 @@ export class IncomingBody implements Body, Transfer {
     }
   }
 
+  take(chunk: Bytes): Promise<unknown> | null {
+    const rest = this.length - this.#moved;
+    const part = chunk.length > rest ? chunk.subarray(0, rest) : chunk;
+    this.#surplus = chunk.subarray(part.length);
+    this.#moved += part.length;
+    this.#state = "taking";
+    try {
+      const wait = this.#taker(part);
+      if (wait === undefined) {
+        this.#goOn();
+        return null;
+      }
+      this.#wait(false);
+      this.#wire.pause();
+      return wait.then(
+        () => {
+          this.#wire.resume();
+          this.#goOn();
+        },
+        (error) => this.#fail(error),
+      );
+    } catch (error) {
+      this.#fail(error);
+      return null;
+    }
+  }
+
+  end(): void {
+    if (this.#moved < this.length) this.#stop(new Fault("IncompleteBody"));
+  }
+
+  #taken(bytes: Bytes | null): Bytes | null {
+    if (bytes === null) return null;
+    this.#state = "ended";
+    this.#moved = this.length;
+    return bytes;
+  }
+
+  #receive(take: Take): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#taker = take;
+      this.#resolve = resolve;
+      this.#reject = reject;
+      this.#fault = null;
+      this.#state = "receiving";
+      this.#wait(true);
+      this.#pace.watch(this);
+      this.#wire.receive(this);
+    });
+  }
+
+  /** The taker is done with a part. */
+  #goOn(): void {
+    this.#wait(true);
+    if (this.#fault !== null) {
+      this.#fail(this.#fault);
+      return;
+    }
+    if (this.#moved < this.length) {
+      this.#state = "receiving";
+      return;
+    }
+    this.#endReceiving();
+    this.#resolve();
+  }
+
+  #stop(fault: Fault): void {
+    if (this.#state === "taking") this.#fault ??= fault;
+    else if (this.#state === "receiving") this.#fail(fault);
+  }
+
+  #fail(error: unknown): void {
+    this.#endReceiving();
+    this.#reject(error);
+  }
+
+  #endReceiving(): void {
+    this.#state = "ended";
+    this.#wait(false);
+    this.#pace.forget(this);
+    this.#wire.stopReceiving(this.#surplus);
+    this.#surplus = NO_BYTES;
+  }
+
   #wait(isWaiting: boolean): void {
     if (this.#waiting === isWaiting) return;
     this.#waiting = isWaiting;
     if (isWaiting) this.#work?.end();
     else this.#work?.begin();
-  }
-
-  #takeParts(take: Take): Promise<void> {
-    const connection = this.#connection;
-    return new Promise((resolve, reject) => {
-      // While a part is being taken nothing else ends the drain: a taker is never left alone with
-      // a part that it still works on.
-      let taking = false;
-      let refusal: Fault | null = null;
-      let surplus = NO_BYTES;
-      const end = (): void => {
-        this.#wait(false);
-        this.#stop = () => {};
-        this.#pace.forget(this);
-        connection.stopReceiving(surplus);
-      };
-      const fail = (error: unknown): void => {
-        end();
-        reject(error);
-      };
-      const taken = (): void => {
-        taking = false;
-        this.#wait(true);
-        if (refusal !== null) {
-          fail(refusal);
-        } else if (this.#moved === this.length) {
-          end();
-          resolve();
-        }
-      };
-      const takeOne = (part: Bytes): Promise<unknown> | null => {
-        this.#moved += part.length;
-        taking = true;
-        try {
-          const wait = take(part);
-          if (wait === undefined) {
-            taken();
-            return null;
-          }
-          this.#wait(false);
-          connection.socket.pause();
-          return wait.then(() => connection.socket.resume()).then(taken, fail);
-        } catch (error) {
-          fail(error);
-          return null;
-        }
-      };
-      const receiver: Receiver = {
-        take: (part) => {
-          const rest = this.length - this.#moved;
-          if (part.length > rest) surplus = part.subarray(rest);
-          return takeOne(part.length > rest ? part.subarray(0, rest) : part);
-        },
-        end: () => {
-          if (this.#moved < this.length) this.#stop(new Fault("IncompleteBody"));
-        },
-      };
-
-      this.#stop = (fault) => {
-        refusal ??= fault;
-        if (!taking) fail(refusal);
-      };
-      this.#wait(true);
-      this.#pace.watch(this);
-      connection.receive(receiver);
-    });
   }
 }

@@ -8,12 +8,13 @@ import { parseQuery } from "./query.ts";
 import { type RequestHead, UNKNOWN_LENGTH } from "./request-head.ts";
 import { nextRequestId } from "./request-id.ts";
 
-/** Every method that some service has an operation for. */
+/** Methods that at least one service has an operation for. */
 const METHODS = new Set(["GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS", "MERGE", "PATCH"]);
-/** And those that some other server may have one for. */
+/** Methods that HTTP knows: they get another refusal than unknown words. */
 const OTHER_METHODS: ReadonlySet<string> = new Set(HTTP_METHODS);
 const NO_QUERY = parseQuery("");
 
+/** A request as the listener knows it; handlers see it as a `RestRequest`. */
 export class IncomingRequest implements RestRequest {
   readonly id = nextRequestId();
   readonly method: string;
@@ -52,10 +53,10 @@ export class IncomingRequest implements RestRequest {
   }
 
   /**
-   * Reads what can be wrong, and throws if it is. Until then the request has no query and the
-   * newest version: enough to spell the refusal.
+   * Throws a Fault if the request is wrong whatever service gets it. Before this call the request
+   * has no query and the newest version, which is enough to render the refusal.
    */
-  read(): void {
+  check(): void {
     if (this.#refusal !== null) throw this.#refusal;
     if (!METHODS.has(this.method)) throw unknownMethod(this.method);
     this.#query = parseQuery(this.target.slice(this.path.length + 1));
@@ -69,7 +70,7 @@ function unknownMethod(method: string): Fault {
   return new Fault(code, { Method: method });
 }
 
-/** Through a proxy the target may be a whole URL. */
+/** The path and query of a target. Clients behind a proxy may send a whole URL. */
 function originForm(target: string): string {
   if (target.startsWith("/")) return target;
   const scheme = /^https?:\/\//i.exec(target);

@@ -2,35 +2,38 @@ import { KIB, MIB } from "../../../base/limits.ts";
 import type { TableLimits } from "../../connection-table.ts";
 import type { PaceLimit } from "../../pace.ts";
 
-/** What one listener grants its clients. Tests make these tiny; nothing waits for real time there. */
+/** The limits of one listener. Tests make them tiny, so that nothing waits for real time. */
 export interface ListenerLimits extends TableLimits {
-  /** Connections beyond the limit that get a 503; more are closed without an answer. */
+  /** Connections beyond the limit that still get a 503; others are closed without an answer. */
   readonly surplusConnectionsMax: number;
-  /** Request line and headers together. Metadata takes up to 8 KiB, a copy source with a SAS 2 KiB. */
+  /** Request line and headers. Metadata takes up to 8 KiB, a copy source with a SAS 2 KiB. */
   readonly headerBytesMax: number;
-  /** For the whole head of a request, and for the TLS handshake. */
+  /** Time for the head of a request, and for the TLS handshake. */
   readonly headersMs: number;
   readonly headersCheckMs: number;
-  /** How long a connection may idle between two requests; 0 for ever. */
+  /** How long a connection may idle between two requests; 0 for no limit. */
   readonly keepAliveMs: number;
-  /** How often the progress of slow transfers is looked at. */
+  /** How often the progress of slow transfers is checked. */
   readonly paceCheckMs: number;
   readonly receive: PaceLimit;
   readonly send: PaceLimit;
-  /** Up to this much of a refused body is read and forgotten to keep the connection. */
+  /** A refused body with up to this much unread is read and dropped, to keep the connection. */
   readonly unreadBytesMax: number;
-  /** Of a larger one this much is, so that the client has a chance to see the answer. */
+  /**
+   * Of a larger one this much is read before the connection is closed, so that the client sees the
+   * answer.
+   */
   readonly discardBytesMax: number;
   readonly discardIdleMs: number;
-  /** A connection is not read on while so much waits for its turn behind a request. */
+  /** Reading stops while this much waits behind the current request. */
   readonly heldBytesMax: number;
-  /** For requests that run when the server stops. */
+  /** Time for running requests when the server stops. */
   readonly drainMs: number;
 }
 
 /**
- * A transfer may take for ever as long as it moves: 64 KiB a minute for uploads, and for downloads
- * 16 KiB, as programs that digest what they read may well be slow.
+ * A transfer may take any time as long as it moves: 64 KiB a minute for uploads, and 16 KiB for
+ * downloads, because programs that process what they read may be slow.
  */
 export const DEFAULT_LIMITS: ListenerLimits = {
   connectionsMax: 4_096,

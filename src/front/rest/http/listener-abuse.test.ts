@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import fc from "fast-check";
 import { KIB } from "../../../base/limits.ts";
-import { DONE, GET, listen } from "./listener.fixture.ts";
+import { DONE, GET, isOnNode, listen, testOnBoth } from "./listener.fixture.ts";
 
 const lines = (...rest: string[]) => `PUT / HTTP/1.1\r\nHost: x\r\n${rest.join("\r\n")}\r\n\r\n`;
 
-test("what is no head of a request is refused, noted, its connection closed, and no service asked", async (t) => {
+testOnBoth("what is no request is refused and logged, and its connection closed", async (t) => {
   const running = await listen(t, () => assert.fail("was asked"));
   const wrong: [string, number][] = [
     ["\x16\x03\x01 not http", 400],
@@ -35,47 +34,85 @@ test("what is no head of a request is refused, noted, its connection closed, and
   assert.deepEqual(running.failures, []);
 });
 
-test("a request that does not say where it ends, or whom it is for, is refused by the service", async (t) => {
+testOnBoth("garbage behind a request is refused after the answer to that request", async (t) => {
+  let finish = () => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const running = await listen(t, async ({ path }) => {
+    if (path === "/other") return DONE;
+    await finished;
+    return { status: 200, headers: [], body: "hello" };
+  });
+  const client = running.connect().send(`${GET}no request at all\r\n\r\n`);
+  // Once others have their answers, the server has read what came before.
+  const other = running.connect();
+  for (let time = 0; time < 3; time++) await other.send(GET.replace("/a/c/b", "/other")).answer();
+  assert.equal(client.received, "");
+  finish();
+  const { status, body } = await client.answer();
+  assert.deepEqual([status, body], [200, "hello"]);
+  assert.equal((await client.answer()).status, 400);
+  assert.equal(await client.closed, "");
+});
+
+/**
+ * Node's parser refuses these heads before anybody can ask the service: on that listener their
+ * answer is a 400 without a body.
+ */
+const BY_PARSER = "refused by Node's parser";
+
+testOnBoth("a request with unclear length or host is refused in the service's words", async (t) => {
   const running = await listen(t, () => assert.fail("was asked"));
-  const wrong: [string, string][] = [
+  const wrong: [text: string, code: string, onNode?: string][] = [
     ["GET / HTTP/1.1\r\n\r\n", "HostInformationNotPresent"],
     [lines("Host: y"), "InvalidHeaderValue"],
-    [lines("Content-Length: 1", "Transfer-Encoding: chunked"), "InvalidHeaderValue"],
-    [lines("Content-Length: 1", "Content-Length: 2"), "InvalidHeaderValue"],
-    [lines("Content-Length: 1", "Content-Length: 1"), "InvalidHeaderValue"],
-    [lines("Content-Length: -1"), "InvalidHeaderValue"],
-    [lines("Content-Length: 1x"), "InvalidHeaderValue"],
-    [lines("Content-Length: 99999999999999999999"), "InvalidHeaderValue"],
+    [lines("Content-Length: 1", "Transfer-Encoding: chunked"), "InvalidHeaderValue", BY_PARSER],
+    [lines("Content-Length: 1", "Content-Length: 2"), "InvalidHeaderValue", BY_PARSER],
+    [lines("Content-Length: 1", "Content-Length: 1"), "InvalidHeaderValue", BY_PARSER],
+    [lines("Content-Length: -1"), "InvalidHeaderValue", BY_PARSER],
+    [lines("Content-Length: 1x"), "InvalidHeaderValue", BY_PARSER],
+    [lines("Content-Length: 99999999999999999999"), "InvalidHeaderValue", BY_PARSER],
     [lines("Transfer-Encoding: xchunked"), "InvalidHeaderValue"],
   ];
-  for (const [text, code] of wrong) {
+  for (const [text, code, onNode] of wrong) {
     const client = running.connect().send(text + GET);
     const { status, headers, body } = await client.answer();
-    assert.deepEqual([status, headers.get("x-ms-error-code")], [400, code], text);
-    assert.match(body, new RegExp(`RequestId:${running.accesses.at(-1)?.requestId}`));
+    const isByParser = isOnNode(t) && onNode === BY_PARSER;
+    const wanted = isByParser ? undefined : code;
+    assert.deepEqual([status, headers.get("x-ms-error-code")], [400, wanted], text);
+    const requestId = running.accesses.at(-1)?.requestId;
+    assert.equal(headers.get("x-ms-request-id"), requestId);
+    assert.match(body, isByParser ? /^$/ : new RegExp(`RequestId:${requestId}`));
     assert.equal(headers.get("connection"), "close");
     assert.equal(await client.closed, "", "nothing behind it is taken for a request");
   }
   assert.equal(running.accesses.length, wrong.length);
 });
 
-test("a verb that nobody knows is refused like one that does not fit, and the next request served", async (t) => {
+testOnBoth("an unknown verb is refused by name, and the next request served", async (t) => {
   const running = await listen(t, () => DONE);
-  const client = running.connect();
-  for (const [verb, status, code] of [
-    ["FROB", 400, "InvalidHttpVerb"],
-    ["get", 400, "InvalidHttpVerb"],
-    ["PROPFIND", 405, "UnsupportedHttpVerb"],
+  let client = running.connect();
+  for (const [verb, status, code, onNode] of [
+    ["FROB", 400, "InvalidHttpVerb", BY_PARSER],
+    ["get", 400, "InvalidHttpVerb", BY_PARSER],
+    ["PROPFIND", 405, "UnsupportedHttpVerb", undefined],
   ] as const) {
     const body = "Content-Length: 3\r\n\r\nabc";
     const refused = await client.send(`${verb} / HTTP/1.1\r\nHost: x\r\n${body}`).answer();
-    assert.deepEqual([refused.status, refused.headers.get("x-ms-error-code")], [status, code]);
-    assert.match(refused.body, new RegExp(`<Method>${verb}</Method>`));
+    if (isOnNode(t) && onNode === BY_PARSER) {
+      assert.deepEqual([refused.status, refused.body], [400, ""]);
+      assert.equal(await client.closed, "");
+      client = running.connect();
+    } else {
+      assert.deepEqual([refused.status, refused.headers.get("x-ms-error-code")], [status, code]);
+      assert.match(refused.body, new RegExp(`<Method>${verb}</Method>`));
+    }
     assert.equal((await client.send(GET).answer()).status, 201);
   }
 });
 
-test("headers that Azure allows fit: 8 KiB of metadata, and a copy source", async (t) => {
+testOnBoth("headers that Azure allows fit: 8 KiB of metadata, and a copy source", async (t) => {
   const running = await listen(t, (asked) => {
     assert.equal(asked.headers.raw.length, 2 * 1_102);
     return DONE;
@@ -87,7 +124,7 @@ test("headers that Azure allows fit: 8 KiB of metadata, and a copy source", asyn
   assert.equal((await running.connect().send(head).answer()).status, 201);
 });
 
-test("a head that does not come to its end is cut, and so is a silent connection", async (t) => {
+testOnBoth("an unfinished head gets a 408, and a silent connection is closed", async (t) => {
   const running = await listen(t, () => assert.fail("was asked"), {
     limits: { headersMs: 1, headersCheckMs: 1 },
   });
@@ -95,7 +132,7 @@ test("a head that does not come to its end is cut, and so is a silent connection
   assert.match(await running.connect().send("GET / HTTP/1.1\r\nHost:").closed, /^HTTP\/1\.1 408 /);
 });
 
-test("an idle connection is closed in the end, and answers say when", async (t) => {
+testOnBoth("an idle connection is closed after the time that its answers announce", async (t) => {
   const running = await listen(t, () => DONE);
   const { headers } = await running.connect().send(GET).answer();
   assert.equal(headers.get("keep-alive"), "timeout=300");
@@ -105,7 +142,7 @@ test("an idle connection is closed in the end, and answers say when", async (t) 
   await client.closed;
 });
 
-test("whatever bytes come, the next client is served", async (t) => {
+testOnBoth("after any sequence of bytes the next client is served", async (t) => {
   const running = await listen(t, () => DONE, { limits: { headersMs: 1, headersCheckMs: 1 } });
   const piece = fc.oneof(
     fc.constantFrom(

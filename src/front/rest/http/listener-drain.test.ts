@@ -1,41 +1,43 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { test } from "node:test";
 import { Fault } from "../../../base/fault.ts";
-import { DONE, GET, LARGE_BYTES, listen, put } from "./listener.fixture.ts";
+import { DONE, GET, LARGE_BYTES, listen, put, testOnBoth } from "./listener.fixture.ts";
 
-test("a drain finishes what runs, closes what idles, and takes nothing new", async (t) => {
-  let finish = () => {};
-  const asked = new Promise<void>((started) => {
-    finish = started;
-  });
-  let release = () => {};
-  const running = await listen(t, async (request) => {
-    if (request.path !== "/slow") return DONE;
-    finish();
-    await new Promise<void>((resolve) => {
-      release = resolve;
+testOnBoth(
+  "a drain finishes running requests, closes idle connections, and accepts nothing new",
+  async (t) => {
+    let finish = () => {};
+    const asked = new Promise<void>((started) => {
+      finish = started;
     });
-    return DONE;
-  });
-  const idle = running.connect();
-  await idle.send(GET).answer();
-  const busy = running.connect().send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
-  await asked;
+    let release = () => {};
+    const running = await listen(t, async (request) => {
+      if (request.path !== "/slow") return DONE;
+      finish();
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      return DONE;
+    });
+    const idle = running.connect();
+    await idle.send(GET).answer();
+    const busy = running.connect().send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+    await asked;
 
-  const drained = running.listener.drain();
-  await idle.closed;
-  assert.equal(await running.connect().closed, "", "nobody listens");
-  release();
-  const { status, headers } = await busy.answer();
-  assert.equal(status, 201);
-  assert.equal(headers.get("connection"), "close");
-  await busy.closed;
-  await drained;
-  await running.listener.drain();
-});
+    const drained = running.listener.drain();
+    await idle.closed;
+    assert.equal(await running.connect().closed, "", "nobody listens");
+    release();
+    const { status, headers } = await busy.answer();
+    assert.equal(status, 201);
+    assert.equal(headers.get("connection"), "close");
+    await busy.closed;
+    await drained;
+    await running.listener.drain();
+  },
+);
 
-test("a download that runs is finished, and its connection closed", async (t) => {
+testOnBoth("a running download is finished before its connection is closed", async (t) => {
   const running = await listen(t, () => ({
     status: 200,
     headers: [],
@@ -49,7 +51,7 @@ test("a download that runs is finished, and its connection closed", async (t) =>
   await drained;
 });
 
-test("a health check behind a download that runs says that the server stops", async (t) => {
+testOnBoth("a health check behind a running download says that the server stops", async (t) => {
   const running = await listen(t, () => ({
     status: 200,
     headers: [],
@@ -62,7 +64,7 @@ test("a health check behind a download that runs says that the server stops", as
   await drained;
 });
 
-test("connections that have not asked for anything do not hold a drain up", async (t) => {
+testOnBoth("connections without a request do not delay a drain", async (t) => {
   const running = await listen(t, () => assert.fail("was asked"));
   const [silent, halfway] = [running.connect(), running.connect()];
   await once(silent.socket, "connect");
@@ -72,7 +74,7 @@ test("connections that have not asked for anything do not hold a drain up", asyn
   assert.equal(await halfway.closed, "");
 });
 
-test("what does not end in time is cut", async (t) => {
+testOnBoth("a request that does not end in time is cut", async (t) => {
   let cut: Promise<unknown> = Promise.resolve();
   let started = () => {};
   const taking = new Promise<void>((resolve) => {

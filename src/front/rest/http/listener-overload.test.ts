@@ -1,13 +1,20 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { test } from "node:test";
 import { WaitingWork } from "../../waiting-work.ts";
 import type { RestResponse } from "./exchange.ts";
-import { DONE, GET, type Handle, listen, put, type RawClient } from "./listener.fixture.ts";
+import {
+  DONE,
+  GET,
+  type Handle,
+  listen,
+  put,
+  type RawClient,
+  testOnBoth,
+} from "./listener.fixture.ts";
 
 const SLOW = "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n";
 
-/** Answers at once, unless it is asked for what is slow. */
+/** Answers at once, except for `/slow`, which waits for `finish`. */
 function slowly(): { handle: Handle; asked(count: number): Promise<void>; finish(): void } {
   const waiting: ((response: RestResponse) => void)[] = [];
   let onAsked = () => {};
@@ -40,7 +47,7 @@ async function refusedAsBusy(client: RawClient): Promise<void> {
   assert.match(body, /<Message>The server is currently unable to receive requests\./);
 }
 
-test("connections that idle make room for new ones, the longest idle first", async (t) => {
+testOnBoth("idle connections make room for new ones, the longest idle first", async (t) => {
   const running = await listen(t, () => DONE, { limits: { connectionsMax: 3 } });
   const [first, second, bad] = [running.connect(), running.connect(), running.connect()];
   assert.equal(
@@ -57,7 +64,7 @@ test("connections that idle make room for new ones, the longest idle first", asy
   assert.equal((await first.send(GET).answer()).status, 201);
 });
 
-test("silent connections and half a head make room, too", async (t) => {
+testOnBoth("silent connections and unfinished heads make room, too", async (t) => {
   const running = await listen(t, () => DONE, { limits: { connectionsMax: 2 } });
   const [silent, halfway] = [running.connect(), running.connect()];
   await once(silent.socket, "connect");
@@ -69,7 +76,7 @@ test("silent connections and half a head make room, too", async (t) => {
   assert.equal(await halfway.closed, "");
 });
 
-test("where every connection is busy a new one is told so, and can come back", async (t) => {
+testOnBoth("if every connection is busy, a new one gets a 503 and can come back", async (t) => {
   const { handle, asked, finish } = slowly();
   const running = await listen(t, handle, { limits: { connectionsMax: 2 } });
   const busy = [running.connect().send(SLOW), running.connect().send(SLOW)];
@@ -84,7 +91,7 @@ test("where every connection is busy a new one is told so, and can come back", a
   assert.equal((await running.connect().send(GET).answer()).status, 201);
 });
 
-test("a health check is answered however busy the server is", async (t) => {
+testOnBoth("a health check is answered however busy the server is", async (t) => {
   const { handle, asked, finish } = slowly();
   const running = await listen(t, handle, {
     limits: { connectionsMax: 1 },
@@ -98,22 +105,25 @@ test("a health check is answered however busy the server is", async (t) => {
   await busy.answer();
 });
 
-test("beyond the limit of waiting requests the next are refused at once, until there are fewer", async (t) => {
-  const { handle, asked, finish } = slowly();
-  const work = new WaitingWork(2);
-  const running = await listen(t, handle, { options: { work } });
-  const busy = [running.connect().send(SLOW), running.connect().send(SLOW)];
-  await asked(2);
-  assert.equal(work.requests, 2);
-  const client = running.connect();
-  await refusedAsBusy(client.send(GET));
-  finish();
-  for (const one of busy) assert.equal((await one.answer()).status, 201);
-  assert.equal((await client.send(GET).answer()).status, 201);
-  assert.equal(work.requests, 0);
-});
+testOnBoth(
+  "beyond the limit of waiting requests, new ones are refused until there are fewer",
+  async (t) => {
+    const { handle, asked, finish } = slowly();
+    const work = new WaitingWork(2);
+    const running = await listen(t, handle, { options: { work } });
+    const busy = [running.connect().send(SLOW), running.connect().send(SLOW)];
+    await asked(2);
+    assert.equal(work.requests, 2);
+    const client = running.connect();
+    await refusedAsBusy(client.send(GET));
+    finish();
+    for (const one of busy) assert.equal((await one.answer()).status, 201);
+    assert.equal((await client.send(GET).answer()).status, 201);
+    assert.equal(work.requests, 0);
+  },
+);
 
-test("a request whose body the client has yet to send is nothing that waits for us", async (t) => {
+testOnBoth("a request does not count as waiting while its client sends the body", async (t) => {
   const work = new WaitingWork(1);
   let begin = () => {};
   const begun = new Promise<void>((resolve) => {
@@ -138,7 +148,7 @@ test("a request whose body the client has yet to send is nothing that waits for 
   assert.equal(work.requests, 0);
 });
 
-test("the limit of an address does not count connections of this machine", async (t) => {
+testOnBoth("the limit of an address does not apply to this machine", async (t) => {
   const running = await listen(t, () => DONE, { limits: { connectionsPerAddressMax: 1 } });
   const clients = [running.connect(), running.connect(), running.connect()];
   for (const client of clients) await client.send(GET).answer();

@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
-import { test } from "node:test";
 import { connect } from "node:tls";
 import type { RestRequest, RestResponse } from "./exchange.ts";
-import { LARGE_BYTES, listen } from "./listener.fixture.ts";
+import { LARGE_BYTES, listen, testOnBoth } from "./listener.fixture.ts";
 
 /** For localhost and 127.0.0.1, until 2126. Used by nothing but these tests. */
 const CERT = Buffer.from(`-----BEGIN CERTIFICATE-----
@@ -68,7 +67,7 @@ async function echo({ body, secure }: RestRequest): Promise<RestResponse> {
   return { status: 200, headers: [], body: Buffer.concat(parts) };
 }
 
-test("HTTPS works with a certificate in PEM and in PFX", async (t) => {
+testOnBoth("HTTPS works with a certificate in PEM and in PFX", async (t) => {
   const pem = { cert: CERT, key: KEY };
   const pfx = { pfx: PFX, passphrase: "secret" };
   for (const tls of [pem, pfx]) {
@@ -83,7 +82,7 @@ test("HTTPS works with a certificate in PEM and in PFX", async (t) => {
   }
 });
 
-test("connections that have not begun to speak TLS do not hold a drain up", async (t) => {
+testOnBoth("connections that have not begun to speak TLS do not delay a drain", async (t) => {
   const limits = { headersMs: 3_600_000, drainMs: 3_600_000 };
   const tls = { cert: CERT, key: KEY };
   const running = await listen(t, echo, { options: { tls }, limits });
@@ -95,7 +94,7 @@ test("connections that have not begun to speak TLS do not hold a drain up", asyn
   assert.equal(await client.closed, "");
 });
 
-test("connections that have not begun to speak TLS make room for others", async (t) => {
+testOnBoth("connections that have not begun to speak TLS make room for others", async (t) => {
   const limits = { headersMs: 3_600_000, connectionsMax: 2 };
   const running = await listen(t, echo, { options: { tls: { cert: CERT, key: KEY } }, limits });
   const bare = [running.connect(), running.connect(), running.connect()];
@@ -106,7 +105,7 @@ test("connections that have not begun to speak TLS make room for others", async 
   for (const { closed } of bare) assert.equal(await closed, "");
 });
 
-test("versions of TLS before 1.2 are refused, and plain HTTP too", async (t) => {
+testOnBoth("TLS before 1.2 and plain HTTP are refused", async (t) => {
   const running = await listen(t, echo, { options: { tls: { cert: CERT, key: KEY } } });
   const old = connect({
     port: running.listener.port,

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import type { TestContext } from "node:test";
+import { type TestContext, test } from "node:test";
 import { ManualClock } from "../../../base/clock.ts";
 import { KIB } from "../../../base/limits.ts";
 import { SendBudget } from "../../send-budget.ts";
@@ -9,27 +9,55 @@ import { renderXmlError } from "../render-error.ts";
 import type { RestRequest, RestResponse } from "./exchange.ts";
 import { DEFAULT_LIMITS, type ListenerLimits } from "./limits.ts";
 import type { Access } from "./log.ts";
-import { type Listener, type ListenerOptions, openListener } from "./server.ts";
+import { restReadMemory } from "./own-server.ts";
+import {
+  LISTENER_KINDS,
+  type Listener,
+  type ListenerKind,
+  type ListenerOptions,
+  openListener,
+} from "./server.ts";
+import { SliceQuota } from "./slice-quota.ts";
 
 export type Handle = (request: RestRequest) => RestResponse | Promise<RestResponse>;
 
 export interface Running {
   readonly listener: Listener;
   readonly clock: ManualClock;
-  /** Request ids with what was logged as broken. */
+  /** Request ids and errors that were logged as failures. */
   readonly failures: [string, unknown][];
   readonly accesses: Access[];
   readonly debug: string[];
-  /** Once the next answer is logged. */
+  /** Resolves when the next answer is logged. */
   answered(): Promise<void>;
   connect(): RawClient;
 }
 
 export const NOON = Date.UTC(2030, 0, 1, 12);
 
+/** One for all tests of a file, because aligned memory is never freed. */
+const readMemory = restReadMemory();
+
 export interface Settings {
   readonly limits?: Partial<ListenerLimits>;
   readonly options?: Partial<ListenerOptions>;
+}
+
+const kinds = new WeakMap<TestContext, ListenerKind>();
+
+/** A test that runs on either listener: `listen` opens the one that it is for. */
+export function testOnBoth(name: string, run: (t: TestContext) => unknown): void {
+  for (const kind of LISTENER_KINDS) {
+    test(`${name} (${kind} listener)`, async (t) => {
+      kinds.set(t, kind);
+      await run(t);
+    });
+  }
+}
+
+/** Whether the test runs on Node's listener, whose parser refuses some heads by itself. */
+export function isOnNode(t: TestContext): boolean {
+  return kinds.get(t) === "node";
 }
 
 /** A listener on a free port, closed with the test. */
@@ -41,6 +69,7 @@ export async function listen(t: TestContext, handle: Handle, set: Settings = {})
   const clients: RawClient[] = [];
   let answered = () => {};
   const listener = await openListener({
+    kind: kinds.get(t) ?? "own",
     service: { name: "blob", handle: async (request) => handle(request), spell: renderXmlError },
     host: "127.0.0.1",
     port: 0,
@@ -56,7 +85,9 @@ export async function listen(t: TestContext, handle: Handle, set: Settings = {})
       debug: (text) => debug.push(text),
     },
     budget: new SendBudget(),
+    slices: new SliceQuota(),
     work: new WaitingWork(),
+    readMemory,
     software: "Lazuli/1.2.3",
     healthy: () => true,
     ...set.options,
@@ -86,7 +117,7 @@ export async function listen(t: TestContext, handle: Handle, set: Settings = {})
 /** Speaks HTTP byte by byte. */
 export class RawClient {
   readonly socket: Socket;
-  /** Everything that came when the connection was closed, by whom ever. */
+  /** Resolves with all that came when the connection is closed, by either side. */
   readonly closed: Promise<string>;
   received = "";
 
@@ -102,13 +133,13 @@ export class RawClient {
     });
   }
 
-  /** A request without the blank line that ends its head, or anything else. */
+  /** Sends exactly these bytes. */
   send(text: string | Buffer): this {
     this.socket.write(text);
     return this;
   }
 
-  /** Whatever has come once it matches; what had matched before is cut off. */
+  /** Waits until what has come matches, and takes it up to the end of the match. */
   async until(pattern: RegExp): Promise<string> {
     for (;;) {
       const match = pattern.exec(this.received);
@@ -167,5 +198,5 @@ export function put(length: number, ...lines: string[]): string {
 
 export const DONE: RestResponse = { status: 201, headers: [], body: null };
 
-/** More than the systems on both ends keep in their buffers. */
+/** More than the socket buffers of both ends hold. */
 export const LARGE_BYTES = 32 * 1024 * KIB;

@@ -1,17 +1,17 @@
 import type { Instant } from "../../../base/clock.ts";
 import type { RestRequest } from "./exchange.ts";
 
-/** Where a listener reports to. What nobody reads is left out, and costs nothing. */
+/** Where a listener reports to. An omitted log costs nothing. */
 export interface HttpLog {
   /** Something is broken: the engine, or the program. */
   failure(requestId: string, error: unknown, asked?: Asked): void;
   /** After every answer. */
   readonly access?: (access: Access) => void;
-  /** Requests and answers with all their headers, secrets taken out. */
+  /** Requests and answers with all their headers, without secrets. */
   readonly debug?: (text: string) => void;
 }
 
-/** The request that met a failure: its path names the object. */
+/** The request during which something failed; its path names the object. */
 export type Asked = Pick<RestRequest, "method" | "path">;
 
 export interface Access {
@@ -26,6 +26,6 @@ export interface Access {
   readonly status: number;
   readonly requestBytes: number;
   readonly responseBytes: number;
-  /** The client went away before it had the whole answer. */
+  /** Whether the connection was closed before the whole answer was sent. */
   readonly aborted: boolean;
 }

@@ -8,13 +8,13 @@ function version(header: string | undefined, query = ""): string {
   return protocolVersion({ get: () => header, raw: [] }, parseQuery(query));
 }
 
-test("the header names the version; without it the newest counts", () => {
+test("the header names the version; the default is the newest", () => {
   assert.equal(version("2019-12-12"), "2019-12-12");
   assert.equal(version("2099-01-01"), "2099-01-01");
   assert.equal(version(undefined), NEWEST_VERSION);
 });
 
-test("a SAS may name it in the URL: api-version, else the header, else sv", () => {
+test("a SAS may name the version in the URL: api-version, else the header, else sv", () => {
   assert.equal(version("2019-12-12", "sig=x&api-version=2018-03-28&sv=2017-04-17"), "2018-03-28");
   assert.equal(version("2019-12-12", "sig=x&sv=2017-04-17"), "2019-12-12");
   assert.equal(version(undefined, "sig=x&sv=2017-04-17"), "2017-04-17");
@@ -22,7 +22,7 @@ test("a SAS may name it in the URL: api-version, else the header, else sv", () =
   assert.equal(version(undefined, "api-version=2018-03-28&sv=2017-04-17"), NEWEST_VERSION);
 });
 
-test("what is no date, or one of another century, is refused by name", () => {
+test("a version that is no date, or of another century, is refused by name", () => {
   for (const text of [
     "newest",
     "",

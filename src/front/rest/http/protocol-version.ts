@@ -3,15 +3,15 @@ import { parseIsoTime } from "../../../base/time-text.ts";
 import { invalidHeader } from "../request-headers.ts";
 import type { Query, RequestHeaders } from "./exchange.ts";
 
-/** Requests that name no version get this one; later ones are accepted and treated like it. */
+/** The version of requests that name none. Later versions are accepted and treated like it. */
 export const NEWEST_VERSION = "2026-04-06";
 
 const CHARS = "2026-04-06".length;
-/** A version of this year or later is a mistake, not one that is still to come. */
+/** Versions of this year or later are taken for mistakes. */
 const YEAR_TOO_LATE = "2100";
 const REASON = "A version is a date before the year 2100: YYYY-MM-DD.";
 
-/** Most requests name the same version as the one before: it need not be parsed again. */
+/** Most requests name the version of the one before, so that it is not parsed again. */
 let lastVersion = NEWEST_VERSION;
 
 export function isProtocolVersion(text: string): boolean {

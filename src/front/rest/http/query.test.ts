@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { Fault } from "../../../base/fault.ts";
 import { parseQuery } from "./query.ts";
 
-test("parameters are decoded, their names in lower case, in their order", () => {
+test("parameters are decoded in order, with names in lower case", () => {
   const { entries } = parseQuery("Comp=list&PREFIX=a%2Fb%20c&x-ms=%C3%BC&comp=second");
   assert.deepEqual(entries, [
     ["comp", "list"],
@@ -14,7 +14,7 @@ test("parameters are decoded, their names in lower case, in their order", () => 
   ]);
 });
 
-test("of a name that comes twice the first value counts", () => {
+test("if a name comes twice, its first value counts", () => {
   const query = parseQuery("a=1&A=2");
   assert.equal(query.get("a"), "1");
   assert.equal(query.get("b"), undefined);
@@ -35,7 +35,7 @@ test("a parameter may have no value, and a value may hold equal signs", () => {
   assert.deepEqual(parseQuery("").entries, []);
 });
 
-test("what is not percent-encoded UTF-8 is refused by name", () => {
+test("a parameter that is not percent-encoded UTF-8 is refused by name", () => {
   for (const value of ["%zz", "%", "%2", "%FF", "%C3", "%ED%A0%80"]) {
     assert.throws(
       () => parseQuery(`ok=1&prefix=${value}`),
@@ -52,7 +52,7 @@ test("what is not percent-encoded UTF-8 is refused by name", () => {
   );
 });
 
-test("every query that is written is read back", () => {
+test("every encoded query is decoded to what it was", () => {
   const pair = fc.tuple(fc.stringMatching(/^[a-z$-]{1,8}$/), fc.string({ unit: "grapheme" }));
   fc.assert(
     fc.property(fc.array(pair), (pairs) => {
@@ -62,7 +62,7 @@ test("every query that is written is read back", () => {
   );
 });
 
-test("nothing but a refusal is ever thrown", () => {
+test("the parser throws nothing but Faults", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (raw) => {
       try {
@@ -74,7 +74,7 @@ test("nothing but a refusal is ever thrown", () => {
   );
 });
 
-test("what may hold blanks can be read as forms are: a plus is one, unless it is encoded", () => {
+test("form reads an unencoded plus as a blank", () => {
   const query = parseQuery("a=1+2%2B3%20%2541&B=x&sig=a+b");
   assert.equal(query.form("a"), "1 2+3 %41");
   assert.deepEqual([query.get("a"), query.get("sig")], ["1+2+3 %41", "a+b"]);

@@ -7,9 +7,9 @@ type Entry = readonly [name: string, value: string];
 const NO_QUERY: Query = { get: () => undefined, form: () => undefined, entries: [] };
 
 /**
- * Reads what stands behind the `?`. A `+` is a plus: clients of the service spell a space `%20`,
- * sign a plus as itself, and often forget to encode the one in a signature. Only the client for tables
- * spells a space so: what it may stand in is read with `form`.
+ * Parses the part of a target behind the `?`. A `+` is a plus: storage clients encode a space as
+ * `%20`, sign a plus as itself, and often forget to encode the one in a signature. Only the table
+ * client encodes a space as `+`; read its parameters with `form`.
  */
 export function parseQuery(raw: string): Query {
   return raw === "" ? NO_QUERY : new ParsedQuery(raw);

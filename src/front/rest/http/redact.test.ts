@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { redactHeader, redactHeaders, redactTarget } from "./redact.ts";
 
-test("the signature of a SAS is taken out of a URL, however it is spelled; the rest stays", () => {
+test("the signature of a SAS is removed from a URL in any case and encoding; the rest stays", () => {
   for (const name of ["sig", "SIG", "s%69g", "%53ig"]) {
     const target = `/a/c/b?sv=2020&${name}=S%2BECRET%3D&se=2030`;
     assert.equal(redactTarget(target), `/a/c/b?sv=2020&${name}=[redacted]&se=2030`);
@@ -13,7 +13,7 @@ test("the signature of a SAS is taken out of a URL, however it is spelled; the r
   }
 });
 
-test("credentials, keys and signed URLs are taken out of headers; other headers stay", () => {
+test("credentials, keys and signatures are removed from headers; other headers stay", () => {
   const cases: [string, string, string][] = [
     ["Authorization", "SharedKey acct:SECRET=", "SharedKey acct:[redacted]"],
     ["authorization", "SharedKeyLite acct:SECRET=", "SharedKeyLite acct:[redacted]"],

@@ -1,6 +1,6 @@
 const REDACTED = "[redacted]";
 
-/** A URL or request target without the signature of its SAS. */
+/** Removes the signature of a SAS from a URL or request target. */
 export function redactTarget(target: string): string {
   const mark = target.indexOf("?");
   if (mark < 0) return target;
@@ -16,7 +16,7 @@ export function redactTarget(target: string): string {
   return `${target.slice(0, mark)}?${parts.join("&")}`;
 }
 
-/** Names do not tell cases apart, and may be percent-encoded. */
+/** Ignores case and percent-encoding in the name. */
 function isSignature(name: string): boolean {
   try {
     return decodeURIComponent(name).toLowerCase() === "sig";
@@ -58,7 +58,7 @@ export function redactHeaders(headers: readonly string[]): string {
   return lines;
 }
 
-/** `SharedKey account:signature` keeps its account, everything else its scheme at most. */
+/** Keeps the account of `SharedKey account:signature`, and at most the scheme of others. */
 function redactCredentials(value: string): string {
   const sharedKey = /^SharedKey(?:Lite)? [a-z0-9-]{1,63}:/i.exec(value);
   if (sharedKey !== null) return sharedKey[0] + REDACTED;

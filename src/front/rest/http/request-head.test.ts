@@ -14,7 +14,7 @@ function get(...headers: string[]): RequestHead {
   return typeof head === "number" ? assert.fail(`refused with ${head}`) : head;
 }
 
-test("names are found in any case, values come without the blanks around them", () => {
+test("headers are found in any case, and values have no blanks around them", () => {
   const { method, target, headers } = get("X-MS-Meta-A: \t a  b \t", "Empty:", "Tight:1");
   assert.deepEqual([method, target], ["GET", "/"]);
   assert.equal(headers.get("x-ms-meta-a"), "a  b");
@@ -24,14 +24,14 @@ test("names are found in any case, values come without the blanks around them", 
   assert.deepEqual(headers.raw.slice(2), ["X-MS-Meta-A", "a  b", "Empty", "", "Tight", "1"]);
 });
 
-test("of a header that comes twice the values are joined, or the first counts", () => {
+test("if a header comes twice, its values are joined, or the first counts", () => {
   const { headers } = get("A: 1", "a: 2", "Authorization: first", "authorization: second");
   assert.equal(headers.get("a"), "1, 2");
   assert.equal(headers.get("authorization"), "first");
   assert.equal(headers.raw.length, 10);
 });
 
-test("where a body ends is never in doubt", () => {
+test("a head with an unclear body length is refused", () => {
   assert.equal(get().bodyBytes, 0);
   assert.equal(get("Content-Length: 12").bodyBytes, 12);
   assert.equal(get("Transfer-Encoding: gzip, Chunked").bodyBytes, UNKNOWN_LENGTH);
@@ -51,7 +51,7 @@ test("where a body ends is never in doubt", () => {
   }
 });
 
-/** The code of the refusal; whoever is refused has had the last word on the connection. */
+/** The code of the refusal. A refused request is the last one on its connection. */
 function refusalOf(text: string): string | undefined {
   const head = parseHead(text);
   if (typeof head === "number") assert.fail(`refused with ${head}`);
@@ -59,7 +59,7 @@ function refusalOf(text: string): string | undefined {
   return head.refusal?.code;
 }
 
-test("what is wrong with a length is told with its name and what was sent", () => {
+test("the refusal of a length has the header's name and value", () => {
   const detailOf = (...headers: string[]) => get(...headers).refusal?.detail;
   const [name, value] = ["HeaderName", "HeaderValue"] as const;
   const wrong = detailOf("Content-Length: -1");
@@ -70,19 +70,19 @@ test("what is wrong with a length is told with its name and what was sent", () =
   assert.deepEqual([both?.[name], both?.[value]], ["Transfer-Encoding", "chunked"]);
 });
 
-test("a host is named once, or by HTTP/1.0 not at all", () => {
+test("a host comes exactly once; HTTP/1.0 may omit it", () => {
   assert.equal(refusalOf(lines("GET / HTTP/1.1")), "HostInformationNotPresent");
   assert.equal(refusalOf(lines("GET / HTTP/1.1", "Host: x", "Host: y")), "InvalidHeaderValue");
   assert.equal(refusalOf(lines("GET / HTTP/1.0")), undefined);
 });
 
-test("a head with any verb is a head", () => {
+test("a head may have any verb", () => {
   for (const verb of ["BREW", "get", "M-SEARCH", "x.1"]) {
     assert.equal((parseHead(lines(`${verb} / HTTP/1.1`, "Host: x")) as RequestHead).method, verb);
   }
 });
 
-test("a connection goes on as the version and the client say", () => {
+test("version and Connection header decide whether the connection goes on", () => {
   const goesOn = (version: string, ...headers: string[]) => {
     const head = parseHead(lines(`GET / HTTP/${version}`, "Host: x", ...headers));
     return (head as RequestHead).keepsAlive;
@@ -94,15 +94,15 @@ test("a connection goes on as the version and the client say", () => {
   assert.equal(goesOn("1.0", "Connection: keep-alive"), true);
 });
 
-test("leave to send a body can be asked for by HTTP/1.1, and nothing else be expected", () => {
-  assert.equal(get("Expect: 100-Continue").waitsForLeave, true);
-  assert.equal(get().waitsForLeave, false);
+test("HTTP/1.1 may expect 100-continue, and nothing else", () => {
+  assert.equal(get("Expect: 100-Continue").waitsForContinue, true);
+  assert.equal(get().waitsForContinue, false);
   assert.equal(parseHead(lines("GET / HTTP/1.1", "Host: x", "Expect: more")), 417);
   const older = parseHead(lines("GET / HTTP/1.0", "Expect: 100-continue")) as RequestHead;
-  assert.equal(older.waitsForLeave, false);
+  assert.equal(older.waitsForContinue, false);
 });
 
-test("a line that others might read differently is refused", () => {
+test("a line that a proxy might read differently is refused", () => {
   for (const head of [
     lines("GET / HTTP/1.1", "Host: x", "a : 1"),
     lines("GET / HTTP/1.1", "Host: x", " folded"),
@@ -123,7 +123,7 @@ test("a line that others might read differently is refused", () => {
   }
 });
 
-test("what is taken, Node's own parser takes too, and reads in the same way", async (t) => {
+test("Node's parser accepts every head that ours accepts, and reads it in the same way", async (t) => {
   let heard: (message: IncomingMessage | null) => void = () => {};
   const server = createServer({ requireHostHeader: false }, (message, answer) => {
     heard(message);

@@ -2,94 +2,113 @@ import { Fault } from "../../../base/fault.ts";
 import { invalidHeader } from "../request-headers.ts";
 import type { RequestHeaders } from "./exchange.ts";
 
-/** Of a chunked body. The service demands lengths, and so do we: no handler ever sees this one. */
+/** The length of a chunked body. The service demands lengths, so no handler ever sees this one. */
 export const UNKNOWN_LENGTH = Number.POSITIVE_INFINITY;
 
-/** Everything of a request that stands before its body. */
+/** A request up to its body. */
 export interface RequestHead {
   readonly method: string;
   /** As it was sent. */
   readonly target: string;
   readonly headers: RequestHeaders;
   readonly bodyBytes: number;
-  /** Whether the client waits for leave to send the body. */
-  readonly waitsForLeave: boolean;
+  /** Whether the client waits for `100 Continue` before it sends the body. */
+  readonly waitsForContinue: boolean;
   /** Whether the client may send another request on the same connection. */
   readonly keepsAlive: boolean;
-  /** Why it is refused whatever it asks for; null if it is not. Where it ends is not clear then. */
+  /** Set if it is not clear where the request ends or whom it is for: it is refused and closed. */
   readonly refusal: Fault | null;
 }
 
-/** The status with which something is refused that no service could answer. */
+/** The status for a head that no service could answer. */
 export type HeadRefusal = 400 | 417;
 
 /**
- * The only form of a head that is taken (RFC 9112): what another program on the way might read
- * differently, such as a lone LF, a folded line or a blank before a colon, is no head. Bytes of 80 and
- * above pass: they are text in the headers of some clients.
+ * The one form of a head that is accepted (RFC 9112). Refuses whatever a proxy might read
+ * differently, such as a lone LF, a folded line or a blank before a colon. Accepts bytes of 0x80
+ * and above, because some clients send text in headers.
  */
 const HEAD =
   /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+ [\x21-\x7e\x80-\xff]+ HTTP\/1\.[01]\r\n(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
 
-/** `text` goes up to the end of the last line, and has a character for each byte. */
+/** `text` goes up to the end of the last header line, and has a character for each byte. */
 export function parseHead(text: string): RequestHead | HeadRefusal {
   if (!HEAD.test(text)) return 400;
   const methodEnd = text.indexOf(" ");
   const targetEnd = text.indexOf(" ", methodEnd + 1);
   const lineEnd = text.indexOf("\r\n", targetEnd);
-  const headers = new HeadHeaders(text, lineEnd + 2);
-  const isNewer = text.charCodeAt(lineEnd - 1) === ONE;
-  const bodyBytes = headers.bodyBytes();
-  const isClear = bodyBytes !== null && (!isNewer || headers.get("host") !== undefined);
-  const expected = isNewer ? headers.get("expect") : undefined;
-  const waitsForLeave = expected?.toLowerCase() === "100-continue";
-  if (expected !== undefined && !waitsForLeave) return 417;
-  return {
+  return headOf({
     method: text.slice(0, methodEnd),
     target: text.slice(methodEnd + 1, targetEnd),
+    isHttp11: text.charCodeAt(lineEnd - 1) === ONE,
+    rawHeaders: headersIn(text, lineEnd + 2),
+  });
+}
+
+/** A head that some parser has read, ours or Node's. */
+export interface ParsedHead {
+  readonly method: string;
+  readonly target: string;
+  /** False for HTTP/1.0. */
+  readonly isHttp11: boolean;
+  /** Names and values in turn. */
+  readonly rawHeaders: readonly string[];
+}
+
+/** Judges a head whichever parser has read it: what its headers say about body and connection. */
+export function headOf({
+  method,
+  target,
+  isHttp11,
+  rawHeaders,
+}: ParsedHead): RequestHead | HeadRefusal {
+  const headers = new HeadHeaders(rawHeaders);
+  const bodyBytes = headers.bodyBytes();
+  const isClear = bodyBytes !== null && (!isHttp11 || headers.get("host") !== undefined);
+  const expected = isHttp11 ? headers.get("expect") : undefined;
+  const waitsForContinue = expected?.toLowerCase() === "100-continue";
+  if (expected !== undefined && !waitsForContinue) return 417;
+  return {
+    method,
+    target,
     headers,
     bodyBytes: isClear ? bodyBytes : 0,
-    waitsForLeave,
-    keepsAlive: isClear && keepsAlive(isNewer, headers.get("connection")),
+    waitsForContinue,
+    keepsAlive: isClear && keepsAlive(isHttp11, headers.get("connection")),
     refusal: isClear ? null : headers.whyUnclear(),
   };
 }
 
-/** Whether a head can begin like this. */
+/** Whether a head may begin with `text`. */
 export function mayBeHead(text: string): boolean {
   return /^[!#$%&'*+\-.^_`|~0-9A-Za-z]*(?: |$)/.test(text);
 }
 
-/** Of these the first counts if there are several; the values of others are joined. */
+/** If one of these comes twice, the first value counts; the values of others are joined. */
 const FIRST_COUNTS: ReadonlySet<string> = new Set([
   ...["authorization", "content-type", "etag", "from", "if-modified-since", "if-unmodified-since"],
   ...["last-modified", "location", "max-forwards", "proxy-authorization", "referer", "user-agent"],
   ...["age", "expires", "retry-after", "server"],
 ]);
-/** Two of these, and it is not clear where a request ends or whom it is for. */
+/** If one of these comes twice, it is not clear where the request ends or whom it is for. */
 const ONLY_ONCE: ReadonlySet<string> = new Set(["content-length", "host", "transfer-encoding"]);
 
 class HeadHeaders implements RequestHeaders {
-  readonly raw: string[] = [];
+  readonly raw: readonly string[];
   readonly #byName = new Map<string, string>();
-  /** What came twice, and must not. */
+  /** A header that must come once, and came twice. */
   #doubled: string | null = null;
 
-  /** The lines of `text` from `start` on. */
-  constructor(text: string, start: number) {
-    for (let at = start; at < text.length; ) {
-      const colon = text.indexOf(":", at);
-      const end = text.indexOf("\r\n", colon);
-      this.#add(text.slice(at, colon), trimmed(text, colon + 1, end));
-      at = end + 2;
-    }
+  constructor(raw: readonly string[]) {
+    this.raw = raw;
+    for (let at = 0; at < raw.length; at += 2) this.#add(raw[at] as string, raw[at + 1] as string);
   }
 
   get(name: string): string | undefined {
     return this.#byName.get(name);
   }
 
-  /** Null if that is not clear. */
+  /** The length of the body; null if the headers contradict each other. */
   bodyBytes(): number | null {
     if (this.#doubled !== null) return null;
     const length = this.get("content-length");
@@ -102,7 +121,7 @@ class HeadHeaders implements RequestHeaders {
     return Number.isSafeInteger(bytes) ? bytes : null;
   }
 
-  /** Of a request of which it is not clear where it ends, or whom it is for. */
+  /** Why it is not clear where the request ends, or whom it is for. */
   whyUnclear(): Fault {
     if (this.#doubled !== null) {
       return invalidHeader(this.#doubled, this.#valuesOf(this.#doubled), "It must come once.");
@@ -123,7 +142,6 @@ class HeadHeaders implements RequestHeaders {
   }
 
   #add(sentName: string, value: string): void {
-    this.raw.push(sentName, value);
     const name = sentName.toLowerCase();
     const before = this.#byName.get(name);
     if (before === undefined) {
@@ -140,7 +158,19 @@ const ONE = 0x31;
 const SPACE = 0x20;
 const TAB = 0x09;
 
-/** Without the blanks that may surround a value. */
+/** The lines of `text` from `start` on, as names and values in turn. */
+function headersIn(text: string, start: number): string[] {
+  const raw: string[] = [];
+  for (let at = start; at < text.length; ) {
+    const colon = text.indexOf(":", at);
+    const end = text.indexOf("\r\n", colon);
+    raw.push(text.slice(at, colon), trimmed(text, colon + 1, end));
+    at = end + 2;
+  }
+  return raw;
+}
+
+/** The part of `text` without the blanks around it. */
 function trimmed(text: string, from: number, until: number): string {
   let [start, end] = [from, until];
   while (start < end && isBlank(text.charCodeAt(start))) start++;
@@ -152,9 +182,9 @@ function isBlank(char: number): boolean {
   return char === SPACE || char === TAB;
 }
 
-function keepsAlive(isNewer: boolean, connection: string | undefined): boolean {
-  if (connection === undefined) return isNewer;
+function keepsAlive(isHttp11: boolean, connection: string | undefined): boolean {
+  if (connection === undefined) return isHttp11;
   if (connection === "keep-alive") return true;
   const words = connection.toLowerCase().split(/\s*,\s*/);
-  return isNewer ? !words.includes("close") : words.includes("keep-alive");
+  return isHttp11 ? !words.includes("close") : words.includes("keep-alive");
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-/** Everything but the last group of a GUID is drawn once for the process; that group counts. */
+/** A GUID's first four groups are random, once for each process; the last group counts requests. */
 const PREFIX = randomUUID().slice(0, 24);
 const COUNT_DIGITS = 12;
 

@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import {
   type BorrowedBuffer,
   eachBorrowed,
@@ -9,73 +8,79 @@ import type { Bytes } from "../../../base/bytes.ts";
 import { KIB } from "../../../base/limits.ts";
 import type { SendBudget, Share } from "../../send-budget.ts";
 import type { ResponseStream } from "./exchange.ts";
-import { SendTurns } from "./send-turns.ts";
+import type { SliceQuota } from "./slice-quota.ts";
+import type { Wire } from "./wire.ts";
 
-/** Written at one go: few of them take less than a millisecond of the event loop. */
+/** Bytes in one write. A few such writes take less than a millisecond of the event loop. */
 export const SLICE_BYTES_MAX = 512 * KIB;
 
-const turns = new SendTurns();
+/** The memory and the time that all long answers of a server share. */
+export interface SendLimits {
+  readonly budget: SendBudget;
+  readonly slices: SliceQuota;
+}
 
 /**
- * Hands over one slice after the other, no faster than the client takes them, and with no more in memory than
- * the budget has for it. `begin` sends the head, as soon as the first bytes are there. If the body breaks before, nothing
- * was sent; if it breaks later, the connection is cut.
+ * Sends a body in slices, no faster than the client takes them, and with no more in memory than the
+ * budget grants. Calls `begin`, which sends the head, when the first bytes are there. A body that
+ * breaks before that leaves nothing sent; one that breaks later has the connection cut.
  */
 export async function sendBody(
-  output: Socket,
+  wire: Wire,
   body: Bytes | ResponseStream,
-  budget: SendBudget,
+  { budget, slices }: SendLimits,
   begin: () => void,
 ): Promise<void> {
+  const { socket } = wire;
   let hasBegun = false;
   const beginOnce = (): void => {
-    if (!hasBegun && !output.destroyed) begin();
+    if (!hasBegun && !socket.destroyed) begin();
     hasBegun = true;
   };
   let wake = (): void => {};
   const woken = (): void => wake();
-  output.on("close", woken);
+  socket.on("close", woken);
   let left = body.length;
   const take = async (parts: readonly Bytes[]): Promise<boolean> => {
     left -= lengthOf(parts);
     if (left < 0) return false;
     beginOnce();
     for (const slice of slicesOf(parts)) {
-      const turn = turns.next();
-      if (turn !== undefined) await turn;
-      if (output.destroyed) return false;
+      const wait = slices.take();
+      if (wait !== undefined) await wait;
+      if (socket.destroyed) return false;
       await new Promise<void>((resolve) => {
         wake = resolve;
-        writeTogether(output, slice, woken);
+        wire.sendParts(slice, woken);
       });
     }
-    return !output.destroyed;
+    return !socket.destroyed;
   };
   try {
     if (Buffer.isBuffer(body)) await eachBorrowed(new WholeBuffer([body]), take);
     else if (body.isAtHand === true) await eachBorrowed(body, take);
-    else await eachShare(body, budget, "encrypted" in output, take);
-    if (left !== 0 && !output.destroyed) {
+    else await eachShare(body, budget, "encrypted" in socket, take);
+    if (left !== 0 && !socket.destroyed) {
       throw new Error(`the parts of a body do not add up to ${body.length} bytes`);
     }
     beginOnce();
   } catch (error) {
-    if (hasBegun) output.destroy();
+    if (hasBegun) socket.destroy();
     throw error;
   } finally {
-    output.off("close", woken);
+    socket.off("close", woken);
   }
 }
 
-/** What was lent, together with the memory that it may take. */
+/** A borrowed buffer with the share of the budget that pays for it. */
 interface Borrowed {
   readonly borrowed: BorrowedBuffer | null;
   readonly share: Share;
 }
 
 /**
- * Shows one loan after the other, each as large as its share of the budget. The next one is read meanwhile if
- * there is plenty.
+ * Borrows one buffer after the other, each as large as its share of the budget. If the budget has
+ * plenty left, the next one is read while one is sent.
  */
 async function eachShare(
   body: ResponseStream,
@@ -104,7 +109,7 @@ async function eachShare(
       }
     }
   } finally {
-    // What was read in vain.
+    // Nobody sends what was read ahead.
     ahead?.then(release).catch(() => {});
   }
 }
@@ -117,7 +122,7 @@ function borrow(body: ResponseStream, share: Share): Promise<Borrowed> {
       throw error;
     },
   );
-  // It may break before anybody waits for it.
+  // It may reject before anybody awaits it.
   borrowed.catch(() => {});
   return borrowed;
 }
@@ -127,15 +132,7 @@ function release({ borrowed, share }: Borrowed): void {
   share.release();
 }
 
-function writeTogether(output: Socket, parts: readonly Bytes[], done: () => void): void {
-  output.cork();
-  const last = parts.length - 1;
-  for (let index = 0; index < last; index++) output.write(parts[index] as Bytes);
-  output.write(parts[last] as Bytes, done);
-  output.uncork();
-}
-
-/** The same bytes, in as few slices as may be. */
+/** Joins and cuts the parts into as few slices as possible. */
 function* slicesOf(parts: readonly Bytes[]): Iterable<readonly Bytes[]> {
   let slice: Bytes[] = [];
   let room = SLICE_BYTES_MAX;

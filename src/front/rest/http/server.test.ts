@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { networkInterfaces } from "node:os";
-import { test } from "node:test";
 import { Fault } from "../../../base/fault.ts";
 import { StoreError, type StoreErrorKind } from "../../../store/store.ts";
-import { DONE, GET, type Handle, listen, NOON, put } from "./listener.fixture.ts";
+import { DONE, GET, type Handle, listen, NOON, put, testOnBoth } from "./listener.fixture.ts";
 
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -14,7 +13,7 @@ function get(...lines: string[]): string {
 
 const ok: Handle = () => ({ status: 200, headers: ["ETag", '"0x1"'], body: "hello" });
 
-test("every answer says which request, version, date and server it is of", async (t) => {
+testOnBoth("every answer has request id, version, date and server", async (t) => {
   const running = await listen(t, ok);
   const client = running.connect();
   const first = await client.send(GET).answer();
@@ -35,44 +34,50 @@ test("every answer says which request, version, date and server it is of", async
   );
 });
 
-test("the client's request id comes back if it is visible ASCII of up to 1,024 characters", async (t) => {
-  const running = await listen(t, ok);
-  const client = running.connect();
-  for (const [id, echoed] of [
-    ["my-id", "my-id"],
-    ["x".repeat(1_024), "x".repeat(1_024)],
-    ["x".repeat(1_025), undefined],
-    ["a b", undefined],
-    ["caf\u00e9", undefined],
-  ]) {
-    const { headers } = await client.send(get(`x-ms-client-request-id: ${id}`)).answer();
-    assert.equal(headers.get("x-ms-client-request-id"), echoed);
-  }
-});
+testOnBoth(
+  "the client's request id comes back if it is visible ASCII of up to 1,024 characters",
+  async (t) => {
+    const running = await listen(t, ok);
+    const client = running.connect();
+    for (const [id, echoed] of [
+      ["my-id", "my-id"],
+      ["x".repeat(1_024), "x".repeat(1_024)],
+      ["x".repeat(1_025), undefined],
+      ["a b", undefined],
+      ["caf\u00e9", undefined],
+    ]) {
+      const { headers } = await client.send(get(`x-ms-client-request-id: ${id}`)).answer();
+      assert.equal(headers.get("x-ms-client-request-id"), echoed);
+    }
+  },
+);
 
-test("any well-formed version is taken and repeated; others are refused by name", async (t) => {
-  const versions: string[] = [];
-  const running = await listen(t, (request) => {
-    versions.push(request.version);
-    return DONE;
-  });
-  const client = running.connect();
-  for (const version of ["2009-09-19", "2026-04-06", "2031-12-31"]) {
-    const { status, headers } = await client.send(get(`x-ms-version: ${version}`)).answer();
-    assert.equal(status, 201);
-    assert.equal(headers.get("x-ms-version"), version);
-  }
-  assert.deepEqual(versions, ["2009-09-19", "2026-04-06", "2031-12-31"]);
-  for (const version of ["latest", "2020-1-1", "2020-01-01x", "2020-01-01, 2020-01-01", ""]) {
-    const { status, headers, body } = await client.send(get(`x-ms-version: ${version}`)).answer();
-    assert.equal(status, 400);
-    assert.equal(headers.get("x-ms-error-code"), "InvalidHeaderValue");
-    assert.match(body, /<HeaderName>x-ms-version<\/HeaderName>/);
-  }
-  assert.equal(versions.length, 3, "refused before the service sees it");
-});
+testOnBoth(
+  "any well-formed version is accepted and repeated; others are refused by name",
+  async (t) => {
+    const versions: string[] = [];
+    const running = await listen(t, (request) => {
+      versions.push(request.version);
+      return DONE;
+    });
+    const client = running.connect();
+    for (const version of ["2009-09-19", "2026-04-06", "2031-12-31"]) {
+      const { status, headers } = await client.send(get(`x-ms-version: ${version}`)).answer();
+      assert.equal(status, 201);
+      assert.equal(headers.get("x-ms-version"), version);
+    }
+    assert.deepEqual(versions, ["2009-09-19", "2026-04-06", "2031-12-31"]);
+    for (const version of ["latest", "2020-1-1", "2020-01-01x", "2020-01-01, 2020-01-01", ""]) {
+      const { status, headers, body } = await client.send(get(`x-ms-version: ${version}`)).answer();
+      assert.equal(status, 400);
+      assert.equal(headers.get("x-ms-error-code"), "InvalidHeaderValue");
+      assert.match(body, /<HeaderName>x-ms-version<\/HeaderName>/);
+    }
+    assert.equal(versions.length, 3, "refused before the service sees it");
+  },
+);
 
-test("a request that is refused without a word of the service is spelled by the service", async (t) => {
+testOnBoth("a request that the listener refuses is answered in the service's format", async (t) => {
   const running = await listen(t, () => assert.fail("was asked"));
   const client = running.connect();
   const target = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
@@ -85,7 +90,7 @@ test("a request that is refused without a word of the service is spelled by the 
   assert.equal(verb.headers.get("x-ms-error-code"), "UnsupportedHttpVerb");
 });
 
-test("a refusal is answered as its service spells it", async (t) => {
+testOnBoth("a Fault is answered in the service's format", async (t) => {
   const running = await listen(t, () => {
     throw new Fault("LeaseIdMissing");
   });
@@ -98,39 +103,42 @@ test("a refusal is answered as its service spells it", async (t) => {
   assert.deepEqual(running.failures, [], "a refusal is no failure");
 });
 
-test("what is broken is logged with its request, and the client learns nothing of it", async (t) => {
-  let thrown: unknown;
-  const running = await listen(t, () => {
-    throw thrown;
-  });
-  const client = running.connect();
-  const cases: [unknown, number, string][] = [
-    [new TypeError("secret detail"), 500, "InternalError"],
-    ["secret detail", 500, "InternalError"],
-    ...(
-      [
-        ["full", 507, "InsufficientStorage"],
-        ["broken", 503, "ServerBusy"],
-        ["unknown", 500, "InternalError"],
-        ["damaged", 500, "InternalError"],
-      ] as [StoreErrorKind, number, string][]
-    ).map(([kind, status, code]): [unknown, number, string] => [
-      new StoreError(kind, "secret detail"),
-      status,
-      code,
-    ]),
-  ];
-  for (const [error, status, code] of cases) {
-    thrown = error;
-    const answer = await client.send(GET).answer();
-    assert.equal(answer.status, status);
-    assert.equal(answer.headers.get("x-ms-error-code"), code);
-    assert.doesNotMatch(answer.head + answer.body, /secret|TypeError|StoreError|\.js/);
-    assert.deepEqual(running.failures.pop(), [answer.headers.get("x-ms-request-id"), error]);
-  }
-});
+testOnBoth(
+  "an unexpected error is logged with its request, and the client gets no details",
+  async (t) => {
+    let thrown: unknown;
+    const running = await listen(t, () => {
+      throw thrown;
+    });
+    const client = running.connect();
+    const cases: [unknown, number, string][] = [
+      [new TypeError("secret detail"), 500, "InternalError"],
+      ["secret detail", 500, "InternalError"],
+      ...(
+        [
+          ["full", 507, "InsufficientStorage"],
+          ["broken", 503, "ServerBusy"],
+          ["unknown", 500, "InternalError"],
+          ["damaged", 500, "InternalError"],
+        ] as [StoreErrorKind, number, string][]
+      ).map(([kind, status, code]): [unknown, number, string] => [
+        new StoreError(kind, "secret detail"),
+        status,
+        code,
+      ]),
+    ];
+    for (const [error, status, code] of cases) {
+      thrown = error;
+      const answer = await client.send(GET).answer();
+      assert.equal(answer.status, status);
+      assert.equal(answer.headers.get("x-ms-error-code"), code);
+      assert.doesNotMatch(answer.head + answer.body, /secret|TypeError|StoreError|\.js/);
+      assert.deepEqual(running.failures.pop(), [answer.headers.get("x-ms-request-id"), error]);
+    }
+  },
+);
 
-test("a header that would break out of its line is never sent", async (t) => {
+testOnBoth("a header that would break out of its line is never sent", async (t) => {
   let value = "";
   const running = await listen(t, () => ({
     status: 200,
@@ -149,7 +157,7 @@ test("a header that would break out of its line is never sent", async (t) => {
   assert.equal((await client.send(GET).answer()).headers.get("x-ms-meta-a"), value);
 });
 
-test("an answer that cannot even be spelled closes its connection, and only that", async (t) => {
+testOnBoth("a refusal that cannot be rendered closes its connection, and no other", async (t) => {
   const running = await listen(t, ok, {
     options: {
       service: {
@@ -168,53 +176,62 @@ test("an answer that cannot even be spelled closes its connection, and only that
   assert.equal((await other.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n").answer()).status, 201);
 });
 
-test("bodies have their length in bytes; no body has length 0, or none where HTTP forbids it", async (t) => {
-  const answers = [
-    { status: 200, headers: [], body: "\u20ac" },
-    { status: 200, headers: [], body: Buffer.from([1, 2]) },
-    { status: 201, headers: [], body: null },
-    { status: 204, headers: [], body: "none" },
-    { status: 304, headers: [], body: "none" },
-  ];
-  const running = await listen(t, () => answers.shift() ?? assert.fail());
-  const client = running.connect();
-  for (const length of ["3", "2", "0", undefined, undefined]) {
-    assert.equal((await client.send(GET).answer()).headers.get("content-length"), length);
-  }
-  assert.equal(client.received, "");
-});
+testOnBoth(
+  "Content-Length counts bytes; without a body it is 0, or missing where HTTP forbids it",
+  async (t) => {
+    const answers = [
+      { status: 200, headers: [], body: "\u20ac" },
+      { status: 200, headers: [], body: Buffer.from([1, 2]) },
+      { status: 201, headers: [], body: null },
+      { status: 204, headers: [], body: "none" },
+      { status: 304, headers: [], body: "none" },
+    ];
+    const running = await listen(t, () => answers.shift() ?? assert.fail());
+    const client = running.connect();
+    for (const length of ["3", "2", "0", undefined, undefined]) {
+      assert.equal((await client.send(GET).answer()).headers.get("content-length"), length);
+    }
+    assert.equal(client.received, "");
+  },
+);
 
-test("a HEAD has no body, and the length that its handler states", async (t) => {
-  const answers = [
-    { status: 200, headers: ["Content-Length", "4096"], body: null },
-    { status: 404, headers: [], body: "an error" },
-  ];
-  const running = await listen(t, () => answers.shift() ?? assert.fail());
-  const client = running.connect();
-  const head = "HEAD /a/c/b HTTP/1.1\r\nHost: x\r\n\r\n";
-  assert.match(await client.send(head).until(/\r\n\r\n/), /Content-Length: 4096\r\n/);
-  assert.doesNotMatch(await client.send(head).until(/\r\n\r\n/), /Content-Length/);
-  assert.equal(
-    (await client.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").answer()).body,
-    "ok\n",
-  );
-});
+testOnBoth(
+  "the answer to a HEAD has no body, and the length that its handler states",
+  async (t) => {
+    const answers = [
+      { status: 200, headers: ["Content-Length", "4096"], body: null },
+      { status: 404, headers: [], body: "an error" },
+    ];
+    const running = await listen(t, () => answers.shift() ?? assert.fail());
+    const client = running.connect();
+    const head = "HEAD /a/c/b HTTP/1.1\r\nHost: x\r\n\r\n";
+    assert.match(await client.send(head).until(/\r\n\r\n/), /Content-Length: 4096\r\n/);
+    assert.doesNotMatch(await client.send(head).until(/\r\n\r\n/), /Content-Length/);
+    assert.equal(
+      (await client.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").answer()).body,
+      "ok\n",
+    );
+  },
+);
 
-test("/healthz answers before everything else, and tells when the process cannot serve", async (t) => {
-  let healthy = true;
-  const running = await listen(t, () => assert.fail("was asked"), {
-    options: { healthy: () => healthy },
-  });
-  const client = running.connect();
-  const health = "GET /healthz HTTP/1.1\r\nHost: x\r\nx-ms-version: none\r\n\r\n";
-  assert.equal((await client.send(health).answer()).status, 200);
-  assert.equal((await client.send(health.replace("z ", "z?at=1 ")).answer()).status, 200);
-  assert.match(await client.send(health.replace("GET", "HEAD")).until(/\r\n\r\n/), / 200 OK/);
-  healthy = false;
-  assert.equal((await client.send(health).answer()).status, 503);
-});
+testOnBoth(
+  "/healthz answers before all checks, with 503 if the process cannot serve",
+  async (t) => {
+    let healthy = true;
+    const running = await listen(t, () => assert.fail("was asked"), {
+      options: { healthy: () => healthy },
+    });
+    const client = running.connect();
+    const health = "GET /healthz HTTP/1.1\r\nHost: x\r\nx-ms-version: none\r\n\r\n";
+    assert.equal((await client.send(health).answer()).status, 200);
+    assert.equal((await client.send(health.replace("z ", "z?at=1 ")).answer()).status, 200);
+    assert.match(await client.send(health.replace("GET", "HEAD")).until(/\r\n\r\n/), / 200 OK/);
+    healthy = false;
+    assert.equal((await client.send(health).answer()).status, 503);
+  },
+);
 
-test("on a full disk /healthz is 200 and says so, and 503 for who asks about writes", async (t) => {
+testOnBoth("on a full disk /healthz is 200 and says so, and 503 with ?for=writes", async (t) => {
   let full = false;
   const running = await listen(t, () => assert.fail("was asked"), {
     options: { isFull: () => full },
@@ -230,7 +247,7 @@ test("on a full disk /healthz is 200 and says so, and 503 for who asks about wri
   assert.equal((await client.send(forWrites).answer()).status, 503);
 });
 
-test("a handler sees the request as it was sent", async (t) => {
+testOnBoth("a handler sees the request as it was sent", async (t) => {
   const running = await listen(t, (asked) => {
     assert.equal(asked.method, "PUT");
     assert.equal(asked.target, "/a/c%2Fb?Comp=x%20y&prefix=");
@@ -249,12 +266,12 @@ test("a handler sees the request as it was sent", async (t) => {
   const client = running.connect();
   const rest = " HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nX-MS-Meta-A: 1\r\n\r\n";
   assert.equal((await client.send(`PUT /a/c%2Fb?Comp=x%20y&prefix=${rest}`).answer()).status, 201);
-  // As sent to a proxy.
+  // As clients send it to a proxy.
   const whole = `PUT http://x:1/a/c%2Fb?Comp=x%20y&prefix=${rest}`;
   assert.equal((await client.send(whole).answer()).status, 201);
 });
 
-test("IPv4 clients of an IPv6 socket have their IPv4 address", async (t) => {
+testOnBoth("IPv4 clients of an IPv6 socket have their IPv4 address", async (t) => {
   if (!hasIpv6()) return t.skip("this machine has no IPv6");
   const seen: string[] = [];
   const handle: Handle = (asked) => {
@@ -278,14 +295,14 @@ function hasIpv6(): boolean {
   );
 }
 
-test("a port that is taken is an error that the caller can read", async (t) => {
+testOnBoth("listening on a port in use rejects with EADDRINUSE", async (t) => {
   const { listener } = await listen(t, ok);
   await assert.rejects(listen(t, ok, { options: { port: listener.port } }), {
     code: "EADDRINUSE",
   });
 });
 
-test("every answer is logged once, and no log has a secret in it", async (t) => {
+testOnBoth("every answer is logged once, and no log has a secret in it", async (t) => {
   const running = await listen(t, async (asked) => {
     await asked.body.drain(() => {});
     return { status: 202, headers: ["x-ms-copy-source", "http://x/s?sig=S3"], body: "abc" };

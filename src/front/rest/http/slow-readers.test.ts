@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { BorrowedBuffer } from "../../../base/borrowed-buffer.ts";
+import { ManualClock } from "../../../base/clock.ts";
 import { KIB, MIB } from "../../../base/limits.ts";
 import { SendBudget } from "../../send-budget.ts";
 import type { ResponseStream, RestResponse } from "./exchange.ts";
-import { GET, LARGE_BYTES, listen } from "./listener.fixture.ts";
+import { GET, LARGE_BYTES, listen, testOnBoth } from "./listener.fixture.ts";
 
 const SHARE_BYTES = 64 * KIB;
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+const nextIteration = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Bodies as large as `LARGE_BYTES`, of which it is known how much is in memory. */
-class Lenders {
+/** Makes bodies of `LARGE_BYTES`, and counts how much of them is borrowed. */
+class Owners {
   bytes = 0;
   most = 0;
   pulled = 0;
@@ -36,17 +36,17 @@ class Lenders {
     return { length: LARGE_BYTES, borrow, close() {} };
   }
 
-  /** The systems' buffers are full, and nothing is lent any more. */
+  /** Resolves when the systems' buffers are full and nothing is borrowed any more. */
   async standStill(): Promise<void> {
     for (let before = -1; before !== this.pulled; ) {
       before = this.pulled;
-      for (let turn = 0; turn < 200; turn++) await nextTurn();
+      for (let time = 0; time < 200; time++) await nextIteration();
     }
   }
 }
 
-test("however many do not read, no more is lent to them than there is", async (t) => {
-  const owners = new Lenders();
+testOnBoth("clients that do not read never borrow more than the budget", async (t) => {
+  const owners = new Owners();
   const sizes = { largeBytesMax: 8 * MIB, smallBytesMax: 4 * SHARE_BYTES };
   const running = await listen(t, () => owners.answer(), {
     options: { budget: new SendBudget(sizes) },
@@ -59,11 +59,11 @@ test("however many do not read, no more is lent to them than there is", async (t
   assert.ok(owners.bytes > 0);
 });
 
-test("who waits behind readers that take nothing gets all of its answer once they are cut", async (t) => {
-  const owners = new Lenders();
+testOnBoth("a client behind stalled readers gets its whole answer once they are cut", async (t) => {
+  const owners = new Owners();
   const sizes = { largeBytesMax: 1, smallBytesMax: 2 * SHARE_BYTES };
   const budget = new SendBudget(sizes);
-  // Nobody gets a large share here.
+  // From now on nobody gets a large share.
   assert.notEqual(budget.tryLarge(1, false), null);
   const running = await listen(t, () => owners.answer(), {
     options: { budget },
@@ -79,8 +79,8 @@ test("who waits behind readers that take nothing gets all of its answer once the
   assert.ok(owners.most <= 2 * SHARE_BYTES);
 });
 
-test("small answers do not wait behind large ones", async (t) => {
-  const owners = new Lenders();
+testOnBoth("small answers do not wait behind large ones", async (t) => {
+  const owners = new Owners();
   const budget = new SendBudget({ largeBytesMax: 1, smallBytesMax: 1 });
   const small = { status: 200, headers: [], body: "small" };
   const running = await listen(t, ({ path }) => (path === "/small" ? small : owners.answer()), {
@@ -94,22 +94,30 @@ test("small answers do not wait behind large ones", async (t) => {
   assert.equal((await asked.answer()).body, "small");
 });
 
-test("answers made in memory that nobody takes are bounded, and who reads gets them whole", async (t) => {
-  const budget = new SendBudget({ unsentBytesMax: 2 * LARGE_BYTES });
-  const body = Buffer.alloc(LARGE_BYTES, "x");
-  const running = await listen(t, () => ({ status: 200, headers: [], body }), {
-    options: { budget },
-    limits: { drainMs: 1 },
-  });
-  const idle = [running.connect().send(GET), running.connect().send(GET)];
-  for (const { socket } of idle) socket.pause();
-  while (budget.unsent.bytes < 2 * LARGE_BYTES) await nextTurn();
-  assert.equal((await running.connect().send(GET).answer()).body.length, LARGE_BYTES);
-  for (const { socket } of idle) socket.resume();
-  const lengths = await Promise.all([
-    idle[0]?.closed.then((received) => received.length),
-    idle[1]?.answer().then(({ body }) => body.length),
-  ]);
-  assert.ok((lengths[0] as number) < LARGE_BYTES, "the one that came first is cut");
-  assert.equal(lengths[1], LARGE_BYTES);
-});
+testOnBoth(
+  "unread answers in memory are bounded, and clients that read get theirs whole",
+  async (t) => {
+    const clock = new ManualClock(0);
+    const budget = new SendBudget({ unsentBytesMax: 2 * LARGE_BYTES }, clock);
+    const body = Buffer.alloc(LARGE_BYTES, "x");
+    const running = await listen(t, () => ({ status: 200, headers: [], body }), {
+      options: { budget },
+      limits: { drainMs: 1 },
+    });
+    const idle = [running.connect().send(GET), running.connect().send(GET)];
+    for (const { socket } of idle) socket.pause();
+    while (budget.unsent.bytes < 2 * LARGE_BYTES) await nextIteration();
+    // The first look finds that the system has taken some bytes, the second that nobody reads them.
+    for (let look = 0; look < 2; look++) {
+      clock.advance(1_000);
+      assert.equal((await running.connect().send(GET).answer()).body.length, LARGE_BYTES);
+    }
+    for (const { socket } of idle) socket.resume();
+    const lengths = await Promise.all([
+      idle[0]?.closed.then((received) => received.length),
+      idle[1]?.answer().then(({ body }) => body.length),
+    ]);
+    assert.ok((lengths[0] as number) < LARGE_BYTES, "the one that came first is cut");
+    assert.equal(lengths[1], LARGE_BYTES);
+  },
+);

@@ -9,7 +9,7 @@ function refusedAs(code: string) {
   return (error: unknown) => error instanceof Fault && error.code === code;
 }
 
-test("parts come together in their order", async () => {
+test("parts are joined in order", async () => {
   const body: Body = {
     length: 6,
     async drain(take) {
@@ -25,7 +25,7 @@ test("a body over the limit is refused unread", async () => {
   await assert.rejects(readWholeBody(body, 6), refusedAs("RequestBodyTooLarge"));
 });
 
-test("bodies that together would fill the memory are refused until others are done", async () => {
+test("bodies that would exceed the memory together are refused until others are done", async () => {
   let finish = () => {};
   const slow: Body = {
     length: 200 * MIB,

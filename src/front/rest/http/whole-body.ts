@@ -2,12 +2,12 @@ import { type Body, type Bytes, collect, NO_BYTES } from "../../../base/bytes.ts
 import { Fault } from "../../../base/fault.ts";
 import { MIB } from "../../../base/limits.ts";
 
-/** All bodies together that are collected in memory at a time, in this process. */
+/** Most memory for all bodies that are being collected, in this process. */
 const COLLECTED_BYTES_MAX = 256 * MIB;
 
 let collectedBytes = 0;
 
-/** A body that has to be seen as a whole, such as a document. */
+/** Reads a body that is needed as a whole, such as an XML document. */
 export async function readWholeBody(body: Body, bytesMax: number): Promise<Bytes> {
   if (body.length > bytesMax) {
     throw new Fault("RequestBodyTooLarge", { MaxLimit: String(bytesMax) });

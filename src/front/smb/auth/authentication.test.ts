@@ -29,14 +29,14 @@ function authentication(): Authentication {
   return new Authentication(accounts, "LAZULI", new ManualClock(Date.UTC(2026, 0, 1)));
 }
 
-/** The token of a step that is not the last. */
+/** Runs a step that is not the last, and returns its token. */
 function goOn(server: Authentication, token: Bytes): Bytes {
   const step = server.step(token);
   assert.equal(step.kind, "more");
   return step.token;
 }
 
-/** Checks what the last step claims. */
+/** Runs the last step, and checks the client's claim. */
 function finish(server: Authentication, token: Bytes): AuthenticationDone {
   const step = server.step(token);
   assert.equal(step.kind, "claim");
@@ -52,7 +52,7 @@ function logOn(client: NtlmClient, server = authentication()): AuthenticationDon
 const refusedWith = (status: number) => (error: unknown) =>
   error instanceof StatusError && error.status === status;
 
-test("the keys of NTLMv2 are those of its published example", () => {
+test("the keys of NTLMv2 match its published example", () => {
   const hex = (text: string) => Buffer.from(text, "hex");
   const key = userKey(passwordHash("Password"), "User", "Domain");
   assert.equal(key.toString("hex"), "0c868a403bfd7a93a3001ef22ef02e3f");
@@ -68,7 +68,7 @@ test("the keys of NTLMv2 are those of its published example", () => {
   assert.equal(hmacMd5(key, proof).toString("hex"), "8de40ccadbc14a82f15cb0ad0de95ca3");
 });
 
-test("a client with either key is let in, whatever domain and case it writes", () => {
+test("a client with either key is accepted, whatever domain and case it writes", () => {
   for (const user of [
     USER,
     { ...USER, domain: "" },
@@ -82,7 +82,7 @@ test("a client with either key is let in, whatever domain and case it writes", (
   }
 });
 
-test("bare NTLM is understood, and answered in kind", () => {
+test("bare NTLM is accepted, and answered without SPNEGO", () => {
   const client = new NtlmClient(USER);
   const server = authentication();
   const first = goOn(server, client.negotiate());
@@ -91,7 +91,7 @@ test("bare NTLM is understood, and answered in kind", () => {
   assert.equal(done.token.length, 0);
 });
 
-test("a client without key exchange or without a code is let in with the key both know", () => {
+test("a client without key exchange or without a MIC is accepted with the key that both know", () => {
   const client = new NtlmClient(USER);
   client.flags &= ~NTLM_FLAG.keyExchange;
   client.withMic = false;
@@ -101,7 +101,7 @@ test("a client without key exchange or without a code is let in with the key bot
   assert.deepEqual(done.sessionKey, client.sessionKey);
 });
 
-test("a wrong key and a wrong name are refused alike", () => {
+test("a wrong key and a wrong name get the same refusal", () => {
   for (const user of [
     { ...USER, password: "wrong" },
     { ...USER, user: "nobody" },
@@ -111,13 +111,13 @@ test("a wrong key and a wrong name are refused alike", () => {
   }
 });
 
-test("whoever changes a message on the way is found out", () => {
+test("a message changed on the way is found", () => {
   const client = new NtlmClient(USER);
   client.tampered = true;
   assert.throws(() => logOn(client), refusedWith(STATUS.LOGON_FAILURE));
 });
 
-/** What somebody in between, or a client, may do to a log-on that carries a MIC. */
+/** What a man in the middle, or a client, may do to a log-on with a MIC. */
 const WITHOUT_RIGHT_MIC: readonly [what: string, does: (client: NtlmClient) => void][] = [
   ["is zeros", (client) => client.change((message) => message.fill(0, 72, 88))],
   ["is wrong in one bit", (client) => client.change((message) => flip(message, 87))],
@@ -136,11 +136,11 @@ for (const [what, does] of WITHOUT_RIGHT_MIC) {
   });
 }
 
-test("a MIC that is not promised is not asked for, and one that is promised cannot be taken back", () => {
+test("a MIC is required only if it is promised, and the promise cannot be taken back", () => {
   const client = new NtlmClient(USER);
   client.withMic = false;
   assert.equal(logOn(client).account, "account");
-  // The client repeats the flags that somebody put into CHALLENGE, beside its own.
+  // The client repeats the flags that a man in the middle put into CHALLENGE, beside its own.
   for (const place of ["pairsBefore", "pairsBehind"] as const) {
     const misled = new NtlmClient(USER);
     misled[place] = Buffer.from([6, 0, 4, 0, 0, 0, 0, 0]);
@@ -152,7 +152,7 @@ test("a MIC that is not promised is not asked for, and one that is promised cann
 /** Ids of pairs in target info: names of the domain and the server, and the time. */
 for (const id of [1, 2, 3, 4, 7]) {
   for (const how of ["left out", "changed"] as const) {
-    test(`an answer with pair ${id} of the target info ${how} is refused`, () => {
+    test(`a response with pair ${id} of the target info ${how} is refused`, () => {
       const client = new NtlmClient(USER);
       client.withMic = false;
       client.changeInfo = (pairs) => {
@@ -165,7 +165,7 @@ for (const id of [1, 2, 3, 4, 7]) {
   }
 }
 
-test("flags that were not agreed on, or lack what is required, are refused", () => {
+test("flags that were not negotiated, or lack required ones, are refused", () => {
   for (const [offered, used] of [
     [~NTLM_FLAG.keyExchange, NTLM_FLAG.keyExchange],
     [-1, ~NTLM_FLAG.extendedSecurity],
@@ -183,7 +183,7 @@ test("flags that were not agreed on, or lack what is required, are refused", () 
   }
 });
 
-test("an NTLMv2 answer of another version is refused", () => {
+test("an NTLMv2 response of another version is refused", () => {
   for (const at of [0, 1]) {
     const client = new NtlmClient(USER);
     client.withMic = false;
@@ -192,7 +192,7 @@ test("an NTLMv2 answer of another version is refused", () => {
   }
 });
 
-test("a refusal tells the log why, and the client nothing", () => {
+test("a refusal gives the reason to the log, and none to the client", () => {
   const reasonOf = (client: NtlmClient) => {
     try {
       logOn(client);
@@ -211,14 +211,14 @@ function flip(bytes: Bytes, at: number): void {
   bytes[at] = (bytes[at] as number) ^ 1;
 }
 
-/** As a client writes it that knows of no MIC. */
+/** The message of a client that does not know the MIC. */
 function withoutMicField(message: Bytes): Bytes {
   const cut = Buffer.concat([message.subarray(0, 72), message.subarray(88)]);
   for (const at of [20, 28, 36, 52]) cut.writeUInt32LE(message.readUInt32LE(at + 4) - 16, at + 4);
   return cut;
 }
 
-test("whoever changes the list of mechanisms on the way is found out", () => {
+test("a list of mechanisms changed on the way is found", () => {
   const client = new NtlmClient(USER);
   const server = authentication();
   const first = goOn(server, initToken(mechanismList(), client.negotiate()));
@@ -227,7 +227,7 @@ test("whoever changes the list of mechanisms on the way is found out", () => {
   assert.throws(() => finish(server, responseToken(last, mic)), refusedWith(STATUS.LOGON_FAILURE));
 });
 
-test("a client that would rather have Kerberos is told to use NTLM, and must sign the list", () => {
+test("a client that prefers Kerberos is asked to use NTLM, and must sign the list", () => {
   const list = mechanismList(true);
   const begin = (client: NtlmClient) => {
     const server = authentication();
@@ -269,7 +269,7 @@ test("NTLMv1 and anonymous clients are refused", () => {
   assert.throws(() => authentication().step(client.negotiate()), refusedWith(STATUS.LOGON_FAILURE));
 });
 
-test("what makes no sense is refused, wherever it is cut or changed", () => {
+test("malformed tokens are refused, wherever they are cut or changed", () => {
   const client = new NtlmClient(USER);
   const token = initToken(mechanismList(), client.negotiate());
   const first = goOn(authentication(), token);
@@ -293,7 +293,7 @@ test("what makes no sense is refused, wherever it is cut or changed", () => {
   }
 });
 
-test("the hint in NEGOTIATE offers NTLM and nothing else", () => {
+test("the hint in NEGOTIATE offers only NTLM", () => {
   const hint = serverHint();
   assert.deepEqual(readElement(hint).whole, hint);
   const read = readClientToken(hint);

@@ -31,7 +31,7 @@ import {
 /** An account as SMB sees it. */
 export interface SmbAccount {
   readonly name: string;
-  /** Of each key's text; either opens everything. */
+  /** The hash of each key's text; either key gives full access. */
   readonly passwordHashes: readonly Bytes[];
 }
 
@@ -39,10 +39,10 @@ export type SmbAccounts = ReadonlyMap<string, SmbAccount>;
 
 export type AuthenticationStep =
   | { readonly kind: "more"; readonly token: Bytes }
-  /** The last message has come, and nothing of it is checked yet. */
+  /** The last message, not checked yet. */
   | {
       readonly kind: "claim";
-      /** Who the client says it is. */
+      /** The name that the client claims. */
       readonly user: string;
       /** Checks the claim, once. Throws a `LogonRefused`, or another `StatusError`. */
       prove(): AuthenticationDone;
@@ -54,7 +54,7 @@ export interface AuthenticationDone {
   readonly sessionKey: Bytes;
 }
 
-/** The client may not come in. `reason` is for the log; all reasons are answered alike. */
+/** A refused log-on. `reason` is for the log; all reasons get the same response. */
 export class LogonRefused extends StatusError {
   readonly reason: string;
 
@@ -65,7 +65,7 @@ export class LogonRefused extends StatusError {
 }
 
 const REQUIRED = NTLM_FLAG.unicode | NTLM_FLAG.extendedSecurity;
-/** Of what the client offers, this is taken up. */
+/** The client's flags that are accepted. */
 const TAKEN =
   NTLM_FLAG.unicode |
   NTLM_FLAG.sign |
@@ -82,12 +82,12 @@ const STATED =
   NTLM_FLAG.targetInfo |
   NTLM_FLAG.version;
 
-/** Stands in for accounts that do not exist, so that they cost as much to refuse as a wrong key. */
+/** Stands in for missing accounts, so that refusing them takes as long as refusing a wrong key. */
 const NOBODY: SmbAccount = { name: "", passwordHashes: [randomBytes(16)] };
 
 /**
- * One authentication, from the client's first token to the key of the session: NTLMv2, within SPNEGO
- * or bare. Older versions, guests and anonymous clients are refused.
+ * An authentication by NTLMv2, with or without SPNEGO, from the client's first token to the session
+ * key. Older versions, guests and anonymous clients are refused.
  */
 export class Authentication {
   readonly #accounts: SmbAccounts;
@@ -109,7 +109,7 @@ export class Authentication {
     this.#clock = clock;
   }
 
-  /** Throws a `StatusError` if the client may not come in. */
+  /** Takes the next token. Throws a `StatusError` if the client is refused. */
   step(bytes: Bytes): AuthenticationStep {
     return asStatus(() => this.#step(readClientToken(bytes)));
   }
@@ -135,7 +135,7 @@ export class Authentication {
     this.#mechanismList = Buffer.from(mechanismList);
     this.#isNtlmFirst = place === 0;
     if (place === 0 && token !== null) return this.#sendChallenge(token, NTLM_MECHANISM);
-    // Its token, if any, is for a mechanism that is not known here: it has to begin again with NTLM.
+    // A token here is for an unknown mechanism: the client has to start again with NTLM.
     const answer = writeServerToken({
       state: NEGOTIATION.requestMic,
       mechanism: NTLM_MECHANISM,
@@ -190,8 +190,9 @@ export class Authentication {
   }
 
   /**
-   * The client repeats the target info, under its proof, and what was agreed on. Another one was told
-   * to it by somebody in between: without the time, for instance, clients send no MIC.
+   * Checks that the client repeats, under its proof, the target info and the flags of the
+   * challenge. A difference means a man in the middle: without the time, for instance, clients send
+   * no MIC.
    */
   #checkAgreed({ flags, pairs }: Authenticate): void {
     for (const [id, sent] of readPairs(this.#targetInfo)) {
@@ -203,7 +204,7 @@ export class Authentication {
     }
   }
 
-  /** Covers all three messages: whoever changed one of them on the way is found out here. */
+  /** Checks the MIC, which covers all three messages, so that a change of any of them is found. */
   #checkMic(sessionKey: Bytes, { mic, withoutMic }: Authenticate): void {
     if (mic === null) return;
     const exchange = [this.#negotiate, this.#challengeMessage, withoutMic] as Bytes[];
@@ -212,7 +213,7 @@ export class Authentication {
     }
   }
 
-  /** Both sides sign the list of mechanisms where somebody could have had a reason to change it. */
+  /** Both sides sign the list of mechanisms if tampering with it could have had an effect. */
   #serverMic(sessionKey: Bytes, keyExchange: boolean, mic: Bytes | null): Bytes | null {
     const list = this.#mechanismList;
     if (mic === null || list === null) {
@@ -232,7 +233,7 @@ export class Authentication {
   }
 }
 
-/** Runs a step, and says what went wrong as a client is answered. */
+/** Runs a step, and translates its errors into NT status codes. */
 function asStatus<Result>(run: () => Result): Result {
   try {
     return run();

@@ -4,17 +4,17 @@ import type { Bytes } from "../../../base/bytes.ts";
 export interface Element {
   readonly tag: number;
   readonly content: Bytes;
-  /** With tag and length. */
+  /** The element with its tag and length. */
   readonly whole: Bytes;
 }
 
-/** The bytes are not DER, or not in the form that was expected. */
+/** Thrown if bytes are not DER, or not in the expected form. */
 export class DerError extends Error {}
 
 const LONG_FORM = 0x80;
 const LENGTH_BYTES_MAX = 3;
 
-/** The first element in `bytes`. Throws a `DerError`. */
+/** Reads the first element in `bytes`. Throws a `DerError`. */
 export function readElement(bytes: Bytes): Element {
   const tag = bytes[0];
   const first = bytes[1];
@@ -29,14 +29,14 @@ export function readElement(bytes: Bytes): Element {
   return { tag, content: bytes.subarray(at, at + length), whole: bytes.subarray(0, at + length) };
 }
 
-/** `readElement`, of this tag only. */
+/** Reads the first element, which must have this tag. */
 export function expectElement(bytes: Bytes, tag: number): Element {
   const found = readElement(bytes);
   if (found.tag !== tag) throw new DerError(`tag ${found.tag} where ${tag} was expected`);
   return found;
 }
 
-/** The elements that `content` consists of. */
+/** Reads all elements of `content`. */
 export function readElements(content: Bytes): Element[] {
   const found: Element[] = [];
   for (let rest = content; rest.length > 0; ) {

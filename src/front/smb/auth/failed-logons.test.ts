@@ -43,7 +43,7 @@ function logons(limits: Partial<LogonLimits> = {}) {
     guess: (user = "bob", address = HERE, gone?: AbortSignal) =>
       attempt(user, address, false, gone),
     know: (user = "bob", address = HERE) => attempt(user, address, true),
-    /** So many failures, all answered. */
+    /** Fails this many times, and answers all failures. */
     async fail(times: number, user = "bob", address = HERE) {
       for (let time = 0; time < times; time++) {
         const { ended } = attempt(user, address, false);
@@ -60,7 +60,7 @@ test("the first failures are answered at once, later ones after 1, 2, 4 and then
   assert.deepEqual(new Set(delays.slice(8)), new Set([8_000]));
 });
 
-test("the answer to a failure is delayed by the schedule, for that account at that address only", async () => {
+test("the response to a failure is delayed by the schedule, for that account at that address only", async () => {
   const { guess, fail, timer } = logons({ delayMs: (failures) => (failures > 2 ? 500 : 0) });
   await fail(2);
   const slow = guess();
@@ -74,7 +74,7 @@ test("the answer to a failure is delayed by the schedule, for that account at th
   assert.equal(slow.found.status, STATUS.LOGON_FAILURE);
 });
 
-test("the right key is let in at once while guesses at the same account and address are delayed", async () => {
+test("the right key is accepted at once while guesses at the same account and address are delayed", async () => {
   const { guess, know, fail, timer } = logons({ delayedMax: 3 });
   await fail(10);
   const guesses = [guess(), guess()];
@@ -89,7 +89,7 @@ test("the right key is let in at once while guesses at the same account and addr
   await Promise.all(guesses.map(({ ended }) => ended));
 });
 
-test("a success resets what is counted", async () => {
+test("a success resets the count", async () => {
   const { guess, know, fail, failed } = logons();
   await fail(10);
   await know().ended;
@@ -99,7 +99,7 @@ test("a success resets what is counted", async () => {
   assert.equal(next.found.status, STATUS.LOGON_FAILURE);
 });
 
-test("a success does not help those who guess at the same time", async () => {
+test("a success does not help clients that guess at the same time", async () => {
   const { guess, know, fail, failed, timer } = logons();
   await fail(10);
   const guessing = guess();
@@ -112,7 +112,7 @@ test("a success does not help those who guess at the same time", async () => {
   await Promise.all([guessing.ended, next.ended]);
 });
 
-test("while many guesses are delayed no more are checked, even if their clients do not wait", async () => {
+test("while many guesses are delayed no more are checked, even if their clients disconnect", async () => {
   const { guess, know, fail, timer } = logons({ delayedMax: 2, waitingMax: 2 });
   await fail(10);
   const impatient = new AbortController();
@@ -137,7 +137,7 @@ test("while many guesses are delayed no more are checked, even if their clients 
   await waiting.ended;
 });
 
-test("a client that hangs up while it waits for its check is never checked", async () => {
+test("a client that disconnects while it waits for its check is never checked", async () => {
   const { guess, fail } = logons({ delayedMax: 1 });
   await fail(10);
   void guess();
@@ -157,7 +157,7 @@ test("failures are forgotten after a while", async () => {
   assert.match(lines.at(-1) as string, /\(1 in a row\)/);
 });
 
-test("what is remembered is bounded, and made-up names do not push out a guessed one", async () => {
+test("memory is bounded, and made-up names do not evict a guessed one", async () => {
   const { failed, fail, guess, timer } = logons({ addressesMax: 3, accountsPerAddressMax: 4 });
   await fail(5, "bob");
   for (let index = 0; index < 50; index++) await fail(1, `made-up${index}`);
@@ -182,7 +182,7 @@ test("each failure is logged with its address, account and count; names cannot f
   assert.ok((lines[5] as string).length < 200);
 });
 
-test("beyond a number of lines in a while, failures are only counted", async () => {
+test("beyond a number of log lines per window, failures are only counted", async () => {
   const { fail, lines, clock } = logons({ logLinesMax: 3, logWindowMs: 1_000 });
   for (let index = 0; index < 10; index++) await fail(1, `name${index}`);
   assert.equal(lines.length, 3);
@@ -192,7 +192,7 @@ test("beyond a number of lines in a while, failures are only counted", async () 
   assert.match(lines[4] as string, /"last"/);
 });
 
-test("what is not a refused log-on is neither counted nor delayed", async () => {
+test("other errors than refused log-ons are neither counted nor delayed", async () => {
   const { failed } = logons();
   const claimant = { address: HERE, user: "bob", gone: new AbortController().signal };
   const prove = () => {
@@ -202,7 +202,7 @@ test("what is not a refused log-on is neither counted nor delayed", async () => 
   assert.equal(failed.size, 0);
 });
 
-test("addresses count by the network that one client can choose from", () => {
+test("addresses are counted by the network that one client can choose from", () => {
   for (const [address, network] of [
     ["10.1.2.3", "10.1.2.3"],
     ["::ffff:10.1.2.3", "10.1.2.3"],

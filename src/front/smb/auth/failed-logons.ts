@@ -4,18 +4,18 @@ import { STATUS, StatusError } from "../nt-status.ts";
 import { LogonRefused } from "./authentication.ts";
 
 export interface LogonLimits {
-  /** How long the answer to a failed log-on is delayed, after so many failures in a row. */
+  /** The delay of the response after this many failures in a row. */
   readonly delayMs: (failures: number) => number;
-  /** Delayed answers of one account at one address; while there are so many, no key is checked. */
+  /** Delayed responses of one account at one address; at this many, no key is checked. */
   readonly delayedMax: number;
-  /** Log-ons of one account at one address that wait for their check; more are refused. */
+  /** The most log-ons of one account at one address that wait for their check; more are refused. */
   readonly waitingMax: number;
-  /** Addresses, and accounts of each, that are remembered. */
+  /** The most remembered addresses, and accounts of each. */
   readonly addressesMax: number;
   readonly accountsPerAddressMax: number;
-  /** How long after its last failure an account at an address counts from 0 again. */
+  /** The time after its last failure until an account at an address counts from 0 again. */
   readonly rememberedMs: number;
-  /** Failures that are logged within `logWindowMs`; of more only their number is. */
+  /** The most failures logged within `logWindowMs`; more are only counted. */
   readonly logLinesMax: number;
   readonly logWindowMs: number;
 }
@@ -24,7 +24,7 @@ const DELAY_FREE = 4;
 const DELAY_MS = 1_000;
 const DELAY_MS_MAX = 8_000;
 
-/** Four failures are answered at once, the next after 1, 2, 4 and then always 8 s. */
+/** No delay for four failures, then 1, 2, 4 and always 8 s. */
 export function delayAfter(failures: number): number {
   if (failures <= DELAY_FREE) return 0;
   return Math.min(DELAY_MS_MAX, DELAY_MS * 2 ** (failures - DELAY_FREE - 1));
@@ -41,36 +41,36 @@ export const DEFAULT_LOGON_LIMITS: LogonLimits = {
   logWindowMs: 10_000,
 };
 
-/** A client that claims to be somebody. */
+/** A client that claims a user name. */
 export interface Claimant {
   readonly address: string;
-  /** As the client wrote it. */
+  /** The name as the client wrote it. */
   readonly user: string;
   /** Aborted when its connection is closed. */
   readonly gone: AbortSignal;
 }
 
-/** What is remembered of an account at an address. */
+/** The failures of an account at an address. */
 interface Tries {
-  /** In a row. */
+  /** Failures in a row. */
   failures: number;
   lastMs: number;
-  /** Failures whose answers are delayed, also of clients that did not wait for them. */
+  /** Failures whose responses are delayed, also of clients that have disconnected. */
   delayed: number;
   readonly waiting: Set<() => void>;
 }
 
 /**
- * Counts failed log-ons, logs them, and slows them down by address and account. The right key is let in
- * at once, whatever others at the same address try, unless so many of them fail at the same time that
- * checking more of them would make guessing faster.
+ * Counts failed log-ons by address and account, logs them, and delays their responses. The right
+ * key is accepted at once, whatever others at the same address try, unless so many of them fail at
+ * the same time that checking more would make guessing faster.
  */
 export class FailedLogons {
   readonly #limits: LogonLimits;
   readonly #clock: Clock;
   readonly #timer: Timer;
   readonly #log: (line: string) => void;
-  /** By network, those that failed last at the end; then by account. */
+  /** By network, the latest failure last; then by account. */
   readonly #networks = new Map<string, Map<string, Tries>>();
   #windowMs = 0;
   #logged = 0;
@@ -83,14 +83,14 @@ export class FailedLogons {
     this.#log = log;
   }
 
-  /** Accounts that are remembered, of all addresses. */
+  /** The number of remembered accounts at all addresses. */
   get size(): number {
     let size = 0;
     for (const accounts of this.#networks.values()) size += accounts.size;
     return size;
   }
 
-  /** What `prove` returns. What it throws, if that is a `LogonRefused`, is counted, logged and delayed. */
+  /** Runs `prove` and returns its result. A `LogonRefused` is counted, logged and delayed. */
   async check<Done>(claimant: Claimant, prove: () => Done): Promise<Done> {
     for (let full = this.#full(claimant); full !== null; full = this.#full(claimant)) {
       await this.#wait(claimant, full);
@@ -105,7 +105,7 @@ export class FailedLogons {
     }
   }
 
-  /** Null if the claimant's key may be checked now. */
+  /** The claimant's failures if too many are delayed; null if its key may be checked now. */
   #full(claimant: Claimant): Tries | null {
     const tries = this.#find(claimant);
     return tries !== null && tries.delayed >= this.#limits.delayedMax ? tries : null;
@@ -127,7 +127,7 @@ export class FailedLogons {
     if (gone.aborted) throw new StatusError(STATUS.USER_SESSION_DELETED);
   }
 
-  /** Resolves when the failure may be answered. */
+  /** Counts a failure, and resolves when it may be answered. */
   async #fail(claimant: Claimant, reason: string): Promise<void> {
     const tries = this.#findOrAdd(claimant);
     tries.failures++;
@@ -147,7 +147,7 @@ export class FailedLogons {
     });
   }
 
-  /** Unless others at the same address are guessing right now: they would profit from each success. */
+  /** Resets the count, unless others at the same address are guessing: they would profit. */
   #reset(claimant: Claimant): void {
     const [network, account] = keysOf(claimant);
     const accounts = this.#networks.get(network);
@@ -166,7 +166,7 @@ export class FailedLogons {
   #findOrAdd(claimant: Claimant): Tries {
     const [network, account] = keysOf(claimant);
     const accounts = this.#networks.get(network) ?? new Map<string, Tries>();
-    // To the end of the line: the first in it is forgotten first.
+    // Moves it to the end: the first one is forgotten first.
     this.#networks.delete(network);
     this.#networks.set(network, accounts);
     const oldest = this.#networks.keys().next().value;
@@ -185,7 +185,7 @@ export class FailedLogons {
     return added;
   }
 
-  /** Whoever fails as often as he likes must not fill the disk with lines. */
+  /** Logs a line, within a limit, so that failing clients cannot fill the disk. */
   #note({ address, user }: Claimant, what: string): void {
     const { logLinesMax, logWindowMs } = this.#limits;
     const now = this.#clock.now();
@@ -204,7 +204,7 @@ export class FailedLogons {
   }
 }
 
-/** With the fewest failures: names that are made up do not push out one that is being guessed at. */
+/** Drops the account with the fewest failures, so that made-up names do not evict a guessed one. */
 function dropLeast(accounts: Map<string, Tries>): void {
   let least: [string, Tries] | null = null;
   for (const one of accounts) {
@@ -231,7 +231,7 @@ function keysOf({ address, user }: Claimant): [network: string, account: string]
   return [networkOf(address), user.slice(0, USER_CHARACTERS_MAX).toLowerCase()];
 }
 
-/** One customer of an Internet provider has all addresses of IPv6 that begin with the same 64 bits. */
+/** The first 64 bits of an IPv6 address: one customer of a provider has all addresses in there. */
 export function networkOf(address: string): string {
   if (address.includes(".")) return address.replace(/^::ffff:/i, "");
   const [head = "", tail] = address.split("::");
@@ -244,7 +244,7 @@ export function networkOf(address: string): string {
   return groups.slice(0, 4).join(":");
 }
 
-/** A name from the network, for a line of the log. */
+/** Quotes a name from the network for a log line. */
 function quoted(name: string): string {
   const text = JSON.stringify(name.slice(0, USER_CHARACTERS_MAX));
   return text.replace(

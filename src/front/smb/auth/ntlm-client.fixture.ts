@@ -23,17 +23,17 @@ export interface NtlmUser {
   readonly password: string;
 }
 
-/** The other side of an authentication, with what a test may want to do wrong. */
+/** The client side of an authentication, with ways to do it wrong. */
 export class NtlmClient {
   readonly sessionKey = randomBytes(16);
   flags = FLAGS as number;
   withMic = true;
-  /** Flips a bit in the first message, as it goes into the code over all of them. */
+  /** Flips a bit in the first message before it goes into the MIC. */
   tampered = false;
-  /** Pairs that come before or behind all others in the answer. */
+  /** Pairs before and behind all others in the response. */
   pairsBefore: Bytes = Buffer.alloc(0);
   pairsBehind: Bytes = Buffer.alloc(0);
-  /** May change the pairs of the target info, or the answer, before the key is proved over them. */
+  /** Changes the pairs of the target info, or the response, before the proof is computed. */
   changeInfo: (pairs: Bytes[]) => void = () => {};
   changeAnswer: (answer: Bytes) => void = () => {};
   #change: (message: Bytes) => Bytes = (message) => message;
@@ -121,7 +121,7 @@ export class NtlmClient {
     hmacMd5(this.sessionKey, negotiate, challenge, message).copy(message, 72);
   }
 
-  /** The code over the list of mechanisms. */
+  /** The MIC of the list of mechanisms. */
   listMic(list: Bytes): Bytes {
     return firstSignature(this.sessionKey, "client-to-server", true, list);
   }
@@ -160,7 +160,7 @@ export function responseToken(token: Bytes, mic: Bytes | null = null): Bytes {
   return writeElement(0xa1, writeElement(0x30, ...fields));
 }
 
-/** The NTLM message in what the server answered. */
+/** The NTLM message in a token of the server. */
 export function ntlmIn(token: Bytes): Bytes {
   return token.subarray(token.indexOf(SIGNATURE));
 }

@@ -3,7 +3,7 @@ import type { Bytes } from "../../../base/bytes.ts";
 import { md4 } from "../crypto/md4.ts";
 import { Rc4 } from "../crypto/rc4.ts";
 
-/** What NTLM keeps of a password; here of an account key, as the text that it is written in. */
+/** The NTLM hash of a password; here the password is the text of an account key. */
 export function passwordHash(password: string): Bytes {
   return md4(Buffer.from(password, "utf16le"));
 }
@@ -24,10 +24,10 @@ export function isProved(key: Bytes, challenge: Bytes, answer: Bytes, proof: Byt
 }
 
 const SIGNATURE_VERSION = Buffer.from([1, 0, 0, 0]);
-/** Each side signs once, with its first number. */
+/** Each side signs once, with its first sequence number. */
 const FIRST = Buffer.alloc(4);
 
-/** The first signature of one side over `message`, as SPNEGO wants it of the list of mechanisms. */
+/** The first signature of one side, which SPNEGO uses for the list of mechanisms. */
 export function firstSignature(
   sessionKey: Bytes,
   side: "client-to-server" | "server-to-client",

@@ -1,6 +1,6 @@
 import type { Bytes } from "../../../base/bytes.ts";
 
-/** The flags of NTLM that matter here. */
+/** The NTLM flags used here. */
 export const NTLM_FLAG = {
   unicode: 0x00000001,
   requestTarget: 0x00000004,
@@ -18,7 +18,7 @@ export const NTLM_FLAG = {
   bits56: 0x80000000,
 } as const;
 
-/** Pairs of a value and what it is, in target info and in the client's answer. */
+/** Ids of the pairs (AV_PAIR) in the target info and in the client's response. */
 const PAIR = {
   end: 0,
   netbiosComputer: 1,
@@ -31,9 +31,9 @@ const PAIR = {
 
 /** In the pair `flags`: the message carries a message integrity code (MIC). */
 const PAIR_FLAG_MIC = 2;
-/** Fields of AUTHENTICATE, by where its head says where they lie. */
+/** Fields of AUTHENTICATE, by the position of their descriptor in its header. */
 const FIELD = { lmResponse: 12, response: 20, domain: 28, user: 36, workstation: 44, key: 52 };
-/** The version of an NTLMv2 answer, and the highest that the client understands. */
+/** The version of an NTLMv2 response, and the highest that the client understands. */
 const ANSWER_VERSION = 1;
 
 const SIGNATURE = Buffer.from("NTLMSSP\0", "latin1");
@@ -44,29 +44,29 @@ const AUTHENTICATE_HEAD_BYTES = 64;
 const MIC_AT = 72;
 const MIC_BYTES = 16;
 const PROOF_BYTES = 16;
-/** What precedes the pairs in an NTLMv2 answer. */
+/** The bytes before the pairs in an NTLMv2 response. */
 const ANSWER_HEAD_BYTES = 28;
 
-/** The client may not come in, for one reason or another. */
+/** Thrown if the client is refused. */
 export class NtlmError extends Error {}
 
-/** The message is not what NTLM prescribes. */
+/** Thrown if a message is malformed. */
 export class NtlmFormatError extends Error {}
 
 export interface Authenticate {
   readonly flags: number;
   readonly user: string;
   readonly domain: string;
-  /** What the client proves the password with. */
+  /** The client's proof that it knows the password. */
   readonly proof: Bytes;
-  /** What it proved it over, besides the challenge. */
+  /** The bytes that the proof covers, besides the challenge. */
   readonly answer: Bytes;
   /** The pairs in `answer`, by their ids. */
   readonly pairs: Pairs;
   readonly encryptedKey: Bytes;
-  /** Null if the client's answer, which is proved, does not promise one. */
+  /** Null if `answer`, which the proof covers, does not promise a MIC. */
   readonly mic: Bytes | null;
-  /** The message as it was when the MIC was computed. */
+  /** The message with a zero MIC, over which the MIC is computed. */
   readonly withoutMic: Bytes;
 }
 
@@ -100,7 +100,7 @@ export function writeChallenge(parts: Challenge): Bytes {
   return message;
 }
 
-/** What CHALLENGE says of the server. `time` is a Windows file time. */
+/** The target info of CHALLENGE. `time` is a Windows file time. */
 export function writeTargetInfo(serverName: string, time: bigint): Bytes {
   const name = Buffer.from(serverName, "utf16le");
   const dnsName = Buffer.from(serverName.toLowerCase(), "utf16le");
@@ -129,7 +129,7 @@ function writeField(message: Bytes, at: number, length: number, offset: number):
   message.writeUInt32LE(offset, at + 4);
 }
 
-/** Throws an `NtlmError`, also for the answers of older versions: they prove too little. */
+/** Throws an `NtlmError`, also for responses of older versions, which prove too little. */
 export function readAuthenticate(message: Bytes): Authenticate {
   const flags = readFlags(message);
   if ((flags & NTLM_FLAG.unicode) === 0) throw new NtlmError("names are not in Unicode");
@@ -156,7 +156,7 @@ export function readAuthenticate(message: Bytes): Authenticate {
   };
 }
 
-/** Who the client says it is. */
+/** The user name that the client claims. */
 export function readUser(message: Bytes): string {
   const isUnicode = (readFlags(message) & NTLM_FLAG.unicode) !== 0;
   return readField(message, FIELD.user).toString(isUnicode ? "utf16le" : "latin1");
@@ -174,8 +174,8 @@ function readFlags(message: Bytes): number {
 }
 
 /**
- * Up to the pair that ends them. Each id counts once: where somebody in between can add a pair to
- * CHALLENGE, the client repeats it, and a second `flags` could take back what the first promises.
+ * Reads pairs up to the end mark. Each id may occur once: a client repeats a pair that a man in the
+ * middle adds to CHALLENGE, and a second `flags` could take back what the first promises.
  */
 export function readPairs(bytes: Bytes): Pairs {
   const pairs = new Map<number, Bytes>();
@@ -198,7 +198,7 @@ function promisesMic(pairs: Pairs): boolean {
   return (flags.readUInt32LE(0) & PAIR_FLAG_MIC) !== 0;
 }
 
-/** It has a place of its own before all fields. Where they begin earlier, it was left out. */
+/** Reads the MIC, which is before all fields. If they begin earlier, it is missing. */
 function readMic(message: Bytes): Bytes {
   const end = MIC_AT + MIC_BYTES;
   const isOverlaid = Object.values(FIELD).some(

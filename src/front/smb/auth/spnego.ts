@@ -1,25 +1,25 @@
 import type { Bytes } from "../../../base/bytes.ts";
 import { type Element, expectElement, readElement, readElements, writeElement } from "./der.ts";
 
-/** What a client says in one step of its authentication. */
+/** The token of a client in one step of its authentication. */
 export type ClientToken =
-  /** The first step: the mechanisms it knows, and a token for the first of them. */
+  /** The first step: the client's mechanisms, and a token for the first of them. */
   | {
       readonly kind: "init";
       readonly mechanisms: readonly Bytes[];
-      /** The list as it was encoded, which is what both sides sign in the end. */
+      /** The encoded list, which both sides sign in the end. */
       readonly mechanismList: Bytes;
       readonly token: Bytes | null;
     }
   | { readonly kind: "response"; readonly token: Bytes | null; readonly mic: Bytes | null }
-  /** NTLM without SPNEGO around it. */
+  /** NTLM without SPNEGO. */
   | { readonly kind: "bare"; readonly token: Bytes };
 
 export const NEGOTIATION = { acceptCompleted: 0, acceptIncomplete: 1, requestMic: 3 } as const;
 
 export interface ServerToken {
   readonly state: (typeof NEGOTIATION)[keyof typeof NEGOTIATION];
-  /** Stated once, in the first answer. */
+  /** Sent once, in the first response. */
   readonly mechanism: Bytes | null;
   readonly token: Bytes | null;
   readonly mic: Bytes | null;
@@ -43,7 +43,7 @@ const TAG = {
 };
 const field = (number: number) => TAG.field + number;
 
-/** What NEGOTIATE tells: NTLM is the one mechanism here. */
+/** The hint in NEGOTIATE: NTLM is the only mechanism. */
 export function serverHint(): Bytes {
   const mechanisms = writeElement(TAG.sequence, writeElement(TAG.oid, NTLM_MECHANISM));
   const hint = writeElement(TAG.sequence, writeElement(field(0), writeElement(TAG.text, HINT)));
@@ -55,7 +55,7 @@ export function serverHint(): Bytes {
   return writeElement(TAG.application, writeElement(TAG.oid, SPNEGO), writeElement(field(0), init));
 }
 
-/** Throws a `DerError` if it is nothing that a client could mean. */
+/** Reads a client's token. Throws a `DerError` if it is malformed. */
 export function readClientToken(bytes: Bytes): ClientToken {
   if (bytes.subarray(0, NTLM_SIGNATURE.length).equals(NTLM_SIGNATURE)) {
     return { kind: "bare", token: bytes };

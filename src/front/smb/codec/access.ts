@@ -1,4 +1,4 @@
-/** What an open may be granted, as bits. */
+/** Access rights of an open, as bits. */
 export const ACCESS = {
   readData: 0x00000001,
   writeData: 0x00000002,
@@ -15,13 +15,13 @@ export const ACCESS = {
   maximumAllowed: 0x02000000,
 } as const;
 
-/** Everything there is to a file. */
+/** All rights to a file. */
 export const ALL_ACCESS = 0x001f01ff;
 
-/** Everything there is to what nobody can change. */
+/** All rights to something read-only. */
 export const READ_ACCESS = 0x001200a9;
 
-/** Four bits stand for several others each. */
+/** The four generic bits, each of which stands for several others. */
 const GENERIC: readonly (readonly [bit: number, means: number])[] = [
   [0x80000000, 0x00120089],
   [0x40000000, 0x00120116],
@@ -29,7 +29,7 @@ const GENERIC: readonly (readonly [bit: number, means: number])[] = [
   [0x10000000, ALL_ACCESS],
 ];
 
-/** What is granted to who asks for this, `most` if for all; zero if it asks for nothing that there is. */
+/** The rights to grant; `most` if the maximum is asked for, zero if nothing known. */
 export function grantedAccess(asked: number, most: number): number {
   let granted = asked & ALL_ACCESS;
   for (const [bit, means] of GENERIC) if ((asked & bit) !== 0) granted |= means;

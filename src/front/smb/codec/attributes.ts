@@ -3,7 +3,7 @@ import type { ClosedFile } from "./close.ts";
 import type { FileTimes } from "./create.ts";
 
 const DIRECTORY = 0x10;
-/** Stands for none: zero would mean that nothing is said. */
+/** Stands for no attributes; zero would mean that they stay unchanged. */
 const NORMAL = 0x80;
 const CLUSTER_BYTES = 4_096;
 
@@ -36,10 +36,10 @@ function shownAttributes(attributes: number, isDirectory: boolean): number {
   return shown === 0 ? NORMAL : shown;
 }
 
-/** What a client may set; it cannot make a file of a directory. */
+/** Attributes that a client may set; not the one for directories. */
 const SETTABLE = 0x1 | 0x2 | 0x4 | 0x20 | 0x100 | 0x1000 | 0x2000 | 0x2_0000;
 
-/** Null if it says nothing of attributes. */
+/** The attributes to set; null to leave them unchanged. */
 export function askedAttributes(attributes: number): number | null {
   return attributes === 0 ? null : attributes & SETTABLE;
 }

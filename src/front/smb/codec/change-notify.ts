@@ -22,7 +22,7 @@ export function readChangeNotify(message: Bytes): ChangeNotifyRequest {
   };
 }
 
-/** What changed, as the bits of a filter. */
+/** Kinds of changes, as the bits of a filter. */
 export const NOTIFY = {
   fileName: 0x001,
   directoryName: 0x002,
@@ -37,16 +37,16 @@ export const NOTIFY = {
 
 export const NOTICE = { added: 1, removed: 2, modified: 3, oldName: 4, newName: 5 } as const;
 
-/** One line of an answer: what happened, and to what. */
+/** One entry of a response: a change and a name. */
 export interface Notice {
   readonly action: (typeof NOTICE)[keyof typeof NOTICE];
-  /** From the directory that is watched. */
+  /** Relative to the watched directory. */
   readonly name: string;
 }
 
 const NOTICE_FIXED_BYTES = 12;
 
-/** With the padding up to the next one. */
+/** The bytes of a notice, with the padding up to the next one. */
 export function noticeBytes({ name }: Notice): number {
   return alignedTo(NOTICE_FIXED_BYTES + name.length * 2, 4);
 }

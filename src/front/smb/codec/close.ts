@@ -5,7 +5,7 @@ import { bodyOf, Writer } from "./wire.ts";
 
 export interface CloseRequest {
   readonly fileId: FileId;
-  /** Whether the client wants to know what became of the file. */
+  /** Whether the response should carry the attributes of the file. */
   readonly wantsAttributes: boolean;
 }
 

@@ -65,7 +65,7 @@ const readWrite = (bytes: Bytes) => {
   return { ...head, data: readWriteData(bytes, head) };
 };
 
-/** A well-formed request for every decoder, which damage is done to. */
+/** A well-formed request for every decoder, to be damaged. */
 const REQUESTS: [string, (bytes: Bytes) => unknown, Bytes][] = [
   ["create", readCreate, create()],
   ["close", readClose, message(new Writer().u16(24).u16(1).u32(0).u64(5).u64(7))],
@@ -208,7 +208,7 @@ const REQUESTS: [string, (bytes: Bytes) => unknown, Bytes][] = [
   ["echo", readEmpty, message(new Writer().u16(4).u16(0))],
 ];
 
-test("requests are read as they were meant", () => {
+test("requests are decoded correctly", () => {
   const read = new Map(REQUESTS.map(([name, decode, bytes]) => [name, decode(bytes)]));
   assert.deepEqual(read.get("create"), {
     oplock: 9,
@@ -293,7 +293,7 @@ test("requests are read as they were meant", () => {
   assert.deepEqual(read.get("lease break"), { kind: "lease", key, state: 3 });
 });
 
-test("a request that is cut short is refused, and never read beyond its end", () => {
+test("a truncated request is refused, and never read beyond its end", () => {
   for (const [name, decode, bytes] of REQUESTS) {
     const fixed = bytes.readUInt16LE(HEADER_BYTES) & ~1;
     for (let length = HEADER_BYTES; length < HEADER_BYTES + fixed; length++) {
@@ -302,7 +302,7 @@ test("a request that is cut short is refused, and never read beyond its end", ()
   }
 });
 
-test("whatever is in a request, it is read or refused", () => {
+test("any bytes of a request are decoded or refused", () => {
   for (const [name, decode, bytes] of REQUESTS) {
     const at = fc.integer({ min: HEADER_BYTES + 2, max: bytes.length - 1 });
     const damage = fc.array(fc.tuple(at, fc.integer({ min: 0, max: 255 })), { maxLength: 6 });
@@ -320,7 +320,7 @@ test("whatever is in a request, it is read or refused", () => {
   }
 });
 
-test("a path without a share is none", () => {
+test("a path without a share is refused", () => {
   for (const path of ["\\\\host", "\\\\host\\", "share", "\\\\host\\a\\b", ""]) {
     const bytes = text(path);
     const asked = message(new Writer().u16(9).u16(0).u16(72).u16(bytes.length).bytes(bytes));
@@ -328,7 +328,7 @@ test("a path without a share is none", () => {
   }
 });
 
-test("answers have the sizes that the protocol gives them", () => {
+test("responses have the sizes of the protocol", () => {
   const none = { created: 0n, accessed: 0n, written: 0n, changed: 0n };
   const file = { times: none, allocated: 0, size: 0, attributes: 0 };
   const created = { ...file, oplock: 0, action: 1, fileId, contexts: [] };
@@ -342,7 +342,7 @@ test("answers have the sizes that the protocol gives them", () => {
   assert.equal(writeOplockBreak(1, fileId).length, 24);
 });
 
-test("an encrypted frame whose header lies about it is none", () => {
+test("an encrypted frame with a wrong header is refused", () => {
   const header = writeTransform(Buffer.alloc(12), 5, 77);
   const frame = Buffer.concat([header, Buffer.alloc(5)]);
   assert.equal(readTransform(frame)?.sessionId, 77);
@@ -352,7 +352,7 @@ test("an encrypted frame whose header lies about it is none", () => {
   assert.equal(readTransform(frame), null);
 });
 
-test("SMB1 is read as far as the names of dialects, and no further", () => {
+test("of SMB1 only the names of dialects are decoded", () => {
   const names = Buffer.from("\x02NT LM 0.12\0\x02SMB 2.???\0", "latin1");
   const frame = Buffer.concat([Buffer.alloc(33), Buffer.from([names.length, 0]), names]);
   frame.writeUInt32LE(0x424d53ff);
@@ -363,7 +363,7 @@ test("SMB1 is read as far as the names of dialects, and no further", () => {
   assert.equal(readSmb1Negotiate(frame.subarray(0, 20)), null);
 });
 
-test("numbers of 64 bits are exact as far as ours go", () => {
+test("numbers of 64 bits are exact up to the largest that we use", () => {
   const bytes = Buffer.alloc(8);
   for (const value of [0, 1, 2 ** 32, 2 ** 53 - 1]) {
     writeU64(bytes, 0, value);

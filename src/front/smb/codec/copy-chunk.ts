@@ -5,7 +5,7 @@ import { readU64, Writer } from "./wire.ts";
 export const RESUME_KEY_BYTES = 24;
 
 export interface CopyChunks {
-  /** Of the file that is copied from. */
+  /** The key of the source file. */
   readonly resumeKey: Bytes;
   readonly chunks: readonly Chunk[];
 }
@@ -33,7 +33,7 @@ export function readCopyChunks(input: Bytes): CopyChunks {
   return { resumeKey: input.subarray(0, RESUME_KEY_BYTES), chunks };
 }
 
-/** Of what was copied; of a request that was too large instead, what would not have been. */
+/** The numbers of what was copied; for a request that was too large, the limits instead. */
 export function writeCopied(chunks: number, chunkBytes: number, totalBytes: number): Bytes {
   return new Writer().u32(chunks).u32(chunkBytes).u32(totalBytes).done();
 }

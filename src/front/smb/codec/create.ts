@@ -15,7 +15,7 @@ export interface CreateRequest {
   readonly contexts: readonly CreateContext[];
 }
 
-/** `QFid`, `MxAc`, …: more that is asked, or answered, by name. */
+/** A named extension of a request or response: `QFid`, `MxAc`, … */
 export interface CreateContext {
   readonly name: string;
   readonly data: Bytes;

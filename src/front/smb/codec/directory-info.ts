@@ -3,7 +3,7 @@ import { STATUS, StatusError } from "../nt-status.ts";
 import type { ShownItem } from "./attributes.ts";
 import { alignedTo, Writer } from "./wire.ts";
 
-/** What stands between the attributes of an entry and its name, by class; null: no attributes. */
+/** Writes the part between the attributes of an entry and its name; null: no attributes. */
 type Middle = ((writer: Writer, item: ShownItem) => Writer) | null;
 
 const SHORT_NAME_BYTES = 26;
@@ -18,14 +18,14 @@ const CLASSES: ReadonlyMap<number, Middle> = new Map<number, Middle>([
   [60, (writer, { id }) => writer.u32(0).u32(0).u64(id).u64(0)],
 ]);
 
-/** Entries of a directory, as many as the client has room for. */
+/** A listing of directory entries, up to the client's buffer size. */
 export class DirectoryListing {
   readonly #middle: Middle;
   readonly #bytesMax: number;
   readonly #writer = new Writer();
   #last = -1;
 
-  /** Throws a `StatusError` for a class that there is not. */
+  /** Throws a `StatusError` for an unknown class. */
   constructor(infoClass: number, bytesMax: number) {
     const middle = CLASSES.get(infoClass);
     if (middle === undefined) throw new StatusError(STATUS.INVALID_INFO_CLASS);

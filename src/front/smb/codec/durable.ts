@@ -4,13 +4,13 @@ import type { CreateContext } from "./create.ts";
 import { type FileId, readFileId } from "./file-id.ts";
 import { Writer } from "./wire.ts";
 
-/** What a client asks for an open that outlives its connection, or wants back after it was lost. */
+/** A request for a durable open, or a reconnect to one after the connection was lost. */
 export type DurableContext =
   | { readonly kind: "request"; readonly version2: DurableRequest | null }
   | { readonly kind: "reconnect"; readonly fileId: FileId; readonly createGuid: Bytes | null };
 
 export interface DurableRequest {
-  /** 0 leaves it to the server. */
+  /** 0 for the server's default. */
   readonly timeoutMs: number;
   readonly createGuid: Bytes;
   readonly isPersistent: boolean;
@@ -19,7 +19,7 @@ export interface DurableRequest {
 const PERSISTENT = 2;
 const BYTES = { DHnQ: 16, DHnC: 16, DH2Q: 32, DH2C: 36 } as const;
 
-/** Null if the client asks for nothing of that kind. What contradicts itself is refused. */
+/** Reads the durable context; null if there is none. Refuses contradictory contexts. */
 export function readDurable(
   contexts: readonly CreateContext[],
   knowsVersion2: boolean,

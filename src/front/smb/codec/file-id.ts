@@ -1,7 +1,7 @@
 import type { Bytes } from "../../../base/bytes.ts";
 import { readU64 } from "./wire.ts";
 
-/** What a client names an open by. */
+/** The id of an open. */
 export interface FileId {
   readonly persistent: number;
   readonly volatile: number;
@@ -13,7 +13,7 @@ export function readFileId(bytes: Bytes, at: number): FileId {
   return { persistent: readU64(bytes, at), volatile: readU64(bytes, at + 8) };
 }
 
-/** In a compound: the open that the request before worked on. */
+/** Whether the id means the open of the previous request in a compound. */
 export function isFileIdBefore({ persistent, volatile }: FileId): boolean {
   return persistent === ALL_ONES && volatile === ALL_ONES;
 }

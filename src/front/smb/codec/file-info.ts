@@ -3,10 +3,10 @@ import { STATUS, StatusError } from "../nt-status.ts";
 import type { ShownItem } from "./attributes.ts";
 import { Writer } from "./wire.ts";
 
-/** What there is to know of an open file, beyond the file. */
+/** Information about an open file, beyond the file itself. */
 export interface OpenInfo {
   readonly item: ShownItem;
-  /** From the root on, with backslashes and one in front. */
+  /** From the root, with backslashes, beginning with one. */
   readonly path: string;
   readonly isDeletePending: boolean;
   readonly granted: number;
@@ -14,7 +14,7 @@ export interface OpenInfo {
   readonly mode: number;
 }
 
-/** What fits into an answer, and whether that is all. */
+/** The bytes that fit into a response, and whether they are complete. */
 export interface Fitted {
   readonly bytes: Bytes;
   readonly isCut: boolean;
@@ -64,10 +64,10 @@ const all: Write = (writer, info) =>
 const networkOpen: Write = (writer, { item }) =>
   times(writer, item).u64(item.allocated).u64(item.size).u32(item.attributes).u32(0);
 
-/** There are no names of 8 and 3 letters: every program can use the one there is. */
+/** There are no 8.3 names: the long name stands in for them. */
 const alternateName: Write = (writer, { item }) => writer.u32(item.name.length * 2).text(item.name);
 
-/** The one stream that files have. */
+/** The only stream of a file. */
 const DATA_STREAM = "::$DATA";
 const stream: Write = (writer, { item }) => {
   if (item.isDirectory) return writer;
@@ -82,7 +82,7 @@ const stream: Write = (writer, { item }) => {
 
 interface InfoClass {
   readonly write: Write;
-  /** Less room than this is refused. */
+  /** A smaller buffer is refused. */
   readonly bytesMin: number;
 }
 
@@ -118,7 +118,7 @@ function times(
   return writer.u64(created).u64(accessed).u64(written).u64(changed);
 }
 
-/** What a class tells, in the room that the client has. Throws a `StatusError`. */
+/** Writes an information class, cut to the client's buffer size. Throws a `StatusError`. */
 export function writeFileInfo(infoClass: number, info: OpenInfo, bytesMax: number): Fitted {
   const found = CLASSES.get(infoClass);
   if (found === undefined) throw new StatusError(STATUS.INVALID_INFO_CLASS);

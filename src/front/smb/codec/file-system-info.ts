@@ -2,7 +2,7 @@ import { STATUS, StatusError } from "../nt-status.ts";
 import { type Fitted, fitted } from "./file-info.ts";
 import { Writer } from "./wire.ts";
 
-/** A share, as a volume. */
+/** A share, presented as a volume. */
 export interface VolumeInfo {
   readonly label: string;
   readonly serial: number;
@@ -25,7 +25,7 @@ const UNIT_SECTORS = 8;
 const UNIT_BYTES = SECTOR_BYTES * UNIT_SECTORS;
 const DISK = 7;
 const MOUNTED = 0x20;
-/** Names keep their case, are Unicode, and files have permissions. */
+/** Names preserve their case and are Unicode; files have permissions. */
 const ATTRIBUTES = 0x2 | 0x4 | 0x8;
 const NAME_CHARS_MAX = 255;
 const FILE_SYSTEM = "NTFS";

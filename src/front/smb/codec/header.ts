@@ -28,21 +28,21 @@ export const FLAG = {
   async: 0x00000002,
   related: 0x00000004,
   signed: 0x00000008,
-  /** The request was sent before, and its answer lost. */
+  /** The request is a repetition, because its response was lost. */
   replay: 0x20000000,
 } as const;
 
 export interface RequestHeader {
   readonly creditCharge: number;
-  /** Raised by a client that has lost a connection: what it sent before is out of date. */
+  /** Raised by a client that lost a connection: requests with a lower one are outdated. */
   readonly channelSequence: number;
   readonly command: number;
   readonly creditsAsked: number;
   readonly flags: number;
-  /** Where the next message of the compound begins; 0 in the last. */
+  /** The offset of the next message of the compound; 0 in the last. */
   readonly next: number;
   readonly messageId: number;
-  /** Of CANCEL, if the flag `async` is set; the tree has the same place. */
+  /** For CANCEL, if the flag `async` is set; it shares its place with the tree id. */
   readonly asyncId: number;
   readonly treeId: number;
   readonly sessionId: number;
@@ -64,7 +64,7 @@ const AT = {
   signature: 48,
 };
 
-/** Null if there is no header at the beginning of `bytes`. */
+/** Reads a request header; null if `bytes` does not begin with one. */
 export function readHeader(bytes: Bytes): RequestHeader | null {
   if (bytes.length < HEADER_BYTES || bytes.readUInt32LE(0) !== PROTOCOL_ID) return null;
   if (bytes.readUInt16LE(AT.structureSize) !== HEADER_BYTES) return null;
@@ -85,15 +85,15 @@ export function readHeader(bytes: Bytes): RequestHeader | null {
 export interface AnswerHeader {
   readonly status: number;
   readonly credits: number;
-  /** Null: the one that was asked for, whatever it is. */
+  /** Null repeats that of the request. */
   readonly sessionId: number | null;
   readonly treeId: number;
-  /** Set in both answers to a request that takes long. */
+  /** Set in the interim and the final response to a long request. */
   readonly asyncId: number | null;
   readonly signed: boolean;
 }
 
-/** Writes the header of the answer to `request`, which lends it all that they have in common. */
+/** Writes the header of a response, with the fields it shares copied from `request`. */
 export function writeAnswerHeader(target: Bytes, request: Bytes, answer: AnswerHeader): void {
   request.copy(target, 0, 0, HEADER_BYTES);
   for (let at = AT.signature; at < HEADER_BYTES; at++) target[at] = 0;
@@ -113,12 +113,12 @@ export function writeAnswerHeader(target: Bytes, request: Bytes, answer: AnswerH
   if (answer.sessionId !== null) writeU64(target, AT.sessionId, answer.sessionId);
 }
 
-/** Where the next answer of a compound begins. */
+/** Writes the offset of the next response of a compound. */
 export function writeNext(answer: Bytes, next: number): void {
   answer.writeUInt32LE(next, AT.next);
 }
 
-/** Of a message that answers no request: it has no id, and is of no session. */
+/** The header of a message that answers no request: it has no message id and no session. */
 export function unaskedHeader(command: number): Bytes {
   const header = blankHeader(command);
   header.writeUInt32LE(FLAG.response, AT.flags);
@@ -126,7 +126,7 @@ export function unaskedHeader(command: number): Bytes {
   return header;
 }
 
-/** The header that an answer to a negotiation in SMB1 is made of. */
+/** The header for the response to an SMB1 negotiation. */
 export function blankHeader(command: number): Bytes {
   const header = Buffer.alloc(HEADER_BYTES);
   header.writeUInt32LE(PROTOCOL_ID, 0);

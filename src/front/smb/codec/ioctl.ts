@@ -7,7 +7,7 @@ export interface IoctlRequest {
   readonly fileId: FileId;
   readonly input: Bytes;
   readonly outputBytesMax: number;
-  /** Whether it is a control of a file system, which is all there is. */
+  /** Whether it is a file system control, the only supported kind. */
   readonly isFsctl: boolean;
 }
 
@@ -61,7 +61,7 @@ export function writeIoctl({ code, fileId }: IoctlRequest, output: Bytes): Bytes
 const NO_FILE = Buffer.alloc(16, 0xff);
 
 function fileIdBytes({ persistent, volatile }: FileId): Bytes {
-  // Controls of a connection name no file: that comes as all ones, which numbers cannot hold.
+  // Controls without a file have an id of all ones, which a number cannot represent.
   if (!Number.isSafeInteger(persistent) || !Number.isSafeInteger(volatile)) return NO_FILE;
   return new Writer().u64(persistent).u64(volatile).done();
 }

@@ -2,12 +2,12 @@ import type { Bytes } from "../../../base/bytes.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import { Writer } from "./wire.ts";
 
-/** What the context `RqLs` asks for, and is answered with. */
+/** The lease context `RqLs` of a request or response. */
 export interface LeaseContext {
   readonly key: Bytes;
   readonly state: number;
   readonly flags: number;
-  /** What only the second version has; null in the first. */
+  /** The fields of version 2; null in version 1. */
   readonly version2: { readonly parentKey: Bytes; readonly epoch: number } | null;
 }
 
@@ -16,7 +16,7 @@ export const LEASE_FLAG = { breakInProgress: 0x02, parentKeySet: 0x04 } as const
 const VERSION_1_BYTES = 32;
 const VERSION_2_BYTES = 52;
 
-/** Null for a version that the dialect does not have. */
+/** Reads a lease context; null for a version that the dialect does not have. */
 export function readLease(data: Bytes, knowsVersion2: boolean): LeaseContext | null {
   const is2 = data.length === VERSION_2_BYTES;
   if (!is2 && data.length !== VERSION_1_BYTES) throw new StatusError(STATUS.INVALID_PARAMETER);

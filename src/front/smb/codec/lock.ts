@@ -5,7 +5,7 @@ import { bodyOf, HEADER_BYTES, partOf } from "./wire.ts";
 
 export interface LockRequest {
   readonly fileId: FileId;
-  /** Tells a request that is sent again from a new one. */
+  /** Distinguishes a repeated request from a new one. */
   readonly sequence: number;
   readonly ranges: readonly LockRange[];
 }

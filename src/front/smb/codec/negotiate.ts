@@ -5,14 +5,14 @@ import { alignedTo, bodyOf, HEADER_BYTES, partOf, Writer } from "./wire.ts";
 export const DIALECT = {
   smb202: 0x0202,
   smb210: 0x0210,
-  /** The answer to a negotiation in SMB1: the real one follows. */
+  /** The response to an SMB1 negotiation, which an SMB2 negotiation follows. */
   smb2Any: 0x02ff,
   smb300: 0x0300,
   smb302: 0x0302,
   smb311: 0x0311,
 } as const;
 
-/** As people write them. */
+/** Dialects as users write them. */
 export const DIALECT_NAMES = {
   "2.0.2": DIALECT.smb202,
   "2.1": DIALECT.smb210,
@@ -37,7 +37,7 @@ export interface NegotiateRequest {
   readonly securityMode: number;
   readonly capabilities: number;
   readonly clientGuid: Bytes;
-  /** Of dialect 3.1.1; null where a client did not send them. */
+  /** For dialect 3.1.1; null if the client did not send them. */
   readonly hashes: readonly number[] | null;
   readonly ciphers: readonly number[] | null;
   readonly signings: readonly number[] | null;
@@ -51,7 +51,7 @@ export interface NegotiateAnswer {
   readonly transferBytesMax: number;
   readonly time: bigint;
   readonly token: Bytes;
-  /** Of dialect 3.1.1; null in others. */
+  /** For dialect 3.1.1; null in others. */
   readonly contexts: NegotiatedContexts | null;
 }
 
@@ -95,7 +95,7 @@ function readContexts(message: Bytes, body: Bytes): Map<number, Bytes> {
     const head = partOf(message, offset, CONTEXT_HEAD_BYTES);
     const type = head.readUInt16LE(0);
     const length = head.readUInt16LE(2);
-    // Those that matter stand there once; what is not known is passed over.
+    // Each type may occur once; unknown types have no effect.
     if (contexts.has(type)) throw new StatusError(STATUS.INVALID_PARAMETER);
     contexts.set(type, partOf(message, offset + CONTEXT_HEAD_BYTES, length));
     offset = alignedTo(offset + CONTEXT_HEAD_BYTES + length, 8);
@@ -103,7 +103,7 @@ function readContexts(message: Bytes, body: Bytes): Map<number, Bytes> {
   return contexts;
 }
 
-/** A context begins with a count; the numbers follow at `at`, and there must be one of them. */
+/** Reads the numbers of a context: a count first, then at `at` the numbers, at least one. */
 function listIn(contexts: Map<number, Bytes> | null, type: number, at: number): number[] | null {
   const found = contexts?.get(type);
   if (found === undefined) return null;
@@ -163,7 +163,7 @@ const SMB1_NEGOTIATE = 0x72;
 const SMB1_HEADER_BYTES = 32;
 const SMB1_DIALECT = 0x02;
 
-/** The dialects that a client asks for in SMB1; null if it does not negotiate. */
+/** Reads the dialects of an SMB1 negotiation; null if the frame is none. */
 export function readSmb1Negotiate(frame: Bytes): string[] | null {
   if (frame.length < SMB1_HEADER_BYTES + 3) return null;
   if (frame.readUInt32LE(0) !== SMB1_PROTOCOL_ID || frame[4] !== SMB1_NEGOTIATE) return null;

@@ -2,7 +2,7 @@ import type { Bytes } from "../../../base/bytes.ts";
 import { type FileId, readFileId } from "./file-id.ts";
 import { bodyOf, HEADER_BYTES, Writer } from "./wire.ts";
 
-/** What a client answers when it was told to give something up. */
+/** A client's acknowledgement of a break. */
 export type BreakAcknowledgement =
   | { readonly kind: "oplock"; readonly fileId: FileId; readonly level: number }
   | { readonly kind: "lease"; readonly key: Bytes; readonly state: number };
@@ -20,7 +20,7 @@ export function readBreakAcknowledgement(message: Bytes): BreakAcknowledgement {
   return { kind: "oplock", level: body.readUInt8(2), fileId: readFileId(body, 8) };
 }
 
-/** To a client that has to give up an oplock, and the answer when it has. */
+/** An oplock break for a client, and the response to its acknowledgement. */
 export function writeOplockBreak(level: number, { persistent, volatile }: FileId): Bytes {
   return new Writer().u16(OPLOCK_SIZE).u8(level).u8(0).u32(0).u64(persistent).u64(volatile).done();
 }
@@ -30,14 +30,14 @@ export interface LeaseBreak {
   readonly from: number;
   readonly to: number;
   readonly mustAnswer: boolean;
-  /** 0 for leases of the first version. */
+  /** 0 for leases of version 1. */
   readonly epoch: number;
 }
 
 const LEASE_BREAK_SIZE = 44;
 const ANSWER_REQUIRED = 1;
 
-/** To a client that has to give up a lease, or a part of it. */
+/** A lease break for a client. */
 export function writeLeaseBreak({ key, from, to, mustAnswer, epoch }: LeaseBreak): Bytes {
   return new Writer()
     .u16(LEASE_BREAK_SIZE)
@@ -50,7 +50,7 @@ export function writeLeaseBreak({ key, from, to, mustAnswer, epoch }: LeaseBreak
     .done();
 }
 
-/** When it has. */
+/** The response to a client's acknowledgement of a lease break. */
 export function writeLeaseBreakAnswer(key: Bytes, state: number): Bytes {
   return new Writer().u16(LEASE_SIZE).u16(0).u32(0).bytes(key).u32(state).u64(0).done();
 }

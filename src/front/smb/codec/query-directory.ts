@@ -28,7 +28,7 @@ export function readQueryDirectory(message: Bytes): QueryDirectoryRequest {
   };
 }
 
-/** The answer to QUERY_DIRECTORY, QUERY_INFO and CHANGE_NOTIFY: what was found, and nothing else. */
+/** The response to QUERY_DIRECTORY, QUERY_INFO and CHANGE_NOTIFY, which holds only the output. */
 export function writeOutput(output: Bytes): Bytes {
   return new Writer()
     .u16(9)

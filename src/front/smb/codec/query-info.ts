@@ -9,7 +9,7 @@ export interface QueryInfoRequest {
   readonly infoClass: number;
   readonly outputBytesMax: number;
   readonly input: Bytes;
-  /** Which parts of a security descriptor. */
+  /** The wanted parts of a security descriptor. */
   readonly additional: number;
   readonly flags: number;
   readonly fileId: FileId;

@@ -6,7 +6,7 @@ export interface ReadRequest {
   readonly fileId: FileId;
   readonly offset: number;
   readonly length: number;
-  /** With fewer bytes than this the end of the file counts as reached. */
+  /** If fewer bytes can be read, the response is END_OF_FILE. */
   readonly lengthMin: number;
 }
 
@@ -23,10 +23,10 @@ export function readRead(message: Bytes): ReadRequest {
   };
 }
 
-/** Where the data begins in an answer. */
+/** The offset of the data in a response. */
 const READ_DATA_AT = HEADER_BYTES + ANSWER_FIXED_BYTES;
 
-/** The data follows. */
+/** Writes the response up to the data. */
 export function writeReadHead(dataBytes: number): Bytes {
   return new Writer().u16(17).u8(READ_DATA_AT).u8(0).u32(dataBytes).u32(0).u32(0).done();
 }

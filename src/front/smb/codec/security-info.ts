@@ -10,7 +10,7 @@ import { STATUS, StatusError } from "../nt-status.ts";
 
 const PART = { owner: 1, group: 2, dacl: 4, sacl: 8 } as const;
 
-/** Which parts of a descriptor the bits of a request mean. */
+/** The parts of a descriptor that the bits of a request select. */
 export function partsOf(bits: number): DescriptorParts {
   return {
     owner: (bits & PART.owner) !== 0,
@@ -20,7 +20,7 @@ export function partsOf(bits: number): DescriptorParts {
   };
 }
 
-/** The parts that are asked for of a permission that is stored as text. */
+/** Encodes the selected parts of a permission that is stored as text. */
 export function writeSecurityInfo(sddl: string, parts: DescriptorParts): Bytes {
   const { descriptor } = parseSddl(sddl);
   if (descriptor === null) throw new Error(`"${sddl}" is stored, and cannot be read`);
@@ -41,7 +41,7 @@ export function readSecurityInfo(bytes: Bytes): SecurityDescriptor {
   return descriptor;
 }
 
-/** As it is stored. */
+/** The text form in which a permission is stored. */
 export function sddlOf(bytes: Bytes): string {
   return writeSddl(readSecurityInfo(bytes));
 }

@@ -5,7 +5,7 @@ export interface SessionSetupRequest {
   readonly binding: boolean;
   readonly signingRequired: boolean;
   readonly token: Bytes;
-  /** Of the session that the client had before it lost the connection; 0 if none. */
+  /** The session of the client before it lost its connection; 0 if none. */
   readonly previousSessionId: number;
 }
 

@@ -2,7 +2,7 @@ import type { Bytes } from "../../../base/bytes.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 import { readU64, textOf } from "./wire.ts";
 
-/** What SET_INFO wants of a file. */
+/** The change of a file that SET_INFO asks for. */
 export type FileChange =
   | {
       readonly kind: "basic";
@@ -31,11 +31,11 @@ const CLASS = {
   renameEx: 65,
 } as const;
 
-/** The root directory and the name's length stand before the name. */
+/** The bytes before the name, which end with the root directory and the name's length. */
 const RENAME_FIXED_BYTES = 20;
 const EX_FLAG = 1;
 
-/** Throws a `StatusError` for classes that cannot be set, or values that make no sense. */
+/** Reads a SET_INFO. Throws a `StatusError` for classes that cannot be set, or invalid values. */
 export function readFileChange(infoClass: number, input: Bytes): FileChange {
   switch (infoClass) {
     case CLASS.basic:

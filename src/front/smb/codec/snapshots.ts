@@ -4,17 +4,17 @@ import { Writer } from "./wire.ts";
 
 const TICKS_PER_SECOND = 10_000_000n;
 const GMT = /^@GMT-(\d{4})\.(\d\d)\.(\d\d)-(\d\d)\.(\d\d)\.(\d\d)$/i;
-/** What an answer has at least, even if no name fits into it. */
+/** The least size of a response, even if no name fits. */
 const ANSWER_BYTES_MIN = 16;
 
-/** `@GMT-2026.11.16-06.54.00`: a snapshot's name, which has its second and no more. */
+/** `@GMT-2026.11.16-06.54.00`: a snapshot's name, precise to the second. */
 export function gmtOfStamp(stamp: Stamp): string {
   const iso = new Date(Number(stamp / TICKS_PER_SECOND) * 1_000).toISOString();
   const [date = "", time = ""] = iso.slice(0, 19).split("T");
   return `@GMT-${date.replaceAll("-", ".")}-${time.replaceAll(":", ".")}`;
 }
 
-/** The second that such a name means; null if it is the name of something else. */
+/** The second of such a name; null if it is another name. */
 export function stampOfGmt(name: string): Stamp | null {
   if (!name.startsWith("@")) return null;
   const [, year, month, day, hour, minute, second] = GMT.exec(name) ?? [];
@@ -27,7 +27,7 @@ export function isSameSecond(one: Stamp, other: Stamp): boolean {
   return one / TICKS_PER_SECOND === other / TICKS_PER_SECOND;
 }
 
-/** The names, or how much room they need where there is too little of it. */
+/** Writes the names, or only the size they need if there is too little room. */
 export function writeSnapshots(stamps: readonly Stamp[], bytesMax: number): Bytes {
   const names = [...new Set(stamps.map(gmtOfStamp))];
   const list = new Writer();

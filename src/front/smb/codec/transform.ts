@@ -2,12 +2,12 @@ import type { Bytes } from "../../../base/bytes.ts";
 import { TAG_BYTES } from "../crypto/cipher.ts";
 import { readU64, writeU64 } from "./wire.ts";
 
-/** What stands before an encrypted frame. */
+/** The header of an encrypted frame. */
 export interface Transform {
   readonly tag: Bytes;
   readonly nonce: Bytes;
   readonly sessionId: number;
-  /** What is covered by the tag without being encrypted. */
+  /** Additional data, covered by the tag but not encrypted. */
   readonly aad: Bytes;
   readonly text: Bytes;
 }
@@ -22,7 +22,7 @@ export function isTransform(frame: Bytes): boolean {
   return frame.length >= 4 && frame.readUInt32LE(0) === PROTOCOL_ID;
 }
 
-/** Null if the frame, of which the start is enough, is not what its header says. */
+/** Reads the header from a frame or its start; null if it is wrong. */
 export function readTransform(frame: Bytes, frameBytes = frame.length): Transform | null {
   if (frame.length < TRANSFORM_BYTES) return null;
   if (frame.readUInt32LE(AT.size) !== frameBytes - TRANSFORM_BYTES) return null;
@@ -36,7 +36,7 @@ export function readTransform(frame: Bytes, frameBytes = frame.length): Transfor
   };
 }
 
-/** The header without its tag, which is made last. */
+/** Writes the header without its tag, which is computed last. */
 export function writeTransform(nonce: Bytes, plainBytes: number, sessionId: number): Bytes {
   const header = Buffer.alloc(TRANSFORM_BYTES);
   header.writeUInt32LE(PROTOCOL_ID, 0);

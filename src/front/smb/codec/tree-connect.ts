@@ -13,7 +13,7 @@ const STRUCTURE_SIZE = 9;
 const SHARE_TYPE = { disk: 1, pipe: 2 };
 const FLAG_EXTENSION = 4;
 
-/** `\\server\share`, without the server. */
+/** Reads the share's name from `\\server\share`. */
 export function readTreeConnect(message: Bytes): string {
   const body = bodyOf(message, STRUCTURE_SIZE);
   if ((body.readUInt16LE(2) & FLAG_EXTENSION) !== 0) throw new StatusError(STATUS.NOT_SUPPORTED);

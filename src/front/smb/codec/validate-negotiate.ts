@@ -14,7 +14,7 @@ interface StatedByServer {
   readonly serverSecurityMode: number;
 }
 
-/** Whether the client, by its own account, sent what arrived here. */
+/** Whether the client sent what arrived here, as it repeats it now. */
 export function isNegotiationIntact(input: Bytes, client: StatedByClient): boolean {
   const expected = new Writer()
     .u32(client.capabilities)

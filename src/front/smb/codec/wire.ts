@@ -7,8 +7,8 @@ export const HEADER_BYTES = 64;
 const TWO_32 = 2 ** 32;
 
 /**
- * The body of a message, whose fixed part is wholly there. An odd structure size stands for a fixed
- * part of one byte less, with something of variable length behind it.
+ * The body of a message, after checking that its fixed part is complete. An odd structure size
+ * means a fixed part of one byte less, followed by a part of variable length.
  */
 export function bodyOf(message: Bytes, structureSize: number): Bytes {
   const body = message.subarray(HEADER_BYTES);
@@ -18,7 +18,7 @@ export function bodyOf(message: Bytes, structureSize: number): Bytes {
   return body;
 }
 
-/** What a message says lies at `offset`. Nothing of no length lies anywhere. */
+/** The part of a message at `offset`. An empty part may have any offset. */
 export function partOf(message: Bytes, offset: number, length: number): Bytes {
   if (length === 0) return message.subarray(0, 0);
   if (offset < HEADER_BYTES || offset + length > message.length) {
@@ -27,13 +27,13 @@ export function partOf(message: Bytes, offset: number, length: number): Bytes {
   return message.subarray(offset, offset + length);
 }
 
-/** Text as the protocol has it: whole units of UTF-16, surrogates or not. */
+/** Decodes text as UTF-16 units, valid surrogates or not. */
 export function textOf(bytes: Bytes): string {
   if (bytes.length % 2 !== 0) throw new StatusError(STATUS.INVALID_PARAMETER);
   return bytes.toString("utf16le");
 }
 
-/** Exact up to 2^53. Ids that we hand out are far below; others may come out as a neighbour. */
+/** Exact up to 2^53. Our own ids are far below; others may be rounded. */
 export function readU64(bytes: Bytes, at: number): number {
   return bytes.readUInt32LE(at + 4) * TWO_32 + bytes.readUInt32LE(at);
 }
@@ -47,9 +47,9 @@ export function alignedTo(length: number, unit: number): number {
   return Math.ceil(length / unit) * unit;
 }
 
-/** Bytes that grow as values are added, little end first. */
+/** Writes values to a growing buffer, little-endian. */
 export class Writer {
-  /** Beyond `#length` it holds whatever was there before. */
+  /** Uninitialized beyond `#length`. */
   #bytes = Buffer.allocUnsafe(256);
   #length = 0;
 
@@ -102,7 +102,7 @@ export class Writer {
     return this.zeros(alignedTo(this.#length, unit) - this.#length);
   }
 
-  /** Overwrites what was written at `at`. */
+  /** Overwrites the number at `at`. */
   patchU32(at: number, value: number): this {
     this.#bytes.writeUInt32LE(value, at);
     return this;

@@ -2,13 +2,13 @@ import type { Bytes } from "../../../base/bytes.ts";
 import { type FileId, readFileId } from "./file-id.ts";
 import { bodyOf, HEADER_BYTES, partOf, readU64, Writer } from "./wire.ts";
 
-/** What stands before the bytes of a WRITE. */
+/** The fields of a WRITE before its data. */
 export interface WriteHead {
   readonly fileId: FileId;
   readonly offset: number;
   readonly dataAt: number;
   readonly length: number;
-  /** The client wants the bytes on the disk when it hears of them. */
+  /** Write-through: the bytes must be durable before the response. */
   readonly through: boolean;
 }
 
@@ -27,7 +27,7 @@ export function readWriteHead(message: Bytes): WriteHead {
   };
 }
 
-/** Null if anything but the rest of its data follows the start of a message. */
+/** Reads a WRITE from the start of a message; null if more than its data follows. */
 export function readWriteStart(start: Bytes, messageBytes: number): WriteHead | null {
   if (start.length < HEAD_BYTES || start.readUInt16LE(HEADER_BYTES) !== STRUCTURE_SIZE) return null;
   const head = readWriteHead(start);
@@ -36,7 +36,7 @@ export function readWriteStart(start: Bytes, messageBytes: number): WriteHead | 
   return isAllData && dataAt <= start.length ? head : null;
 }
 
-/** What is to be written, where it is a part of the message. */
+/** The data of a WRITE that is part of the message. */
 export function readWriteData(message: Bytes, { dataAt, length }: WriteHead): Bytes {
   return partOf(message, dataAt, length);
 }

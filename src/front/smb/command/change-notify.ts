@@ -13,7 +13,7 @@ import { type News, Watch } from "../watch.ts";
 
 const NOTHING = Buffer.alloc(0);
 
-/** Answered when something changes in a directory. */
+/** Answers when something changes in a directory. */
 export async function handleChangeNotify(call: Call): Promise<Answer> {
   const request = readChangeNotify(call.message);
   call.expectCharge(request.outputBytesMax);
@@ -37,7 +37,7 @@ export async function handleChangeNotify(call: Call): Promise<Answer> {
   return success(writeOutput(output));
 }
 
-/** What the first question on an open asks for holds for all that follow. */
+/** The watch of an open; its first request decides the filter for all later ones. */
 function watchOf({ server }: Call, open: FileOpen, request: ChangeNotifyRequest): Watch {
   const { recursive, filter, outputBytesMax } = request;
   const watching = { directory: open.asked.item, recursive, filter };
@@ -46,10 +46,10 @@ function watchOf({ server }: Call, open: FileOpen, request: ChangeNotifyRequest)
 }
 
 async function nextOf(call: Call, open: FileOpen, watch: Watch, isFirst: boolean): Promise<News> {
-  // Nobody waits in the middle of a compound: what comes behind would never be answered.
+  // A wait in the middle of a compound would block the requests behind it for ever.
   if (call.header.next !== 0) throw new StatusError(STATUS.INTERNAL_ERROR);
   const cancelled = call.pend();
-  // What happened before the watch began is not told: the handle may be closed already.
+  // The watch does not report what happened before it began: the handle may be closed already.
   if (isFirst) await expectOpen(call, open);
   return watch.now() ?? (await watch.next([cancelled, open.ending]));
 }

@@ -25,7 +25,7 @@ const CHUNK_BYTES_MAX = 1 * MIB;
 const COPY_BYTES_MAX = 16 * MIB;
 const RESUME_KEY_ANSWER_BYTES = 32;
 
-/** A name for an open file, with which the same client can copy from it. */
+/** Returns a key for an open file, with which the same client can copy from it. */
 export function requestResumeKey(call: Call, request: IoctlRequest): Answer {
   const open = fileOpen(call, request);
   if (request.outputBytesMax < RESUME_KEY_ANSWER_BYTES) {
@@ -34,7 +34,7 @@ export function requestResumeKey(call: Call, request: IoctlRequest): Answer {
   return success(writeIoctl(request, writeResumeKey(resumeKeyOf(open))));
 }
 
-/** Copies within the server. What is beyond the limits is refused, and the limits are told. */
+/** Copies within the server. A request beyond the limits is refused, with the limits. */
 export async function copyChunks(call: Call, request: IoctlRequest): Promise<Answer> {
   const target = fileOpen(call, request);
   const { resumeKey, chunks } = readCopyChunks(request.input);
@@ -64,7 +64,7 @@ async function copyChunk(
   const { files } = call.server.options;
   const borrowed = await readOpenFile(files, { ...source.asked, from, length, ahead: null });
   const bytes = borrowed === null ? null : copyAndRelease(borrowed);
-  // What lies behind the end cannot be copied, not even in part.
+  // A chunk that extends beyond the end is not copied, not even in part.
   if (bytes?.length !== length) throw new StatusError(STATUS.INVALID_VIEW_SIZE);
   const written = { ...target.asked, from: to, bytes, preservesWritten: true };
   await afterCacheBreaks(call, () => writeOpenFile(files, written));

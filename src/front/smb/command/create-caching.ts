@@ -5,15 +5,15 @@ import { LEASE_FLAG, type LeaseContext, readLease, writeLease } from "../codec/l
 import { DIALECT } from "../codec/negotiate.ts";
 import type { Connection } from "../connection.ts";
 import type { FileOpen } from "../file-open.ts";
-import { keptByOplock, leaseOwner, OPLOCK, oplockLevelOf } from "../oplock-level.ts";
+import { cachingByOplock, leaseOwner, OPLOCK, oplockLevelOf } from "../oplock-level.ts";
 
 const NO_KEY = Buffer.alloc(16);
 
-/** What a client asks to keep of what it opens. */
+/** The caching that a client asks for in CREATE. */
 export function cachingOf(connection: Connection, request: CreateRequest): CachingAsked | null {
   const { oplock } = request;
   if (oplock !== OPLOCK.lease) {
-    const wanted = keptByOplock(oplock);
+    const wanted = cachingByOplock(oplock);
     return wanted === null || wanted === 0 ? null : { kind: "oplock", wanted };
   }
   const lease = leaseNamed(connection, request);
@@ -28,7 +28,7 @@ export function cachingOf(connection: Connection, request: CreateRequest): Cachi
   };
 }
 
-/** The lease that a request names; null for none. */
+/** The lease that a request names, or null. */
 export function leaseNamed(
   { negotiated }: Connection,
   { contexts }: CreateRequest,
@@ -39,7 +39,7 @@ export function leaseNamed(
   return readLease(data, dialect >= DIALECT.smb300);
 }
 
-/** Whether a request names the lease that an open has, or none as the open has none. */
+/** Whether a request names the lease of an open, or none if the open has none. */
 export function namesLeaseOf(
   connection: Connection,
   request: CreateRequest,
@@ -50,13 +50,13 @@ export function namesLeaseOf(
   return leaseOwner(connection.negotiated.client.guid, lease.key).equals(cache);
 }
 
-/** What the answer says of it in its fixed part. */
+/** The oplock level in the fixed part of the response. */
 export function oplockOf(granted: CachingGranted | null): number {
   if (granted === null) return OPLOCK.none;
   return granted.kind === "lease" ? OPLOCK.lease : oplockLevelOf(granted.state);
 }
 
-/** What the answer says of a lease: in the version that it was first asked for. */
+/** The lease context of the response, in the version that the client asked for. */
 export function leaseAnswer(asked: Bytes, granted: CachingGranted): Bytes {
   const { state, isBreaking, isVersioned, epoch } = granted;
   const lease = readLease(asked, true);

@@ -19,7 +19,7 @@ type Reconnect = Extract<DurableContext, { kind: "reconnect" }>;
 const OPENED = 1;
 const NO_GUID = Buffer.alloc(16);
 
-/** An open outlives its connection if its client keeps the handle anyway. */
+/** The durability of an open; null if it has neither handle caching nor a persistent handle. */
 export function durabilityOf(
   { session }: Call,
   asked: DurableContext | null,
@@ -43,7 +43,7 @@ function timeoutOf(version2: DurableRequest | null): number {
   return Math.min(version2.timeoutMs, DURABLE_MS_MAX);
 }
 
-/** What is noted of an open that survives a restart of the server; null for others. */
+/** The record of an open that survives a restart of the server; null for others. */
 export function persistentOf(
   asked: DurableContext | null,
   open: Omit<Persistent, "createGuid" | "timeoutMs">,
@@ -55,13 +55,13 @@ export function persistentOf(
   return { account, share, createGuid, timeoutMs, granted, mode, fileId };
 }
 
-/** What the answer says of it. */
+/** The durable context of the response. */
 export function durableAnswer(durability: Durability): CreateContext {
   const { createGuid, timeoutMs, isPersistent } = durability;
   return writeDurable(createGuid === null ? null : { timeoutMs, isPersistent });
 }
 
-/** Gives a client back what it had open before it lost its connection. */
+/** Reconnects a client to an open after it lost its connection. */
 export async function reopen(
   call: Call,
   share: string,
@@ -71,7 +71,7 @@ export async function reopen(
   const { server, session, tree, chain } = call;
   const open = server.durables.find(asked.fileId.persistent);
   if (open === null || open.asked.at.share !== share) throw notFound();
-  refuseStranger(call, request, asked, open);
+  requireSameClient(call, request, asked, open);
   const found = await getOpenItem(server.options.files, open.asked);
   if (isNamedOtherwise(call, request, found.path)) throw new StatusError(STATUS.INVALID_PARAMETER);
   const shown = { action: OPENED, oplockMax: OPLOCK.lease, durability: null };
@@ -83,14 +83,14 @@ export async function reopen(
   return answer;
 }
 
-/** What else an answer says. */
+/** Further fields of a response. */
 interface Shown {
   readonly action: number;
   readonly oplockMax: number;
   readonly durability: Durability | null;
 }
 
-/** What is open already, as the answer to a CREATE shows it. */
+/** The response to a CREATE for an existing open. */
 export async function answerOf(
   { server }: Call,
   { contexts }: CreateRequest,
@@ -125,8 +125,8 @@ function notFound(): StatusError {
   return new StatusError(STATUS.OBJECT_NAME_NOT_FOUND);
 }
 
-/** Whoever comes back must show that it is the client that left. */
-function refuseStranger(
+/** Refuses a reconnect by any other client than the one that was lost. */
+function requireSameClient(
   { connection, session }: Call,
   request: CreateRequest,
   { createGuid }: Reconnect,
@@ -134,13 +134,13 @@ function refuseStranger(
 ): void {
   const { durability } = open;
   if (durability === null) throw notFound();
-  // The older way to come back knows no such number.
+  // Version 1 of the reconnect has no GUID.
   const isSameGuid = createGuid === null || createGuid.equals(durability.createGuid ?? NO_GUID);
   if (!isSameGuid || !namesLeaseOf(connection, request, open)) throw notFound();
   if (durability.account !== session.account) throw new StatusError(STATUS.ACCESS_DENIED);
 }
 
-/** Who has a lease must name the file that it is of. */
+/** Whether a request with a lease names another file than that of the open. */
 function isNamedOtherwise({ connection }: Call, request: CreateRequest, path: string): boolean {
   if (leaseNamed(connection, request) === null) return false;
   return pathOf(request.name).join("/").toUpperCase() !== path.toUpperCase();

@@ -41,9 +41,9 @@ export const OPTION = {
   openByFileId: 0x00002000,
 } as const;
 
-/** Options that stand for what there is not. */
+/** Options that do not exist. */
 const UNKNOWN_OPTIONS = 0xff000000;
-/** Those that a client may ask for later what they are. */
+/** Options that a client can query later as the mode. */
 const MODE_OPTIONS = 0x0000103e;
 const ATTRIBUTE_BITS = ACCESS.readAttributes | ACCESS.writeAttributes | ACCESS.synchronize;
 const NO_CACHE = Buffer.alloc(0);
@@ -99,7 +99,7 @@ async function openNew(
     names,
     action: ACTIONS[done.action],
   });
-  // The client may have gone meanwhile, and with it whoever would close this.
+  // If the client disconnected meanwhile, nothing else would close this.
   if (!session.isValid || !session.trees.has(tree.id)) {
     await open.close();
     throw new StatusError(STATUS.USER_SESSION_DELETED);
@@ -127,7 +127,7 @@ function mostOf(snapshot: PathAddress["snapshot"]): number {
   return snapshot === null ? ALL_ACCESS : READ_ACCESS;
 }
 
-/** The words of SMB in the service's words; what makes no sense is refused. */
+/** Translates a CREATE into a request to the service. Refuses contradictory options. */
 function openingOf(
   { session, server, connection }: Call,
   at: PathAddress,
@@ -135,7 +135,7 @@ function openingOf(
   granted: number,
   persistent: OpenFile["persistent"],
 ): OpenFile {
-  refuseSenseless(request);
+  requireConsistent(request);
   if (granted === 0 || (request.access & ACCESS.systemSecurity) !== 0) {
     throw new StatusError(STATUS.ACCESS_DENIED);
   }
@@ -169,7 +169,7 @@ function openingOf(
   };
 }
 
-function refuseSenseless(request: CreateRequest): void {
+function requireConsistent(request: CreateRequest): void {
   const { options, disposition, share, contexts } = request;
   if (request.impersonation > IMPERSONATION_MAX) {
     throw new StatusError(STATUS.BAD_IMPERSONATION_LEVEL);
@@ -194,14 +194,14 @@ function kindOf(options: number): OpenFile["kind"] {
   return (options & OPTION.nonDirectory) !== 0 ? "file" : null;
 }
 
-/** A file that comes into being is one that no backup has. */
+/** The attributes of a new file: always with `archive`, because no backup has it. */
 function attributesOfNew({ attributes, options }: CreateRequest): number | null {
   const asked = askedAttributes(attributes);
   const isDirectory = (options & OPTION.directory) !== 0;
   return isDirectory ? asked : (asked ?? 0) | FILE_ATTRIBUTES.Archive;
 }
 
-/** What is created has the permission that comes with it; otherwise it inherits one. */
+/** The permission that a CREATE sets; null to inherit one. */
 function permissionOfNew({ contexts }: CreateRequest): PermissionSetting | null {
   const given = contexts.find(({ name }) => name === "SecD");
   const sddl = given === undefined ? "" : sddlOf(given.data);
@@ -213,7 +213,7 @@ function looksAt(granted: number): OpenFile["looksAt"] {
   return (granted & ~(ATTRIBUTE_BITS | ACCESS.readControl)) === 0 ? "security" : "contents";
 }
 
-/** What others have to put up with. */
+/** The access that counts against the share modes of others. */
 function accessBits(granted: number): number {
   const reads = (granted & (ACCESS.readData | ACCESS.execute)) !== 0;
   const writes = (granted & (ACCESS.writeData | ACCESS.appendData)) !== 0;
@@ -221,7 +221,7 @@ function accessBits(granted: number): number {
   return (reads ? READ : 0) | (writes ? WRITE : 0) | (deletes ? DELETE : 0);
 }
 
-/** One word of the service is two of SMB: which, depends on what was asked for. */
+/** Opens a file. One fault of the service is two statuses in SMB, depending on the request. */
 async function openAs(call: Call, asked: OpenFile): Promise<OpenFileDone> {
   try {
     return await afterCacheBreaks(call, () => openFile(call.server.options.files, asked));
@@ -238,7 +238,7 @@ async function openAs(call: Call, asked: OpenFile): Promise<OpenFileDone> {
   }
 }
 
-/** What is known of the contexts; the others are not answered, which says that they had no effect. */
+/** Answers the known contexts. A missing answer tells the client that a context had no effect. */
 function answerContexts(
   { contexts }: CreateRequest,
   done: OpenFileDone,

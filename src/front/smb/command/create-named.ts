@@ -10,12 +10,12 @@ import { pathOf } from "../path.ts";
 import { namesLeaseOf } from "./create-caching.ts";
 import { answerOf } from "./create-durable.ts";
 
-/** The context of a program's name is itself named by a number. */
+/** The context with the instance of a program is named by a GUID. */
 const INSTANCE_CONTEXT = Buffer.from("45bca66aefa7f74a9008fa462e144d74", "hex").toString("latin1");
 const INSTANCE_BYTES = 20;
 const INSTANCE_AT = 4;
 
-/** Null for most: they name nothing. */
+/** The names in a CREATE; null for most, which have none. */
 export function namesOf(
   { connection }: Call,
   { contexts }: CreateRequest,
@@ -34,7 +34,7 @@ export function namesOf(
   };
 }
 
-/** Opens something once, however often it is asked for: a lost answer is given again. */
+/** Runs a CREATE once, however often it is sent: repeats a response that was lost. */
 export async function createOnce(
   call: Call,
   share: string,
@@ -61,7 +61,7 @@ async function answerAgain(
 ): Promise<Answer> {
   if ((call.header.flags & FLAG.replay) === 0) throw new StatusError(STATUS.DUPLICATE_OBJECTID);
   if (open === null) throw new StatusError(STATUS.FILE_NOT_AVAILABLE);
-  refuseOtherRequest(call, request, open);
+  requireSameRequest(call, request, open);
   const { session, server, tree, chain } = call;
   if (server.durables.take(open)) {
     open.attach(session, tree.id);
@@ -69,7 +69,7 @@ async function answerAgain(
   }
   if (open.session !== session) throw new StatusError(STATUS.FILE_NOT_AVAILABLE);
   chain.fileId = open.fileId;
-  // Who asks for less than before is not told of more.
+  // A repeated request that asks for less caching than before gets no more.
   const keepsHandle = request.oplock >= OPLOCK.batch;
   return await answerOf(call, request, open, {
     action: open.action,
@@ -78,8 +78,8 @@ async function answerAgain(
   });
 }
 
-/** The same name for something else is no request that is sent again. */
-function refuseOtherRequest(
+/** Refuses a request with the same name for another file. */
+function requireSameRequest(
   { connection, session }: Call,
   request: CreateRequest,
   open: FileOpen,
@@ -90,7 +90,7 @@ function refuseOtherRequest(
   }
 }
 
-/** A program that goes on at another machine takes its files along: what it left behind is closed. */
+/** Closes what a program that failed over to this machine left open on another one. */
 async function closeElsewhere(
   call: Call,
   share: string,

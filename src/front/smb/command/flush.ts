@@ -3,7 +3,7 @@ import { ACCESS } from "../codec/access.ts";
 import { writeEmpty } from "../codec/empty.ts";
 import { readFlush } from "../codec/flush.ts";
 
-/** Every write is on the disk before it is answered: all that may be left is the time of the last. */
+/** Updates the last-write time. Writes are durable before they are answered, and need no flush. */
 export async function handleFlush(call: Call): Promise<Answer> {
   const open = call.open(readFlush(call.message));
   if (open.kind === "file") {

@@ -34,7 +34,7 @@ export async function handleIoctl(call: Call): Promise<Answer> {
       throw new StatusError(STATUS.INVALID_DEVICE_REQUEST);
     case CONTROL.dfsGetReferrals:
     case CONTROL.dfsGetReferralsEx:
-      // Clients ask before each connection to a share: a share here is never somewhere else.
+      // Clients ask for DFS referrals before they connect to a share; there are none here.
       throw new StatusError(STATUS.NOT_FOUND);
     default:
       call.open(request.fileId);
@@ -42,7 +42,7 @@ export async function handleIoctl(call: Call): Promise<Answer> {
   }
 }
 
-/** The client asks, in a message that nobody can change, whether NEGOTIATE arrived unchanged. */
+/** Confirms, in a signed message, that NEGOTIATE arrived unchanged. */
 function validateNegotiate(
   { connection, server }: Call,
   { input, outputBytesMax }: IoctlRequest,
@@ -54,7 +54,7 @@ function validateNegotiate(
   return output;
 }
 
-/** The previous versions that there are, for any file or directory of the share. */
+/** Lists the snapshots of the share, for any file or directory. */
 async function enumerateSnapshots(
   call: Call,
   { fileId, outputBytesMax }: IoctlRequest,
@@ -65,7 +65,7 @@ async function enumerateSnapshots(
   return writeSnapshots(await snapshotsOf(call, open.asked.at.share), outputBytesMax);
 }
 
-/** What some programs know a file by when it was moved. */
+/** The object id, by which some programs find a file that was moved. */
 function objectIdOf(call: Call, { fileId, outputBytesMax }: IoctlRequest): Bytes {
   const open = call.open(fileId);
   if (open.kind !== "file") throw new StatusError(STATUS.INVALID_DEVICE_REQUEST);

@@ -8,7 +8,7 @@ import { LOCK_FLAG, type LockRange, readLock } from "../codec/lock.ts";
 import type { FileOpen } from "../file-open.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 
-/** How many locks a client numbers at a time. */
+/** The slots for sequence numbers of LOCK requests. */
 const SEQUENCE_PLACES = 64;
 
 export async function handleLock(call: Call): Promise<Answer> {
@@ -24,13 +24,13 @@ export async function handleLock(call: Call): Promise<Answer> {
   return success(writeEmpty());
 }
 
-/** Only who may come back to an open has a reason to send something again. */
+/** Whether a LOCK has a sequence number: only durable opens use them. */
 function isNumbered({ durability }: FileOpen, sequence: number): boolean {
   const place = sequence >>> 4;
   return durability !== null && place >= 1 && place <= SEQUENCE_PLACES;
 }
 
-/** Whether the answer to it was lost; a number that is not the last one makes the place free. */
+/** Whether a LOCK was sent before and its response lost; another number frees the slot. */
 function isSentAgain(open: FileOpen, sequence: number): boolean {
   if (!isNumbered(open, sequence)) return false;
   const place = sequence >>> 4;
@@ -45,7 +45,7 @@ async function unlock(
   ranges: readonly LockRange[],
 ): Promise<void> {
   const wrong = ranges.findIndex(({ flags }) => flags !== LOCK_FLAG.unlock);
-  // What stands before one that makes no sense is unlocked all the same.
+  // Ranges before a malformed one are unlocked nevertheless.
   const sensible = wrong < 0 ? ranges : ranges.slice(0, wrong);
   const isDone = await unlockRanges(server.options.files, { ...open.asked, ranges: sensible });
   if (!isDone) throw new StatusError(STATUS.RANGE_NOT_LOCKED);
@@ -53,7 +53,7 @@ async function unlock(
 }
 
 async function lock(call: Call, open: FileOpen, asked: readonly LockRange[]): Promise<void> {
-  const isImmediate = refuseSenseless(asked);
+  const isImmediate = requireValidFlags(asked);
   const ranges = asked.map(({ offset, length, flags }) => {
     return { offset, length, isExclusive: (flags & LOCK_FLAG.exclusive) !== 0 };
   });
@@ -75,8 +75,8 @@ async function lock(call: Call, open: FileOpen, asked: readonly LockRange[]): Pr
 }
 
 /**
- * Resolves when a lock on the file goes, or what it is waited for with, or a signal is aborted. To be
- * called before one looks, so that nothing is missed in between.
+ * Resolves when a lock is released or a handle closed on the file, or a signal is aborted. Call it
+ * before trying the lock, so that no event is missed in between.
  */
 function nextUnlock(
   { server }: Call,
@@ -104,8 +104,8 @@ function mayLetIn(change: FileChange, item: bigint): boolean {
   return (change.kind === "unlocked" || change.kind === "closed") && change.id === item;
 }
 
-/** Whether the client would rather be refused than wait; of several locks it cannot wait for one. */
-function refuseSenseless(ranges: readonly LockRange[]): boolean {
+/** Whether the client prefers a refusal to waiting. Throws for several locks that would wait. */
+function requireValidFlags(ranges: readonly LockRange[]): boolean {
   const kinds = ranges.map(({ flags }) => flags & ~LOCK_FLAG.failImmediately);
   const isKnown = kinds.every((kind) => kind === LOCK_FLAG.shared || kind === LOCK_FLAG.exclusive);
   const isImmediate = ranges.every(({ flags }) => (flags & LOCK_FLAG.failImmediately) !== 0);

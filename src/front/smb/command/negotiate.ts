@@ -26,7 +26,7 @@ import { STATUS, StatusError } from "../nt-status.ts";
 import { hashOn, signingOf } from "../session.ts";
 import type { SmbServer } from "../smb-server.ts";
 
-/** Best first: of what both sides know, the first is taken. */
+/** Best first: the first that both sides know is chosen. */
 const DIALECTS: readonly Dialect[] = [
   DIALECT.smb311,
   DIALECT.smb302,
@@ -41,11 +41,11 @@ const SIGNINGS: readonly SigningAlgorithm[] = [
 ];
 const NO_HASH = Buffer.alloc(64);
 const SALT_BYTES = 32;
-/** The client's ciphers were understood, and none of them can be used. */
+/** None of the client's ciphers can be used. */
 const NO_CIPHER = 0;
 
 export function handleNegotiate({ connection, message }: Call): Answer {
-  // Twice would let somebody in between replace what was agreed on.
+  // A second NEGOTIATE would let a man in the middle replace what was negotiated.
   if (connection.isNegotiated) throw new DropConnection();
   const request = readNegotiate(message);
   if (request.dialects.length === 0) throw new StatusError(STATUS.INVALID_PARAMETER);
@@ -100,8 +100,8 @@ function chooseCipher(dialect: Dialect, request: NegotiateRequest): CipherId | n
   if (dialect < DIALECT.smb311) {
     return (request.capabilities & CAPABILITY.encryption) !== 0 ? CIPHER.aes128Ccm : null;
   }
-  // The client's order counts. Linux, which puts AES-128 first, makes another signing key than
-  // everybody else where AES-256 is agreed on.
+  // The client's order counts. Linux, which puts AES-128 first, derives another signing key than
+  // other clients if AES-256 is negotiated.
   return request.ciphers?.find(isCipher) ?? null;
 }
 
@@ -110,7 +110,7 @@ function chooseSigning(dialect: Dialect, { signings }: NegotiateRequest): Signin
   return SIGNINGS.find((one) => signings?.includes(one)) ?? signingOf(dialect);
 }
 
-/** What 3.1.1 states of its choices, each only to a client that asked. */
+/** The choices in the contexts of 3.1.1, each only for a client that asked. */
 function contextsOf(request: NegotiateRequest, negotiated: Negotiated): NegotiatedContexts {
   if (request.hashes === null) throw new StatusError(STATUS.INVALID_PARAMETER);
   if (!request.hashes.includes(SHA_512)) {
@@ -142,7 +142,7 @@ function answerBody(
 
 const SMB1_WORDS = { any: "SMB 2.???", oldest: "SMB 2.002" };
 
-/** SMB1 is answered for one purpose: to tell the client to go on in SMB2. */
+/** Answers SMB1 only to make the client continue in SMB2. */
 export function answerSmb1(connection: Connection, dialects: readonly string[]): void {
   const { server, credits } = connection;
   const isAny = dialects.includes(SMB1_WORDS.any);

@@ -6,7 +6,7 @@ import {
   writeOplockBreak,
 } from "../codec/oplock-break.ts";
 import { type NtStatus, STATUS, StatusError } from "../nt-status.ts";
-import { keptByOplock, leaseOwner, OPLOCK } from "../oplock-level.ts";
+import { cachingByOplock, leaseOwner, OPLOCK } from "../oplock-level.ts";
 
 type Refusal = Exclude<BreakOutcome, "acknowledged">;
 
@@ -21,7 +21,7 @@ const LEASE_REFUSALS: Record<Refusal, NtStatus> = {
   "too-much": STATUS.REQUEST_NOT_ACCEPTED,
 };
 
-/** A client says that it has given up what it was told to. */
+/** Handles a client's acknowledgement of an oplock or lease break. */
 export async function handleOplockBreak(call: Call): Promise<Answer> {
   const acknowledged = readBreakAcknowledgement(call.message);
   if (acknowledged.kind === "oplock") {
@@ -36,7 +36,7 @@ async function endOplock(
   level: number,
 ): Promise<Answer> {
   const open = call.open(fileId);
-  const state = keptByOplock(level);
+  const state = cachingByOplock(level);
   if (open.kind !== "file" || level === OPLOCK.lease) {
     throw new StatusError(STATUS.INVALID_PARAMETER);
   }

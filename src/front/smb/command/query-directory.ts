@@ -13,9 +13,9 @@ import {
 import type { FileOpen, Scan } from "../file-open.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 
-/** The directory itself and the one above it, as every list begins. */
+/** The directory itself and its parent, the first entries of every listing. */
 const DOTS = [".", ".."];
-/** One look at the store finds about as many as fit into a usual answer. */
+/** The names of one read from the store: about as many as fit into a usual response. */
 const PAGE_NAMES = 256;
 
 export async function handleQueryDirectory(call: Call): Promise<Answer> {
@@ -35,15 +35,15 @@ export async function handleQueryDirectory(call: Call): Promise<Answer> {
   return success(writeOutput(listing.done()));
 }
 
-/** Goes on, or begins anew where the client wants that: with another pattern only if it says so. */
+/** Continues a listing, or restarts it, possibly with a new pattern, if the client asks. */
 function scanOf(open: FileOpen, { flags, pattern }: QueryDirectoryRequest): Scan {
   const reopens = (flags & SCAN_FLAG.reopen) !== 0;
   const restarts = reopens || (flags & SCAN_FLAG.restart) !== 0;
   if (open.scan !== null && !restarts) return open.scan;
   if (open.scan === null && pattern === "") throw new StatusError(STATUS.OBJECT_NAME_INVALID);
   const isNew = open.scan === null || reopens || pattern !== "";
-  const kept = isNew && pattern !== "" ? pattern : (open.scan?.pattern ?? pattern);
-  open.scan = { pattern: kept, dots: 0, after: null, isAtEnd: false, hasFound: false };
+  const used = isNew && pattern !== "" ? pattern : (open.scan?.pattern ?? pattern);
+  open.scan = { pattern: used, dots: 0, after: null, isAtEnd: false, hasFound: false };
   return open.scan;
 }
 
@@ -72,7 +72,7 @@ async function fill(
   }
 }
 
-/** Whether the list goes on behind them. */
+/** Adds `.` and `..`. True if there is room for more. */
 async function addDots(
   { server }: Call,
   open: FileOpen,

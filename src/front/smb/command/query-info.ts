@@ -49,7 +49,7 @@ async function infoOf(
   }
 }
 
-/** Of these classes everybody with a handle may know. */
+/** Classes that every handle may query. */
 const OPEN_TO_ALL: readonly number[] = [5, 6, 7, 8, 14, 16, 17, 21, 22, 28, 48, 59];
 
 function fileInfo(

@@ -28,14 +28,14 @@ async function readFile(call: Call, open: FileOpen, request: ReadRequest): Promi
   const asked = { at, item, handle, from, length, ahead: open.ahead };
   const share = await call.share(length);
   try {
-    const lent = (await readOpenFile(call.server.options.files, asked)) ?? NOTHING;
-    const bytes = lengthOf(lent.parts);
+    const borrowed = (await readOpenFile(call.server.options.files, asked)) ?? NOTHING;
+    const bytes = lengthOf(borrowed.parts);
     if (bytes < lengthMin || (bytes === 0 && length > 0)) {
-      lent.release();
+      borrowed.release();
       throw new StatusError(STATUS.END_OF_FILE);
     }
     open.position = BigInt(from + bytes);
-    return answered(STATUS.SUCCESS, [writeReadHead(bytes)], { lent, share });
+    return answered(STATUS.SUCCESS, [writeReadHead(bytes)], { borrowed, share });
   } catch (error) {
     share.release();
     throw error;

@@ -9,10 +9,10 @@ import {
 import { STATUS, StatusError } from "../nt-status.ts";
 import type { Session } from "../session.ts";
 
-/** One step of a log-on: the first, a later one, or one of a session that logs on again. */
+/** Handles one step of a log-on, also of a session that logs on again. */
 export async function handleSessionSetup(call: Call): Promise<Answer> {
   const request = readSessionSetup(call.message);
-  // A second connection for one session: not offered in NEGOTIATE, and refused by name.
+  // A second connection for a session (multichannel) is not offered in NEGOTIATE.
   if (request.binding) throw new StatusError(STATUS.REQUEST_NOT_ACCEPTED);
   const session = call.hasSession ? call.session : newSession(call);
   session.hash(call.message);
@@ -20,7 +20,7 @@ export async function handleSessionSetup(call: Call): Promise<Answer> {
     return await step(call, session, request);
   } catch (error) {
     session.authentication = null;
-    // Whoever fails to log on for the first time has no session, and one who fails later loses it.
+    // A failed log-on ends the session, also a later one.
     await session.close();
     throw error;
   }
@@ -40,7 +40,7 @@ async function step(call: Call, session: Session, request: SessionSetupRequest):
   session.authentication ??= new Authentication(accounts, server.name, clock);
   const next = session.authentication.step(request.token);
   if (next.kind === "more") return more(session, next.token);
-  // Each challenge serves for one try.
+  // Each challenge is used for one try only.
   session.authentication = null;
   const { wire, gone } = call.connection;
   const claimant = { address: wire.remoteAddress, user: next.user, gone };
@@ -64,7 +64,7 @@ function more(session: Session, token: Bytes): Answer {
   });
 }
 
-/** What the server insists on, and the client after it. */
+/** Sets the signing and encryption that the server, or else the client, requires. */
 function admit(session: Session, request: SessionSetupRequest): void {
   const { negotiated, server } = session.connection;
   const { encryption, signingRequired } = server.options;
@@ -75,7 +75,7 @@ function admit(session: Session, request: SessionSetupRequest): void {
   }
 }
 
-/** A client that lost its connection does not wait for us to notice: its old session ends now. */
+/** Closes the old session of a client that reconnects before the server noticed the loss. */
 async function closePrevious(session: Session, previousId: number): Promise<void> {
   const previous = session.connection.server.sessions.get(previousId);
   if (previous === undefined || previous === session) return;

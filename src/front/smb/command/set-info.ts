@@ -56,7 +56,7 @@ async function setSecurity(
 async function apply({ server }: Call, open: FileOpen, change: FileChange): Promise<void> {
   const { files } = server.options;
   const { asked } = open;
-  const preservesWritten = open.writeTime.isHeld;
+  const preservesWritten = open.writeTime.isSetByClient;
   switch (change.kind) {
     case "basic":
       open.expect(ACCESS.writeAttributes);
@@ -71,7 +71,7 @@ async function apply({ server }: Call, open: FileOpen, change: FileChange): Prom
     case "disposition":
       open.expect(ACCESS.delete);
       return await setDeletePending(files, { ...asked, isPending: change.deletes }).catch(
-        refuseDeletion,
+        throwCannotDelete,
       );
     case "size":
       open.expect(ACCESS.writeData);
@@ -99,16 +99,16 @@ async function apply({ server }: Call, open: FileOpen, change: FileChange): Prom
   }
 }
 
-/** What is read-only cannot be deleted, which has a word of its own. */
-function refuseDeletion(error: unknown): never {
+/** Translates the refusal to delete a read-only file, which has its own status. */
+function throwCannotDelete(error: unknown): never {
   const isReadOnly = error instanceof Fault && error.code === "ReadOnlyAttribute";
   throw isReadOnly ? new StatusError(STATUS.CANNOT_DELETE) : error;
 }
 
-/** Instead of a time: it stays, and from now on nothing that this open does changes it. */
+/** A special time: it stays, and nothing that this open does changes it from now on. */
 const HOLD = -1n;
 
-/** Directories last. */
+/** Not allowed for directories. */
 const TEMPORARY = 0x100;
 
 async function setBasic(
@@ -130,8 +130,8 @@ async function setBasic(
   };
   await open.writeTime.flush();
   await setOpenItem(files, { ...open.asked, settings });
-  if (change.written > 0n || change.written === HOLD) open.writeTime.hold(true);
-  else if (change.written < HOLD) open.writeTime.hold(false);
+  if (change.written > 0n || change.written === HOLD) open.writeTime.setByClient(true);
+  else if (change.written < HOLD) open.writeTime.setByClient(false);
 }
 
 function timeSetting(time: bigint): TimeSetting {

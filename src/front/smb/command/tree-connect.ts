@@ -5,9 +5,9 @@ import { hasShare } from "../shares.ts";
 import type { Tree } from "../tree.ts";
 
 const IPC = "ipc$";
-/** Clients cache nothing of these shares unless they are given leave to, file by file. */
+/** Clients may cache a file only with an oplock or lease. */
 const NO_CACHING = 0x30;
-/** Handles can outlive the server. */
+/** Handles can survive a restart of the server. */
 const CONTINUOUSLY_AVAILABLE = 0x10;
 const ALL_ACCESS = 0x001f01ff;
 

@@ -7,7 +7,7 @@ import { readWriteData, readWriteHead, type WriteHead, writeWrite } from "../cod
 import type { FileOpen } from "../file-open.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 
-/** Instead of an offset: behind what is there. */
+/** A special offset: append at the end. */
 const AT_END = 2 ** 64;
 const OFFSET_MAX = 2 ** 63;
 

@@ -18,7 +18,7 @@ import { atOnce, type Steps } from "../../../base/fair-queue.ts";
 import { KIB } from "../../../base/limits.ts";
 import { freeMemory } from "../../../machine/free-memory.ts";
 
-/** As NEGOTIATE numbers them. */
+/** The numbers of the ciphers in NEGOTIATE. */
 export const CIPHER = { aes128Ccm: 1, aes128Gcm: 2, aes256Ccm: 3, aes256Gcm: 4 } as const;
 
 export type CipherId = (typeof CIPHER)[keyof typeof CIPHER];
@@ -38,18 +38,18 @@ const KINDS: Readonly<Record<CipherId, CipherKind>> = {
 };
 
 export const TAG_BYTES = 16;
-/** Steps of this size stay in the processor's cache, and take less than 0.1 ms. */
+/** Steps of this size stay in the CPU's cache, and take less than 0.1 ms. */
 const STEP_BYTES = 128 * KIB;
-/** What is not encrypted in place comes out in buffers of this size. */
+/** The size of new buffers for text that is not encrypted in place. */
 const NEW_TEXT_BYTES = 512 * KIB;
-/** Below this, new memory costs less than a copy. */
+/** Shorter texts go to new memory, which is cheaper than a copy. */
 const IN_PLACE_BYTES_MIN = 32 * KIB;
 
 export function isCipher(id: number): id is CipherId {
   return id in KINDS;
 }
 
-/** CCM has to know all there is before it begins; Node takes it at one go. */
+/** CCM needs the whole text in one call. */
 export function isCcm(id: CipherId): boolean {
   return KINDS[id].ccm !== null;
 }
@@ -63,7 +63,7 @@ interface Sealed {
   readonly tag: Bytes;
 }
 
-/** Encrypts what one side of a session sends. No nonce is ever used twice with its key. */
+/** Encrypts the frames of one side of a session. Never uses a nonce twice with its key. */
 export class Sealer {
   readonly nonceBytes: number;
   readonly #kind: CipherKind;
@@ -78,7 +78,7 @@ export class Sealer {
     this.#salt = randomBytes(this.nonceBytes - 8);
   }
 
-  /** Counted, so that it cannot repeat. */
+  /** A counter, so that no nonce repeats. */
   nextNonce(): Bytes {
     const nonce = Buffer.alloc(this.nonceBytes);
     nonce.writeBigUInt64LE(this.#sealed++);
@@ -86,7 +86,7 @@ export class Sealer {
     return nonce;
   }
 
-  /** The text lies where the parts were, if it may. */
+  /** Encrypts in place if the buffer may be overwritten. */
   seal(nonce: Bytes, aad: Bytes, plain: BorrowedBuffer): Sealed {
     return atOnce(this.sealInSteps(nonce, aad, plain));
   }
@@ -118,7 +118,7 @@ export class Sealer {
   }
 }
 
-/** Decrypts what the other side of a session sends. */
+/** Decrypts the frames of the other side of a session. */
 export class Opener {
   readonly #kind: CipherKind;
   readonly #key: Bytes;
@@ -129,8 +129,8 @@ export class Opener {
   }
 
   /**
-   * Null if somebody else wrote or changed it. `nonce` may be longer than what is used of it. What
-   * comes out may lie where `text` was.
+   * Decrypts a text, possibly in place; null if it is not genuine. `nonce` may be longer than
+   * needed.
    */
   open(nonce: Bytes, aad: Bytes, text: Bytes, tag: Bytes): Bytes | null {
     return atOnce(this.openInSteps(nonce, aad, text, tag));
@@ -144,7 +144,7 @@ export class Opener {
     return opening.isGenuine() ? plain : null;
   }
 
-  /** For a text that comes bit by bit. Null with CCM, which takes it at one go. */
+  /** Begins to decrypt a text that arrives in parts. Null for CCM, which needs the whole text. */
   begin(nonce: Bytes, aad: Bytes, tag: Bytes): Opening | null {
     const { gcm, nonceBytes } = this.#kind;
     if (gcm === null) return null;
@@ -170,7 +170,7 @@ export class Opener {
   }
 }
 
-/** A text that is being decrypted. Nothing of it is to be believed before its end. */
+/** A text that is being decrypted. It must not be trusted before `isGenuine`. */
 export class Opening {
   readonly #decipher: Decipher;
 
@@ -182,7 +182,7 @@ export class Opening {
     return this.#decipher.update(text);
   }
 
-  /** Whether nobody else wrote or changed it. Asked once, when all of it has come. */
+  /** Whether the text is genuine. Call it once, when all of it has arrived. */
   isGenuine(): boolean {
     try {
       this.#decipher.final();
@@ -193,7 +193,7 @@ export class Opening {
   }
 }
 
-/** Node makes a new buffer for what comes out: in steps, it is the same memory again and again. */
+/** Encrypts or decrypts in place, in steps, because each call allocates a buffer for its output. */
 function* updateInPlace(cipher: Cipher | Opening, bytes: Bytes): Steps<Bytes> {
   for (let at = 0; at < bytes.length; at += STEP_BYTES) {
     if (at > 0) yield;

@@ -3,10 +3,10 @@ import { type Bytes, NO_BYTES } from "../../../base/bytes.ts";
 
 const BLOCK_BYTES = 16;
 const NO_IV = Buffer.alloc(BLOCK_BYTES);
-/** What is carried over when 128 bits are shifted out to the left. */
+/** The constant that is mixed in when a bit is shifted out of 128 bits. */
 const CARRY = 0x87;
 
-/** AES-128-CMAC (RFC 4493): the last block of AES-CBC, after one that a subkey is mixed into. */
+/** AES-128-CMAC (RFC 4493): the last block of AES-CBC, with a subkey mixed into the last input. */
 export class CmacKey {
   readonly #key: Bytes;
   readonly #wholeSubkey: Bytes;
@@ -22,7 +22,7 @@ export class CmacKey {
     return this.begin().update(message).digest();
   }
 
-  /** For a message that comes bit by bit. */
+  /** Begins the code of a message that arrives in parts. */
   begin(): Cmac {
     return new Cmac(this.#chain(), this.#wholeSubkey, this.#paddedSubkey);
   }
@@ -36,7 +36,7 @@ class Cmac {
   readonly #chain: Cipher;
   readonly #wholeSubkey: Bytes;
   readonly #paddedSubkey: Bytes;
-  /** What may be the last block, or a part of it. */
+  /** The possible last block, or a part of it. */
   #last: Bytes = NO_BYTES;
 
   constructor(chain: Cipher, wholeSubkey: Bytes, paddedSubkey: Bytes) {

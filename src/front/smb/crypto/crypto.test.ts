@@ -11,7 +11,7 @@ import { SIGNING, Signer, type SigningAlgorithm } from "./signer.ts";
 
 const hex = (text: string) => Buffer.from(text.replaceAll(" ", ""), "hex");
 
-test("MD4 makes the digests of RFC 1320", () => {
+test("MD4 matches the digests of RFC 1320", () => {
   const vectors: [string, string][] = [
     ["", "31d6cfe0d16ae931b73c59d7e0c089c0"],
     ["a", "bde52cb31de33e46245e05fbdbd6fb24"],
@@ -28,7 +28,7 @@ test("MD4 makes the digests of RFC 1320", () => {
     assert.equal(md4(Buffer.from(text)).toString("hex"), digest);
 });
 
-test("RC4 makes the streams of RFC 6229, in one piece or in several", () => {
+test("RC4 matches the streams of RFC 6229, in one piece or in several", () => {
   const key = hex("0102030405060708090a0b0c0d0e0f10");
   const stream = "9ac7cc9a609d1ef7b2932899cde41b97";
   assert.equal(new Rc4(key).apply(Buffer.alloc(16)).toString("hex"), stream);
@@ -37,7 +37,7 @@ test("RC4 makes the streams of RFC 6229, in one piece or in several", () => {
   assert.equal(Buffer.concat(parts).toString("hex"), stream);
 });
 
-test("AES-CMAC makes the codes of RFC 4493", () => {
+test("AES-CMAC matches the codes of RFC 4493", () => {
   const cmac = new CmacKey(hex("2b7e151628aed2a6abf7158809cf4f3c"));
   const message = hex(
     "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51" +
@@ -60,7 +60,7 @@ test("keys are derived as in the published example of SMB 3.0", () => {
   assert.equal(signing.toString("hex"), "0b7e9c5cac36c0f6ea9ab275298cedce");
 });
 
-test("a signature holds for its message, and for no other", () => {
+test("a signature is right for its message, and for no other", () => {
   for (const algorithm of Object.values(SIGNING) as SigningAlgorithm[]) {
     const signer = new Signer(algorithm, Buffer.alloc(16, 7));
     const message = Buffer.alloc(200, 1);
@@ -77,7 +77,7 @@ test("a signature holds for its message, and for no other", () => {
   }
 });
 
-test("a signature is checked bit by bit as at one go", () => {
+test("checking a signature in parts gives the same result as in one call", () => {
   for (const algorithm of Object.values(SIGNING) as SigningAlgorithm[]) {
     const signer = new Signer(algorithm, Buffer.alloc(16, 7));
     const by = { server: false, cancel: false };
@@ -96,7 +96,7 @@ test("a signature is checked bit by bit as at one go", () => {
   }
 });
 
-test("AES-GMAC tells requests, answers and cancellations apart", () => {
+test("AES-GMAC distinguishes requests, responses and cancellations", () => {
   const signer = new Signer(SIGNING.aesGmac, Buffer.alloc(16, 7));
   const message = Buffer.alloc(64);
   signer.sign(message, { server: true, cancel: false });
@@ -106,7 +106,7 @@ test("AES-GMAC tells requests, answers and cancellations apart", () => {
   assert.equal(signer.isSigned(Buffer.from(message), { server: true, cancel: false }), true);
 });
 
-test("what is sealed opens again, unless a bit of it was changed", () => {
+test("an encrypted text can be decrypted, unless a bit of it was changed", () => {
   for (const id of Object.values(CIPHER) as CipherId[]) {
     const key = Buffer.alloc(cipherKeyBytes(id), 9);
     const sealer = new Sealer(id, key);
@@ -127,7 +127,7 @@ test("what is sealed opens again, unless a bit of it was changed", () => {
   }
 });
 
-test("a large text is sealed as at one go, and opens again unless a bit of it was changed", () => {
+test("a large text is encrypted in steps as in one call, and decrypted unless a bit was changed", () => {
   for (const id of Object.values(CIPHER) as CipherId[]) {
     const key = Buffer.alloc(cipherKeyBytes(id), 9);
     const [sealer, opener] = [new Sealer(id, key), new Opener(id, key)];
@@ -155,7 +155,7 @@ test("a large text is sealed as at one go, and opens again unless a bit of it wa
   }
 });
 
-test("what is sealed with GCM opens bit by bit, and CCM has to be opened at one go", () => {
+test("a GCM text can be decrypted in parts, a CCM text only as a whole", () => {
   for (const id of Object.values(CIPHER) as CipherId[]) {
     const key = Buffer.alloc(cipherKeyBytes(id), 9);
     const [sealer, opener] = [new Sealer(id, key), new Opener(id, key)];
@@ -175,7 +175,7 @@ test("what is sealed with GCM opens bit by bit, and CCM has to be opened at one 
   }
 });
 
-test("AES-GCM is that of its standard", () => {
+test("AES-GCM matches its standard", () => {
   const gcm = new Sealer(CIPHER.aes128Gcm, Buffer.alloc(16));
   const zeroes = unowned([Buffer.alloc(16)]);
   const { text, tag } = gcm.seal(Buffer.alloc(12), Buffer.alloc(0), zeroes);

@@ -3,29 +3,29 @@ import type { Bytes } from "../../../base/bytes.ts";
 const BLOCK_BYTES = 64;
 const LENGTH_BYTES = 8;
 
-/** For each of the three rounds: what is added, how far it is turned, in which order words come. */
+/** For each of the three rounds: the constant to add, the bit rotations, the order of the words. */
 const ROUNDS = [
   {
     add: 0,
-    turns: [3, 7, 11, 19],
+    rotations: [3, 7, 11, 19],
     order: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
     mix: (x: number, y: number, z: number) => (x & y) | (~x & z),
   },
   {
     add: 0x5a827999,
-    turns: [3, 5, 9, 13],
+    rotations: [3, 5, 9, 13],
     order: [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15],
     mix: (x: number, y: number, z: number) => (x & y) | (x & z) | (y & z),
   },
   {
     add: 0x6ed9eba1,
-    turns: [3, 9, 11, 15],
+    rotations: [3, 9, 11, 15],
     order: [0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15],
     mix: (x: number, y: number, z: number) => x ^ y ^ z,
   },
 ];
 
-/** RFC 1320. NTLM needs it for passwords, and OpenSSL no longer offers it. */
+/** MD4 (RFC 1320). NTLM needs it for passwords, and OpenSSL no longer offers it. */
 export function md4(message: Bytes): Bytes {
   const padded = pad(message);
   const state: State = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476];
@@ -50,11 +50,11 @@ function pad(message: Bytes): Bytes {
 
 function digestBlock(state: State, bytes: Bytes, at: number): void {
   let [a, b, c, d] = state;
-  for (const { add, turns, order, mix } of ROUNDS) {
+  for (const { add, rotations, order, mix } of ROUNDS) {
     order.forEach((word, step) => {
       const sum = (a + mix(b, c, d) + bytes.readUInt32LE(at + word * 4) + add) | 0;
-      const turn = turns[step % 4] as number;
-      [a, b, c, d] = [d, (sum << turn) | (sum >>> (32 - turn)), b, c];
+      const rotation = rotations[step % 4] as number;
+      [a, b, c, d] = [d, (sum << rotation) | (sum >>> (32 - rotation)), b, c];
     });
   }
   state[0] = (state[0] + a) | 0;

@@ -1,6 +1,6 @@
 import type { Bytes } from "../../../base/bytes.ts";
 
-/** The stream cipher that NTLM exchanges its keys with; OpenSSL no longer offers it. */
+/** RC4, the stream cipher of NTLM's key exchange, which OpenSSL no longer offers. */
 export class Rc4 {
   readonly #state = Uint8Array.from({ length: 256 }, (_, index) => index);
   #i = 0;
@@ -13,7 +13,7 @@ export class Rc4 {
     }
   }
 
-  /** Encrypts or decrypts what comes next in the stream. */
+  /** Encrypts or decrypts the next bytes of the stream. */
   apply(bytes: Bytes): Bytes {
     const result = Buffer.alloc(bytes.length);
     for (let index = 0; index < bytes.length; index++) {
@@ -31,8 +31,8 @@ export class Rc4 {
   }
 
   #swap(i: number, j: number): void {
-    const kept = this.#at(i);
+    const swapped = this.#at(i);
     this.#state[i] = this.#at(j);
-    this.#state[j] = kept;
+    this.#state[j] = swapped;
   }
 }

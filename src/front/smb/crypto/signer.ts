@@ -4,12 +4,12 @@ import { atOnce, type Steps } from "../../../base/fair-queue.ts";
 import { KIB } from "../../../base/limits.ts";
 import { CmacKey } from "./cmac.ts";
 
-/** As NEGOTIATE numbers them. */
+/** The numbers of the signing algorithms in NEGOTIATE. */
 export const SIGNING = { hmacSha256: 0, aesCmac: 1, aesGmac: 2 } as const;
 
 export type SigningAlgorithm = (typeof SIGNING)[keyof typeof SIGNING];
 
-/** Who sends a message and what it is: AES-GMAC makes its nonce of that. */
+/** The sender and kind of a message, from which AES-GMAC makes its nonce. */
 export interface SignedBy {
   readonly server: boolean;
   readonly cancel: boolean;
@@ -22,7 +22,7 @@ const MESSAGE_ID_AT = 24;
 const STEP_BYTES = 128 * KIB;
 const NO_SIGNATURE = Buffer.alloc(SIGNATURE_BYTES);
 
-/** A code over all parts of a message. */
+/** A message authentication code over all parts of a message. */
 interface Mac {
   update(part: Bytes): unknown;
   digest(): Bytes;
@@ -30,19 +30,19 @@ interface Mac {
 
 /** Signs and checks the messages of one session. */
 export class Signer {
-  /** Begins with the start of a message, at least its header. */
+  /** Begins a code with the start of a message, at least its header. */
   readonly #begin: (start: Bytes, by: SignedBy) => Mac;
 
   constructor(algorithm: SigningAlgorithm, key: Bytes) {
     this.#begin = macOf(algorithm, key);
   }
 
-  /** Puts the signature where it belongs. `message` is header and body with their padding. */
+  /** Writes the signature into `message`, which is header, body and padding. */
   sign(message: Bytes, by: SignedBy): void {
     atOnce(this.signInSteps(message, [], by));
   }
 
-  /** The same for a message that goes on with `rest`. */
+  /** Signs in steps a message that continues with `rest`. */
   *signInSteps(start: Bytes, rest: readonly Bytes[], by: SignedBy): Steps<void> {
     NO_SIGNATURE.copy(start, SIGNATURE_AT);
     const mac = this.#begin(start, by);
@@ -54,12 +54,12 @@ export class Signer {
     mac.digest().copy(start, SIGNATURE_AT, 0, SIGNATURE_BYTES);
   }
 
-  /** The signature field of `message` is zero afterwards. */
+  /** Checks a signature. The signature field of `message` is zero afterwards. */
   isSigned(message: Bytes, by: SignedBy): boolean {
     return this.check(message, by).isRight();
   }
 
-  /** Goes through all of a message. The signature field is zero afterwards. */
+  /** Checks all of a message in steps. The signature field is zero afterwards. */
   *checkInSteps(message: Bytes, by: SignedBy): Steps<SignatureCheck> {
     const check = this.check(message.subarray(0, STEP_BYTES), by);
     yield;
@@ -67,7 +67,7 @@ export class Signer {
     return check;
   }
 
-  /** For a message of which the rest comes bit by bit. The signature field is zero afterwards. */
+  /** Begins to check a message that arrives in parts. The signature field is zero afterwards. */
   check(start: Bytes, by: SignedBy): SignatureCheck {
     const found = Buffer.from(start.subarray(SIGNATURE_AT, SIGNATURE_AT + SIGNATURE_BYTES));
     NO_SIGNATURE.copy(start, SIGNATURE_AT);
@@ -90,7 +90,7 @@ export class SignatureCheck {
     this.#mac.update(part);
   }
 
-  /** Asked once, when all of the message has come. */
+  /** Call it once, when all of the message has arrived. */
   isRight(): boolean {
     return timingSafeEqual(this.#found, this.#mac.digest().subarray(0, SIGNATURE_BYTES));
   }
@@ -116,7 +116,7 @@ function macOf(algorithm: SigningAlgorithm, key: Bytes): (start: Bytes, by: Sign
   }
 }
 
-/** AES-GCM of a message of which nothing is encrypted. */
+/** AES-GCM with the message as additional data, and nothing to encrypt. */
 function gmac(key: Bytes, nonce: Bytes): Mac {
   const cipher = createCipheriv("aes-128-gcm", key, nonce);
   return {

@@ -2,15 +2,15 @@ import type { Bytes } from "../../../base/bytes.ts";
 import { Writer } from "../codec/wire.ts";
 import { STATUS, StatusError } from "../nt-status.ts";
 
-/** An interface that a service at a pipe has. */
+/** An RPC interface that a service offers on a pipe. */
 export interface RpcInterface {
   readonly pipe: string;
-  /** As it stands in messages. */
+  /** As encoded in messages. */
   readonly uuid: Bytes;
   readonly version: number;
 }
 
-/** Answers one operation with what it returns; null if there is no such operation. */
+/** Executes one operation; null if there is no such operation. */
 export type RpcService = (operation: number, input: Bytes) => Promise<Bytes | null>;
 
 const KIND = { request: 0, response: 2, fault: 3, bind: 11, bindAck: 12, alter: 14, alterAck: 15 };
@@ -21,7 +21,7 @@ const REQUEST_HEAD_BYTES = 8;
 const RESPONSE_HEAD_BYTES = HEAD_BYTES + 8;
 const OBJECT_BYTES = 16;
 const FRAGMENT_BYTES_MAX = 4_280;
-/** Of a request that comes in several fragments. */
+/** The longest request, over all of its fragments. */
 const REQUEST_BYTES_MAX = 64 * 1024;
 const CONTEXTS_MAX = 16;
 const SYNTAX_BYTES = 20;
@@ -42,7 +42,7 @@ interface Fragment {
   readonly body: Bytes;
 }
 
-/** DCE/RPC as far as one client needs it at a pipe: bind, then one call after another. */
+/** DCE/RPC with one client on a pipe: bind, then one call after another. */
 export class RpcConversation {
   readonly #interface: RpcInterface;
   readonly #service: RpcService;
@@ -54,7 +54,7 @@ export class RpcConversation {
     this.#service = service;
   }
 
-  /** The fragments that answer what one write brought; none until a request is complete. */
+  /** Takes one write and returns the response's fragments; none until a request is complete. */
   async take(bytes: Bytes): Promise<Bytes[]> {
     const fragment = readFragment(bytes);
     switch (fragment.kind) {
@@ -134,7 +134,7 @@ export class RpcConversation {
       : this.#fragments(callId, contextId, output);
   }
 
-  /** What the operation returns, or the number of a fault. */
+  /** The output of the operation, or the number of a fault. */
   async #call(operation: number, input: Bytes): Promise<Bytes | number> {
     try {
       return (await this.#service(operation, input)) ?? NO_SUCH_OPERATION;
@@ -182,7 +182,7 @@ function fault(callId: number, contextId: number, status: number): Bytes {
   return withHead(writer.done(), KIND.fault, FLAG.first | FLAG.last, callId);
 }
 
-/** Fills in the head that was left free. */
+/** Fills in the header of a fragment. */
 function withHead(fragment: Bytes, kind: number, flags: number, callId: number): Bytes {
   fragment[0] = 5;
   fragment[2] = kind;

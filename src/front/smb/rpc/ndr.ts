@@ -4,7 +4,7 @@ import { STATUS, StatusError } from "../nt-status.ts";
 
 const TEXT_CHARS_MAX = 1_024;
 
-/** Reads the values of a call in order. Throws a `StatusError` where they are cut short. */
+/** Reads the values of a call in order. Throws a `StatusError` if they are truncated. */
 export class NdrReader {
   readonly #bytes: Bytes;
   #at = 0;
@@ -18,7 +18,7 @@ export class NdrReader {
     return this.#take(4).readUInt32LE(0);
   }
 
-  /** A text with its lengths in front, without the NUL at its end. */
+  /** Reads a text after its lengths, without the NUL at its end. */
   text(): string {
     this.u32();
     const offset = this.u32();
@@ -29,7 +29,7 @@ export class NdrReader {
       .replace(/\0$/, "");
   }
 
-  /** A text that may be absent. */
+  /** Reads a text that may be absent. */
   textAtPointer(): string | null {
     return this.u32() === 0 ? null : this.text();
   }

@@ -14,13 +14,13 @@ export interface PipeOwner {
   readonly server: SmbServer;
 }
 
-/** A pipe of this name, or null if no service listens there. */
+/** Opens the pipe of this name; null if no service listens on it. */
 export function openPipe(name: string, owner: PipeOwner): PipeOpen | null {
   const plain = name.toLowerCase().replace(/^\\?(?:pipe\\)?/, "");
   return plain === SRVSVC.pipe ? new PipeOpen(owner) : null;
 }
 
-/** The client writes a request and reads the answer, or does both at once. */
+/** An open pipe. The client writes a request and reads the response, or does both in one call. */
 export class PipeOpen extends OpenBase {
   readonly kind = "pipe";
   readonly #conversation: RpcConversation;
@@ -37,7 +37,7 @@ export class PipeOpen extends OpenBase {
     this.#answers.push(...(await this.#conversation.take(bytes)));
   }
 
-  /** Of the first answer that waits, as much as fits; the rest comes with the next read. */
+  /** Reads as much of the first waiting response as fits; the rest comes with the next read. */
   read(bytesMax: number): { readonly bytes: Bytes; readonly hasMore: boolean } {
     const [first] = this.#answers;
     if (first === undefined) throw new StatusError(STATUS.PIPE_DISCONNECTED);

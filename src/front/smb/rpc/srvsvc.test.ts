@@ -57,7 +57,7 @@ const lastU32 = (bytes: Bytes) => bytes.readUInt32LE(bytes.length - 4);
 const names = (bytes: Bytes) =>
   ["alpha", "beta", "IPC$"].filter((name) => bytes.includes(Buffer.from(`${name}\0`, "utf16le")));
 
-test("a client binds to the interface and syntax that there are, and to no others", async () => {
+test("a client can bind only to the interface and syntax that exist", async () => {
   const resultOf = (answer: Bytes | undefined) => answer?.subarray(-24).readUInt16LE(0);
   const [accepted] = await conversation([]).take(bind());
   assert.equal(accepted?.[2], 12);
@@ -66,7 +66,7 @@ test("a client binds to the interface and syntax that there are, and to no other
   assert.equal(resultOf((await conversation([]).take(bind(SRVSVC.uuid, Buffer.alloc(20))))[0]), 2);
 });
 
-test("shares are listed in levels 0, 1 and 2, and in no other", async () => {
+test("shares are listed only in levels 0, 1 and 2", async () => {
   for (const level of [0, 1, 2]) {
     const answer = await answerTo(request(15, shareEnum(level)));
     assert.deepEqual(names(answer), ["alpha", "beta", "IPC$"]);
@@ -75,14 +75,14 @@ test("shares are listed in levels 0, 1 and 2, and in no other", async () => {
   assert.equal(lastU32(await answerTo(request(15, shareEnum(502)))), 124);
 });
 
-test("one share is found by its name in any case, and a missing one is not", async () => {
+test("a share is found by its name in any case, a missing one is not", async () => {
   const found = await answerTo(request(16, shareGetInfo("ALPHA")));
   assert.deepEqual(names(found), ["alpha"]);
   assert.equal(lastU32(found), 0);
   assert.equal(lastU32(await answerTo(request(16, shareGetInfo("gamma")))), 2310);
 });
 
-test("a request may come in fragments, and a long answer goes in fragments", async () => {
+test("a request may come in fragments, and a long response is sent in fragments", async () => {
   const stub = shareEnum(1);
   const whole = await answerTo(request(15, stub));
   const one = conversation(["alpha", "beta"]);
@@ -97,7 +97,7 @@ test("a request may come in fragments, and a long answer goes in fragments", asy
   assert.deepEqual([answers[0]?.[3], answers[1]?.[3], answers.at(-1)?.[3]], [1, 0, 2]);
 });
 
-test("unknown operations and senseless input are faults, and senseless fragments refused", async () => {
+test("unknown operations and malformed input are faults, malformed fragments are refused", async () => {
   assert.equal((await answerTo(request(99, shareEnum(1))))[2], 3);
   assert.equal((await answerTo(request(15, Buffer.alloc(2))))[2], 3);
   for (const bad of [Buffer.alloc(3), bind().subarray(0, 40), fragment(99, new Writer())]) {

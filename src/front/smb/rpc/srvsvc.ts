@@ -3,7 +3,7 @@ import { Writer } from "../codec/wire.ts";
 import type { RpcInterface } from "./conversation.ts";
 import { NdrReader, writeNdrText } from "./ndr.ts";
 
-/** 4b324fc8-1670-01d3-1278-5a47bf6ee188, version 3: the service that knows the shares. */
+/** 4b324fc8-1670-01d3-1278-5a47bf6ee188, version 3: the service that lists shares. */
 export const SRVSVC: RpcInterface = {
   pipe: "srvsvc",
   uuid: Buffer.from("c84f324b7016d30112785a47bf6ee188", "hex"),
@@ -13,7 +13,7 @@ export const SRVSVC: RpcInterface = {
 const OPERATION = { shareEnum: 15, shareGetInfo: 16 };
 const ERROR = { none: 0, invalidLevel: 124, noSuchShare: 2310 };
 const SHARE_TYPE = { disk: 0, pipes: 0x80000003 };
-/** Any number but zero: a pointer that points to something. */
+/** Any number but zero: a pointer that is not null. */
 const POINTER = 0x00020000;
 
 interface ListedShare {
@@ -24,7 +24,7 @@ interface ListedShare {
 
 const IPC: ListedShare = { name: "IPC$", type: SHARE_TYPE.pipes, remark: "Lazuli" };
 
-/** What a level tells of a share: its numbers and texts in order, texts as pointers first. */
+/** The fields of a share at a level: numbers and texts in order. */
 type Level = (share: ListedShare) => readonly (number | string)[];
 
 const NO_LIMIT = 0xffffffff;
@@ -34,7 +34,7 @@ const LEVELS: ReadonlyMap<number, Level> = new Map<number, Level>([
   [2, ({ name, type, remark }) => [name, type, remark, 0, NO_LIMIT, 0, "", ""]],
 ]);
 
-/** Null for operations that are not served. Throws a `StatusError` for input that makes no sense. */
+/** Serves an operation; null if it is unknown. Throws a `StatusError` for malformed input. */
 export function serveSrvsvc(
   operation: number,
   input: Bytes,
@@ -80,7 +80,7 @@ function shareGetInfo(input: NdrReader, shares: readonly ListedShare[]): Bytes {
   return writer.u32(ERROR.none).done();
 }
 
-/** First the structures one after another, then the texts that they point to, in the same order. */
+/** Writes the structures, then the texts that they point to, in the same order. */
 function writeStructs(writer: Writer, structs: readonly (readonly (number | string)[])[]): void {
   const fields = structs.flat();
   for (const field of fields) writer.u32(typeof field === "number" ? field : POINTER);

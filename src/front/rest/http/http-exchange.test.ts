@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { BorrowedBuffer } from "../../../base/borrowed-buffer.ts";
 import type { Bytes } from "../../../base/bytes.ts";
 import { KIB } from "../../../base/limits.ts";
 import type { ResponseStream } from "./exchange.ts";
-import { GET, LARGE_BYTES, listen, put } from "./listener.fixture.ts";
+import { GET, LARGE_BYTES, listen, put, testOnBoth } from "./listener.fixture.ts";
 
 const PART_BYTES = 64 * KIB;
 const PARTS = LARGE_BYTES / PART_BYTES;
@@ -13,8 +12,8 @@ const PARTS = LARGE_BYTES / PART_BYTES;
 class Counted implements ResponseStream {
   readonly length: number;
   pulled = 0;
-  /** What was not given back. */
-  lent = 0;
+  /** Buffers that were not released yet. */
+  borrowed = 0;
   closed = 0;
   readonly isClosed: Promise<void>;
   #close = () => {};
@@ -31,8 +30,8 @@ class Counted implements ResponseStream {
   async borrow(): Promise<BorrowedBuffer | null> {
     if (this.pulled === this.length / PART_BYTES) return null;
     const bytes = this.#bytesOf(this.pulled++);
-    this.lent++;
-    return { parts: [bytes], mayOverwrite: true, release: () => this.lent-- };
+    this.borrowed++;
+    return { parts: [bytes], mayOverwrite: true, release: () => this.borrowed-- };
   }
 
   close(): void {
@@ -45,7 +44,7 @@ function large(): Counted {
   return new Counted(LARGE_BYTES, (part) => Buffer.alloc(PART_BYTES, part));
 }
 
-test("a stream is sent whole, and closed once", async (t) => {
+testOnBoth("all of a stream is sent, and it is closed once", async (t) => {
   const stream = large();
   const streams = [stream, large()];
   const running = await listen(t, () => ({
@@ -62,19 +61,19 @@ test("a stream is sent whole, and closed once", async (t) => {
     assert.ok(sent.equals(Buffer.alloc(PART_BYTES, part)), `part ${part}`);
   }
   assert.equal(stream.closed, 1);
-  assert.equal(stream.lent, 0);
+  assert.equal(stream.borrowed, 0);
   // The connection goes on.
   client.send(GET);
   await client.until(/HTTP\/1\.1 200/);
 });
 
-test("a large body in one piece is sent whole", async (t) => {
+testOnBoth("all of a large buffer is sent", async (t) => {
   const whole = Buffer.alloc(LARGE_BYTES, "0123456789");
   const running = await listen(t, () => ({ status: 200, headers: [], body: whole }));
   assert.ok((await running.connect().send(GET).answer()).body === whole.toString("latin1"));
 });
 
-test("no more parts are pulled than a slow reader takes", async (t) => {
+testOnBoth("a stream is read no faster than a slow client reads", async (t) => {
   const stream = large();
   const running = await listen(t, () => ({ status: 200, headers: [], body: stream }));
   const client = running.connect().send(GET);
@@ -84,7 +83,7 @@ test("no more parts are pulled than a slow reader takes", async (t) => {
   let before = -1;
   while (stream.pulled !== before) {
     before = stream.pulled;
-    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
+    for (let time = 0; time < 100; time++) await new Promise((resolve) => setImmediate(resolve));
   }
   assert.ok(before < PARTS, `${before} of ${PARTS} parts were pulled`);
   client.socket.resume();
@@ -92,19 +91,22 @@ test("no more parts are pulled than a slow reader takes", async (t) => {
   assert.equal(stream.pulled, PARTS);
 });
 
-test("when the client goes away all is given back, and the stream closed", async (t) => {
-  const stream = large();
-  const running = await listen(t, () => ({ status: 200, headers: [], body: stream }));
-  const client = running.connect().send(GET);
-  await client.until(/\r\n\r\n/);
-  client.socket.destroy();
-  await stream.isClosed;
-  assert.equal(stream.lent, 0);
-  assert.ok(stream.pulled < PARTS);
-  assert.deepEqual(running.failures, []);
-});
+testOnBoth(
+  "when the client goes away, all buffers are released and the stream is closed",
+  async (t) => {
+    const stream = large();
+    const running = await listen(t, () => ({ status: 200, headers: [], body: stream }));
+    const client = running.connect().send(GET);
+    await client.until(/\r\n\r\n/);
+    client.socket.destroy();
+    await stream.isClosed;
+    assert.equal(stream.borrowed, 0);
+    assert.ok(stream.pulled < PARTS);
+    assert.deepEqual(running.failures, []);
+  },
+);
 
-test("a reader that has stopped is cut", async (t) => {
+testOnBoth("a client that stops reading is cut", async (t) => {
   for (const body of [large(), Buffer.alloc(LARGE_BYTES)]) {
     const running = await listen(t, () => ({ status: 200, headers: [], body }), {
       limits: { paceCheckMs: 1, send: { checks: 50, bytesMin: 1 } },
@@ -120,7 +122,7 @@ test("a reader that has stopped is cut", async (t) => {
   }
 });
 
-test("a stream that breaks, or does not keep its length, cuts the connection", async (t) => {
+testOnBoth("a stream that breaks or has the wrong length cuts the connection", async (t) => {
   const part = Buffer.alloc(PART_BYTES);
   const streams = [
     new Counted(2 * PART_BYTES, (at) => {
@@ -136,11 +138,11 @@ test("a stream that breaks, or does not keep its length, cuts the connection", a
     assert.ok(received.length < received.indexOf("\r\n\r\n") + 4 + stream.length);
     assert.equal(running.failures.length, 1);
     assert.equal(stream.closed, 1);
-    assert.equal(stream.lent, 0);
+    assert.equal(stream.borrowed, 0);
   }
 });
 
-test("a stream is closed unread where its answer has no body", async (t) => {
+testOnBoth("a stream is closed unread if its answer has no body", async (t) => {
   const streams: Counted[] = [];
   const running = await listen(t, (asked) => {
     const stream = large();
@@ -159,7 +161,7 @@ test("a stream is closed unread where its answer has no body", async (t) => {
   );
 });
 
-test("requests that come at once are answered one after the other, in their order", async (t) => {
+testOnBoth("pipelined requests are handled one after the other, in order", async (t) => {
   const events: string[] = [];
   const running = await listen(t, async (asked) => {
     const name = asked.path.slice(1);

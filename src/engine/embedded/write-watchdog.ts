@@ -1,24 +1,24 @@
-/** A write that takes longer than this is taken for one that never ends. */
+/** A write that takes longer than this counts as hung. */
 export const WRITE_MS_MAX = 60_000;
-/** Timers of a thread that is not busy come sooner than this. */
+/** A timer that fires later than this shows that this thread was busy. */
 const LATE_MS_MAX = 1_000;
 
 /**
- * Watches over writes that come one after the other. One timer serves all of them: to set another for
- * each would cost a good part of what a small write costs.
+ * A watchdog for consecutive writes. It reuses one timer, because a new timer per write would cost
+ * a good part of what a small write costs.
  */
-export class InTime {
+export class WriteWatchdog {
   #timer: NodeJS.Timeout | null = null;
   #sinceMs = 0;
   #giveUp: () => void = () => {};
 
-  /** Rejects if the disk has not answered in time: after some errors LMDB's promises never settle. */
+  /** Rejects if the write does not end in time: after some errors, lmdb's promises never settle. */
   watch(writing: Promise<unknown>): Promise<void> {
     return new Promise((resolve, reject) => {
       const seconds = WRITE_MS_MAX / 1_000;
       this.#giveUp = () => reject(new Error(`the disk has not answered for ${seconds} s`));
       this.#start();
-      // Once this is settled, giving up means nothing.
+      // Once the promise is settled, a later `#giveUp` has no effect.
       writing.then(() => resolve(), reject);
     });
   }
@@ -32,7 +32,7 @@ export class InTime {
     }
   }
 
-  /** A timer that comes late shows that this thread was busy: then the answer may wait to be heard. */
+  /** Restarts a timer that was late: this thread was busy, and the result may be queued already. */
   #onTimer(): void {
     const lateMs = performance.now() - this.#sinceMs - WRITE_MS_MAX;
     if (lateMs > LATE_MS_MAX) this.#start();

@@ -1,0 +1,135 @@
+import { rfc1123 } from "../../../base/time-text.ts";
+import { Pace } from "../../pace.ts";
+import { type AnswerHead, CLOSE_LINES } from "./answer-head.ts";
+import type { RestResponse } from "./exchange.ts";
+import { HttpExchange } from "./http-exchange.ts";
+import type { IncomingRequest } from "./incoming-request.ts";
+import type { ListenerLimits } from "./limits.ts";
+import { redactHeaders, redactTarget } from "./redact.ts";
+import type { RequestHead } from "./request-head.ts";
+import { nextRequestId } from "./request-id.ts";
+import type { ListenerOptions } from "./server.ts";
+import type { Wire } from "./wire.ts";
+
+/** Everything that the exchanges of one listener share. */
+export class Exchanges {
+  readonly options: ListenerOptions;
+  readonly limits: ListenerLimits;
+  /** Watches clients that send a body. */
+  readonly receiving: Pace;
+  /** Watches clients that read an answer. */
+  readonly sending: Pace;
+  /** Headers that tell the client that the connection stays open. */
+  readonly keepAliveLines: string;
+  /** Whether the listener takes nothing new: each connection is closed after its answer. */
+  closing = false;
+  #running = 0;
+  #onLastAnswer: () => void = () => {};
+  #commonLines = "";
+  #commonSecond = Number.NaN;
+  #ready: HttpExchange[] = [];
+
+  constructor(options: ListenerOptions) {
+    this.options = options;
+    this.limits = options.limits;
+    this.receiving = new Pace(options.limits.receive);
+    this.sending = new Pace(options.limits.send);
+    this.keepAliveLines = keepAliveLines(options.limits);
+  }
+
+  begin(wire: Wire, head: RequestHead): void {
+    this.#running++;
+    void new HttpExchange(this, wire, head).run();
+  }
+
+  /** An exchange that was begun needs no handler any more, and its answer is on its way. */
+  ended(): void {
+    this.#running--;
+    if (this.#running === 0) this.#onLastAnswer();
+  }
+
+  /** Resolves when no handler runs and every answer is on its way. */
+  allAnswered(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onLastAnswer = resolve;
+      if (this.#running === 0) resolve();
+    });
+  }
+
+  checkPace(): void {
+    this.receiving.check();
+    this.sending.check();
+  }
+
+  /** Headers of every answer; they change with the second. */
+  commonLines(): string {
+    const now = this.options.clock.now();
+    const second = Math.floor(now / 1_000);
+    if (second !== this.#commonSecond) {
+      this.#commonLines = `Server: ${this.options.software}\r\nDate: ${rfc1123(now)}\r\n`;
+      this.#commonSecond = second;
+    }
+    return this.#commonLines;
+  }
+
+  /**
+   * Small answers that are ready in one iteration of the event loop leave together at its end. A
+   * client that wakes up for the first finds the others, too: one wake-up for each would cost both
+   * sides more than the answer itself.
+   */
+  sendSoon(exchange: HttpExchange): void {
+    if (this.#ready.push(exchange) > 1) return;
+    setImmediate(() => {
+      const ready = this.#ready;
+      this.#ready = [];
+      for (const one of ready) one.sendWhole();
+    });
+  }
+
+  /** Logs the refusal of something that is no request. Returns the head of the answer. */
+  noteRefusal({ remoteAddress }: Pick<Wire, "remoteAddress">, status: number): AnswerHead {
+    const { log, service, clock } = this.options;
+    const requestId = nextRequestId();
+    const seen = { service: service.name, requestId, remoteAddress, method: "-", target: "-" };
+    const nothing = { tookMs: 0, requestBytes: 0, responseBytes: 0, aborted: false };
+    log.access?.({ atMs: clock.now(), ...seen, status, ...nothing });
+    const own = `x-ms-request-id: ${requestId}\r\nContent-Length: 0\r\n${CLOSE_LINES}`;
+    return { status, lines: this.commonLines() + own };
+  }
+
+  /** Logs an answer that was sent, or would have been. */
+  note(
+    request: IncomingRequest,
+    { status, headers }: RestResponse,
+    responseBytes: number,
+    aborted: boolean,
+  ): void {
+    const { log, service, clock } = this.options;
+    if (log.access === undefined && log.debug === undefined) return;
+    const { id, method, remoteAddress, receivedMs } = request;
+    const target = redactTarget(request.target);
+    log.access?.({
+      atMs: receivedMs,
+      tookMs: clock.now() - receivedMs,
+      service: service.name,
+      requestId: id,
+      remoteAddress,
+      method,
+      target,
+      status,
+      requestBytes: request.body.moved,
+      responseBytes,
+      aborted,
+    });
+    log.debug?.(
+      `${id} ${service.name} ${method} ${target}${redactHeaders(request.headers.raw)}\n` +
+        `${id} ${status}${redactHeaders(headers)}`,
+    );
+  }
+}
+
+function keepAliveLines({ keepAliveMs }: ListenerLimits): string {
+  const seconds = Math.floor(keepAliveMs / 1_000);
+  const timeout = keepAliveMs === 0 ? "" : `Keep-Alive: timeout=${seconds}\r\n`;
+  return `Connection: keep-alive\r\n${timeout}`;
+}

@@ -1,0 +1,272 @@
+import type { Bytes } from "../../../base/bytes.ts";
+import { Fault } from "../../../base/fault.ts";
+import type { Transfer } from "../../pace.ts";
+import { bytesTakenFrom } from "../../socket-progress.ts";
+import { type AnswerHead, answerHead, CLOSE_LINES } from "./answer-head.ts";
+import type { ResponseBody, ResponseStream, RestResponse } from "./exchange.ts";
+import type { Exchanges } from "./exchanges.ts";
+import { faultOfError } from "./fault-of-error.ts";
+import { health, isHealthCheck } from "./health.ts";
+import { IncomingBody } from "./incoming-body.ts";
+import { IncomingRequest } from "./incoming-request.ts";
+import type { RequestHead } from "./request-head.ts";
+import { SLICE_BYTES_MAX, sendBody } from "./send-body.ts";
+import type { Wire } from "./wire.ts";
+
+type ExchangeState = "handling" | "sending" | "discarding" | "done" | "aborted";
+
+/** The states that may follow each state; the table above `HttpExchange` says when. */
+const NEXT: Readonly<Record<ExchangeState, readonly ExchangeState[]>> = {
+  handling: ["sending", "aborted"],
+  sending: ["discarding", "done", "aborted"],
+  discarding: ["done", "aborted"],
+  done: [],
+  aborted: [],
+};
+
+function isFinal(state: ExchangeState): boolean {
+  return NEXT[state].length === 0;
+}
+
+/**
+ * One request and its answer, on either listener. It begins when the head is read; the connection
+ * below (`Wire`) begins no other before this one has called `over`.
+ *
+ * | state      | event                              | does                      | next       |
+ * |------------|------------------------------------|---------------------------|------------|
+ * | handling   | the handler returns a response     | sends its head            | sending    |
+ * | handling   | the handler throws                 | renders and sends a fault | sending    |
+ * | handling   | no head or first bytes can be made | renders a fault instead   | handling   |
+ * | handling   | the fault cannot be rendered       | cuts the connection       | aborted    |
+ * | handling   | the client is gone                 |                           | aborted    |
+ * | sending    | the system has taken all bytes     |                           | done       |
+ * | sending    | the same, but the body has a rest  | reads and drops the rest  | discarding |
+ * | sending    | the body breaks later              | cuts the connection       | aborted    |
+ * | sending    | the client is gone or too slow     | cuts the connection       | aborted    |
+ * | discarding | the rest has come                  |                           | done       |
+ * | discarding | the rest is too long or too slow   | closes the connection     | done       |
+ * | discarding | the client is gone                 |                           | aborted    |
+ *
+ * While it is handling, the body has states of its own: see `IncomingBody`. A client that goes away
+ * then ends the body; the handler notices, or goes on to its end.
+ */
+export class HttpExchange implements Transfer {
+  readonly #exchanges: Exchanges;
+  readonly #wire: Wire;
+  readonly #request: IncomingRequest;
+  #state: ExchangeState = "handling";
+  /** Whether the connection is closed after the answer. */
+  #isLast: boolean;
+  #isWatched = false;
+  /** A whole answer that leaves at the end of this iteration of the event loop. */
+  #head: AnswerHead | null = null;
+  #body: Bytes | null = null;
+
+  constructor(exchanges: Exchanges, wire: Wire, head: RequestHead) {
+    const { clock, tls, work } = exchanges.options;
+    const { receiving } = exchanges;
+    const body = new IncomingBody(wire, head.bodyBytes, head.waitsForContinue, receiving, work);
+    this.#exchanges = exchanges;
+    this.#wire = wire;
+    this.#isLast = wire.isSurplus || !head.keepsAlive;
+    this.#request = new IncomingRequest(head, body, wire.remoteAddress, tls !== null, clock.now());
+  }
+
+  /**
+   * Handles the request and sends the answer. The one place where everything that is thrown ends
+   * up: never rejects.
+   */
+  async run(): Promise<void> {
+    const { work, log } = this.#exchanges.options;
+    const isTooMuch = this.#wire.isSurplus || work.isTooMuch;
+    try {
+      let response: RestResponse;
+      work.begin();
+      try {
+        response = await this.#handle(isTooMuch);
+      } catch (error) {
+        response = this.#refusal(error);
+      } finally {
+        work.end();
+      }
+      const sending = this.#answer(response);
+      if (sending !== undefined) await sending;
+    } catch (error) {
+      log.failure(this.#request.id, error, this.#request);
+      this.#wire.socket.destroy();
+      if (!isFinal(this.#state)) this.#finish();
+    }
+    this.#exchanges.ended();
+  }
+
+  #handle(isTooMuch: boolean): RestResponse | Promise<RestResponse> {
+    if (isHealthCheck(this.#request)) return health(this.#request.target, this.#exchanges);
+    this.#request.check();
+    if (isTooMuch) throw new Fault("ServerBusy");
+    return this.#exchanges.options.service.handle(this.#request);
+  }
+
+  /** The answer to something that was thrown. */
+  #refusal(error: unknown): RestResponse {
+    const { log, service } = this.#exchanges.options;
+    if (!(error instanceof Fault)) log.failure(this.#request.id, error, this.#request);
+    return service.spell(faultOfError(error), this.#request);
+  }
+
+  /**
+   * Sends the response; or a refusal, if that fails before anything was sent. Small ones at once.
+   */
+  #answer(response: RestResponse): Promise<void> | undefined {
+    try {
+      return this.#send(response)?.catch((error) => this.#refuseInstead(error));
+    } catch (error) {
+      return this.#refuseInstead(error);
+    }
+  }
+
+  #refuseInstead(error: unknown): Promise<void> | undefined {
+    if (this.#state !== "handling" || this.#wire.socket.destroyed) throw error;
+    return this.#send(this.#refusal(error));
+  }
+
+  #send(response: RestResponse): Promise<void> | undefined {
+    let isLong = false;
+    try {
+      if (this.#wire.socket.destroyed) {
+        this.#note(response, 0);
+        this.#finish();
+        return undefined;
+      }
+      const body = bodyOf(this.#request, response);
+      const unread = this.#request.body.skip();
+      const head = this.#headOf(response, body, unread);
+      isLong = unread > 0 || (body !== null && !isSmall(body));
+      if (isLong) return this.#sendLong(head, body, response);
+      this.#head = head;
+      this.#body = body as Bytes | null;
+      this.#enter("sending");
+      this.#exchanges.sendSoon(this);
+      this.#note(response, body === null ? 0 : body.length);
+      return undefined;
+    } finally {
+      if (!isLong) closeStream(response.body);
+    }
+  }
+
+  #headOf(
+    response: RestResponse,
+    body: Bytes | ResponseStream | null,
+    unreadBytes: number,
+  ): AnswerHead {
+    const { limits, closing, keepAliveLines } = this.#exchanges;
+    const isTooMuch = unreadBytes > limits.unreadBytesMax;
+    if (closing || isTooMuch || this.#request.body.isHeldBack) this.#isLast = true;
+    return answerHead(this.#request, response, {
+      common: this.#exchanges.commonLines(),
+      connection: this.#isLast ? CLOSE_LINES : keepAliveLines,
+      bodyBytes: body === null ? null : body.length,
+    });
+  }
+
+  /** Sends an answer that is whole in memory. `sent` follows, mostly before this returns. */
+  sendWhole(): void {
+    this.#wire.sendWhole(this.#head as AnswerHead, this.#body, this);
+    if (this.#state === "sending") this.#watchReader(this.#wire.socket.writableLength);
+  }
+
+  /** All of a whole answer is sent, or the client is gone. */
+  sent(): void {
+    if (this.#state === "sending") this.#finish();
+  }
+
+  /** Sends an answer in slices, or one whose request has not been read to its end. */
+  async #sendLong(
+    head: AnswerHead,
+    body: Bytes | ResponseStream | null,
+    response: RestResponse,
+  ): Promise<void> {
+    try {
+      const isInMemory = body !== null && (Buffer.isBuffer(body) || body.isAtHand === true);
+      this.#watchReader(isInMemory ? body.length : 0);
+      const begin = () => {
+        this.#enter("sending");
+        this.#wire.sendHead(head);
+      };
+      if (body === null) begin();
+      else await sendBody(this.#wire, body, this.#exchanges.options, begin);
+      await this.#discardRest();
+      this.#note(response, body === null ? 0 : body.length);
+      this.#finish();
+    } finally {
+      closeStream(response.body);
+    }
+  }
+
+  async #discardRest(): Promise<void> {
+    const { body } = this.#request;
+    if (this.#state !== "sending" || body.skip() === 0) return;
+    this.#enter("discarding");
+    if (!(await body.discard(this.#exchanges.limits))) this.#isLast = true;
+  }
+
+  #finish(): void {
+    this.#enter(this.#wire.socket.destroyed ? "aborted" : "done");
+    this.#forgetReader();
+    this.#wire.over(this.#isLast);
+  }
+
+  #enter(state: ExchangeState): void {
+    if (!NEXT[this.#state].includes(state)) {
+      throw new Error(`an exchange cannot go from ${this.#state} to ${state}`);
+    }
+    this.#state = state;
+  }
+
+  #note(response: RestResponse, sentBytes: number): void {
+    this.#exchanges.note(this.#request, response, sentBytes, this.#wire.socket.destroyed);
+  }
+
+  // The answer as a transfer that is cut if the client does not read on.
+
+  get waiting(): boolean {
+    return this.#wire.socket.writableLength > 0;
+  }
+
+  get moved(): number {
+    return bytesTakenFrom(this.#wire.socket);
+  }
+
+  cut(): void {
+    this.#wire.socket.destroy();
+  }
+
+  /** `bytesInMemory` of the answer stay in memory until the client reads them. */
+  #watchReader(bytesInMemory: number): void {
+    this.#isWatched = true;
+    this.#exchanges.sending.watch(this);
+    if (bytesInMemory > 0) this.#exchanges.options.budget.unsent.add(this, bytesInMemory);
+  }
+
+  #forgetReader(): void {
+    if (!this.#isWatched) return;
+    this.#exchanges.sending.forget(this);
+    this.#exchanges.options.budget.unsent.release(this);
+  }
+}
+
+/** Null if the answer has no body, whatever the handler gave. */
+function bodyOf(
+  { method }: IncomingRequest,
+  { body, status }: RestResponse,
+): Bytes | ResponseStream | null {
+  if (body === null || method === "HEAD" || status === 204 || status === 304) return null;
+  return typeof body === "string" ? Buffer.from(body, "utf8") : body;
+}
+
+function isSmall(body: Bytes | ResponseStream): body is Bytes {
+  return Buffer.isBuffer(body) && body.length <= SLICE_BYTES_MAX;
+}
+
+function closeStream(body: ResponseBody): void {
+  if (body !== null && typeof body === "object" && "close" in body) body.close();
+}
